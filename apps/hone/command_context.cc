@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/color.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "hone/commands.h"
+
+namespace hone {
+namespace fs = std::filesystem;
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string UserDirectory(const char* xdg, const char* below_home) {
+  if (std::string base = Environment(xdg); !base.empty()) return base + "/hone";
+  if (std::string home = Environment("HOME"); !home.empty()) return home + "/" + below_home + "/hone";
+  return fs::temp_directory_path() / fmt::format("hone-{}", getuid());
+}
+
+// Where tasks are looked for, nearest first.
+std::vector<fs::path> TaskRoots(const CommandContext& context) {
+  const fs::path bin = fs::path(context.executable).parent_path();
+  return {"tasks", bin / "../../tasks", bin / "../share/hone/tasks"};
+}
+
+std::string TimeText(double us) {
+  if (us >= 1e6) return fmt::format("{:.3f} s", us / 1e6);
+  if (us >= 1e3) return fmt::format("{:.3f} ms", us / 1e3);
+  return fmt::format("{:.2f} us", us);
+}
+
+}  // namespace
+
+void CommandContext::Fail(const Status& status) {
+  fmt::print(stderr, "hone: {}\n", status.message());
+  const bool usage = status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound;
+  exit_status = usage ? 2 : status.code() == StatusCode::kPending ? 4 : 3;
+}
+
+CommandContext MakeCommandContext() {
+  CommandContext context;
+  std::error_code error;
+  context.executable = fs::read_symlink("/proc/self/exe", error).string();
+  context.cache_directory = Environment("HONE_CACHE");
+  if (context.cache_directory.empty()) context.cache_directory = UserDirectory("XDG_CACHE_HOME", ".cache");
+  context.state_directory = Environment("HONE_STATE");
+  if (context.state_directory.empty()) context.state_directory = UserDirectory("XDG_STATE_HOME", ".local/state");
+  context.cuda_home = Environment("CUDA_HOME");
+  context.cutlass_home = Environment("CUTLASS_HOME");
+  for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR"}) {
+    if (const std::string value = Environment(name); !value.empty()) context.environment.push_back(name + ("=" + value));
+  }
+  context.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
+  return context;
+}
+
+void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
+  command.add_option("--device", flags.device, "auto, cuda:N, sim, sim:NAME or spool:DIR")->capture_default_str();
+  command.add_flag("--json", flags.json, "write JSON (docs/evaluation-json.md) instead of a table");
+  command.add_option("--launch-limit", flags.launch_limit_seconds, "seconds any one launch may take")->capture_default_str();
+  command.add_option("--jobs", flags.jobs, "parallel compiles; 0: one per core")->capture_default_str();
+  command.add_flag("--no-cache", flags.no_cache, "compile everything anew");
+}
+
+EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags) {
+  EvaluatorOptions options;
+  options.device = flags.device;
+  options.cache_directory = context.cache_directory;
+  options.use_cache = !flags.no_cache;
+  options.compile_jobs = flags.jobs;
+  options.launch_limit_seconds = flags.launch_limit_seconds;
+  options.executable = context.executable;
+  options.cuda_home = context.cuda_home;
+  options.cutlass_home = context.cutlass_home;
+  options.environment = context.environment;
+  return options;
+}
+
+Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory) {
+  std::error_code error;
+  if (fs::exists(fs::path(name_or_directory) / "task.toml", error)) return LoadTask(name_or_directory);
+  for (const fs::path& root : TaskRoots(context)) {
+    const fs::path directory = root / name_or_directory;
+    if (fs::exists(directory / "task.toml", error)) return LoadTask(fs::weakly_canonical(directory).string());
+  }
+  std::string known;
+  for (const std::string& directory : TaskDirectories(context)) {
+    known += (known.empty() ? "" : ", ") + fs::path(directory).filename().string();
+  }
+  return Status::NotFound(fmt::format("no task named '{}' and no folder {} with a task.toml; tasks found: {}",
+                                      name_or_directory, name_or_directory, known.empty() ? "none" : known));
+}
+
+std::vector<std::string> TaskDirectories(const CommandContext& context) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const fs::path& root : TaskRoots(context)) {
+    if (!fs::is_directory(root, error)) continue;
+    for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
+      if (fs::exists(entry.path() / "task.toml", error)) found.push_back(fs::weakly_canonical(entry.path()).string());
+    }
+    if (!found.empty()) break;  // the nearest folder of tasks hides the others
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Result<std::string> ReadSource(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Status::NotFound(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string DescribeEvaluation(const Evaluation& evaluation) {
+  std::string out = fmt::format("{}  {} on {}: {}\n", evaluation.task, evaluation.candidate, evaluation.device,
+                                VerdictName(evaluation.verdict));
+  if (!evaluation.detail.empty()) out += "  " + evaluation.detail + "\n";
+  if (evaluation.guarantee != "full") out += "  guarantee: " + evaluation.guarantee + "\n";
+  const char* unit = evaluation.modelled ? "modelled " : "";
+  bool header = false;
+  for (const CaseResult& c : evaluation.cases) {
+    if (!c.time_us) continue;
+    if (!header) {
+      out += fmt::format("  {:<34} {:>22} {:>12} {:>20} {:>12} {:>8}  {}\n", "case", fmt::format("{}time (95 %)", unit),
+                         "baseline", "speedup (95 %)", "floor", "of floor", "timing");
+      header = true;
+    }
+    std::string dims;
+    for (const auto& [name, value] : c.dims) dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, value);
+    out += fmt::format("  {:<34} {:>22} {:>12} {:>20} {:>12} {:>8}  {}\n", dims,
+                       evaluation.modelled ? TimeText(c.time_us->median)
+                                           : fmt::format("{} +-{:.1f}%", TimeText(c.time_us->median),
+                                                         50 * (c.time_us->high - c.time_us->low) / c.time_us->median),
+                       c.baseline_us ? TimeText(*c.baseline_us) : "-",
+                       c.speedup ? (evaluation.modelled ? fmt::format("{:.3f}x", c.speedup->median)
+                                                        : fmt::format("{:.3f}x [{:.3f}, {:.3f}]", c.speedup->median,
+                                                                      c.speedup->low, c.speedup->high))
+                                 : "-",
+                       c.floor_us ? TimeText(*c.floor_us) : "-",
+                       c.floor_fraction ? fmt::format("{:.0f} %", 100 * *c.floor_fraction) : "-",
+                       fmt::format("{}{}{}", c.timing.status, c.timing.decision.empty() ? "" : ", ", c.timing.decision));
+  }
+  if (evaluation.geomean_speedup) {
+    out += fmt::format("  geometric mean of the {}speedups over {}: {:.3f}x\n", unit,
+                       evaluation.baseline.empty() ? "the baseline" : evaluation.baseline, *evaluation.geomean_speedup);
+  }
+  int checked = 0;
+  for (const CaseResult& c : evaluation.cases) checked += c.role != CaseRole::kTime;
+  if (evaluation.verdict == Verdict::kOk) out += fmt::format("  right on {} check and hidden cases\n", checked);
+  for (const KernelResources& r : evaluation.resources) {
+    if (r.registers < 0) continue;
+    out += fmt::format("  {}: {} registers, {} bytes spilled, {} + {} bytes shared\n", r.kernel, r.registers,
+                       r.spill_bytes, r.static_shared_bytes, r.dynamic_shared_bytes);
+  }
+  for (const Finding& f : evaluation.findings) {
+    out += fmt::format("  {}: {}{}\n", f.kind, f.message, f.location.empty() ? "" : " at " + f.location);
+  }
+  std::string stages;
+  for (const Stage& s : evaluation.stages) stages += fmt::format("{}{} {:.2f} s", stages.empty() ? "" : ", ", s.name, s.seconds);
+  out += fmt::format("  {:.2f} s in all ({})\n", evaluation.wall_seconds, stages);
+  return out;
+}
+
+}  // namespace hone

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every subcommand of `hone`: one file each, registered in main.cc.
+//
+// A command's callback sets `context.exit_status`: 0 done, 1 the candidate was rejected or the goal was not
+// reached, 2 wrong usage or an invalid task, 3 the environment failed, 4 the answer waits in a spool.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluator.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+struct CommandContext {
+  std::string executable;        // absolute path of this program
+  std::string cache_directory;   // compiled modules and simulator headers
+  std::string state_directory;   // runs.sqlite, reports
+  std::string cuda_home;         // from CUDA_HOME; may be empty
+  std::string cutlass_home;      // from CUTLASS_HOME; may be empty
+  std::vector<std::string> environment;  // what workers inherit, "NAME=value"
+  bool stdout_is_terminal = false;
+  int exit_status = 0;
+
+  // Prints "hone: MESSAGE" on standard error and sets exit_status from the code.
+  void Fail(const Status& status);
+};
+
+// Fills a context from the environment; the only place that reads it.
+CommandContext MakeCommandContext();
+
+// --device, --json, --seed and what else evaluating commands share.
+struct DeviceFlags {
+  std::string device = "auto";
+  bool json = false;
+  double launch_limit_seconds = 10;
+  int jobs = 0;
+  bool no_cache = false;
+};
+void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
+EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags);
+
+// NAME, or a path to a folder with a task.toml. Looks in ./tasks, beside the executable, and in
+// share/hone/tasks of an installation.
+Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory);
+// Folders with a task.toml that FindTask would find by name, sorted.
+std::vector<std::string> TaskDirectories(const CommandContext& context);
+Result<std::string> ReadSource(const std::string& path);
+
+// A table of the evaluation for people.
+std::string DescribeEvaluation(const Evaluation& evaluation);
+
+void RegisterCompareCommand(CLI::App& app, CommandContext& context);
+void RegisterDevicesCommand(CLI::App& app, CommandContext& context);
+void RegisterEvalCommand(CLI::App& app, CommandContext& context);
+void RegisterOptimizeCommand(CLI::App& app, CommandContext& context);
+void RegisterReportCommand(CLI::App& app, CommandContext& context);
+void RegisterRunsCommand(CLI::App& app, CommandContext& context);
+void RegisterShowCommand(CLI::App& app, CommandContext& context);
+void RegisterTasksCommand(CLI::App& app, CommandContext& context);
+void RegisterTuneCommand(CLI::App& app, CommandContext& context);
+void RegisterWorkerCommand(CLI::App& app, CommandContext& context);
+
+// Runs `hone __NAME …`, the program's own child processes; nullopt when argv is none of them.
+std::optional<int> RunHiddenCommand(int argc, char** argv);
+
+}  // namespace hone

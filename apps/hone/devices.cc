@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone devices: what candidates can be judged on here, and what is missing for the rest.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "hone/commands.h"
+#include "tuner/evaluate/device_list.h"
+#include "tuner/evaluate/worker/worker_main.h"
+
+namespace hone {
+
+void RegisterDevicesCommand(CLI::App& app, CommandContext& context) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("devices", "list the devices candidates can be judged on");
+  command->add_flag("--json", *as_json, "write JSON instead of a table");
+  command->callback([as_json, &context] {
+    const DeviceList list = ListDevices(context.cuda_home);
+    if (*as_json) {
+      nlohmann::json devices = nlohmann::json::array();
+      for (const DeviceFacts& facts : list.devices) devices.push_back(nlohmann::json::parse(EncodeFacts(facts)));
+      fmt::print("{}\n", nlohmann::json{{"devices", devices}, {"missing", list.missing}}.dump(2));
+      return;
+    }
+    for (const DeviceFacts& f : list.devices) {
+      fmt::print("{:<8} {} (sm_{}{}, {} SMs, {:.0f} GiB, L2 {:.0f} MiB, {:.2f} TB/s datasheet){}\n", f.id, f.name, f.cc_major,
+                 f.cc_minor, f.sm_count, static_cast<double>(f.memory_bytes) / (1 << 30),
+                 static_cast<double>(f.l2_bytes) / (1 << 20), f.memory_bandwidth / 1e12,
+                 f.modelled ? "; simulated on the CPU, times are modelled" : "; driver " + f.driver);
+    }
+    for (const std::string& missing : list.missing) fmt::print("missing: {}\n", missing);
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone eval TASK CANDIDATE.cu: is it right, and how fast is it against the task's seed?
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "hone/commands.h"
+
+namespace hone {
+namespace {
+
+struct EvalFlags {
+  DeviceFlags device;
+  std::string task, candidate, baseline;
+  uint64_t seed = 0;
+  bool no_time = false, no_warm = false;
+  std::vector<std::string> bindings;
+  std::vector<size_t> only_cases;
+  int trials = 5;
+};
+
+Status Run(CommandContext& context, const EvalFlags& flags) {
+  HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
+  EvaluationRequest request;
+  HONE_ASSIGN_OR_RETURN(request.source, ReadSource(flags.candidate));
+  request.name = flags.candidate;
+  if (!flags.baseline.empty()) {
+    HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadSource(flags.baseline));
+    request.incumbent_name = flags.baseline;
+  }
+  for (const std::string& binding : flags.bindings) {
+    const size_t equals = binding.find('=');
+    char* end = nullptr;
+    const long long value = equals == std::string::npos ? 0 : std::strtoll(binding.c_str() + equals + 1, &end, 10);
+    if (equals == std::string::npos || *end != '\0' || end == binding.c_str() + equals + 1) {
+      return Status::InvalidArgument(fmt::format("--bind {}: write NAME=INTEGER, such as --bind VEC=8", binding));
+    }
+    request.binding[binding.substr(0, equals)] = value;
+  }
+  request.seed = flags.seed;
+  request.time = !flags.no_time;
+  request.warm = !flags.no_warm;
+  request.correctness_trials = flags.trials;
+  request.only_time_cases = flags.only_cases;
+
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags.device)));
+  HONE_ASSIGN_OR_RETURN(Evaluation evaluation, evaluator->Evaluate(task, request));
+  if (flags.device.json) {
+    fmt::print("{}\n", EvaluationToJson(evaluation));
+  } else {
+    fmt::print("{}", DescribeEvaluation(evaluation));
+  }
+  context.exit_status = evaluation.verdict == Verdict::kOk            ? 0
+                        : evaluation.verdict == Verdict::kInvalidTask ? 2
+                        : evaluation.verdict == Verdict::kParseError  ? 2
+                        : evaluation.verdict == Verdict::kDeviceLost  ? 3
+                                                                      : 1;
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<EvalFlags>();
+  CLI::App* command = app.add_subcommand("eval", "judge one candidate: is it right, and how fast is it?");
+  command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
+  command->add_option("candidate", flags->candidate, "the candidate's .cu file")->required();
+  command->add_option("--baseline", flags->baseline, "time against this .cu file instead of the task's seed");
+  command->add_option("--bind", flags->bindings, "NAME=VALUE: choose a tunable's value (repeatable)");
+  command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
+  command->add_option("--trials", flags->trials, "random input sets at each timed case")->capture_default_str();
+  command->add_option("--case", flags->only_cases, "time only these time cases, counted from 0 (repeatable)");
+  command->add_flag("--no-time", flags->no_time, "check only");
+  command->add_flag("--no-warm", flags->no_warm, "time with cold caches only");
+  AddDeviceFlags(*command, flags->device);
+  command->callback([flags, &context] {
+    if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program's own child processes. They are not for people: their arguments may change with any version.
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "hone/commands.h"
+#include "tuner/device/sim/sim_child.h"
+#include "tuner/evaluate/worker/worker_main.h"
+#ifdef HONE_WITH_CUDA
+#include "tuner/device/cuda/cuda_session.h"
+#include "tuner/evaluate/compile/nvrtc_zygote.h"
+#endif
+
+namespace hone {
+namespace {
+
+// The value after `flag`, or `fallback`.
+std::string FlagValue(int argc, char** argv, const char* flag, const char* fallback) {
+  for (int i = 2; i + 1 < argc; ++i) {
+    if (std::strcmp(argv[i], flag) == 0) return argv[i + 1];
+  }
+  return fallback;
+}
+
+}  // namespace
+
+std::optional<int> RunHiddenCommand(int argc, char** argv) {
+  if (argc < 2 || std::strncmp(argv[1], "__", 2) != 0) return std::nullopt;
+  const std::string name = argv[1];
+  const int fd = std::atoi(FlagValue(argc, argv, "--fd", "3").c_str());
+  if (name == "__sim-child") return SimChildMain(fd);
+#ifdef HONE_WITH_CUDA
+  if (name == "__nvrtc-zygote") return NvrtcZygoteMain(fd);
+  if (name == "__worker") {
+    const std::string device = FlagValue(argc, argv, "--device", "cuda:0");
+    CudaSessionOptions options;
+    options.ordinal = std::atoi(device.c_str() + std::min<size_t>(device.size(), 5));
+    return WorkerMain(fd, MakeCudaSession(options));
+  }
+#endif
+  return std::nullopt;
+}
+
+}  // namespace hone

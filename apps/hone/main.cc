@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hone`: judges, tunes and optimises GPU kernels. Each subcommand lives in its own file.
+#include <cstdio>
+
+#include "hone/commands.h"
+
+int main(int argc, char** argv) {
+  // Children of this program (compilers, workers, the simulator) are this program under another name.
+  if (std::optional<int> status = hone::RunHiddenCommand(argc, argv)) return *status;
+
+  hone::CommandContext context = hone::MakeCommandContext();
+  CLI::App app{"Hone makes GPU kernels fast, and proves that they are right."};
+  app.name("hone");
+  app.set_version_flag("--version", "hone " HONE_VERSION);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  hone::RegisterDevicesCommand(app, context);
+  hone::RegisterTasksCommand(app, context);
+  hone::RegisterEvalCommand(app, context);
+  hone::RegisterCompareCommand(app, context);
+  hone::RegisterWorkerCommand(app, context);
+  hone::RegisterTuneCommand(app, context);
+  hone::RegisterOptimizeCommand(app, context);
+  hone::RegisterRunsCommand(app, context);
+  hone::RegisterShowCommand(app, context);
+  hone::RegisterReportCommand(app, context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return status == 0 ? 0 : 2;
+  }
+  return context.exit_status;
+}

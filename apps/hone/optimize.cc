@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone optimize TASK: looks for a faster kernel, one judged step at a time. Everything is kept in the run store, so
+// that a run that was stopped, killed or ran out of disk goes on with --resume.
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/file.h"
+#include "base/random.h"
+#include "hone/commands.h"
+#include "tuner/report/html.h"
+#include "tuner/report/progress.h"
+#include "tuner/report/run_text.h"
+#include "tuner/store/open_run.h"
+#include "tuner/strategies/run_loop.h"
+
+namespace hone {
+namespace {
+
+struct OptimizeFlags {
+  DeviceFlags device;
+  std::string task, resume, replay, store, report, out, seed_file;
+  RunOptions options;
+  double minutes = 0;
+};
+
+double UnixNow() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+int TerminalColumns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
+}
+
+std::atomic<int> signals_seen{0};
+
+// The first Ctrl-C asks for a clean end; the second ends the process at once, which costs nothing that is stored.
+void OnSignal(int) {
+  if (signals_seen.fetch_add(1) > 0) _exit(130);
+}
+
+// Turns signals into a stop request while it lives. A thread looks at a flag, for a handler may not do more than set
+// one.
+class SignalStop {
+ public:
+  SignalStop() {
+    struct sigaction action {};
+    action.sa_handler = OnSignal;
+    sigaction(SIGINT, &action, &old_interrupt_);
+    sigaction(SIGTERM, &action, &old_terminate_);
+    watcher_ = std::jthread([this](std::stop_token done) {
+      while (!done.stop_requested()) {
+        if (signals_seen > 0) {
+          source_.request_stop();
+          return;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+    });
+  }
+  ~SignalStop() {
+    watcher_.request_stop();
+    watcher_.join();
+    sigaction(SIGINT, &old_interrupt_, nullptr);
+    sigaction(SIGTERM, &old_terminate_, nullptr);
+  }
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  struct sigaction old_interrupt_ {
+  }, old_terminate_{};
+  std::jthread watcher_;
+};
+
+// The task, options and id of a new run, or of one that goes on.
+struct Prepared {
+  Task task;
+  RunOptions options;
+  std::string id;  // empty: to be made
+};
+
+Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& flags, RunStore& store) {
+  Prepared prepared;
+  if (!flags.resume.empty()) {
+    HONE_ASSIGN_OR_RETURN(RunView view, LoadRun(store, flags.resume));
+    HONE_ASSIGN_OR_RETURN(prepared.task, LoadRunTask(store, view));
+    prepared.options = view.options;
+    prepared.id = view.info.id;
+    if (!flags.task.empty() && flags.task != prepared.task.name) {
+      return Status::InvalidArgument(
+          fmt::format("run {} is about task {}, not {}", view.info.id, prepared.task.name, flags.task));
+    }
+    return prepared;
+  }
+  if (flags.task.empty()) return Status::InvalidArgument("name a task, or a run to continue with --resume RUN");
+  HONE_ASSIGN_OR_RETURN(prepared.task, FindTask(context, flags.task));
+  if (!flags.seed_file.empty()) {
+    HONE_ASSIGN_OR_RETURN(prepared.task.seed_source, ReadSource(flags.seed_file));
+  }
+  prepared.options = flags.options;
+  prepared.options.device = flags.device.device;
+  prepared.options.max_seconds = 60 * flags.minutes;
+  return prepared;
+}
+
+Status WriteResults(const CommandContext& context, const OptimizeFlags& flags, RunStore& store, const RunView& view,
+                    std::string& report, std::string& kernel) {
+  const std::string base = fmt::format("{}/reports/{}", context.state_directory, view.info.id);
+  report = flags.report.empty() ? base + ".html" : flags.report;
+  HONE_ASSIGN_OR_RETURN(std::string html, HtmlReport(store, view));
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(report, html));
+  if (view.best == 0) return Status::Ok();
+  kernel = flags.out.empty() ? base + ".cu" : flags.out;
+  HONE_ASSIGN_OR_RETURN(std::string source, store.Source(view.node(view.best).source_hash));
+  return WriteFileAtomically(kernel, source);
+}
+
+bool GoalReached(const RunView& view) {
+  return view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk &&
+         view.final_result->evaluation.geomean_speedup.value_or(0) > 1;
+}
+
+Status Run(CommandContext& context, const OptimizeFlags& flags) {
+  const std::string store_path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(store_path));
+  HONE_ASSIGN_OR_RETURN(Prepared prepared, Prepare(context, flags, *store));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(prepared.options.strategy));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider,
+                        MakeProvider(prepared.options.model, {store.get(), 0.25}));
+  EvaluatorOptions evaluator_options = MakeEvaluatorOptions(context, flags.device);
+  if (!prepared.id.empty() && flags.device.device == "auto") evaluator_options.device = prepared.options.device;
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(evaluator_options));
+  if (prepared.id.empty()) {
+    HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,
+                                                MakeRunId(UnixNow(), SystemSeed()), UnixNow()));
+  }
+
+  const bool talk = !flags.device.json;
+  if (talk) {
+    fmt::print("Run {}: {} on {}{}, strategy {}, model {}\n", prepared.id, prepared.task.name, evaluator->facts().name,
+               evaluator->facts().modelled ? " (simulated: times are modelled)" : "", prepared.options.strategy,
+               prepared.options.model);
+    fmt::print("{:>4}  {:<30} {:<18} {:>8}\n", "node", "idea", "verdict", "gain");
+    std::fflush(stdout);
+  }
+  Result<RunView> ended = Status::Internal("not run");
+  bool stopped = false;
+  {
+    SignalStop signals;
+    const auto write = [&](const std::string& text) {
+      if (!talk) return;
+      fmt::print("{}", text);
+      std::fflush(stdout);
+    };
+    ProgressPrinter progress(write, talk && context.stdout_is_terminal, UnixNow, TerminalColumns());
+    RunDependencies dependencies;
+    dependencies.task = &prepared.task;
+    dependencies.evaluator = evaluator.get();
+    dependencies.store = store.get();
+    dependencies.provider = provider.get();
+    dependencies.strategy = strategy.get();
+    dependencies.observer = &progress;
+    dependencies.now = UnixNow;
+    dependencies.stop = signals.token();
+    ended = ContinueRun(dependencies, prepared.id);
+    stopped = signals.token().stop_requested();
+  }
+  if (!ended.ok()) {
+    return Status(ended.status().code(), fmt::format("{}\nhone: the run can go on: hone optimize --resume {}",
+                                                     ended.status().message(), prepared.id));
+  }
+  std::string report, kernel;
+  HONE_RETURN_IF_ERROR(WriteResults(context, flags, *store, *ended, report, kernel));
+  if (talk) {
+    fmt::print("\nEnded: {}\n{}", ended->ended, ResultText(*ended));
+    if (!kernel.empty()) fmt::print("Kernel: {}\n", kernel);
+    fmt::print("Report: {}\n", report);
+    if (stopped || ended->ended == "provider_failed")
+      fmt::print("Go on with: hone optimize --resume {}\n", prepared.id);
+  } else {
+    nlohmann::json json = nlohmann::json::parse(RunToJson(*ended));
+    json["report"] = report;
+    if (!kernel.empty()) json["kernel"] = kernel;
+    fmt::print("{}\n", json.dump(2));
+  }
+  context.exit_status = GoalReached(*ended) ? 0 : ended->ended == "provider_failed" ? 3 : 1;
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<OptimizeFlags>();
+  RunOptions& options = flags->options;
+  CLI::App* command = app.add_subcommand("optimize", "look for a faster kernel, one judged step at a time");
+  command->add_option("task", flags->task, "name of a task, or a folder with a task.toml");
+  command->add_option("--model", options.model, "builtin (no model), mailbox:DIR, replay:RUN or replay:FILE.jsonl")
+      ->capture_default_str();
+  command->add_option("--strategy", options.strategy, "refine")->capture_default_str();
+  command->add_option("--seed-kernel", flags->seed_file, "start from this .cu file instead of the task's seed");
+  command->add_option("--attempts", options.max_attempts, "proposals at most")->capture_default_str();
+  command->add_option("--minutes", flags->minutes, "time at most, over all sittings; 0: no limit")
+      ->capture_default_str();
+  command->add_option("--max-tokens", options.max_tokens, "tokens at most, in and out; 0: no limit")
+      ->capture_default_str();
+  command->add_option("--max-cost", options.max_cost_usd, "US dollars at most; 0: no limit")->capture_default_str();
+  command->add_option("--keep-above", options.keep_above, "keep what is surely faster by this share")
+      ->capture_default_str();
+  command
+      ->add_option("--floor-fraction", options.floor_fraction,
+                   "stop when every shape reaches this share of its floor's speed")
+      ->capture_default_str();
+  command->add_option("--sweep-points", options.max_sweep_points, "bindings tried in one sweep at most")
+      ->capture_default_str();
+  command->add_option("--request-limit", options.request_limit_seconds, "seconds a model may take for one answer")
+      ->capture_default_str();
+  command->add_option("--temperature", options.temperature, "of the model")->capture_default_str();
+  command->add_option("--resume", flags->resume, "continue this run: an id, a part of one, or 'last'");
+  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_option("--report", flags->report,
+                      "where the HTML report goes; by default reports/RUN.html in Hone's state folder");
+  command->add_option("--out", flags->out, "where the best kernel goes; by default beside the report");
+  AddDeviceFlags(*command, flags->device);
+  command->callback([flags, &context] {
+    if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone show RUN [NODE]: what happened in a run, or in one attempt of it.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/file.h"
+#include "hone/commands.h"
+#include "tuner/report/run_text.h"
+#include "tuner/store/open_run.h"
+
+namespace hone {
+namespace {
+
+struct ShowFlags {
+  std::string store, run, export_path;
+  int64_t node = -1;
+  bool json = false, full = false, source = false;
+};
+
+Status Run(const CommandContext& context, const ShowFlags& flags) {
+  const std::string path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
+  HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.run));
+  if (!flags.export_path.empty()) {
+    HONE_ASSIGN_OR_RETURN(std::string text, ExportRun(*run.store, run.view.info.id));
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(flags.export_path, text));
+    fmt::print("Run {} written to {}\n", run.view.info.id, flags.export_path);
+    return Status::Ok();
+  }
+  if (flags.source) {
+    const int64_t node = flags.node < 0 ? run.view.best : flags.node;
+    if (node >= static_cast<int64_t>(run.view.nodes.size()) || run.view.node(node).source_hash.empty()) {
+      return Status::NotFound(fmt::format("node {} of run {} has no source", node, run.view.info.id));
+    }
+    HONE_ASSIGN_OR_RETURN(std::string source, run.store->Source(run.view.node(node).source_hash));
+    fmt::print("{}", source);
+    return Status::Ok();
+  }
+  if (flags.node >= 0) {
+    HONE_ASSIGN_OR_RETURN(std::string text, NodeText(*run.store, run.view, flags.node, flags.full));
+    fmt::print("{}", text);
+    return Status::Ok();
+  }
+  fmt::print("{}{}", flags.json ? RunToJson(run.view) : RunText(run.view), flags.json ? "\n" : "");
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterShowCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<ShowFlags>();
+  CLI::App* command = app.add_subcommand("show", "show a run, or one attempt of it");
+  command->add_option("run", flags->run, "id of a run, a part of one, 'last', or an exported file")->required();
+  command->add_option("node", flags->node, "number of a node: idea, verdict, times and difference to its parent");
+  command->add_flag("--full", flags->full, "with the request and the reply that led to the node");
+  command->add_flag("--source", flags->source, "only the source of the node (by default the best)");
+  command->add_option("--export", flags->export_path, "write the run to this file, to be kept or replayed elsewhere");
+  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_flag("--json", flags->json, "write JSON (docs/formats/run-store.md)");
+  command->callback([flags, &context] {
+    if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
+  });
+}
+
+}  // namespace hone

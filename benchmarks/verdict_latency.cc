@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long does a verdict take? All gates, five random correctness trials, up to 100 checked timed launches a
+// side, on the task's own shapes. Reports wall and device time for new and for cached sources, and how many
+// verdicts an hour a device gives when compiles overlap.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "benchmarks/benchmark_common.h"
+
+namespace hone {
+namespace {
+
+using nlohmann::json;
+
+double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+struct Work {
+  std::string task;
+  std::vector<size_t> cases;
+};
+
+// "relu:1" or "matmul_f32:1,4" or "silu_and_mul" (all its time cases).
+Work ParseWork(const std::string& text) {
+  Work work;
+  const size_t colon = text.find(':');
+  work.task = text.substr(0, colon);
+  if (colon != std::string::npos) {
+    std::stringstream list(text.substr(colon + 1));
+    for (std::string number; std::getline(list, number, ',');) work.cases.push_back(std::stoul(number));
+  }
+  return work;
+}
+
+}  // namespace
+}  // namespace hone
+
+int main(int argc, char** argv) {
+  using namespace hone;
+  std::string device = "auto", output, cache = "/tmp/hone-benchmark-cache";
+  std::vector<std::string> works;
+  int repeats = 7, parallel = 0;
+  uint64_t nonce = 1;
+  CLI::App app{"Measures how long verdicts take."};
+  app.add_option("work", works, "TASK or TASK:CASE,CASE")->required();
+  app.add_option("--device", device);
+  app.add_option("--repeats", repeats, "verdicts of each kind");
+  app.add_option("--parallel", parallel, "also measure throughput with as many evaluations in flight");
+  app.add_option("--cache", cache);
+  app.add_option("--nonce", nonce, "makes the sources of this run new");
+  app.add_option("--output", output, "JSON file; default: standard output");
+  CLI11_PARSE(app, argc, argv);
+
+  const auto run = [&]() -> Result<json> {
+    const double cold_start = Now();
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeBenchmarkEvaluator(device, cache, true));
+    json report = {{"environment", EnvironmentJson(evaluator->facts())}, {"repeats", repeats}, {"works", json::array()}};
+    bool first = true;
+    for (const std::string& text : works) {
+      const Work work = ParseWork(text);
+      HONE_ASSIGN_OR_RETURN(Task task, LoadNamedTask(work.task));
+      EvaluationRequest request;
+      request.name = "seed.cu";
+      request.only_time_cases = work.cases;
+      json entry = {{"task", work.task}, {"cases", work.cases}};
+      const auto judge = [&](const std::string& source, double* wall) -> Result<Evaluation> {
+        request.source = source;
+        const double started = Now();
+        Result<Evaluation> evaluation = evaluator->Evaluate(task, request);
+        *wall = Now() - started;
+        return evaluation;
+      };
+      double wall = 0;
+      HONE_ASSIGN_OR_RETURN(Evaluation warm_up, judge(NewSource(task.seed_source, nonce++), &wall));
+      if (first) report["one_shot_seconds"] = Now() - cold_start;  // worker and compilers started, one verdict
+      first = false;
+      if (warm_up.verdict != Verdict::kOk) return Status::Internal(work.task + ": " + warm_up.detail);
+      std::vector<double> new_wall, new_device, cached_wall, cached_device;
+      json stages;
+      for (int i = 0; i < repeats; ++i) {
+        const std::string source = NewSource(task.seed_source, nonce++);
+        HONE_ASSIGN_OR_RETURN(Evaluation fresh, judge(source, &wall));
+        new_wall.push_back(wall);
+        new_device.push_back(fresh.device_seconds);
+        stages = json::object();
+        for (const Stage& stage : fresh.stages) stages[stage.name] = stage.seconds;
+        HONE_ASSIGN_OR_RETURN(Evaluation again, judge(source, &wall));
+        cached_wall.push_back(wall);
+        cached_device.push_back(again.device_seconds);
+      }
+      entry["new_source_wall_seconds"] = SpreadJson(new_wall);
+      entry["new_source_device_seconds"] = SpreadJson(new_device);
+      entry["cached_wall_seconds"] = SpreadJson(cached_wall);
+      entry["cached_device_seconds"] = SpreadJson(cached_device);
+      entry["last_stages"] = stages;
+      if (parallel > 0) {
+        std::atomic<int> left{parallel * 3}, judged{0};
+        std::atomic<uint64_t> next{nonce};
+        const double started = Now();
+        std::vector<std::thread> threads;
+        for (int t = 0; t < parallel; ++t) {
+          threads.emplace_back([&] {
+            EvaluationRequest mine = request;
+            while (left-- > 0) {
+              mine.source = NewSource(task.seed_source, next++);
+              Result<Evaluation> evaluation = evaluator->Evaluate(task, mine);
+              if (evaluation.ok() && evaluation->verdict == Verdict::kOk) ++judged;
+            }
+          });
+        }
+        for (std::thread& thread : threads) thread.join();
+        nonce = next;
+        entry["throughput"] = {{"in_flight", parallel}, {"judged", judged.load()}, {"seconds", Now() - started},
+                               {"per_hour", judged.load() * 3600.0 / (Now() - started)}};
+      }
+      report["works"].push_back(entry);
+      fmt::print(stderr, "{}\n", entry.dump());
+    }
+    return report;
+  };
+  Result<json> report = run();
+  if (!report.ok()) {
+    fmt::print(stderr, "verdict_latency: {}\n", report.status().message());
+    return 3;
+  }
+  if (output.empty()) {
+    fmt::print("{}\n", report->dump(1));
+  } else {
+    std::ofstream(output) << report->dump(1) << "\n";
+  }
+  return 0;
+}

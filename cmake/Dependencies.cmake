@@ -1,0 +1,32 @@
+# Everything comes from Debian 12 or Ubuntu 24.04 packages; tools/setup installs them.
+# Static where the distribution ships an archive, so that one `hone` binary runs on both.
+find_package(Threads REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_path(HONE_TOMLPP_INCLUDE toml++/toml.h REQUIRED)
+
+function(hone_static_library target header archive)
+  find_path(${target}_INCLUDE ${header} REQUIRED)
+  find_library(${target}_LIBRARY NAMES lib${archive}.a ${archive} REQUIRED)
+  add_library(${target} INTERFACE)
+  target_include_directories(${target} SYSTEM INTERFACE ${${target}_INCLUDE})
+  target_link_libraries(${target} INTERFACE ${${target}_LIBRARY})
+endfunction()
+
+hone_static_library(hone_sqlite sqlite3.h sqlite3)
+target_link_libraries(hone_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+# SQLite's archive calls into libm (its FTS5 and math functions).
+target_link_libraries(hone_sqlite INTERFACE m)
+hone_static_library(hone_crypto openssl/evp.h crypto)
+target_link_libraries(hone_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+hone_static_library(hone_boost_context boost/context/detail/fcontext.hpp boost_context)
+
+add_library(hone_toml INTERFACE)
+target_include_directories(hone_toml SYSTEM INTERFACE ${HONE_TOMLPP_INCLUDE})
+add_library(hone_fmt INTERFACE)
+target_link_libraries(hone_fmt INTERFACE fmt::fmt-header-only)
+add_library(hone_json INTERFACE)
+target_link_libraries(hone_json INTERFACE nlohmann_json::nlohmann_json)
+add_library(hone_cli11 INTERFACE)
+target_link_libraries(hone_cli11 INTERFACE CLI11::CLI11)

@@ -1,0 +1,8 @@
+# hone_library(NAME SOURCES … LIBRARIES …): a static library of ours. LIBRARIES are public: what a target may
+# include is what it links, and that is how the direction of dependencies is enforced.
+function(hone_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PUBLIC ${arg_LIBRARIES} PRIVATE ${arg_PRIVATE} hone_warnings PUBLIC hone_sanitizers)
+endfunction()

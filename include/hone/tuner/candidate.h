@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A candidate: one `.cu` file of device code that opens with a launch plan in a comment.
+//
+//   /*hone
+//   [tune]
+//   VEC = [4, 8]
+//   [[launch]]
+//   kernel = "silu_and_mul<VEC>"
+//   grid   = ["ceil_div(tokens * d, VEC * 256)"]
+//   block  = ["256"]
+//   args   = ["x", "out", "tokens:i32", "d:i32"]
+//   */
+//
+// Hone, not the candidate, allocates, launches, times and compares. docs/candidate-format.md is the
+// full description. Oracles use the same format; their double-precision results are `ref:NAME` arguments.
+//
+// Plain values. ParseCandidate checks everything that can be checked without a case or a compiler.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/expression.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+// Tunable name -> chosen value. Ordered, so that equal bindings have equal keys.
+using Binding = std::map<std::string, int64_t>;
+std::string BindingKey(const Binding& binding);  // "BLOCK=256,VEC=8"; empty for none
+
+enum class ArgumentKind {
+  kTensor,     // device pointer to a tensor, plus `offset` elements
+  kReference,  // oracle only: device pointer to the double-precision result of a tensor
+  kWorkspace,  // device pointer to a workspace, plus `offset` bytes
+  kInteger,    // expression cast to `type`
+  kScalar,     // a task scalar cast to `type`
+  kTensorMap,  // CUtensorMap by value (a const __grid_constant__ parameter)
+  kStruct,     // the `fields` packed as a C struct, by value
+};
+
+struct Argument {
+  ArgumentKind kind = ArgumentKind::kInteger;
+  std::string name;                  // tensor, workspace, scalar or tensor map
+  std::string type;                  // kInteger, kScalar: i32 u32 i64 u64 f32 f64 f16 bf16 bool; kStruct: C++ type name
+  std::optional<Expression> value;   // kInteger
+  std::optional<Expression> offset;  // kTensor (elements), kWorkspace (bytes)
+  std::vector<Argument> fields;      // kStruct
+};
+
+// Every field of cuTensorMapEncodeTiled; dims and box innermost first, strides in bytes, outermost last.
+struct TensorMapSpec {
+  std::string name;
+  std::string tensor;
+  std::string dtype;  // empty: the tensor's own
+  std::vector<Expression> dims;
+  std::vector<Expression> strides;  // size dims.size() - 1
+  std::vector<Expression> box;
+  std::vector<Expression> element_strides;  // empty: all 1
+  std::string interleave = "none";          // none 16B 32B
+  std::string swizzle = "none";             // none 32B 64B 128B
+  std::string l2_promotion = "none";        // none 64B 128B 256B
+  std::string oob_fill = "zeros";           // zeros nan
+};
+
+struct WorkspaceSpec {
+  std::string name;
+  Expression bytes;
+  int64_t align = 256;
+  // false: poisoned before every launch. true: zero before the first launch, and must be zero after each.
+  bool zero_on_entry = false;
+};
+
+// One [[launch]] or [[memset]] entry. Entries with the same `step` are alternatives: the first whose
+// `when` holds for the case runs. Steps run in ascending order on one stream.
+struct PlanEntry {
+  int step = 0;
+  bool is_memset = false;
+  std::optional<Expression> when;
+  Binding with;  // tunables bound for this entry alone
+
+  // launch
+  std::string kernel;  // name expression; tunable names in it are replaced by their values
+  std::vector<Expression> grid;   // 1 to 3
+  std::vector<Expression> block;  // 1 to 3
+  std::optional<Expression> shared;                // dynamic shared memory, bytes
+  std::vector<Expression> cluster;                 // empty: none
+  bool cooperative = false;
+  bool programmatic_dependent_launch = false;      // only on an edge to this plan's own previous step
+  std::vector<Argument> args;
+
+  // memset
+  std::string target;              // tensor or workspace
+  int64_t memset_value = 0;        // byte value
+  std::optional<Expression> memset_bytes;  // absent: all of it
+
+  int line = 0;  // in the candidate's file, for messages
+};
+
+struct LaunchPlan {
+  std::vector<std::pair<std::string, std::vector<int64_t>>> tunables;  // name, choices; in file order
+  std::vector<std::string> constraints;       // expressions over tunables; a binding that fails one is not swept
+  std::vector<PlanEntry> entries;
+  std::vector<WorkspaceSpec> workspaces;
+  std::vector<TensorMapSpec> tensor_maps;
+  std::vector<std::string> compiler_options;  // from the allowed list only
+  std::string include_set;                    // "" (fp16, bf16), "full" (mma, cooperative groups, pipelines), "cute"
+  bool host_mode = false;                     // weaker guarantee; see docs/candidate-format.md
+  std::string host_function;                  // host mode: the C launch function
+};
+
+struct Candidate {
+  std::string name;    // file name or label, for messages
+  std::string source;  // the whole file, plan comment included
+  LaunchPlan plan;
+};
+
+// `task` gives tensor, scalar and dimension names. `is_oracle` allows `ref:NAME` arguments.
+// Errors (kInvalidArgument) name file, line, field and remedy.
+Result<Candidate> ParseCandidate(std::string_view source, std::string_view file, const Task& task,
+                                 bool is_oracle = false);
+
+// First choice of every tunable.
+Binding DefaultBinding(const LaunchPlan& plan);
+// Every binding that satisfies the constraints, in file order.
+std::vector<Binding> AllBindings(const LaunchPlan& plan);
+
+// Facts about the device a plan may use. Answered by a DeviceSession, or by a table for the simulator.
+struct DeviceFacts {
+  std::string id;             // "cuda:0", "sim"
+  std::string name;           // "NVIDIA H200"
+  bool modelled = false;      // times are modelled, never measured
+  int cc_major = 0, cc_minor = 0;
+  int sm_count = 0;
+  int64_t l2_bytes = 0;
+  int64_t memory_bytes = 0;
+  int64_t smem_per_block = 48 * 1024;
+  int64_t smem_optin = 0;     // largest dynamic shared memory a block may opt in to
+  int64_t smem_per_sm = 0;
+  int max_threads_per_block = 1024;
+  int max_threads_per_sm = 2048;
+  int max_blocks_per_sm = 32;
+  int64_t registers_per_sm = 65536;
+  double memory_bandwidth = 0;      // bytes per second, datasheet
+  double l2_bandwidth = 0;          // bytes per second, bound used for warm refusals
+  double fp32_flops = 0;            // per second, datasheet, FMA counted as two
+  double tensor_bf16_flops = 0;     // per second, dense datasheet
+  std::string driver;               // driver version text, or the host compiler for the simulator
+};
+
+// One plan entry resolved for one case: numbers only.
+struct ResolvedArgument {
+  ArgumentKind kind = ArgumentKind::kInteger;
+  std::string name;          // tensor, workspace or tensor map
+  int64_t byte_offset = 0;   // pointers
+  std::vector<uint8_t> bytes;  // kInteger, kScalar: the value as passed, in its C size
+  std::vector<ResolvedArgument> fields;  // kStruct
+};
+
+struct ResolvedStep {
+  bool is_memset = false;
+  size_t entry = 0;              // index into LaunchPlan::entries
+  std::string binding_key;       // which compiled module
+  std::string kernel;            // name expression with tunables replaced
+  std::array<int64_t, 3> grid{1, 1, 1};
+  std::array<int64_t, 3> block{1, 1, 1};
+  std::array<int64_t, 3> cluster{0, 0, 0};  // zeros: none
+  int64_t shared_bytes = 0;
+  bool cooperative = false;
+  bool programmatic_dependent_launch = false;
+  std::vector<ResolvedArgument> args;
+  std::string target;            // memset
+  int64_t memset_value = 0;
+  int64_t memset_bytes = 0;
+};
+
+struct ResolvedWorkspace {
+  std::string name;
+  int64_t bytes = 0;
+  int64_t align = 256;
+  bool zero_on_entry = false;
+};
+
+struct ResolvedTensorMap {
+  TensorMapSpec spec;
+  std::vector<int64_t> dims, strides, box, element_strides;
+};
+
+struct ResolvedPlan {
+  std::vector<ResolvedStep> steps;  // a launch whose grid has a zero extent is dropped: nothing to do
+  std::vector<ResolvedWorkspace> workspaces;
+  std::vector<ResolvedTensorMap> tensor_maps;
+};
+
+// Occupancy for `occupancy(kernel)`: blocks per SM of the entry's kernel. Unknown before compiling.
+using OccupancyQuery = std::function<Result<int64_t>(const std::string& kernel, const std::string& binding_key,
+                                                     int64_t block_threads, int64_t shared_bytes)>;
+
+// Why a plan cannot run for a case is the candidate's fault and an expected outcome: the caller turns
+// the Status, which names line and field, into the verdict: kInvalidArgument into launch_error (or parse_error),
+// kResourceExhausted (more threads, shared memory, grid or cluster than the device has) into resource_limit.
+// `binding` overrides default tunables; an entry's own `with` wins over both. `base_align` answers align(x):
+// the alignment in bytes of each tensor's base address. Without `occupancy`, occupancy() is answered by an upper
+// bound from threads and shared memory.
+Result<ResolvedPlan> ResolvePlan(const Candidate& candidate, const Task& task, const Dims& dims,
+                                 const Binding& binding, const DeviceFacts& facts,
+                                 const OccupancyQuery& occupancy = {},
+                                 const std::map<std::string, int64_t>& base_align = {});
+
+// The bindings whose modules must be compiled to run `candidate` with `binding`: the default one plus one
+// per distinct `with`, and the name expressions needed under each.
+struct CompileUnit {
+  Binding binding;
+  std::vector<std::string> kernels;  // name expressions, tunables replaced; no repeats
+};
+std::vector<CompileUnit> CompileUnits(const Candidate& candidate, const Binding& binding);
+
+}  // namespace hone

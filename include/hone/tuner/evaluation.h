@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the evaluator says about a candidate. A closed set of verdicts; timings exist only when the
+// verdict is `ok`. The JSON form is stable and described in docs/evaluation-json.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/candidate.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+enum class Verdict {
+  kOk,
+  kParseError,      // the plan or the file's form is wrong
+  kCompileError,
+  kResourceLimit,   // asks for more registers, shared memory, threads or memory than there is
+  kLaunchError,     // the plan does not resolve for a case, or the driver refused the launch
+  kCrashed,         // illegal access, trap, misaligned access, device assert
+  kTimedOut,
+  kWrongOutput,
+  kRuleViolation,   // kept state, wrote outside its buffers, changed an input, used what is not allowed
+  kUnsupported,     // this device cannot judge it (wgmma on the simulator)
+  kInvalidTask,     // the task, not the candidate, is at fault
+  kDeviceLost,      // the device or its worker went away for a reason that is not the candidate's
+};
+std::string_view VerdictName(Verdict v);
+std::optional<Verdict> VerdictFromName(std::string_view name);
+
+struct Interval {
+  double median = 0;
+  double low = 0;   // 95 % confidence interval
+  double high = 0;
+};
+
+// Which of the two cache states a time was taken in.
+enum class CacheState { kCold, kWarm };
+
+struct TimingDetail {
+  std::string status;       // stable | inconclusive | throttled | contended | modelled
+  std::string decision;     // faster | slower | same | undecided: group-sequential, at the stated error rate
+  int quads = 0;            // interleaved ABBA / BAAB groups kept
+  int discarded_quads = 0;
+  int plans_per_sample = 1; // m: plan executions in one timed graph
+  int looks = 0;
+};
+
+struct CaseResult {
+  Dims dims;
+  CaseRole role = CaseRole::kTime;
+  std::optional<Interval> time_us;       // cold
+  std::optional<double> baseline_us;     // the incumbent, same protocol, cold
+  std::optional<Interval> speedup;       // incumbent / candidate, cold
+  std::optional<Interval> warm_time_us;
+  std::optional<double> warm_baseline_us;
+  std::optional<Interval> warm_speedup;
+  std::optional<double> floor_us;        // stream kernel moving the same bytes, same protocol
+  std::optional<double> floor_fraction;  // floor_us / time_us.median
+  std::optional<double> refuse_below_us; // a cold time under this is refused
+  TimingDetail timing;
+  double max_scaled_error = 0;           // worst over outputs and input sets
+  double rms_error = 0;
+  double sampled_block_fraction = 1.0;   // < 1: the simulator ran a stratified sample of blocks
+};
+
+// Resources of one kernel, from the compiler or the driver.
+struct KernelResources {
+  std::string kernel;
+  int registers = -1;          // -1: not known on this device
+  int64_t spill_bytes = 0;     // local memory per thread
+  int64_t static_shared_bytes = 0;
+  int64_t dynamic_shared_bytes = 0;
+  double occupancy = 0;        // fraction of the SM's threads, at the first timed case; 0: not known
+};
+
+struct Stage {
+  std::string name;    // plan, compile, load, check, time, …
+  double seconds = 0;
+  bool holds_device = false;
+};
+
+// First place where an output was wrong.
+struct Mismatch {
+  std::string tensor;
+  Dims dims;
+  std::string distribution;
+  std::vector<int64_t> index;
+  double expected = 0;
+  double actual = 0;
+  int64_t wrong_elements = 0;
+  int64_t total_elements = 0;
+  uint64_t seed = 0;
+};
+
+// A finding of the simulator or the profiler, tied to a source line where one is known.
+struct Finding {
+  std::string kind;      // shared_race, out_of_bounds, bank_conflict, uncoalesced, …
+  std::string message;
+  std::string location;  // "candidate.cu:41", or empty
+};
+
+struct Evaluation {
+  Verdict verdict = Verdict::kInvalidTask;
+  std::string detail;              // what a person or an agent needs to act on; compiler text in digest
+  std::string log;                 // whole compiler text
+  std::string task;
+  std::string candidate;           // name
+  std::string source_hash;         // SHA-256 of the source
+  std::string device;              // "cuda:0 NVIDIA H200"
+  bool modelled = false;
+  std::string guarantee = "full";  // "weaker: host mode" for host-mode candidates
+  std::string baseline;            // name of the incumbent timed against
+  Binding binding;
+  std::vector<std::string> labels; // "emulated_fp32", "nondeterministic", …
+  std::vector<CaseResult> cases;
+  std::optional<double> geomean_speedup;
+  std::vector<KernelResources> resources;
+  std::vector<Stage> stages;
+  std::vector<Finding> findings;
+  std::optional<Mismatch> mismatch;
+  double wall_seconds = 0;
+  double device_seconds = 0;
+  uint64_t seed = 0;               // the secret seed, told after the fact so that a verdict can be replayed
+  std::map<std::string, double> metrics;  // counters: pch_misses, cache_hits, accesses, …
+};
+
+// Geometric mean of the cases' cold speedups; nullopt when no case has one.
+std::optional<double> GeomeanSpeedup(const std::vector<CaseResult>& cases);
+
+// The stable JSON text (docs/evaluation-json.md); `indent` < 0 writes one line.
+std::string EvaluationToJson(const Evaluation& evaluation, int indent = 2);
+Result<Evaluation> EvaluationFromJson(std::string_view json);
+
+}  // namespace hone

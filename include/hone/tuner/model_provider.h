@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model provider completes a request: a language model behind an endpoint, a folder in which somebody answers,
+// a recorded run, or plain code. What the provider is, the agents do not know.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/run_store.h"
+
+namespace hone {
+
+struct ModelMessage {
+  std::string role;  // system | user | assistant
+  std::string text;
+};
+
+struct ModelRequest {
+  std::string run;     // id of the run that asks
+  int64_t number = 0;  // 0, 1, 2, … within the run: with `run`, the request's identity
+  std::string role;    // the agent: coder, planner, debugger, …
+  std::vector<ModelMessage> messages;
+  double temperature = 0.7;
+  int64_t max_tokens = 32768;
+  double limit_seconds = 600;  // after which the provider gives up with kTimedOut
+  // The same matter in machine form, for providers that are programs: "parent" (source text), "tried" (idea
+  // keys, one a line), "task" (task.toml), "facts" (JSON of the device's facts).
+  std::map<std::string, std::string> attachments;
+};
+
+struct TokenUsage {
+  int64_t input = 0;
+  int64_t output = 0;
+  bool estimated = false;  // counted by Hone (4 bytes a token), not by the provider
+};
+
+enum class FinishReason {
+  kStop,       // the answer is whole
+  kLength,     // cut off at max_tokens
+  kRefused,    // the model declined
+  kExhausted,  // the provider has nothing more to propose, now or later (builtin, a replay at its end)
+};
+std::string_view FinishReasonName(FinishReason reason);
+std::optional<FinishReason> FinishReasonFromName(std::string_view name);
+
+struct ModelReply {
+  std::string text;
+  FinishReason finish = FinishReason::kStop;
+  TokenUsage usage;
+  double cost_usd = 0;
+  std::string provider;  // "builtin", "mailbox", "openai", …
+  std::string model;     // what answered, as far as is known
+  double seconds = 0;
+};
+
+struct ModelProgress {
+  double waited_seconds = 0;
+  int64_t output_tokens = 0;  // 0: not known
+  std::string message;        // "waiting for /tmp/m/replies/0003.md"
+};
+using ModelProgressSink = std::function<void(const ModelProgress&)>;
+
+// Thread-safe: several requests may be in flight. A Status means that no answer could be had (kTimedOut,
+// kUnavailable, kCancelled when `stop` was asked); a useless answer is an answer.
+class ModelProvider {
+ public:
+  virtual ~ModelProvider() = default;
+  virtual std::string Name() const = 0;
+  virtual Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
+                                      std::stop_token stop) = 0;
+};
+
+struct ProviderOptions {
+  RunStore* store = nullptr;   // where `replay:RUN` finds its run; not owned
+  double poll_seconds = 0.25;  // mailbox: how often the folder is looked at
+};
+
+// `specification`: builtin | replay:RUN | replay:FILE.jsonl | mailbox:DIR. kInvalidArgument lists what there is.
+Result<std::unique_ptr<ModelProvider>> MakeProvider(std::string_view specification, const ProviderOptions& options);
+
+// 4 bytes a token, rounded up: what is shown when a provider does not count.
+int64_t EstimateTokens(std::string_view text);
+
+}  // namespace hone

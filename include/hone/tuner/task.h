@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tuner is asked to speed up: the value read from `tasks/<name>/task.toml`.
+//
+// A task names its dimensions, tensors, scalars, cases, tolerances and work. Everything that
+// depends on a shape is an integer `Expression` over the dimensions, so that one task covers
+// every case, the hidden ones included. docs/task-format.md describes the file.
+//
+// Plain values: copyable, no I/O, no device. ParseTask and LoadTask validate, so a Task that
+// exists is a task that makes sense.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/expression.h"
+
+namespace hone {
+
+enum class DType { kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt32, kInt16, kInt8, kUInt8 };
+
+int64_t DTypeBytes(DType dtype);
+std::string_view DTypeName(DType dtype);  // "float16", …
+std::optional<DType> DTypeFromName(std::string_view name);
+bool IsFloating(DType dtype);
+
+enum class TensorRole { kIn, kOut, kInOut };
+std::string_view TensorRoleName(TensorRole role);
+
+// How the elements of an input are drawn. Every draw is a pure function of
+// (key, tensor, slice, position within the slice): src/tuner/core/draw.h.
+enum class Distribution {
+  kNormal,        // zero mean, unit variance, times `scale`, plus `offset`
+  kUniform,       // [low, high)
+  kZero,
+  kConstant,      // one drawn value everywhere
+  kHeavyTailed,   // symmetric, log-normal magnitudes (sigma 2), clipped to the dtype
+  kSorted,        // ascending along each slice
+  kCancelling,    // large values of alternating sign plus a small normal remainder
+  kLogUniform,    // positive, exponents uniform in [log low, log high)
+  kIndex,         // integer in [0, `high`): for index tensors
+};
+std::string_view DistributionName(Distribution d);
+std::optional<Distribution> DistributionFromName(std::string_view name);
+
+struct ValueSpec {
+  Distribution distribution = Distribution::kNormal;
+  double low = 0.0;     // kUniform, kLogUniform
+  double high = 1.0;    // kUniform, kLogUniform
+  double scale = 1.0;   // kNormal, kHeavyTailed, kCancelling
+  double offset = 0.0;  // kNormal
+  std::optional<Expression> index_bound;  // kIndex: exclusive bound over the dimensions
+};
+
+// Row-major unless `strides` are given (in elements, one per axis).
+struct TensorSpec {
+  std::string name;
+  TensorRole role = TensorRole::kIn;
+  DType dtype = DType::kFloat32;
+  std::vector<Expression> shape;
+  std::vector<Expression> strides;     // empty: dense row-major
+  int64_t align = 16;                  // bytes the candidate may rely on, and not one more
+  std::string alias;                   // output that shares storage with this input's name; empty: none
+  ValueSpec values;
+  bool stress = true;                  // false: always drawn from `values` (weights kept sane, indices)
+  int slice_axis = -1;                 // axis equal to the task's slice dimension; -1: not sliced
+};
+
+struct ScalarSpec {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  double value = 0.0;
+};
+
+// An output y passes when max |err| / max(|ref|, rms(ref over its slice)) <= c_max on every
+// input set, and rms(err) / rms(ref) <= c_rms on zero-mean and cancelling sets.
+// Derived and validated by `hone tasks check`; see docs/measurement.md, "Precision".
+struct Tolerance {
+  double c_max = 0.0;
+  double c_rms = 0.0;
+};
+
+enum class CaseRole { kTime, kCheck, kHidden };
+std::string_view CaseRoleName(CaseRole role);
+
+using Dims = std::map<std::string, int64_t>;
+
+struct Case {
+  Dims dims;
+  CaseRole role = CaseRole::kCheck;
+};
+
+// Hidden cases are drawn afresh at every evaluation: each dimension uniformly on a log scale
+// from [low, high], rounded up to `multiple`.
+struct HiddenRange {
+  std::string dim;
+  int64_t low = 1;
+  int64_t high = 1;
+  int64_t multiple = 1;
+};
+struct HiddenGroup {
+  int count = 1;  // how many cases to draw from this group
+  std::vector<HiddenRange> ranges;
+};
+
+enum class WorkloadClass { kGemm, kElementwise, kReduction, kConvolution, kAttention, kGather, kGraph, kOther };
+std::string_view WorkloadClassName(WorkloadClass c);
+std::optional<WorkloadClass> WorkloadClassFromName(std::string_view name);
+
+// Values worked out by hand, that the oracle must reproduce: the linter's check of the oracle itself.
+struct HandCase {
+  Dims dims;
+  std::map<std::string, std::vector<double>> inputs;   // in and inout tensors, row-major
+  std::map<std::string, std::vector<double>> outputs;  // out and inout tensors, row-major
+};
+
+struct Task {
+  std::string name;
+  std::string summary;
+  WorkloadClass workload = WorkloadClass::kOther;
+  std::vector<std::pair<std::string, std::string>> dims;  // name, description; in order
+  std::string slice;                                      // independent slice dimension; empty: none
+  std::vector<TensorSpec> tensors;
+  std::vector<ScalarSpec> scalars;
+  std::map<std::string, Tolerance> tolerance;             // by output name; inout tensors included
+  std::vector<Case> cases;                                // time and check cases, in file order
+  std::vector<HiddenGroup> hidden;
+  std::optional<Expression> flops;                        // floating-point operations of one launch
+  std::optional<Expression> bytes;                        // compulsory bytes; absent: sum over tensors, inout twice
+  std::vector<HandCase> hand_cases;
+
+  // Sources, as text. `oracle` writes doubles to `ref:NAME` arguments. `seed` may be empty.
+  std::string oracle_source;
+  std::string seed_source;
+  std::string directory;  // where it was loaded from; empty when parsed from memory
+  std::string toml;       // the text it was parsed from: how a task travels to a worker or a spool
+
+  const TensorSpec* FindTensor(std::string_view tensor) const;
+  const ScalarSpec* FindScalar(std::string_view scalar) const;
+};
+
+// One tensor of one case, resolved to numbers.
+struct TensorShape {
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;  // in elements
+  int64_t elements = 0;          // product of shape
+  int64_t span_bytes = 0;        // last addressed byte + 1, from the base address; 0 when empty
+};
+Result<TensorShape> ResolveShape(const TensorSpec& tensor, const Dims& dims);
+
+// Compulsory bytes moved by one launch, counting each input once, each output once, inout twice.
+Result<double> CompulsoryBytes(const Task& task, const Dims& dims);
+// The same split in bytes read and bytes written: what the floor kernel moves.
+struct Traffic { double read_bytes = 0; double written_bytes = 0; };
+Result<Traffic> CompulsoryTraffic(const Task& task, const Dims& dims);
+Result<double> Flops(const Task& task, const Dims& dims);  // 0 when the task does not say
+
+// Draws this evaluation's hidden cases; the same seed gives the same cases. Zero-size and
+// boundary shapes come from check cases; these are the shapes nobody could have prepared for.
+std::vector<Case> DrawHiddenCases(const Task& task, uint64_t seed);
+
+// Parses `toml` (named `file` in messages, with line and field). Sources stay empty.
+Result<Task> ParseTask(std::string_view toml, std::string_view file);
+// Reads DIR/task.toml, DIR/oracle.cu and, if there, DIR/seed.cu.
+Result<Task> LoadTask(const std::string& directory);
+
+}  // namespace hone

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See file.h. Plain POSIX calls, because the errno of the call that failed is what the user needs to read.
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+// The directory part of a path; "." when there is none.
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return Status::Io(ErrnoMessage("write", path, errno));
+    }
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return Status::Ok();
+}
+
+Status WriteAside(const std::string& path, std::string_view bytes, int mode, bool flush) {
+  const std::string parent = ParentOf(path);
+  HONE_RETURN_IF_ERROR(MakeDirectories(parent));
+  // In the same directory, so that the rename stays within one file system.
+  std::string aside = path + ".aside-XXXXXX";
+  UniqueFd fd(mkostemp(aside.data(), O_CLOEXEC));
+  if (!fd.valid()) return Status::Io(ErrnoMessage("create", aside, errno));
+
+  Status status = WriteAll(fd.get(), bytes, aside);
+  if (status.ok() && fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) {
+    status = Status::Io(ErrnoMessage("set the mode of", aside, errno));
+  }
+  if (status.ok() && flush && fsync(fd.get()) != 0) status = Status::Io(ErrnoMessage("flush", aside, errno));
+  // close() may be where a full network disk says so.
+  if (const int raw = fd.Release(); close(raw) != 0 && status.ok()) {
+    status = Status::Io(ErrnoMessage("close", aside, errno));
+  }
+  if (status.ok() && rename(aside.c_str(), path.c_str()) != 0) {
+    status = Status::Io(ErrnoMessage("rename to", path, errno));
+  }
+  if (!status.ok()) {
+    unlink(aside.c_str());
+    return status;
+  }
+  if (flush) {
+    // The rename itself lies in the directory. Some file systems refuse to flush directories; not an error.
+    UniqueFd directory(open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.valid()) (void)!fsync(directory.get());
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+void UniqueFd::Reset(int fd) {
+  if (fd_ >= 0) close(fd_);
+  fd_ = fd;
+}
+
+std::string ErrnoMessage(std::string_view action, std::string_view path, int error) {
+  return fmt::format("could not {} '{}': {}", action, path, std::generic_category().message(error));
+}
+
+Result<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) {
+    const std::string message = ErrnoMessage("open", path, errno);
+    return errno == ENOENT || errno == ENOTDIR ? Status::NotFound(message) : Status::Io(message);
+  }
+  std::string bytes;
+  struct stat info {};
+  if (fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode)) {
+    if (max_bytes > 0 && info.st_size > max_bytes) {
+      return Status::InvalidArgument(
+          fmt::format("'{}' holds {} bytes; at most {} are accepted", path, info.st_size, max_bytes));
+    }
+    bytes.reserve(static_cast<size_t>(info.st_size));
+  }
+  // Not trusting the size: files in /proc say 0, and a file may grow while it is read.
+  char buffer[64 * 1024];
+  for (;;) {
+    const ssize_t n = read(fd.get(), buffer, sizeof(buffer));
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return Status::Io(ErrnoMessage("read", path, errno));
+    }
+    if (n == 0) return bytes;
+    bytes.append(buffer, static_cast<size_t>(n));
+    if (max_bytes > 0 && static_cast<int64_t>(bytes.size()) > max_bytes) {
+      return Status::InvalidArgument(fmt::format("'{}' holds more than the {} bytes accepted", path, max_bytes));
+    }
+  }
+}
+
+Status WriteFileAtomically(const std::string& path, std::string_view bytes, int mode) {
+  return WriteAside(path, bytes, mode, /*flush=*/true);
+}
+
+Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view bytes, int mode) {
+  return WriteAside(path, bytes, mode, /*flush=*/false);
+}
+
+Status MakeDirectories(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return Status::Io(ErrnoMessage("make directory", path, error.value()));
+  if (!std::filesystem::is_directory(path, error)) return Status::Io(ErrnoMessage("make directory", path, ENOTDIR));
+  return Status::Ok();
+}
+
+bool FileExists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+Result<std::string> FindExecutable(const std::string& name, const std::vector<std::string>& directories) {
+  const auto executable = [](const std::string& path) {
+    struct stat info {};
+    return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) {
+    if (executable(name)) return name;
+    return Status::NotFound(fmt::format("'{}' is not an executable file", name));
+  }
+  for (const std::string& directory : directories) {
+    const std::string path = directory + "/" + name;
+    if (executable(path)) return path;
+  }
+  return Status::NotFound(
+      fmt::format("no executable '{}' in any of: {}", name, fmt::join(directories, ", ")));
+}
+
+std::vector<std::string> SplitSearchPath(std::string_view colon_separated) {
+  std::vector<std::string> directories;
+  while (!colon_separated.empty()) {
+    const size_t colon = colon_separated.find(':');
+    const std::string_view part = colon_separated.substr(0, colon);
+    // POSIX reads an empty part as the working directory; running whatever lies there is not wanted.
+    if (!part.empty()) directories.emplace_back(part);
+    if (colon == std::string_view::npos) break;
+    colon_separated.remove_prefix(colon + 1);
+  }
+  return directories;
+}
+
+void TemporaryDirectory::Remove() {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+  path_.clear();
+}
+
+Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent, std::string_view prefix) {
+  const std::string base = parent.empty() ? "/tmp" : parent;
+  HONE_RETURN_IF_ERROR(MakeDirectories(base));
+  std::string path = fmt::format("{}/{}XXXXXX", base, prefix);
+  if (mkdtemp(path.data()) == nullptr) return Status::Io(ErrnoMessage("make temporary directory", path, errno));
+  TemporaryDirectory directory;
+  directory.path_ = std::move(path);
+  return directory;
+}
+
+}  // namespace hone

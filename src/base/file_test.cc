@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files: what is written is read back, what fails says on which path and why, and nothing half-written stays.
+#include "base/file.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+size_t EntriesIn(const std::string& directory) {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory)) ++count;
+  return count;
+}
+
+TEST(File, WhatIsWrittenIsReadBackByteForByte) {
+  auto directory = MakeTemporaryDirectory();
+  ASSERT_TRUE(directory.ok());
+  const std::string path = *directory / "a/b/c.bin";
+  std::string bytes(300000, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31);
+  ASSERT_TRUE(WriteFileAtomically(path, bytes, 0600).ok());
+  EXPECT_EQ(ReadFile(path).value(), bytes);
+  struct stat info {};
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777u, 0600u);
+  ASSERT_TRUE(WriteFileAtomicallyUnflushed(path, "short").ok());
+  EXPECT_EQ(ReadFile(path).value(), "short");
+}
+
+TEST(File, ErrorsNameThePathAndTheSystemsWords) {
+  const auto missing = ReadFile("/nonexistent/file");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(missing.status().message(), HasSubstr("/nonexistent/file"));
+  EXPECT_THAT(missing.status().message(), HasSubstr("No such file"));
+  EXPECT_EQ(ReadFile("/tmp").status().code(), StatusCode::kIo);
+}
+
+TEST(File, ReadsNoMoreThanAsked) {
+  auto directory = MakeTemporaryDirectory();
+  const std::string path = *directory / "f";
+  ASSERT_TRUE(WriteFileAtomically(path, "12345").ok());
+  EXPECT_EQ(ReadFile(path, 5).value(), "12345");
+  EXPECT_EQ(ReadFile(path, 4).status().code(), StatusCode::kInvalidArgument);
+  // /proc files claim no size, and are read all the same.
+  EXPECT_GT(ReadFile("/proc/self/status").value().size(), 100u);
+}
+
+// A full disk, as a file size limit: the old file stays whole, nothing lies beside it.
+TEST(File, AFailedWriteLeavesTheOldFileAndNothingElse) {
+  auto directory = MakeTemporaryDirectory();
+  const std::string path = *directory / "kept";
+  ASSERT_TRUE(WriteFileAtomically(path, "old").ok());
+  const pid_t pid = fork();
+  if (pid == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const Status status = WriteFileAtomically(path, std::string(5000, 'x'));
+    const bool told = !status.ok() && status.code() == StatusCode::kIo && status.message().find("too large") != std::string::npos;
+    _exit(told ? 0 : 1);
+  }
+  int raw = 0;
+  ASSERT_EQ(waitpid(pid, &raw, 0), pid);
+  EXPECT_TRUE(WIFEXITED(raw) && WEXITSTATUS(raw) == 0);
+  EXPECT_EQ(ReadFile(path).value(), "old");
+  EXPECT_EQ(EntriesIn(directory->path()), 1u);
+}
+
+TEST(File, WritingOntoADirectoryFailsAndLeavesNothing) {
+  auto directory = MakeTemporaryDirectory();
+  const std::string path = *directory / "d";
+  ASSERT_TRUE(MakeDirectories(path).ok());
+  EXPECT_EQ(WriteFileAtomically(path, "x").code(), StatusCode::kIo);
+  EXPECT_EQ(EntriesIn(directory->path()), 1u);
+  EXPECT_EQ(MakeDirectories("/proc/no/such").code(), StatusCode::kIo);
+}
+
+TEST(File, TemporaryDirectoriesArePrivateAndGoWithTheirOwner) {
+  std::string path;
+  {
+    auto directory = MakeTemporaryDirectory("/tmp", "hone-file-test-");
+    ASSERT_TRUE(directory.ok());
+    path = directory->path();
+    struct stat info {};
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777u, 0700u);
+    ASSERT_TRUE(WriteFileAtomically(*directory / "x/y/z", "1").ok());
+    TemporaryDirectory moved = std::move(*directory);
+    EXPECT_TRUE(FileExists(path));
+  }
+  EXPECT_FALSE(FileExists(path));
+}
+
+TEST(File, FindsExecutablesWhereToldAndNowhereElse) {
+  EXPECT_EQ(FindExecutable("sh", {"/nonexistent", "/bin"}).value(), "/bin/sh");
+  EXPECT_EQ(FindExecutable("/bin/sh", {}).value(), "/bin/sh");
+  const auto missing = FindExecutable("sh", {"/nonexistent", "/proc"});
+  EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(missing.status().message(), HasSubstr("/nonexistent, /proc"));
+  EXPECT_FALSE(FindExecutable("passwd", {"/etc"}).ok());  // there, and not executable
+  EXPECT_THAT(SplitSearchPath("/a::/b:"), ElementsAre("/a", "/b"));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs other programs: once, with their output gathered (RunSubprocess), or as a companion that lives on and
+// talks over descriptors handed to it (ChildProcess).
+//
+// A child is the leader of a process group of its own; ending it ends the group, so that a compiler driver's
+// own children go with it. Nothing is inherited but what is listed: not the environment, not descriptors,
+// not the signal mask. May be called from any thread of a threaded program.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/sandbox.h"
+#include "hone/base/status.h"
+
+namespace hone {
+
+// How a process ended.
+struct ExitState {
+  int exit_status = 0;       // valid when signal == 0
+  int signal = 0;            // 0: it exited by itself
+  bool killed_by_us = false; // a time limit or Kill()
+  double cpu_seconds = 0;    // of it and its children that it waited for
+  int64_t peak_bytes = 0;    // largest resident set of any of them
+
+  bool success() const { return signal == 0 && exit_status == 0; }
+  std::string Describe() const;  // "exit status 1", "signal 11 (Segmentation fault)"
+};
+
+struct ChildOptions {
+  std::vector<std::string> argv;         // argv[0] is a path: it is not searched for
+  std::vector<std::string> environment;  // "NAME=value"
+  std::string working_directory;         // empty: ours
+  std::optional<SandboxPolicy> sandbox;  // entered after the working directory is set, before the program starts
+  // Our descriptor -> its number in the child, 0 to 99. 0, 1 and 2 not listed are /dev/null.
+  std::vector<std::pair<int, int>> descriptors;
+};
+
+// A running child. Move-only; ended and reaped on destruction. Not thread-safe, except Kill.
+class ChildProcess {
+ public:
+  // kNotFound or kUnavailable when the program could not be started, saying at which step; kInvalidArgument for a
+  // sandbox path that cannot be opened.
+  static Result<ChildProcess> Start(const ChildOptions& options);
+
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  ~ChildProcess();
+
+  pid_t pid() const { return pid_; }
+  const SandboxReport& sandbox() const { return report_; }  // meaningful when a sandbox was asked for
+  // Readable (poll) when the child has ended; -1 where the kernel has no such descriptors.
+  int pidfd() const { return pidfd_.get(); }
+
+  // Waits for the end at most `timeout_seconds` (< 0: for ever); nullopt: still running. After the end, what is
+  // left of its process group is killed, and the state is remembered.
+  std::optional<ExitState> Wait(double timeout_seconds);
+  // SIGKILL to the whole group. Does nothing once the end has been seen by Wait.
+  void Kill();
+
+ private:
+  ChildProcess() = default;
+  void Reap();
+
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;
+  bool killed_ = false;
+  std::optional<ExitState> state_;
+  SandboxReport report_;
+};
+
+struct SubprocessOptions {
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;
+  std::string working_directory;
+  std::optional<SandboxPolicy> sandbox;
+  std::string stdin_text;
+  double limit_seconds = 0;  // wall; 0: none
+  // Of a stream longer than this its first and its last half are kept; the rest is read and thrown away.
+  int64_t max_stdout_bytes = 1 << 20;
+  int64_t max_stderr_bytes = 1 << 20;
+};
+
+struct SubprocessResult {
+  ExitState exit;
+  bool timed_out = false;
+  std::string out, err;                   // with a line in the middle saying how much was left out
+  int64_t out_bytes = 0, err_bytes = 0;   // as written by the program
+  double seconds = 0;                     // wall
+  SandboxReport sandbox;
+};
+
+// Runs a program to its end or its limit. Whatever the program does is a result; a Status means that it could
+// not be started or listened to.
+Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options);
+
+// Keeps the first and the last half of a stream.
+class CappedText {
+ public:
+  explicit CappedText(int64_t max_bytes) : half_(max_bytes / 2) {}
+  void Append(const char* bytes, size_t size);
+  int64_t total() const { return total_; }
+  std::string Text() const;
+
+ private:
+  int64_t half_;
+  int64_t total_ = 0;
+  std::string head_;
+  std::string tail_;     // ring once full
+  size_t tail_next_ = 0;
+};
+
+}  // namespace hone

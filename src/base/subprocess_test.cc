@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Other programs: output, ends and limits are reported as they were, and nothing outlives its limit.
+#include "base/subprocess.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/frames.h"
+
+namespace hone {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+SubprocessOptions Shell(const std::string& script) {
+  SubprocessOptions options;
+  options.argv = {"/bin/sh", "-c", script};
+  options.environment = {"PATH=/usr/bin:/bin"};
+  return options;
+}
+
+bool Alive(pid_t pid) { return kill(pid, 0) == 0; }
+
+TEST(Subprocess, GathersOutputAndExitStatus) {
+  SubprocessOptions options = Shell("cat; echo to-err >&2; pwd; exit 7");
+  options.stdin_text = "from-stdin\n";
+  options.working_directory = "/usr";
+  const auto result = RunSubprocess(options);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->exit.exit_status, 7);
+  EXPECT_EQ(result->exit.signal, 0);
+  EXPECT_EQ(result->out, "from-stdin\n/usr\n");
+  EXPECT_EQ(result->err, "to-err\n");
+  EXPECT_FALSE(result->timed_out);
+}
+
+TEST(Subprocess, InheritsNeitherEnvironmentNorDescriptors) {
+  const int leaked = open("/dev/zero", O_RDONLY);  // on purpose without O_CLOEXEC
+  ASSERT_EQ(setenv("HONE_TEST_SECRET", "seen", 1), 0);
+  const auto result = RunSubprocess(Shell("echo \"[$HONE_TEST_SECRET]\"; ls /proc/self/fd | wc -l"));
+  close(leaked);
+  ASSERT_TRUE(result.ok());
+  // 0, 1, 2 and the one by which ls reads the directory.
+  EXPECT_EQ(result->out, "[]\n4\n");
+}
+
+TEST(Subprocess, ReportsTheSignalThatEndedIt) {
+  const auto result = RunSubprocess(Shell("kill -SEGV $$"));
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->exit.signal, SIGSEGV);
+  EXPECT_FALSE(result->exit.killed_by_us);
+  EXPECT_THAT(result->exit.Describe(), HasSubstr("signal 11"));
+}
+
+TEST(Subprocess, TenMegabytesKeepTheirHeadAndTail) {
+  SubprocessOptions options = Shell("echo first >&2; head -c 10000000 /dev/zero | tr '\\0' 'x' >&2; echo last >&2");
+  options.max_stderr_bytes = 10000;
+  const auto result = RunSubprocess(options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->err_bytes, 10000000 + 6 + 5);
+  EXPECT_LT(result->err.size(), 10100u);
+  EXPECT_THAT(result->err, StartsWith("first\nxxx"));
+  EXPECT_THAT(result->err, HasSubstr("bytes left out"));
+  EXPECT_THAT(result->err.substr(result->err.size() - 8), HasSubstr("xxlast\n"));
+}
+
+TEST(Subprocess, ATimeLimitEndsTheWholeGroup) {
+  SubprocessOptions options = Shell("sleep 100 & echo $!; wait");
+  options.limit_seconds = 0.3;
+  const auto result = RunSubprocess(options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->timed_out);
+  EXPECT_TRUE(result->exit.killed_by_us);
+  EXPECT_LT(result->seconds, 3.0);
+  const pid_t grandchild = std::stoi(result->out);
+  for (int i = 0; i < 200 && Alive(grandchild); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(Alive(grandchild));
+}
+
+TEST(Subprocess, AGrandchildHoldingTheOutputDoesNotHoldUs) {
+  const auto result = RunSubprocess(Shell("sleep 100 & echo done"));
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->out, "done\n");
+  EXPECT_LT(result->seconds, 3.0);
+}
+
+TEST(Subprocess, AProgramThatClosesItsInputIsNoTrouble) {
+  SubprocessOptions options = Shell("exec 0<&-; sleep 0.1; echo fine");
+  options.stdin_text = std::string(5 << 20, 'x');
+  const auto result = RunSubprocess(options);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->out, "fine\n");
+}
+
+TEST(Subprocess, SaysWhatCouldNotBeStarted) {
+  SubprocessOptions options;
+  options.argv = {"/nonexistent/program"};
+  auto result = RunSubprocess(options);
+  EXPECT_EQ(result.status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(result.status().message(), HasSubstr("/nonexistent/program"));
+  options = Shell("true");
+  options.working_directory = "/nonexistent";
+  EXPECT_THAT(RunSubprocess(options).status().message(), HasSubstr("enter the working directory"));
+  options = Shell("true");
+  options.argv[0] = "/etc/passwd";
+  EXPECT_EQ(RunSubprocess(options).status().code(), StatusCode::kUnavailable);
+}
+
+TEST(ChildProcess, TalksOverAHandedDescriptorAndIsEndedWithItsOwner) {
+  auto pair = MakeSocketPair();
+  ASSERT_TRUE(pair.ok());
+  pid_t pid = -1;
+  {
+    ChildOptions options;
+    options.argv = {"/bin/sh", "-c", "read line <&5; echo \"got $line\" >&5; sleep 100"};
+    options.environment = {"PATH=/usr/bin:/bin"};
+    options.descriptors = {{pair->theirs.get(), 5}};
+    auto child = ChildProcess::Start(options);
+    ASSERT_TRUE(child.ok()) << child.status().message();
+    pair->theirs.Reset();
+    pid = child->pid();
+    ASSERT_EQ(write(pair->ours.get(), "hello\n", 6), 6);
+    ASSERT_TRUE(WaitReadable(pair->ours.get(), 10).value());
+    char text[64];
+    const ssize_t n = read(pair->ours.get(), text, sizeof(text));
+    ASSERT_GT(n, 0);
+    EXPECT_EQ(std::string(text, static_cast<size_t>(n)), "got hello\n");
+    EXPECT_FALSE(child->Wait(0.01).has_value());
+    ChildProcess moved = std::move(*child);
+    EXPECT_TRUE(Alive(pid));
+  }
+  EXPECT_FALSE(Alive(pid));
+}
+
+TEST(ChildProcess, DescriptorsMaySwapNumbers) {
+  int a[2], b[2];
+  ASSERT_EQ(pipe2(a, O_CLOEXEC), 0);
+  ASSERT_EQ(pipe2(b, O_CLOEXEC), 0);
+  ChildOptions options;
+  options.argv = {"/bin/sh", "-c", "echo to-b >&" + std::to_string(a[1] % 10) + "; echo to-a >&" + std::to_string(b[1] % 10)};
+  ASSERT_LT(std::max(a[1], b[1]), 10) << "the shell redirects single digits only";
+  options.descriptors = {{a[1], b[1]}, {b[1], a[1]}};
+  auto child = ChildProcess::Start(options);
+  ASSERT_TRUE(child.ok());
+  EXPECT_TRUE(child->Wait(10)->success());
+  char text[16];
+  ssize_t n = read(a[0], text, sizeof(text));
+  EXPECT_EQ(std::string(text, static_cast<size_t>(n)), "to-a\n");
+  n = read(b[0], text, sizeof(text));
+  EXPECT_EQ(std::string(text, static_cast<size_t>(n)), "to-b\n");
+  for (const int fd : {a[0], a[1], b[0], b[1]}) close(fd);
+}
+
+TEST(CappedText, KeepsEverythingUpToItsCapWhateverTheChunks) {
+  for (const size_t chunk : {1u, 3u, 7u, 100u}) {
+    std::string all;
+    CappedText text(20);
+    for (int i = 0; i < 26; ++i) all.push_back(static_cast<char>('a' + i));
+    for (size_t at = 0; at < all.size(); at += chunk) text.Append(all.data() + at, std::min(chunk, all.size() - at));
+    EXPECT_EQ(text.Text(), "abcdefghij\n[... 6 bytes left out ...]\nqrstuvwxyz") << "chunks of " << chunk;
+  }
+  CappedText exact(6);
+  exact.Append("abcdef", 6);
+  EXPECT_EQ(exact.Text(), "abcdef");
+}
+
+}  // namespace
+}  // namespace hone

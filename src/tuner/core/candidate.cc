@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bindings of tunables, and which modules they ask for. Reading a plan is plan_parser.cc; turning it into
+// numbers is resolve_plan.cc.
+#include "hone/tuner/candidate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/core/bindings.h"
+
+namespace hone {
+
+std::string BindingKey(const Binding& binding) {
+  std::string key;
+  for (const auto& [name, value] : binding) key += fmt::format("{}{}={}", key.empty() ? "" : ",", name, value);
+  return key;
+}
+
+Binding DefaultBinding(const LaunchPlan& plan) {
+  Binding binding;
+  for (const auto& [name, choices] : plan.tunables) binding[name] = choices.front();
+  return binding;
+}
+
+bool SatisfiesConstraints(const LaunchPlan& plan, const Binding& binding) {
+  return std::all_of(plan.constraints.begin(), plan.constraints.end(), [&](const std::string& text) {
+    Result<Expression> constraint = Expression::Parse(text);
+    if (!constraint.ok()) return false;
+    // A constraint that has no value for a binding (a division by zero) does not hold for it.
+    Result<int64_t> value = constraint->Evaluate(binding);
+    return value.ok() && *value != 0;
+  });
+}
+
+std::vector<Binding> AllBindings(const LaunchPlan& plan) {
+  std::vector<Binding> bindings = {{}};
+  for (const auto& [name, choices] : plan.tunables) {
+    std::vector<Binding> extended;
+    extended.reserve(bindings.size() * choices.size());
+    for (const Binding& binding : bindings) {
+      for (const int64_t choice : choices) {
+        extended.push_back(binding);
+        extended.back()[name] = choice;
+      }
+    }
+    bindings = std::move(extended);
+  }
+  std::erase_if(bindings, [&](const Binding& binding) { return !SatisfiesConstraints(plan, binding); });
+  return bindings;
+}
+
+Binding EffectiveBinding(const LaunchPlan& plan, const Binding& binding, const PlanEntry& entry) {
+  Binding effective = DefaultBinding(plan);
+  for (const auto& [name, value] : binding) effective[name] = value;
+  for (const auto& [name, value] : entry.with) effective[name] = value;
+  return effective;
+}
+
+std::string SubstituteTunables(std::string_view text, const Binding& binding) {
+  const auto part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    if (!part(text[i])) {
+      result += text[i++];
+      continue;
+    }
+    size_t end = i;
+    while (end < text.size() && part(text[end])) ++end;
+    const std::string word(text.substr(i, end - i));
+    const auto found = binding.find(word);
+    result += found == binding.end() ? word : fmt::format("{}", found->second);
+    i = end;
+  }
+  return result;
+}
+
+std::vector<CompileUnit> CompileUnits(const Candidate& candidate, const Binding& binding) {
+  std::vector<CompileUnit> units;
+  for (const PlanEntry& entry : candidate.plan.entries) {
+    if (entry.is_memset) continue;
+    const Binding effective = EffectiveBinding(candidate.plan, binding, entry);
+    auto unit = std::find_if(units.begin(), units.end(), [&](const CompileUnit& u) { return u.binding == effective; });
+    if (unit == units.end()) {
+      units.push_back({effective, {}});
+      unit = units.end() - 1;
+    }
+    const std::string kernel = SubstituteTunables(entry.kernel, effective);
+    if (std::find(unit->kernels.begin(), unit->kernels.end(), kernel) == unit->kernels.end()) {
+      unit->kernels.push_back(kernel);
+    }
+  }
+  return units;
+}
+
+}  // namespace hone

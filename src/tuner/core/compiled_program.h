@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values on either side of a compiler: the translation unit that goes in, the module that comes out, and a
+// candidate's modules together.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hone/tuner/candidate.h"
+#include "hone/tuner/evaluation.h"
+
+namespace hone {
+
+// Built by core/translation_unit.h: what follows the precompiled headers.
+struct TranslationUnit {
+  std::string file;                  // name for messages and #line
+  std::string body;                  // tunable defines, the source, generated static_asserts
+  std::vector<std::string> kernels;  // name expressions to resolve
+  std::vector<std::string> options;  // the plan's compiler options
+  std::string include_set;
+  // Parameter C++ types the launcher passes, per kernel: the simulator generates typed trampolines from
+  // the function's own type, so it needs only the names above.
+};
+
+// A variable in a module's device memory, or a run of them.
+struct DeviceGlobal {
+  std::string symbol;
+  int64_t bytes = 0;      // from the symbol's address on; may exceed the variable's own size, and then covers others
+  bool writable = true;
+  bool reachable = true;  // false: internal linkage, cannot be restored by name
+};
+
+struct CompiledModule {
+  // kOk, kCompileError, kResourceLimit, kUnsupported, kRuleViolation or kTimedOut.
+  Verdict verdict = Verdict::kOk;
+  std::string digest;                          // short: first errors with their lines
+  std::string log;                             // everything the compiler said
+  std::string image;                           // cubin, or shared-library bytes for the simulator
+  std::map<std::string, std::string> lowered;  // name expression -> symbol
+  std::vector<KernelResources> resources;
+  std::vector<DeviceGlobal> globals;
+  std::vector<std::string> labels;             // from the machine code: "emulated_fp32", "tensor_cores", …
+  bool from_cache = false;
+  bool pch_used = false;
+  double seconds = 0;
+};
+
+// A candidate compiled for one choice of tunables: one module per binding that its plan needs.
+struct CompiledProgram {
+  Candidate candidate;
+  Binding binding;
+  std::map<std::string, CompiledModule> modules;  // by BindingKey
+};
+
+}  // namespace hone

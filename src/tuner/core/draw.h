@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One element of an input, as a pure function of (key, slice, position): the same bits on the host, in the
+// harness kernels and in any order. Included by nvcc (harness_kernels.cu) and by the simulator's session,
+// so it is plain C++17 with no standard library.
+//
+// Counter-based: two rounds of a 64-bit mixer (the finalizer of MurmurHash3 / SplitMix64, Steele et al. 2014)
+// over key, slice and position. Normal values come from a table of quantiles (`NormalQuantiles`, 4096
+// intervals, linear interpolation): no transcendental function, so host and device agree to the bit.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define HONE_HD __host__ __device__ __forceinline__
+#else
+#define HONE_HD inline
+#endif
+
+namespace hone::draw {
+
+HONE_HD uint64_t Mix(uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ULL;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebULL;
+  x ^= x >> 31;
+  return x;
+}
+
+// Hash() in its two halves: a kernel computes the first once for a whole slice.
+HONE_HD uint64_t SliceHash(uint64_t key, uint64_t slice) { return Mix(key ^ (slice * 0x9e3779b97f4a7c15ULL)); }
+HONE_HD uint64_t HashInSlice(uint64_t slice_hash, uint64_t position) {
+  return Mix(slice_hash + position * 0xd1342543de82ef95ULL);
+}
+
+HONE_HD uint64_t Hash(uint64_t key, uint64_t slice, uint64_t position) {
+  return HashInSlice(SliceHash(key, slice), position);
+}
+
+// A keyed bijection on [0, n): four Feistel rounds on the smallest even-bit domain that holds n, walking
+// the cycle until it lands inside. Not a multiplicative "i * p + s mod n", which is no bijection for most n.
+HONE_HD uint64_t Permute(uint64_t index, uint64_t n, uint64_t key) {
+  if (n <= 1 || key == 0) return index;
+  int half = 1;
+  while ((1ULL << (2 * half)) < n) ++half;
+  const uint64_t mask = (1ULL << half) - 1;
+  do {
+    uint64_t left = index >> half, right = index & mask;
+    for (int round = 0; round < 4; ++round) {
+      const uint64_t next = left ^ (Mix(key + right * 0x9e3779b97f4a7c15ULL + static_cast<uint64_t>(round)) & mask);
+      left = right;
+      right = next;
+    }
+    index = (left << half) | right;
+  } while (index >= n);
+  return index;
+}
+
+inline constexpr int kQuantiles = 4096;
+
+// The distributions by number, as in hone::Distribution (static_asserted in draw_table.cc).
+enum Kind : int { kNormal, kUniform, kZero, kConstant, kHeavyTailed, kSorted, kCancelling, kLogUniform, kIndex };
+
+struct Parameters {
+  int kind;
+  float low, high, scale, offset;
+  float clip;             // largest magnitude: keeps heavy tails inside the dtype
+  uint64_t key;
+  int64_t index_bound;
+  int64_t slice_elements; // positions in one slice: for kSorted and kCancelling
+};
+
+HONE_HD float UniformFromBits(uint64_t bits) {  // [0, 1), 24 bits
+  return static_cast<float>(bits >> 40) * (1.0f / 16777216.0f);
+}
+
+// The table interval that `bits` falls in, and the value inside it given the interval's two ends.
+HONE_HD uint32_t QuantileIndex(uint64_t bits) { return static_cast<uint32_t>(bits >> 52); }  // 12 bits
+HONE_HD float NormalBetween(uint64_t bits, float a, float b) {
+  const float t = static_cast<float>((bits >> 28) & 0xffffff) * (1.0f / 16777216.0f);
+#if defined(__CUDA_ARCH__)
+  return __fadd_rn(a, __fmul_rn(t, __fsub_rn(b, a)));
+#else
+  const float d = b - a;
+  const float m = t * d;
+  return a + m;
+#endif
+}
+
+// `quantiles`: kQuantiles + 1 values of the standard normal's quantile function at (i + 0.5) / (kQuantiles + 1).
+HONE_HD float Normal(uint64_t bits, const float* quantiles) {
+  const uint32_t index = QuantileIndex(bits);
+  return NormalBetween(bits, quantiles[index], quantiles[index + 1]);
+}
+
+HONE_HD float Clip(const Parameters& p, float v) { return v > p.clip ? p.clip : (v < -p.clip ? -p.clip : v); }
+
+// `exp_quantiles`: the same table for exp(2 * z), magnitudes of the heavy-tailed distribution.
+// `bits`: Hash(p.key, slice, position).
+HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t position, const float* quantiles,
+                            const float* exp_quantiles) {
+  float v = 0.0f;
+  switch (p.kind) {
+    case kZero: return 0.0f;
+    case kConstant: v = Normal(Hash(p.key, 0x5eed, 0), quantiles) * p.scale + p.offset; break;
+    case kUniform: v = p.low + (p.high - p.low) * UniformFromBits(bits); break;
+    case kHeavyTailed: {
+      const float magnitude = Normal(bits, exp_quantiles) * p.scale;
+      v = (bits & 1) ? -magnitude : magnitude;
+      break;
+    }
+    case kSorted: {
+      const float t = p.slice_elements > 1 ? static_cast<float>(position) / static_cast<float>(p.slice_elements) : 0.5f;
+      v = (t * 6.0f - 3.0f) * p.scale + p.offset;
+      break;
+    }
+    case kCancelling: {
+      const float base = (position & 1) ? -8.0f : 8.0f;
+      v = (base + Normal(bits, quantiles) * 0.25f) * p.scale;
+      break;
+    }
+    case kLogUniform: {
+      // Octave chosen uniformly, mantissa linear inside it: no log or exp, so the same bits everywhere.
+      float octaves = 0.0f, x = p.low;
+      while (x < p.high && octaves < 200.0f) { x *= 2.0f; octaves += 1.0f; }
+      int octave = static_cast<int>(UniformFromBits(bits) * octaves);
+      v = p.low * (1.0f + UniformFromBits(Mix(bits)));
+      while (octave-- > 0) v *= 2.0f;
+      break;
+    }
+    default: v = Normal(bits, quantiles) * p.scale + p.offset; break;
+  }
+  return Clip(p, v);
+}
+
+HONE_HD float Value(const Parameters& p, uint64_t slice, uint64_t position, const float* quantiles,
+                    const float* exp_quantiles) {
+  return ValueFromBits(p, Hash(p.key, slice, position), position, quantiles, exp_quantiles);
+}
+
+HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t bits) {
+  if (p.index_bound <= 0) return 0;
+  // The bias of the modulus is under 2^-32 for bounds below 2^31.
+  return static_cast<int64_t>(bits % static_cast<uint64_t>(p.index_bound));
+}
+
+HONE_HD int64_t Index(const Parameters& p, uint64_t slice, uint64_t position) {
+  return IndexFromBits(p, Hash(p.key, slice, position));
+}
+
+// Digest of one element, summed (mod 2^64) over a slice: order-free, so any reduction gives it. Bits and position go
+// through one mixer together, the bits times a multiplier that only the key knows: no two (bits, position) pairs can
+// be foreseen to meet. A second mixer for the position would cost as much as everything else, and digests are taken
+// of every output of every timed launch.
+HONE_HD uint64_t ElementDigest(uint64_t bits, uint64_t position, uint64_t key) {
+  return Mix(bits * (key | 1) + (position * 0x9e3779b97f4a7c15ULL + Mix(key)));
+}
+
+}  // namespace hone::draw

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/core/draw_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace hone {
+
+// draw.h is compiled by nvcc without our headers, so it numbers the distributions itself.
+static_assert(static_cast<int>(draw::kNormal) == static_cast<int>(Distribution::kNormal));
+static_assert(static_cast<int>(draw::kUniform) == static_cast<int>(Distribution::kUniform));
+static_assert(static_cast<int>(draw::kZero) == static_cast<int>(Distribution::kZero));
+static_assert(static_cast<int>(draw::kConstant) == static_cast<int>(Distribution::kConstant));
+static_assert(static_cast<int>(draw::kHeavyTailed) == static_cast<int>(Distribution::kHeavyTailed));
+static_assert(static_cast<int>(draw::kSorted) == static_cast<int>(Distribution::kSorted));
+static_assert(static_cast<int>(draw::kCancelling) == static_cast<int>(Distribution::kCancelling));
+static_assert(static_cast<int>(draw::kLogUniform) == static_cast<int>(Distribution::kLogUniform));
+static_assert(static_cast<int>(draw::kIndex) == static_cast<int>(Distribution::kIndex));
+
+namespace {
+
+constexpr int kEntries = draw::kQuantiles + 1;
+using Table = std::array<float, kEntries + 1>;
+
+// z with P(Z > z) = tail, for tail <= 1/2, from a start that is not beyond it. The tail is convex there, so
+// Newton's method approaches from below and never overshoots.
+double UpperQuantile(double tail, double start) {
+  double z = start;
+  for (int i = 0; i < 50; ++i) {
+    const double excess = 0.5 * std::erfc(z / std::sqrt(2.0)) - tail;
+    const double density = std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::acos(-1.0));
+    const double step = excess / density;
+    z += step;
+    if (std::fabs(step) < 1e-15 * (1.0 + z)) break;
+  }
+  return z;
+}
+
+Table MakeNormalTable() {
+  Table table{};
+  double z = 0;
+  constexpr int kMiddle = kEntries / 2;  // an odd number of entries: the middle one is the median
+  table[kMiddle] = 0.0f;
+  for (int i = kMiddle + 1; i < kEntries; ++i) {
+    z = UpperQuantile((kEntries - (i + 0.5)) / kEntries, z);
+    table[static_cast<size_t>(i)] = static_cast<float>(z);
+    table[static_cast<size_t>(kEntries - 1 - i)] = static_cast<float>(-z);
+  }
+  table[kEntries] = table[kEntries - 1];
+  return table;
+}
+
+Table MakeExpTable() {
+  Table table{};
+  const float* normal = NormalQuantiles();
+  for (size_t i = 0; i < table.size(); ++i)
+    table[i] = static_cast<float>(std::exp(2.0 * static_cast<double>(normal[i])));
+  return table;
+}
+
+// Largest finite magnitude that survives the way through float into `dtype`.
+float LargestMagnitude(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+    case DType::kFloat32:
+      return 3.40282347e38f;
+    case DType::kFloat16:
+      return 65504.0f;
+    case DType::kBFloat16:
+      return 3.38953139e38f;
+    case DType::kInt64:
+      return 9223371487098961920.0f;
+    case DType::kInt32:
+      return 2147483520.0f;
+    case DType::kUInt32:
+      return 4294967040.0f;
+    case DType::kInt16:
+      return 32767.0f;
+    case DType::kInt8:
+      return 127.0f;
+    case DType::kUInt8:
+      return 255.0f;
+  }
+  return 0.0f;
+}
+
+}  // namespace
+
+const float* NormalQuantiles() {
+  static const Table table = MakeNormalTable();
+  return table.data();
+}
+
+const float* ExpQuantiles() {
+  static const Table table = MakeExpTable();
+  return table.data();
+}
+
+draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t key, int64_t index_bound,
+                                int64_t slice_elements) {
+  draw::Parameters parameters{};
+  parameters.kind = static_cast<int>(values.distribution);
+  parameters.low = static_cast<float>(values.low);
+  parameters.high = static_cast<float>(values.high);
+  parameters.scale = static_cast<float>(values.scale);
+  parameters.offset = static_cast<float>(values.offset);
+  parameters.clip = LargestMagnitude(dtype);
+  parameters.key = key;
+  parameters.index_bound = index_bound;
+  parameters.slice_elements = std::max<int64_t>(slice_elements, 1);
+  return parameters;
+}
+
+}  // namespace hone

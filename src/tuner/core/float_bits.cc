@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/core/float_bits.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace hone {
+
+namespace {
+
+// Rounds to a binary format with `fraction` stored fraction bits, exponents from `lowest` (of the smallest
+// normal) to `highest`, and gives its bits without the sign.
+uint16_t RoundTo(double magnitude, int fraction, int lowest, int highest) {
+  const uint16_t infinity = static_cast<uint16_t>((highest - lowest + 2) << fraction);
+  if (std::isnan(magnitude)) return static_cast<uint16_t>(infinity | (1u << (fraction - 1)));
+  if (std::isinf(magnitude)) return infinity;
+  if (magnitude == 0) return 0;
+  int exponent;
+  std::frexp(magnitude, &exponent);
+  exponent = std::max(exponent - 1, lowest);  // below `lowest`: subnormal, with the spacing of `lowest`
+  if (exponent > highest) return infinity;
+  // Units of the last place at this exponent; nearbyint rounds ties to even, and scaling is exact.
+  const double units = std::nearbyint(std::ldexp(magnitude, fraction - exponent));
+  // A carry out of the fraction moves into the exponent by itself, to infinity at the top.
+  const uint32_t bits = (static_cast<uint32_t>(exponent - lowest) << fraction) + static_cast<uint32_t>(units);
+  return bits >= infinity ? infinity : static_cast<uint16_t>(bits);
+}
+
+uint16_t WithSign(double value, uint16_t bits) {
+  return static_cast<uint16_t>(bits | (std::signbit(value) ? 0x8000u : 0u));
+}
+
+}  // namespace
+
+uint16_t HalfBits(double value) { return WithSign(value, RoundTo(std::fabs(value), 10, -14, 15)); }
+uint16_t BFloat16Bits(double value) { return WithSign(value, RoundTo(std::fabs(value), 7, -126, 127)); }
+
+double HalfValue(uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const int fraction = bits & 1023;
+  double magnitude;
+  if (exponent == 31) {
+    magnitude = fraction == 0 ? INFINITY : NAN;
+  } else if (exponent == 0) {
+    magnitude = std::ldexp(fraction, -24);
+  } else {
+    magnitude = std::ldexp(1024 + fraction, exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+double BFloat16Value(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+}  // namespace hone

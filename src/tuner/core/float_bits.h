@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bits of the 16-bit floating types, rounded once from double (round to nearest, ties to even). Pure functions.
+#pragma once
+
+#include <cstdint>
+
+namespace hone {
+
+uint16_t HalfBits(double value);      // IEEE binary16; too large becomes infinity
+uint16_t BFloat16Bits(double value);  // the upper half of IEEE binary32
+double HalfValue(uint16_t bits);
+double BFloat16Value(uint16_t bits);
+
+}  // namespace hone

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rounding to 16 bits, tested on every value there is: each comes back as itself, and every midpoint between
+// neighbours goes to the even one while the doubles beside it go to their own side.
+#include "tuner/core/float_bits.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace hone {
+namespace {
+
+void CheckAll(uint16_t (*bits_of)(double), double (*value_of)(uint16_t), uint16_t infinity) {
+  for (uint32_t bits = 0; bits < infinity; ++bits) {
+    const auto b = static_cast<uint16_t>(bits);
+    ASSERT_EQ(bits_of(value_of(b)), b);
+    ASSERT_EQ(bits_of(-value_of(b)), b | 0x8000);
+    // The value above the largest finite one is where the next binade would begin.
+    const double low = value_of(b);
+    const double high = bits + 1 < infinity ? value_of(static_cast<uint16_t>(b + 1))
+                                            : low + (low - value_of(static_cast<uint16_t>(b - 1)));
+    const double middle = low + (high - low) / 2;
+    ASSERT_EQ(bits_of(middle), (b & 1) == 0 ? b : b + 1) << bits;
+    ASSERT_EQ(bits_of(std::nextafter(middle, low)), b) << bits;
+    ASSERT_EQ(bits_of(std::nextafter(middle, 1e300)), b + 1) << bits;
+  }
+  EXPECT_EQ(bits_of(std::numeric_limits<double>::infinity()), infinity);
+  EXPECT_EQ(bits_of(1e300), infinity);
+  EXPECT_EQ(bits_of(-1e300), infinity | 0x8000);
+  EXPECT_EQ(value_of(infinity), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(value_of(bits_of(std::nan("")))));
+  EXPECT_EQ(bits_of(-0.0), 0x8000);
+  EXPECT_EQ(bits_of(5e-324), 0);
+}
+
+TEST(FloatBits, HalfRoundsToNearestEven) { CheckAll(HalfBits, HalfValue, 0x7c00); }
+TEST(FloatBits, BFloat16RoundsToNearestEven) { CheckAll(BFloat16Bits, BFloat16Value, 0x7f80); }
+
+TEST(FloatBits, WellKnownValues) {
+  EXPECT_EQ(HalfBits(1.0), 0x3c00);
+  EXPECT_EQ(HalfBits(-2.0), 0xc000);
+  EXPECT_EQ(HalfBits(65504.0), 0x7bff);
+  EXPECT_EQ(HalfBits(0x1p-24), 0x0001);
+  EXPECT_EQ(BFloat16Bits(1.0), 0x3f80);
+  EXPECT_EQ(BFloat16Bits(3.0), 0x4040);
+}
+
+}  // namespace
+}  // namespace hone

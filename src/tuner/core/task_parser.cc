@@ -1,0 +1,558 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads task.toml (docs/task-format.md) and refuses a task that does not make sense: whoever holds a Task can
+// resolve every shape of every case without asking again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+#include "hone/tuner/task.h"
+#include "tuner/core/toml_document.h"
+
+namespace hone {
+
+namespace {
+
+// Names with a meaning of their own in expressions and plans; a task may not take them.
+constexpr std::string_view kReserved[] = {
+    "sm_count", "cc",        "l2_bytes", "smem_optin", "ceil_div", "min",       "max", "round_up",
+    "log2",     "occupancy", "align",    "stride",     "struct",   "tensormap", "ref",
+};
+
+constexpr size_t kMaxRank = 8;
+
+class TaskParser {
+ public:
+  TaskParser(const TomlNode& root, std::string_view file) : root_(root), errors_(file) {}
+
+  Result<Task> Run() {
+    TableReader reader(root_, "", errors_);
+    task_.name = reader.RequiredString("name");
+    if (errors_.ok() && !IsIdentifier(task_.name)) {
+      reader.Error("name", fmt::format("'{}' is not an identifier (letters, digits, underscores)", task_.name));
+    }
+    task_.summary = reader.RequiredString("summary");
+    ReadClass(reader);
+    ReadDims(reader);
+    task_.slice = reader.String("slice").value_or("");
+    if (!task_.slice.empty() && !IsDim(task_.slice)) {
+      reader.Error("slice", fmt::format("'{}' is not a dimension{}", task_.slice, Suggestion(task_.slice, dim_names_)));
+    }
+    ReadTensors(reader);
+    ReadScalars(reader);
+    ReadTolerances(reader);
+    ReadWork(reader);
+    ReadCases(reader);
+    ReadHidden(reader);
+    ReadHand(reader);
+    reader.Finish();
+    if (!errors_.ok()) return errors_.status();
+    return std::move(task_);
+  }
+
+ private:
+  bool IsDim(const std::string& name) const {
+    return std::find(dim_names_.begin(), dim_names_.end(), name) != dim_names_.end();
+  }
+
+  // Whether `name` may name one more thing of this task.
+  void TakeName(TableReader& reader, std::string_view key, const std::string& name) {
+    if (!IsIdentifier(name)) {
+      reader.Error(key, fmt::format("'{}' is not an identifier (letters, digits, underscores)", name));
+    } else if (std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved)) {
+      reader.Error(key, fmt::format("'{}' has a meaning of its own in launch plans; choose another name", name));
+    } else if (!names_.insert(name).second) {
+      reader.Error(key, fmt::format("'{}' is already the name of a dimension, tensor or scalar", name));
+    }
+  }
+
+  void CheckNames(TableReader& reader, std::string_view key, const Expression& expression) {
+    for (const std::string& name : expression.Names()) {
+      if (IsDim(name)) continue;
+      reader.Error(
+          key, fmt::format("'{}' in '{}' is not a dimension{}", name, expression.text(), Suggestion(name, dim_names_)));
+      return;
+    }
+  }
+
+  void ReadClass(TableReader& reader) {
+    const std::string name = reader.RequiredString("class");
+    if (!errors_.ok()) return;
+    if (const std::optional<WorkloadClass> workload = WorkloadClassFromName(name)) {
+      task_.workload = *workload;
+      return;
+    }
+    std::vector<std::string> known;
+    for (int i = 0; i <= static_cast<int>(WorkloadClass::kOther); ++i) {
+      known.emplace_back(WorkloadClassName(static_cast<WorkloadClass>(i)));
+    }
+    reader.Error("class", fmt::format("'{}' is not one of {}", name, fmt::join(known, ", ")));
+  }
+
+  void ReadDims(TableReader& reader) {
+    const TomlNode* table = reader.Table("dims");
+    if (table == nullptr || table->entries.empty()) {
+      if (errors_.ok()) reader.Missing("dims", "a task has at least one dimension: [dims] with name = \"description\"");
+      return;
+    }
+    TableReader dims(*table, "[dims]", errors_);
+    for (const auto& [name, node] : table->entries) {
+      const std::optional<std::string> description = dims.String(name);
+      TakeName(dims, name, name);
+      dim_names_.push_back(name);
+      task_.dims.emplace_back(name, description.value_or(""));
+    }
+  }
+
+  // "[[tensor]] #2 'out'", as far as the name is known.
+  static std::string Context(std::string_view table, size_t index, const std::string& name = {}) {
+    return name.empty() ? fmt::format("[[{}]] #{}", table, index + 1)
+                        : fmt::format("[[{}]] #{} '{}'", table, index + 1, name);
+  }
+
+  void ReadTensors(TableReader& reader) {
+    const std::vector<const TomlNode*> tables = reader.Tables("tensor");
+    for (size_t i = 0; i < tables.size(); ++i) ReadTensor(*tables[i], i);
+    if (!errors_.ok()) return;
+    if (std::none_of(task_.tensors.begin(), task_.tensors.end(),
+                     [](const TensorSpec& tensor) { return tensor.role != TensorRole::kIn; })) {
+      reader.Missing("tensor", "a task has at least one tensor with role \"out\" or \"inout\"");
+    }
+    for (size_t i = 0; i < tables.size() && errors_.ok(); ++i) {
+      const TensorSpec& tensor = task_.tensors[i];
+      if (tensor.alias.empty()) continue;
+      TableReader fields(*tables[i], Context("tensor", i, tensor.name), errors_);
+      const TensorSpec* target = task_.FindTensor(tensor.alias);
+      if (tensor.role != TensorRole::kOut) {
+        fields.Error("alias", "only a tensor with role \"out\" may share an input's storage");
+      } else if (target == nullptr || target->role != TensorRole::kIn) {
+        fields.Error("alias", fmt::format("'{}' is not a tensor with role \"in\"", tensor.alias));
+      } else if (target->dtype != tensor.dtype) {
+        fields.Error("alias",
+                     fmt::format("'{}' has another dtype; storage is shared between equal types only", tensor.alias));
+      }
+    }
+  }
+
+  void ReadTensor(const TomlNode& table, size_t index) {
+    TensorSpec tensor;
+    if (const TomlNode* name = table.Find("name"); name != nullptr) tensor.name = name->string;
+    TableReader reader(table, Context("tensor", index, tensor.name), errors_);
+    tensor.name = reader.RequiredString("name");
+    if (errors_.ok()) TakeName(reader, "name", tensor.name);
+
+    if (!reader.Has("role")) reader.Missing("role", "one of in, out, inout");
+    if (const std::optional<std::string> role = reader.Word("role", {"in", "out", "inout"})) {
+      tensor.role = *role == "in" ? TensorRole::kIn : *role == "out" ? TensorRole::kOut : TensorRole::kInOut;
+    }
+    const std::string dtype = reader.RequiredString("dtype");
+    if (const std::optional<DType> known = DTypeFromName(dtype)) {
+      tensor.dtype = *known;
+    } else {
+      reader.Error("dtype", fmt::format("'{}' is not one of float64, float32, float16, bfloat16, int64, int32, "
+                                        "uint32, int16, int8, uint8",
+                                        dtype));
+    }
+    if (std::optional<std::vector<Expression>> shape = reader.Expressions("shape")) {
+      tensor.shape = std::move(*shape);
+    } else if (!reader.Has("shape")) {
+      reader.Missing("shape", "an array of expressions over the dimensions");
+    }
+    if (tensor.shape.size() > kMaxRank) reader.Error("shape", fmt::format("has more than {} axes", kMaxRank));
+    for (const Expression& extent : tensor.shape) CheckNames(reader, "shape", extent);
+    if (std::optional<std::vector<Expression>> strides = reader.Expressions("strides")) {
+      tensor.strides = std::move(*strides);
+      for (const Expression& stride : tensor.strides) CheckNames(reader, "strides", stride);
+      if (tensor.strides.size() != tensor.shape.size()) {
+        reader.Error("strides", fmt::format("has {} entries, and the shape {}; give one per axis, in elements",
+                                            tensor.strides.size(), tensor.shape.size()));
+      }
+    }
+    tensor.align = reader.Integer("align").value_or(16);
+    const bool power_of_two = tensor.align > 0 && (tensor.align & (tensor.align - 1)) == 0;
+    if (!power_of_two || tensor.align > 4096 || tensor.align < DTypeBytes(tensor.dtype)) {
+      reader.Error("align", fmt::format("{} is not a power of two between the element's size ({}) and 4096",
+                                        tensor.align, DTypeBytes(tensor.dtype)));
+    }
+    tensor.alias = reader.String("alias").value_or("");
+    for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+      if (!task_.slice.empty() && tensor.shape[axis].text() == task_.slice) {
+        if (tensor.slice_axis >= 0) {
+          reader.Error("shape", fmt::format("two axes are the slice dimension '{}'; at most one may be", task_.slice));
+        }
+        tensor.slice_axis = static_cast<int>(axis);
+      }
+    }
+    if (reader.Has("values") && tensor.role == TensorRole::kOut) {
+      reader.Error("values", "an output is not drawn; leave its values out");
+    }
+    if (reader.Has("stress") && tensor.role == TensorRole::kOut) {
+      reader.Error("stress", "an output is not drawn; leave this out");
+    }
+    ReadValues(reader, tensor);
+    // An index must stay below its bound whatever the input set.
+    tensor.stress = reader.Boolean("stress").value_or(true) && tensor.values.distribution != Distribution::kIndex;
+    reader.Finish();
+    task_.tensors.push_back(std::move(tensor));
+  }
+
+  void ReadValues(TableReader& reader, TensorSpec& tensor) {
+    const TomlNode* table = reader.Table("values");
+    if (table == nullptr) return;
+    TableReader values(*table, reader.context() + " values", errors_);
+    const std::string name = values.RequiredString("distribution");
+    const std::optional<Distribution> distribution = DistributionFromName(name);
+    if (!distribution) {
+      std::vector<std::string> known;
+      for (int i = 0; i <= static_cast<int>(Distribution::kIndex); ++i) {
+        known.emplace_back(DistributionName(static_cast<Distribution>(i)));
+      }
+      values.Error("distribution", fmt::format("'{}' is not one of {}", name, fmt::join(known, ", ")));
+      return;
+    }
+    ValueSpec& spec = tensor.values;
+    spec.distribution = *distribution;
+    // The other input sets (sorted, cancelling, heavy-tailed, …) take the tensor's scale and offset too, so every
+    // distribution of numbers may set them.
+    if (*distribution != Distribution::kIndex) {
+      spec.scale = values.Number("scale").value_or(spec.scale);
+      spec.offset = values.Number("offset").value_or(spec.offset);
+    }
+    switch (*distribution) {
+      case Distribution::kUniform:
+      case Distribution::kLogUniform: {
+        const bool positive = *distribution == Distribution::kLogUniform;
+        if (positive) spec.low = 1e-3;
+        spec.low = values.Number("low").value_or(spec.low);
+        spec.high = values.Number("high").value_or(spec.high);
+        if (!(spec.low < spec.high) || (positive && !(spec.low > 0))) {
+          values.Error("low", fmt::format("needs {}low < high, found low = {}, high = {}", positive ? "0 < " : "",
+                                          spec.low, spec.high));
+        }
+        break;
+      }
+      case Distribution::kIndex:
+        spec.index_bound = values.OneExpression("bound");
+        if (!values.Has("bound")) values.Missing("bound", "an index tensor says below what its values stay");
+        if (spec.index_bound) CheckNames(values, "bound", *spec.index_bound);
+        if (IsFloating(tensor.dtype)) {
+          values.Error("distribution",
+                       fmt::format("'index' needs an integer dtype, and this tensor is {}", DTypeName(tensor.dtype)));
+        }
+        break;
+      default:
+        break;
+    }
+    for (const double value : {spec.low, spec.high, spec.scale, spec.offset}) {
+      if (!std::isfinite(value) || std::fabs(value) > 3e38)
+        values.Error("", "parameters must be finite float32 numbers");
+    }
+    values.Finish();
+  }
+
+  void ReadScalars(TableReader& reader) {
+    const std::vector<const TomlNode*> tables = reader.Tables("scalar");
+    for (size_t i = 0; i < tables.size(); ++i) {
+      ScalarSpec scalar;
+      TableReader fields(*tables[i], Context("scalar", i), errors_);
+      scalar.name = fields.RequiredString("name");
+      if (errors_.ok()) TakeName(fields, "name", scalar.name);
+      const std::string dtype = fields.String("dtype").value_or("float32");
+      if (const std::optional<DType> known = DTypeFromName(dtype); known && IsFloating(*known)) {
+        scalar.dtype = *known;
+      } else {
+        fields.Error("dtype", fmt::format("'{}' is not one of float64, float32, float16, bfloat16; an integer is a "
+                                          "dimension or an expression of the plan",
+                                          dtype));
+      }
+      const std::optional<double> value = fields.Number("value");
+      if (!fields.Has("value")) fields.Missing("value");
+      scalar.value = value.value_or(0.0);
+      fields.Finish();
+      task_.scalars.push_back(std::move(scalar));
+    }
+  }
+
+  void ReadTolerances(TableReader& reader) {
+    const TomlNode* table = reader.Table("tolerance");
+    std::vector<std::string> outputs;
+    for (const TensorSpec& tensor : task_.tensors) {
+      if (tensor.role != TensorRole::kIn) outputs.push_back(tensor.name);
+    }
+    for (const std::string& output : outputs) {
+      if (table == nullptr || table->Find(output) == nullptr) {
+        reader.Missing("tolerance", fmt::format("output '{0}' needs [tolerance.{0}] with c_max and c_rms", output));
+        return;
+      }
+    }
+    if (table == nullptr) return;
+    TableReader tolerances(*table, "[tolerance]", errors_);
+    for (const std::string& output : outputs) {
+      const TomlNode* entry = tolerances.Table(output);
+      if (entry == nullptr) return;
+      TableReader fields(*entry, fmt::format("[tolerance.{}]", output), errors_);
+      Tolerance tolerance;
+      for (const auto& [key, target] : {std::pair{"c_max", &tolerance.c_max}, std::pair{"c_rms", &tolerance.c_rms}}) {
+        const std::optional<double> value = fields.Number(key);
+        if (!fields.Has(key)) fields.Missing(key);
+        if (value && !(*value >= 0 && std::isfinite(*value)))
+          fields.Error(key, "must be a finite number, zero or more");
+        *target = value.value_or(0.0);
+      }
+      fields.Finish();
+      task_.tolerance[output] = tolerance;
+    }
+    tolerances.Finish();
+  }
+
+  void ReadWork(TableReader& reader) {
+    const TomlNode* table = reader.Table("work");
+    if (table == nullptr) return;
+    TableReader work(*table, "[work]", errors_);
+    task_.flops = work.OneExpression("flops");
+    task_.bytes = work.OneExpression("bytes");
+    if (task_.flops) CheckNames(work, "flops", *task_.flops);
+    if (task_.bytes) CheckNames(work, "bytes", *task_.bytes);
+    work.Finish();
+  }
+
+  // Exactly the task's dimensions, none negative.
+  Dims ReadCaseDims(TableReader& reader) {
+    Dims dims;
+    const TomlNode* table = reader.Table("dims");
+    if (table == nullptr) {
+      if (errors_.ok()) reader.Missing("dims", "such as dims = { tokens = 16, d = 64 }");
+      return dims;
+    }
+    TableReader fields(*table, reader.context() + " dims", errors_);
+    for (const std::string& name : dim_names_) {
+      const std::optional<int64_t> value = fields.Integer(name);
+      if (!fields.Has(name)) fields.Missing(name, "a case gives every dimension a size");
+      if (value && *value < 0) fields.Error(name, "must not be negative");
+      dims[name] = value.value_or(0);
+    }
+    fields.Finish();
+    return dims;
+  }
+
+  // Everything that a case must be able to answer.
+  void CheckResolves(TableReader& reader, std::string_view key, const Dims& dims) {
+    if (!errors_.ok()) return;
+    for (const TensorSpec& tensor : task_.tensors) {
+      Result<TensorShape> shape = ResolveShape(tensor, dims);
+      if (!shape.ok()) {
+        reader.Error(key, shape.status().message());
+        return;
+      }
+      if (tensor.values.index_bound) {
+        Result<int64_t> bound = tensor.values.index_bound->Evaluate(dims);
+        if (!bound.ok()) {
+          reader.Error(key, bound.status().message());
+        } else if (*bound <= 0 && shape->elements > 0) {
+          reader.Error(key, fmt::format("tensor '{}' has indices but nothing to point to: its bound is {}", tensor.name,
+                                        *bound));
+        }
+      }
+      if (!tensor.alias.empty()) {
+        Result<TensorShape> target = ResolveShape(*task_.FindTensor(tensor.alias), dims);
+        if (target.ok() && (target->shape != shape->shape || target->strides != shape->strides)) {
+          reader.Error(key, fmt::format("tensor '{}' and its alias '{}' have different shapes or strides", tensor.name,
+                                        tensor.alias));
+        }
+      }
+    }
+    for (const std::optional<Expression>* work : {&task_.flops, &task_.bytes}) {
+      if (!*work) continue;
+      Result<int64_t> value = (*work)->Evaluate(dims);
+      if (!value.ok()) {
+        reader.Error(key, value.status().message());
+      } else if (*value < 0) {
+        reader.Error(key, fmt::format("the work '{}' is negative ({})", (*work)->text(), *value));
+      }
+    }
+  }
+
+  void ReadCases(TableReader& reader) {
+    const std::vector<const TomlNode*> tables = reader.Tables("case");
+    for (size_t i = 0; i < tables.size(); ++i) {
+      TableReader fields(*tables[i], Context("case", i), errors_);
+      Case one;
+      if (!fields.Has("role")) fields.Missing("role", "one of time, check");
+      if (const std::optional<std::string> role = fields.Word("role", {"time", "check"})) {
+        one.role = *role == "time" ? CaseRole::kTime : CaseRole::kCheck;
+      }
+      one.dims = ReadCaseDims(fields);
+      CheckResolves(fields, "dims", one.dims);
+      fields.Finish();
+      task_.cases.push_back(std::move(one));
+    }
+    if (errors_.ok() && std::none_of(task_.cases.begin(), task_.cases.end(),
+                                     [](const Case& one) { return one.role == CaseRole::kCheck; })) {
+      reader.Missing("case", "a task has at least one [[case]] with role = \"check\"");
+    }
+  }
+
+  void ReadHidden(TableReader& reader) {
+    const std::vector<const TomlNode*> tables = reader.Tables("hidden");
+    for (size_t i = 0; i < tables.size(); ++i) {
+      TableReader fields(*tables[i], Context("hidden", i), errors_);
+      HiddenGroup group;
+      const int64_t count = fields.Integer("count").value_or(1);
+      if (count < 1 || count > 64) fields.Error("count", fmt::format("{} is not between 1 and 64", count));
+      group.count = static_cast<int>(std::clamp<int64_t>(count, 1, 64));
+      for (const std::string& name : dim_names_) {
+        if (fields.Has(name)) {
+          group.ranges.push_back(ReadRange(fields, name));
+        } else {
+          fields.Missing(name, "a hidden group gives every dimension a range { low, high } or a size");
+        }
+      }
+      fields.Finish();
+      // The corners stand for what is between them.
+      Dims low, high;
+      for (const HiddenRange& range : group.ranges) {
+        low[range.dim] = (range.low + range.multiple - 1) / range.multiple * range.multiple;
+        high[range.dim] = range.high / range.multiple * range.multiple;
+      }
+      CheckResolves(fields, "", low);
+      CheckResolves(fields, "", high);
+      task_.hidden.push_back(std::move(group));
+    }
+  }
+
+  HiddenRange ReadRange(TableReader& fields, const std::string& name) {
+    HiddenRange range;
+    range.dim = name;
+    const TomlNode* node = fields.Take(name);
+    if (node->kind == TomlNode::Kind::kInteger) {
+      range.low = range.high = node->integer;
+    } else if (node->kind == TomlNode::Kind::kTable) {
+      TableReader reader(*node, fmt::format("{} {}", fields.context(), name), errors_);
+      const std::optional<int64_t> low = reader.Integer("low"), high = reader.Integer("high");
+      if (!reader.Has("low")) reader.Missing("low");
+      if (!reader.Has("high")) reader.Missing("high");
+      range.low = low.value_or(1);
+      range.high = high.value_or(range.low);
+      range.multiple = reader.Integer("multiple").value_or(1);
+      reader.Finish();
+    } else {
+      fields.Error(name, "expected a size or { low = …, high = … }");
+    }
+    const bool sane =
+        range.low >= 1 && range.low <= range.high && range.multiple >= 1 && range.high < (int64_t{1} << 40);
+    if (!sane || range.high / range.multiple * range.multiple < range.low) {
+      fields.Error(name, fmt::format("no size is left between low = {} and high = {} with multiple = {}; needs "
+                                     "1 <= low <= high (zero sizes belong into check cases)",
+                                     range.low, range.high, range.multiple));
+      range.low = range.high = range.multiple = 1;
+    }
+    return range;
+  }
+
+  // Numbers of a possibly nested array, in row-major order.
+  static bool Flatten(const TomlNode& node, std::vector<double>& values) {
+    switch (node.kind) {
+      case TomlNode::Kind::kInteger:
+      case TomlNode::Kind::kFloat:
+        values.push_back(node.number);
+        return true;
+      case TomlNode::Kind::kArray:
+        return std::all_of(node.items.begin(), node.items.end(),
+                           [&](const TomlNode& item) { return Flatten(item, values); });
+      default:
+        return false;
+    }
+  }
+
+  void ReadHandValues(TableReader& fields, std::string_view key, const Dims& dims, bool inputs,
+                      std::map<std::string, std::vector<double>>& values) {
+    static const TomlNode kNone{.kind = TomlNode::Kind::kTable, .string = {}, .items = {}, .entries = {}};
+    const TomlNode* table = fields.Table(key);
+    TableReader reader(table == nullptr ? kNone : *table, fmt::format("{} {}", fields.context(), key), errors_);
+    for (const TensorSpec& tensor : task_.tensors) {
+      if (tensor.role == (inputs ? TensorRole::kOut : TensorRole::kIn)) continue;
+      const TomlNode* node = reader.Take(tensor.name);
+      if (node == nullptr) {
+        fields.Error(key, fmt::format("'{}.{}' is missing", key, tensor.name));
+        return;
+      }
+      std::vector<double>& numbers = values[tensor.name];
+      Result<TensorShape> shape = ResolveShape(tensor, dims);
+      if (node->kind != TomlNode::Kind::kArray || !Flatten(*node, numbers)) {
+        reader.Error(tensor.name, "expected an array of numbers");
+      } else if (shape.ok() && static_cast<int64_t>(numbers.size()) != shape->elements) {
+        reader.Error(tensor.name,
+                     fmt::format("has {} numbers where the shape holds {}", numbers.size(), shape->elements));
+      }
+    }
+    reader.Finish();
+  }
+
+  void ReadHand(TableReader& reader) {
+    const std::vector<const TomlNode*> tables = reader.Tables("hand");
+    for (size_t i = 0; i < tables.size(); ++i) {
+      TableReader fields(*tables[i], Context("hand", i), errors_);
+      HandCase hand;
+      hand.dims = ReadCaseDims(fields);
+      CheckResolves(fields, "dims", hand.dims);
+      if (errors_.ok()) ReadHandValues(fields, "inputs", hand.dims, true, hand.inputs);
+      if (errors_.ok()) ReadHandValues(fields, "outputs", hand.dims, false, hand.outputs);
+      if (errors_.ok()) fields.Finish();
+      task_.hand_cases.push_back(std::move(hand));
+    }
+  }
+
+  const TomlNode& root_;
+  TomlErrors errors_;
+  Task task_;
+  std::set<std::string> names_;
+  std::vector<std::string> dim_names_;
+};
+
+Result<std::string> ReadText(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    return Status::NotFound(
+        fmt::format("cannot open '{}': {}", path, std::error_code(errno, std::generic_category()).message()));
+  }
+  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (stream.bad()) return Status::Io(fmt::format("reading '{}' failed", path));
+  return text;
+}
+
+}  // namespace
+
+Result<Task> ParseTask(std::string_view toml, std::string_view file) {
+  HONE_ASSIGN_OR_RETURN(const TomlNode root, ParseToml(toml, file));
+  HONE_ASSIGN_OR_RETURN(Task task, TaskParser(root, file).Run());
+  task.toml = std::string(toml);
+  return task;
+}
+
+Result<Task> LoadTask(const std::string& directory) {
+  const std::filesystem::path base(directory);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(base, ignored)) {
+    return Status::NotFound(
+        fmt::format("'{}' is not a folder; a task is a folder with task.toml and oracle.cu", directory));
+  }
+  const std::string file = (base / "task.toml").string();
+  HONE_ASSIGN_OR_RETURN(const std::string toml, ReadText(file));
+  HONE_ASSIGN_OR_RETURN(Task task, ParseTask(toml, file));
+  HONE_ASSIGN_OR_RETURN(task.oracle_source, ReadText((base / "oracle.cu").string()));
+  if (std::filesystem::exists(base / "seed.cu", ignored)) {
+    HONE_ASSIGN_OR_RETURN(task.seed_source, ReadText((base / "seed.cu").string()));
+  }
+  task.directory = directory;
+  return task;
+}
+
+}  // namespace hone

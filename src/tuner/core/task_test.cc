@@ -1,0 +1,393 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tasks: a whole task.toml read field by field, shapes and traffic worked out by hand, and one broken task
+// per rule, each of which must be refused with its line and a remedy.
+#include "hone/tuner/task.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace hone {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+constexpr const char* kSilu = R"(name = "silu_and_mul"
+summary = "out = silu(x[:, :d]) * x[:, d:]"
+class = "elementwise"
+slice = "tokens"
+
+[dims]
+tokens = "rows of x"
+d = "hidden width"
+
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float16"
+shape = ["tokens", "2 * d"]
+align = 32
+values = { distribution = "normal", scale = 2.0, offset = 0.5 }
+
+[[tensor]]
+name = "out"
+role = "out"
+dtype = "float16"
+shape = ["tokens", "d"]
+
+[[scalar]]
+name = "eps"
+dtype = "float32"
+value = 1e-6
+
+[tolerance.out]
+c_max = 2e-3
+c_rms = 4e-4
+
+[work]
+flops = "5 * tokens * d"
+
+[[case]]
+role = "time"
+dims = { tokens = 1024, d = 14336 }
+
+[[case]]
+role = "check"
+dims = { tokens = 0, d = 8 }
+
+[[hidden]]
+count = 3
+tokens = { low = 1, high = 600 }
+d = { low = 8, high = 4096, multiple = 8 }
+
+[[hand]]
+dims = { tokens = 1, d = 2 }
+inputs.x = [[0.0, 1.0, 2, 3.0]]
+outputs.out = [0.0, 2.19317573589]
+)";
+
+// `text` with the first `from` replaced: one deviation from a task that is right.
+std::string With(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string Refusal(const std::string& text) {
+  Result<Task> task = ParseTask(text, "task.toml");
+  if (task.ok()) return "accepted";
+  EXPECT_EQ(task.status().code(), StatusCode::kInvalidArgument);
+  return task.status().message();
+}
+
+Task Silu() {
+  Result<Task> task = ParseTask(kSilu, "task.toml");
+  EXPECT_TRUE(task.ok()) << task.status().message();
+  return std::move(task).value();
+}
+
+TEST(DType, NamesRoundTripAndSizesAreThoseOfC) {
+  for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt64,
+                            DType::kInt32, DType::kUInt32, DType::kInt16, DType::kInt8, DType::kUInt8}) {
+    EXPECT_EQ(DTypeFromName(DTypeName(dtype)), dtype);
+  }
+  EXPECT_EQ(DTypeFromName("half"), std::nullopt);
+  EXPECT_EQ(DTypeBytes(DType::kFloat64), 8);
+  EXPECT_EQ(DTypeBytes(DType::kBFloat16), 2);
+  EXPECT_EQ(DTypeBytes(DType::kUInt8), 1);
+  EXPECT_TRUE(IsFloating(DType::kBFloat16));
+  EXPECT_FALSE(IsFloating(DType::kInt32));
+}
+
+TEST(Names, RoundTrip) {
+  for (int i = 0; i <= static_cast<int>(Distribution::kIndex); ++i) {
+    EXPECT_EQ(DistributionFromName(DistributionName(static_cast<Distribution>(i))), static_cast<Distribution>(i));
+  }
+  for (int i = 0; i <= static_cast<int>(WorkloadClass::kOther); ++i) {
+    EXPECT_EQ(WorkloadClassFromName(WorkloadClassName(static_cast<WorkloadClass>(i))), static_cast<WorkloadClass>(i));
+  }
+  EXPECT_EQ(WorkloadClassFromName("magic"), std::nullopt);
+}
+
+TEST(ParseTask, ReadsEveryField) {
+  const Task task = Silu();
+  EXPECT_EQ(task.name, "silu_and_mul");
+  EXPECT_EQ(task.summary, "out = silu(x[:, :d]) * x[:, d:]");
+  EXPECT_EQ(task.workload, WorkloadClass::kElementwise);
+  EXPECT_EQ(task.slice, "tokens");
+  EXPECT_THAT(task.dims, ElementsAre(Pair("tokens", "rows of x"), Pair("d", "hidden width")));  // file order
+  ASSERT_EQ(task.tensors.size(), 2u);
+  const TensorSpec& x = task.tensors[0];
+  EXPECT_EQ(x.role, TensorRole::kIn);
+  EXPECT_EQ(x.dtype, DType::kFloat16);
+  EXPECT_EQ(x.align, 32);
+  EXPECT_EQ(x.slice_axis, 0);
+  EXPECT_TRUE(x.stress);
+  EXPECT_EQ(x.values.distribution, Distribution::kNormal);
+  EXPECT_EQ(x.values.scale, 2.0);
+  EXPECT_EQ(x.values.offset, 0.5);
+  EXPECT_EQ(task.tensors[1].align, 16);
+  ASSERT_EQ(task.scalars.size(), 1u);
+  EXPECT_EQ(task.scalars[0].value, 1e-6);
+  EXPECT_EQ(task.tolerance.at("out").c_max, 2e-3);
+  EXPECT_EQ(task.tolerance.at("out").c_rms, 4e-4);
+  ASSERT_EQ(task.cases.size(), 2u);
+  EXPECT_EQ(task.cases[0].role, CaseRole::kTime);
+  EXPECT_EQ(task.cases[0].dims.at("d"), 14336);
+  ASSERT_EQ(task.hidden.size(), 1u);
+  EXPECT_EQ(task.hidden[0].count, 3);
+  EXPECT_EQ(task.hidden[0].ranges[1].multiple, 8);
+  ASSERT_EQ(task.hand_cases.size(), 1u);
+  EXPECT_THAT(task.hand_cases[0].inputs.at("x"), ElementsAre(0.0, 1.0, 2.0, 3.0));
+  EXPECT_THAT(task.hand_cases[0].outputs.at("out"), ElementsAre(0.0, 2.19317573589));
+  EXPECT_EQ(task.toml, kSilu);
+  EXPECT_EQ(task.FindTensor("out"), &task.tensors[1]);
+  EXPECT_EQ(task.FindTensor("eps"), nullptr);
+  EXPECT_EQ(task.FindScalar("eps"), &task.scalars[0]);
+}
+
+TEST(ParseTask, RefusalsNameFileLineFieldAndRemedy) {
+  EXPECT_THAT(Refusal(With(kSilu, "align = 32", "algin = 32")),
+              testing::AllOf(HasSubstr("task.toml:15: "), HasSubstr("[[tensor]] #1 'x'"), HasSubstr("field 'algin'"),
+                             HasSubstr("did you mean 'align'?")));
+  EXPECT_THAT(Refusal(With(kSilu, "\"tokens\", \"d\"", "\"tokens\", \"dd\"")),
+              testing::AllOf(HasSubstr("task.toml:22: "), HasSubstr("'shape'"), HasSubstr("did you mean 'd'?")));
+  EXPECT_THAT(Refusal("name = \"a\nb\""), HasSubstr("task.toml:1: not valid TOML"));
+}
+
+struct BrokenTask {
+  const char* from;
+  const char* to;
+  const char* expected;
+};
+
+TEST(ParseTask, EveryRuleRefusesTheTaskThatBreaksIt) {
+  const BrokenTask broken[] = {
+      {"name = \"silu_and_mul\"", "name = \"silu-and-mul\"", "not an identifier"},
+      {"name = \"silu_and_mul\"", "nam = \"silu_and_mul\"", "field 'name': is missing"},
+      {"name = \"silu_and_mul\"", "name = 7", "expected a string, found an integer"},
+      {"\"elementwise\"", "\"elementise\"", "not one of gemm, elementwise"},
+      {"slice = \"tokens\"", "slice = \"token\"", "did you mean 'tokens'"},
+      {"tokens = \"rows of x\"", "sm_count = \"rows of x\"", "meaning of its own"},
+      {"name = \"out\"\nrole", "name = \"d\"\nrole", "already the name"},
+      {"role = \"out\"", "role = \"output\"", "'output' is not one of in, out, inout"},
+      {"role = \"out\"", "role = \"in\"", "at least one tensor"},
+      {"dtype = \"float16\"", "dtype = \"half\"", "'half' is not one of float64"},
+      {"align = 32", "align = 24", "power of two"},
+      {"align = 32", "align = 1", "power of two"},
+      {"align = 32", "strides = [\"2 * d\"]", "strides"},
+      {"align = 32", "strides = [\"d\", \"1\"]", "elements share places"},
+      {"align = 32", "alias = \"out\"", "only a tensor with role"},
+      {"\"normal\"", "\"norml\"", "not one of normal, uniform"},
+      {"scale = 2.0", "low = 2.0", "field 'low': is not a known field"},
+      {"\"normal\", scale = 2.0, offset = 0.5", "\"index\", bound = \"d\"", "needs an integer dtype"},
+      {"\"normal\", scale = 2.0, offset = 0.5", "\"uniform\", low = 1.0, high = 1.0", "low < high"},
+      {"\"normal\", scale = 2.0, offset = 0.5", "\"log_uniform\", low = 0.0, high = 1.0", "0 < low < high"},
+      {"\"normal\", scale = 2.0", "\"normal\", scale = nan", "finite"},
+      {"shape = [\"tokens\", \"d\"]\n", "shape = [\"tokens\", \"d\"]\nvalues = { distribution = \"zero\" }\n",
+       "not drawn"},
+      {"[tolerance.out]", "[tolerance.y]", "output 'out' needs [tolerance.out]"},
+      {"c_rms = 4e-4", "c_rms = -1", "zero or more"},
+      {"c_rms = 4e-4", "", "field 'c_rms': is missing"},
+      {"5 * tokens * d", "5 * tokens * h", "'h' in '5 * tokens * h'"},
+      {"5 * tokens * d", "tokens - 2000", "negative"},
+      {"{ tokens = 1024, d = 14336 }", "{ tokens = 1024 }", "field 'd': is missing"},
+      {"{ tokens = 1024, d = 14336 }", "{ tokens = 1024, d = 1, e = 2 }", "field 'e': is not a known field"},
+      {"{ tokens = 1024, d = 14336 }", "{ tokens = -1, d = 1 }", "negative"},
+      {"{ tokens = 1024, d = 14336 }", "{ tokens = 4000000000000, d = 4000000000000 }", "more elements"},
+      {"role = \"check\"", "role = \"time\"", "at least one [[case]]"},
+      {"role = \"check\"", "role = \"hidden\"", "not one of time, check"},
+      {"d = { low = 8, high = 4096, multiple = 8 }", "", "gives every dimension a range"},
+      {"low = 8, high = 4096, multiple = 8", "low = 9, high = 15, multiple = 8", "no size is left"},
+      {"low = 8, high = 4096, multiple = 8", "low = 0, high = 15", "no size is left"},
+      {"count = 3", "count = 0", "between 1 and 64"},
+      {"outputs.out = [0.0, 2.19317573589]", "outputs.out = [0.0]", "has 1 numbers where the shape holds 2"},
+      {"outputs.out = [0.0, 2.19317573589]", "outputs.y = [0.0]", "'outputs.out' is missing"},
+      {"outputs.out = [0.0, 2.19317573589]", "outputs.out = [0.0, \"one\"]", "array of numbers"},
+      {"value = 1e-6", "", "field 'value': is missing"},
+      {"dtype = \"float32\"", "dtype = \"int32\"", "an integer is a dimension"},
+  };
+  for (const BrokenTask& one : broken) {
+    EXPECT_THAT(Refusal(With(kSilu, one.from, one.to)), HasSubstr(one.expected)) << one.from << " -> " << one.to;
+  }
+}
+
+TEST(ParseTask, ReadsGatherStridesAliasesAndFixedHiddenSizes) {
+  const Task task = [] {
+    Result<Task> parsed = ParseTask(R"(
+name = "gather"
+summary = "s"
+class = "gather"
+slice = "num_dst"
+dims.num_src = "rows"
+dims.num_dst = "rows out"
+dims.ld = "leading dimension"
+tensor = [
+  { name = "x", role = "in", dtype = "bfloat16", shape = ["num_src", 4], strides = ["ld", 1], values = { distribution = "uniform", low = -1, high = 1 } },
+  { name = "index", role = "in", dtype = "int32", shape = ["num_dst"], values = { distribution = "index", bound = "num_src" } },
+  { name = "w", role = "in", dtype = "float32", shape = ["num_dst"], stress = false },
+  { name = "y", role = "out", dtype = "float32", shape = ["num_dst"], alias = "w" },
+  { name = "state", role = "inout", dtype = "int8", shape = [4], align = 1, values = { distribution = "zero" } },
+]
+tolerance.y = { c_max = 0, c_rms = 0 }
+tolerance.state = { c_max = 0, c_rms = 0 }
+work.bytes = "num_dst * 20"
+[[case]]
+role = "check"
+dims = { num_src = 5, num_dst = 3, ld = 6 }
+[[hidden]]
+num_src = 7
+num_dst = { low = 1, high = 9 }
+ld = 4
+)",
+                                    "t");
+    EXPECT_TRUE(parsed.ok()) << parsed.status().message();
+    return std::move(parsed).value();
+  }();
+  EXPECT_FALSE(task.FindTensor("index")->stress);  // an index never leaves its bound
+  EXPECT_FALSE(task.FindTensor("w")->stress);
+  EXPECT_EQ(task.FindTensor("index")->slice_axis, 0);
+  EXPECT_EQ(task.FindTensor("x")->slice_axis, -1);
+  EXPECT_EQ(task.FindTensor("y")->alias, "w");
+  EXPECT_EQ(task.hidden[0].ranges[0].low, 7);
+  EXPECT_EQ(task.hidden[0].ranges[0].high, 7);
+
+  Result<TensorShape> x = ResolveShape(*task.FindTensor("x"), task.cases[0].dims);
+  ASSERT_TRUE(x.ok());
+  EXPECT_THAT(x->shape, ElementsAre(5, 4));
+  EXPECT_THAT(x->strides, ElementsAre(6, 1));
+  EXPECT_EQ(x->elements, 20);
+  EXPECT_EQ(x->span_bytes, (4 * 6 + 3 + 1) * 2);
+
+  // Written: y 3 * 4 bytes and state 4 bytes; the override of 60 leaves 44 to read.
+  Result<Traffic> traffic = CompulsoryTraffic(task, task.cases[0].dims);
+  ASSERT_TRUE(traffic.ok());
+  EXPECT_EQ(traffic->written_bytes, 16);
+  EXPECT_EQ(traffic->read_bytes, 44);
+}
+
+TEST(ParseTask, AUniformTensorMaySetTheScaleOfItsOtherInputSets) {
+  Result<Task> task =
+      ParseTask(With(kSilu, "\"normal\", scale = 2.0", "\"uniform\", low = -6, high = 6, scale = 0.25"), "t");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  EXPECT_EQ(task->tensors[0].values.low, -6);
+  EXPECT_EQ(task->tensors[0].values.scale, 0.25);
+  EXPECT_EQ(task->tensors[0].values.offset, 0.5);
+}
+
+TEST(ParseTask, RefusesAnIndexWithNothingToPointTo) {
+  const std::string text = With(With(kSilu, "\"normal\", scale = 2.0, offset = 0.5", "\"index\", bound = \"d - 8\""),
+                                "dtype = \"float16\"", "dtype = \"int32\"");
+  EXPECT_THAT(Refusal(With(text, "{ tokens = 0, d = 8 }", "{ tokens = 1, d = 8 }")), HasSubstr("nothing to point to"));
+}
+
+TEST(ResolveShape, DenseStridesAreRowMajor) {
+  const Task task = Silu();
+  Result<TensorShape> shape = ResolveShape(task.tensors[0], {{"tokens", 3}, {"d", 5}});
+  ASSERT_TRUE(shape.ok());
+  EXPECT_THAT(shape->shape, ElementsAre(3, 10));
+  EXPECT_THAT(shape->strides, ElementsAre(10, 1));
+  EXPECT_EQ(shape->elements, 30);
+  EXPECT_EQ(shape->span_bytes, 60);
+}
+
+TEST(ResolveShape, AnEmptyTensorSpansNothing) {
+  const Task task = Silu();
+  Result<TensorShape> shape = ResolveShape(task.tensors[0], {{"tokens", 4}, {"d", 0}});
+  ASSERT_TRUE(shape.ok());
+  EXPECT_EQ(shape->elements, 0);
+  EXPECT_EQ(shape->span_bytes, 0);
+  EXPECT_THAT(shape->strides, ElementsAre(1, 1));
+}
+
+TEST(ResolveShape, AScalarTensorHasOneElement) {
+  TensorSpec tensor;
+  tensor.name = "s";
+  Result<TensorShape> shape = ResolveShape(tensor, {});
+  ASSERT_TRUE(shape.ok());
+  EXPECT_EQ(shape->elements, 1);
+  EXPECT_EQ(shape->span_bytes, 4);
+}
+
+TEST(ResolveShape, ErrorsNameTheTensor) {
+  TensorSpec tensor;
+  tensor.name = "weights";
+  tensor.shape = {*Expression::Parse("d - 9")};
+  EXPECT_THAT(ResolveShape(tensor, {{"d", 2}}).status().message(), HasSubstr("'weights'"));
+  EXPECT_THAT(ResolveShape(tensor, {{"e", 2}}).status().message(), HasSubstr("'weights'"));
+  tensor.shape = {*Expression::Parse("d * d")};
+  EXPECT_THAT(ResolveShape(tensor, {{"d", int64_t{1} << 40}}).status().message(), HasSubstr("64 bits"));
+}
+
+TEST(Traffic, CountsInoutTwiceAndSumsToBytes) {
+  Task task = Silu();
+  const Dims dims = {{"tokens", 2}, {"d", 4}};  // x: 16 halves, out: 8 halves
+  Result<Traffic> traffic = CompulsoryTraffic(task, dims);
+  ASSERT_TRUE(traffic.ok());
+  EXPECT_EQ(traffic->read_bytes, 32);
+  EXPECT_EQ(traffic->written_bytes, 16);
+  task.tensors[1].role = TensorRole::kInOut;
+  EXPECT_EQ(*CompulsoryBytes(task, dims), 32 + 16 + 16);
+  EXPECT_EQ(*Flops(task, dims), 40);
+  task.flops.reset();
+  EXPECT_EQ(*Flops(task, dims), 0);
+}
+
+TEST(HiddenCases, AreDeterministicLegalAndCoverTheirRange) {
+  const Task task = Silu();
+  const std::vector<Case> first = DrawHiddenCases(task, 1), again = DrawHiddenCases(task, 1);
+  ASSERT_EQ(first.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(first[i].dims, again[i].dims);
+
+  std::set<int64_t> tokens, widths;
+  int below_geometric_mean = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    for (const Case& one : DrawHiddenCases(task, seed)) {
+      EXPECT_EQ(one.role, CaseRole::kHidden);
+      const int64_t t = one.dims.at("tokens"), d = one.dims.at("d");
+      ASSERT_TRUE(t >= 1 && t <= 600) << t;
+      ASSERT_TRUE(d >= 8 && d <= 4096 && d % 8 == 0) << d;
+      tokens.insert(t);
+      widths.insert(d);
+      if (static_cast<double>(t) < std::sqrt(601.0)) ++below_geometric_mean;
+    }
+  }
+  EXPECT_TRUE(tokens.contains(1) && tokens.contains(600));
+  EXPECT_TRUE(widths.contains(8) && widths.contains(4096));
+  // Uniform on a log scale: half of 9000 draws lie below the geometric mean, +-4 sigma (190).
+  EXPECT_NEAR(below_geometric_mean, 4500, 190);
+}
+
+TEST(LoadTask, ReadsTheFolderAndSaysWhatIsMissing) {
+  const std::filesystem::path base = std::filesystem::path(testing::TempDir()) / "hone_load_task_test";
+  std::filesystem::remove_all(base);
+  std::filesystem::create_directories(base);
+  const auto write = [&](const char* name, const std::string& text) { std::ofstream(base / name) << text; };
+
+  EXPECT_EQ(LoadTask((base / "none").string()).status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(LoadTask(base.string()).status().message(), HasSubstr("task.toml"));
+  write("task.toml", kSilu);
+  EXPECT_THAT(LoadTask(base.string()).status().message(), HasSubstr("oracle.cu"));
+  write("oracle.cu", "// oracle");
+  Result<Task> task = LoadTask(base.string());
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  EXPECT_EQ(task->oracle_source, "// oracle");
+  EXPECT_EQ(task->seed_source, "");
+  EXPECT_EQ(task->directory, base.string());
+  write("seed.cu", "// seed");
+  EXPECT_EQ(LoadTask(base.string())->seed_source, "// seed");
+  write("task.toml", With(kSilu, "align = 32", "align = 3"));
+  EXPECT_THAT(LoadTask(base.string()).status().message(), HasSubstr((base / "task.toml:15").string()));
+  std::filesystem::remove_all(base);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,368 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Carries toml++'s tree over into ours, and reads tables with exact messages.
+#include "tuner/core/toml_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+// toml++ takes some malformed texts ("[?") for a broken promise of its own: an assertion, which in a release
+// build becomes an assumption that the optimiser builds on. A candidate's text must never get that far, so its
+// assertions are kept in every build and throw.
+namespace hone::toml_guard {
+struct Malformed {};
+[[noreturn]] inline void Refuse() { throw Malformed(); }
+}  // namespace hone::toml_guard
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+#define TOML_EXCEPTIONS 1
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_ASSERT(expr) ((expr) ? void() : ::hone::toml_guard::Refuse())
+#include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
+
+namespace hone {
+
+namespace {
+
+int LineOf(const toml::source_region& source, int line_offset) {
+  return source.begin.line == 0 ? 0 : static_cast<int>(source.begin.line) + line_offset;
+}
+
+TomlNode Convert(const toml::node& node, int line_offset) {
+  TomlNode result;
+  result.line = LineOf(node.source(), line_offset);
+  if (const auto* text = node.as_string()) {
+    result.kind = TomlNode::Kind::kString;
+    result.string = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    result.kind = TomlNode::Kind::kInteger;
+    result.integer = integer->get();
+    result.number = static_cast<double>(result.integer);
+  } else if (const auto* number = node.as_floating_point()) {
+    result.kind = TomlNode::Kind::kFloat;
+    result.number = number->get();
+  } else if (const auto* boolean = node.as_boolean()) {
+    result.kind = TomlNode::Kind::kBoolean;
+    result.boolean = boolean->get();
+  } else if (const auto* array = node.as_array()) {
+    result.kind = TomlNode::Kind::kArray;
+    for (const toml::node& item : *array) result.items.push_back(Convert(item, line_offset));
+  } else if (const auto* table = node.as_table()) {
+    result.kind = TomlNode::Kind::kTable;
+    struct Positioned {
+      toml::source_position position;
+      std::pair<std::string, TomlNode> entry;
+    };
+    std::vector<Positioned> entries;
+    for (auto&& [key, value] : *table) {
+      TomlNode child = Convert(value, line_offset);
+      const int key_line = LineOf(key.source(), line_offset);
+      // [[x]]: the array has no place of its own; its key's is that of the first entry.
+      if (key_line != 0 && child.kind != TomlNode::Kind::kTable) child.line = key_line;
+      if (child.line == 0) child.line = key_line;
+      entries.push_back({key.source().begin, {std::string(key.str()), std::move(child)}});
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Positioned& a, const Positioned& b) { return a.position < b.position; });
+    for (Positioned& positioned : entries) result.entries.push_back(std::move(positioned.entry));
+  }
+  return result;
+}
+
+// The first line that begins a table with something that can begin no key: what toml++ does not report itself.
+int LineOfMalformedHeader(std::string_view text) {
+  int line = 1;
+  for (size_t start = 0; start < text.size(); ++line) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    std::string_view content = text.substr(start, end - start);
+    start = end + 1;
+    const auto skip = [&](std::string_view characters) {
+      content.remove_prefix(std::min(content.find_first_not_of(characters), content.size()));
+    };
+    skip(" \t");
+    if (content.empty() || content.front() != '[') continue;
+    skip("[ \t");
+    const bool key =
+        !content.empty() && (IsIdentifier(content.substr(0, 1)) || (content[0] >= '0' && content[0] <= '9') ||
+                             content[0] == '-' || content[0] == '"' || content[0] == '\'');
+    if (!key) return line;
+  }
+  return 1;
+}
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+const TomlNode* TomlNode::Find(std::string_view key) const {
+  for (const auto& [name, node] : entries) {
+    if (name == key) return &node;
+  }
+  return nullptr;
+}
+
+std::string_view TomlKindName(TomlNode::Kind kind) {
+  switch (kind) {
+    case TomlNode::Kind::kString:
+      return "a string";
+    case TomlNode::Kind::kInteger:
+      return "an integer";
+    case TomlNode::Kind::kFloat:
+      return "a number with a fraction";
+    case TomlNode::Kind::kBoolean:
+      return "true or false";
+    case TomlNode::Kind::kArray:
+      return "an array";
+    case TomlNode::Kind::kTable:
+      return "a table";
+    case TomlNode::Kind::kOther:
+      return "a date or time";
+  }
+  return "a value";
+}
+
+Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int line_offset) {
+  try {
+    return Convert(toml::parse(text), line_offset);
+  } catch (const toml::parse_error& error) {
+    return Status::InvalidArgument(fmt::format("{}:{}: not valid TOML: {}", file,
+                                               std::max(1, LineOf(error.source(), line_offset)), error.description()));
+  } catch (const toml_guard::Malformed&) {
+    return Status::InvalidArgument(fmt::format("{}:{}: not valid TOML: a [table] or key has no proper name", file,
+                                               line_offset + LineOfMalformedHeader(text)));
+  }
+}
+
+std::string NearestWord(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string nearest;
+  size_t best = std::max<size_t>(1, (word.size() + 1) / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = EditDistance(word, candidate);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string nearest = NearestWord(word, candidates);
+  if (!nearest.empty()) return fmt::format(" (did you mean '{}'?)", nearest);
+  if (candidates.empty() || candidates.size() > 24) return "";
+  return fmt::format(" (known: {})", fmt::join(candidates, ", "));
+}
+
+bool IsIdentifier(std::string_view text) {
+  if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+void TomlErrors::Add(int line, std::string_view context, std::string_view key, std::string_view message) {
+  if (!status_.ok()) return;
+  std::string text = fmt::format("{}:{}: ", file_, std::max(line, 1));
+  if (!context.empty()) text += fmt::format("{} ", context);
+  if (!key.empty()) text += fmt::format("field '{}'", key);
+  if (text.back() == ' ') text.pop_back();
+  if (text.back() != ':') text += ':';
+  status_ = Status::InvalidArgument(fmt::format("{} {}", text, message));
+}
+
+TableReader::TableReader(const TomlNode& table, std::string context, TomlErrors& errors)
+    : table_(table), context_(std::move(context)), errors_(errors) {}
+
+int TableReader::LineOf(std::string_view key) const {
+  const TomlNode* node = table_.Find(key);
+  return node != nullptr && node->line != 0 ? node->line : table_.line;
+}
+
+const TomlNode* TableReader::Take(std::string_view key) {
+  known_.emplace(key);
+  return table_.Find(key);
+}
+
+void TableReader::Error(std::string_view key, std::string_view message) {
+  errors_.Add(LineOf(key), context_, key, message);
+}
+
+void TableReader::Missing(std::string_view key, std::string_view remedy) {
+  errors_.Add(table_.line, context_, key,
+              remedy.empty() ? std::string("is missing") : fmt::format("is missing; {}", remedy));
+}
+
+void TableReader::WrongKind(std::string_view key, const TomlNode& node, std::string_view wanted) {
+  Error(key, fmt::format("expected {}, found {}", wanted, TomlKindName(node.kind)));
+}
+
+std::optional<std::string> TableReader::String(std::string_view key) {
+  const TomlNode* node = Take(key);
+  if (node == nullptr) return std::nullopt;
+  if (node->kind != TomlNode::Kind::kString) {
+    WrongKind(key, *node, "a string");
+    return std::nullopt;
+  }
+  return node->string;
+}
+
+std::optional<int64_t> TableReader::Integer(std::string_view key) {
+  const TomlNode* node = Take(key);
+  if (node == nullptr) return std::nullopt;
+  if (node->kind != TomlNode::Kind::kInteger) {
+    WrongKind(key, *node, "an integer");
+    return std::nullopt;
+  }
+  return node->integer;
+}
+
+std::optional<double> TableReader::Number(std::string_view key) {
+  const TomlNode* node = Take(key);
+  if (node == nullptr) return std::nullopt;
+  if (node->kind != TomlNode::Kind::kInteger && node->kind != TomlNode::Kind::kFloat) {
+    WrongKind(key, *node, "a number");
+    return std::nullopt;
+  }
+  return node->number;
+}
+
+std::optional<bool> TableReader::Boolean(std::string_view key) {
+  const TomlNode* node = Take(key);
+  if (node == nullptr) return std::nullopt;
+  if (node->kind != TomlNode::Kind::kBoolean) {
+    WrongKind(key, *node, "true or false");
+    return std::nullopt;
+  }
+  return node->boolean;
+}
+
+std::optional<Expression> TableReader::ToExpression(std::string_view key, const TomlNode& node) {
+  if (node.kind == TomlNode::Kind::kInteger) return Expression::Constant(node.integer);
+  if (node.kind != TomlNode::Kind::kString) {
+    WrongKind(key, node, "an integer or an expression in a string");
+    return std::nullopt;
+  }
+  Result<Expression> parsed = Expression::Parse(node.string);
+  if (!parsed.ok()) {
+    Error(key, parsed.status().message());
+    return std::nullopt;
+  }
+  return std::move(parsed).value();
+}
+
+std::optional<Expression> TableReader::OneExpression(std::string_view key) {
+  const TomlNode* node = Take(key);
+  return node == nullptr ? std::nullopt : ToExpression(key, *node);
+}
+
+std::optional<std::vector<Expression>> TableReader::Expressions(std::string_view key) {
+  const TomlNode* node = Take(key);
+  if (node == nullptr) return std::nullopt;
+  std::vector<Expression> result;
+  if (node->kind == TomlNode::Kind::kArray) {
+    for (const TomlNode& item : node->items) {
+      std::optional<Expression> expression = ToExpression(key, item);
+      if (!expression) return std::nullopt;
+      result.push_back(std::move(*expression));
+    }
+    return result;
+  }
+  std::optional<Expression> expression = ToExpression(key, *node);
+  if (!expression) return std::nullopt;
+  result.push_back(std::move(*expression));
+  return result;
+}
+
+std::optional<std::vector<std::string>> TableReader::Strings(std::string_view key) {
+  const TomlNode* node = Take(key);
+  if (node == nullptr) return std::nullopt;
+  if (node->kind != TomlNode::Kind::kArray) {
+    WrongKind(key, *node, "an array of strings");
+    return std::nullopt;
+  }
+  std::vector<std::string> result;
+  for (const TomlNode& item : node->items) {
+    if (item.kind != TomlNode::Kind::kString) {
+      Error(key, fmt::format("expected strings only, found {}", TomlKindName(item.kind)));
+      return std::nullopt;
+    }
+    result.push_back(item.string);
+  }
+  return result;
+}
+
+const TomlNode* TableReader::Table(std::string_view key) {
+  const TomlNode* node = Take(key);
+  if (node == nullptr) return nullptr;
+  if (node->kind != TomlNode::Kind::kTable) {
+    WrongKind(key, *node, "a table");
+    return nullptr;
+  }
+  return node;
+}
+
+std::vector<const TomlNode*> TableReader::Tables(std::string_view key) {
+  const TomlNode* node = Take(key);
+  std::vector<const TomlNode*> result;
+  if (node == nullptr) return result;
+  if (node->kind != TomlNode::Kind::kArray) {
+    Error(key, fmt::format("expected tables, each begun by [[{}]], found {}", key, TomlKindName(node->kind)));
+    return result;
+  }
+  for (const TomlNode& item : node->items) {
+    if (item.kind != TomlNode::Kind::kTable) {
+      Error(key, fmt::format("expected tables, each begun by [[{}]], found {}", key, TomlKindName(item.kind)));
+      return {};
+    }
+    result.push_back(&item);
+  }
+  return result;
+}
+
+std::string TableReader::RequiredString(std::string_view key) {
+  if (!Has(key)) {
+    known_.emplace(key);
+    Missing(key);
+    return "";
+  }
+  return String(key).value_or("");
+}
+
+std::optional<std::string> TableReader::Word(std::string_view key, const std::vector<std::string>& words) {
+  std::optional<std::string> value = String(key);
+  if (!value) return std::nullopt;
+  if (std::find(words.begin(), words.end(), *value) == words.end()) {
+    Error(key, fmt::format("'{}' is not one of {}", *value, fmt::join(words, ", ")));
+    return std::nullopt;
+  }
+  return value;
+}
+
+void TableReader::Finish() {
+  const std::vector<std::string> known(known_.begin(), known_.end());
+  for (const auto& [key, node] : table_.entries) {
+    if (known_.contains(key)) continue;
+    errors_.Add(node.line, context_, key, fmt::format("is not a known field{}", Suggestion(key, known)));
+    return;
+  }
+}
+
+}  // namespace hone

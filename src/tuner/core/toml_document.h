@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A TOML text as a plain tree that remembers lines and the order of keys, and readers that take it apart with
+// messages a person can act on: file, line, field, what is wrong, what would be right.
+//
+// toml++ sorts keys and is slow to compile, so it stays behind this header in one translation unit.
+// Tasks and launch plans are both read through TableReader. Not thread-safe; plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/expression.h"
+
+namespace hone {
+
+struct TomlNode {
+  enum class Kind { kString, kInteger, kFloat, kBoolean, kArray, kTable, kOther };  // kOther: dates and times
+  Kind kind = Kind::kOther;
+  std::string string;
+  int64_t integer = 0;
+  double number = 0;  // kFloat; also set for kInteger
+  bool boolean = false;
+  std::vector<TomlNode> items;                            // kArray
+  std::vector<std::pair<std::string, TomlNode>> entries;  // kTable, in file order
+  int line = 0;                                           // 1-based, `line_offset` included; 0: not known
+
+  const TomlNode* Find(std::string_view key) const;
+};
+std::string_view TomlKindName(TomlNode::Kind kind);  // "a string", "an integer", …
+
+// `file` names the text in messages. `line_offset` is added to every line number: the plan of a candidate
+// begins somewhere inside its file. Errors are kInvalidArgument, "file:line: …".
+Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int line_offset = 0);
+
+// The candidate closest to `word` by edit distance, when close enough to be what was meant; else empty.
+std::string NearestWord(std::string_view word, const std::vector<std::string>& candidates);
+// " (did you mean 'grid'?)", or " (known: a, b, c)" when nothing is close and the list is short.
+std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates);
+// A letter or underscore, then letters, digits and underscores.
+bool IsIdentifier(std::string_view text);
+
+// Keeps the first error of a document: readers go on with harmless values and the caller asks once.
+class TomlErrors {
+ public:
+  explicit TomlErrors(std::string_view file) : file_(file) {}
+  // "file:line: context field 'key': message"; empty context or key are left out.
+  void Add(int line, std::string_view context, std::string_view key, std::string_view message);
+  bool ok() const { return status_.ok(); }
+  const Status& status() const { return status_; }
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+  Status status_;
+};
+
+// Takes the fields of one table. Every accessor marks its key as known, so that Finish can name the rest.
+// The table and the errors are borrowed and must outlive the reader. Absent optional keys give nullopt;
+// values of a wrong type give nullopt too, and an error.
+class TableReader {
+ public:
+  // `context` is how the table is called in messages: "[[launch]] #1".
+  TableReader(const TomlNode& table, std::string context, TomlErrors& errors);
+
+  bool Has(std::string_view key) const { return table_.Find(key) != nullptr; }
+  int line() const { return table_.line; }
+  int LineOf(std::string_view key) const;
+  const std::string& context() const { return context_; }
+
+  const TomlNode* Take(std::string_view key);  // any type
+  std::optional<std::string> String(std::string_view key);
+  std::optional<int64_t> Integer(std::string_view key);
+  std::optional<double> Number(std::string_view key);
+  std::optional<bool> Boolean(std::string_view key);
+  // A string or an integer.
+  std::optional<Expression> OneExpression(std::string_view key);
+  // An array of strings and integers; a bare one counts as an array of one.
+  std::optional<std::vector<Expression>> Expressions(std::string_view key);
+  std::optional<std::vector<std::string>> Strings(std::string_view key);
+  const TomlNode* Table(std::string_view key);
+  // The tables of an array of tables ([[key]]); empty when absent.
+  std::vector<const TomlNode*> Tables(std::string_view key);
+
+  std::string RequiredString(std::string_view key);
+  // One of `words`, or an error that lists them.
+  std::optional<std::string> Word(std::string_view key, const std::vector<std::string>& words);
+
+  void Error(std::string_view key, std::string_view message);  // at the key's line, or the table's
+  void Missing(std::string_view key, std::string_view remedy = {});
+  void Finish();  // keys that nobody took are errors
+
+ private:
+  void WrongKind(std::string_view key, const TomlNode& node, std::string_view wanted);
+  std::optional<Expression> ToExpression(std::string_view key, const TomlNode& node);
+
+  const TomlNode& table_;
+  std::string context_;
+  TomlErrors& errors_;
+  std::set<std::string, std::less<>> known_;
+};
+
+}  // namespace hone

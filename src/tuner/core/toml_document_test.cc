@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The TOML tree keeps lines and order, and its readers name what is wrong.
+#include "tuner/core/toml_document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TomlNode Parsed(const std::string& text, int line_offset = 0) {
+  Result<TomlNode> node = ParseToml(text, "f.toml", line_offset);
+  EXPECT_TRUE(node.ok()) << node.status().message();
+  return std::move(node).value();
+}
+
+TEST(ParseToml, KeepsFileOrderAndLines) {
+  const TomlNode root =
+      Parsed("zebra = 1\napple = 2.5\n\n[middle]\nb = true\na = \"s\"\n[[list]]\nx = 1\n[[list]]\nx = 2\n");
+  std::vector<std::string> keys;
+  for (const auto& [key, node] : root.entries) keys.push_back(key);
+  EXPECT_THAT(keys, ElementsAre("zebra", "apple", "middle", "list"));
+  EXPECT_EQ(root.Find("apple")->line, 2);
+  EXPECT_EQ(root.Find("apple")->number, 2.5);
+  EXPECT_EQ(root.Find("middle")->line, 4);
+  EXPECT_EQ(root.Find("middle")->entries[0].first, "b");
+  EXPECT_EQ(root.Find("middle")->Find("a")->line, 6);
+  ASSERT_EQ(root.Find("list")->items.size(), 2u);
+  EXPECT_EQ(root.Find("list")->items[0].line, 7);
+  EXPECT_EQ(root.Find("list")->items[1].line, 9);
+  EXPECT_EQ(root.Find("list")->items[1].Find("x")->line, 10);
+}
+
+TEST(ParseToml, AddsTheLineOffsetEverywhere) {
+  EXPECT_EQ(Parsed("\na = 1", 40).Find("a")->line, 42);
+  Result<TomlNode> broken = ParseToml("a = 1\nb = \n", "f.toml", 40);
+  ASSERT_FALSE(broken.ok());
+  EXPECT_THAT(broken.status().message(), HasSubstr("f.toml:42"));
+}
+
+TEST(ParseToml, HostileNestingIsAnError) { EXPECT_FALSE(ParseToml("a = " + std::string(100000, '['), "f.toml").ok()); }
+
+TEST(ParseToml, AHeaderWithoutANameIsAnErrorAtItsLine) {
+  for (const char* header : {"[?]", "[[,", "[ =", "[[ ?x]]"}) {
+    Result<TomlNode> broken = ParseToml("a = 1\n[fine]\n" + std::string(header) + "\nb = 2\n", "f.toml", 10);
+    ASSERT_FALSE(broken.ok()) << header;
+    EXPECT_THAT(broken.status().message(), HasSubstr("f.toml:13: not valid TOML")) << header;
+  }
+}
+
+TEST(TableReader, NamesFileLineContextKeyAndKinds) {
+  const TomlNode root = Parsed("a = 1\nb = \"text\"\nc = [1, true]\nd = [[1]]\n");
+  const auto error = [&](auto read) {
+    TomlErrors errors("f.toml");
+    TableReader reader(root, "[[launch]] #1", errors);
+    read(reader);
+    return errors.status().message();
+  };
+  EXPECT_EQ(error([](TableReader& r) { (void)r.String("a"); }),
+            "f.toml:1: [[launch]] #1 field 'a': expected a string, found an integer");
+  EXPECT_THAT(error([](TableReader& r) { (void)r.Integer("b"); }), HasSubstr("f.toml:2"));
+  EXPECT_THAT(error([](TableReader& r) { (void)r.Number("b"); }), HasSubstr("expected a number"));
+  EXPECT_THAT(error([](TableReader& r) { (void)r.Boolean("b"); }), HasSubstr("true or false"));
+  EXPECT_THAT(error([](TableReader& r) { (void)r.Expressions("c"); }), HasSubstr("f.toml:3"));
+  EXPECT_THAT(error([](TableReader& r) { (void)r.Strings("c"); }), HasSubstr("strings"));
+  EXPECT_THAT(error([](TableReader& r) { (void)r.Table("a"); }), HasSubstr("a table"));
+  EXPECT_THAT(error([](TableReader& r) { (void)r.Tables("d"); }), HasSubstr("[[d]]"));
+  EXPECT_THAT(error([](TableReader& r) { (void)r.RequiredString("e"); }), HasSubstr("field 'e': is missing"));
+  EXPECT_THAT(error([](TableReader& r) { (void)r.Word("b", {"x", "y"}); }), HasSubstr("'text' is not one of x, y"));
+}
+
+TEST(TableReader, FinishNamesTheKeyNobodyTookAndItsNeighbour) {
+  const TomlNode root = Parsed("grid = 1\nblok = 2\n");
+  TomlErrors errors("f.toml");
+  TableReader reader(root, "", errors);
+  (void)reader.OneExpression("grid");
+  (void)reader.OneExpression("block");
+  reader.Finish();
+  EXPECT_EQ(errors.status().message(), "f.toml:2: field 'blok': is not a known field (did you mean 'block'?)");
+}
+
+TEST(TomlErrors, KeepsTheFirst) {
+  TomlErrors errors("f");
+  EXPECT_TRUE(errors.ok());
+  errors.Add(3, "", "", "one");
+  errors.Add(1, "", "", "two");
+  EXPECT_EQ(errors.status().message(), "f:3: one");
+}
+
+TEST(NearestWord, SuggestsOnlyWhatIsClose) {
+  EXPECT_EQ(NearestWord("algin", {"name", "align"}), "align");
+  EXPECT_EQ(NearestWord("xyz", {"name", "align"}), "");
+  EXPECT_THAT(Suggestion("xyz", {"name", "align"}), HasSubstr("known: name, align"));
+}
+
+}  // namespace
+}  // namespace hone

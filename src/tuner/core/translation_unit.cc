@@ -1,0 +1,339 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds the text that a compiler sees of a candidate.
+//
+// One static assertion per argument, each with a message of its own and the line of its [[launch]]: a
+// mismatch between plan and kernel is then an ordinary compile error at the place that is wrong, instead of a
+// launch that reads eight bytes where four were passed.
+#include "tuner/core/translation_unit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/core/argument_layout.h"
+#include "tuner/core/bindings.h"
+
+namespace hone {
+
+namespace {
+
+// No standard library: NVRTC has none, and the simulator's prelude wants none.
+constexpr std::string_view kParameterCheck = R"cpp(
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#line 1 "hone-parameter-check"
+  namespace hone_plan {
+  template <typename... T>
+  struct Types {};
+  template <typename T, typename U>
+  inline constexpr bool kSame = false;
+  template <typename T>
+  inline constexpr bool kSame<T, T> = true;
+  template <typename T>
+  struct RemoveCv {
+    using type = T;
+  };
+  template <typename T>
+  struct RemoveCv<const T> {
+    using type = T;
+  };
+  template <typename T>
+  struct RemoveCv<volatile T> {
+    using type = T;
+  };
+  template <typename T>
+  struct RemoveCv<const volatile T> {
+    using type = T;
+  };
+  template <typename T>
+  inline constexpr bool kConst = false;
+  template <typename T>
+  inline constexpr bool kConst<const T> = true;
+  template <typename T>
+  inline constexpr bool kConst<const volatile T> = true;
+
+  // Stands in for every parameter when their count is wrong: then that alone is reported.
+  struct Absent {};
+  template <unsigned index, typename... P>
+  struct At {
+    using type = Absent;
+  };
+  template <typename First, typename... Rest>
+  struct At<0, First, Rest...> {
+    using type = First;
+  };
+  template <unsigned index, typename First, typename... Rest>
+  struct At<index, First, Rest...> {
+    using type = typename At<index - 1, Rest...>::type;
+  };
+
+  template <typename F>
+  struct Signature;
+  template <typename... P>
+  struct Signature<void (*)(P...)> {
+    static constexpr int count = sizeof...(P);
+    template <unsigned index>
+    using Parameter = typename At<index, P...>::type;
+  };
+#ifdef __cpp_noexcept_function_type
+  template <typename... P>
+  struct Signature<void (*)(P...) noexcept> : Signature<void (*)(P...)> {};
+#endif
+  template <typename F>
+  inline constexpr int kCount = Signature<F>::count;
+  template <typename F, unsigned index, bool counted>
+  struct Selected {
+    using type = Absent;
+  };
+  template <typename F, unsigned index>
+  struct Selected<F, index, true> {
+    using type = typename Signature<F>::template Parameter<index>;
+  };
+  // Parameter `index` of a function that takes `count` of them.
+  template <typename F, unsigned index, int count>
+  using Parameter = typename Selected<F, index, kCount<F> == count>::type;
+
+  template <typename T, typename List>
+  inline constexpr bool kOneOf = false;
+  template <typename T, typename... U>
+  inline constexpr bool kOneOf<T, Types<U...>> = (kSame<T, U> || ...);
+
+  using Integers = Types<char, signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long,
+                         long long, unsigned long long>;
+
+  // A function is no object, and an array's or pointer's element type says nothing about a tensor.
+  template <typename T>
+  inline constexpr bool kElement = true;
+  template <typename R, typename... A>
+  inline constexpr bool kElement<R(A...)> = false;
+  template <typename T>
+  inline constexpr bool kElement<T*> = false;
+
+  // The parameter points to the tensor's elements, to vectors or bytes of them, or to void; never to a floating
+  // type of `Others`.
+  template <typename P, typename Exact, typename Others>
+  inline constexpr bool kTensor = kSame<P, Absent>;
+  template <typename T, typename Exact, typename Others>
+  inline constexpr bool kTensor<T*, Exact, Others> =
+      kElement<typename RemoveCv<T>::type> && !kSame<typename RemoveCv<T>::type, bool> &&
+      (kSame<typename RemoveCv<T>::type, Exact> || !kOneOf<typename RemoveCv<T>::type, Others>);
+  // Whether what the parameter points to is const; true for what is no pointer, which kTensor reports.
+  template <typename P>
+  inline constexpr bool kReadOnly = true;
+  template <typename T>
+  inline constexpr bool kReadOnly<T*> = kConst<T>;
+
+  template <typename P>
+  inline constexpr bool kReference = kSame<P, Absent> || kSame<P, double*>;
+  template <typename P>
+  inline constexpr bool kWorkspace = kSame<P, Absent>;
+  template <typename T>
+  inline constexpr bool kWorkspace<T*> = kElement<typename RemoveCv<T>::type>;
+
+  template <typename P, unsigned bytes>
+  inline constexpr bool kInteger = kSame<P, Absent> || (kOneOf<P, Integers> && sizeof(P) == bytes);
+  template <typename P, typename Exact>
+  inline constexpr bool kExact = kSame<P, Absent> || kSame<P, Exact>;
+
+  template <typename P, bool is_class>
+  struct ClassSize {
+    static constexpr unsigned long long value = 0;
+  };
+  template <typename P>
+  struct ClassSize<P, true> {
+    static constexpr unsigned long long value = sizeof(P);
+  };
+  template <typename P>
+  inline constexpr bool kTensorMap = kSame<P, Absent> || ClassSize<P, __is_class(P)>::value == 128;
+  template <typename P, typename Named, unsigned long long bytes, unsigned long long align>
+  inline constexpr bool kStruct = kSame<P, Absent> ||
+                                  (kSame<P, Named> && sizeof(Named) == bytes && alignof(Named) == align);
+  }  // namespace hone_plan
+)cpp";
+
+// Text inside a C string literal or #line.
+std::string Escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += (c == '\n' || c == '\r') ? ' ' : c;
+  }
+  return result;
+}
+
+std::string_view CudaType(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+      return "double";
+    case DType::kFloat32:
+      return "float";
+    case DType::kFloat16:
+      return "__half";
+    case DType::kBFloat16:
+      return "__nv_bfloat16";
+    case DType::kInt64:
+      return "long long";
+    case DType::kInt32:
+      return "int";
+    case DType::kUInt32:
+      return "unsigned";
+    case DType::kInt16:
+      return "short";
+    case DType::kInt8:
+      return "signed char";
+    case DType::kUInt8:
+      return "unsigned char";
+  }
+  return "void";
+}
+
+// Floating types that a tensor of this dtype must not be read as, pairs of the other 16-bit type included.
+std::string OtherFloats(DType dtype) {
+  std::string others;
+  const auto add = [&](DType other, std::string_view types) {
+    if (dtype != other) others += fmt::format("{}{}", others.empty() ? "" : ", ", types);
+  };
+  add(DType::kFloat64, "double");
+  add(DType::kFloat32, "float");
+  add(DType::kFloat16, dtype == DType::kBFloat16 ? "__half, __half2" : "__half");
+  add(DType::kBFloat16, dtype == DType::kFloat16 ? "__nv_bfloat16, __nv_bfloat162" : "__nv_bfloat16");
+  return fmt::format("hone_plan::Types<{}>", others);
+}
+
+std::string_view ScalarType(std::string_view type) {
+  if (type == "f64") return "double";
+  if (type == "f16") return "__half";
+  if (type == "bf16") return "__nv_bfloat16";
+  return "float";
+}
+
+// A condition and what to say when it does not hold.
+struct Check {
+  std::string condition;
+  std::string message;
+};
+
+// Sizes of fields do not depend on values, so a struct's layout is known before any case.
+ResolvedArgument SizesOf(const Argument& argument) {
+  ResolvedArgument sizes;
+  sizes.kind = argument.kind;
+  const std::string& type = argument.type;
+  if (argument.kind == ArgumentKind::kInteger || argument.kind == ArgumentKind::kScalar) {
+    const size_t bytes = type == "bool" ? 1 : type == "f16" || type == "bf16" ? 2 : type.ends_with("64") ? 8 : 4;
+    sizes.bytes.assign(bytes, 0);
+  }
+  for (const Argument& field : argument.fields) sizes.fields.push_back(SizesOf(field));
+  return sizes;
+}
+
+std::vector<Check> ChecksOf(const Argument& argument, const Task& task, const std::string& parameter) {
+  switch (argument.kind) {
+    case ArgumentKind::kTensor: {
+      const TensorSpec* tensor = task.FindTensor(argument.name);
+      HONE_CHECK(tensor != nullptr, "a plan was accepted that names no tensor: " + argument.name);
+      const bool read_only = tensor->role == TensorRole::kIn;
+      const std::string_view type = CudaType(tensor->dtype);
+      std::vector<Check> checks = {
+          {fmt::format("hone_plan::kTensor<{}, {}, {}>", parameter, type, OtherFloats(tensor->dtype)),
+           fmt::format(
+               "tensor '{}' is {}: the parameter must be {}{}*, or a pointer to a vector or integer type or void",
+               tensor->name, DTypeName(tensor->dtype), read_only ? "const " : "", type)}};
+      if (read_only) {
+        checks.push_back({fmt::format("hone_plan::kReadOnly<{}>", parameter),
+                          fmt::format("tensor '{}' is an input: the parameter must point to const", tensor->name)});
+      }
+      return checks;
+    }
+    case ArgumentKind::kReference:
+      return {{fmt::format("hone_plan::kReference<{}>", parameter),
+               fmt::format("'ref:{}' is the double-precision result: the parameter must be double*", argument.name)}};
+    case ArgumentKind::kWorkspace:
+      return {
+          {fmt::format("hone_plan::kWorkspace<{}>", parameter),
+           fmt::format("workspace '{}': the parameter must be a pointer to an object type or void", argument.name)}};
+    case ArgumentKind::kInteger: {
+      if (argument.type == "bool") {
+        return {{fmt::format("hone_plan::kExact<{}, bool>", parameter),
+                 fmt::format("'{}:bool': the parameter must be bool", argument.value->text())}};
+      }
+      const int bytes = argument.type.ends_with("64") ? 8 : 4;
+      return {{fmt::format("hone_plan::kInteger<{}, {}>", parameter, bytes),
+               fmt::format("'{}:{}': the parameter must be an integer of {} bytes", argument.value->text(),
+                           argument.type, bytes)}};
+    }
+    case ArgumentKind::kScalar:
+      return {
+          {fmt::format("hone_plan::kExact<{}, {}>", parameter, ScalarType(argument.type)),
+           fmt::format("'{}:{}': the parameter must be {}", argument.name, argument.type, ScalarType(argument.type))}};
+    case ArgumentKind::kTensorMap:
+      return {
+          {fmt::format("hone_plan::kTensorMap<{}>", parameter),
+           fmt::format("tensor map '{}' is passed by value: the parameter must be const __grid_constant__ CUtensorMap",
+                       argument.name)}};
+    case ArgumentKind::kStruct: {
+      const ArgumentLayout layout = LayoutOf(SizesOf(argument));
+      return {{fmt::format("hone_plan::kStruct<{}, {}, {}, {}>", parameter, argument.type, layout.size, layout.align),
+               fmt::format(
+                   "struct '{}' is passed by value with {} bytes aligned to {}: the parameter must be that type, and "
+                   "its fields those of the plan",
+                   argument.type, layout.size, layout.align)}};
+    }
+  }
+  return {};
+}
+
+// Whether this entry is launched from the module of `unit`.
+bool BelongsTo(const PlanEntry& entry, const CompileUnit& unit) {
+  if (entry.is_memset) return false;
+  for (const auto& [name, value] : entry.with) {
+    const auto found = unit.binding.find(name);
+    if (found == unit.binding.end() || found->second != value) return false;
+  }
+  const std::string kernel = SubstituteTunables(entry.kernel, unit.binding);
+  return std::find(unit.kernels.begin(), unit.kernels.end(), kernel) != unit.kernels.end();
+}
+
+}  // namespace
+
+std::string_view ParameterCheckHeader() { return kParameterCheck; }
+
+TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
+                                    bool /*is_oracle*/) {  // `ref:` arguments carry it: only oracles have them
+  TranslationUnit result;
+  result.file = candidate.name;
+  result.kernels = unit.kernels;
+  result.options = candidate.plan.compiler_options;
+  result.include_set = candidate.plan.include_set;
+
+  std::string& body = result.body;
+  const std::string file = Escaped(candidate.name);
+  for (const auto& [name, value] : unit.binding)
+    body += fmt::format("#define HONE_TUNE_{} {}\n", name,
+                        value < 0 ? fmt::format("({})", value) : fmt::format("{}", value));
+  body += fmt::format("#line 1 \"{}\"\n{}\n", file, candidate.source);
+  if (candidate.plan.host_mode) return result;
+
+  for (const PlanEntry& entry : candidate.plan.entries) {
+    if (!BelongsTo(entry, unit)) continue;
+    const std::string kernel = SubstituteTunables(entry.kernel, unit.binding);
+    const std::string type = fmt::format("decltype(&{})", kernel);
+    const auto emit = [&](const std::string& condition, const std::string& message) {
+      body += fmt::format("#line {} \"{}\"\nstatic_assert({}, \"launch plan: {}\");\n", std::max(entry.line, 1), file,
+                          condition, Escaped(message));
+    };
+    emit(fmt::format("hone_plan::kCount<{}> == {}", type, entry.args.size()),
+         fmt::format("kernel '{}' does not take the {} argument{} that the plan passes", kernel, entry.args.size(),
+                     entry.args.size() == 1 ? "" : "s"));
+    for (size_t i = 0; i < entry.args.size(); ++i) {
+      const std::string parameter = fmt::format("hone_plan::Parameter<{}, {}, {}>", type, i, entry.args.size());
+      for (const Check& check : ChecksOf(entry.args[i], task, parameter)) {
+        emit(check.condition, fmt::format("kernel '{}', argument {}: {}", kernel, i + 1, check.message));
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace hone

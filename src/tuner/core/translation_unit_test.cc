@@ -1,0 +1,377 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The generated static assertions, judged by compilers: each kernel that takes what its plan passes compiles,
+// each that does not is refused with a message that names the argument and what it must be.
+//
+// g++ stands for the simulator's compiler, with half types of its own; nvcc for NVRTC where the toolkit is.
+#include "tuner/core/translation_unit.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace hone {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+const Task& TestTask() {
+  static const Task task = [] {
+    Result<Task> parsed = ParseTask(R"(
+name = "t"
+summary = "s"
+class = "other"
+dims = { n = "elements" }
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float16"
+shape = ["n"]
+[[tensor]]
+name = "w"
+role = "in"
+dtype = "float32"
+shape = ["n"]
+[[tensor]]
+name = "i"
+role = "in"
+dtype = "int32"
+shape = ["n"]
+values = { distribution = "index", bound = 8 }
+[[tensor]]
+name = "b"
+role = "inout"
+dtype = "bfloat16"
+shape = ["n"]
+[[tensor]]
+name = "out"
+role = "out"
+dtype = "float16"
+shape = ["n"]
+[[scalar]]
+name = "eps"
+dtype = "float32"
+value = 1e-6
+[tolerance]
+b = { c_max = 1e-3, c_rms = 1e-3 }
+out = { c_max = 1e-3, c_rms = 1e-3 }
+[[case]]
+role = "check"
+dims = { n = 8 }
+)",
+                                    "task.toml");
+    HONE_CHECK(parsed.ok(), parsed.status().message());
+    return std::move(parsed).value();
+  }();
+  return task;
+}
+
+// A candidate whose one launch passes `args` (and, to be legal, both outputs at the end) to a kernel `k` with
+// `parameters` of which the last two are those outputs.
+std::string Source(const std::string& args, const std::string& parameters, const std::string& prelude = "",
+                   const std::string& plan = "") {
+  return fmt::format(R"(/*hone
+{}
+[[launch]]
+kernel = "k"
+grid = "n"
+block = "32"
+args = [{}"b", "out"]
+*/
+{}
+__global__ void k({}__nv_bfloat16* b, __half* out) {{}}
+)",
+                     plan, args.empty() ? "" : args + ", ", prelude, parameters.empty() ? "" : parameters + ", ");
+}
+
+TranslationUnit Unit(const std::string& source, bool is_oracle = false, const Binding& binding = {}) {
+  Result<Candidate> candidate = ParseCandidate(source, "candidate.cu", TestTask(), is_oracle);
+  HONE_CHECK(candidate.ok(), candidate.status().message());
+  const std::vector<CompileUnit> units = CompileUnits(*candidate, binding);
+  HONE_CHECK(!units.empty(), "no unit");
+  return MakeTranslationUnit(*candidate, TestTask(), units[0], is_oracle);
+}
+
+class Workshop {
+ public:
+  Workshop() {
+    static int number = 0;
+    directory_ =
+        std::filesystem::path(testing::TempDir()) / fmt::format("hone_translation_unit_{}_{}", ::getpid(), number++);
+    std::filesystem::create_directories(directory_ / "fake");
+    // What the simulator's headers look like from here: classes of their own under NVIDIA's names.
+    Write("fake/cuda_fp16.h", "#pragma once\nstruct __half { unsigned short x; };\nstruct __half2 { __half x, y; };\n");
+    Write("fake/cuda_bf16.h",
+          "#pragma once\nstruct __nv_bfloat16 { unsigned short x; };\n"
+          "struct __nv_bfloat162 { __nv_bfloat16 x, y; };\n");
+    Write("fake/prelude.h",
+          "#define __global__\n#define __grid_constant__\n#define __restrict__ __restrict\n"
+          "#define __launch_bounds__(...)\nstruct uint4 { unsigned x, y, z, w; };\n"
+          "struct float4 { float x, y, z, w; };\n"
+          "struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };\n");
+  }
+  ~Workshop() { std::filesystem::remove_all(directory_); }
+
+  // The compiler's messages, or empty when it was content.
+  std::string HostCompile(const TranslationUnit& unit) {
+    Write("unit.cc", "#include \"prelude.h\"\n" + std::string(ParameterCheckHeader()) + unit.body);
+    return Run(fmt::format("{} -std=c++17 -w -fsyntax-only -I{}/fake {}/unit.cc", HONE_HOST_COMPILER,
+                           directory_.string(), directory_.string()));
+  }
+#ifdef HONE_NVCC_PATH
+  std::string DeviceCompile(const TranslationUnit& unit) {
+    Write("unit.cu", std::string(ParameterCheckHeader()) + "#include <cuda.h>\n" + unit.body);
+    return Run(fmt::format("{} -std=c++17 -w -cubin -arch=sm_90 -o {}/unit.cubin {}/unit.cu", HONE_NVCC_PATH,
+                           directory_.string(), directory_.string()));
+  }
+#endif
+
+ private:
+  void Write(const std::string& name, const std::string& text) { std::ofstream(directory_ / name) << text; }
+  std::string Run(const std::string& command) {
+    const std::string log = (directory_ / "log").string();
+    const int status = std::system((command + " >" + log + " 2>&1").c_str());
+    std::ifstream stream(log);
+    std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+    if (status == 0) return "";
+    return text.empty() ? "failed without a message" : text;
+  }
+  std::filesystem::path directory_;
+};
+
+struct Accepted {
+  const char* args;
+  const char* parameters;
+  const char* prelude = "";
+};
+constexpr Accepted kAccepted[] = {
+    {"", ""},
+    {"\"x\"", "const __half* x"},
+    {"\"x\"", "const __half* __restrict__ x"},
+    {"\"x + 4\"", "const void* x"},
+    {"\"x\"", "const uint4* x"},
+    {"\"x\"", "const float4* x"},
+    {"\"x\"", "const __half2* x"},
+    {"\"x\"", "const unsigned short* x"},
+    {"\"x\"", "const unsigned char* x"},
+    {"\"x\"", "const volatile __half* x"},
+    {"\"w\"", "const float* w"},
+    {"\"i\"", "const int* i"},
+    {"\"i\"", "const unsigned* i"},
+    {"\"n:i32\"", "int n"},
+    {"\"n:i32\"", "const int n"},
+    {"\"n:u32\"", "unsigned n"},
+    {"\"n:u32\"", "int n"},
+    {"\"n:i64\"", "long n"},
+    {"\"n:i64\"", "long long n"},
+    {"\"n:u64\"", "unsigned long n"},
+    {"\"n > 4:bool\"", "bool flag"},
+    {"\"eps:f32\"", "float eps"},
+    {"\"eps:f64\"", "double eps"},
+    {"\"eps:f16\"", "__half eps"},
+    {"\"eps:bf16\"", "__nv_bfloat16 eps"},
+    {"\"scratch\"", "float* scratch"},
+    {"\"scratch + 64\"", "void* scratch"},
+    {"\"tensormap:tm\"", "const __grid_constant__ CUtensorMap tm"},
+    {"\"struct:P{n:i32, x, eps:f32}\"", "P p", "struct P { int n; const __half* x; float eps; };"},
+    {"\"struct:ns::P{n:i64}\"", "const ns::P p", "namespace ns { struct P { long long n; }; }"},
+};
+
+struct Refused {
+  const char* args;
+  const char* parameters;
+  const char* expected;
+  const char* prelude = "";
+};
+constexpr Refused kRefused[] = {
+    {"", "int n", "does not take the 2 arguments"},
+    {"\"x\", \"n:i32\"", "const __half* x", "does not take the 4 arguments"},
+    {"\"x\"", "__half* x", "argument 1: tensor 'x' is an input: the parameter must point to const"},
+    {"\"x\"", "void* x", "must point to const"},
+    {"\"x\"", "const float* x", "argument 1: tensor 'x' is float16: the parameter must be const __half*"},
+    {"\"x\"", "const double* x", "float16"},
+    {"\"x\"", "const __nv_bfloat16* x", "float16"},
+    {"\"x\"", "const __nv_bfloat162* x", "float16"},
+    {"\"x\"", "const bool* x", "float16"},
+    {"\"x\"", "const __half x", "float16"},
+    {"\"x\"", "const __half* const* x", "float16"},
+    {"\"x\"", "unsigned long long x", "float16"},
+    {"\"w\"", "const __half* w", "tensor 'w' is float32"},
+    {"\"i\"", "const float* i", "tensor 'i' is int32"},
+    {"\"n:i32\"", "long long n", "'n:i32': the parameter must be an integer of 4 bytes"},
+    {"\"n:i64\"", "int n", "integer of 8 bytes"},
+    {"\"n:i32\"", "float n", "integer of 4 bytes"},
+    {"\"n:i32\"", "const int* n", "integer of 4 bytes"},
+    {"\"n > 4:bool\"", "int flag", "must be bool"},
+    {"\"n:i32\"", "bool n", "integer of 4 bytes"},
+    {"\"eps:f32\"", "double eps", "'eps:f32': the parameter must be float"},
+    {"\"eps:f64\"", "float eps", "must be double"},
+    {"\"eps:f16\"", "__nv_bfloat16 eps", "must be __half"},
+    {"\"scratch\"", "long scratch", "workspace 'scratch'"},
+    {"\"tensormap:tm\"", "const CUtensorMap* tm", "tensor map 'tm' is passed by value"},
+    {"\"struct:P{n:i32, x, eps:f32}\"", "P p", "struct 'P' is passed by value with 24 bytes aligned to 8",
+     "struct P { int n; float eps; const __half* x; };"},
+    {"\"struct:P{n:i32}\"", "Q p", "struct 'P'", "struct P { int n; }; struct Q { int n; };"},
+};
+
+const char* const kStorage = R"([[workspace]]
+name = "scratch"
+bytes = "4 * n"
+[[tensor_map]]
+name = "tm"
+tensor = "x"
+dims = ["n"]
+box = [8])";
+
+TEST(ParameterCheck, AcceptsKernelsThatTakeWhatThePlanPasses) {
+  Workshop workshop;
+  for (const Accepted& one : kAccepted) {
+    const TranslationUnit unit = Unit(Source(one.args, one.parameters, one.prelude, kStorage));
+    EXPECT_EQ(workshop.HostCompile(unit), "") << one.args << " to " << one.parameters;
+  }
+}
+
+TEST(ParameterCheck, RefusesTheOthersAndSaysWhichArgumentMustBeWhat) {
+  Workshop workshop;
+  for (const Refused& one : kRefused) {
+    const TranslationUnit unit = Unit(Source(one.args, one.parameters, one.prelude, kStorage));
+    const std::string messages = workshop.HostCompile(unit);
+    EXPECT_THAT(messages, HasSubstr(one.expected)) << one.args << " to " << one.parameters;
+    EXPECT_THAT(messages, HasSubstr("candidate.cu:10")) << "the line of [[launch]]";
+  }
+}
+
+TEST(ParameterCheck, AWrongCountIsReportedAloneSoThatTheFirstMessageIsTheRightOne) {
+  Workshop workshop;
+  const std::string messages = workshop.HostCompile(Unit(Source("\"n:i32\", \"n:i32\"", "int n")));
+  EXPECT_THAT(messages, HasSubstr("does not take the 4 arguments"));
+  EXPECT_THAT(messages, Not(HasSubstr(", argument ")));
+}
+
+TEST(ParameterCheck, OraclesWriteDoublesThroughReferences) {
+  Workshop workshop;
+  const auto oracle = [](const std::string& parameter) {
+    return Unit(fmt::format("/*hone\n[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"b\", \"ref:b\", "
+                            "\"ref:out\"]\n*/\n"
+                            "__global__ void k(const __half* x, const __nv_bfloat16* b, {}* rb, double* ro) {{}}\n",
+                            parameter),
+                true);
+  };
+  EXPECT_EQ(workshop.HostCompile(oracle("double")), "");
+  EXPECT_THAT(workshop.HostCompile(oracle("float")), HasSubstr("'ref:b' is the double-precision result"));
+  EXPECT_THAT(workshop.HostCompile(oracle("const double")), HasSubstr("'ref:b'"));
+}
+
+constexpr const char* kTemplated = R"(/*hone
+[tune]
+VEC = [4, -2]
+[[launch]]
+kernel = "ns::k<VEC, (VEC > 2)>"
+grid = "n"
+block = 32
+args = ["x", "b", "out", "n:i32"]
+*/
+namespace ns {
+template <int kVec, bool kWide>
+__global__ void __launch_bounds__(32) k(const __half* __restrict__ x, __nv_bfloat16* b, __half* out, int n) {
+  static_assert(kVec == HONE_TUNE_VEC, "the tunable in the plan and in the code are the same");
+}
+}
+template __global__ void ns::k<HONE_TUNE_VEC, (HONE_TUNE_VEC > 2)>(const __half*, __nv_bfloat16*, __half*, int);)";
+
+TEST(TranslationUnit, BindsTunablesInPlanAndCode) {
+  Workshop workshop;
+  const TranslationUnit unit = Unit(kTemplated);
+  EXPECT_THAT(unit.kernels, ElementsAre("ns::k<4, (4 > 2)>"));
+  EXPECT_THAT(unit.body, HasSubstr("#define HONE_TUNE_VEC 4\n"));
+  EXPECT_EQ(workshop.HostCompile(unit), "");
+  const TranslationUnit other = Unit(kTemplated, false, {{"VEC", -2}});
+  EXPECT_THAT(other.body, HasSubstr("#define HONE_TUNE_VEC (-2)\n"));
+  EXPECT_EQ(workshop.HostCompile(other), "");
+}
+
+TEST(TranslationUnit, KeepsTheCandidatesOwnLineNumbers) {
+  Workshop workshop;
+  std::string source = Source("", "");
+  source += "int broken = ;";  // last line of the file, without a line break
+  const auto line = 1 + std::count(source.begin(), source.end(), '\n');
+  EXPECT_THAT(workshop.HostCompile(Unit(source)), HasSubstr(fmt::format("candidate.cu:{}", line)));
+}
+
+TEST(TranslationUnit, CarriesOptionsAndIncludeSet) {
+  const TranslationUnit unit = Unit(Source("", "", "#include <mma.h>\n", "options = [\"--use_fast_math\"]"));
+  EXPECT_THAT(unit.options, ElementsAre("--use_fast_math"));
+  EXPECT_EQ(unit.include_set, "full");
+  EXPECT_EQ(unit.file, "candidate.cu");
+}
+
+TEST(TranslationUnit, ChecksOnlyTheEntriesOfItsOwnBinding) {
+  const std::string source = R"(/*hone
+[tune]
+VEC = [4, 8]
+[[launch]]
+kernel = "k<VEC>"
+grid = "n"
+block = 32
+when = "n % 8 == 0"
+with = { VEC = 8 }
+args = ["b", "out"]
+[[launch]]
+kernel = "k<VEC>"
+grid = "n"
+block = 32
+args = ["b", "out"]
+*/
+template <int v> __global__ void k(__nv_bfloat16* b, __half* out) {}
+)";
+  Result<Candidate> candidate = ParseCandidate(source, "candidate.cu", TestTask());
+  ASSERT_TRUE(candidate.ok()) << candidate.status().message();
+  const std::vector<CompileUnit> units = CompileUnits(*candidate, {});
+  ASSERT_EQ(units.size(), 2u);
+  const TranslationUnit eight = MakeTranslationUnit(*candidate, TestTask(), units[0], false);
+  const TranslationUnit four = MakeTranslationUnit(*candidate, TestTask(), units[1], false);
+  EXPECT_THAT(eight.kernels, ElementsAre("k<8>"));
+  EXPECT_THAT(four.kernels, ElementsAre("k<4>"));
+  EXPECT_THAT(four.body, HasSubstr("decltype(&k<4>)"));
+  EXPECT_THAT(four.body, Not(HasSubstr("decltype(&k<8>)")));
+}
+
+#ifdef HONE_NVCC_PATH
+TEST(ParameterCheck, NvccAgreesWithTheHostCompiler) {
+  Workshop workshop;
+  // One unit with every accepted parameter that differs in what the compiler must know.
+  std::string args, parameters, prelude;
+  int number = 0;
+  for (const Accepted& one : kAccepted) {
+    if (std::string_view(one.args).empty() || std::string_view(one.parameters).find("tm") != std::string_view::npos)
+      continue;
+    std::string parameter = one.parameters;
+    while (parameter.back() != ' ') parameter.pop_back();
+    args += fmt::format("{}{}", args.empty() ? "" : ", ", one.args);
+    parameters += fmt::format("{}{} p{}", parameters.empty() ? "" : ", ", parameter, number++);
+    if (prelude.find(one.prelude) == std::string::npos) prelude += one.prelude;
+  }
+  EXPECT_EQ(workshop.DeviceCompile(Unit(Source(args, parameters, prelude, kStorage))), "");
+  EXPECT_EQ(
+      workshop.DeviceCompile(Unit(Source("\"tensormap:tm\"", "const __grid_constant__ CUtensorMap tm", "", kStorage))),
+      "");
+  EXPECT_EQ(workshop.DeviceCompile(Unit(kTemplated)), "");
+  for (const Refused& one : {kRefused[0], kRefused[2], kRefused[4], kRefused[14], kRefused[25]}) {
+    const std::string messages = workshop.DeviceCompile(Unit(Source(one.args, one.parameters, one.prelude, kStorage)));
+    EXPECT_THAT(messages, HasSubstr(one.expected)) << one.args << " to " << one.parameters;
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace hone

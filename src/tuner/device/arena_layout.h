@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the blocks of an arena lie, and the guard zones between them, for sessions on host memory.
+//
+// Every byte of an arena that belongs to no block is a guard byte with a value that its key and place
+// determine (device/cuda/harness_layout.h: GapByte), so a stray write shows wherever it lands, unless it
+// happens to write what was there (one chance in 256 per byte). Any thread; nothing is kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/device/device_session.h"
+
+namespace hone {
+
+struct ArenaLayout {
+  struct Range {
+    int64_t begin = 0, end = 0;  // bytes from the arena's base
+  };
+  std::vector<Range> blocks;  // in the order of the requests
+  std::vector<Range> gaps;    // ascending; before, between and after the blocks
+  int64_t bytes = 0;          // all of it
+};
+
+// For a base address that is a multiple of `base_align` (a power of two, at least 4096 and at least twice the
+// largest alignment asked for). Alignments are powers of two.
+ArenaLayout PlanArena(const std::vector<BlockRequest>& blocks, int64_t base_align = 4096);
+
+void FillGaps(void* base, const ArenaLayout& layout, uint64_t key);
+
+// What DeviceSession::CheckGaps says: the first damage as a sentence, nullopt when all is well. Repairs it.
+std::optional<std::string> CheckAndRepairGaps(void* base, const ArenaLayout& layout, uint64_t key);
+
+}  // namespace hone

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/cuda/cuda_context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "hone/base/units.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kMostKeptBytes = 512 * static_cast<size_t>(kMiB);
+constexpr double kHarnessLimitSeconds = 60;
+// The driver keeps some memory for local arrays, printf and the like; asking for the last byte fails.
+constexpr int64_t kReservedBytes = 256 * kMiB;
+
+size_t RoundUp(size_t bytes, size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+DeviceBlock& DeviceBlock::operator=(DeviceBlock&& other) noexcept {
+  if (this != &other) {
+    Release();
+    context_ = std::move(other.context_);
+    address_ = std::exchange(other.address_, 0);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+void DeviceBlock::Release() {
+  if (address_ != 0) context_->Return(address_, bytes_);
+  address_ = 0;
+  bytes_ = 0;
+  context_.reset();
+}
+
+PinnedBlock& PinnedBlock::operator=(PinnedBlock&& other) noexcept {
+  if (this != &other) {
+    Release();
+    context_ = std::move(other.context_);
+    address_ = std::exchange(other.address_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+void PinnedBlock::Release() {
+  if (address_ != nullptr && !context_->lost()) context_->driver().MemFreeHost(address_);
+  address_ = nullptr;
+  bytes_ = 0;
+  context_.reset();
+}
+
+Result<std::shared_ptr<CudaContext>> CudaContext::Make(const CudaDriver& driver, int ordinal) {
+  int count = 0;
+  HONE_CUDA_RETURN_IF_ERROR(driver, driver.DeviceGetCount(&count), "counting CUDA devices");
+  if (ordinal < 0 || ordinal >= count) {
+    return Status::Unavailable(fmt::format("there is no device cuda:{}: this machine shows {} ({})", ordinal, count,
+                                           count == 0 ? "is CUDA_VISIBLE_DEVICES set?" : "they count from 0"));
+  }
+  CUdevice device = 0;
+  HONE_CUDA_RETURN_IF_ERROR(driver, driver.DeviceGet(&device, ordinal), "opening a CUDA device");
+  std::shared_ptr<CudaContext> context(new CudaContext(driver, device));
+  const std::string where = fmt::format("making a context on cuda:{}", ordinal);
+  HONE_CUDA_RETURN_IF_ERROR(driver, driver.DevicePrimaryCtxRetain(&context->context_, device), where);
+  HONE_CUDA_RETURN_IF_ERROR(driver, driver.CtxSetCurrent(context->context_), where);
+  HONE_CUDA_RETURN_IF_ERROR(driver, driver.StreamCreate(&context->stream_, CU_STREAM_NON_BLOCKING), where);
+  HONE_CUDA_RETURN_IF_ERROR(driver, driver.EventCreate(&context->done_, CU_EVENT_DISABLE_TIMING), where);
+  return context;
+}
+
+CudaContext::~CudaContext() {
+  if (lost_) return;
+  FreeKept();
+  if (done_ != nullptr) driver_.EventDestroy(done_);
+  if (stream_ != nullptr) driver_.StreamDestroy(stream_);
+  if (context_ != nullptr) driver_.DevicePrimaryCtxRelease(device_);
+}
+
+Result<DeviceBlock> CudaContext::Allocate(int64_t bytes) {
+  HONE_CHECK(bytes >= 0, "a negative size was asked for");
+  if (lost_) return Status::Device("the device was lost");
+  if (bytes > (int64_t{1} << 50)) {
+    return Status::Unavailable(fmt::format("{} bytes of device memory were asked for; no device has that", bytes));
+  }
+  const size_t wanted = RoundUp(std::max<size_t>(static_cast<size_t>(bytes), 1), bytes > kMiB ? 2 * kMiB : 64 * kKiB);
+  // A kept block may be a quarter larger than asked.
+  const auto fit = kept_.lower_bound(wanted);
+  if (fit != kept_.end() && fit->first <= wanted + wanted / 4) {
+    const auto [size, address] = *fit;
+    kept_.erase(fit);
+    kept_bytes_ -= size;
+    return DeviceBlock(shared_from_this(), address, size);
+  }
+  CUdeviceptr address = 0;
+  CUresult result = driver_.MemAlloc(&address, wanted);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY && !kept_.empty()) {
+    FreeKept();
+    result = driver_.MemAlloc(&address, wanted);
+  }
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    return Status::Unavailable(
+        fmt::format("{} bytes of device memory were asked for and about {} are free", bytes, FreeBytes()));
+  }
+  HONE_CUDA_RETURN_IF_ERROR(driver_, result, fmt::format("allocating {} bytes of device memory", bytes));
+  return DeviceBlock(shared_from_this(), address, wanted);
+}
+
+Result<PinnedBlock> CudaContext::AllocatePinned(size_t bytes) {
+  void* address = nullptr;
+  HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.MemHostAlloc(&address, std::max<size_t>(bytes, 1), CU_MEMHOSTALLOC_DEVICEMAP),
+                            fmt::format("allocating {} bytes of pinned host memory", bytes));
+  return PinnedBlock(shared_from_this(), address, bytes);
+}
+
+void CudaContext::Return(CUdeviceptr address, size_t bytes) {
+  if (lost_) return;
+  if (bytes > kMostKeptBytes) {
+    driver_.MemFree(address);
+    return;
+  }
+  if (kept_bytes_ + bytes > kMostKeptBytes) FreeKept();
+  kept_.emplace(bytes, address);
+  kept_bytes_ += bytes;
+}
+
+void CudaContext::FreeKept() {
+  for (const auto& [bytes, address] : kept_) driver_.MemFree(address);
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
+int64_t CudaContext::FreeBytes() {
+  size_t free_bytes = 0, total = 0;
+  if (lost_ || driver_.MemGetInfo(&free_bytes, &total) != CUDA_SUCCESS) return 0;
+  return std::max<int64_t>(static_cast<int64_t>(free_bytes + kept_bytes_) - kReservedBytes, 0);
+}
+
+double CudaContext::idle_seconds() const { return last_wait_ended_ == 0 ? 0 : Now() - last_wait_ended_; }
+
+WaitResult CudaContext::Wait(double limit_seconds, CUresult* error) {
+  *error = CUDA_SUCCESS;
+  if (lost_) {
+    *error = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return WaitResult::kFailed;
+  }
+  CUresult result = driver_.EventRecord(done_, stream_);
+  if (result == CUDA_SUCCESS) {
+    const double start = Now();
+    // Spin while the work may end any moment; sleep a little once it is clear that it takes long.
+    while ((result = driver_.EventQuery(done_)) == CUDA_ERROR_NOT_READY) {
+      const double waited = Now() - start;
+      if (waited > limit_seconds) {
+        lost_ = true;
+        return WaitResult::kTimedOut;
+      }
+      if (waited > 5e-3) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      } else if (waited > 2e-4) {
+        std::this_thread::yield();
+      }
+    }
+  }
+  last_wait_ended_ = Now();
+  if (result == CUDA_SUCCESS) return WaitResult::kDone;
+  *error = result;
+  lost_ = true;
+  return WaitResult::kFailed;
+}
+
+Status CudaContext::WaitForHarness(std::string_view what) {
+  CUresult error;
+  switch (Wait(kHarnessLimitSeconds, &error)) {
+    case WaitResult::kDone: return Status::Ok();
+    case WaitResult::kTimedOut:
+      return Status::Device(fmt::format("{}: the device did not finish within {} s", what, kHarnessLimitSeconds));
+    case WaitResult::kFailed: break;
+  }
+  return CudaStatus(driver_, error, what);
+}
+
+}  // namespace hone

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One GPU as a session holds it: the primary context, the stream everything runs on, and device memory.
+//
+// Shared by the session and everything made from it (arenas, programs), so that the order in which they go
+// does not matter. After a crash or a hang the context is `lost`: no destructor calls the driver any more (a
+// call would block on the hung kernel or fail), and the process is expected to end soon.
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+
+#include "hone/base/status.h"
+#include "tuner/device/cuda/cuda_driver.h"
+
+namespace hone {
+
+class CudaContext;
+
+// Device memory, returned to its context's cache when it goes.
+class DeviceBlock {
+ public:
+  DeviceBlock() = default;
+  DeviceBlock(std::shared_ptr<CudaContext> context, CUdeviceptr address, size_t bytes)
+      : context_(std::move(context)), address_(address), bytes_(bytes) {}
+  DeviceBlock(DeviceBlock&& other) noexcept { *this = std::move(other); }
+  DeviceBlock& operator=(DeviceBlock&& other) noexcept;
+  ~DeviceBlock() { Release(); }
+
+  CUdeviceptr address() const { return address_; }
+  size_t bytes() const { return bytes_; }
+  template <typename T> T* as() const { return reinterpret_cast<T*>(address_); }
+  void Release();
+
+ private:
+  std::shared_ptr<CudaContext> context_;
+  CUdeviceptr address_ = 0;
+  size_t bytes_ = 0;
+};
+
+// Host memory the device reads and writes directly.
+class PinnedBlock {
+ public:
+  PinnedBlock() = default;
+  PinnedBlock(std::shared_ptr<CudaContext> context, void* address, size_t bytes)
+      : context_(std::move(context)), address_(address), bytes_(bytes) {}
+  PinnedBlock(PinnedBlock&& other) noexcept { *this = std::move(other); }
+  PinnedBlock& operator=(PinnedBlock&& other) noexcept;
+  ~PinnedBlock() { Release(); }
+
+  void* address() const { return address_; }
+  size_t bytes() const { return bytes_; }
+  void Release();
+
+ private:
+  std::shared_ptr<CudaContext> context_;
+  void* address_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+enum class WaitResult { kDone, kTimedOut, kFailed };
+
+class CudaContext : public std::enable_shared_from_this<CudaContext> {
+ public:
+  // Retains the primary context of device `ordinal` and makes it current on the calling thread.
+  static Result<std::shared_ptr<CudaContext>> Make(const CudaDriver& driver, int ordinal);
+  ~CudaContext();
+  CudaContext(const CudaContext&) = delete;
+  CudaContext& operator=(const CudaContext&) = delete;
+
+  const CudaDriver& driver() const { return driver_; }
+  CUdevice device() const { return device_; }
+  CUcontext context() const { return context_; }
+  CUstream stream() const { return stream_; }
+  bool lost() const { return lost_; }
+  void MarkLost() { lost_ = true; }
+
+  // At least `bytes` (at least one), aligned to 256 bytes or better; content unspecified. Freed memory is kept for
+  // the next request of about the same size, since a candidate is judged by many allocations of the same sizes.
+  // kUnavailable when the device has not that much.
+  Result<DeviceBlock> Allocate(int64_t bytes);
+  Result<PinnedBlock> AllocatePinned(size_t bytes);
+  // What Allocate could still hand out: free on the device plus kept.
+  int64_t FreeBytes();
+
+  // Since the last wait ended: how long the device may have rested. 0 before the first.
+  double idle_seconds() const;
+
+  // Waits until all enqueued work is done. kFailed: `*error` says why, and the context is lost. kTimedOut: lost too.
+  WaitResult Wait(double limit_seconds, CUresult* error);
+  // The same for harness work, which never fails: a failure is the device's.
+  Status WaitForHarness(std::string_view what);
+
+ private:
+  friend class DeviceBlock;
+  friend class PinnedBlock;
+  CudaContext(const CudaDriver& driver, CUdevice device) : driver_(driver), device_(device) {}
+  void Return(CUdeviceptr address, size_t bytes);
+  void FreeKept();
+
+  const CudaDriver& driver_;
+  CUdevice device_;
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+  CUevent done_ = nullptr;
+  bool lost_ = false;
+  double last_wait_ended_ = 0;
+  std::multimap<size_t, CUdeviceptr> kept_;
+  size_t kept_bytes_ = 0;
+};
+
+}  // namespace hone

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/cuda/cuda_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "hone/base/units.h"
+#include "tuner/device/cuda/launch_errors.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kHostImageBytes = 4 * static_cast<size_t>(kMiB);
+constexpr size_t kMostParameters = 1024;
+
+}  // namespace
+
+Result<DeviceSession::LoadOutcome> CudaProgram::Load(std::shared_ptr<CudaContext> context,
+                                                     std::shared_ptr<SampleGraph> graph, const CompiledProgram& compiled) {
+  std::unique_ptr<CudaProgram> program(new CudaProgram(std::move(context), std::move(graph)));
+  DeviceSession::LoadOutcome outcome;
+  for (const auto& [key, module] : compiled.modules) {
+    HONE_ASSIGN_OR_RETURN(outcome.launch, program->LoadModule(key, module));
+    if (outcome.launch.status != LaunchStatus::kOk) return outcome;
+  }
+  HONE_RETURN_IF_ERROR(program->FinishGlobals());
+  outcome.program = std::move(program);
+  return outcome;
+}
+
+CudaProgram::~CudaProgram() {
+  if (context_->lost()) return;
+  graph_->Clear();
+  for (CUmodule module : modules_) context_->driver().ModuleUnload(module);
+}
+
+Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const CompiledModule& module) {
+  const CudaDriver& driver = context_->driver();
+  const std::string which = key.empty() ? "the module" : fmt::format("the module for {}", key);
+  // The driver's own account of what is wrong with an image (a symbol, shared memory) is far better than its code.
+  std::array<char, 8192> log{};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
+  CUmodule loaded = nullptr;
+  const auto refused = [&](CUresult result, const std::string& what) -> Result<LaunchOutcome> {
+    const std::optional<LaunchStatus> status = LaunchStatusOf(result);
+    if (!status) return CudaStatus(driver, result, what);
+    LaunchOutcome outcome;
+    outcome.status = *status;
+    outcome.detail = fmt::format("{}: {}{}{}", what, driver.Describe(result), log[0] != 0 ? "; " : "", log.data());
+    return outcome;
+  };
+  CUresult result = driver.ModuleLoadDataEx(&loaded, module.image.data(), 2, options, values);
+  if (result != CUDA_SUCCESS) return refused(result, "loading " + which);
+  modules_.push_back(loaded);
+
+  for (const auto& [name, symbol] : module.lowered) {
+    CudaKernel kernel;
+    kernel.name = name;
+    result = driver.ModuleGetFunction(&kernel.function, loaded, symbol.c_str());
+    if (result != CUDA_SUCCESS) return refused(result, fmt::format("finding kernel {} in {}", name, which));
+    // Loading is lazy by default; a first timed launch must not pay for it.
+    result = driver.FuncLoad(kernel.function);
+    if (result != CUDA_SUCCESS) return refused(result, fmt::format("loading kernel {}", name));
+    const auto attribute = [&](CUfunction_attribute which_attribute) {
+      int value = 0;
+      if (result == CUDA_SUCCESS) result = driver.FuncGetAttribute(&value, which_attribute, kernel.function);
+      return value;
+    };
+    kernel.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS);
+    kernel.max_threads = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    kernel.local_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    kernel.static_shared_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    kernel.dynamic_shared_allowed = attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    if (result != CUDA_SUCCESS) return refused(result, fmt::format("reading the attributes of kernel {}", name));
+    size_t offset = 0, bytes = 0;
+    while (kernel.parameter_bytes.size() < kMostParameters &&
+           driver.FuncGetParamInfo(kernel.function, kernel.parameter_bytes.size(), &offset, &bytes) == CUDA_SUCCESS) {
+      kernel.parameter_bytes.push_back(bytes);
+    }
+    kernels_.emplace(std::make_pair(key, name), std::move(kernel));
+  }
+  HONE_RETURN_IF_ERROR(KeepGlobals(module.globals, loaded));
+  return LaunchOutcome();
+}
+
+Status CudaProgram::KeepGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module) {
+  for (const DeviceGlobal& global : globals) {
+    if (!global.writable || global.bytes == 0) continue;
+    global_bytes_ += global.bytes;
+    if (!global.reachable) continue;
+    Global kept;
+    const CUresult result = context_->driver().ModuleGetGlobal(&kept.address, &kept.bytes, module, global.symbol.c_str());
+    // Removed by the driver's own linking, so no kernel can reach it either.
+    if (result == CUDA_ERROR_NOT_FOUND) continue;
+    HONE_CUDA_RETURN_IF_ERROR(context_->driver(), result, "finding the device global " + global.symbol);
+    globals_.push_back(kept);
+  }
+  return Status::Ok();
+}
+
+Status CudaProgram::FinishGlobals() {
+  if (globals_.empty()) return Status::Ok();
+  const CudaDriver& driver = context_->driver();
+  size_t bytes = 0;
+  for (Global& global : globals_) {
+    global.image_offset = (bytes + 15) / 16 * 16 + global.address % 16;
+    bytes = global.image_offset + global.bytes;
+  }
+  if (bytes <= kHostImageBytes) {
+    host_image_.resize(bytes);
+  } else {
+    HONE_ASSIGN_OR_RETURN(device_image_, context_->Allocate(static_cast<int64_t>(bytes)));
+  }
+  for (const Global& global : globals_) {
+    const CUresult result =
+        host_image_.empty()
+            ? driver.MemcpyDtoDAsync(device_image_.address() + global.image_offset, global.address, global.bytes, context_->stream())
+            : driver.MemcpyDtoHAsync(host_image_.data() + global.image_offset, global.address, global.bytes, context_->stream());
+    HONE_CUDA_RETURN_IF_ERROR(driver, result, "keeping the initial values of device globals");
+  }
+  return context_->WaitForHarness("keeping the initial values of device globals");
+}
+
+Status CudaProgram::RestoreGlobals() {
+  const CudaDriver& driver = context_->driver();
+  for (const Global& global : globals_) {
+    const CUresult result =
+        host_image_.empty()
+            ? driver.MemcpyDtoDAsync(global.address, device_image_.address() + global.image_offset, global.bytes, context_->stream())
+            : driver.MemcpyHtoDAsync(global.address, host_image_.data() + global.image_offset, global.bytes, context_->stream());
+    HONE_CUDA_RETURN_IF_ERROR(driver, result, "restoring device globals");
+  }
+  return Status::Ok();
+}
+
+Result<bool> CudaProgram::GlobalsChanged(Harness& harness) {
+  std::vector<uint8_t> now;
+  for (const Global& global : globals_) {
+    if (host_image_.empty()) {
+      HONE_ASSIGN_OR_RETURN(const bool differs, harness.Differs(global.address, device_image_.address() + global.image_offset,
+                                                                static_cast<int64_t>(global.bytes)));
+      if (differs) return true;
+      continue;
+    }
+    now.resize(global.bytes);
+    HONE_RETURN_IF_ERROR(harness.CopyToHost(now.data(), global.address, static_cast<int64_t>(global.bytes)));
+    if (std::memcmp(now.data(), host_image_.data() + global.image_offset, global.bytes) != 0) return true;
+  }
+  return false;
+}
+
+std::vector<KernelResources> CudaProgram::Resources() const {
+  std::vector<KernelResources> all;
+  for (const auto& [key, kernel] : kernels_) {
+    KernelResources resources;
+    resources.kernel = kernel.name;
+    resources.registers = kernel.registers;
+    resources.spill_bytes = kernel.local_bytes;
+    resources.static_shared_bytes = kernel.static_shared_bytes;
+    all.push_back(std::move(resources));
+  }
+  return all;
+}
+
+CudaKernel* CudaProgram::Find(const std::string& kernel, const std::string& binding_key) {
+  const auto found = kernels_.find({binding_key, kernel});
+  return found == kernels_.end() ? nullptr : &found->second;
+}
+
+Result<int64_t> CudaProgram::Occupancy(const std::string& kernel, const std::string& binding_key, int64_t block_threads,
+                                       int64_t shared_bytes) const {
+  const auto found = kernels_.find({binding_key, kernel});
+  if (found == kernels_.end()) {
+    return Status::InvalidArgument(fmt::format("occupancy({}): there is no such kernel in the program", kernel));
+  }
+  if (shared_bytes > found->second.dynamic_shared_allowed) {
+    // Only an allowance, not a reservation: raising it here does not change what a launch gets.
+    const CUresult raised = context_->driver().FuncSetAttribute(
+        found->second.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared_bytes));
+    if (raised != CUDA_SUCCESS) return int64_t{0};
+  }
+  int blocks = 0;
+  HONE_CUDA_RETURN_IF_ERROR(context_->driver(),
+                            context_->driver().OccupancyMaxActiveBlocks(&blocks, found->second.function,
+                                                                        static_cast<int>(block_threads),
+                                                                        static_cast<size_t>(shared_bytes)),
+                            "asking for the occupancy of " + kernel);
+  return int64_t{blocks};
+}
+
+}  // namespace hone

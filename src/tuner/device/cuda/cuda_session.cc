@@ -1,0 +1,405 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/cuda/cuda_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "hone/base/units.h"
+#include "tuner/device/cuda/cuda_arena.h"
+#include "tuner/device/cuda/cuda_context.h"
+#include "tuner/device/cuda/cuda_driver.h"
+#include "tuner/device/cuda/cuda_facts.h"
+#include "tuner/device/cuda/cuda_program.h"
+#include "tuner/device/cuda/harness.h"
+#include "tuner/device/cuda/launch_errors.h"
+#include "tuner/device/cuda/nvml.h"
+#include "tuner/device/cuda/plan_launch.h"
+#include "tuner/device/cuda/sample_graph.h"
+
+namespace hone {
+namespace {
+
+constexpr int kFloorSamples = 15;
+constexpr double kFloorLimitSeconds = 10;
+// Clocks fall when a GPU rests and take milliseconds to rise; a sample must not pay for that.
+constexpr double kIdleSeconds = 0.1;
+constexpr double kWarmUpSeconds = 0.02;
+// A floor region far larger than L2 is never found there again, so larger traffic may walk it more than once.
+constexpr int64_t kLargestFloorRegion = 256 * kMiB;
+constexpr size_t kSmallestHeap = 4096;
+
+std::string DescribePlan(const PreparedPlan& plan) {
+  std::string text;
+  for (const PreparedStep& step : plan) {
+    if (!text.empty()) text += "; ";
+    text += step.Describe();
+  }
+  return text.empty() ? "a plan without steps" : text;
+}
+
+class CudaSession : public DeviceSession {
+ public:
+  static Result<std::unique_ptr<DeviceSession>> Make(const CudaSessionOptions& options);
+  ~CudaSession() override;
+
+  const DeviceFacts& facts() const override { return facts_; }
+  bool lost() const override { return context_->lost(); }
+
+  Result<LoadOutcome> Load(const CompiledProgram& program) override { return CudaProgram::Load(context_, graph_, program); }
+  Result<bool> GlobalsChanged(LoadedProgram& program) override { return Own(program).GlobalsChanged(*harness_); }
+
+  Result<std::unique_ptr<Arena>> Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) override;
+  Result<std::optional<std::string>> CheckGaps(Arena& arena) override {
+    return harness_->CheckGaps(static_cast<const CudaArena&>(arena));
+  }
+  int64_t FreeBytes() const override { return context_->FreeBytes(); }
+
+  Status Draw(const DrawRequest& request) override { return harness_->Draw(request); }
+  Status Poison(const TensorView& view) override { return harness_->Poison(view); }
+  Status Fill(uint64_t address, int64_t bytes, uint8_t value) override { return harness_->Fill(address, bytes, value); }
+  Result<bool> IsZero(uint64_t address, int64_t bytes) override {
+    HONE_ASSIGN_OR_RETURN(const bool different, harness_->Differs(address, 0, bytes));
+    return !different;
+  }
+  Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) override {
+    return harness_->CopyFromHost(address, source, bytes);
+  }
+  Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override {
+    return harness_->CopyToHost(destination, address, bytes);
+  }
+  Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) override {
+    return harness_->Gather(source, destination, slices);
+  }
+
+  Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override;
+
+  Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override {
+    return harness_->Compare(output, reference, tolerance);
+  }
+  Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) override {
+    HONE_ASSIGN_OR_RETURN(std::vector<std::vector<uint64_t>> digests, harness_->Digest({view}, key));
+    return std::move(digests[0]);
+  }
+  Result<std::vector<std::vector<uint64_t>>> DigestMany(const std::vector<TensorView>& views, uint64_t key) override {
+    return harness_->Digest(views, key);
+  }
+
+  Result<SampleOutcome> TimeSample(const SampleRequest& request) override;
+  Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override;
+  Result<DeviceCondition> Condition() override;
+
+ private:
+  CudaSession() = default;
+
+  CudaProgram& Own(LoadedProgram& program) const {
+    auto& own = static_cast<CudaProgram&>(program);
+    HONE_CHECK(own.context() == context_.get(), "a program of another session");
+    return own;
+  }
+  // Waits for the candidate's work and says how it ended.
+  Result<LaunchOutcome> Finish(double limit_seconds, const std::string& what);
+  // A refused enqueue: the candidate's outcome, or a Status.
+  Result<LaunchOutcome> Refused(CUresult result, const std::string& what);
+  // Everything of a timed interval: warm-up, gate, caches, separator, events around `enqueue`.
+  // The work is enqueued, not waited for; `enqueue`'s error comes back as it is.
+  // `rested`: clocks may have fallen.
+  Status EnqueueInterval(bool rested, CacheState cache, const std::function<Status()>& touch,
+                         const std::function<CUresult()>& enqueue, CUresult* error);
+  bool Rested() const { return !warmed_up_ || context_->idle_seconds() > kIdleSeconds; }
+  Result<double> IntervalUs();
+
+  std::shared_ptr<CudaContext> context_;
+  std::unique_ptr<Harness> harness_;
+  std::shared_ptr<SampleGraph> graph_;
+  std::unique_ptr<Nvml> nvml_;
+  DeviceFacts facts_;
+  CUevent start_ = nullptr, end_ = nullptr;
+  bool persisting_l2_ = false;
+  unsigned gate_ = 0;
+  bool warmed_up_ = false;
+};
+
+Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOptions& options) {
+  HONE_ASSIGN_OR_RETURN(const CudaDriver* driver, LoadCudaDriver());
+  std::unique_ptr<CudaSession> session(new CudaSession);
+  HONE_ASSIGN_OR_RETURN(session->context_, CudaContext::Make(*driver, options.ordinal));
+  HONE_ASSIGN_OR_RETURN(session->facts_, ReadDeviceFacts(*driver, options.ordinal));
+  CUuuid uuid{};
+  if (driver->DeviceGetUuid(&uuid, session->context_->device()) == CUDA_SUCCESS) {
+    session->nvml_ = Nvml::Open(reinterpret_cast<const unsigned char*>(uuid.bytes));
+  }
+  if (session->nvml_ != nullptr) {
+    const std::string version = session->nvml_->DriverVersion();
+    if (!version.empty()) session->facts_.driver += ", driver " + version;
+  }
+  // No place for a kernel to keep things in: the in-kernel heap as small as it goes, no persisting lines in L2. A
+  // driver that refuses a limit keeps its own, which costs nothing but that place.
+  driver->CtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, kSmallestHeap);
+  int persisting = 0;
+  if (driver->DeviceGetAttribute(&persisting, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE,
+                                 session->context_->device()) == CUDA_SUCCESS && persisting > 0) {
+    session->persisting_l2_ = true;
+    driver->CtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
+  }
+  session->graph_ = std::make_shared<SampleGraph>(session->context_);
+  HONE_CUDA_RETURN_IF_ERROR(*driver, driver->EventCreate(&session->start_, CU_EVENT_DEFAULT), "making an event");
+  HONE_CUDA_RETURN_IF_ERROR(*driver, driver->EventCreate(&session->end_, CU_EVENT_DEFAULT), "making an event");
+  HONE_ASSIGN_OR_RETURN(session->harness_,
+                        Harness::Make(session->context_, session->facts_.sm_count, session->facts_.l2_bytes));
+  return std::unique_ptr<DeviceSession>(std::move(session));
+}
+
+CudaSession::~CudaSession() {
+  if (context_ == nullptr || context_->lost()) return;
+  if (start_ != nullptr) context_->driver().EventDestroy(start_);
+  if (end_ != nullptr) context_->driver().EventDestroy(end_);
+}
+
+Result<std::unique_ptr<Arena>> CudaSession::Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) {
+  HONE_ASSIGN_OR_RETURN(ArenaPlan plan, PlaceBlocks(blocks, gap_key));
+  HONE_ASSIGN_OR_RETURN(DeviceBlock memory, context_->Allocate(plan.bytes + plan.base_align));
+  auto arena = std::make_unique<CudaArena>(std::move(memory), std::move(plan), blocks, gap_key);
+  HONE_RETURN_IF_ERROR(harness_->FillGaps(*arena));
+  return std::unique_ptr<Arena>(std::move(arena));
+}
+
+Result<LaunchOutcome> CudaSession::Refused(CUresult result, const std::string& what) {
+  const std::optional<LaunchStatus> status = LaunchStatusOf(result);
+  if (IsSticky(result)) context_->MarkLost();
+  if (!status) return CudaStatus(context_->driver(), result, "launching " + what);
+  LaunchOutcome outcome;
+  outcome.status = *status;
+  outcome.detail = fmt::format("{}: the launch was refused: {}", what, context_->driver().Describe(result));
+  return outcome;
+}
+
+Result<LaunchOutcome> CudaSession::Finish(double limit_seconds, const std::string& what) {
+  LaunchOutcome outcome;
+  CUresult error;
+  switch (context_->Wait(limit_seconds, &error)) {
+    case WaitResult::kDone: return outcome;
+    case WaitResult::kTimedOut:
+      outcome.status = LaunchStatus::kTimedOut;
+      outcome.detail = fmt::format("{}: not finished after {:.3g} s", what, limit_seconds);
+      return outcome;
+    case WaitResult::kFailed: break;
+  }
+  const std::optional<LaunchStatus> status = LaunchStatusOf(error);
+  if (!status) return CudaStatus(context_->driver(), error, "while " + what + " ran");
+  // A kernel that has started was not refused: what went wrong then, went wrong in it.
+  outcome.status = *status == LaunchStatus::kTimedOut ? LaunchStatus::kTimedOut : LaunchStatus::kCrashed;
+  outcome.detail = fmt::format("{}: {}", what, context_->driver().Describe(error));
+  return outcome;
+}
+
+Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRequest& request) {
+  HONE_CHECK(request.plan != nullptr && request.bindings != nullptr, "a launch without a plan or bindings");
+  CudaProgram& own = Own(program);
+  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *request.bindings);
+  if (preparation.outcome.status != LaunchStatus::kOk) return preparation.outcome;
+  HONE_RETURN_IF_ERROR(own.RestoreGlobals());
+  HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a launch"));
+  harness_->ForgetDeviceState();
+  for (const PreparedStep& step : preparation.plan) {
+    const CUresult result = EnqueueStep(*context_, step);
+    if (result == CUDA_SUCCESS) continue;
+    // Steps already enqueued still run; they end before anyone looks at their buffers.
+    CUresult ignored;
+    if (!IsSticky(result) && context_->Wait(request.limit_seconds, &ignored) == WaitResult::kFailed) {
+      return Refused(ignored, step.Describe());
+    }
+    return Refused(result, step.Describe());
+  }
+  return Finish(request.limit_seconds, DescribePlan(preparation.plan));
+}
+
+Status CudaSession::EnqueueInterval(bool rested, CacheState cache, const std::function<Status()>& touch,
+                                    const std::function<CUresult()>& enqueue, CUresult* error) {
+  *error = CUDA_SUCCESS;
+  const CudaDriver& driver = context_->driver();
+  if (rested) HONE_RETURN_IF_ERROR(harness_->Spin(kWarmUpSeconds));
+  warmed_up_ = true;
+  if (persisting_l2_) {
+    HONE_CUDA_RETURN_IF_ERROR(driver, driver.CtxResetPersistingL2Cache(), "resetting the persisting lines of L2");
+  }
+  const unsigned gate = ++gate_;
+  HONE_RETURN_IF_ERROR(harness_->Gate(gate));
+  const auto enqueue_all = [&]() -> Status {
+    HONE_RETURN_IF_ERROR(cache == CacheState::kCold ? harness_->Flush() : touch());
+    HONE_RETURN_IF_ERROR(harness_->Separator());
+    HONE_CUDA_RETURN_IF_ERROR(driver, driver.EventRecord(start_, context_->stream()), "recording an event");
+    *error = enqueue();
+    if (*error != CUDA_SUCCESS) return Status::Ok();
+    HONE_CUDA_RETURN_IF_ERROR(driver, driver.EventRecord(end_, context_->stream()), "recording an event");
+    return Status::Ok();
+  };
+  const Status status = enqueue_all();
+  harness_->OpenGate(gate);
+  return status;
+}
+
+Result<double> CudaSession::IntervalUs() {
+  float milliseconds = 0;
+  HONE_CUDA_RETURN_IF_ERROR(context_->driver(), context_->driver().EventElapsedTime(&milliseconds, start_, end_),
+                            "reading a timed interval");
+  return static_cast<double>(milliseconds) * 1e3;
+}
+
+Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
+  HONE_CHECK(request.program != nullptr && request.plan != nullptr && !request.sets.empty(), "an empty sample");
+  CudaProgram& own = Own(*request.program);
+  SampleOutcome outcome;
+  std::vector<PreparedPlan> plans;
+  plans.reserve(request.sets.size());
+  for (const Bindings* set : request.sets) {
+    Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *set);
+    if (preparation.outcome.status != LaunchStatus::kOk) {
+      outcome.launch = std::move(preparation.outcome);
+      return outcome;
+    }
+    plans.push_back(std::move(preparation.plan));
+  }
+  const std::string what = plans.size() == 1 ? DescribePlan(plans[0])
+                                             : fmt::format("{}, {} times in a graph", DescribePlan(plans[0]), plans.size());
+  const bool rested = Rested();
+  HONE_RETURN_IF_ERROR(own.RestoreGlobals());
+  HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a timed sample"));
+
+  CUgraphExec graph = nullptr;
+  const bool any_work = std::any_of(plans[0].begin(), plans[0].end(),
+                                    [](const PreparedStep& step) { return !step.is_memset || step.bytes > 0; });
+  if (plans.size() > 1 && any_work) {
+    CUresult error;
+    graph = graph_->Prepare(plans, &error);
+    if (graph == nullptr) {
+      HONE_ASSIGN_OR_RETURN(outcome.launch, Refused(error, what));
+      return outcome;
+    }
+  }
+
+  const auto touch = [&]() -> Status {
+    for (const Bindings* set : request.sets) {
+      for (const auto& [name, view] : set->tensors) HONE_RETURN_IF_ERROR(harness_->Touch(view.address, view.span_bytes));
+    }
+    return Status::Ok();
+  };
+  const auto enqueue = [&]() -> CUresult {
+    if (graph != nullptr) return context_->driver().GraphLaunch(graph, context_->stream());
+    for (const PreparedPlan& plan : plans) {
+      for (const PreparedStep& step : plan) {
+        if (const CUresult result = EnqueueStep(*context_, step); result != CUDA_SUCCESS) return result;
+      }
+    }
+    return CUDA_SUCCESS;
+  };
+  CUresult error;
+  HONE_RETURN_IF_ERROR(EnqueueInterval(rested, request.cache, touch, enqueue, &error));
+  harness_->ForgetDeviceState();
+  if (error != CUDA_SUCCESS) {
+    CUresult ignored;
+    if (!IsSticky(error) && context_->Wait(request.limit_seconds, &ignored) == WaitResult::kFailed) error = ignored;
+    HONE_ASSIGN_OR_RETURN(outcome.launch, Refused(error, what));
+    return outcome;
+  }
+  HONE_ASSIGN_OR_RETURN(outcome.launch, Finish(request.limit_seconds, what));
+  if (outcome.launch.status != LaunchStatus::kOk) return outcome;
+  HONE_ASSIGN_OR_RETURN(const double interval_us, IntervalUs());
+  outcome.us_per_plan = interval_us / static_cast<double>(plans.size());
+  return outcome;
+}
+
+Result<double> CudaSession::TimeFloor(const Traffic& traffic, int sets, CacheState cache) {
+  HONE_CHECK(sets >= 1, "a floor over no sets");
+  const CudaDriver& driver = context_->driver();
+  const auto padded = [](double bytes) { return std::max<int64_t>((static_cast<int64_t>(std::ceil(bytes)) + 255) / 256 * 256, 256); };
+  // As many disjoint places as sets, like the candidate's buffers; one walked cyclically when a set is large.
+  const int64_t read_set = std::min(padded(traffic.read_bytes), kLargestFloorRegion);
+  const int64_t write_set = std::min(padded(traffic.written_bytes), kLargestFloorRegion);
+  const int64_t fitting = std::max<int64_t>(1, kLargestFloorRegion / std::max(read_set, write_set));
+  const int64_t places = std::min<int64_t>(sets, fitting);
+  HONE_ASSIGN_OR_RETURN(const DeviceBlock source, context_->Allocate(read_set * places));
+  HONE_ASSIGN_OR_RETURN(const DeviceBlock destination, context_->Allocate(write_set * places));
+
+  const auto stream = [&](int set) -> Status {
+    const auto place = static_cast<uint64_t>(set % places);
+    return harness_->Stream(source.address() + place * static_cast<uint64_t>(read_set), read_set,
+                            destination.address() + place * static_cast<uint64_t>(write_set), write_set,
+                            traffic.read_bytes, traffic.written_bytes);
+  };
+  const bool rested = Rested();
+
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  graph_->Clear();  // one graph at a time: the floor's lies where the candidate's lay
+  if (sets > 1) {
+    HONE_CUDA_RETURN_IF_ERROR(driver, driver.StreamBeginCapture(context_->stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                              "capturing the floor");
+    Status status;
+    for (int set = 0; set < sets && status.ok(); ++set) status = stream(set);
+    const CUresult ended = driver.StreamEndCapture(context_->stream(), &graph);
+    HONE_RETURN_IF_ERROR(status);
+    HONE_CUDA_RETURN_IF_ERROR(driver, ended, "capturing the floor");
+    const CUresult made = driver.GraphInstantiate(&exec, graph, 0);
+    driver.GraphDestroy(graph);
+    HONE_CUDA_RETURN_IF_ERROR(driver, made, "instantiating the floor");
+  }
+
+  std::vector<double> samples;
+  Status status;
+  for (int i = 0; i < kFloorSamples + 1 && status.ok(); ++i) {  // the first is not kept
+    const auto touch = [&]() -> Status {
+      HONE_RETURN_IF_ERROR(harness_->Touch(source.address(), read_set * places));
+      return harness_->Touch(destination.address(), write_set * places);
+    };
+    const auto enqueue = [&]() -> CUresult {
+      if (exec != nullptr) return driver.GraphLaunch(exec, context_->stream());
+      status = stream(0);
+      return CUDA_SUCCESS;
+    };
+    CUresult error = CUDA_SUCCESS;
+    const Status enqueued = EnqueueInterval(i == 0 && rested, cache, touch, enqueue, &error);
+    if (status.ok()) status = enqueued;
+    if (status.ok()) status = CudaStatus(driver, error, "launching the floor");
+    if (status.ok()) status = context_->WaitForHarness("the floor kernel");
+    if (!status.ok()) break;
+    Result<double> interval_us = IntervalUs();
+    if (!interval_us.ok()) status = interval_us.status();
+    if (i > 0 && interval_us.ok()) samples.push_back(*interval_us / sets);
+  }
+  if (exec != nullptr && !context_->lost()) driver.GraphExecDestroy(exec);
+  HONE_RETURN_IF_ERROR(status);
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+Result<DeviceCondition> CudaSession::Condition() {
+  return nvml_ != nullptr ? nvml_->Read() : DeviceCondition{};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceSession>> MakeCudaSession(const CudaSessionOptions& options) {
+  return CudaSession::Make(options);
+}
+
+Result<std::vector<DeviceFacts>> ListCudaDevices() {
+  HONE_ASSIGN_OR_RETURN(const CudaDriver* driver, LoadCudaDriver());
+  int count = 0;
+  HONE_CUDA_RETURN_IF_ERROR(*driver, driver->DeviceGetCount(&count), "counting CUDA devices");
+  if (count == 0) {
+    return Status::Unavailable("the CUDA driver shows no device: check `nvidia-smi` and CUDA_VISIBLE_DEVICES");
+  }
+  std::vector<DeviceFacts> devices;
+  for (int i = 0; i < count; ++i) {
+    HONE_ASSIGN_OR_RETURN(DeviceFacts facts, ReadDeviceFacts(*driver, i));
+    devices.push_back(std::move(facts));
+  }
+  return devices;
+}
+
+}  // namespace hone

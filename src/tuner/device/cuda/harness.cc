@@ -1,0 +1,463 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/cuda/harness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "tuner/core/draw_table.h"
+#include "tuner/device/cuda/tensor_layout.h"
+#include "tuner/device/host_tensor_ops.h"
+
+extern "C" {
+extern const unsigned char hone_cuda_harness_fatbin[];
+extern const unsigned long hone_cuda_harness_fatbin_size;
+}
+
+namespace hone {
+namespace {
+
+using harness::CompareCounters;
+using harness::Divisor;
+using harness::DrawArguments;
+using harness::Gap;
+using harness::Layout;
+using harness::MakeDivisor;
+using harness::Precision;
+
+constexpr unsigned kThreads = 256;
+constexpr unsigned kDrawThreads = 512;
+constexpr int64_t kShortRow = 128;          // rows below this are walked by one thread
+constexpr int64_t kTableSliceElements = 32; // slices smaller than this compute their key each: a table would not pay
+constexpr uint64_t kGateLimitNs = 20'000'000;
+constexpr size_t kTableFloats = draw::kQuantiles + 2;
+
+std::string_view DrawName(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64: return "f64";
+    case DType::kFloat32: return "f32";
+    case DType::kFloat16: return "f16";
+    case DType::kBFloat16: return "bf16";
+    case DType::kInt64: return "i64";
+    case DType::kInt32: case DType::kUInt32: return "i32";
+    case DType::kInt16: return "i16";
+    case DType::kInt8: case DType::kUInt8: return "i8";
+  }
+  return "";
+}
+
+std::string_view CompareName(DType dtype) {
+  if (dtype == DType::kUInt32) return "u32";
+  if (dtype == DType::kUInt8) return "u8";
+  return DrawName(dtype);
+}
+
+Precision PrecisionOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64: return harness::kBinary64;
+    case DType::kFloat32: return harness::kBinary32;
+    case DType::kFloat16: return harness::kBinary16;
+    case DType::kBFloat16: return harness::kBrain16;
+    default: return harness::kInteger;
+  }
+}
+
+// How rows are shared among warps or threads; see the head of harness_kernels.cu.
+struct RowWork {
+  bool by_thread = false;
+  int64_t segment_elements = 0;
+  Divisor by_segments{0, 1, 0};
+  int64_t rows_per_thread = 1;
+  uint64_t blocks = 1;
+};
+
+RowWork PlanRows(const Layout& layout, int width, int sm_count) {
+  RowWork work;
+  const int64_t rows = layout.elements / layout.inner;
+  const auto most_blocks = static_cast<uint64_t>(sm_count) * 8;
+  if (layout.inner < kShortRow) {
+    work.by_thread = true;
+    const int64_t outer = rows / layout.slices;
+    const int64_t wanted = static_cast<int64_t>(most_blocks) * kThreads;
+    work.rows_per_thread = std::clamp<int64_t>(rows / wanted, 1, std::max<int64_t>(outer, 1));
+    const int64_t items = (outer + work.rows_per_thread - 1) / work.rows_per_thread * layout.slices;
+    work.blocks = std::clamp<uint64_t>(static_cast<uint64_t>(items + kThreads - 1) / kThreads, 1, most_blocks);
+    return work;
+  }
+  const int64_t pass = 32 * width;  // what a warp takes at once
+  const int64_t warps = static_cast<int64_t>(most_blocks) * (kThreads / 32);
+  const int64_t segments_wanted = std::max<int64_t>(1, warps / rows);
+  work.segment_elements = std::max<int64_t>((layout.inner + segments_wanted - 1) / segments_wanted, 4 * pass);
+  work.segment_elements = (work.segment_elements + pass - 1) / pass * pass;
+  const int64_t segments = (layout.inner + work.segment_elements - 1) / work.segment_elements;
+  work.by_segments = MakeDivisor(static_cast<uint64_t>(segments));
+  const int64_t items = rows * segments;
+  work.blocks = std::clamp<uint64_t>(static_cast<uint64_t>(items + kThreads / 32 - 1) / (kThreads / 32), 1, most_blocks);
+  return work;
+}
+
+}  // namespace
+
+Harness::Harness(std::shared_ptr<CudaContext> context, int sm_count, int64_t l2_bytes)
+    : context_(std::move(context)), driver_(context_->driver()), sm_count_(sm_count),
+      flush_bytes_((3 * l2_bytes + 15) / 16 * 16) {}
+
+Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> context, int sm_count, int64_t l2_bytes) {
+  std::unique_ptr<Harness> harness(new Harness(std::move(context), sm_count, l2_bytes));
+  CudaContext& c = *harness->context_;
+  const CUresult loaded = c.driver().ModuleLoadDataEx(&harness->module_, hone_cuda_harness_fatbin, 0, nullptr, nullptr);
+  HONE_CUDA_RETURN_IF_ERROR(c.driver(), loaded, "loading Hone's own kernels (was Hone built for this GPU's architecture?)");
+  HONE_ASSIGN_OR_RETURN(harness->counters_, c.Allocate(4096));
+  HONE_ASSIGN_OR_RETURN(harness->sink_, c.Allocate(4096));
+  HONE_ASSIGN_OR_RETURN(harness->tables_, c.Allocate(2 * kTableFloats * sizeof(float)));
+  HONE_ASSIGN_OR_RETURN(harness->flush_, c.Allocate(harness->flush_bytes_));
+  HONE_ASSIGN_OR_RETURN(harness->results_, c.AllocatePinned(1 << 20));
+  HONE_ASSIGN_OR_RETURN(harness->gate_, c.AllocatePinned(64));
+  *static_cast<unsigned*>(harness->gate_.address()) = 0;
+  for (const char* name : {"hone_gate", "hone_touch", "hone_separator", "hone_stream", "hone_spin"}) {
+    HONE_RETURN_IF_ERROR(harness->Function(name).status());
+  }
+  HONE_RETURN_IF_ERROR(harness->Fill(harness->flush_.address(), harness->flush_bytes_, 0));
+  HONE_RETURN_IF_ERROR(c.WaitForHarness("preparing the harness"));
+  return harness;
+}
+
+Harness::~Harness() {
+  if (module_ != nullptr && !context_->lost()) driver_.ModuleUnload(module_);
+}
+
+Result<CUfunction> Harness::Function(const std::string& name) {
+  const auto known = functions_.find(name);
+  if (known != functions_.end()) return known->second;
+  CUfunction function = nullptr;
+  HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.ModuleGetFunction(&function, module_, name.c_str()),
+                            "finding the harness kernel " + name);
+  // Loading is lazy by default and may wait for the device: never behind a closed gate.
+  HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.FuncLoad(function), "loading the harness kernel " + name);
+  functions_.emplace(name, function);
+  return function;
+}
+
+template <typename... Args>
+Status Harness::Launch(const std::string& name, uint64_t blocks, unsigned threads, const Args&... args) {
+  HONE_ASSIGN_OR_RETURN(CUfunction function, Function(name));
+  void* pointers[] = {const_cast<void*>(static_cast<const void*>(&args))..., nullptr};
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(blocks);
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = threads;
+  config.blockDimY = config.blockDimZ = 1;
+  config.hStream = context_->stream();
+  HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.LaunchKernelEx(&config, function, pointers, nullptr), "launching " + name);
+  return Status::Ok();
+}
+
+Result<CUdeviceptr> Harness::Scratch(DeviceBlock& block, int64_t bytes) {
+  if (block.bytes() < static_cast<size_t>(bytes)) {
+    block = DeviceBlock();
+    HONE_ASSIGN_OR_RETURN(block, context_->Allocate(bytes));
+  }
+  return block.address();
+}
+
+Result<CUdeviceptr> Harness::SendList(DeviceBlock& block, const void* data, size_t bytes) {
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr address, Scratch(block, static_cast<int64_t>(bytes)));
+  HONE_RETURN_IF_ERROR(CopyFromHost(address, data, static_cast<int64_t>(bytes)));
+  return address;
+}
+
+Status Harness::SendTables() {
+  if (tables_sent_) return Status::Ok();
+  std::array<float, 2 * kTableFloats> both;
+  std::copy_n(NormalQuantiles(), kTableFloats, both.begin());
+  std::copy_n(ExpQuantiles(), kTableFloats, both.begin() + kTableFloats);
+  HONE_RETURN_IF_ERROR(CopyFromHost(tables_.address(), both.data(), sizeof both));
+  tables_sent_ = true;
+  return Status::Ok();
+}
+
+uint64_t Harness::GridFor(uint64_t items, unsigned threads, unsigned blocks_per_sm) const {
+  return std::clamp<uint64_t>((items + threads - 1) / threads, 1, static_cast<uint64_t>(sm_count_) * blocks_per_sm);
+}
+
+Status Harness::Draw(const DrawRequest& request) {
+  const TensorView& view = request.view;
+  if (view.elements == 0) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(const Layout layout, harness::MakeLayout(view));
+  HONE_RETURN_IF_ERROR(SendTables());
+  DrawArguments arguments{};
+  const int64_t slice_elements = view.elements / layout.slices;
+  arguments.parameters =
+      MakeParameters(request.values, view.dtype, request.key, request.index_bound, slice_elements);
+  arguments.permutation_key = request.permutation_key;
+  arguments.quantiles = tables_.as<const float>();
+  arguments.exp_quantiles = arguments.quantiles + kTableFloats;
+  if (request.redraw_key != 0 && !request.redrawn.empty()) {
+    arguments.redraw_key = request.redraw_key;
+    arguments.redrawn_count = static_cast<int64_t>(request.redrawn.size());
+    HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, request.redrawn.data(), request.redrawn.size() * sizeof(int64_t)));
+    arguments.redrawn = reinterpret_cast<const int64_t*>(list);
+  }
+  if (slice_elements >= kTableSliceElements &&
+      (arguments.redraw_key != 0 || arguments.permutation_key != 0 || arguments.parameters.kind == draw::kConstant)) {
+    HONE_ASSIGN_OR_RETURN(CUdeviceptr table, Scratch(slice_table_, layout.slices * 8));
+    HONE_RETURN_IF_ERROR(Launch("hone_slice_table", GridFor(static_cast<uint64_t>(layout.slices), kThreads, 8), kThreads,
+                                arguments, layout.slices, table));
+    arguments.slice_table = reinterpret_cast<const uint64_t*>(table);
+  }
+  const auto width = static_cast<int>(16 / DTypeBytes(view.dtype));
+  const bool wide = harness::CanVectorize(layout, width, DTypeBytes(view.dtype));
+  const bool normal = arguments.parameters.kind == draw::kNormal && IsFloating(view.dtype);
+  const std::string kernel =
+      fmt::format("hone_draw_{}{}_x{}", normal ? "normal_" : "", DrawName(view.dtype), wide ? width : 1);
+  const RowWork work = PlanRows(layout, wide ? width : 1, sm_count_);
+  if (!work.by_thread) {
+    arguments.by_segments = work.by_segments;
+    arguments.segment_elements = work.segment_elements;
+  }
+  const uint64_t chunks = static_cast<uint64_t>(view.elements) / static_cast<uint64_t>(wide ? width : 1);
+  return Launch(kernel, GridFor(chunks, kDrawThreads, 4), kDrawThreads, layout, arguments);
+}
+
+Status Harness::Poison(const TensorView& view) {
+  if (view.span_bytes == 0) return Status::Ok();
+  const uint64_t pattern = host::PoisonBits(view.dtype);
+  const auto bytes = static_cast<size_t>(view.span_bytes);
+  CUresult result = CUDA_SUCCESS;
+  switch (DTypeBytes(view.dtype)) {
+    case 1: result = driver_.MemsetD8Async(view.address, static_cast<unsigned char>(pattern), bytes, context_->stream()); break;
+    case 2: result = driver_.MemsetD16Async(view.address, static_cast<unsigned short>(pattern), bytes / 2, context_->stream()); break;
+    case 4: result = driver_.MemsetD32Async(view.address, static_cast<unsigned>(pattern), bytes / 4, context_->stream()); break;
+    default:
+      return Launch("hone_fill64", GridFor(bytes / 8, kThreads, 8), kThreads, view.address, static_cast<int64_t>(bytes / 8), pattern);
+  }
+  return CudaStatus(driver_, result, "poisoning a tensor");
+}
+
+Status Harness::Fill(uint64_t address, int64_t bytes, uint8_t value) {
+  if (bytes == 0) return Status::Ok();
+  return CudaStatus(driver_, driver_.MemsetD8Async(address, value, static_cast<size_t>(bytes), context_->stream()),
+                    fmt::format("filling {} bytes", bytes));
+}
+
+Status Harness::Gather(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) {
+  if (source.elements == 0 || destination.elements == 0) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(const Layout layout, harness::MakeLayout(source));
+  const bool sliced = source.slice_axis >= 0;
+  std::vector<int64_t> whole{0};
+  const std::vector<int64_t>& list = sliced ? slices : whole;
+  if (list.empty()) return Status::Ok();
+  for (int64_t slice : list) {
+    if (slice < 0 || slice >= layout.slices) {
+      return Status::InvalidArgument(fmt::format("slice {} of a tensor with {}", slice, layout.slices));
+    }
+  }
+  const int64_t count = static_cast<int64_t>(list.size());
+  const int64_t elements = layout.elements / layout.slices * count;
+  if (destination.elements != elements) {
+    return Status::InvalidArgument(fmt::format("{} elements gathered into a tensor of {}", elements, destination.elements));
+  }
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr sent, SendList(lists_, list.data(), list.size() * sizeof(int64_t)));
+  const int64_t size = DTypeBytes(source.dtype);
+  int width = static_cast<int>(16 / size);
+  if (!harness::CanVectorize(layout, width, size) || destination.address % 16 != 0) width = 1;
+  return Launch(fmt::format("hone_gather_{}", size * width), GridFor(static_cast<uint64_t>(elements / width), kThreads, 8),
+                kThreads, layout, destination.address, sent, MakeDivisor(static_cast<uint64_t>(count)), width);
+}
+
+Status Harness::EnqueueDigest(const TensorView& view, const Layout& layout, uint64_t key, CUdeviceptr sums) {
+  const int64_t size = DTypeBytes(view.dtype);
+  int width = static_cast<int>(16 / size);
+  if (!harness::CanVectorize(layout, width, size)) width = 1;
+  const RowWork work = PlanRows(layout, width, sm_count_);
+  if (work.by_thread) {
+    return Launch(fmt::format("hone_digest_uint{}_thread", 8 * size), work.blocks, kThreads, layout, key, sums,
+                  work.rows_per_thread);
+  }
+  return Launch(fmt::format("hone_digest_uint{}_x{}", 8 * size, width), work.blocks, kThreads, layout, key, sums,
+                work.by_segments, work.segment_elements);
+}
+
+Result<std::vector<std::vector<uint64_t>>> Harness::Digest(const std::vector<TensorView>& views, uint64_t key) {
+  std::vector<Layout> layouts;
+  int64_t slices = 0;
+  for (const TensorView& view : views) {
+    HONE_ASSIGN_OR_RETURN(Layout layout, harness::MakeLayout(view));
+    slices += layout.slices;
+    layouts.push_back(layout);
+  }
+  std::vector<uint64_t> all(static_cast<size_t>(slices), 0);
+  HONE_ASSIGN_OR_RETURN(const CUdeviceptr sums, Scratch(sums_, slices * 8));
+  HONE_RETURN_IF_ERROR(Fill(sums, slices * 8, 0));
+  CUdeviceptr at = sums;
+  for (size_t i = 0; i < views.size(); ++i) {
+    if (views[i].elements > 0) HONE_RETURN_IF_ERROR(EnqueueDigest(views[i], layouts[i], key, at));
+    at += static_cast<CUdeviceptr>(layouts[i].slices * 8);
+  }
+  HONE_RETURN_IF_ERROR(CopyToHost(all.data(), sums, slices * 8));
+  std::vector<std::vector<uint64_t>> digests;
+  auto next = all.begin();
+  for (const Layout& layout : layouts) {
+    digests.emplace_back(next, next + layout.slices);
+    next += layout.slices;
+  }
+  return digests;
+}
+
+Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
+  Comparison comparison;
+  comparison.total = output.elements;
+  if (output.elements == 0) return comparison;
+  HONE_ASSIGN_OR_RETURN(const Layout layout, harness::MakeLayout(output));
+  const int64_t bytes = layout.slices * 8;
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr sums, Scratch(sums_, bytes));
+  HONE_RETURN_IF_ERROR(Fill(sums, bytes, 0));
+  const RowWork work = PlanRows(layout, 1, sm_count_);
+  if (work.by_thread) {
+    HONE_RETURN_IF_ERROR(Launch("hone_squares_thread", work.blocks, kThreads, layout, reference, sums, work.rows_per_thread));
+  } else {
+    HONE_RETURN_IF_ERROR(Launch("hone_squares", work.blocks, kThreads, layout, reference, sums, work.by_segments,
+                                work.segment_elements));
+  }
+  const double slice_elements = static_cast<double>(output.elements / layout.slices);
+  HONE_RETURN_IF_ERROR(Launch("hone_root_mean", GridFor(static_cast<uint64_t>(layout.slices), kThreads, 8), kThreads, sums,
+                              layout.slices, slice_elements));
+
+  CompareCounters counters{};
+  counters.first_wrong = ~0ULL;
+  const CUdeviceptr at = counters_.address();
+  HONE_RETURN_IF_ERROR(CopyFromHost(at, &counters, sizeof counters));
+  HONE_RETURN_IF_ERROR(Launch(fmt::format("hone_compare_{}", CompareName(output.dtype)),
+                              GridFor(static_cast<uint64_t>(output.elements), kThreads, 8), kThreads, layout, reference,
+                              sums, tolerance.c_max, host::PoisonBits(output.dtype), PrecisionOf(output.dtype), at));
+  HONE_RETURN_IF_ERROR(CopyToHost(&counters, at, sizeof counters));
+
+  comparison.wrong = static_cast<int64_t>(counters.wrong);
+  comparison.unwritten = static_cast<int64_t>(counters.unwritten);
+  comparison.non_finite = static_cast<int64_t>(counters.non_finite);
+  comparison.max_scaled = std::bit_cast<double>(counters.max_scaled_bits);
+  comparison.max_ulp = std::bit_cast<double>(counters.max_ulp_bits);
+  comparison.mean_ulp = counters.sum_ulp / static_cast<double>(output.elements);
+  if (counters.sum_error2 > 0) {
+    comparison.rms_error = counters.sum_reference2 > 0 ? std::sqrt(counters.sum_error2 / counters.sum_reference2) : INFINITY;
+  }
+  if (counters.first_wrong != ~0ULL) {
+    comparison.first_wrong = static_cast<int64_t>(counters.first_wrong);
+    HONE_RETURN_IF_ERROR(CopyToHost(&comparison.first_expected, reference + 8 * counters.first_wrong, 8));
+    const int64_t size = DTypeBytes(output.dtype);
+    const int64_t offset = harness::Locate(layout, counters.first_wrong).offset;
+    std::array<uint8_t, 8> element{};
+    HONE_RETURN_IF_ERROR(CopyToHost(element.data(), output.address + static_cast<uint64_t>(offset * size), size));
+    comparison.first_actual = host::ReadElement(output.dtype, element.data());
+  }
+  return comparison;
+}
+
+Result<bool> Harness::Differs(uint64_t a, uint64_t b, int64_t bytes) {
+  if (bytes == 0) return false;
+  HONE_CHECK(b == 0 || (a ^ b) % 16 == 0, "Differs needs addresses of one alignment");
+  const CUdeviceptr flag = counters_.address();
+  HONE_RETURN_IF_ERROR(Fill(flag, 4, 0));
+  const uint64_t words = static_cast<uint64_t>(bytes) / 16 + 32;
+  HONE_RETURN_IF_ERROR(Launch("hone_differs", GridFor(words, kThreads, 8), kThreads, a, b, bytes, flag));
+  uint32_t different = 0;
+  HONE_RETURN_IF_ERROR(CopyToHost(&different, flag, sizeof different));
+  return different != 0;
+}
+
+Status Harness::FillGaps(const CudaArena& arena) {
+  const std::vector<Gap>& gaps = arena.plan().gaps;
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, gaps.data(), gaps.size() * sizeof(Gap)));
+  return Launch("hone_gap_fill", gaps.size(), kThreads, arena.base(), list, arena.gap_key());
+}
+
+Result<std::optional<std::string>> Harness::CheckGaps(const CudaArena& arena) {
+  const std::vector<Gap>& gaps = arena.plan().gaps;
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, gaps.data(), gaps.size() * sizeof(Gap)));
+  uint64_t first = ~0ULL;
+  const CUdeviceptr at = counters_.address();
+  HONE_RETURN_IF_ERROR(CopyFromHost(at, &first, sizeof first));
+  HONE_RETURN_IF_ERROR(Launch("hone_gap_check", gaps.size(), kThreads, arena.base(), list, arena.gap_key(), at));
+  HONE_RETURN_IF_ERROR(CopyToHost(&first, at, sizeof first));
+  if (first == ~0ULL) return std::optional<std::string>();
+
+  const auto offset = static_cast<int64_t>(first);
+  const auto gap = std::find_if(gaps.begin(), gaps.end(), [&](const Gap& g) { return offset < g.end; });
+  HONE_CHECK(gap != gaps.end() && offset >= gap->begin, "a damaged byte lies in no gap");
+  std::vector<uint8_t> content(static_cast<size_t>(gap->end - gap->begin));
+  HONE_RETURN_IF_ERROR(CopyToHost(content.data(), arena.base() + static_cast<uint64_t>(gap->begin),
+                                  static_cast<int64_t>(content.size())));
+  int64_t damaged = 0;
+  for (size_t i = 0; i < content.size(); ++i) {
+    damaged += content[i] != harness::GapByte(arena.gap_key(), gap->begin + static_cast<int64_t>(i));
+  }
+  HONE_RETURN_IF_ERROR(FillGaps(arena));
+  return std::optional<std::string>(
+      DescribeDamage(arena.plan(), arena.requests(), static_cast<size_t>(gap - gaps.begin()), offset, damaged));
+}
+
+// From pageable memory the driver has copied the source before it returns, so callers may reuse theirs at once.
+Status Harness::CopyFromHost(uint64_t address, const void* source, int64_t bytes) {
+  if (bytes == 0) return Status::Ok();
+  return CudaStatus(driver_, driver_.MemcpyHtoDAsync(address, source, static_cast<size_t>(bytes), context_->stream()),
+                    fmt::format("copying {} bytes to the device", bytes));
+}
+
+Status Harness::CopyToHost(void* destination, uint64_t address, int64_t bytes) {
+  if (bytes == 0) return Status::Ok();
+  const auto size = static_cast<size_t>(bytes);
+  const bool staged = size <= results_.bytes();  // one trip through pinned memory is quicker for small results
+  void* target = staged ? results_.address() : destination;
+  const std::string what = fmt::format("copying {} bytes from the device", bytes);
+  HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.MemcpyDtoHAsync(target, address, size, context_->stream()), what);
+  HONE_RETURN_IF_ERROR(context_->WaitForHarness(what));
+  if (staged) std::memcpy(destination, target, size);
+  return Status::Ok();
+}
+
+Status Harness::Flush() { return Touch(flush_.address(), flush_bytes_); }
+
+Status Harness::Touch(uint64_t address, int64_t bytes) {
+  const uint64_t begin = (address + 15) / 16 * 16;
+  const uint64_t end = (address + static_cast<uint64_t>(bytes)) / 16 * 16;
+  if (end <= begin) return Status::Ok();
+  const auto words = static_cast<int64_t>((end - begin) / 16);
+  return Launch("hone_touch", GridFor(static_cast<uint64_t>(words), 512, 4), 512, begin, words, sink_.address());
+}
+
+Status Harness::Separator() { return Launch("hone_separator", 1, 32); }
+
+Status Harness::Gate(unsigned expected) {
+  return Launch("hone_gate", 1, 1, gate_.address(), expected, kGateLimitNs);
+}
+
+void Harness::OpenGate(unsigned expected) {
+  std::atomic_ref<unsigned>(*static_cast<unsigned*>(gate_.address())).store(expected, std::memory_order_release);
+}
+
+Status Harness::Spin(double seconds) {
+  return Launch("hone_spin", static_cast<uint64_t>(sm_count_) * 4, kThreads, static_cast<uint64_t>(seconds * 1e9),
+                sink_.address());
+}
+
+Status Harness::Stream(uint64_t source, int64_t source_bytes, uint64_t destination, int64_t destination_bytes,
+                       double read_bytes, double written_bytes) {
+  const auto reads = static_cast<int64_t>(std::ceil(read_bytes / 16)), writes = static_cast<int64_t>(std::ceil(written_bytes / 16));
+  const int64_t most = std::max(reads, writes);
+  if (most == 0) return Separator();
+  // Four loads a thread in flight where there is enough work to fill every SM several times over, fewer below.
+  const int64_t enough = static_cast<int64_t>(sm_count_) * 16;
+  const int64_t words_per_block = std::clamp<int64_t>((most / enough + kThreads - 1) / kThreads * kThreads, kThreads, 4 * kThreads);
+  const int64_t blocks = (most + words_per_block - 1) / words_per_block;
+  return Launch("hone_stream", static_cast<uint64_t>(blocks), kThreads, source, destination, reads, writes,
+                MakeDivisor(static_cast<uint64_t>(source_bytes / 16)), MakeDivisor(static_cast<uint64_t>(destination_bytes / 16)),
+                MakeDivisor(static_cast<uint64_t>(blocks)));
+}
+
+}  // namespace hone

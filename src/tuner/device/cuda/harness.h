@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The trusted kernels (harness_kernels.cu) behind typed calls, with the scratch memory they need.
+//
+// Calls enqueue on the context's stream; those that return a value wait for it, the others return at once.
+// A candidate shares the address space, so nothing the harness relies on survives one: tables and lists are
+// sent again from the host (ForgetDeviceState), counters are zeroed right before the kernel that counts.
+// Errors are the device's (kDevice). Not thread-safe.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tuner/device/cuda/cuda_arena.h"
+#include "tuner/device/cuda/cuda_context.h"
+#include "tuner/device/cuda/harness_element.h"
+#include "tuner/device/device_session.h"
+
+namespace hone {
+
+class Harness {
+ public:
+  // `sm_count` sizes grids; `l2_bytes` the flush.
+  static Result<std::unique_ptr<Harness>> Make(std::shared_ptr<CudaContext> context, int sm_count, int64_t l2_bytes);
+  ~Harness();
+
+  // The device's copies of host data can no longer be believed: a candidate ran.
+  void ForgetDeviceState() { tables_sent_ = false; }
+
+  Status Draw(const DrawRequest& request);
+  Status Poison(const TensorView& view);
+  Status Fill(uint64_t address, int64_t bytes, uint8_t value);
+  Status Gather(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
+  Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance);
+  Result<std::vector<std::vector<uint64_t>>> Digest(const std::vector<TensorView>& views, uint64_t key);
+  // Whether [a, a + bytes) differs from [b, b + bytes), or from zeros when b is 0.
+  Result<bool> Differs(uint64_t a, uint64_t b, int64_t bytes);
+  Status FillGaps(const CudaArena& arena);
+  // First damaged gap as a sentence; repairs all gaps when there is one.
+  Result<std::optional<std::string>> CheckGaps(const CudaArena& arena);
+
+  Status CopyFromHost(uint64_t address, const void* source, int64_t bytes);
+  Status CopyToHost(void* destination, uint64_t address, int64_t bytes);  // waits
+
+  // --- what a timed sample is made of; all enqueue only ---
+  Status Flush();                                    // reads 3 x L2 of clean memory
+  Status Touch(uint64_t address, int64_t bytes);     // reads it, whole 16-byte words inside
+  Status Separator();
+  Status Gate(unsigned expected);                    // holds the stream until OpenGate(expected), 20 ms at most
+  void OpenGate(unsigned expected);
+  Status Spin(double seconds);
+  // Reads and writes so many bytes (rounded up to 16) cyclically through two regions.
+  Status Stream(uint64_t source, int64_t source_bytes, uint64_t destination, int64_t destination_bytes,
+                double read_bytes, double written_bytes);
+
+ private:
+  Harness(std::shared_ptr<CudaContext> context, int sm_count, int64_t l2_bytes);
+
+  Result<CUfunction> Function(const std::string& name);
+  template <typename... Args>
+  Status Launch(const std::string& name, uint64_t blocks, unsigned threads, const Args&... args);
+  // Device memory of at least `bytes` that stays with the harness under this purpose.
+  Result<CUdeviceptr> Scratch(DeviceBlock& block, int64_t bytes);
+  Result<CUdeviceptr> SendList(DeviceBlock& block, const void* data, size_t bytes);
+  Status SendTables();
+  Status EnqueueDigest(const TensorView& view, const harness::Layout& layout, uint64_t key, CUdeviceptr sums);
+  uint64_t GridFor(uint64_t items, unsigned threads, unsigned blocks_per_sm) const;
+
+  std::shared_ptr<CudaContext> context_;
+  const CudaDriver& driver_;
+  int sm_count_;
+  int64_t flush_bytes_;
+  CUmodule module_ = nullptr;
+  std::unordered_map<std::string, CUfunction> functions_;
+
+  bool tables_sent_ = false;
+  DeviceBlock tables_, lists_, slice_table_, sums_, counters_, flush_, sink_;
+  PinnedBlock results_, gate_;
+};
+
+}  // namespace hone

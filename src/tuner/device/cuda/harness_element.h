@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The arithmetic of one element of a comparison, for kernels and host tests alike.
+#pragma once
+
+#include "tuner/core/draw.h"
+
+namespace hone::harness {
+
+// How finely a dtype divides the numbers near a value.
+struct Precision {
+  int mantissa_bits;  // stored; 0 for integers
+  int lowest_exponent;
+};
+inline constexpr Precision kInteger{0, 0};
+inline constexpr Precision kBinary64{52, -1022};
+inline constexpr Precision kBinary32{23, -126};
+inline constexpr Precision kBinary16{10, -14};
+inline constexpr Precision kBrain16{7, -126};
+
+HONE_HD uint64_t BitsOf(double value) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<uint64_t>(__double_as_longlong(value));
+#else
+  uint64_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+#endif
+}
+
+HONE_HD double DoubleOf(uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __longlong_as_double(static_cast<long long>(bits));
+#else
+  double value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+#endif
+}
+
+HONE_HD bool IsFinite(double value) { return ((BitsOf(value) >> 52) & 0x7ff) != 0x7ff; }
+HONE_HD bool IsNan(double value) { return value != value; }
+HONE_HD double Magnitude(double value) { return DoubleOf(BitsOf(value) & 0x7fffffffffffffffULL); }
+
+// The distance between neighbouring numbers of the dtype at `reference`, which is finite.
+HONE_HD double UlpAt(double reference, Precision precision) {
+  if (precision.mantissa_bits == 0) return 1.0;
+  int exponent = static_cast<int>((BitsOf(reference) >> 52) & 0x7ff) - 1023;
+  if (exponent < precision.lowest_exponent) exponent = precision.lowest_exponent;
+  const int power = exponent - precision.mantissa_bits;
+  if (power >= -1022) return DoubleOf(static_cast<uint64_t>(power + 1023) << 52);
+  return DoubleOf(1ULL << (power + 1074));  // subnormal in double: only float64 gets here
+}
+
+// One element judged. `scaled` and `ulps` are 0 for a right non-finite value and for a wrong one.
+struct Judged {
+  bool wrong;
+  bool non_finite;  // the output is NaN or infinite
+  double error;     // |actual - reference|; 0 when either is not finite
+  double scaled;    // error / max(|reference|, rms)
+  double ulps;
+};
+
+// rms: of the reference over the element's slice, finite values only.
+// A reference that is not finite must be met exactly: NaN by NaN, an infinity by the same infinity.
+HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision) {
+  Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0};
+  if (!IsFinite(reference)) {
+    judged.wrong = IsNan(reference) ? !IsNan(actual) : actual != reference;
+    return judged;
+  }
+  if (judged.non_finite) {
+    judged.wrong = true;
+    return judged;
+  }
+  judged.error = Magnitude(actual - reference);
+  if (judged.error == 0.0) return judged;
+  const double magnitude = Magnitude(reference);
+  const double scale = magnitude > rms ? magnitude : rms;
+  judged.scaled = scale > 0.0 ? judged.error / scale : DoubleOf(0x7ff0000000000000ULL);
+  judged.ulps = judged.error / UlpAt(reference, precision);
+  judged.wrong = judged.scaled > c_max;
+  return judged;
+}
+
+}  // namespace hone::harness

@@ -1,0 +1,607 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of the trusted harness: inputs are drawn, outputs compared and digested, guard zones checked and
+// caches put in a known state beside the data, at memory speed; only counters go back to the host.
+//
+// Compiled by nvcc into a fat binary that is embedded in the library (harness.cc loads it and knows every
+// name). -fmad=false: the host draws the same bits. All kernels take whole structs by value, run on any grid
+// (grid-stride loops) of the block size given at each, and use no state between launches.
+//
+// Sums over slices: a row is the run of elements inside the slice axis, so row r belongs to slice r % slices.
+// Long rows are cut into segments of one warp each; short rows are walked by one thread, neighbours taking
+// neighbouring slices, which also coalesces when the slice axis is the innermost one.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "tuner/core/draw.h"
+#include "tuner/device/cuda/harness_element.h"
+#include "tuner/device/cuda/harness_layout.h"
+
+namespace hone::harness {
+namespace {
+
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+__device__ __forceinline__ uint64_t ThreadNumber() {
+  return static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ uint64_t ThreadCount() { return static_cast<uint64_t>(gridDim.x) * blockDim.x; }
+
+// A run of chunks, `step` elements from one to the next, none past the end of its row. Where the elements inside the
+// slice axis are one straight run, as they mostly are, a place follows from the one before.
+struct Walk {
+  const Layout& layout;
+  bool straight;
+  uint64_t linear;
+  Place place;
+
+  __device__ __forceinline__ Walk(const Layout& of, uint64_t first)
+      : layout(of),
+        straight(of.slice_stride[of.axes - 1] == 0 && of.extent[of.axes - 1].divisor == static_cast<uint64_t>(of.inner)),
+        linear(first), place(Locate(of, first)) {}
+  __device__ __forceinline__ void Advance(int step) {
+    linear += static_cast<uint64_t>(step);
+    if (straight) {
+      place.offset += step * layout.stride[layout.axes - 1];
+      place.position += step;
+    } else {
+      place = Locate(layout, linear);
+    }
+  }
+};
+
+// ---------------------------------------------------------------------------------------------- drawing
+
+// Which key and which source slice a slice is drawn with.
+struct SliceSource {
+  uint64_t key;
+  uint64_t slice;
+};
+
+__device__ SliceSource SourceOf(const DrawArguments& arguments, int64_t slice, int64_t slices) {
+  if (arguments.redraw_key != 0) {
+    int64_t low = 0, high = arguments.redrawn_count;
+    while (low < high) {
+      const int64_t middle = (low + high) >> 1;
+      if (arguments.redrawn[middle] < slice) low = middle + 1; else high = middle;
+    }
+    if (low < arguments.redrawn_count && arguments.redrawn[low] == slice) {
+      return {arguments.redraw_key, static_cast<uint64_t>(slice)};
+    }
+  }
+  return {arguments.parameters.key, draw::Permute(static_cast<uint64_t>(slice), static_cast<uint64_t>(slices),
+                                                  arguments.permutation_key)};
+}
+
+// What the elements of one slice are drawn with.
+struct DrawSource {
+  draw::Parameters parameters;
+  uint64_t slice_hash;
+};
+
+template <typename T> struct Convert {  // integers of any signedness by their width
+  static __device__ __forceinline__ T Float(float v) { return static_cast<T>(static_cast<int64_t>(v)); }
+  static __device__ __forceinline__ T Integer(int64_t v) { return static_cast<T>(v); }
+};
+template <> struct Convert<float> {
+  static __device__ __forceinline__ float Float(float v) { return v; }
+  static __device__ __forceinline__ float Integer(int64_t v) { return static_cast<float>(v); }
+};
+template <> struct Convert<double> {
+  static __device__ __forceinline__ double Float(float v) { return v; }
+  static __device__ __forceinline__ double Integer(int64_t v) { return static_cast<double>(v); }
+};
+template <> struct Convert<__half> {
+  static __device__ __forceinline__ __half Float(float v) { return __float2half_rn(v); }
+  static __device__ __forceinline__ __half Integer(int64_t v) { return Float(static_cast<float>(v)); }
+};
+template <> struct Convert<__nv_bfloat16> {
+  static __device__ __forceinline__ __nv_bfloat16 Float(float v) { return __float2bfloat16_rn(v); }
+  static __device__ __forceinline__ __nv_bfloat16 Integer(int64_t v) { return Float(static_cast<float>(v)); }
+};
+
+template <typename T, int kWidth>
+struct alignas(sizeof(T) * kWidth) Packed {
+  T values[kWidth];
+};
+
+// kNormal: the normal distribution alone, its table as pairs in shared memory. Otherwise any distribution.
+template <typename T, int kWidth, bool kNormal>
+__device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArguments& arguments) {
+  __shared__ float2 pairs[kNormal ? draw::kQuantiles : 1];
+  if constexpr (kNormal) {
+    for (int i = threadIdx.x; i < draw::kQuantiles; i += blockDim.x) {
+      pairs[i] = make_float2(arguments.quantiles[i], arguments.quantiles[i + 1]);
+    }
+    __syncthreads();
+  }
+  const auto source_of = [&](int64_t slice) {
+    DrawSource source{arguments.parameters, 0};
+    if (arguments.slice_table != nullptr) {
+      source.slice_hash = arguments.slice_table[slice];
+    } else {
+      const SliceSource from = SourceOf(arguments, slice, layout.slices);
+      source.parameters.key = from.key;
+      source.slice_hash = draw::SliceHash(from.key, from.slice);
+    }
+    return source;
+  };
+  const auto chunk_at = [&](const DrawSource& source, const Place& place) {
+    const draw::Parameters& parameters = source.parameters;
+    Packed<T, kWidth> packed;
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) {
+      const uint64_t position = static_cast<uint64_t>(place.position) + k;
+      const uint64_t bits = draw::HashInSlice(source.slice_hash, position);
+      if constexpr (kNormal) {
+        const float2 ends = pairs[draw::QuantileIndex(bits)];
+        const float v = draw::NormalBetween(bits, ends.x, ends.y) * parameters.scale + parameters.offset;
+        packed.values[k] = Convert<T>::Float(draw::Clip(parameters, v));
+      } else if (parameters.kind == draw::kIndex) {
+        packed.values[k] = Convert<T>::Integer(draw::IndexFromBits(parameters, bits));
+      } else if (parameters.kind == draw::kConstant && arguments.slice_table != nullptr) {
+        packed.values[k] = Convert<T>::Float(__uint_as_float(static_cast<uint32_t>(source.slice_hash)));
+      } else {
+        packed.values[k] = Convert<T>::Float(
+            draw::ValueFromBits(parameters, bits, position, arguments.quantiles, arguments.exp_quantiles));
+      }
+    }
+    *reinterpret_cast<Packed<T, kWidth>*>(layout.address + place.offset * static_cast<int64_t>(sizeof(T))) = packed;
+  };
+
+  if (arguments.segment_elements == 0) {  // short rows: every chunk finds its own place
+    const uint64_t chunks = static_cast<uint64_t>(layout.elements) / kWidth;
+    for (uint64_t chunk = ThreadNumber(); chunk < chunks; chunk += ThreadCount()) {
+      const Place place = Locate(layout, chunk * kWidth);
+      chunk_at(source_of(place.slice), place);
+    }
+    return;
+  }
+  // Long rows: a segment a warp, as in the sums below; slice and place are found once a segment.
+  const uint64_t items = Quotient(layout.by_inner, static_cast<uint64_t>(layout.elements)) * arguments.by_segments.divisor;
+  for (uint64_t item = ThreadNumber() >> 5; item < items; item += ThreadCount() >> 5) {
+    const uint64_t row = Quotient(arguments.by_segments, item);
+    const int64_t begin = static_cast<int64_t>(item - row * arguments.by_segments.divisor) * arguments.segment_elements;
+    const int64_t end = begin + arguments.segment_elements < layout.inner ? begin + arguments.segment_elements : layout.inner;
+    int64_t i = begin + static_cast<int>(threadIdx.x & 31) * kWidth;
+    if (i >= end) continue;
+    Walk walk(layout, row * static_cast<uint64_t>(layout.inner) + static_cast<uint64_t>(i));
+    const DrawSource source = source_of(walk.place.slice);
+    for (;;) {
+      chunk_at(source, walk.place);
+      i += 32 * kWidth;
+      if (i >= end) break;
+      walk.Advance(32 * kWidth);
+    }
+  }
+}
+
+// --------------------------------------------------------------------------------------- sums over slices
+
+// Walks a tensor slice by slice. Visitor: Sum Chunk(linear, place) for kWidth elements in one slice; Add(slice, sum).
+template <int kWidth, typename Visitor>
+__device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by_segments, int64_t segment_elements,
+                                         const Visitor& visitor) {
+  const uint64_t rows = Quotient(layout.by_inner, static_cast<uint64_t>(layout.elements));
+  const uint64_t items = rows * by_segments.divisor;
+  const int lane = threadIdx.x & 31;
+  for (uint64_t item = ThreadNumber() >> 5; item < items; item += ThreadCount() >> 5) {
+    const uint64_t row = Quotient(by_segments, item);
+    const int64_t begin = static_cast<int64_t>(item - row * by_segments.divisor) * segment_elements;
+    const int64_t end = begin + segment_elements < layout.inner ? begin + segment_elements : layout.inner;
+    const uint64_t base = row * static_cast<uint64_t>(layout.inner);
+    typename Visitor::Sum sum = 0;
+    int64_t i = begin + lane * kWidth;
+    Walk walk(layout, base + static_cast<uint64_t>(i < end ? i : begin));
+#pragma unroll 4
+    for (; i < end; i += 32 * kWidth) {
+      sum += visitor.Chunk(walk.linear, walk.place);
+      if (i + 32 * kWidth < end) walk.Advance(32 * kWidth);
+    }
+    for (int delta = 16; delta > 0; delta >>= 1) sum += __shfl_down_sync(kAllLanes, sum, delta);
+    const uint64_t slice = row - Quotient(layout.by_slices, row) * static_cast<uint64_t>(layout.slices);
+    if (lane == 0) visitor.Add(slice, sum);
+  }
+}
+
+template <typename Visitor>
+__device__ __forceinline__ void ThreadRows(const Layout& layout, int64_t rows_per_thread, const Visitor& visitor) {
+  const uint64_t slices = static_cast<uint64_t>(layout.slices);
+  const int64_t outer = static_cast<int64_t>(
+      Quotient(layout.by_slices, Quotient(layout.by_inner, static_cast<uint64_t>(layout.elements))));
+  const uint64_t items = static_cast<uint64_t>((outer + rows_per_thread - 1) / rows_per_thread) * slices;
+  for (uint64_t item = ThreadNumber(); item < items; item += ThreadCount()) {
+    const uint64_t group = Quotient(layout.by_slices, item);
+    const uint64_t slice = item - group * slices;
+    const int64_t first = static_cast<int64_t>(group) * rows_per_thread;
+    const int64_t last = first + rows_per_thread < outer ? first + rows_per_thread : outer;
+    typename Visitor::Sum sum = 0;
+    for (int64_t o = first; o < last; ++o) {
+      const uint64_t base = (static_cast<uint64_t>(o) * slices + slice) * static_cast<uint64_t>(layout.inner);
+      for (int64_t i = 0; i < layout.inner; ++i) {
+        const uint64_t linear = base + static_cast<uint64_t>(i);
+        sum += visitor.Chunk(linear, Locate(layout, linear));
+      }
+    }
+    visitor.Add(slice, sum);
+  }
+}
+
+template <typename Word, int kWidth>
+struct DigestVisitor {
+  using Sum = unsigned long long;
+  const Layout& layout;
+  uint64_t key;
+  unsigned long long* digests;
+
+  __device__ __forceinline__ Sum Chunk(uint64_t, const Place& place) const {
+    const auto packed = *reinterpret_cast<const Packed<Word, kWidth>*>(
+        layout.address + place.offset * static_cast<int64_t>(sizeof(Word)));
+    Sum sum = 0;
+#pragma unroll
+    for (int k = 0; k < kWidth; ++k) {
+      sum += draw::ElementDigest(packed.values[k], static_cast<uint64_t>(place.position) + k, key);
+    }
+    return sum;
+  }
+  __device__ __forceinline__ void Add(uint64_t slice, Sum sum) const { atomicAdd(digests + slice, sum); }
+};
+
+// Squares of a dense double reference; what is not finite is left out, else one infinity would excuse every error.
+struct SquareVisitor {
+  using Sum = double;
+  const double* reference;
+  double* sums;
+  __device__ __forceinline__ Sum Chunk(uint64_t linear, const Place&) const {
+    const double v = reference[linear];
+    return IsFinite(v) ? v * v : 0.0;
+  }
+  __device__ __forceinline__ void Add(uint64_t slice, Sum sum) const { atomicAdd(sums + slice, sum); }
+};
+
+// ------------------------------------------------------------------------------------------- comparing
+
+template <typename T> __device__ __forceinline__ double ToDouble(T v) { return static_cast<double>(v); }
+template <> __device__ __forceinline__ double ToDouble(__half v) { return static_cast<double>(__half2float(v)); }
+template <> __device__ __forceinline__ double ToDouble(__nv_bfloat16 v) { return static_cast<double>(__bfloat162float(v)); }
+
+template <size_t kBytes> struct WordOf;
+template <> struct WordOf<1> { using Type = uint8_t; };
+template <> struct WordOf<2> { using Type = uint16_t; };
+template <> struct WordOf<4> { using Type = uint32_t; };
+template <> struct WordOf<8> { using Type = uint64_t; };
+
+__device__ __forceinline__ unsigned long long Largest(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
+__device__ __forceinline__ unsigned long long Smallest(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
+
+template <typename T>
+__device__ __forceinline__ void CompareBody(const Layout& layout, const double* reference, const double* slice_rms,
+                                            double c_max, uint64_t poison, Precision precision,
+                                            CompareCounters* counters) {
+  using Word = typename WordOf<sizeof(T)>::Type;
+  CompareCounters mine{0, 0, 0, ~0ULL, 0, 0, 0.0, 0.0, 0.0};
+#pragma unroll 2
+  for (uint64_t linear = ThreadNumber(); linear < static_cast<uint64_t>(layout.elements); linear += ThreadCount()) {
+    const Place place = Locate(layout, linear);
+    const Word word = reinterpret_cast<const Word*>(layout.address)[place.offset];
+    const double expected = reference[linear];
+    T value;
+    memcpy(&value, &word, sizeof value);
+    const double actual = ToDouble(value);
+    const Judged judged = Judge(actual, expected, slice_rms[place.slice], c_max, precision);
+    const bool unwritten = word == static_cast<Word>(poison) && !(actual == expected);
+    const bool wrong = judged.wrong || unwritten;
+    mine.wrong += wrong;
+    mine.unwritten += unwritten;
+    mine.non_finite += judged.non_finite;
+    if (wrong) mine.first_wrong = Smallest(mine.first_wrong, linear);
+    mine.max_scaled_bits = Largest(mine.max_scaled_bits, BitsOf(judged.scaled));
+    mine.max_ulp_bits = Largest(mine.max_ulp_bits, BitsOf(judged.ulps));
+    mine.sum_error2 += judged.error * judged.error;
+    mine.sum_reference2 += IsFinite(expected) ? expected * expected : 0.0;
+    mine.sum_ulp += judged.ulps;
+  }
+  for (int delta = 16; delta > 0; delta >>= 1) {
+    mine.wrong += __shfl_down_sync(kAllLanes, mine.wrong, delta);
+    mine.unwritten += __shfl_down_sync(kAllLanes, mine.unwritten, delta);
+    mine.non_finite += __shfl_down_sync(kAllLanes, mine.non_finite, delta);
+    mine.first_wrong = Smallest(mine.first_wrong, __shfl_down_sync(kAllLanes, mine.first_wrong, delta));
+    mine.max_scaled_bits = Largest(mine.max_scaled_bits, __shfl_down_sync(kAllLanes, mine.max_scaled_bits, delta));
+    mine.max_ulp_bits = Largest(mine.max_ulp_bits, __shfl_down_sync(kAllLanes, mine.max_ulp_bits, delta));
+    mine.sum_error2 += __shfl_down_sync(kAllLanes, mine.sum_error2, delta);
+    mine.sum_reference2 += __shfl_down_sync(kAllLanes, mine.sum_reference2, delta);
+    mine.sum_ulp += __shfl_down_sync(kAllLanes, mine.sum_ulp, delta);
+  }
+  if ((threadIdx.x & 31) != 0) return;
+  if (mine.wrong != 0) atomicAdd(&counters->wrong, mine.wrong);
+  if (mine.unwritten != 0) atomicAdd(&counters->unwritten, mine.unwritten);
+  if (mine.non_finite != 0) atomicAdd(&counters->non_finite, mine.non_finite);
+  if (mine.first_wrong != ~0ULL) atomicMin(&counters->first_wrong, mine.first_wrong);
+  if (mine.max_scaled_bits != 0) atomicMax(&counters->max_scaled_bits, mine.max_scaled_bits);
+  if (mine.max_ulp_bits != 0) atomicMax(&counters->max_ulp_bits, mine.max_ulp_bits);
+  if (mine.sum_error2 != 0.0) atomicAdd(&counters->sum_error2, mine.sum_error2);
+  if (mine.sum_reference2 != 0.0) atomicAdd(&counters->sum_reference2, mine.sum_reference2);
+  if (mine.sum_ulp != 0.0) atomicAdd(&counters->sum_ulp, mine.sum_ulp);
+}
+
+// ------------------------------------------------------------------------------------------- gathering
+
+template <typename Word>
+__device__ __forceinline__ void GatherBody(const Layout& source, Word* destination, const int64_t* slices,
+                                           const Divisor& by_count, int width) {
+  const uint64_t count = by_count.divisor;
+  const uint64_t rows = Quotient(source.by_inner, static_cast<uint64_t>(source.elements));
+  const uint64_t outer = Quotient(source.by_slices, rows);
+  const uint64_t chunks = outer * count * static_cast<uint64_t>(source.inner) / static_cast<uint64_t>(width);
+  for (uint64_t chunk = ThreadNumber(); chunk < chunks; chunk += ThreadCount()) {
+    const uint64_t linear = chunk * static_cast<uint64_t>(width);
+    const uint64_t row = Quotient(source.by_inner, linear);
+    const uint64_t within = linear - row * static_cast<uint64_t>(source.inner);
+    const uint64_t o = Quotient(by_count, row);
+    const uint64_t slice = static_cast<uint64_t>(slices[row - o * count]);
+    const Place place = Locate(source, (o * static_cast<uint64_t>(source.slices) + slice) * static_cast<uint64_t>(source.inner) + within);
+    destination[chunk] = reinterpret_cast<const Word*>(source.address)[place.offset / width];
+  }
+}
+
+__device__ __forceinline__ uint4 Xor(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
+
+__device__ __forceinline__ uint64_t GlobalNanoseconds() {
+#if defined(__CUDA_ARCH__)
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+#else
+  return ~0ULL;  // only the fake driver of the tests compiles this, and it never waits
+#endif
+}
+
+}  // namespace
+
+// Blocks of 512 threads. Elements are a multiple of the width, which CanVectorize has granted.
+#define HONE_DRAW(name, type, width)                                                                                    \
+  extern "C" __global__ void __launch_bounds__(512)                                                                     \
+      hone_draw_##name##_x##width(const __grid_constant__ Layout layout, const __grid_constant__ DrawArguments a) {     \
+    DrawBody<type, width, false>(layout, a);                                                                            \
+  }
+#define HONE_DRAW_NORMAL(name, type, width)                                                                             \
+  extern "C" __global__ void __launch_bounds__(512)                                                                     \
+      hone_draw_normal_##name##_x##width(const __grid_constant__ Layout layout, const __grid_constant__ DrawArguments a) { \
+    DrawBody<type, width, true>(layout, a);                                                                             \
+  }
+HONE_DRAW(f64, double, 1)
+HONE_DRAW(f64, double, 2)
+HONE_DRAW(f32, float, 1)
+HONE_DRAW(f32, float, 4)
+HONE_DRAW(f16, __half, 1)
+HONE_DRAW(f16, __half, 8)
+HONE_DRAW(bf16, __nv_bfloat16, 1)
+HONE_DRAW(bf16, __nv_bfloat16, 8)
+HONE_DRAW(i64, uint64_t, 1)
+HONE_DRAW(i64, uint64_t, 2)
+HONE_DRAW(i32, uint32_t, 1)
+HONE_DRAW(i32, uint32_t, 4)
+HONE_DRAW(i16, uint16_t, 1)
+HONE_DRAW(i16, uint16_t, 8)
+HONE_DRAW(i8, uint8_t, 1)
+HONE_DRAW(i8, uint8_t, 16)
+HONE_DRAW_NORMAL(f64, double, 1)
+HONE_DRAW_NORMAL(f64, double, 2)
+HONE_DRAW_NORMAL(f32, float, 1)
+HONE_DRAW_NORMAL(f32, float, 4)
+HONE_DRAW_NORMAL(f16, __half, 1)
+HONE_DRAW_NORMAL(f16, __half, 8)
+HONE_DRAW_NORMAL(bf16, __nv_bfloat16, 1)
+HONE_DRAW_NORMAL(bf16, __nv_bfloat16, 8)
+
+// table [slices]: see DrawArguments::slice_table.
+extern "C" __global__ void hone_slice_table(const __grid_constant__ DrawArguments arguments, int64_t slices,
+                                            uint64_t* table) {
+  for (uint64_t slice = ThreadNumber(); slice < static_cast<uint64_t>(slices); slice += ThreadCount()) {
+    const SliceSource source = SourceOf(arguments, static_cast<int64_t>(slice), slices);
+    if (arguments.parameters.kind == draw::kConstant) {
+      draw::Parameters parameters = arguments.parameters;
+      parameters.key = source.key;
+      table[slice] = __float_as_uint(
+          draw::Value(parameters, source.slice, 0, arguments.quantiles, arguments.exp_quantiles));
+    } else {
+      table[slice] = draw::SliceHash(source.key, source.slice);
+    }
+  }
+}
+
+// Blocks of 256 threads. digests [slices] start at zero.
+#define HONE_DIGEST(word, width)                                                                                      \
+  extern "C" __global__ void __launch_bounds__(256) hone_digest_##word##_x##width(                                    \
+      const __grid_constant__ Layout layout, uint64_t key, unsigned long long* digests,                               \
+      const __grid_constant__ Divisor by_segments, int64_t segment_elements) {                                        \
+    WarpRows<width>(layout, by_segments, segment_elements, DigestVisitor<word##_t, width>{layout, key, digests});     \
+  }
+#define HONE_DIGEST_THREAD(word)                                                                                      \
+  extern "C" __global__ void __launch_bounds__(256) hone_digest_##word##_thread(                                      \
+      const __grid_constant__ Layout layout, uint64_t key, unsigned long long* digests, int64_t rows_per_thread) {    \
+    ThreadRows(layout, rows_per_thread, DigestVisitor<word##_t, 1>{layout, key, digests});                            \
+  }
+HONE_DIGEST(uint8, 1)
+HONE_DIGEST(uint8, 16)
+HONE_DIGEST(uint16, 1)
+HONE_DIGEST(uint16, 8)
+HONE_DIGEST(uint32, 1)
+HONE_DIGEST(uint32, 4)
+HONE_DIGEST(uint64, 1)
+HONE_DIGEST(uint64, 2)
+HONE_DIGEST_THREAD(uint8)
+HONE_DIGEST_THREAD(uint16)
+HONE_DIGEST_THREAD(uint32)
+HONE_DIGEST_THREAD(uint64)
+
+// layout: of the output, used for its rows and slices only. sums [slices] start at zero.
+extern "C" __global__ void __launch_bounds__(256)
+    hone_squares(const __grid_constant__ Layout layout, const double* reference, double* sums,
+                 const __grid_constant__ Divisor by_segments, int64_t segment_elements) {
+  WarpRows<1>(layout, by_segments, segment_elements, SquareVisitor{reference, sums});
+}
+extern "C" __global__ void __launch_bounds__(256)
+    hone_squares_thread(const __grid_constant__ Layout layout, const double* reference, double* sums,
+                        int64_t rows_per_thread) {
+  ThreadRows(layout, rows_per_thread, SquareVisitor{reference, sums});
+}
+// Sums of squares become root mean squares, in place.
+extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double elements_per_slice) {
+  for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(slices); i += ThreadCount()) {
+    sums[i] = sqrt(sums[i] / elements_per_slice);
+  }
+}
+
+// Blocks of 256 threads. counters start as CompareCounters says.
+#define HONE_COMPARE(name, type)                                                                                   \
+  extern "C" __global__ void __launch_bounds__(256) hone_compare_##name(                                           \
+      const __grid_constant__ Layout layout, const double* reference, const double* slice_rms, double c_max,       \
+      uint64_t poison, const __grid_constant__ Precision precision, CompareCounters* counters) {                   \
+    CompareBody<type>(layout, reference, slice_rms, c_max, poison, precision, counters);                           \
+  }
+HONE_COMPARE(f64, double)
+HONE_COMPARE(f32, float)
+HONE_COMPARE(f16, __half)
+HONE_COMPARE(bf16, __nv_bfloat16)
+HONE_COMPARE(i64, int64_t)
+HONE_COMPARE(i32, int32_t)
+HONE_COMPARE(u32, uint32_t)
+HONE_COMPARE(i16, int16_t)
+HONE_COMPARE(i8, int8_t)
+HONE_COMPARE(u8, uint8_t)
+
+// destination: dense. width: elements per word copied.
+#define HONE_GATHER(bytes, word)                                                                                      \
+  extern "C" __global__ void __launch_bounds__(256) hone_gather_##bytes(                                              \
+      const __grid_constant__ Layout source, word* destination, const int64_t* slices,                                \
+      const __grid_constant__ Divisor by_count, int width) {                                                          \
+    GatherBody<word>(source, destination, slices, by_count, width);                                                   \
+  }
+HONE_GATHER(1, uint8_t)
+HONE_GATHER(2, uint16_t)
+HONE_GATHER(4, uint32_t)
+HONE_GATHER(8, uint64_t)
+HONE_GATHER(16, uint4)
+
+// ------------------------------------------------------------------------------------------------ memory
+
+// *different becomes non-zero when [a, a + bytes) differs from [b, b + bytes), or from zero when b is null.
+// Both addresses have the same remainder modulo 16.
+extern "C" __global__ void __launch_bounds__(256)
+    hone_differs(const uint8_t* a, const uint8_t* b, int64_t bytes, unsigned* different) {
+  const int64_t head = (16 - static_cast<int64_t>(reinterpret_cast<uint64_t>(a) & 15)) & 15;
+  const int64_t first = head < bytes ? head : bytes;
+  const int64_t words = (bytes - first) / 16;
+  const int64_t tail = first + words * 16;
+  bool found = false;
+  const uint64_t me = ThreadNumber();
+  if (me < static_cast<uint64_t>(first)) found |= a[me] != (b != nullptr ? b[me] : 0);
+  if (me < static_cast<uint64_t>(bytes - tail)) found |= a[tail + static_cast<int64_t>(me)] != (b != nullptr ? b[tail + static_cast<int64_t>(me)] : 0);
+  const uint4* wide_a = reinterpret_cast<const uint4*>(a + first);
+  const uint4* wide_b = reinterpret_cast<const uint4*>(b + first);
+#pragma unroll 4
+  for (uint64_t i = me; i < static_cast<uint64_t>(words); i += ThreadCount()) {
+    uint4 v = wide_a[i];
+    if (b != nullptr) v = Xor(v, wide_b[i]);
+    found |= (v.x | v.y | v.z | v.w) != 0;
+  }
+  if (found) atomicOr(different, 1u);
+}
+
+extern "C" __global__ void __launch_bounds__(256) hone_fill64(uint64_t* words, int64_t count, uint64_t value) {
+  for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(count); i += ThreadCount()) words[i] = value;
+}
+
+// One block per gap.
+extern "C" __global__ void __launch_bounds__(256)
+    hone_gap_fill(uint8_t* base, const Gap* gaps, uint64_t key) {
+  const Gap gap = gaps[blockIdx.x];
+  for (int64_t offset = gap.begin + threadIdx.x; offset < gap.end; offset += blockDim.x) base[offset] = GapByte(key, offset);
+}
+// *first_damaged starts at ~0 and becomes the smallest damaged offset.
+extern "C" __global__ void __launch_bounds__(256)
+    hone_gap_check(const uint8_t* base, const Gap* gaps, uint64_t key, unsigned long long* first_damaged) {
+  const Gap gap = gaps[blockIdx.x];
+  for (int64_t offset = gap.begin + threadIdx.x; offset < gap.end; offset += blockDim.x) {
+    if (base[offset] != GapByte(key, offset)) {
+      atomicMin(first_damaged, static_cast<unsigned long long>(offset));
+      return;
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ timing
+
+// Reads words [0, words): leaves exactly these lines, clean, as the most recent ones in L2. sink is written only
+// for one value of the sum in 2^128, so that the loads cannot be dropped.
+extern "C" __global__ void __launch_bounds__(512) hone_touch(const uint4* source, int64_t words, uint4* sink) {
+  uint4 sum = make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
+  constexpr int kInFlight = 4;
+  const uint64_t count = static_cast<uint64_t>(words), step = ThreadCount();
+  uint64_t i = ThreadNumber();
+  for (; i + (kInFlight - 1) * step < count; i += kInFlight * step) {
+    uint4 loaded[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) loaded[k] = source[i + k * step];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) sum = Xor(sum, loaded[k]);
+  }
+  for (; i < count; i += step) sum = Xor(sum, source[i]);
+  if ((sum.x | sum.y | sum.z | sum.w) == 0) *sink = sum;
+}
+
+extern "C" __global__ void hone_separator() {}
+
+// Holds the stream until the host has enqueued everything behind it, at most limit_ns: what follows then runs
+// back to back, whatever the host's speed. flag: pinned host memory.
+extern "C" __global__ void hone_gate(const volatile unsigned* flag, unsigned expected, uint64_t limit_ns) {
+  const uint64_t start = GlobalNanoseconds();
+  while (*flag != expected && GlobalNanoseconds() - start < limit_ns) __nanosleep(200);
+}
+
+// Keeps every SM busy for about `duration_ns`, so that clocks rise before the first sample.
+extern "C" __global__ void __launch_bounds__(256) hone_spin(uint64_t duration_ns, float* sink) {
+  const uint64_t start = GlobalNanoseconds();
+  float a = static_cast<float>(threadIdx.x), b = 1.0f;
+  do {
+#pragma unroll 32
+    for (int i = 0; i < 256; ++i) { a = a * 1.0001f + b; b = b * 0.9999f + a; }
+  } while (GlobalNanoseconds() - start < duration_ns);
+  if (a == 1.234567e-30f) *sink = b;
+}
+
+// The floor: block b reads words [b * reads / blocks, …) and writes its share likewise, 16 bytes at a time with
+// several loads in flight. Words wrap at the region sizes, so that pools may be smaller than the traffic.
+extern "C" __global__ void __launch_bounds__(256)
+    hone_stream(const uint4* source, uint4* destination, int64_t reads, int64_t writes,
+                const __grid_constant__ Divisor source_words, const __grid_constant__ Divisor destination_words,
+                const __grid_constant__ Divisor by_blocks) {
+  const uint64_t block = blockIdx.x;
+  const uint64_t read_begin = Quotient(by_blocks, block * static_cast<uint64_t>(reads));
+  const uint64_t read_end = Quotient(by_blocks, (block + 1) * static_cast<uint64_t>(reads));
+  const uint64_t write_begin = Quotient(by_blocks, block * static_cast<uint64_t>(writes));
+  const uint64_t write_end = Quotient(by_blocks, (block + 1) * static_cast<uint64_t>(writes));
+  constexpr int kInFlight = 4;
+  uint4 sum = make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
+  for (uint64_t i = read_begin + threadIdx.x; i < read_end; i += kInFlight * 256) {
+    uint4 loaded[kInFlight];
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      const uint64_t at = i + k * 256;
+      loaded[k] = make_uint4(0, 0, 0, 0);
+      if (at < read_end) loaded[k] = source[at - Quotient(source_words, at) * source_words.divisor];
+    }
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) sum = Xor(sum, loaded[k]);
+  }
+  for (uint64_t i = write_begin + threadIdx.x; i < write_end; i += 256) {
+    destination[i - Quotient(destination_words, i) * destination_words.divisor] = sum;
+  }
+  if (writes == 0 && (sum.x | sum.y | sum.z | sum.w) == 0) *destination = sum;
+}
+
+}  // namespace hone::harness

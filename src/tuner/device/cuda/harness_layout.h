@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a harness kernel finds element i of a strided tensor, its slice and its position in the slice; and the
+// other small structs that host and kernels share.
+//
+// A tensor is numbered row-major. Neighbouring axes that lie densely are merged (never across the slice
+// axis), so most tensors come down to one or two axes. Divisions by extents are multiplications: for any
+// divisor d and numerators below 2^62, n / d = mulhi(n, magic) >> shift with magic = ceil(2^(64 + shift) / d).
+//
+// Included by nvcc (harness_kernels.cu) and by the host, so plain C++17 with no standard library; the host's
+// own use of Locate is what harness_layout_test.cc checks without a GPU.
+#pragma once
+
+#include <cstdint>
+
+#include "tuner/core/draw.h"
+
+namespace hone::harness {
+
+inline constexpr int kMaxAxes = 6;
+
+struct Divisor {
+  uint64_t magic;    // 0: the divisor is 1
+  uint64_t divisor;
+  int shift;
+};
+
+__extension__ typedef unsigned __int128 Uint128;  // not ISO C++, but of every compiler Hone is built with
+
+HONE_HD uint64_t MulHigh(uint64_t a, uint64_t b) {
+#if defined(__CUDA_ARCH__)
+  return __umul64hi(a, b);
+#else
+  return static_cast<uint64_t>((static_cast<Uint128>(a) * b) >> 64);
+#endif
+}
+
+HONE_HD uint64_t Quotient(const Divisor& d, uint64_t n) { return d.magic == 0 ? n : MulHigh(n, d.magic) >> d.shift; }
+
+// axes: outermost first; all arrays are indexed by axis.
+struct Layout {
+  uint64_t address;
+  int64_t elements;
+  int64_t slices;             // 1 when not sliced
+  int64_t inner;              // elements of one row: the product of the extents inside the slice axis
+  Divisor by_inner, by_slices;
+  int axes;                   // 1 to kMaxAxes; a tensor with no axes has one of extent 1
+  Divisor extent[kMaxAxes];
+  int64_t stride[kMaxAxes];           // elements
+  int64_t slice_stride[kMaxAxes];     // 1 on the slice axis, else 0
+  int64_t position_stride[kMaxAxes];  // row-major over the axes that are not the slice axis, whose own is 0
+};
+
+struct Place {
+  int64_t offset;    // elements from the base address
+  int64_t slice;
+  int64_t position;  // within the slice
+};
+
+HONE_HD Place Locate(const Layout& layout, uint64_t linear) {
+  Place place{0, 0, 0};
+  for (int axis = layout.axes - 1; axis > 0; --axis) {
+    const uint64_t rest = Quotient(layout.extent[axis], linear);
+    const int64_t coordinate = static_cast<int64_t>(linear - rest * layout.extent[axis].divisor);
+    place.offset += coordinate * layout.stride[axis];
+    place.slice += coordinate * layout.slice_stride[axis];
+    place.position += coordinate * layout.position_stride[axis];
+    linear = rest;
+  }
+  const int64_t outermost = static_cast<int64_t>(linear);
+  place.offset += outermost * layout.stride[0];
+  place.slice += outermost * layout.slice_stride[0];
+  place.position += outermost * layout.position_stride[0];
+  return place;
+}
+
+// A run of bytes between blocks of an arena, offsets from the arena's base.
+struct Gap {
+  int64_t begin;
+  int64_t end;
+};
+
+// The byte of the guard pattern at `offset` from the arena's base.
+HONE_HD uint8_t GapByte(uint64_t key, int64_t offset) {
+  const uint64_t word = draw::Mix(key + (static_cast<uint64_t>(offset) >> 3) * 0x9e3779b97f4a7c15ULL);
+  return static_cast<uint8_t>(word >> (8 * (static_cast<uint64_t>(offset) & 7)));
+}
+
+// What draw_* kernels need beside the layout.
+struct DrawArguments {
+  draw::Parameters parameters;   // key: the base key
+  uint64_t permutation_key;      // 0: none
+  uint64_t redraw_key;           // 0: none
+  const int64_t* redrawn;        // sorted; device
+  int64_t redrawn_count;
+  const uint64_t* slice_table;   // per slice: SliceHash with the right key and slice, or, for kConstant, the value's
+                                 // bits; null: computed where needed. Device
+  Divisor by_segments;           // segments of a row, for long rows
+  int64_t segment_elements;      // 0: short rows
+  const float* quantiles;        // kQuantiles + 1 of the normal distribution. Device
+  const float* exp_quantiles;    // of the heavy-tailed magnitudes. Device
+};
+
+// Sums and counts of a comparison; zeroed by the host right before.
+struct CompareCounters {
+  unsigned long long wrong;
+  unsigned long long unwritten;
+  unsigned long long non_finite;
+  unsigned long long first_wrong;       // starts at ~0
+  unsigned long long max_scaled_bits;   // doubles that are not negative order like their bits
+  unsigned long long max_ulp_bits;
+  double sum_error2;
+  double sum_reference2;
+  double sum_ulp;
+};
+
+}  // namespace hone::harness

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/cuda/plan_launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "tuner/device/cuda/cuda_program.h"
+#include "tuner/device/cuda/launch_errors.h"
+#include "tuner/device/cuda/tensor_map.h"
+
+namespace hone {
+namespace {
+
+constexpr int64_t kPortableCluster = 8;
+
+LaunchOutcome Refuse(LaunchStatus status, std::string detail) {
+  LaunchOutcome outcome;
+  outcome.status = status;
+  outcome.detail = std::move(detail);
+  return outcome;
+}
+
+std::optional<std::array<unsigned, 3>> Extents(const std::array<int64_t, 3>& values, int64_t smallest) {
+  std::array<unsigned, 3> extents{};
+  for (size_t i = 0; i < 3; ++i) {
+    if (values[i] < smallest || values[i] > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    extents[i] = static_cast<unsigned>(values[i]);
+  }
+  return extents;
+}
+
+std::string Shape(const std::array<int64_t, 3>& v) { return fmt::format("{}x{}x{}", v[0], v[1], v[2]); }
+
+// Fills `prepared` from a launch step; the outcome says what is wrong.
+LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, CudaProgram& program,
+                            const ResolvedStep& step, const Bindings& bindings, const EncodedTensorMaps& maps,
+                            bool after_launch, PreparedStep& prepared) {
+  CudaKernel* kernel = program.Find(step.kernel, step.binding_key);
+  if (kernel == nullptr) {
+    return Refuse(LaunchStatus::kLaunchError, fmt::format("kernel {} is not in the compiled program", step.kernel));
+  }
+  prepared.function = kernel->function;
+  prepared.kernel = step.kernel;
+  const auto grid = Extents(step.grid, 1), block = Extents(step.block, 1), cluster = Extents(step.cluster, 0);
+  if (!grid || !block || !cluster) {
+    return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: grid {}, block {}, cluster {}: an extent is out of range",
+                                                          step.kernel, Shape(step.grid), Shape(step.block), Shape(step.cluster)));
+  }
+  prepared.grid = *grid;
+  prepared.block = *block;
+  prepared.cluster = *cluster;
+
+  // Each extent first: the product of three that are too large could overflow.
+  const bool too_long = std::any_of(step.block.begin(), step.block.end(),
+                                    [&](int64_t extent) { return extent > facts.max_threads_per_block; });
+  const int64_t threads = too_long ? 0 : step.block[0] * step.block[1] * step.block[2];
+  if (too_long || threads > facts.max_threads_per_block) {
+    return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: a block of {} has more than the {} threads a block may have",
+                                                          step.kernel, Shape(step.block), facts.max_threads_per_block));
+  }
+  if (threads > kernel->max_threads) {
+    return Refuse(LaunchStatus::kResourceLimit,
+                  fmt::format("{}: {} threads a block, but with {} registers a thread (or its launch bounds) at most {} fit",
+                              step.kernel, threads, kernel->registers, kernel->max_threads));
+  }
+
+  if (step.shared_bytes < 0 || kernel->static_shared_bytes + step.shared_bytes > facts.smem_optin) {
+    return Refuse(LaunchStatus::kResourceLimit,
+                  fmt::format("{}: {} bytes of dynamic and {} of static shared memory; a block may have {}", step.kernel,
+                              step.shared_bytes, kernel->static_shared_bytes, facts.smem_optin));
+  }
+  if (step.shared_bytes > kernel->dynamic_shared_allowed) {
+    const CUresult raised = context.driver().FuncSetAttribute(
+        kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(step.shared_bytes));
+    if (raised != CUDA_SUCCESS) {
+      return Refuse(LaunchStatus::kResourceLimit, fmt::format("{}: {} bytes of dynamic shared memory were refused: {}",
+                                                              step.kernel, step.shared_bytes, context.driver().Describe(raised)));
+    }
+    kernel->dynamic_shared_allowed = step.shared_bytes;
+  }
+  prepared.shared_bytes = static_cast<unsigned>(step.shared_bytes);
+
+  if (prepared.cluster[0] != 0) {
+    if (facts.cc_major < 9) {
+      return Refuse(LaunchStatus::kUnsupported, fmt::format("{}: clusters need compute capability 9.0; {} has {}.{}", step.kernel,
+                                                            facts.name, facts.cc_major, facts.cc_minor));
+    }
+    for (size_t i = 0; i < 3; ++i) {
+      if (step.cluster[i] < 1 || step.grid[i] % step.cluster[i] != 0) {
+        return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: grid {} is not a multiple of cluster {}", step.kernel,
+                                                              Shape(step.grid), Shape(step.cluster)));
+      }
+    }
+    if (step.cluster[0] * step.cluster[1] * step.cluster[2] > kPortableCluster) {
+      // Refused where the device has no larger clusters; the launch then says so.
+      context.driver().FuncSetAttribute(kernel->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    }
+  }
+  prepared.cooperative = step.cooperative;
+  // Only on an edge between two launches of this plan: never towards the harness, whose work must be over.
+  prepared.programmatic = step.programmatic_dependent_launch && after_launch;
+  if (prepared.programmatic && facts.cc_major < 9) {
+    return Refuse(LaunchStatus::kUnsupported, fmt::format("{}: programmatic dependent launch needs compute capability 9.0",
+                                                          step.kernel));
+  }
+
+  Result<std::vector<PackedArgument>> arguments = PackArguments(step.args, bindings, maps);
+  if (!arguments.ok()) {
+    return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: {}", step.kernel, arguments.status().message()));
+  }
+  prepared.arguments = std::move(*arguments);
+  if (std::optional<std::string> mismatch = ParameterMismatch(step.kernel, prepared.arguments, kernel->parameter_bytes)) {
+    return Refuse(LaunchStatus::kLaunchError, *mismatch);
+  }
+  return LaunchOutcome();
+}
+
+LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, const Bindings& bindings,
+                            PreparedStep& prepared) {
+  prepared.is_memset = true;
+  prepared.kernel = "memset " + step.target;
+  int64_t available = 0;
+  if (const auto tensor = bindings.tensors.find(step.target); tensor != bindings.tensors.end()) {
+    prepared.target = tensor->second.address;
+    available = tensor->second.span_bytes;
+  } else if (const auto workspace = bindings.workspaces.find(step.target); workspace != bindings.workspaces.end()) {
+    prepared.target = workspace->second;
+    for (const ResolvedWorkspace& known : plan.workspaces) {
+      if (known.name == step.target) available = known.bytes;
+    }
+  } else {
+    return Refuse(LaunchStatus::kLaunchError, fmt::format("memset: {} is not bound to memory", step.target));
+  }
+  if (step.memset_bytes < 0 || step.memset_bytes > available) {
+    return Refuse(LaunchStatus::kLaunchError,
+                  fmt::format("memset of {} bytes; {} has {}", step.memset_bytes, step.target, available));
+  }
+  prepared.value = static_cast<uint8_t>(step.memset_value);
+  prepared.bytes = static_cast<size_t>(step.memset_bytes);
+  return LaunchOutcome();
+}
+
+}  // namespace
+
+std::vector<void*> PreparedStep::Pointers() const {
+  std::vector<void*> pointers;
+  pointers.reserve(arguments.size() + 1);
+  for (const PackedArgument& argument : arguments) pointers.push_back(const_cast<uint8_t*>(argument.bytes.data()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::string PreparedStep::Describe() const {
+  if (is_memset) return fmt::format("{} ({} bytes)", kernel, bytes);
+  return fmt::format("{}, grid {}x{}x{}, block {}x{}x{}", kernel, grid[0], grid[1], grid[2], block[0], block[1], block[2]);
+}
+
+std::optional<std::string> ParameterMismatch(const std::string& kernel, const std::vector<PackedArgument>& arguments,
+                                             const std::vector<size_t>& parameter_bytes) {
+  if (arguments.size() != parameter_bytes.size()) {
+    return fmt::format("{}: the plan passes {} arguments, the kernel takes {}", kernel, arguments.size(), parameter_bytes.size());
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].bytes.size() != parameter_bytes[i]) {
+      return fmt::format("{}: {} has {} bytes in the plan, the kernel's parameter has {}", kernel, arguments[i].name,
+                         arguments[i].bytes.size(), parameter_bytes[i]);
+    }
+  }
+  return std::nullopt;
+}
+
+Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProgram& program, const ResolvedPlan& plan,
+                        const Bindings& bindings) {
+  Preparation preparation;
+  EncodedTensorMaps maps;
+  if (!plan.tensor_maps.empty()) {
+    if (facts.cc_major < 9) {
+      preparation.outcome = Refuse(LaunchStatus::kUnsupported, "tensor maps need compute capability 9.0");
+      return preparation;
+    }
+    Result<EncodedTensorMaps> encoded = EncodeTensorMaps(context.driver(), plan, bindings);
+    if (!encoded.ok()) {
+      preparation.outcome = Refuse(LaunchStatus::kLaunchError, encoded.status().message());
+      return preparation;
+    }
+    maps = std::move(*encoded);
+  }
+  bool after_launch = false;
+  for (const ResolvedStep& step : plan.steps) {
+    PreparedStep& prepared = preparation.plan.emplace_back();
+    preparation.outcome = step.is_memset
+                              ? PrepareMemset(plan, step, bindings, prepared)
+                              : PrepareKernel(context, facts, program, step, bindings, maps, after_launch, prepared);
+    if (preparation.outcome.status != LaunchStatus::kOk) return preparation;
+    after_launch = !step.is_memset;
+  }
+  return preparation;
+}
+
+CUresult EnqueueStep(const CudaContext& context, const PreparedStep& step) {
+  const CudaDriver& driver = context.driver();
+  if (step.is_memset) {
+    if (step.bytes == 0) return CUDA_SUCCESS;
+    return driver.MemsetD8Async(step.target, step.value, step.bytes, context.stream());
+  }
+  std::array<CUlaunchAttribute, 3> attributes{};
+  unsigned count = 0;
+  if (step.cluster[0] != 0) {
+    attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attributes[count].value.clusterDim.x = step.cluster[0];
+    attributes[count].value.clusterDim.y = step.cluster[1];
+    attributes[count].value.clusterDim.z = step.cluster[2];
+    ++count;
+  }
+  if (step.cooperative) {
+    attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attributes[count].value.cooperative = 1;
+    ++count;
+  }
+  if (step.programmatic) {
+    attributes[count].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attributes[count].value.programmaticStreamSerializationAllowed = 1;
+    ++count;
+  }
+  CUlaunchConfig config{};
+  config.gridDimX = step.grid[0];
+  config.gridDimY = step.grid[1];
+  config.gridDimZ = step.grid[2];
+  config.blockDimX = step.block[0];
+  config.blockDimY = step.block[1];
+  config.blockDimZ = step.block[2];
+  config.sharedMemBytes = step.shared_bytes;
+  config.hStream = context.stream();
+  config.attrs = attributes.data();
+  config.numAttrs = count;
+  std::vector<void*> pointers = step.Pointers();
+  return driver.LaunchKernelEx(&config, step.function, pointers.data(), nullptr);
+}
+
+}  // namespace hone

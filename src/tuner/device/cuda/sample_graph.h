@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many plan executions as one CUDA graph: how kernels too short to be timed one by one are timed.
+//
+// Only one graph is alive at a time: two instances of the same graph that live together differ in speed by some
+// tenths of a percent, whatever their arguments (docs/design/0010). A sample of the same shape (which functions, how
+// many sets) as the one before exchanges its nodes' arguments; any other destroys the graph and builds its own.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tuner/device/cuda/cuda_context.h"
+#include "tuner/device/cuda/plan_launch.h"
+
+namespace hone {
+
+class SampleGraph {
+ public:
+  explicit SampleGraph(std::shared_ptr<CudaContext> context) : context_(std::move(context)) {}
+  ~SampleGraph() { Clear(); }
+  SampleGraph(const SampleGraph&) = delete;
+  SampleGraph& operator=(const SampleGraph&) = delete;
+
+  // A graph that executes `plans` one after another, uploaded to the device; owned by this object and valid until
+  // the next call. `*error` tells a refusal (a launch error of the candidate, or the device's): null then.
+  CUgraphExec Prepare(const std::vector<PreparedPlan>& plans, CUresult* error);
+  // Destroys the graph. Before a program whose functions it may hold is unloaded, and before another graph is made.
+  void Clear();
+
+ private:
+  CUresult Build(const std::vector<PreparedPlan>& plans);
+  CUresult Update(const std::vector<PreparedPlan>& plans);
+
+  std::shared_ptr<CudaContext> context_;
+  std::vector<uint64_t> shape_;
+  CUgraph graph_ = nullptr;
+  CUgraphExec exec_ = nullptr;
+  std::vector<CUgraphNode> nodes_;  // one per step with work, in order
+};
+
+}  // namespace hone

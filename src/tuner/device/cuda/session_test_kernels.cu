@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Candidate kernels for cuda_session_test.cc whose results are easy to know. Plain enough for the host compiler too:
+// the fake driver runs them where there is no GPU. Compiled at build time; the test loads the image as if Hone's
+// compiler had made it.
+#include <cstdint>
+
+extern "C" __global__ void add_one(const float* x, float* out, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] = x[i] + 1.0f;
+}
+
+struct Scale {
+  int n;
+  const float* x;
+  float by;
+};
+extern "C" __global__ void scale(Scale s, float* out) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < s.n; i += gridDim.x * blockDim.x) out[i] = s.x[i] * s.by;
+}
+
+extern "C" __global__ void copy16(const uint4* x, uint4* out, long long words) {
+  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < words;
+       i += static_cast<long long>(gridDim.x) * blockDim.x) {
+    out[i] = x[i];
+  }
+}
+
+// Reads what the launch before it left, so that order and memset steps show.
+extern "C" __global__ void increment(float* out, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] += 1.0f;
+}
+
+// ---- kept state ----
+__device__ float kept_counter = 5.0f;
+__device__ float kept_large[3 << 20];
+extern "C" __global__ void count_in_global(float* out) { out[0] = kept_counter; kept_counter += 1.0f; }
+extern "C" __global__ void read_global(float* out) { out[0] = kept_counter; }
+extern "C" __global__ void write_large_global(float* out) {
+  out[0] = kept_large[12345];
+  kept_large[12345] = 7.0f;
+}
+
+// ---- writes outside its buffer ----
+extern "C" __global__ void write_past_end(unsigned char* out, long long offset, int bytes) {
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < bytes; ++i) out[offset + i] ^= 0xff;
+  }
+}

@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the judge needs of a device: memory with guarded gaps, inputs drawn in place, launches that may
+// crash or hang, comparison and digests beside the data, and one timed sample. Two implementations:
+// device/cuda (driver API, inside the worker process) and device/sim (the simulated GPU).
+//
+// The judge (evaluate/judge.cc) and the timing protocol are written over this interface alone, and are
+// tested over a fake. Not thread-safe: one session, one thread. All calls return when the work is done,
+// unless they say otherwise.
+//
+// A Status means that the device or the session failed us (the caller reports device_lost). What the
+// candidate did wrong comes back in a LaunchOutcome. After kCrashed or kTimedOut the session may be
+// `lost()`: no further call is allowed and the owner makes a new one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/candidate.h"
+#include "hone/tuner/evaluation.h"
+#include "hone/tuner/task.h"
+#include "tuner/core/compiled_program.h"
+
+namespace hone {
+
+// A strided view of device memory. `address` is in the device's address space (for the simulator: of
+// this process, where the child maps the same pages at the same place).
+struct TensorView {
+  uint64_t address = 0;
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;  // in elements
+  int64_t elements = 0;
+  int64_t span_bytes = 0;
+  int slice_axis = -1;           // -1: not sliced
+
+  int64_t slices() const { return slice_axis < 0 ? 1 : shape[static_cast<size_t>(slice_axis)]; }
+};
+
+// A block of an arena. Blocks lie in the given order is not promised; between, before and after them lie
+// gaps of at least 256 bytes (guard zones), filled with a secret pattern.
+struct BlockRequest {
+  int64_t bytes = 0;
+  int64_t align = 256;
+  bool exact_align = false;  // address % (2 * align) == align: aligned as promised and not one bit more
+  bool sampled = false;      // only sampled launches will touch it, and nothing will be compared: the simulator
+                             // may back it by one tile of memory mapped over and over
+};
+
+class Arena {
+ public:
+  virtual ~Arena() = default;             // releases the memory
+  virtual uint64_t address(size_t block) const = 0;
+  virtual size_t blocks() const = 0;
+};
+
+// How to draw one tensor: core/draw.h gives the element function, identical on all devices.
+struct DrawRequest {
+  TensorView view;
+  ValueSpec values;              // distribution and its parameters; index_bound already in `index_bound`
+  int64_t index_bound = 0;       // kIndex
+  uint64_t key = 0;              // secret; one per (evaluation, input set, tensor)
+  uint64_t permutation_key = 0;  // 0: slice s is drawn as slice s; else as slice Permute(s)
+  uint64_t redraw_key = 0;       // 0: none; else slices in `redrawn` are drawn with this key, as themselves
+  std::vector<int64_t> redrawn;  // sorted slice numbers
+};
+
+// Counters of one comparison; computed where the data lies, only these come back.
+struct Comparison {
+  int64_t total = 0;
+  int64_t wrong = 0;               // outside c_max, or NaN or Inf where the reference is finite, or unwritten
+  int64_t unwritten = 0;           // still the poison pattern
+  int64_t non_finite = 0;
+  std::optional<int64_t> first_wrong;  // linear row-major element number, the smallest
+  double first_expected = 0, first_actual = 0;
+  double max_scaled = 0;           // max |err| / max(|ref|, rms of the slice's ref)
+  double rms_error = 0;            // sqrt(sum err^2 / sum ref^2); 0 when ref is all zero and err is too
+  double max_ulp = 0, mean_ulp = 0;  // in units of the output dtype
+};
+
+// Where every named tensor, reference and workspace of one plan execution lies.
+struct Bindings {
+  std::map<std::string, TensorView> tensors;
+  std::map<std::string, uint64_t> references;  // "ref:NAME" of oracles: dense row-major doubles
+  std::map<std::string, uint64_t> workspaces;
+  std::set<std::string> read_only;              // tensors that a launch must not write; the simulator names the line
+};
+
+// What a launch cost in the simulator's model. Absent on real devices.
+struct ModelledCost {
+  double time_us = 0;
+  double dram_bytes = 0;
+  double sectors = 0, requests = 0;      // global memory
+  double bank_conflicts = 0;             // extra shared-memory cycles
+  double accesses = 0;                   // observed accesses
+  double host_seconds = 0;               // processor time the simulation took, all cores together
+  double sampled_block_fraction = 1.0;
+};
+
+enum class LaunchStatus { kOk, kLaunchError, kResourceLimit, kCrashed, kTimedOut, kRuleViolation, kUnsupported };
+
+struct LaunchOutcome {
+  LaunchStatus status = LaunchStatus::kOk;
+  std::string detail;              // the driver's or the simulator's words, with what was launched
+  std::vector<Finding> findings;   // simulator: races, out-of-bounds, …; kCrashed or kRuleViolation go with one
+  std::optional<ModelledCost> cost;
+};
+
+struct LaunchRequest {
+  const ResolvedPlan* plan = nullptr;
+  const Bindings* bindings = nullptr;
+  double limit_seconds = 10;
+  bool trusted = false;            // the oracle: no block sampling
+  bool sample_blocks = false;      // simulator: a stratified sample of blocks is enough (outputs are then partial)
+};
+
+// Compiled modules loaded on the device. Destroyed before its session.
+class LoadedProgram {
+ public:
+  virtual ~LoadedProgram() = default;
+  // Filled by the driver where the compiler did not know; one per kernel.
+  virtual std::vector<KernelResources> Resources() const = 0;
+  // Blocks per SM, or an error when the kernel is not in the program.
+  virtual Result<int64_t> Occupancy(const std::string& kernel, const std::string& binding_key,
+                                    int64_t block_threads, int64_t shared_bytes) const = 0;
+  // Bytes of writable device globals (`__device__` variables) in the modules.
+  virtual int64_t WritableGlobalBytes() const = 0;
+};
+
+// One timed sample: `sets.size()` plan executions, set after set, in one interval.
+struct SampleRequest {
+  LoadedProgram* program = nullptr;
+  const ResolvedPlan* plan = nullptr;
+  std::vector<const Bindings*> sets;
+  CacheState cache = CacheState::kCold;
+  double limit_seconds = 10;
+};
+
+struct SampleOutcome {
+  LaunchOutcome launch;       // kOk, or what went wrong
+  double us_per_plan = 0;     // interval / sets.size()
+  double sm_clock_mhz = 0;    // 0: not known
+};
+
+// What the device says about its state around a timing: clocks and throttle reasons.
+struct DeviceCondition {
+  double sm_clock_mhz = 0, max_sm_clock_mhz = 0, memory_clock_mhz = 0, temperature_c = 0, power_w = 0;
+  std::string throttle;       // empty: none active
+  int other_processes = 0;    // computing on the same device
+};
+
+class DeviceSession {
+ public:
+  virtual ~DeviceSession() = default;
+
+  virtual const DeviceFacts& facts() const = 0;
+  virtual bool lost() const = 0;
+
+  // --- programs ---
+  // A candidate that does not load (shared memory, unresolved symbol) is an outcome, not a Status.
+  struct LoadOutcome {
+    std::unique_ptr<LoadedProgram> program;  // null: see launch
+    LaunchOutcome launch;
+  };
+  virtual Result<LoadOutcome> Load(const CompiledProgram& program) = 0;
+  // The same images loaded once more as separate modules (A/A calibration, fresh globals).
+  // Globals of the program go back to their initial image before every Launch and TimeSample.
+  // True when the last launch left a writable global different from its initial image.
+  virtual Result<bool> GlobalsChanged(LoadedProgram& program) = 0;
+
+  // --- memory ---
+  virtual Result<std::unique_ptr<Arena>> Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) = 0;
+  // First damaged gap, as a sentence ("12 bytes written 40 bytes past block 3"); nullopt when intact.
+  // Repairs the gaps.
+  virtual Result<std::optional<std::string>> CheckGaps(Arena& arena) = 0;
+  virtual int64_t FreeBytes() const = 0;
+
+  // --- data ---
+  virtual Status Draw(const DrawRequest& request) = 0;
+  // Every addressed byte of the view set to the poison pattern of its dtype: a NaN with a known payload, or
+  // a fixed odd integer. Bytes between strided rows get it too.
+  virtual Status Poison(const TensorView& view) = 0;
+  virtual Status Fill(uint64_t address, int64_t bytes, uint8_t value) = 0;
+  virtual Result<bool> IsZero(uint64_t address, int64_t bytes) = 0;
+  virtual Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) = 0;
+  virtual Status CopyToHost(void* destination, uint64_t address, int64_t bytes) = 0;
+  // Dense row-major copy of the listed slices of `source` into `destination` (slices.size() long on the
+  // slice axis). A tensor without a slice axis is copied whole.
+  virtual Status GatherSlices(const TensorView& source, const TensorView& destination,
+                              const std::vector<int64_t>& slices) = 0;
+
+  // --- launches ---
+  virtual Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) = 0;
+
+  // --- checking ---
+  // `reference`: dense row-major doubles of the same shape.
+  virtual Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) = 0;
+  // One 64-bit keyed digest per slice (core/draw.h), over bits: NaN payloads and the
+  // sign of zero count.
+  virtual Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) = 0;
+  // Digest of each view, in order. One trip to the device where it has one to save: with many small buffer sets
+  // the trips are what checking costs.
+  virtual Result<std::vector<std::vector<uint64_t>>> DigestMany(const std::vector<TensorView>& views, uint64_t key) {
+    std::vector<std::vector<uint64_t>> digests;
+    for (const TensorView& view : views) {
+      HONE_ASSIGN_OR_RETURN(std::vector<uint64_t> digest, Digest(view, key));
+      digests.push_back(std::move(digest));
+    }
+    return digests;
+  }
+
+  // --- timing ---
+  // Puts caches in the asked state, then times. The judge has drawn inputs and poisoned outputs before.
+  virtual Result<SampleOutcome> TimeSample(const SampleRequest& request) = 0;
+  // A stream kernel that reads and writes as many bytes, in the same protocol: the floor.
+  // `pool_bytes` > 0 rotates over a pool of that size with `sets` executions per sample.
+  virtual Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) = 0;
+  virtual Result<DeviceCondition> Condition() = 0;
+};
+
+}  // namespace hone

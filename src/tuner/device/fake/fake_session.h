@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device made of host memory and C++ lambdas, for testing what is written over DeviceSession: the judge and
+// the paired timer, with honest kernels and with cheats, without a GPU and in milliseconds.
+//
+// A kernel is a lambda registered under the name that plans use. Memory, guard zones, draws, comparisons and
+// digests are the real thing (host_tensor_ops, arena_layout); time is scripted: each kernel says what it
+// costs, and the device adds its noise. Device globals are restored before launches, as on a real device;
+// what a lambda keeps in its captures is restored by nobody, which makes it the strongest state-keeping cheat
+// there is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "tuner/device/device_session.h"
+
+namespace hone {
+
+// What a kernel sees of one launch of one step. Tensors by the names of the task, references as "ref:NAME",
+// workspaces by their names; elements by row-major number, whatever the strides.
+class FakeLaunch {
+ public:
+  FakeLaunch(const ResolvedStep& step, const Bindings& bindings, std::map<std::string, int64_t>& globals,
+             int64_t execution)
+      : step_(step), bindings_(bindings), globals_(globals), execution_(execution) {}
+
+  const ResolvedStep& step() const { return step_; }
+  const Bindings& bindings() const { return bindings_; }
+  int64_t execution() const { return execution_; }  // how often this program's plan had run before
+  int64_t Integer(size_t argument) const;           // an integer argument of the step
+  double Scalar(size_t argument) const;             // a 4- or 8-byte floating-point one
+
+  int64_t Elements(const std::string& tensor) const;
+  int64_t Extent(const std::string& tensor, size_t axis) const;
+  double Read(const std::string& tensor, int64_t element) const;
+  void Write(const std::string& tensor_or_reference, int64_t element, double value);
+  char* Address(const std::string& tensor_or_workspace) const;
+
+  // A `__device__` variable, initially 0. Its value is put back to 0 before the next launch.
+  int64_t& Global(const std::string& name) { return globals_[name]; }
+
+  // Ends the launch badly; the lambda should return right after.
+  void Crash(const std::string& why) { Fail(LaunchStatus::kCrashed, why); }
+  void Hang() { Fail(LaunchStatus::kTimedOut, "the kernel did not finish in time"); }
+  void Fail(LaunchStatus status, const std::string& detail);
+  const LaunchOutcome& outcome() const { return outcome_; }
+
+ private:
+  char* Element(const std::string& tensor, int64_t element) const;
+
+  const ResolvedStep& step_;
+  const Bindings& bindings_;
+  std::map<std::string, int64_t>& globals_;
+  int64_t execution_;
+  LaunchOutcome outcome_;
+};
+
+// What a kernel may know when it is asked for its cost.
+struct FakeTiming {
+  CacheState cache = CacheState::kCold;
+  bool repeats_addresses = false;  // the plan execution before this one in the sample used the same buffers
+  int64_t sample = 0;              // number of the timed sample on this session, from 0
+};
+
+struct FakeKernel {
+  std::function<void(FakeLaunch&)> run;
+  std::function<double(const FakeTiming&)> microseconds = [](const FakeTiming&) { return 100.0; };
+  LaunchStatus load = LaunchStatus::kOk;  // kResourceLimit, …: the program does not load
+  KernelResources resources;
+};
+
+// The script of a device. Functions may be empty: no noise, a steady clock.
+struct FakeDevice {
+  DeviceFacts facts = DefaultFacts();
+  std::map<std::string, FakeKernel> kernels;                   // by name expression, tunables replaced
+  std::function<double()> log_noise;                           // of each timed sample, relative
+  std::function<DeviceCondition(int64_t)> condition;           // nth call, from 0
+  int64_t lost_after_launches = -1;                            // the device goes away then; -1: never
+  bool lost_after_crash = false;                               // a crash or hang takes the session with it
+
+  static DeviceFacts DefaultFacts();  // "fake", not modelled, 64 MiB of memory, 1 MiB of L2, 1 GB/s
+};
+
+// Not thread-safe, like any session.
+class FakeSession : public DeviceSession {
+ public:
+  explicit FakeSession(FakeDevice device) : device_(std::move(device)) {}
+  ~FakeSession() override;
+
+  const DeviceFacts& facts() const override { return device_.facts; }
+  bool lost() const override { return lost_; }
+  Result<LoadOutcome> Load(const CompiledProgram& program) override;
+  Result<bool> GlobalsChanged(LoadedProgram& program) override;
+  Result<std::unique_ptr<Arena>> Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) override;
+  Result<std::optional<std::string>> CheckGaps(Arena& arena) override;
+  int64_t FreeBytes() const override;
+  Status Draw(const DrawRequest& request) override;
+  Status Poison(const TensorView& view) override;
+  Status Fill(uint64_t address, int64_t bytes, uint8_t value) override;
+  Result<bool> IsZero(uint64_t address, int64_t bytes) override;
+  Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) override;
+  Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override;
+  Status GatherSlices(const TensorView& source, const TensorView& destination,
+                      const std::vector<int64_t>& slices) override;
+  Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override;
+  Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override;
+  Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) override;
+  Result<SampleOutcome> TimeSample(const SampleRequest& request) override;
+  Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override;
+  Result<DeviceCondition> Condition() override;
+
+  // For tests: what the session was asked to do.
+  int64_t launches() const { return launches_; }          // plan executions, timed ones included
+  int64_t timed_samples() const { return samples_; }
+  int64_t allocated_bytes() const { return *allocated_; }
+  int64_t peak_allocated_bytes() const { return peak_allocated_; }
+
+ private:
+  class Memory;
+  class Program;
+  Status Alive() const;
+  // Runs all steps on one set of buffers; adds what they cost to `microseconds`.
+  LaunchOutcome Execute(Program& program, const ResolvedPlan& plan, const Bindings& bindings, const FakeTiming& timing,
+                        double* microseconds);
+
+  FakeDevice device_;
+  bool lost_ = false;
+  int64_t launches_ = 0, samples_ = 0, conditions_ = 0;
+  std::shared_ptr<int64_t> allocated_ = std::make_shared<int64_t>(0);  // arenas may outlive a lost session
+  int64_t peak_allocated_ = 0;
+};
+
+}  // namespace hone

@@ -1,0 +1,451 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/host_tensor_ops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "tuner/core/draw.h"
+#include "tuner/core/draw_table.h"
+#include "tuner/device/cuda/harness_element.h"
+
+namespace hone::host {
+namespace {
+
+// Storage types that say how their bits are to be read.
+struct Half { uint16_t bits; };
+struct Brain { uint16_t bits; };
+
+float ToFloat(Half h) {
+  const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16;
+  const uint32_t exponent = (h.bits >> 10) & 0x1fu;
+  const uint32_t mantissa = h.bits & 0x3ffu;
+  if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24, exact in float
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+}
+
+Half ToHalf(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return {static_cast<uint16_t>(sign | 0x7fffu)};
+  if (magnitude >= 0x477ff000u) return {static_cast<uint16_t>(sign | 0x7c00u)};  // 65520 and above round to infinity
+  if (magnitude < 0x38800000u) {
+    // Below 2^-14: adding 0.5 lets the float adder round to multiples of 2^-24, nearest even.
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    return {static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(0.5f)))};
+  }
+  const uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+  return {static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13))};
+}
+
+float ToFloat(Brain b) { return std::bit_cast<float>(static_cast<uint32_t>(b.bits) << 16); }
+
+Brain ToBrain(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return {0x7fff};
+  return {static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
+}
+
+template <typename T>
+double ToDouble(T value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
+    return static_cast<double>(ToFloat(value));
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+// A float as the harness kernels store it: integers by way of 64 bits, so that they wrap alike.
+template <typename T>
+T FromFloat(float value) {
+  if constexpr (std::is_same_v<T, Half>) {
+    return ToHalf(value);
+  } else if constexpr (std::is_same_v<T, Brain>) {
+    return ToBrain(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return static_cast<T>(static_cast<int64_t>(value));
+  }
+}
+
+template <typename T>
+T FromInteger(int64_t value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
+    return FromFloat<T>(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// A double rounded once. Through float, round-to-odd keeps the second rounding from seeing a false tie.
+template <typename T>
+T FromDouble(double value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Brain>) {
+    float narrowed = static_cast<float>(value);
+    if (std::isfinite(narrowed) && static_cast<double>(narrowed) != value) {
+      uint32_t bits = std::bit_cast<uint32_t>(narrowed);
+      if (std::abs(static_cast<double>(narrowed)) > std::abs(value)) --bits;  // towards zero
+      narrowed = std::bit_cast<float>(bits | 1u);
+    }
+    return FromFloat<T>(narrowed);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return static_cast<T>(static_cast<int64_t>(value));
+  }
+}
+
+template <typename T>
+struct TypeTag {
+  using Type = T;
+};
+
+// Calls `f` with the storage type of `dtype`.
+template <typename F>
+decltype(auto) WithType(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::kFloat64: return f(TypeTag<double>{});
+    case DType::kFloat32: return f(TypeTag<float>{});
+    case DType::kFloat16: return f(TypeTag<Half>{});
+    case DType::kBFloat16: return f(TypeTag<Brain>{});
+    case DType::kInt64: return f(TypeTag<int64_t>{});
+    case DType::kInt32: return f(TypeTag<int32_t>{});
+    case DType::kUInt32: return f(TypeTag<uint32_t>{});
+    case DType::kInt16: return f(TypeTag<int16_t>{});
+    case DType::kInt8: return f(TypeTag<int8_t>{});
+    case DType::kUInt8: return f(TypeTag<uint8_t>{});
+  }
+  CheckFailed(__FILE__, __LINE__, "dtype", "a dtype outside its enumeration");
+}
+
+// The unsigned integer as wide as T.
+template <typename T>
+using WordOf = std::conditional_t<
+    sizeof(T) == 1, uint8_t,
+    std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+
+template <typename F>
+decltype(auto) WithWord(DType dtype, F&& f) {
+  switch (DTypeBytes(dtype)) {
+    case 1: return f(TypeTag<uint8_t>{});
+    case 2: return f(TypeTag<uint16_t>{});
+    case 4: return f(TypeTag<uint32_t>{});
+    default: return f(TypeTag<uint64_t>{});
+  }
+}
+
+harness::Precision PrecisionOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64: return harness::kBinary64;
+    case DType::kFloat32: return harness::kBinary32;
+    case DType::kFloat16: return harness::kBinary16;
+    case DType::kBFloat16: return harness::kBrain16;
+    default: return harness::kInteger;
+  }
+}
+
+// A run of elements along the last axis.
+struct Row {
+  int64_t linear = 0;    // row-major number of its first element
+  int64_t offset = 0;    // elements from the base address
+  int64_t slice = 0;     // of its first element
+  int64_t position = 0;  // of its first element, within its slice
+  int64_t count = 0;
+  int64_t stride = 1;           // elements
+  int64_t slice_step = 0;       // 1 when the last axis is the slice axis
+  int64_t position_step = 1;    // 0 then
+};
+
+// Visits all rows in row-major order. Positions number the elements of a slice row-major over the other axes.
+template <typename F>
+void ForEachRow(const TensorView& view, F&& visit) {
+  if (view.elements == 0) return;
+  Row row;
+  const size_t rank = view.shape.size();
+  if (rank == 0) {
+    row.count = 1;
+    visit(row);
+    return;
+  }
+  const auto slice_axis = static_cast<size_t>(view.slice_axis);  // -1 becomes an axis that is not there
+  std::vector<int64_t> position_stride(rank, 0);
+  int64_t elements_in_slice = 1;
+  for (size_t axis = rank; axis-- > 0;) {
+    if (axis == slice_axis) continue;
+    position_stride[axis] = elements_in_slice;
+    elements_in_slice *= view.shape[axis];
+  }
+  const size_t last = rank - 1;
+  row.count = view.shape[last];
+  row.stride = view.strides[last];
+  row.slice_step = last == slice_axis ? 1 : 0;
+  row.position_step = last == slice_axis ? 0 : 1;
+  std::vector<int64_t> index(rank, 0);
+  for (;;) {
+    visit(row);
+    row.linear += row.count;
+    size_t axis = last;
+    while (axis-- > 0) {
+      ++index[axis];
+      row.offset += view.strides[axis];
+      (axis == slice_axis ? row.slice : row.position) += axis == slice_axis ? 1 : position_stride[axis];
+      if (index[axis] < view.shape[axis]) break;
+      row.offset -= view.strides[axis] * index[axis];
+      (axis == slice_axis ? row.slice : row.position) -= (axis == slice_axis ? 1 : position_stride[axis]) * index[axis];
+      index[axis] = 0;
+    }
+    if (axis == static_cast<size_t>(-1)) return;
+  }
+}
+
+template <typename T>
+T* Base(const TensorView& view) {
+  return reinterpret_cast<T*>(static_cast<uintptr_t>(view.address));  // NOLINT: addresses are pointers here
+}
+
+// memcpy: a view may be aligned to its element's size or not at all.
+template <typename T>
+T Load(const T* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+uint64_t PoisonBits(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64: return 0x7ff4b0b0b0b0b0b1ULL;
+    case DType::kFloat32: return 0x7fa5b0b1ULL;
+    case DType::kFloat16: return 0x7d5bULL;
+    case DType::kBFloat16: return 0x7fabULL;
+    case DType::kInt64: return 0x5bd1e995a5a5a5a5ULL;
+    case DType::kInt32:
+    case DType::kUInt32: return 0x5bd1e9a5ULL;
+    case DType::kInt16: return 0x5ba5ULL;
+    case DType::kInt8:
+    case DType::kUInt8: return 0xa5ULL;
+  }
+  return 0;
+}
+
+double ReadElement(DType dtype, const void* element) {
+  return WithType(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    return ToDouble(Load(static_cast<const T*>(element)));
+  });
+}
+
+void WriteElement(DType dtype, void* element, double value) {
+  WithType(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    const T stored = FromDouble<T>(value);
+    std::memcpy(element, &stored, sizeof stored);
+  });
+}
+
+Status Draw(const DrawRequest& request) {
+  const TensorView& view = request.view;
+  if (view.elements == 0) return Status::Ok();
+  const int64_t slices = view.slices();
+  draw::Parameters base = MakeParameters(request.values, view.dtype, request.key, request.index_bound,
+                                         view.elements / std::max<int64_t>(slices, 1));
+  const float* quantiles = NormalQuantiles();
+  const float* exp_quantiles = ExpQuantiles();
+
+  // Which key and which source slice the elements of a slice are drawn with.
+  struct Source {
+    draw::Parameters parameters;
+    uint64_t slice_hash;
+    float constant;  // kConstant: the value, the same for a whole key
+  };
+  const auto source_of = [&](int64_t slice) {
+    Source source{base, 0, 0.0f};
+    uint64_t from = 0;
+    if (request.redraw_key != 0 && std::binary_search(request.redrawn.begin(), request.redrawn.end(), slice)) {
+      source.parameters.key = request.redraw_key;
+      from = static_cast<uint64_t>(slice);
+    } else {
+      from = draw::Permute(static_cast<uint64_t>(slice), static_cast<uint64_t>(slices), request.permutation_key);
+    }
+    source.slice_hash = draw::SliceHash(source.parameters.key, from);
+    return source;
+  };
+
+  WithType(view.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    T* memory = Base<T>(view);
+    ForEachRow(view, [&](const Row& row) {
+      Source source = source_of(row.slice);
+      for (int64_t i = 0; i < row.count; ++i) {
+        if (row.slice_step != 0 && i > 0) source = source_of(row.slice + i);
+        const auto position = static_cast<uint64_t>(row.position + i * row.position_step);
+        const uint64_t bits = draw::HashInSlice(source.slice_hash, position);
+        const T value = base.kind == draw::kIndex
+                            ? FromInteger<T>(draw::IndexFromBits(source.parameters, bits))
+                            : FromFloat<T>(draw::ValueFromBits(source.parameters, bits, position, quantiles, exp_quantiles));
+        std::memcpy(memory + row.offset + i * row.stride, &value, sizeof value);
+      }
+    });
+  });
+  return Status::Ok();
+}
+
+void Poison(const TensorView& view) {
+  const int64_t width = DTypeBytes(view.dtype);
+  const uint64_t bits = PoisonBits(view.dtype);
+  char* memory = Base<char>(view);
+  for (int64_t at = 0; at + width <= view.span_bytes; at += width) {
+    std::memcpy(memory + at, &bits, static_cast<size_t>(width));  // little-endian: the low bytes
+  }
+}
+
+Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) {
+  if (source.dtype != destination.dtype || source.shape.size() != destination.shape.size() ||
+      source.slice_axis != destination.slice_axis) {
+    return Status::InvalidArgument("gathering slices between tensors of different dtype, rank or slice axis");
+  }
+  for (size_t axis = 0; axis < source.shape.size(); ++axis) {
+    const int64_t expected = static_cast<int>(axis) == source.slice_axis ? static_cast<int64_t>(slices.size())
+                                                                         : source.shape[axis];
+    if (destination.shape[axis] != expected) {
+      return Status::InvalidArgument(fmt::format("gathering {} slices into an axis {} of extent {}, expected {}",
+                                                 slices.size(), axis, destination.shape[axis], expected));
+    }
+  }
+  int64_t slice_stride = 0;
+  if (source.slice_axis >= 0) {
+    slice_stride = source.strides[static_cast<size_t>(source.slice_axis)];
+    for (int64_t slice : slices) {
+      if (slice < 0 || slice >= source.slices()) {
+        return Status::InvalidArgument(fmt::format("slice {} of a tensor with {}", slice, source.slices()));
+      }
+    }
+  }
+  // Walk the destination; the source element lies at the same index but for the slice axis.
+  const size_t rank = destination.shape.size();
+  TensorView from = destination;
+  from.strides = source.strides;
+  const auto width = static_cast<size_t>(DTypeBytes(source.dtype));
+  const char* read = Base<const char>(source);
+  char* write = Base<char>(destination);
+  std::vector<int64_t> read_offsets;  // per row of `from`, in elements, slice axis moved to the listed slice
+  ForEachRow(from, [&](const Row& row) {
+    const int64_t shift = source.slice_axis >= 0 && row.slice_step == 0
+                              ? (slices[static_cast<size_t>(row.slice)] - row.slice) * slice_stride
+                              : 0;
+    read_offsets.push_back(row.offset + shift);
+  });
+  size_t at = 0;
+  ForEachRow(destination, [&](const Row& row) {
+    const int64_t read_offset = read_offsets[at++];
+    const int64_t read_stride = rank == 0 ? 1 : source.strides[rank - 1];
+    if (row.slice_step == 0 && row.stride == 1 && read_stride == 1) {
+      std::memcpy(write + static_cast<size_t>(row.offset) * width, read + static_cast<size_t>(read_offset) * width,
+                  static_cast<size_t>(row.count) * width);
+      return;
+    }
+    for (int64_t i = 0; i < row.count; ++i) {
+      const int64_t source_index = row.slice_step != 0 ? slices[static_cast<size_t>(row.slice + i)] : i;
+      std::memcpy(write + static_cast<size_t>(row.offset + i * row.stride) * width,
+                  read + static_cast<size_t>(read_offset + source_index * read_stride) * width, width);
+    }
+  });
+  return Status::Ok();
+}
+
+Comparison Compare(const TensorView& output, const double* reference, const Tolerance& tolerance) {
+  Comparison result;
+  result.total = output.elements;
+  if (output.elements == 0) return result;
+  const auto slices = static_cast<size_t>(output.slices());
+
+  // Root mean square of the reference per slice. What is not finite is left out: one infinity would excuse all else.
+  std::vector<double> rms(slices, 0.0);
+  double sum_reference2 = 0;
+  ForEachRow(output, [&](const Row& row) {
+    for (int64_t i = 0; i < row.count; ++i) {
+      const double expected = reference[row.linear + i];
+      if (!std::isfinite(expected)) continue;
+      rms[static_cast<size_t>(row.slice + i * row.slice_step)] += expected * expected;
+      sum_reference2 += expected * expected;
+    }
+  });
+  const double per_slice = static_cast<double>(output.elements) / static_cast<double>(slices);
+  for (double& sum : rms) sum = std::sqrt(sum / per_slice);
+
+  double sum_error2 = 0, sum_ulp = 0;
+  const harness::Precision precision = PrecisionOf(output.dtype);
+  WithType(output.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    using Word = WordOf<T>;
+    const auto poison = static_cast<Word>(PoisonBits(output.dtype));
+    const T* memory = Base<const T>(output);
+    ForEachRow(output, [&](const Row& row) {
+      for (int64_t i = 0; i < row.count; ++i) {
+        const T stored = Load(memory + row.offset + i * row.stride);
+        const auto word = std::bit_cast<Word>(stored);
+        const double expected = reference[row.linear + i];
+        const double actual = ToDouble(stored);
+        const harness::Judged judged = harness::Judge(
+            actual, expected, rms[static_cast<size_t>(row.slice + i * row.slice_step)], tolerance.c_max, precision);
+        const bool unwritten = word == poison && !(actual == expected);
+        if (judged.wrong || unwritten) {
+          if (result.wrong == 0) {
+            result.first_wrong = row.linear + i;
+            result.first_expected = expected;
+            result.first_actual = actual;
+          }
+          ++result.wrong;
+        }
+        result.unwritten += unwritten;
+        result.non_finite += judged.non_finite;
+        result.max_scaled = std::max(result.max_scaled, judged.scaled);
+        result.max_ulp = std::max(result.max_ulp, judged.ulps);
+        sum_error2 += judged.error * judged.error;
+        sum_ulp += judged.ulps;
+      }
+    });
+  });
+  if (sum_error2 > 0) {
+    result.rms_error = sum_reference2 > 0 ? std::sqrt(sum_error2 / sum_reference2) : std::numeric_limits<double>::infinity();
+  }
+  result.mean_ulp = sum_ulp / static_cast<double>(output.elements);
+  return result;
+}
+
+std::vector<uint64_t> Digest(const TensorView& view, uint64_t key) {
+  std::vector<uint64_t> digests(static_cast<size_t>(view.slices()), 0);
+  WithWord(view.dtype, [&](auto tag) {
+    using Word = typename decltype(tag)::Type;
+    const Word* memory = Base<const Word>(view);
+    ForEachRow(view, [&](const Row& row) {
+      for (int64_t i = 0; i < row.count; ++i) {
+        const uint64_t bits = Load(memory + row.offset + i * row.stride);
+        digests[static_cast<size_t>(row.slice + i * row.slice_step)] +=
+            draw::ElementDigest(bits, static_cast<uint64_t>(row.position + i * row.position_step), key);
+      }
+    });
+  });
+  return digests;
+}
+
+bool IsZero(const void* memory, int64_t bytes) {
+  if (bytes <= 0) return true;
+  const char* at = static_cast<const char*>(memory);
+  return at[0] == 0 && std::memcmp(at, at + 1, static_cast<size_t>(bytes - 1)) == 0;
+}
+
+}  // namespace hone::host

@@ -1,0 +1,366 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Drawing, comparing, digesting and gathering on small tensors that can be checked by hand, strided ones and
+// ones whose slice axis is the last among them.
+#include "tuner/device/host_tensor_ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "tuner/core/draw.h"
+
+namespace hone {
+namespace {
+
+constexpr uint64_t kKey = 0x9d2c5680ca3a2a91ULL;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// A tensor over memory of its own.
+struct Tensor {
+  std::vector<char> memory;
+  TensorView view;
+
+  Tensor(DType dtype, std::vector<int64_t> shape, int slice_axis, std::vector<int64_t> strides = {}) {
+    view.dtype = dtype;
+    view.shape = shape;
+    view.slice_axis = slice_axis;
+    view.elements = 1;
+    for (int64_t extent : shape) view.elements *= extent;
+    if (strides.empty()) {
+      strides.resize(shape.size());
+      int64_t stride = 1;
+      for (size_t i = shape.size(); i-- > 0; stride *= shape[i]) strides[i] = stride;
+    }
+    view.strides = strides;
+    int64_t last = 0;
+    for (size_t i = 0; i < shape.size(); ++i) last += (shape[i] - 1) * strides[i];
+    view.span_bytes = view.elements == 0 ? 0 : (last + 1) * DTypeBytes(dtype);
+    memory.assign(static_cast<size_t>(view.span_bytes) + 16, 0x77);
+    view.address = reinterpret_cast<uint64_t>(memory.data());
+  }
+  char* At(std::vector<int64_t> index) {
+    int64_t offset = 0;
+    for (size_t i = 0; i < index.size(); ++i) offset += index[i] * view.strides[i];
+    return memory.data() + offset * DTypeBytes(view.dtype);
+  }
+  double Get(std::vector<int64_t> index) { return host::ReadElement(view.dtype, At(std::move(index))); }
+  void Set(std::vector<int64_t> index, double value) { host::WriteElement(view.dtype, At(std::move(index)), value); }
+};
+
+DrawRequest Normal(const TensorView& view) {
+  DrawRequest request;
+  request.view = view;
+  request.key = kKey;
+  return request;
+}
+
+// --- elements ---
+
+TEST(HostElements, EveryFloat16SurvivesARoundTrip) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<uint16_t>(bits);
+    const double value = host::ReadElement(DType::kFloat16, &half);
+    uint16_t back = 0;
+    host::WriteElement(DType::kFloat16, &back, value);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(host::ReadElement(DType::kFloat16, &back)));
+    } else {
+      ASSERT_EQ(back, half);
+    }
+  }
+}
+
+TEST(HostElements, RoundToNearestEvenOnceOnly) {
+  const auto half = [](double v) {
+    uint16_t bits = 0;
+    host::WriteElement(DType::kFloat16, &bits, v);
+    return bits;
+  };
+  EXPECT_EQ(half(1.0), 0x3c00);
+  EXPECT_EQ(half(1.0 + 0x1p-11), 0x3c00);             // a tie: to even
+  EXPECT_EQ(half(1.0 + 3 * 0x1p-11), 0x3c02);         // a tie: to even
+  EXPECT_EQ(half(1.0 + 0x1p-11 + 0x1p-40), 0x3c01);   // above the tie, by less than a float can hold
+  EXPECT_EQ(half(1.0 + 3 * 0x1p-11 - 0x1p-40), 0x3c01);
+  EXPECT_EQ(half(65519.9), 0x7bff);
+  EXPECT_EQ(half(65520.0), 0x7c00);
+  EXPECT_EQ(half(-1e300), 0xfc00);
+  EXPECT_EQ(half(0x1p-24), 0x0001);
+  EXPECT_EQ(half(0x1p-25), 0x0000);                   // a tie: to even
+  EXPECT_EQ(half(-0.0), 0x8000);
+  uint16_t brain = 0;
+  host::WriteElement(DType::kBFloat16, &brain, 1.0 + 0x1p-8);
+  EXPECT_EQ(brain, 0x3f80);
+  host::WriteElement(DType::kBFloat16, &brain, 1.0 + 0x1p-8 + 0x1p-40);
+  EXPECT_EQ(brain, 0x3f81);
+  host::WriteElement(DType::kBFloat16, &brain, kNan);
+  EXPECT_TRUE(std::isnan(host::ReadElement(DType::kBFloat16, &brain)));
+}
+
+TEST(HostElements, PoisonIsNoValueThatArithmeticMakes) {
+  for (DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+    const uint64_t bits = host::PoisonBits(dtype);
+    EXPECT_TRUE(std::isnan(host::ReadElement(dtype, &bits))) << DTypeName(dtype);
+    uint64_t canonical = 0;
+    host::WriteElement(dtype, &canonical, kNan);
+    EXPECT_NE(bits, canonical) << DTypeName(dtype);
+  }
+  EXPECT_EQ(host::PoisonBits(DType::kInt32) % 2, 1u);
+}
+
+// --- drawing ---
+
+TEST(HostDraw, ASliceDependsOnItsNumberAndPositionAlone) {
+  // The same values whether slices are rows, columns, or rows with gaps between them.
+  Tensor rows(DType::kFloat32, {6, 5}, 0), columns(DType::kFloat32, {5, 6}, 1), apart(DType::kFloat32, {6, 5}, 0, {9, 1});
+  for (Tensor* tensor : {&rows, &columns, &apart}) ASSERT_TRUE(host::Draw(Normal(tensor->view)).ok());
+  std::set<double> distinct;
+  for (int64_t slice = 0; slice < 6; ++slice) {
+    for (int64_t position = 0; position < 5; ++position) {
+      EXPECT_EQ(rows.Get({slice, position}), columns.Get({position, slice}));
+      EXPECT_EQ(rows.Get({slice, position}), apart.Get({slice, position}));
+      distinct.insert(rows.Get({slice, position}));
+    }
+  }
+  EXPECT_EQ(distinct.size(), 30u);
+  EXPECT_EQ(*apart.At({0, 5}), 0x77) << "bytes between rows were written";
+}
+
+TEST(HostDraw, PositionsRunOverTheOtherAxesRowMajor) {
+  Tensor whole(DType::kFloat32, {1, 12}, 0), cube(DType::kFloat32, {3, 1, 4}, 1);
+  ASSERT_TRUE(host::Draw(Normal(whole.view)).ok());
+  ASSERT_TRUE(host::Draw(Normal(cube.view)).ok());
+  for (int64_t i = 0; i < 12; ++i) EXPECT_EQ(whole.Get({0, i}), cube.Get({i / 4, 0, i % 4}));
+}
+
+TEST(HostDraw, PermutationMovesSlicesAndRedrawnOnesAreNew) {
+  Tensor plain(DType::kFloat32, {16, 3}, 0), moved(DType::kFloat32, {16, 3}, 0);
+  ASSERT_TRUE(host::Draw(Normal(plain.view)).ok());
+  DrawRequest request = Normal(moved.view);
+  request.permutation_key = 77;
+  request.redraw_key = kKey + 1;
+  request.redrawn = {2, 9};
+  ASSERT_TRUE(host::Draw(request).ok());
+  int displaced = 0;
+  for (int64_t slice = 0; slice < 16; ++slice) {
+    const auto from = static_cast<int64_t>(draw::Permute(static_cast<uint64_t>(slice), 16, 77));
+    displaced += from != slice;
+    for (int64_t i = 0; i < 3; ++i) {
+      if (slice == 2 || slice == 9) {
+        EXPECT_NE(moved.Get({slice, i}), plain.Get({from, i}));
+      } else {
+        EXPECT_EQ(moved.Get({slice, i}), plain.Get({from, i}));
+      }
+    }
+  }
+  EXPECT_GT(displaced, 8);
+}
+
+TEST(HostDraw, NormalValuesHaveTheMomentsTheySay) {
+  Tensor tensor(DType::kFloat32, {100, 1000}, 0);
+  DrawRequest request = Normal(tensor.view);
+  request.values.scale = 2;
+  request.values.offset = 3;
+  ASSERT_TRUE(host::Draw(request).ok());
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < 100; ++i) {
+    for (int64_t j = 0; j < 1000; ++j) {
+      const double v = (tensor.Get({i, j}) - 3) / 2;
+      sum += v;
+      squares += v * v;
+    }
+  }
+  EXPECT_NEAR(sum / 1e5, 0, 5 / std::sqrt(1e5));
+  EXPECT_NEAR(squares / 1e5, 1, 0.03);
+}
+
+TEST(HostDraw, IndicesStayBelowTheirBound) {
+  Tensor tensor(DType::kInt32, {50, 20}, 0);
+  DrawRequest request = Normal(tensor.view);
+  request.values.distribution = Distribution::kIndex;
+  request.index_bound = 7;
+  ASSERT_TRUE(host::Draw(request).ok());
+  std::set<double> seen;
+  for (int64_t i = 0; i < 50; ++i) {
+    for (int64_t j = 0; j < 20; ++j) seen.insert(tensor.Get({i, j}));
+  }
+  EXPECT_EQ(seen, (std::set<double>{0, 1, 2, 3, 4, 5, 6}));
+}
+
+// --- poison and comparison ---
+
+TEST(HostCompare, PassesWhatIsWithinTolerance) {
+  Tensor tensor(DType::kFloat32, {2, 2}, 0);
+  const std::vector<double> reference = {1, -2, 3, 4};
+  for (int64_t i = 0; i < 4; ++i) tensor.Set({i / 2, i % 2}, reference[static_cast<size_t>(i)] * (1 + 1e-6));
+  const Comparison same = host::Compare(tensor.view, reference.data(), {1e-5, 1e-5});
+  EXPECT_EQ(same.total, 4);
+  EXPECT_EQ(same.wrong, 0);
+  EXPECT_FALSE(same.first_wrong);
+  EXPECT_NEAR(same.max_scaled, 1e-6, 1e-7);
+  EXPECT_NEAR(same.rms_error, 1e-6, 1e-7);
+}
+
+TEST(HostCompare, NamesTheFirstWrongElementAndCountsAll) {
+  Tensor tensor(DType::kFloat32, {2, 3}, 0, {5, 1});
+  const std::vector<double> reference = {1, 1, 1, 1, 1, 1};
+  for (int64_t i = 0; i < 6; ++i) tensor.Set({i / 3, i % 3}, i == 4 || i == 5 ? 1.5 : 1.0);
+  const Comparison comparison = host::Compare(tensor.view, reference.data(), {0.1, 0.1});
+  EXPECT_EQ(comparison.wrong, 2);
+  EXPECT_EQ(*comparison.first_wrong, 4);
+  EXPECT_EQ(comparison.first_expected, 1);
+  EXPECT_EQ(comparison.first_actual, 1.5);
+  EXPECT_NEAR(comparison.max_scaled, 0.5, 1e-12);
+  EXPECT_NEAR(comparison.rms_error, std::sqrt(0.5 / 6), 1e-12);
+  // Half a unit at 1.0, in steps of 2^-23.
+  EXPECT_EQ(comparison.max_ulp, 0.5 * 0x1p23);
+}
+
+TEST(HostCompare, ScaleIsTheSlicesOwn) {
+  // An error of 0.01 is nothing in a slice whose values are near 100 and everything in one near 0.001.
+  Tensor tensor(DType::kFloat32, {2, 2}, 0);
+  const std::vector<double> reference = {100, 0, 0.001, 0};
+  for (int64_t i = 0; i < 4; ++i) tensor.Set({i / 2, i % 2}, reference[static_cast<size_t>(i)] + (i % 2) * 0.01);
+  const Comparison comparison = host::Compare(tensor.view, reference.data(), {0.01, 1});
+  EXPECT_EQ(comparison.wrong, 1);
+  EXPECT_EQ(*comparison.first_wrong, 3);
+}
+
+TEST(HostCompare, NanAndInfinityAreNeverWildcards) {
+  Tensor tensor(DType::kFloat16, {1, 6}, 0);
+  const double nan = kNan;
+  const std::vector<double> reference = {1, 1, nan, kInfinity, nan, kInfinity};
+  const std::vector<double> output = {nan, kInfinity, nan, kInfinity, 1, -kInfinity};
+  for (int64_t i = 0; i < 6; ++i) tensor.Set({0, i}, output[static_cast<size_t>(i)]);
+  const Comparison comparison = host::Compare(tensor.view, reference.data(), {1e9, 1e9});
+  EXPECT_EQ(comparison.wrong, 4);  // both wrong non-finite values, the missed NaN, the wrong infinity
+  EXPECT_EQ(*comparison.first_wrong, 0);
+  EXPECT_EQ(comparison.non_finite, 5);
+}
+
+TEST(HostCompare, PoisonLeftBehindIsUnwrittenEvenWhereNanIsExpected) {
+  for (DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt32, DType::kInt8}) {
+    Tensor tensor(dtype, {2, 2}, 0, {3, 1});
+    host::Poison(tensor.view);
+    tensor.Set({0, 0}, 1);
+    const std::vector<double> reference = {1, IsFloating(dtype) ? kNan : 0, 1, 1};
+    const Comparison comparison = host::Compare(tensor.view, reference.data(), {1e9, 1e9});
+    EXPECT_EQ(comparison.unwritten, 3) << DTypeName(dtype);
+    EXPECT_EQ(comparison.wrong, 3) << DTypeName(dtype);
+    uint64_t between = 0;
+    std::memcpy(&between, tensor.At({0, 2}), static_cast<size_t>(DTypeBytes(dtype)));
+    EXPECT_EQ(between, host::PoisonBits(dtype)) << "between rows, " << DTypeName(dtype);
+  }
+}
+
+TEST(HostCompare, NothingOfZeroIsRightAndSomethingIsInfinitelyWrong) {
+  Tensor tensor(DType::kFloat32, {1, 2}, 0);
+  const std::vector<double> reference = {0, 0};
+  tensor.Set({0, 0}, 0);
+  tensor.Set({0, 1}, 0);
+  EXPECT_EQ(host::Compare(tensor.view, reference.data(), {1, 1}).rms_error, 0);
+  tensor.Set({0, 1}, 1e-30);
+  const Comparison comparison = host::Compare(tensor.view, reference.data(), {1, 1});
+  EXPECT_EQ(comparison.wrong, 1);
+  EXPECT_EQ(comparison.rms_error, kInfinity);
+}
+
+// --- digests ---
+
+TEST(HostDigest, FollowsASliceAndSeesEveryBit) {
+  Tensor plain(DType::kFloat32, {8, 4}, 0), moved(DType::kFloat32, {8, 4}, 0);
+  ASSERT_TRUE(host::Draw(Normal(plain.view)).ok());
+  DrawRequest request = Normal(moved.view);
+  request.permutation_key = 5;
+  ASSERT_TRUE(host::Draw(request).ok());
+  const auto before = host::Digest(plain.view, 11), after = host::Digest(moved.view, 11);
+  ASSERT_EQ(before.size(), 8u);
+  for (uint64_t slice = 0; slice < 8; ++slice) {
+    EXPECT_EQ(after[slice], before[draw::Permute(slice, 8, 5)]);
+  }
+  EXPECT_NE(host::Digest(plain.view, 12), before) << "the key does not matter";
+
+  plain.Set({3, 1}, 0.0);
+  const auto zero = host::Digest(plain.view, 11);
+  plain.Set({3, 1}, -0.0);
+  const auto negative = host::Digest(plain.view, 11);
+  EXPECT_NE(zero[3], negative[3]) << "the sign of zero does not count";
+  EXPECT_EQ(zero[2], negative[2]);
+  // Two elements of a slice changing places is a change.
+  plain.Set({3, 1}, 5);
+  plain.Set({3, 2}, 6);
+  const auto ordered = host::Digest(plain.view, 11);
+  plain.Set({3, 1}, 6);
+  plain.Set({3, 2}, 5);
+  EXPECT_NE(host::Digest(plain.view, 11)[3], ordered[3]);
+}
+
+TEST(HostDigest, IgnoresBytesBetweenRows) {
+  Tensor apart(DType::kFloat16, {3, 2}, 0, {4, 1});
+  ASSERT_TRUE(host::Draw(Normal(apart.view)).ok());
+  const auto before = host::Digest(apart.view, 1);
+  *apart.At({1, 2}) ^= 1;
+  EXPECT_EQ(host::Digest(apart.view, 1), before);
+}
+
+// --- gathering ---
+
+TEST(HostGather, CopiesTheListedSlicesInTheirOrder) {
+  Tensor source(DType::kFloat32, {4, 3}, 0, {6, 2}), destination(DType::kFloat32, {2, 3}, 0);
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t j = 0; j < 3; ++j) source.Set({i, j}, static_cast<double>(10 * i + j));
+  }
+  ASSERT_TRUE(host::GatherSlices(source.view, destination.view, {3, 1}).ok());
+  EXPECT_EQ(destination.Get({0, 2}), 32);
+  EXPECT_EQ(destination.Get({1, 0}), 10);
+}
+
+TEST(HostGather, WorksWhenTheSliceAxisIsInTheMiddleOrLast) {
+  Tensor source(DType::kInt32, {2, 3, 4}, 1), middle(DType::kInt32, {2, 2, 4}, 1);
+  Tensor last_source(DType::kInt32, {2, 3}, 1), last(DType::kInt32, {2, 1}, 1);
+  for (int64_t i = 0; i < 2; ++i) {
+    for (int64_t j = 0; j < 3; ++j) {
+      last_source.Set({i, j}, static_cast<double>(10 * i + j));
+      for (int64_t k = 0; k < 4; ++k) source.Set({i, j, k}, static_cast<double>(100 * i + 10 * j + k));
+    }
+  }
+  ASSERT_TRUE(host::GatherSlices(source.view, middle.view, {0, 2}).ok());
+  EXPECT_EQ(middle.Get({1, 1, 3}), 123);
+  EXPECT_EQ(middle.Get({0, 0, 1}), 1);
+  ASSERT_TRUE(host::GatherSlices(last_source.view, last.view, {2}).ok());
+  EXPECT_EQ(last.Get({0, 0}), 2);
+  EXPECT_EQ(last.Get({1, 0}), 12);
+}
+
+TEST(HostGather, CopiesATensorWithoutSlicesWhole) {
+  Tensor source(DType::kFloat32, {2, 2}, -1), destination(DType::kFloat32, {2, 2}, -1);
+  source.Set({1, 1}, 8);
+  ASSERT_TRUE(host::GatherSlices(source.view, destination.view, {0}).ok());
+  EXPECT_EQ(destination.Get({1, 1}), 8);
+}
+
+TEST(HostGather, RefusesShapesThatDoNotBelongTogether) {
+  Tensor source(DType::kFloat32, {4, 3}, 0), wrong(DType::kFloat32, {3, 3}, 0), right(DType::kFloat32, {1, 3}, 0);
+  EXPECT_FALSE(host::GatherSlices(source.view, wrong.view, {0}).ok());
+  EXPECT_FALSE(host::GatherSlices(source.view, right.view, {4}).ok());
+  EXPECT_TRUE(host::GatherSlices(source.view, right.view, {3}).ok());
+}
+
+TEST(HostIsZero, SeesOneBitAnywhere) {
+  std::vector<char> memory(1000, 0);
+  EXPECT_TRUE(host::IsZero(memory.data(), 1000));
+  EXPECT_TRUE(host::IsZero(memory.data(), 0));
+  for (size_t at : {size_t{0}, size_t{500}, size_t{999}}) {
+    memory[at] = 16;
+    EXPECT_FALSE(host::IsZero(memory.data(), 1000)) << at;
+    memory[at] = 0;
+  }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sectors, cache lines and banks, one warp-wide access at a time.
+#include "tuner/device/sim/access_counters.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace hone::sim {
+
+SectorMap::SectorMap(const std::vector<std::pair<uint64_t, uint64_t>>& ranges) {
+  for (const auto& [begin, end] : ranges) {
+    Part part;
+    part.first = begin >> 5;
+    part.sectors = end > begin ? ((end - 1) >> 5) - part.first + 1 : 0;
+    part.read = ZeroedArray<uint8_t>((part.sectors + 7) / 8);
+    part.written = ZeroedArray<uint8_t>((part.sectors + 7) / 8);
+    parts_.push_back(std::move(part));
+  }
+}
+
+void LaunchCounters::Add(const LaunchCounters& other) {
+  blocks += other.blocks;
+  warps += other.warps;
+  accesses += other.accesses;
+  global_requests += other.global_requests;
+  load_requests += other.load_requests;
+  global_sectors += other.global_sectors;
+  global_lines += other.global_lines;
+  load_sectors += other.load_sectors;
+  l2_read_sectors += other.l2_read_sectors;
+  l2_write_sectors += other.l2_write_sectors;
+  l2_partial_sectors += other.l2_partial_sectors;
+  l2_atomics += other.l2_atomics;
+  atomic_sectors += other.atomic_sectors;
+  shared_requests += other.shared_requests;
+  shared_cycles += other.shared_cycles;
+  shared_conflict_cycles += other.shared_conflict_cycles;
+  barriers += other.barriers;
+  warp_operations += other.warp_operations;
+  mma_multiply_adds += other.mma_multiply_adds;
+  load_batches += other.load_batches;
+  load_batch_bytes += other.load_batch_bytes;
+  range_read.resize(std::max(range_read.size(), other.range_read.size()));
+  range_written.resize(std::max(range_written.size(), other.range_written.size()));
+  for (size_t i = 0; i < other.range_read.size(); ++i) range_read[i] += other.range_read[i];
+  for (size_t i = 0; i < other.range_written.size(); ++i) range_written[i] += other.range_written[i];
+}
+
+void AccessCounters::BeginLaunch(SectorMap* sectors, size_t ranges, uint64_t text_begin, uint64_t l1_bytes) {
+  for (uint16_t i = 1; i <= site_count_; ++i) {
+    const uint64_t code = Code(sites_[i]);
+    if (code <= AccessLog::kMaxCode) sites_by_code_[code] = 0;
+    sites_[i] = Site();
+  }
+  site_count_ = 0;
+  counters = LaunchCounters();
+  sectors_ = sectors;
+  text_begin_ = text_begin;
+  range_read_.assign(ranges, 0);
+  range_written_.assign(ranges, 0);
+  sets_ = std::bit_floor(std::max<uint64_t>(1, l1_bytes / (128 * kWays)));
+  lines_.assign(sets_ * kWays, Line());
+  block_ = 0;
+  time_ = 0;
+  batch_bytes_ = batch_code_ = batch_repeats_ = 0;
+  atomic_sectors_ = 0;
+}
+
+Site* AccessCounters::Insert(uint64_t pc, uint64_t code) {
+  if (site_count_ + 1 < kMaxSites) {
+    ++site_count_;
+    Site& site = sites_[site_count_];
+    site = Site();
+    site.pc = pc;
+    site.id = site_count_;
+  }
+  sites_by_code_[code] = site_count_;
+  return &sites_[site_count_];
+}
+
+void AccessCounters::EndBatch() {
+  if (batch_bytes_ == 0) return;
+  counters.load_batches += 1;
+  counters.load_batch_bytes += static_cast<double>(batch_bytes_);
+  batch_bytes_ = 0;
+  batch_repeats_ = 0;
+}
+
+void AccessCounters::Drain(AccessLog& log) {
+  if (log.empty()) return;
+  log.Drain([this](uint64_t code, const uint64_t* offsets, int lanes) {
+    Site& site = sites_[sites_by_code_[code]];
+    site.logged += static_cast<uint64_t>(lanes);
+    ++site.groups;
+    if (offsets[0] & AccessLog::kSharedBit) {
+      CountShared(site, offsets, lanes);
+    } else {
+      const uint64_t before = site.sectors;
+      CountGlobal(site, offsets, lanes);
+      // Stores do not end a batch: a compiler moves the loads of an unrolled loop before them. Barriers and shuffles,
+      // where the log is drained, do.
+      if (!site.writes) {
+        batch_repeats_ = code == batch_code_ ? batch_repeats_ + 1 : 0;
+        if (batch_repeats_ >= kMaxRepeats) EndBatch();
+        batch_code_ = code;
+        batch_bytes_ += (site.sectors - before) * 32;
+      }
+    }
+  });
+  EndBatch();
+}
+
+// How many of the `sectors` (a bit each) of a 128-byte line are not in the first-level cache; they are afterwards.
+int AccessCounters::MissedSectors(uint64_t line, uint8_t sectors) {
+  const uint64_t tag = line | (block_ + 1) << 40;
+  Line* set = &lines_[((line ^ line >> 10) & (sets_ - 1)) * kWays];
+  Line* oldest = set;
+  ++time_;
+  for (int way = 0; way < kWays; ++way) {
+    if (set[way].tag == tag) {
+      const int missed = std::popcount(static_cast<unsigned>(sectors & ~set[way].sectors));
+      set[way].sectors |= sectors;
+      set[way].used = time_;
+      return missed;
+    }
+    if (set[way].used < oldest->used) oldest = &set[way];
+  }
+  *oldest = {tag, time_, sectors};
+  return std::popcount(static_cast<unsigned>(sectors));
+}
+
+void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes) {
+  // The distinct sectors, in ascending order. Addresses of neighbouring lanes mostly ascend already.
+  uint64_t sectors[kWarpSize * 2];
+  int count = 0;
+  bool ascending = true;
+  uint64_t last = ~uint64_t{0};
+  const uint64_t span = site.bytes > 0 ? site.bytes - 1u : 0;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const uint64_t first = offsets[lane] >> 5, end = (offsets[lane] + span) >> 5;
+    for (uint64_t sector = first; sector <= end; ++sector) {
+      if (sector == last) continue;
+      ascending &= last == ~uint64_t{0} || sector > last;
+      sectors[count++] = sector;
+      last = sector;
+      if (count == kWarpSize * 2) break;
+    }
+  }
+  if (!ascending) {
+    std::sort(sectors, sectors + count);
+    count = static_cast<int>(std::unique(sectors, sectors + count) - sectors);
+  }
+  site.sectors += static_cast<uint64_t>(count);
+  for (int i = 0; i < count; ++i) site.lines += i == 0 || sectors[i] >> 2 != sectors[i - 1] >> 2;
+  if (sectors_ != nullptr) {
+    for (int i = 0; i < count; ++i) {
+      if (!sectors_->FirstUse(site.range, sectors[i] << 5, site.writes && !site.atomic)) continue;
+      auto& used = site.writes && !site.atomic ? range_written_ : range_read_;
+      ++used[static_cast<size_t>(site.range)];
+      if (site.atomic) ++atomic_sectors_;
+    }
+  }
+  if (site.atomic) {
+    // Atomics are done at the second level; lanes that meet at one address take turns.
+    site.missed += static_cast<uint64_t>(lanes);
+  } else if (site.writes) {
+    site.missed += static_cast<uint64_t>(count);
+    const uint64_t whole = static_cast<uint64_t>(lanes) * site.bytes / 32;
+    if (whole < static_cast<uint64_t>(count)) site.partial += static_cast<uint64_t>(count) - whole;
+  } else {
+    for (int i = 0; i < count;) {
+      const uint64_t line = sectors[i] >> 2;
+      uint8_t mask = 0;
+      for (; i < count && sectors[i] >> 2 == line; ++i) mask |= static_cast<uint8_t>(1u << (sectors[i] & 3));
+      site.missed += static_cast<uint64_t>(MissedSectors(line, mask));
+    }
+  }
+}
+
+void AccessCounters::CountShared(Site& site, const uint64_t* offsets, int lanes) {
+  // 32 banks of 4 bytes. Accesses of 8 bytes are served by half warps, of 16 bytes by quarter warps; within a part
+  // each bank gives one word a cycle to any number of lanes.
+  const int words = site.bytes <= 4 ? 1 : (site.bytes <= 8 ? 2 : 4);
+  const int part = kWarpSize / words;
+  uint64_t cycles = 0;
+  const int parts = (lanes + part - 1) / part;
+  for (int begin = 0; begin < lanes; begin += part) {
+    const int end = std::min(lanes, begin + part);
+    uint8_t depth[kWarpSize] = {};
+    uint32_t held[kWarpSize][kWarpSize];
+    uint8_t deepest = 1;
+    for (int lane = begin; lane < end; ++lane) {
+      uint32_t word = static_cast<uint32_t>(offsets[lane] & (AccessLog::kSharedBit - 1)) >> 2;
+      for (int k = 0; k < words; ++k, ++word) {
+        const uint32_t bank = word & 31;
+        bool known = false;
+        for (uint8_t d = 0; d < depth[bank]; ++d) known |= held[bank][d] == word;
+        if (known && !site.atomic) continue;
+        if (depth[bank] < kWarpSize) held[bank][depth[bank]++] = word;
+        deepest = std::max(deepest, depth[bank]);
+      }
+    }
+    cycles += deepest;
+  }
+  site.cycles += cycles;
+  site.ideal_cycles += static_cast<uint64_t>(parts);
+}
+
+LaunchCounters AccessCounters::Finish() {
+  LaunchCounters result = counters;
+  for (uint16_t i = 1; i <= site_count_; ++i) {
+    const Site& site = sites_[i];
+    if (site.ignored) continue;
+    result.accesses += static_cast<double>(site.total);
+    if (site.logged == 0) continue;
+    const double scale = static_cast<double>(site.total) / static_cast<double>(site.logged);
+    const auto scaled = [scale](uint64_t n) { return static_cast<double>(n) * scale; };
+    if (site.sectors > 0) {
+      result.global_requests += scaled(site.groups);
+      result.global_sectors += scaled(site.sectors);
+      result.global_lines += scaled(site.lines);
+      if (site.atomic) {
+        result.l2_atomics += scaled(site.missed);
+      } else if (site.writes) {
+        result.l2_write_sectors += scaled(site.missed);
+        result.l2_partial_sectors += scaled(site.partial);
+      } else {
+        result.load_requests += scaled(site.groups);
+        result.load_sectors += scaled(site.sectors);
+        result.l2_read_sectors += scaled(site.missed);
+      }
+    }
+    if (site.cycles > 0) {
+      result.shared_requests += scaled(site.groups);
+      result.shared_cycles += scaled(site.cycles);
+      result.shared_conflict_cycles += scaled(site.cycles - site.ideal_cycles);
+    }
+  }
+  result.atomic_sectors = static_cast<double>(atomic_sectors_);
+  result.range_read.assign(range_read_.begin(), range_read_.end());
+  result.range_written.assign(range_written_.begin(), range_written_.end());
+  return result;
+}
+
+}  // namespace hone::sim

@@ -1,0 +1,368 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See asm_statement.h. A hand-written scanner: the grammar is small, and a C++ parser is not at hand.
+#include "tuner/device/sim/cuda/asm_statement.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+namespace hone {
+namespace {
+
+bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+Status At(int line, std::string message) {
+  return Status::InvalidArgument("line " + std::to_string(line) + ": " + std::move(message));
+}
+
+// End of a raw string literal whose R stands at `position` (after any encoding prefix), or npos when it is none.
+size_t RawStringEnd(std::string_view s, size_t position) {
+  if (s.substr(position, 2) != "R\"") return std::string_view::npos;
+  const size_t open = s.find('(', position + 2);
+  if (open == std::string_view::npos || open - position - 2 > 16) return std::string_view::npos;
+  std::string close(1, ')');
+  close.append(s.substr(position + 2, open - position - 2)).append(1, '"');
+  const size_t end = s.find(close, open);
+  return end == std::string_view::npos ? s.size() : end + close.size();
+}
+
+// Decodes the ordinary string literal [begin, end) with its quotes; a raw one is taken as it is.
+std::string LiteralValue(std::string_view s) {
+  if (!s.empty() && s[0] == 'R') {
+    const size_t open = s.find('('), close = s.rfind(')');
+    return std::string(s.substr(open + 1, close - open - 1));
+  }
+  std::string out;
+  for (size_t i = 1; i + 1 < s.size(); ++i) {
+    if (s[i] != '\\') {
+      out += s[i];
+      continue;
+    }
+    const char c = s[++i];
+    switch (c) {
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'r':
+        out += ' ';
+        break;
+      case '\n':
+        break;  // a spliced line
+      case '\r':
+        if (s[i + 1] == '\n') ++i;
+        break;
+      default:
+        out += c;
+        break;
+    }
+  }
+  return out;
+}
+
+// Scans one asm statement's insides with comments and spliced lines out of the way.
+class Scanner {
+ public:
+  Scanner(std::string_view source, size_t position) : source_(source), position_(position) {}
+
+  size_t position() const { return position_; }
+  bool AtEnd() {
+    SkipSpace();
+    return position_ >= source_.size();
+  }
+  char Peek() {
+    SkipSpace();
+    return position_ < source_.size() ? source_[position_] : '\0';
+  }
+  bool Take(char c) {
+    if (Peek() != c) return false;
+    ++position_;
+    return true;
+  }
+  std::string TakeName() {
+    SkipSpace();
+    const size_t begin = position_;
+    while (position_ < source_.size() && IsNamePart(source_[position_])) ++position_;
+    return std::string(source_.substr(begin, position_ - begin));
+  }
+  bool AtLiteral() {
+    SkipSpace();
+    return position_ < source_.size() && (source_[position_] == '"' || source_.substr(position_, 2) == "R\"");
+  }
+  std::string TakeLiteral() {
+    const size_t begin = position_;
+    position_ = SkipCommentOrLiteral(source_, position_);
+    return LiteralValue(source_.substr(begin, position_ - begin));
+  }
+  // Text up to the parenthesis that closes one already taken, on one line and without comments.
+  std::optional<std::string> TakeBalanced() {
+    std::string out;
+    for (int depth = 1; position_ < source_.size();) {
+      const char c = source_[position_];
+      const size_t end = SkipCommentOrLiteral(source_, position_);
+      if (end != position_) {
+        const bool comment = c == '/';
+        out += comment ? " " : std::string(source_.substr(position_, end - position_));
+        position_ = end;
+        continue;
+      }
+      ++position_;
+      if (c == '(' || c == '[' || c == '{') ++depth;
+      if (c == ')' || c == ']' || c == '}') {
+        if (--depth == 0) return out;
+      }
+      if (c == '\\' && position_ < source_.size() && (source_[position_] == '\n' || source_[position_] == '\r'))
+        continue;
+      out += c == '\n' || c == '\r' ? ' ' : c;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void SkipSpace() {
+    while (position_ < source_.size()) {
+      const char c = source_[position_];
+      if (std::isspace(static_cast<unsigned char>(c))) {
+        ++position_;
+      } else if (c == '\\' && position_ + 1 < source_.size() &&
+                 (source_[position_ + 1] == '\n' || source_[position_ + 1] == '\r')) {
+        ++position_;
+      } else if (c == '/' && SkipCommentOrLiteral(source_, position_) != position_) {
+        position_ = SkipCommentOrLiteral(source_, position_);
+      } else {
+        break;
+      }
+    }
+  }
+  std::string_view source_;
+  size_t position_;
+};
+
+// `#line N …` or `# N …`: N; else nullopt. `position` is after `#`.
+std::optional<int> LineDirective(std::string_view line_text) {
+  Scanner scanner(line_text, 0);
+  std::string word = scanner.TakeName();
+  if (word == "line") word = scanner.TakeName();
+  if (word.empty() || word.size() > 8 ||
+      !std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); })) {
+    return std::nullopt;
+  }
+  return std::stoi(word);
+}
+
+using StringMacros = std::map<std::string, std::string>;
+
+// `#define NAME "literal" …`: the value, or nullopt. `position` is after `#`.
+void CollectStringMacro(std::string_view line_text, StringMacros& macros) {
+  Scanner scanner(line_text, 0);
+  if (scanner.TakeName() != "define") return;
+  const std::string name = scanner.TakeName();
+  if (name.empty() || !scanner.AtLiteral()) return;
+  std::string value;
+  while (scanner.AtLiteral()) value += scanner.TakeLiteral();
+  if (scanner.AtEnd()) macros[name] = value;
+}
+
+// Takes `volatile ( template : outputs : inputs : clobbers )` apart; `scanner` stands after the keyword. Sets *none
+// when what follows is no statement (a variable's asm label, say).
+Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement* statement) {
+  for (;;) {
+    const char c = scanner.Peek();
+    if (!IsNameStart(c)) break;
+    const std::string word = scanner.TakeName();
+    if (word == "goto") return At(statement->line, "asm goto is not emulated by the simulated GPU");
+    if (word != "volatile" && word != "__volatile__" && word != "__volatile" && word != "inline") {
+      return At(statement->line, "unexpected '" + word + "' after asm");
+    }
+  }
+  if (!scanner.Take('(')) return At(statement->line, "asm without an opening parenthesis");
+
+  std::string raw;  // the template after C++'s own escapes
+  for (;;) {
+    if (scanner.AtLiteral()) {
+      raw += scanner.TakeLiteral();
+    } else if (scanner.Take('#')) {
+      raw += kAsmTextMark + scanner.TakeName() + kAsmMarkEnd;
+    } else if (IsNameStart(scanner.Peek())) {
+      const std::string name = scanner.TakeName();
+      const auto macro = macros.find(name);
+      if (macro == macros.end()) {
+        return At(statement->line, "the asm template uses '" + name +
+                                       "', which is not a string literal or a macro that expands to one; the "
+                                       "simulated GPU needs the PTX as text");
+      }
+      raw += macro->second;
+    } else {
+      break;
+    }
+  }
+
+  // Sections after colons: outputs, inputs, clobbers. `::` is two of them.
+  int section = 0;
+  while (scanner.Peek() == ':') {
+    scanner.Take(':');
+    ++section;
+    while (section <= 2 && (scanner.AtLiteral() || scanner.Peek() == '[')) {
+      AsmOperand operand;
+      operand.output = section == 1;
+      if (scanner.Take('[')) {
+        operand.name = scanner.TakeName();
+        if (!scanner.Take(']')) return At(statement->line, "asm operand name without ']'");
+      }
+      if (!scanner.AtLiteral()) return At(statement->line, "asm operand without a constraint");
+      operand.constraint = scanner.TakeLiteral();
+      if (!scanner.Take('(')) return At(statement->line, "asm operand without an expression");
+      const std::optional<std::string> expression = scanner.TakeBalanced();
+      if (!expression) return At(statement->line, "asm operand with unbalanced parentheses");
+      operand.expression = *expression;
+      statement->operands.push_back(std::move(operand));
+      if (!scanner.Take(',')) break;
+    }
+    while (section > 2 && (scanner.AtLiteral() || scanner.Peek() == ',')) {
+      if (!scanner.Take(',')) scanner.TakeLiteral();
+    }
+  }
+  if (!scanner.Take(')')) return At(statement->line, "asm statement does not end where it should");
+
+  // Percent signs: operands and escapes.
+  for (size_t i = 0; i < raw.size(); ++i) {
+    if (raw[i] != '%') {
+      statement->text += raw[i];
+      continue;
+    }
+    if (i + 1 < raw.size() && raw[i + 1] == '%') {
+      statement->text += '%';
+      ++i;
+      continue;
+    }
+    size_t number = 0, j = i + 1;
+    if (j < raw.size() && raw[j] == '[') {
+      const size_t close = raw.find(']', j);
+      if (close == std::string::npos) return At(statement->line, "'%[' without ']' in asm");
+      const std::string name = raw.substr(j + 1, close - j - 1);
+      const auto found = std::find_if(statement->operands.begin(), statement->operands.end(),
+                                      [&](const AsmOperand& o) { return o.name == name; });
+      if (found == statement->operands.end()) return At(statement->line, "asm has no operand named '" + name + "'");
+      number = static_cast<size_t>(found - statement->operands.begin());
+      j = close + 1;
+    } else if (j < raw.size() && std::isdigit(static_cast<unsigned char>(raw[j]))) {
+      while (j < raw.size() && std::isdigit(static_cast<unsigned char>(raw[j]))) {
+        number = number * 10 + static_cast<size_t>(raw[j++] - '0');
+      }
+      if (number >= statement->operands.size()) {
+        return At(statement->line, "asm uses operand %" + std::to_string(number) + " but has only " +
+                                       std::to_string(statement->operands.size()));
+      }
+    } else {
+      // A statement without operands needs no escapes, and one with a `%=` or `%tid` is left as written.
+      statement->text += '%';
+      continue;
+    }
+    statement->text += kAsmOperandMark + std::to_string(number) + kAsmMarkEnd;
+    i = j - 1;
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+size_t SkipCommentOrLiteral(std::string_view s, size_t p) {
+  if (s[p] == '/' && p + 1 < s.size()) {
+    if (s[p + 1] == '/') {
+      // A line comment ends at a newline that is not spliced.
+      size_t end = p;
+      do {
+        end = s.find('\n', end + 1);
+      } while (end != std::string_view::npos && s[end - 1] == '\\');
+      return end == std::string_view::npos ? s.size() : end;
+    }
+    if (s[p + 1] == '*') {
+      const size_t end = s.find("*/", p + 2);
+      return end == std::string_view::npos ? s.size() : end + 2;
+    }
+    return p;
+  }
+  if (s[p] == 'R' && (p == 0 || !IsNamePart(s[p - 1]))) {
+    const size_t end = RawStringEnd(s, p);
+    return end == std::string_view::npos ? p : end;
+  }
+  if (s[p] == '"' || s[p] == '\'') {
+    // 1'000'000 is a number, not a character.
+    if (s[p] == '\'' && p > 0 && std::isalnum(static_cast<unsigned char>(s[p - 1]))) return p;
+    size_t i = p + 1;
+    while (i < s.size() && s[i] != s[p]) {
+      if (s[i] == '\n') return p + 1;  // unterminated: an apostrophe in dead text
+      i += s[i] == '\\' ? 2 : 1;
+    }
+    return std::min(i + 1, s.size());
+  }
+  return p;
+}
+
+Result<std::vector<AsmStatement>> FindAsmStatements(std::string_view source) {
+  std::vector<AsmStatement> statements;
+  StringMacros macros;
+  int line = 1;
+  bool in_directive = false, line_is_blank = true;
+  for (size_t i = 0; i < source.size();) {
+    const char c = source[i];
+    if (c == '\n') {
+      ++line;
+      if (i == 0 || source[i - 1] != '\\') in_directive = false;
+      line_is_blank = true;
+      ++i;
+      continue;
+    }
+    if (c == '#' && line_is_blank && !in_directive) {
+      in_directive = true;
+      size_t end = i;
+      do {
+        end = source.find('\n', end + 1);
+      } while (end != std::string_view::npos && source[end - 1] == '\\');
+      const std::string_view text = source.substr(i + 1, (end == std::string_view::npos ? source.size() : end) - i - 1);
+      CollectStringMacro(text, macros);
+      // The line break that ends the directive counts up to N.
+      if (const std::optional<int> given = LineDirective(text)) line = *given - 1;
+    }
+    if (!std::isspace(static_cast<unsigned char>(c))) line_is_blank = false;
+    const size_t skipped = SkipCommentOrLiteral(source, i);
+    if (skipped != i) {
+      line += static_cast<int>(std::count(source.begin() + static_cast<ptrdiff_t>(i),
+                                          source.begin() + static_cast<ptrdiff_t>(skipped), '\n'));
+      i = skipped;
+      continue;
+    }
+    if (!IsNameStart(c) && !std::isdigit(static_cast<unsigned char>(c))) {
+      ++i;
+      continue;
+    }
+    size_t end = i;
+    while (end < source.size() && IsNamePart(source[end])) ++end;
+    const std::string_view word = source.substr(i, end - i);
+    if (word != "asm" && word != "__asm__" && word != "__asm") {
+      i = end;
+      continue;
+    }
+    AsmStatement statement;
+    statement.begin = i;
+    statement.line = line;
+    statement.in_directive = in_directive;
+    Scanner scanner(source, end);
+    HONE_RETURN_IF_ERROR(ParseStatement(scanner, macros, &statement));
+    statement.end = scanner.position();
+    statement.newlines = static_cast<int>(std::count(source.begin() + static_cast<ptrdiff_t>(statement.begin),
+                                                     source.begin() + static_cast<ptrdiff_t>(statement.end), '\n'));
+    line += statement.newlines;
+    i = statement.end;
+    line_is_blank = false;
+    statements.push_back(std::move(statement));
+  }
+  return statements;
+}
+
+}  // namespace hone

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds inline assembly in CUDA source text and takes each statement apart.
+//
+// Works on text, before preprocessing, because the host compiler must never see PTX. Comments, string and character
+// literals (raw ones too) are skipped; a statement inside a macro definition is recognised as such. Templates are
+// string literals, names of object-like macros that expand to one, and `#parameter` inside function-like macros.
+// Plain functions of their input; no state.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+
+namespace hone {
+
+struct AsmOperand {
+  std::string name;        // of `[name] "=r"(x)`; usually empty
+  std::string constraint;  // without quotes: "=r", "+f", "l", "n"
+  std::string expression;  // C++ text on one line, comments removed
+  bool output = false;
+};
+
+// In `text`, `%0` and `%[name]` stand as kAsmOperandMark followed by the operand's number and kAsmMarkEnd, and
+// `#parameter` as kAsmTextMark, the parameter's name and kAsmMarkEnd; `%%` is a plain `%`.
+inline constexpr char kAsmOperandMark = '\x01';
+inline constexpr char kAsmTextMark = '\x02';
+inline constexpr char kAsmMarkEnd = '\x03';
+
+struct AsmStatement {
+  size_t begin = 0, end = 0;  // of `asm … )` in the source, the semicolon not included
+  int line = 1;               // where it begins, from 1; #line directives are obeyed
+  int newlines = 0;           // inside [begin, end)
+  bool in_directive = false;  // inside a #define: its line breaks are backslash-newlines
+  std::string text;
+  std::vector<AsmOperand> operands;
+};
+
+// All inline assembly of `source`, in order. kInvalidArgument names the line of a statement that cannot be taken apart.
+Result<std::vector<AsmStatement>> FindAsmStatements(std::string_view source);
+
+// A walk over C++ text that knows comments, literals and directives. Shared with unroll_pragmas.cc.
+// Returns the end of the comment or literal that begins at `position`, or `position` when none does.
+size_t SkipCommentOrLiteral(std::string_view source, size_t position);
+
+}  // namespace hone

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUDA's keywords for the simulated GPU, where device code is ordinary C++ for the host compiler.
+//
+// A block runs on one OS thread, so a thread-local variable is exactly a variable of the block: `__shared__`
+// covers static arrays, arrays in templates and `extern __shared__` with one definition, and its addresses form
+// one range (the library's TLS segment) that the runtime can recognise.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Inlined into the candidate, so that the compiler's access hook sits at the candidate's own line; `artificial`
+// asks the debugger (and addr2line) to credit the caller's line to the inlined body.
+#define HONE_SIM_INLINE inline __attribute__((always_inline, artificial))
+// Arithmetic whose own loads and stores are none of the candidate's business.
+#define HONE_SIM_HIDDEN __attribute__((noinline, no_sanitize_thread))
+// The same for what only such functions call.
+#define HONE_SIM_HIDDEN_INLINE inline __attribute__((always_inline, no_sanitize_thread))
+
+#if !defined(__CUDACC__)
+#define __CUDACC__ 1
+#endif
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define CUDART_VERSION 13000
+#define CUDA_VERSION 13000
+// Device code often asks whether it is being compiled for the device; here it always is, for compute
+// capability 9.0 without the architecture-specific features (wgmma, TMA), which are not simulated.
+#define __CUDA_ARCH__ 900
+#define HONE_SIM 1
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __shared__ thread_local
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __inline_hint__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __maxnreg__(...)
+#define __block_size__(...)
+#define __grid_constant__
+#define __nv_pure__
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define __device_builtin__
+#define __cudart_builtin__
+#define __builtin_assume(condition)            \
+  do {                                         \
+    if (!(condition)) __builtin_unreachable(); \
+  } while (0)
+#define __nv_assume __builtin_assume

@@ -1,0 +1,41 @@
+# Every file a candidate may include on the simulated GPU, relative to src/tuner/device/sim/cuda. They are embedded in
+# the program and written out for the host compiler, together with ../sim_abi.h beside them.
+set(HONE_SIM_CUDA_HEADERS
+    hone_cuda.h
+    assert.h
+    cooperative_groups.h
+    cooperative_groups/memcpy_async.h
+    cooperative_groups/reduce.h
+    cooperative_groups/scan.h
+    cuda.h
+    cuda/pipeline
+    cuda_bf16.h
+    cuda_bf16.hpp
+    cuda_fp16.h
+    cuda_fp16.hpp
+    cuda_pipeline.h
+    cuda_pipeline_primitives.h
+    cuda_runtime.h
+    cuda_runtime_api.h
+    device_atomic_functions.h
+    device_functions.h
+    device_launch_parameters.h
+    math_constants.h
+    mma.h
+    ptx_ops.h
+    sm_30_intrinsics.h
+    vector_functions.h
+    vector_types.h
+    detail/atomics.h
+    detail/bits.h
+    detail/fast_math.h
+    detail/half_arithmetic.inc
+    detail/half_common.h
+    detail/math.h
+    detail/memory.h
+    detail/mma.h
+    detail/qualifiers.h
+    detail/sync.h
+    detail/thread.h
+    detail/vector_types.h
+    detail/warp.h)

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which earlier access of another thread of the block is ordered before now: the race detector's vector clocks.
+//
+// The threads of a block run one after another on one OS thread, so all events of a block have a place on one time
+// line. A *stamp* is a position on it; it grows at every synchronisation. An access is recorded as (thread, stamp),
+// and each thread knows, for every other thread, the stamp up to which that one's accesses happened before. A full
+// vector for each of 1024 threads would be slow and is almost never needed, so knowledge is kept in four layers:
+//   * one stamp for the block: the last barrier of all threads;
+//   * one stamp per warp: the last __syncwarp of all its living lanes;
+//   * a 32 x 32 matrix per warp: __syncwarp over some lanes;
+//   * a row per thread, made when needed: named barriers over some warps, and atomics with fences.
+// Shuffles and votes order nothing, as CUDA says.
+//
+// Pure bookkeeping without memory of accesses: those are in shared_shadow.h. Not thread-safe. Stamps only grow, from
+// block to block as well, so that nothing needs clearing between blocks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "tuner/device/sim/sim_layout.h"
+
+namespace hone::sim {
+
+using Stamp = uint32_t;
+
+class HappensBefore {
+ public:
+  static constexpr Stamp kLastStamp = (1u << 20) - 2;  // what a shadow cell can hold
+  static constexpr Stamp kRestartStamp = 1;
+
+  HappensBefore();
+
+  // A block of `threads` threads begins: everything before is ordered before everything in it.
+  void BeginBlock(int threads);
+
+  Stamp now() const { return now_; }
+  Stamp block_begin() const { return block_begin_; }
+  // Accesses stamped below this are ordered before every thread of the block.
+  Stamp base() const { return base_; }
+
+  // Does an access of `other` at `stamp` happen before what `self` does now? The caller has excluded
+  // stamp < base() and other == self, which is nearly always the answer.
+  bool OrderedSlow(int other, Stamp stamp, int self) const {
+    if ((other ^ self) < kWarpSize && (other >> 5) == (self >> 5)) {
+      const Warp& warp = *warps_[static_cast<size_t>(self >> 5)];
+      if (stamp < warp.all) return true;
+      if (stamp < warp.lanes[static_cast<size_t>(self & 31)][static_cast<size_t>(other & 31)]) return true;
+    }
+    const Row* row = rows_[static_cast<size_t>(self)].get();
+    return row != nullptr && row->block == block_begin_ && stamp < row->known[static_cast<size_t>(other)];
+  }
+  bool Ordered(int other, Stamp stamp, int self) const {
+    return stamp < base_ || other == self || OrderedSlow(other, stamp, self);
+  }
+
+  void BlockBarrier();
+  // `lanes` of `warp` met in __syncwarp; `living` are the lanes that have not exited.
+  void WarpBarrier(int warp, uint32_t lanes, uint32_t living);
+  // `threads` met in a named barrier.
+  void PartialBarrier(const std::vector<int>& threads);
+
+  // __threadfence*: what the thread did before is published by its next atomic writes, and what its earlier atomic
+  // reads saw becomes known.
+  void Fence(int self);
+  // An atomic or volatile access. `acquire` and `release` take effect at once; without them, fences decide.
+  void AtomicAccess(int self, uint64_t address, bool reads, bool writes, bool acquire, bool release);
+
+  // True once stamps run out: the caller stamps its recorded accesses kRestartStamp and calls Restart.
+  bool exhausted() const { return now_ >= kLastStamp; }
+  void Restart();
+
+ private:
+  struct Warp {
+    Stamp all = 0;
+    std::array<std::array<Stamp, kWarpSize>, kWarpSize> lanes{};  // [knower][known]
+  };
+  struct Row {
+    Stamp block = 0;            // block_begin_ of the block it belongs to
+    std::vector<Stamp> known;   // by thread
+  };
+  using Vector = std::vector<Stamp>;
+
+  void Tick() { ++now_; }
+  Row& RowOf(int thread);
+  void JoinInto(Row& row, const Vector& known);
+  Vector KnowledgeOf(int thread, Stamp own);
+
+  int threads_ = 0;
+  static constexpr size_t kMaxPublished = 2048;
+
+  Stamp now_ = kRestartStamp + 1, base_ = kRestartStamp + 1, block_begin_ = kRestartStamp + 1;
+  std::array<std::unique_ptr<Warp>, kWarpSize> warps_;
+  std::vector<std::unique_ptr<Row>> rows_;
+  bool any_row_ = false;
+  // Atomics with fences. `fence_[t]`: the thread's stamp at its last fence; 0: none in this block.
+  std::vector<Stamp> fence_;
+  std::map<uint64_t, Vector> published_;           // by address
+  std::map<int, Vector> seen_;                     // by thread: read by atomics, not yet fenced
+};
+
+}  // namespace hone::sim

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small pool of OS threads, each with a Worker.
+#include "tuner/device/sim/launch_runner.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tuner/device/sim/worker.h"
+
+namespace hone::sim {
+
+namespace {
+
+constexpr size_t kMaxSiteReports = 24;
+// Few blocks are done before a second OS thread has woken up.
+constexpr uint64_t kBlocksForSeveralWorkers = 4;
+
+}  // namespace
+
+struct LaunchRunner::Pool {
+  explicit Pool(int count) {
+    for (int i = 0; i < std::max(1, count); ++i) workers.push_back(std::make_unique<Worker>(i));
+    for (size_t i = 1; i < workers.size(); ++i) threads.emplace_back([this, i] { Serve(i); });
+  }
+  ~Pool() {
+    {
+      std::lock_guard lock(mutex);
+      quit = true;
+    }
+    changed.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void Serve(size_t number) {
+    uint64_t seen = 0;
+    for (;;) {
+      Launch* mine = nullptr;
+      const Image* from = nullptr;
+      {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return quit || generation != seen; });
+        if (quit) return;
+        seen = generation;
+        mine = launch;
+        from = image;
+      }
+      workers[number]->Run(*mine, from->ThreadShared());
+      {
+        std::lock_guard lock(mutex);
+        if (--running == 0) changed.notify_all();
+      }
+    }
+  }
+
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::thread> threads;
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint64_t generation = 0;
+  size_t running = 0;
+  bool quit = false;
+  Launch* launch = nullptr;
+  const Image* image = nullptr;
+};
+
+LaunchRunner::LaunchRunner(int workers) : pool_(std::make_unique<Pool>(workers)) {}
+LaunchRunner::~LaunchRunner() = default;
+
+namespace {
+
+double ProcessSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace
+
+LaunchReport LaunchRunner::Run(const LaunchSpec& spec, const Image& image) {
+  const double begin = ProcessSeconds();
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  for (const BoundRange& range : spec.ranges) ranges.emplace_back(range.begin - kGlobalBase, range.end - kGlobalBase);
+  SectorMap sectors(ranges);
+
+  Launch launch;
+  launch.spec = &spec;
+  launch.image = &image.layout();
+  launch.sectors = &sectors;
+  const uint64_t blocks = spec.blocks.empty() ? spec.grid_blocks() : spec.blocks.size();
+  const bool several = pool_->workers.size() > 1 && blocks >= kBlocksForSeveralWorkers;
+  launch.workers = several ? static_cast<int>(pool_->workers.size()) : 1;
+  if (several) {
+    {
+      std::lock_guard lock(pool_->mutex);
+      pool_->launch = &launch;
+      pool_->image = &image;
+      pool_->running = pool_->threads.size();
+      ++pool_->generation;
+    }
+    pool_->changed.notify_all();
+  }
+  pool_->workers[0]->Run(launch, image.ThreadShared());
+  if (several) {
+    std::unique_lock lock(pool_->mutex);
+    pool_->changed.wait(lock, [&] { return pool_->running == 0; });
+  }
+
+  LaunchReport report;
+  report.end = launch.end;
+  report.detail = std::move(launch.detail);
+  report.findings = std::move(launch.findings);
+  std::map<uint64_t, SiteReport> sites;
+  for (int i = 0; i < launch.workers; ++i) {
+    Worker& worker = *pool_->workers[static_cast<size_t>(i)];
+    report.counters.Add(worker.counters.Finish());
+    for (uint16_t s = 1; s <= worker.counters.site_count(); ++s) {
+      const Site& site = worker.counters.site(s);
+      if (site.logged == 0) continue;
+      const double scale = static_cast<double>(site.total) / static_cast<double>(site.logged);
+      SiteReport& sum = sites[site.pc - image.layout().image_begin];
+      sum.pc = site.pc - image.layout().image_begin;
+      sum.shared = site.cycles > 0;
+      sum.writes = site.writes;
+      sum.atomic = site.atomic;
+      sum.bytes = site.bytes;
+      sum.accesses += static_cast<double>(site.total);
+      sum.groups += static_cast<double>(site.groups) * scale;
+      sum.sectors += static_cast<double>(site.sectors) * scale;
+      sum.cycles += static_cast<double>(site.cycles) * scale;
+      sum.ideal_cycles += static_cast<double>(site.ideal_cycles) * scale;
+    }
+  }
+  for (const auto& [pc, site] : sites) report.sites.push_back(site);
+  std::sort(report.sites.begin(), report.sites.end(), [](const SiteReport& a, const SiteReport& b) {
+    return a.sectors + a.cycles > b.sectors + b.cycles;
+  });
+  if (report.sites.size() > kMaxSiteReports) report.sites.resize(kMaxSiteReports);
+  report.cpu_seconds = ProcessSeconds() - begin;
+  return report;
+}
+
+}  // namespace hone::sim

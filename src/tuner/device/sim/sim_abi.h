@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C interface between device code compiled for the simulated GPU and the runtime that runs it.
+//
+// The CUDA subset in sim/cuda/ calls these functions; the child process (sim_child.cc) exports them, and an image
+// resolves them when it is loaded. Plain C linkage and plain types, because the two sides are built by different
+// compilers with different flags. Ordinary loads and stores need no call: the compiler's -fsanitize=thread hooks
+// report them to the same runtime.
+//
+// Every function is called on the stack of one simulated thread (a fiber). Those that wait switch to another fiber
+// and return when the wait is over; a launch that has failed never returns from one. The runtime names the source
+// line by the return address, so wrappers must be inlined into the candidate's code (always_inline, artificial).
+//
+// None of them is `leaf`: the compiler must assume that memory changes across every call but the const ones.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// --- who am I -------------------------------------------------------------------------------------------------
+
+// By value and const, so that a compiler may keep them in registers across barriers, as a GPU does.
+enum {
+  HONE_SIM_THREAD_X, HONE_SIM_THREAD_Y, HONE_SIM_THREAD_Z,
+  HONE_SIM_BLOCK_X, HONE_SIM_BLOCK_Y, HONE_SIM_BLOCK_Z,
+  HONE_SIM_BLOCK_DIM_X, HONE_SIM_BLOCK_DIM_Y, HONE_SIM_BLOCK_DIM_Z,
+  HONE_SIM_GRID_DIM_X, HONE_SIM_GRID_DIM_Y, HONE_SIM_GRID_DIM_Z,
+  HONE_SIM_LANE,            // 0 to 31
+  HONE_SIM_WARP,            // within the block
+  HONE_SIM_LINEAR_THREAD,   // within the block, x fastest
+  HONE_SIM_DYNAMIC_SHARED,  // bytes of dynamic shared memory of the launch
+  HONE_SIM_STATIC_SHARED,   // bytes of static shared memory of the image
+  HONE_SIM_SM_ID,           // modelled: the block's number modulo the SM count
+  HONE_SIM_SM_COUNT,
+  HONE_SIM_INDEX_COUNT
+};
+__attribute__((const)) uint32_t hone_sim_index(uint32_t which);
+
+// The same values as an array of HONE_SIM_INDEX_COUNT. It lies on the fiber's own stack: reads are not reported.
+__attribute__((const)) const uint32_t* hone_sim_thread(void);
+
+// --- block and grid barriers ------------------------------------------------------------------------------------
+
+// Waits for all threads of the block that have not exited. Orders memory.
+void hone_sim_syncthreads(void);
+
+// The same, and combines `predicate` over the block: the number of non-zero ones, or 1 / 0 for all, for any.
+enum { HONE_SIM_COUNT, HONE_SIM_AND, HONE_SIM_OR };
+int hone_sim_syncthreads_reduce(int kind, int predicate);
+
+// Named barriers (PTX barrier.sync / barrier.arrive). `threads` 0 means all of the block; else a multiple of 32.
+// `wait` 0 only arrives. barrier 0 with threads 0 is hone_sim_syncthreads.
+void hone_sim_named_barrier(uint32_t barrier, uint32_t threads, int wait);
+
+// Waits for all threads of a cooperative launch; HONE trap "unsupported" in any other launch.
+void hone_sim_grid_sync(void);
+int hone_sim_grid_is_cooperative(void);
+
+// --- warp collectives -------------------------------------------------------------------------------------------
+// All wait until every lane of `mask` that has not exited has arrived with the same mask and the same function.
+// The caller's own bit must be in `mask`. Only hone_sim_syncwarp orders memory.
+
+void hone_sim_syncwarp(uint32_t mask);
+
+// `value` holds up to 8 bytes, low-order first. `width` is a power of two up to 32. A source lane that is absent
+// from `mask` or has exited gives a poison value, as CUDA leaves it undefined; a source out of the segment gives the
+// caller's own value, as CUDA defines. `in_range` (may be null) receives PTX's predicate: 1 when the source is in
+// range. `argument` is the source lane, the delta or the lane mask.
+enum { HONE_SIM_SHUFFLE_INDEX, HONE_SIM_SHUFFLE_UP, HONE_SIM_SHUFFLE_DOWN, HONE_SIM_SHUFFLE_XOR };
+uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width, int* in_range);
+
+// Ballot; all and any give 1 or 0; uni gives 1 when the predicate is the same in all lanes.
+enum { HONE_SIM_VOTE_BALLOT, HONE_SIM_VOTE_ALL, HONE_SIM_VOTE_ANY, HONE_SIM_VOTE_UNI };
+uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate);
+
+// match.any: the lanes with the caller's value. match.all: `mask` when all are equal, else 0; `all_equal` may be null.
+uint32_t hone_sim_match_any(uint32_t mask, uint64_t value);
+uint32_t hone_sim_match_all(uint32_t mask, uint64_t value, int* all_equal);
+
+// redux.sync over 32-bit values.
+enum {
+  HONE_SIM_REDUCE_ADD, HONE_SIM_REDUCE_MIN_S32, HONE_SIM_REDUCE_MAX_S32, HONE_SIM_REDUCE_MIN_U32,
+  HONE_SIM_REDUCE_MAX_U32, HONE_SIM_REDUCE_AND, HONE_SIM_REDUCE_OR, HONE_SIM_REDUCE_XOR
+};
+uint32_t hone_sim_warp_reduce(int kind, uint32_t mask, uint32_t value);
+
+// The lanes that run together here: those that reach this call before anything else can happen in the warp.
+uint32_t hone_sim_activemask(void);
+
+// The general collective on which mma.sync, wmma and ldmatrix are built: copies `bytes` (at most 256) from every lane
+// of `mask` into `all`, lane l at all + l * bytes; absent lanes read as zero bytes. `mine` and `all` must lie on the
+// caller's stack. `tag` (any number naming the instruction) must be the same in all lanes of the group.
+void hone_sim_warp_gather(uint32_t mask, uint32_t tag, const void* mine, size_t bytes, void* all);
+
+// The general collective without copies: when every lane of `mask` has arrived, calls `apply` once for all of them, with
+// lane l's two pointers in mine[l] and out[l] (null where the lane is absent or has exited), and lets the lanes go on
+// when it has returned. `mine` and `out` point into the callers' stacks; `apply` reads the one and writes the other, is
+// not instrumented, calls nothing of this interface, and needs at most 16 KiB of stack. `tag` as for the gather. Counts
+// as one warp operation.
+typedef void (*hone_sim_warp_function)(const void* const* mine, void* const* out);
+void hone_sim_warp_apply(uint32_t mask, uint32_t tag, const void* mine, void* out, hone_sim_warp_function apply);
+
+// --- memory -----------------------------------------------------------------------------------------------------
+
+enum { HONE_SIM_RELAXED, HONE_SIM_ACQUIRE, HONE_SIM_RELEASE, HONE_SIM_ACQ_REL };
+enum { HONE_SIM_SCOPE_BLOCK, HONE_SIM_SCOPE_DEVICE, HONE_SIM_SCOPE_SYSTEM };
+enum { HONE_SIM_READ, HONE_SIM_WRITE, HONE_SIM_UPDATE };
+
+// __threadfence_block, __threadfence, __threadfence_system: acquire and release.
+void hone_sim_fence(int scope);
+
+// Announces an atomic access of 1, 2, 4, 8 or 16 bytes before it is done: checks the address, keeps the race detector's
+// books, counts, and lets other fibers run when a thread spins. The caller then does the arithmetic in code that is
+// not instrumented, with a real atomic instruction (blocks may run on several OS threads).
+void hone_sim_atomic(const volatile void* address, uint32_t bytes, int access, int order, int scope);
+
+// Announces an ordinary access that the compiler's hooks cannot see, because the caller performs it in code that is
+// not instrumented (ldmatrix, wmma loads, streaming loads). Checks, counts and races as for a plain access.
+void hone_sim_access(const volatile void* address, uint32_t bytes, int access);
+
+// Volatile or PTX relaxed loads and stores of code that is not instrumented: atomic for the race detector when the
+// threads are in different warps, and a place where a spinning thread lets others run.
+void hone_sim_volatile(const volatile void* address, uint32_t bytes, int access);
+
+// cp.async: copies `source_bytes` from global to shared memory and zeroes the rest up to `bytes` (4, 8 or 16).
+// The copy becomes visible to the caller at the wait, and to others at a barrier after it.
+void hone_sim_cp_async(void* shared_destination, const void* global_source, uint32_t bytes, uint32_t source_bytes);
+void hone_sim_cp_async_commit(void);
+void hone_sim_cp_async_wait(uint32_t groups_left);  // at most `groups_left` of the newest groups stay in flight
+void hone_sim_cp_async_wait_all(void);              // uncommitted copies included
+
+// 32-bit shared addresses (cvta.to.shared). hone_sim_from_shared also takes addresses computed from one.
+// hone_sim_to_shared of an address that is not in shared memory ends the launch as out of bounds.
+__attribute__((pure)) uint32_t hone_sim_to_shared(const void* generic);
+__attribute__((pure)) void* hone_sim_from_shared(uint32_t address);
+__attribute__((pure)) int hone_sim_is_shared(const void* generic);
+__attribute__((pure)) int hone_sim_is_global(const void* generic);
+
+// --- counting ---------------------------------------------------------------------------------------------------
+
+// Work of one warp instruction on the tensor cores, reported once per warp: multiply-adds done.
+void hone_sim_count_mma(uint64_t multiply_adds);
+
+// --- the rest ---------------------------------------------------------------------------------------------------
+
+uint64_t hone_sim_clock(void);      // grows with the work done; modelled, never a measurement
+uint64_t hone_sim_globaltimer(void);
+void hone_sim_nanosleep(uint32_t nanoseconds);  // lets other threads run
+__attribute__((noreturn)) void hone_sim_trap(void);
+__attribute__((noreturn)) void hone_sim_assert_fail(const char* expression, const char* file, uint32_t line,
+                                                    const char* function);
+// What the simulator cannot run ends the launch with the verdict `unsupported` and this sentence; never a guess.
+__attribute__((noreturn)) void hone_sim_unsupported(const char* what);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the simulated GPU's memory lies. The session and its child processes map the same pages at the same
+// addresses, so that a pointer means the same on both sides and a hook can tell global memory by one comparison.
+//
+// The region is far from where Linux puts programs, heaps and libraries on x86-64. Beside every byte of global memory
+// stands one bit in the `unwritten` map: set while the byte has no defined value. It is inverted on purpose, because
+// fresh pages read as zero and most memory is defined.
+#pragma once
+
+#include <cstdint>
+
+namespace hone::sim {
+
+inline constexpr uint64_t kGlobalBase = uint64_t{1} << 45;
+inline constexpr uint64_t kGlobalSpan = uint64_t{1} << 44;     // 16 TiB of addresses
+inline constexpr uint64_t kUnwrittenBase = kGlobalBase + kGlobalSpan;
+
+// Address of the byte whose bit (address & 7) belongs to `address`.
+inline uint64_t UnwrittenByte(uint64_t address) { return kUnwrittenBase + ((address - kGlobalBase) >> 3); }
+
+// Blocks of an arena start on multiples of this, so that each can be mapped, with its part of the unwritten map on
+// whole pages, without its neighbours.
+inline constexpr uint64_t kBlockGranule = 64 * 1024;
+
+inline constexpr int kWarpSize = 32;
+inline constexpr int kMaxBlockThreads = 1024;
+// Largest dynamic shared memory of a block, and the most that an image may hold in all.
+inline constexpr uint32_t kMaxDynamicShared = 227 * 1024;
+
+}  // namespace hone::sim

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Addresses, files and mappings of arenas.
+#include "tuner/device/sim/sim_memory.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "tuner/device/sim/sim_layout.h"
+
+namespace hone::sim {
+
+namespace {
+
+constexpr uint64_t kGuardBytes = 256;
+
+// Addresses of the simulated global memory that this process has given out. All sessions of a process share them.
+class AddressBook {
+ public:
+  std::optional<uint64_t> Take(uint64_t bytes) {
+    std::lock_guard lock(mutex_);
+    uint64_t at = kGlobalBase + kBlockGranule;  // the very first granule stays free: nothing is before it
+    for (const auto& [begin, size] : taken_) {
+      if (begin - at >= bytes) break;
+      at = begin + size;
+    }
+    if (at + bytes > kGlobalBase + kGlobalSpan) return std::nullopt;
+    taken_[at] = bytes;
+    return at;
+  }
+  void Release(uint64_t begin) {
+    std::lock_guard lock(mutex_);
+    taken_.erase(begin);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<uint64_t, uint64_t> taken_;
+};
+
+AddressBook& Addresses() {
+  static AddressBook book;
+  return book;
+}
+
+uint64_t RoundUp(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+Status OutOfMemory(int64_t bytes) {
+  return Status::Device(fmt::format("out of memory on the simulated GPU: {} bytes ({})", bytes, std::strerror(errno)));
+}
+
+Result<UniqueFd> MakeFile(const char* name, int64_t bytes) {
+  UniqueFd fd(memfd_create(name, MFD_CLOEXEC));
+  if (!fd.valid() || ftruncate(fd.get(), bytes) != 0) return OutOfMemory(bytes);
+  return fd;
+}
+
+bool MapAt(uint64_t address, int64_t bytes, int fd, int64_t offset, int flags) {
+  void* const wanted = reinterpret_cast<void*>(address);
+  return mmap(wanted, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, offset) == wanted;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>& requests, uint64_t gap_key) {
+  auto arena = std::unique_ptr<SimArena>(new SimArena());
+  static std::atomic<uint64_t> ids{0};
+  arena->id_ = ++ids;
+  arena->gap_key_ = gap_key;
+  // Offsets first, then addresses.
+  uint64_t at = 0;
+  int64_t file_bytes = 0;
+  for (const BlockRequest& request : requests) {
+    if (request.bytes < 0 || static_cast<uint64_t>(request.bytes) > kGlobalSpan / 4) return OutOfMemory(request.bytes);
+    const uint64_t align = static_cast<uint64_t>(std::max<int64_t>(1, request.align));
+    Block block;
+    block.tiled = request.sampled && request.bytes > kTileBytes;
+    block.map_begin = at;
+    // At least the guard bytes into its granule, and aligned as asked.
+    uint64_t start = RoundUp(at + kGuardBytes, request.exact_align ? 2 * align : align);
+    if (request.exact_align) start = start - align >= at + kGuardBytes ? start - align : start + align;
+    block.begin = start;
+    block.end = start + static_cast<uint64_t>(request.bytes);
+    block.map_end = RoundUp(block.end + kGuardBytes, kBlockGranule);
+    block.file_offset = file_bytes;
+    if (!block.tiled) {
+      file_bytes += static_cast<int64_t>(block.map_end - block.map_begin);
+      arena->gaps_.gaps.push_back({static_cast<int64_t>(block.map_begin), static_cast<int64_t>(block.begin)});
+      arena->gaps_.gaps.push_back({static_cast<int64_t>(block.end), static_cast<int64_t>(block.map_end)});
+    }
+    arena->gaps_.blocks.push_back({static_cast<int64_t>(block.begin), static_cast<int64_t>(block.end)});
+    at = block.map_end;
+    arena->blocks_.push_back(block);
+  }
+  arena->bytes_ = std::max<uint64_t>(at, kBlockGranule);
+  arena->gaps_.bytes = static_cast<int64_t>(arena->bytes_);
+  const std::optional<uint64_t> base = Addresses().Take(arena->bytes_);
+  if (!base) return OutOfMemory(static_cast<int64_t>(arena->bytes_));
+  arena->begin_ = *base;
+  const bool any_tiled = std::any_of(arena->blocks_.begin(), arena->blocks_.end(), [](const Block& b) { return b.tiled; });
+  HONE_ASSIGN_OR_RETURN(arena->memory_, MakeFile("hone-sim-memory", std::max<int64_t>(file_bytes, 4096)));
+  HONE_ASSIGN_OR_RETURN(arena->unwritten_, MakeFile("hone-sim-unwritten", static_cast<int64_t>(arena->bytes_ / 8)));
+  if (any_tiled) {
+    HONE_ASSIGN_OR_RETURN(arena->tile_, MakeFile("hone-sim-tile", kTileBytes));
+  }
+  if (!MapAt(UnwrittenByte(arena->begin_), static_cast<int64_t>(arena->bytes_ / 8), arena->unwritten_.get(), 0,
+             MAP_FIXED_NOREPLACE)) {
+    return OutOfMemory(static_cast<int64_t>(arena->bytes_ / 8));
+  }
+  for (Block& block : arena->blocks_) {
+    for (uint64_t* address : {&block.begin, &block.end, &block.map_begin, &block.map_end}) *address += arena->begin_;
+    for (const Mapping& m : arena->MappingsOf(block)) {
+      if (m.fd == arena->unwritten_.get()) continue;
+      const int64_t step = m.repeat > 0 ? m.repeat : m.bytes;
+      for (int64_t done = 0; done < m.bytes; done += step) {
+        const int64_t bytes = std::min(step, m.bytes - done);
+        if (!MapAt(m.address + static_cast<uint64_t>(done), bytes, m.fd, m.offset, MAP_FIXED_NOREPLACE)) {
+          return OutOfMemory(m.bytes);
+        }
+      }
+    }
+    if (!block.tiled) {
+      arena->resident_bytes_ += static_cast<int64_t>(block.map_end - block.map_begin);
+      arena->MarkUnwritten(block.begin, static_cast<int64_t>(block.end - block.begin), true);
+    }
+  }
+  if (any_tiled) arena->resident_bytes_ += kTileBytes;
+  FillGaps(reinterpret_cast<void*>(arena->begin_), arena->gaps_, gap_key);
+  return arena;
+}
+
+SimArena::~SimArena() {
+  if (begin_ == 0) return;
+  munmap(reinterpret_cast<void*>(UnwrittenByte(begin_)), bytes_ / 8);
+  munmap(reinterpret_cast<void*>(begin_), bytes_);
+  Addresses().Release(begin_);
+}
+
+const SimArena::Block* SimArena::Find(uint64_t address) const {
+  for (const Block& block : blocks_) {
+    if (address >= block.map_begin && address < block.map_end) return &block;
+  }
+  return nullptr;
+}
+
+std::optional<std::string> SimArena::CheckGaps() {
+  return CheckAndRepairGaps(reinterpret_cast<void*>(begin_), gaps_, gap_key_);
+}
+
+std::vector<Mapping> SimArena::MappingsOf(const Block& block) const {
+  const int64_t bytes = static_cast<int64_t>(block.map_end - block.map_begin);
+  Mapping memory{memory_.get(), block.map_begin, bytes, block.file_offset, 0, id_};
+  if (block.tiled) memory = {tile_.get(), block.map_begin, bytes, 0, kTileBytes, id_};
+  return {memory,
+          {unwritten_.get(), UnwrittenByte(block.map_begin), bytes / 8,
+           static_cast<int64_t>((block.map_begin - begin_) / 8), 0, id_}};
+}
+
+void SimArena::MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten) {
+  if (bytes <= 0) return;
+  const Block* block = Find(address);
+  if (block == nullptr || block->tiled) return;
+  uint64_t end = address + static_cast<uint64_t>(bytes);
+  const auto set = [unwritten](uint64_t byte_address, uint8_t mask) {
+    uint8_t& bits = *reinterpret_cast<uint8_t*>(UnwrittenByte(byte_address));
+    bits = static_cast<uint8_t>(unwritten ? bits | mask : bits & ~mask);
+  };
+  for (; address < end && (address & 7) != 0; ++address) set(address, static_cast<uint8_t>(1u << (address & 7)));
+  for (; end > address && (end & 7) != 0; --end) set(end - 1, static_cast<uint8_t>(1u << ((end - 1) & 7)));
+  if (address < end) {
+    std::memset(reinterpret_cast<void*>(UnwrittenByte(address)), unwritten ? 0xff : 0, (end - address) / 8);
+  }
+}
+
+}  // namespace hone::sim

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The simulated GPU's global memory, on the session's side: arenas in anonymous files, so that a child process can be
+// given single blocks of them, at the same addresses.
+//
+// Every block starts on its own 64 KiB granule (sim_layout.h) with guard bytes before and after. Beside each arena lies
+// its part of the unwritten map. A block that only sampled launches touch (BlockRequest::sampled) and that is larger
+// than kTileBytes is one tile of memory mapped over and over: its contents repeat, it has no guard zones, and its bytes
+// always count as defined.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "hone/base/status.h"
+#include "tuner/device/arena_layout.h"
+#include "tuner/device/device_session.h"
+
+namespace hone::sim {
+
+inline constexpr int64_t kTileBytes = int64_t{4} << 20;
+
+// A stretch of whole pages to map: `repeat` bytes of the file over and over when not 0.
+struct Mapping {
+  int fd = -1;
+  uint64_t address = 0;
+  int64_t bytes = 0;
+  int64_t offset = 0;
+  int64_t repeat = 0;
+  uint64_t arena = 0;  // SimArena::id
+};
+
+class SimArena : public Arena {
+ public:
+  struct Block {
+    uint64_t begin = 0, end = 0;       // addresses of the block itself
+    uint64_t map_begin = 0, map_end = 0;  // of its granules
+    int64_t file_offset = 0;           // of map_begin in the memory file
+    bool tiled = false;
+  };
+
+  // kDevice when there is no memory left, in the words a GPU's driver would use.
+  static Result<std::unique_ptr<SimArena>> Make(const std::vector<BlockRequest>& requests, uint64_t gap_key);
+  ~SimArena() override;
+
+  uint64_t address(size_t block) const override { return blocks_.at(block).begin; }
+  size_t blocks() const override { return blocks_.size(); }
+  const Block& block(size_t i) const { return blocks_[i]; }
+  uint64_t id() const { return id_; }  // no two arenas of a process share one
+  uint64_t begin() const { return begin_; }
+  uint64_t end() const { return begin_ + bytes_; }
+  int64_t resident_bytes() const { return resident_bytes_; }  // memory that it can come to use
+  const Block* Find(uint64_t address) const;
+
+  std::optional<std::string> CheckGaps();
+
+  // What a child needs to see block `i`: its memory and its part of the unwritten map.
+  std::vector<Mapping> MappingsOf(const Block& block) const;
+
+  // Marks [address, address + bytes), inside one block, as (un)defined.
+  void MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten);
+
+ private:
+  SimArena() = default;
+
+  uint64_t id_ = 0;
+  uint64_t begin_ = 0, bytes_ = 0;
+  UniqueFd memory_, unwritten_, tile_;
+  std::vector<Block> blocks_;
+  ArenaLayout gaps_;        // only gaps is used; offsets from begin_
+  uint64_t gap_key_ = 0;
+  int64_t resident_bytes_ = 0;
+};
+
+}  // namespace hone::sim

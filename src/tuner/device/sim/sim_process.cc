@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Frames out, frames in, a clock beside.
+#include "tuner/device/sim/sim_process.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace hone::sim {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int kChildFd = 3;
+constexpr int64_t kMaxAnswerBytes = 8 << 20;
+
+Result<UniqueFd> ImageFile(const std::string& image) {
+  UniqueFd fd(memfd_create("hone-sim-image", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.valid()) return Status::Io(ErrnoMessage("memfd_create", "image", errno));
+  size_t done = 0;
+  while (done < image.size()) {
+    const ssize_t n = write(fd.get(), image.data() + done, image.size() - done);
+    if (n <= 0) return Status::Io(ErrnoMessage("write", "image", errno));
+    done += static_cast<size_t>(n);
+  }
+  return fd;
+}
+
+std::string Resolved(const std::string& program) {
+  char path[4096];
+  const ssize_t n = readlink(program.c_str(), path, sizeof path);
+  return n > 0 && n < static_cast<ssize_t>(sizeof path) && path[0] == '/' ? std::string(path, static_cast<size_t>(n))
+                                                                         : program;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SimProcess>> SimProcess::Start(const Options& options, const std::string& image,
+                                                      const ImageSymbols& symbols, double limit_seconds,
+                                                      std::string* refused) {
+  HONE_CHECK(!options.command.empty(), "a simulator session needs a command for its child");
+  HONE_ASSIGN_OR_RETURN(SocketPair sockets, MakeSocketPair());
+  ChildOptions child;
+  child.argv = options.command;
+  child.argv[0] = Resolved(child.argv[0]);
+  child.argv.push_back("--fd");
+  child.argv.push_back(std::to_string(kChildFd));
+  child.environment = {"LC_ALL=C"};
+  child.working_directory = "/";
+  child.descriptors = {{sockets.theirs.get(), kChildFd}, {2, 2}};
+  if (options.sandbox) {
+    SandboxPolicy policy;
+    policy.read_paths = SystemReadPaths();
+    policy.read_paths.push_back(child.argv[0]);
+    policy.exec_paths = SystemExecPaths();
+    policy.exec_paths.push_back(child.argv[0]);
+    policy.open_files = 64;
+    policy.file_bytes = 1 << 20;
+    child.sandbox = policy;
+  }
+  HONE_ASSIGN_OR_RETURN(ChildProcess started, ChildProcess::Start(child));
+  auto process = std::unique_ptr<SimProcess>(new SimProcess(std::move(started)));
+  process->socket_ = std::move(sockets.ours);
+  sockets.theirs.Reset();
+
+  HONE_ASSIGN_OR_RETURN(const UniqueFd file, ImageFile(image));
+  const json load{{"op", "load"},
+                  {"static_shared", symbols.static_shared},
+                  {"dynamic_offset", symbols.dynamic_offset},
+                  {"has_dynamic", symbols.has_dynamic},
+                  {"guards", symbols.guards},
+                  {"workers", options.workers}};
+  HONE_RETURN_IF_ERROR(SendFrame(process->socket_.get(), load.dump(), {}, {file.get()}, limit_seconds));
+  Result<Frame> frame = ReceiveFrame(process->socket_.get(), limit_seconds, kMaxAnswerBytes);
+  if (!frame.ok()) {
+    if (frame.status().code() == StatusCode::kTimedOut) {
+      *refused = "loading the image did not end in time";
+      return std::unique_ptr<SimProcess>();
+    }
+    process->child_.Kill();
+    const std::optional<ExitState> exit = process->child_.Wait(2);
+    // A static initialiser that crashes is the candidate's doing; a child that cannot start is ours.
+    if (exit && exit->signal != 0 && !exit->killed_by_us) {
+      *refused = "loading the image ended with " + exit->Describe();
+      return std::unique_ptr<SimProcess>();
+    }
+    return Status::Unavailable(fmt::format("the simulator's child '{}' did not answer ({}): {}", child.argv[0],
+                                           exit ? exit->Describe() : "still running", frame.status().message()));
+  }
+  const json answer = json::parse(frame->header, nullptr, false);
+  if (answer.is_discarded() || !answer.is_object()) return Status::Internal("the simulator's child gave no sound answer");
+  if (answer.contains("signal")) {
+    *refused = "a static initialiser crashed";
+    return std::unique_ptr<SimProcess>();
+  }
+  if (!answer.value("ok", false)) {
+    *refused = answer.value("error", "the image does not load");
+    return std::unique_ptr<SimProcess>();
+  }
+  process->writable_bytes_ = answer.value("writable_bytes", int64_t{0});
+  return process;
+}
+
+Status SimProcess::Show(const std::vector<std::pair<const SimArena*, const SimArena::Block*>>& blocks) {
+  std::set<uint64_t> wanted;
+  for (const auto& [arena, block] : blocks) wanted.insert(block->map_begin);
+  json away{{"op", "unmap"}, {"ranges", json::array()}};
+  for (auto shown = shown_.begin(); shown != shown_.end();) {
+    const auto now = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.second->map_begin == shown->first; });
+    // The same address may by now belong to another arena: then its files differ.
+    const bool same = now != blocks.end() && [&] {
+      const std::vector<Mapping> current = now->first->MappingsOf(*now->second);
+      return current.size() == shown->second.size() && current[0].fd == shown->second[0].fd &&
+             current[0].bytes == shown->second[0].bytes && current[0].offset == shown->second[0].offset &&
+             now->first->id() == shown->second[0].arena;
+    }();
+    if (same) {
+      ++shown;
+      continue;
+    }
+    for (const Mapping& m : shown->second) away["ranges"].push_back({m.address, m.bytes});
+    shown = shown_.erase(shown);
+  }
+  if (!away["ranges"].empty()) HONE_RETURN_IF_ERROR(SendFrame(socket_.get(), away.dump(), {}, {}, 10));
+  json maps{{"op", "map"}, {"maps", json::array()}};
+  std::vector<int> fds;
+  const auto flush = [&]() -> Status {
+    if (fds.empty()) return Status::Ok();
+    HONE_RETURN_IF_ERROR(SendFrame(socket_.get(), maps.dump(), {}, fds, 10));
+    maps["maps"] = json::array();
+    fds.clear();
+    return Status::Ok();
+  };
+  for (const auto& [arena, block] : blocks) {
+    if (shown_.count(block->map_begin) != 0) continue;
+    const std::vector<Mapping> mappings = arena->MappingsOf(*block);
+    if (fds.size() + mappings.size() > kMaxFrameFds) HONE_RETURN_IF_ERROR(flush());
+    for (const Mapping& m : mappings) {
+      maps["maps"].push_back({{"fd", fds.size()}, {"address", m.address}, {"bytes", m.bytes}, {"offset", m.offset},
+                              {"repeat", m.repeat}});
+      fds.push_back(m.fd);
+    }
+    shown_[block->map_begin] = mappings;
+  }
+  return flush();
+}
+
+Result<SimProcess::Exchange> SimProcess::Launch(const LaunchMessage& message, double limit_seconds) {
+  Exchange exchange;
+  const auto ended = [&](const Status& status) -> Result<Exchange> {
+    if (status.code() == StatusCode::kTimedOut) {
+      child_.Kill();
+      (void)child_.Wait(2);
+      exchange.timed_out = true;
+      return std::move(exchange);
+    }
+    if (status.code() != StatusCode::kUnavailable) {
+      child_.Kill();
+      return status;
+    }
+    std::optional<ExitState> exit = child_.Wait(2);
+    if (!exit) {
+      child_.Kill();
+      exit = child_.Wait(2);
+    }
+    exchange.died = exit ? exit->Describe() : "an unknown end";
+    return std::move(exchange);
+  };
+  Status sent = SendFrame(socket_.get(), EncodeLaunch(message), {EncodeArguments(message)}, {}, 10);
+  if (!sent.ok()) return ended(sent);
+  Result<Frame> frame = ReceiveFrame(socket_.get(), limit_seconds, kMaxAnswerBytes);
+  if (!frame.ok()) return ended(frame.status());
+  Result<LaunchAnswer> answer = DecodeAnswer(frame->header);
+  if (!answer.ok()) {
+    child_.Kill();
+    return answer.status();
+  }
+  exchange.answer = std::move(*answer);
+  return exchange;
+}
+
+}  // namespace hone::sim

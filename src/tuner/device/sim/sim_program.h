@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A candidate loaded on the simulated GPU: its modules, each with the child process that runs it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/device/device_session.h"
+#include "tuner/device/sim/gpu_table.h"
+#include "tuner/device/sim/image_symbols.h"
+#include "tuner/device/sim/sim_process.h"
+#include "tuner/device/sim/source_lines.h"
+
+namespace hone::sim {
+
+struct SimModule {
+  std::string image;
+  ImageSymbols symbols;
+  std::map<std::string, std::string> lowered;
+  std::vector<KernelResources> resources;
+  std::unique_ptr<SimProcess> process;   // null until needed, and after a crash
+  std::unique_ptr<SourceLines> lines;
+  bool globals_changed = false;          // by its last launch
+
+  int64_t StaticShared(const std::string& kernel) const;
+};
+
+class SimProgram : public LoadedProgram {
+ public:
+  SimProgram(const GpuModel& gpu, std::map<std::string, SimModule> loaded)
+      : modules(std::move(loaded)), gpu_(gpu) {}
+
+  std::vector<KernelResources> Resources() const override;
+  Result<int64_t> Occupancy(const std::string& kernel, const std::string& binding_key, int64_t block_threads,
+                            int64_t shared_bytes) const override;
+  int64_t WritableGlobalBytes() const override;
+
+  std::map<std::string, SimModule> modules;  // by binding key
+
+ private:
+  const GpuModel& gpu_;
+};
+
+}  // namespace hone::sim

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// JSON in and out. Decoding turns every surprise into a Status.
+#include "tuner/device/sim/sim_protocol.h"
+
+#include <nlohmann/json.hpp>
+
+namespace hone::sim {
+
+using nlohmann::json;
+
+namespace {
+
+struct CounterField {
+  const char* name;
+  double LaunchCounters::* field;
+};
+constexpr CounterField kCounters[] = {
+    {"blocks", &LaunchCounters::blocks},
+    {"warps", &LaunchCounters::warps},
+    {"accesses", &LaunchCounters::accesses},
+    {"global_requests", &LaunchCounters::global_requests},
+    {"load_requests", &LaunchCounters::load_requests},
+    {"global_sectors", &LaunchCounters::global_sectors},
+    {"load_sectors", &LaunchCounters::load_sectors},
+    {"l2_read_sectors", &LaunchCounters::l2_read_sectors},
+    {"l2_write_sectors", &LaunchCounters::l2_write_sectors},
+    {"l2_partial_sectors", &LaunchCounters::l2_partial_sectors},
+    {"l2_atomics", &LaunchCounters::l2_atomics},
+    {"atomic_sectors", &LaunchCounters::atomic_sectors},
+    {"global_lines", &LaunchCounters::global_lines},
+    {"shared_requests", &LaunchCounters::shared_requests},
+    {"shared_cycles", &LaunchCounters::shared_cycles},
+    {"shared_conflict_cycles", &LaunchCounters::shared_conflict_cycles},
+    {"barriers", &LaunchCounters::barriers},
+    {"warp_operations", &LaunchCounters::warp_operations},
+    {"mma_multiply_adds", &LaunchCounters::mma_multiply_adds},
+    {"load_batches", &LaunchCounters::load_batches},
+    {"load_batch_bytes", &LaunchCounters::load_batch_bytes},
+};
+
+// Text from a stranger may be no UTF-8: what is not is replaced.
+std::string Dump(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string EncodeArguments(const LaunchMessage& message) {
+  std::string blob;
+  for (const std::string& bytes : message.argument_bytes) blob += bytes;
+  return blob;
+}
+
+std::string EncodeLaunch(const LaunchMessage& message) {
+  const LaunchSpec& spec = message.spec;
+  json j{{"op", "launch"},
+         {"kernel", message.kernel_symbol},
+         {"grid", spec.grid},
+         {"block", spec.block},
+         {"shared", spec.dynamic_shared},
+         {"cooperative", spec.cooperative},
+         {"blocks", spec.blocks},
+         {"access_budget", spec.access_budget},
+         {"sm_count", spec.sm_count},
+         {"l1_bytes", spec.l1_bytes},
+         {"stack_bytes", spec.stack_bytes},
+         {"restore_globals", message.restore_globals}};
+  j["ranges"] = json::array();
+  for (const BoundRange& r : spec.ranges) j["ranges"].push_back({r.begin, r.end, r.writable, r.name});
+  j["argument_sizes"] = json::array();
+  for (const std::string& bytes : message.argument_bytes) j["argument_sizes"].push_back(bytes.size());
+  return Dump(j);
+}
+
+Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string& blob) {
+  try {
+    const json j = json::parse(header);
+    LaunchMessage message;
+    message.kernel_symbol = j.at("kernel").get<std::string>();
+    LaunchSpec& spec = message.spec;
+    spec.grid = j.at("grid").get<std::array<uint32_t, 3>>();
+    spec.block = j.at("block").get<std::array<uint32_t, 3>>();
+    spec.dynamic_shared = j.at("shared").get<uint32_t>();
+    spec.cooperative = j.at("cooperative").get<bool>();
+    spec.blocks = j.at("blocks").get<std::vector<uint64_t>>();
+    spec.access_budget = j.at("access_budget").get<uint64_t>();
+    spec.sm_count = j.at("sm_count").get<uint32_t>();
+    spec.l1_bytes = j.at("l1_bytes").get<uint64_t>();
+    spec.stack_bytes = j.at("stack_bytes").get<uint32_t>();
+    message.restore_globals = j.at("restore_globals").get<bool>();
+    for (const json& r : j.at("ranges")) {
+      spec.ranges.push_back({r.at(0).get<uint64_t>(), r.at(1).get<uint64_t>(), r.at(2).get<bool>(),
+                             r.at(3).get<std::string>()});
+    }
+    size_t at = 0;
+    for (const json& size : j.at("argument_sizes")) {
+      const size_t bytes = size.get<size_t>();
+      if (bytes > blob.size() - at) return Status::Internal("a launch message's arguments are cut short");
+      message.argument_bytes.push_back(blob.substr(at, bytes));
+      at += bytes;
+    }
+    return message;
+  } catch (const json::exception& e) {
+    return Status::Internal(std::string("a launch message is malformed: ") + e.what());
+  }
+}
+
+std::string EncodeAnswer(const LaunchAnswer& answer) {
+  const LaunchReport& report = answer.report;
+  json j{{"end", static_cast<int>(report.end)},
+         {"detail", report.detail},
+         {"globals_changed", answer.globals_changed},
+         {"cpu_seconds", report.cpu_seconds},
+         {"signal", answer.signal},
+         {"signal_pc", answer.signal_pc},
+         {"error", answer.error}};
+  j["findings"] = json::array();
+  for (const RawFinding& f : report.findings) {
+    j["findings"].push_back({f.kind, f.message, f.pcs, f.only_if_lines_differ});
+  }
+  for (const CounterField& c : kCounters) j["counters"][c.name] = report.counters.*c.field;
+  j["range_read"] = report.counters.range_read;
+  j["range_written"] = report.counters.range_written;
+  j["sites"] = json::array();
+  for (const SiteReport& s : report.sites) {
+    j["sites"].push_back({s.pc, s.shared, s.writes, s.atomic, s.bytes, s.accesses, s.groups, s.sectors, s.cycles,
+                          s.ideal_cycles});
+  }
+  return Dump(j);
+}
+
+Result<LaunchAnswer> DecodeAnswer(const std::string& header) {
+  try {
+    const json j = json::parse(header);
+    LaunchAnswer answer;
+    LaunchReport& report = answer.report;
+    const int end = j.at("end").get<int>();
+    if (end < 0 || end > static_cast<int>(LaunchEnd::kStuck)) return Status::Internal("a launch ended in no known way");
+    report.end = static_cast<LaunchEnd>(end);
+    report.detail = j.at("detail").get<std::string>();
+    answer.globals_changed = j.at("globals_changed").get<bool>();
+    report.cpu_seconds = j.at("cpu_seconds").get<double>();
+    answer.signal = j.at("signal").get<int>();
+    answer.signal_pc = j.at("signal_pc").get<uint64_t>();
+    answer.error = j.at("error").get<std::string>();
+    for (const json& f : j.at("findings")) {
+      report.findings.push_back({f.at(0).get<std::string>(), f.at(1).get<std::string>(),
+                                 f.at(2).get<std::vector<uint64_t>>(), f.at(3).get<bool>()});
+    }
+    for (const CounterField& c : kCounters) report.counters.*c.field = j.at("counters").at(c.name).get<double>();
+    report.counters.range_read = j.at("range_read").get<std::vector<double>>();
+    report.counters.range_written = j.at("range_written").get<std::vector<double>>();
+    for (const json& s : j.at("sites")) {
+      report.sites.push_back({s.at(0).get<uint64_t>(), s.at(1).get<bool>(), s.at(2).get<bool>(), s.at(3).get<bool>(),
+                              s.at(4).get<int>(), s.at(5).get<double>(), s.at(6).get<double>(),
+                              s.at(7).get<double>(), s.at(8).get<double>(), s.at(9).get<double>()});
+    }
+    return answer;
+  } catch (const json::exception& e) {
+    return Status::Internal(std::string("the simulator's child gave a malformed answer: ") + e.what());
+  }
+}
+
+}  // namespace hone::sim

@@ -1,0 +1,533 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Resolves a plan's steps to launches in children and turns their answers into outcomes.
+#include "tuner/device/sim/sim_session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "base/clock.h"
+#include "tuner/core/argument_layout.h"
+#include "tuner/device/host_tensor_ops.h"
+#include "tuner/device/sim/block_sample.h"
+#include "tuner/device/sim/findings.h"
+#include "tuner/device/sim/gpu_table.h"
+#include "tuner/device/sim/sim_layout.h"
+#include "tuner/device/sim/sim_memory.h"
+#include "tuner/device/sim/sim_model.h"
+#include "tuner/device/sim/sim_program.h"
+
+namespace hone {
+
+namespace {
+
+using sim::LaunchAnswer;
+using sim::LaunchMessage;
+using sim::SimArena;
+using sim::SimModule;
+using sim::SimProcess;
+using sim::SimProgram;
+
+// A sampled launch stops beginning blocks after so many observed accesses: a third of a second on one core.
+constexpr uint64_t kSampleAccessBudget = 20'000'000;
+
+void* Pointer(uint64_t address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
+
+LaunchOutcome Outcome(LaunchStatus status, std::string detail) {
+  LaunchOutcome outcome;
+  outcome.status = status;
+  outcome.detail = std::move(detail);
+  return outcome;
+}
+
+// An arena as its owner holds it; the session forgets it on destruction.
+class ArenaHandle : public Arena {
+ public:
+  ArenaHandle(std::shared_ptr<SimArena> arena, std::shared_ptr<std::set<std::shared_ptr<SimArena>>> registry)
+      : arena_(std::move(arena)), registry_(std::move(registry)) {
+    registry_->insert(arena_);
+  }
+  ~ArenaHandle() override { registry_->erase(arena_); }
+  uint64_t address(size_t block) const override { return arena_->address(block); }
+  size_t blocks() const override { return arena_->blocks(); }
+  SimArena& arena() { return *arena_; }
+
+ private:
+  std::shared_ptr<SimArena> arena_;
+  std::shared_ptr<std::set<std::shared_ptr<SimArena>>> registry_;
+};
+
+class SimSession : public DeviceSession {
+ public:
+  SimSession(SimSessionOptions options, sim::GpuModel gpu) : options_(std::move(options)), gpu_(std::move(gpu)) {
+    gpu_.facts.driver = options_.host_compiler.empty() ? "host compiler" : options_.host_compiler;
+    if (options_.child_command.empty()) options_.child_command = {"/proc/self/exe", "__sim-child"};
+    if (options_.workers <= 0) options_.workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+
+  const DeviceFacts& facts() const override { return gpu_.facts; }
+  bool lost() const override { return false; }
+
+  Result<LoadOutcome> Load(const CompiledProgram& program) override;
+  Result<bool> GlobalsChanged(LoadedProgram& program) override;
+  Result<std::unique_ptr<Arena>> Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) override;
+  Result<std::optional<std::string>> CheckGaps(Arena& arena) override {
+    return static_cast<ArenaHandle&>(arena).arena().CheckGaps();
+  }
+  int64_t FreeBytes() const override;
+  Status Draw(const DrawRequest& request) override;
+  Status Poison(const TensorView& view) override;
+  Status Fill(uint64_t address, int64_t bytes, uint8_t value) override;
+  Result<bool> IsZero(uint64_t address, int64_t bytes) override { return host::IsZero(Pointer(address), bytes); }
+  Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) override;
+  Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override {
+    if (bytes > 0) std::memcpy(destination, Pointer(address), static_cast<size_t>(bytes));
+    return Status::Ok();
+  }
+  Status GatherSlices(const TensorView& source, const TensorView& destination,
+                      const std::vector<int64_t>& slices) override {
+    MarkUnwritten(destination.address, destination.span_bytes, false);
+    return host::GatherSlices(source, destination, slices);
+  }
+  Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override {
+    return RunPlan(static_cast<SimProgram&>(program), request, CacheState::kCold);
+  }
+  Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override {
+    return host::Compare(output, static_cast<const double*>(Pointer(reference)), tolerance);
+  }
+  Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) override { return host::Digest(view, key); }
+  Result<SampleOutcome> TimeSample(const SampleRequest& request) override;
+  Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override {
+    const double all = sim::ModelStream(gpu_, traffic.read_bytes, traffic.written_bytes, cache);
+    (void)sets;  // every execution costs the same in the model
+    return all * 1e6;
+  }
+  Result<DeviceCondition> Condition() override {
+    DeviceCondition steady;
+    steady.sm_clock_mhz = steady.max_sm_clock_mhz = gpu_.clock_hz / 1e6;
+    return steady;
+  }
+
+ private:
+  struct Located {
+    std::shared_ptr<SimArena> arena;
+    const SimArena::Block* block = nullptr;
+  };
+  // The arena block that holds `address`; a null block when none does.
+  Located Locate(uint64_t address) const;
+  void MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten);
+
+  Result<LaunchOutcome> RunPlan(SimProgram& program, const LaunchRequest& request, CacheState cache);
+  // One go at it. `stuck`: sampled blocks waited for others.
+  Result<LaunchOutcome> RunSteps(SimProgram& program, const LaunchRequest& request, bool sample, double limit_seconds,
+                                 CacheState cache, bool* stuck);
+  // A refusal that needs no launch, if there is one.
+  std::optional<LaunchOutcome> Refusal(const ResolvedStep& step, const SimModule& module) const;
+  Result<LaunchOutcome> RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
+                                double limit_seconds, bool sample, bool restore, CacheState cache, ModelledCost* cost,
+                                bool* stuck);
+  LaunchOutcome Judge(SimModule& module, const ResolvedStep& step, const SimProcess::Exchange& exchange,
+                      double limit_seconds);
+
+  SimSessionOptions options_;
+  sim::GpuModel gpu_;
+  std::shared_ptr<std::set<std::shared_ptr<SimArena>>> arenas_ = std::make_shared<std::set<std::shared_ptr<SimArena>>>();
+};
+
+Result<DeviceSession::LoadOutcome> SimSession::Load(const CompiledProgram& program) {
+  LoadOutcome outcome;
+  std::map<std::string, SimModule> modules;
+  for (const auto& [key, compiled] : program.modules) {
+    SimModule module;
+    Result<sim::ImageSymbols> symbols = sim::ReadImageSymbols(compiled.image);
+    if (!symbols.ok()) {
+      outcome.launch = Outcome(LaunchStatus::kLaunchError, "the module does not load: " + symbols.status().message());
+      return outcome;
+    }
+    module.image = compiled.image;
+    module.symbols = std::move(*symbols);
+    module.lowered = compiled.lowered;
+    module.resources = compiled.resources;
+    module.lines = std::make_unique<sim::SourceLines>(compiled.image, options_.scratch_directory);
+    std::string refused;
+    HONE_ASSIGN_OR_RETURN(module.process,
+                          SimProcess::Start({options_.child_command, options_.workers, options_.sandbox}, module.image,
+                                            module.symbols, 10, &refused));
+    if (module.process == nullptr) {
+      outcome.launch = Outcome(LaunchStatus::kLaunchError, "the module does not load: " + refused);
+      return outcome;
+    }
+    modules.emplace(key, std::move(module));
+  }
+  outcome.program = std::make_unique<SimProgram>(gpu_, std::move(modules));
+  return outcome;
+}
+
+Result<bool> SimSession::GlobalsChanged(LoadedProgram& program) {
+  const auto& modules = static_cast<SimProgram&>(program).modules;
+  return std::any_of(modules.begin(), modules.end(), [](const auto& m) { return m.second.globals_changed; });
+}
+
+Result<std::unique_ptr<Arena>> SimSession::Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) {
+  int64_t wanted = 0, resident = 0;
+  for (const BlockRequest& block : blocks) {
+    if (block.bytes < 0 || block.bytes > gpu_.facts.memory_bytes) {
+      return Status::Device(fmt::format("out of memory on the simulated GPU: a block of {} bytes", block.bytes));
+    }
+    wanted += block.bytes;
+    resident += block.sampled && block.bytes > sim::kTileBytes ? 0 : block.bytes;
+  }
+  if (wanted > FreeBytes()) {
+    return Status::Device(fmt::format("out of memory on the simulated GPU: {} bytes asked for, {} free", wanted, FreeBytes()));
+  }
+  int64_t in_use = 0;
+  for (const auto& arena : *arenas_) in_use += arena->resident_bytes();
+  const int64_t host = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4 * 3;
+  if (resident + in_use > host) {
+    return Status::Device(fmt::format("the host has no memory for {} bytes of the simulated GPU's", resident + in_use));
+  }
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<SimArena> arena, SimArena::Make(blocks, gap_key));
+  return std::unique_ptr<Arena>(std::make_unique<ArenaHandle>(std::shared_ptr<SimArena>(std::move(arena)), arenas_));
+}
+
+int64_t SimSession::FreeBytes() const {
+  // Of the GPU it poses as: what only sampled launches touch costs the host next to nothing.
+  int64_t used = 0;
+  for (const auto& arena : *arenas_) {
+    for (size_t i = 0; i < arena->blocks(); ++i) used += static_cast<int64_t>(arena->block(i).end - arena->block(i).begin);
+  }
+  return std::max<int64_t>(0, gpu_.facts.memory_bytes - used);
+}
+
+SimSession::Located SimSession::Locate(uint64_t address) const {
+  for (const auto& arena : *arenas_) {
+    if (address >= arena->begin() && address < arena->end()) return {arena, arena->Find(address)};
+  }
+  return {};
+}
+
+void SimSession::MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten) {
+  const Located at = Locate(address);
+  if (at.block != nullptr) at.arena->MarkUnwritten(address, bytes, unwritten);
+}
+
+Status SimSession::Draw(const DrawRequest& request) {
+  const Located at = Locate(request.view.address);
+  if (at.block != nullptr && at.block->tiled && request.view.span_bytes > sim::kTileBytes) {
+    // One tile, dense and without slices; mapped over and over it gives the rest.
+    DrawRequest tile = request;
+    tile.view.elements = sim::kTileBytes / DTypeBytes(request.view.dtype);
+    tile.view.shape = {tile.view.elements};
+    tile.view.strides = {1};
+    tile.view.span_bytes = sim::kTileBytes;
+    tile.view.slice_axis = -1;
+    tile.permutation_key = tile.redraw_key = 0;
+    tile.redrawn.clear();
+    return host::Draw(tile);
+  }
+  MarkUnwritten(request.view.address, request.view.span_bytes, false);
+  return host::Draw(request);
+}
+
+Status SimSession::Poison(const TensorView& view) {
+  const Located at = Locate(view.address);
+  if (at.block != nullptr && at.block->tiled) return Status::Ok();  // nothing will be compared
+  MarkUnwritten(view.address, view.span_bytes, true);
+  host::Poison(view);
+  return Status::Ok();
+}
+
+Status SimSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
+  if (bytes <= 0) return Status::Ok();
+  const Located at = Locate(address);
+  if (at.block != nullptr && at.block->tiled) bytes = std::min(bytes, sim::kTileBytes);
+  std::memset(Pointer(address), value, static_cast<size_t>(bytes));
+  MarkUnwritten(address, bytes, value != 0);
+  return Status::Ok();
+}
+
+Status SimSession::CopyFromHost(uint64_t address, const void* source, int64_t bytes) {
+  if (bytes <= 0) return Status::Ok();
+  std::memcpy(Pointer(address), source, static_cast<size_t>(bytes));
+  MarkUnwritten(address, bytes, false);
+  return Status::Ok();
+}
+
+std::optional<LaunchOutcome> SimSession::Refusal(const ResolvedStep& step, const SimModule& module) const {
+  const DeviceFacts& facts = gpu_.facts;
+  const auto refuse = [&](LaunchStatus status, const std::string& why) {
+    return Outcome(status, fmt::format("{}: {}", step.kernel, why));
+  };
+  if (module.lowered.count(step.kernel) == 0) return refuse(LaunchStatus::kLaunchError, "no such kernel in the module");
+  for (const int64_t extent : step.cluster) {
+    if (extent > 1) return refuse(LaunchStatus::kUnsupported, "thread-block clusters are not simulated");
+  }
+  const auto has_map = [](const auto& self, const std::vector<ResolvedArgument>& args) -> bool {
+    return std::any_of(args.begin(), args.end(), [&](const ResolvedArgument& a) {
+      return a.kind == ArgumentKind::kTensorMap || self(self, a.fields);
+    });
+  };
+  if (has_map(has_map, step.args)) return refuse(LaunchStatus::kUnsupported, "tensor maps are not simulated");
+  constexpr std::array<int64_t, 3> kMaxGrid{2147483647, 65535, 65535}, kMaxBlock{1024, 1024, 64};
+  int64_t threads = 1;
+  for (size_t i = 0; i < 3; ++i) {
+    if (step.grid[i] < 1 || step.grid[i] > kMaxGrid[i]) {
+      return refuse(LaunchStatus::kLaunchError, fmt::format("grid extent {} is {}: 1 to {} is allowed", i, step.grid[i], kMaxGrid[i]));
+    }
+    if (step.block[i] < 1 || step.block[i] > kMaxBlock[i]) {
+      return refuse(LaunchStatus::kLaunchError, fmt::format("block extent {} is {}: 1 to {} is allowed", i, step.block[i], kMaxBlock[i]));
+    }
+    threads *= step.block[i];
+  }
+  if (threads > facts.max_threads_per_block) {
+    return refuse(LaunchStatus::kLaunchError, fmt::format("{} threads a block: at most {} are allowed", threads, facts.max_threads_per_block));
+  }
+  const int64_t shared = step.shared_bytes + module.StaticShared(step.kernel);
+  if (step.shared_bytes < 0 || shared > facts.smem_optin) {
+    return refuse(LaunchStatus::kResourceLimit, fmt::format("{} bytes of shared memory a block: at most {} are there", shared, facts.smem_optin));
+  }
+  if (step.cooperative) {
+    const int64_t room = sim::BlocksPerSm(facts, threads, shared) * facts.sm_count;
+    const double blocks = static_cast<double>(step.grid[0]) * static_cast<double>(step.grid[1]) * static_cast<double>(step.grid[2]);
+    if (blocks > static_cast<double>(room)) {
+      return refuse(LaunchStatus::kLaunchError, fmt::format("a cooperative launch of {} blocks: {} are resident at a time", blocks, room));
+    }
+  }
+  return std::nullopt;
+}
+
+Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchRequest& request, CacheState cache) {
+  const Stopwatch watch;
+  bool stuck = false;
+  const bool sample = request.sample_blocks && !request.trusted;
+  HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, RunSteps(program, request, sample, request.limit_seconds, cache, &stuck));
+  if (!stuck) return outcome;
+  // Blocks that wait for others (a look-back scan) cannot be sampled: everything runs. What the first go left behind in
+  // self-resetting workspaces is cleared; memset steps do the rest.
+  for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
+    const auto bound = request.bindings->workspaces.find(workspace.name);
+    if (!workspace.zero_on_entry || bound == request.bindings->workspaces.end()) continue;
+    HONE_RETURN_IF_ERROR(Fill(bound->second, workspace.bytes, 0));
+  }
+  stuck = false;
+  return RunSteps(program, request, false, request.limit_seconds - watch.Seconds(), cache, &stuck);
+}
+
+Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequest& request, bool sample,
+                                           double limit_seconds, CacheState cache, bool* stuck) {
+  const Stopwatch watch;
+  LaunchOutcome outcome;
+  ModelledCost cost;
+  cost.sampled_block_fraction = 1;
+  for (auto& [key, module] : program.modules) module.globals_changed = false;
+  std::set<std::string> restored;
+  for (const ResolvedStep& step : request.plan->steps) {
+    if (step.is_memset) {
+      const auto tensor = request.bindings->tensors.find(step.target);
+      const auto workspace = request.bindings->workspaces.find(step.target);
+      if (tensor == request.bindings->tensors.end() && workspace == request.bindings->workspaces.end()) {
+        return Status::InvalidArgument("a memset step names '" + step.target + "', which is not bound");
+      }
+      const uint64_t address = tensor != request.bindings->tensors.end() ? tensor->second.address : workspace->second;
+      const Located at = Locate(address);
+      const int64_t bytes = at.block != nullptr && at.block->tiled ? std::min(step.memset_bytes, sim::kTileBytes) : step.memset_bytes;
+      std::memset(Pointer(address), static_cast<int>(step.memset_value), static_cast<size_t>(bytes));
+      MarkUnwritten(address, bytes, false);
+      cost.time_us += 1e6 * sim::ModelStream(gpu_, 0, static_cast<double>(step.memset_bytes), cache);
+      continue;
+    }
+    const auto module = program.modules.find(step.binding_key);
+    if (module == program.modules.end()) {
+      return Status::InvalidArgument(fmt::format("the program has no module for '{}'", step.binding_key));
+    }
+    if (std::optional<LaunchOutcome> refusal = Refusal(step, module->second)) return *refusal;
+    const bool first = restored.insert(step.binding_key).second;
+    HONE_ASSIGN_OR_RETURN(LaunchOutcome one, RunStep(module->second, step, request, limit_seconds - watch.Seconds(),
+                                                     sample && !step.cooperative, first, cache, &cost, stuck));
+    if (*stuck) return outcome;
+    outcome.findings.insert(outcome.findings.end(), one.findings.begin(), one.findings.end());
+    if (one.status != LaunchStatus::kOk) {
+      outcome.status = one.status;
+      outcome.detail = std::move(one.detail);
+      return outcome;
+    }
+  }
+  outcome.cost = cost;
+  return outcome;
+}
+
+Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
+                                          double limit_seconds, bool sample, bool restore, CacheState cache,
+                                          ModelledCost* cost, bool* stuck) {
+  if (limit_seconds <= 0) return Outcome(LaunchStatus::kTimedOut, step.kernel + ": no time left for this step");
+  LaunchMessage message;
+  message.kernel_symbol = module.lowered.at(step.kernel);
+  message.restore_globals = restore;
+  sim::LaunchSpec& spec = message.spec;
+  for (size_t i = 0; i < 3; ++i) {
+    spec.grid[i] = static_cast<uint32_t>(step.grid[i]);
+    spec.block[i] = static_cast<uint32_t>(step.block[i]);
+  }
+  spec.dynamic_shared = static_cast<uint32_t>(step.shared_bytes);
+  spec.cooperative = step.cooperative;
+  spec.sm_count = static_cast<uint32_t>(gpu_.facts.sm_count);
+  const int64_t shared = step.shared_bytes + module.StaticShared(step.kernel);
+  const int64_t per_sm = std::max<int64_t>(1, sim::BlocksPerSm(gpu_.facts, spec.block_threads(), shared));
+  const int64_t resident = std::min<int64_t>(per_sm, static_cast<int64_t>((spec.grid_blocks() + spec.sm_count - 1) / spec.sm_count));
+  spec.l1_bytes = static_cast<uint64_t>(std::max<int64_t>(16 * 1024, (gpu_.l1_bytes_per_sm - resident * (shared + 1024)) / resident));
+
+  // What the launch may touch: everything bound, references only where an argument names one.
+  std::vector<std::pair<const SimArena*, const SimArena::Block*>> visible;
+  std::vector<std::shared_ptr<SimArena>> held;
+  const auto bind = [&](uint64_t address, int64_t bytes, const std::string& name, bool writable) {
+    const Located at = Locate(address);
+    if (at.block == nullptr) return;
+    held.push_back(at.arena);
+    visible.emplace_back(at.arena.get(), at.block);
+    const uint64_t end = bytes >= 0 ? address + static_cast<uint64_t>(bytes) : at.block->end;
+    spec.ranges.push_back({address, std::min(end, at.block->end), writable, name});
+  };
+  for (const auto& [name, view] : request.bindings->tensors) {
+    bind(view.address, view.span_bytes, name, request.bindings->read_only.count(name) == 0);
+  }
+  for (const auto& [name, address] : request.bindings->workspaces) bind(address, -1, name, true);
+  const auto bind_references = [&](const auto& self, const std::vector<ResolvedArgument>& args) -> void {
+    for (const ResolvedArgument& a : args) {
+      if (a.kind == ArgumentKind::kReference) bind(request.bindings->references.at("ref:" + a.name), -1, "ref:" + a.name, true);
+      self(self, a.fields);
+    }
+  };
+  bind_references(bind_references, step.args);
+  // Aliases share storage: one range, writable if either is.
+  std::sort(spec.ranges.begin(), spec.ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < spec.ranges.size();) {
+    sim::BoundRange& before = spec.ranges[i - 1];
+    const sim::BoundRange& range = spec.ranges[i];
+    if (range.begin >= before.end) {
+      ++i;
+      continue;
+    }
+    before.end = std::max(before.end, range.end);
+    before.writable |= range.writable;
+    if (before.name != range.name) before.name += " / " + range.name;
+    spec.ranges.erase(spec.ranges.begin() + static_cast<ptrdiff_t>(i));
+  }
+  std::sort(visible.begin(), visible.end(), [](const auto& a, const auto& b) { return a.second->map_begin < b.second->map_begin; });
+  visible.erase(std::unique(visible.begin(), visible.end()), visible.end());
+
+  for (const ResolvedArgument& argument : step.args) {
+    const std::vector<uint8_t> bytes = PackArgument(argument, [&](const ResolvedArgument& a) -> uint64_t {
+      switch (a.kind) {
+        case ArgumentKind::kReference: return request.bindings->references.at("ref:" + a.name);
+        case ArgumentKind::kWorkspace: return request.bindings->workspaces.at(a.name);
+        default: return request.bindings->tensors.at(a.name).address;
+      }
+    });
+    message.argument_bytes.emplace_back(bytes.begin(), bytes.end());
+  }
+
+  if (sample) {
+    spec.blocks = sim::SampleBlocks(spec.grid);
+    spec.access_budget = kSampleAccessBudget;
+  }
+  if (module.process == nullptr) {
+    std::string refused;
+    HONE_ASSIGN_OR_RETURN(module.process, SimProcess::Start({options_.child_command, options_.workers, options_.sandbox},
+                                                            module.image, module.symbols, 10, &refused));
+    if (module.process == nullptr) return Outcome(LaunchStatus::kCrashed, step.kernel + ": " + refused);
+  }
+  HONE_RETURN_IF_ERROR(module.process->Show(visible));
+  HONE_ASSIGN_OR_RETURN(const SimProcess::Exchange exchange, module.process->Launch(message, limit_seconds));
+  if (!exchange.answer || exchange.answer->signal != 0) module.process.reset();
+  if (sample && exchange.answer && exchange.answer->report.end == sim::LaunchEnd::kStuck) {
+    *stuck = true;
+    return LaunchOutcome();
+  }
+  LaunchOutcome outcome = Judge(module, step, exchange, limit_seconds);
+  if (!exchange.answer) return outcome;
+  module.globals_changed |= exchange.answer->globals_changed;
+  if (outcome.status != LaunchStatus::kOk) return outcome;
+
+  sim::LaunchShape shape;
+  shape.grid_blocks = spec.grid_blocks();
+  shape.block_threads = spec.block_threads();
+  shape.shared_bytes = static_cast<uint32_t>(shared);
+  for (const sim::BoundRange& range : spec.ranges) shape.range_bytes.push_back(static_cast<int64_t>(range.end - range.begin));
+  const sim::LaunchCounters& seen = exchange.answer->report.counters;
+  const sim::LaunchCounters all = sim::ScaleToLaunch(seen, shape);
+  const sim::ModelledTime time = sim::ModelLaunch(gpu_, shape, all, cache);
+  cost->time_us += time.seconds * 1e6;
+  cost->dram_bytes += time.dram_bytes;
+  cost->sectors += all.global_sectors;
+  cost->requests += all.global_requests;
+  cost->bank_conflicts += all.shared_conflict_cycles;
+  cost->accesses += seen.accesses;
+  cost->host_seconds += exchange.answer->report.cpu_seconds;
+  cost->sampled_block_fraction = std::min(cost->sampled_block_fraction, seen.blocks / static_cast<double>(shape.grid_blocks));
+  return outcome;
+}
+
+LaunchOutcome SimSession::Judge(SimModule& module, const ResolvedStep& step, const SimProcess::Exchange& exchange,
+                                double limit_seconds) {
+  const auto outcome = [&](LaunchStatus status, const std::string& detail) {
+    return Outcome(status, fmt::format("{}: {}", step.kernel, detail));
+  };
+  if (exchange.timed_out) {
+    return outcome(LaunchStatus::kTimedOut, fmt::format("the kernel did not finish in {:.3g} s on the simulated GPU", limit_seconds));
+  }
+  if (!exchange.answer) return outcome(LaunchStatus::kCrashed, "the kernel's process ended with " + exchange.died);
+  const LaunchAnswer& answer = *exchange.answer;
+  if (answer.signal != 0) {
+    if (answer.report.end == sim::LaunchEnd::kUnsupported) return outcome(LaunchStatus::kUnsupported, answer.report.detail);
+    LaunchOutcome crashed = outcome(LaunchStatus::kCrashed, "");
+    const std::string place = answer.signal_pc != 0 ? module.lines->Find({answer.signal_pc})[0] : "";
+    const Finding finding = sim::SignalFinding(answer.signal, answer.error, place);
+    crashed.detail += finding.message;
+    crashed.findings.push_back(finding);
+    return crashed;
+  }
+  if (!answer.error.empty()) return outcome(LaunchStatus::kLaunchError, answer.error);
+  return sim::JudgeReport(step.kernel, answer.report, *module.lines);
+}
+
+Result<SampleOutcome> SimSession::TimeSample(const SampleRequest& request) {
+  SampleOutcome sample;
+  if (request.sets.empty()) return sample;
+  LaunchRequest launch;
+  launch.plan = request.plan;
+  launch.bindings = request.sets[0];
+  launch.limit_seconds = request.limit_seconds;
+  launch.sample_blocks = true;
+  HONE_ASSIGN_OR_RETURN(sample.launch, RunPlan(static_cast<SimProgram&>(*request.program), launch, request.cache));
+  if (sample.launch.cost) sample.us_per_plan = sample.launch.cost->time_us;
+  sample.sm_clock_mhz = gpu_.clock_hz / 1e6;
+  return sample;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceSession>> MakeSimSession(const SimSessionOptions& options) {
+  std::optional<sim::GpuModel> gpu = sim::FindGpuModel(options.gpu);
+  if (!gpu) {
+    std::string names;
+    for (const std::string& name : sim::GpuModelNames()) names += " " + name;
+    return Status::InvalidArgument(fmt::format("no simulated GPU is called '{}'; there are:{}", options.gpu, names));
+  }
+  return std::unique_ptr<DeviceSession>(std::make_unique<SimSession>(options, std::move(*gpu)));
+}
+
+Result<DeviceFacts> SimulatedGpuFacts(std::string_view gpu) {
+  std::optional<sim::GpuModel> model = sim::FindGpuModel(gpu);
+  if (!model) return Status::NotFound(fmt::format("no simulated GPU is called '{}'", gpu));
+  return model->facts;
+}
+
+std::vector<std::string> SimulatedGpuNames() { return sim::GpuModelNames(); }
+
+}  // namespace hone

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests and benchmarks of the simulated GPU: one CUDA source, a few buffers, one launch, in a few lines.
+//
+//   SimBench bench;
+//   bench.Source("__global__ void k(const float* x, float* y, int n) { … }");
+//   bench.Input("x", values);  bench.Output("y", values.size());
+//   LaunchOutcome outcome = bench.Run("k", {4}, {64}, {T("x"), T("y"), I(n)});
+//
+// Every step that is not the one under test is checked with HONE_CHECK. The program that uses it must answer
+// `--fd N` after "__sim-child" by SimChildMain (sim_test_main.cc).
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/core/compiled_program.h"
+#include "tuner/device/device_session.h"
+#include "tuner/device/sim/sim_compiler.h"
+#include "tuner/device/sim/sim_session.h"
+
+namespace hone {
+
+class SimBench {
+ public:
+  explicit SimBench(const std::string& gpu = "", int workers = 2) {
+    SimSessionOptions options;
+    options.gpu = gpu;
+    options.workers = workers;
+    session_ = Value(MakeSimSession(options));
+  }
+
+  // One for the whole test program: it precompiles the headers once.
+  static Compiler& SharedCompiler() {
+    static const std::unique_ptr<Compiler> compiler = Value(MakeSimCompiler({}));
+    return *compiler;
+  }
+
+  // Compiles without loading.
+  static CompiledModule Compile(const std::string& source, const std::vector<std::string>& kernels,
+                                const std::vector<std::string>& options = {}) {
+    TranslationUnit unit;
+    unit.file = "candidate.cu";
+    unit.body = "#line 1 \"candidate.cu\"\n" + source;
+    unit.kernels = kernels;
+    unit.options = options;
+    return Value(SharedCompiler().Compile(unit));
+  }
+
+  DeviceSession& session() { return *session_; }
+  LoadedProgram& program() { return *program_; }
+  const CompiledModule& module() const { return module_; }
+
+  // Compiles and loads. Kernels by name expression.
+  void Load(const std::string& source, const std::vector<std::string>& kernels) {
+    program_.reset();
+    module_ = Compile(source, kernels);
+    HONE_CHECK(module_.verdict == Verdict::kOk, module_.digest);
+    CompiledProgram program;
+    program.modules[""] = module_;
+    DeviceSession::LoadOutcome loaded = Value(session_->Load(program));
+    HONE_CHECK(loaded.program != nullptr, loaded.launch.detail);
+    program_ = std::move(loaded.program);
+  }
+
+  template <typename T>
+  void Input(const std::string& name, const std::vector<T>& values, bool read_only = true) {
+    const uint64_t address = New(name, static_cast<int64_t>(values.size() * sizeof(T)));
+    Check(session_->CopyFromHost(address, values.data(), static_cast<int64_t>(values.size() * sizeof(T))));
+    if (read_only) bindings_.read_only.insert(name);
+  }
+  void Output(const std::string& name, int64_t bytes) {
+    New(name, bytes);
+    Check(session_->Poison(bindings_.tensors.at(name)));
+  }
+  void Workspace(const std::string& name, int64_t bytes, uint8_t fill) {
+    std::vector<BlockRequest> blocks{{bytes, 256, false}};
+    arenas_.push_back(Value(session_->Allocate(blocks, 7)));
+    bindings_.workspaces[name] = arenas_.back()->address(0);
+    Check(session_->Fill(bindings_.workspaces[name], bytes, fill));
+  }
+  template <typename T>
+  std::vector<T> Read(const std::string& name) {
+    const TensorView& view = bindings_.tensors.at(name);
+    std::vector<T> values(static_cast<size_t>(view.span_bytes) / sizeof(T));
+    Check(session_->CopyToHost(values.data(), view.address, view.span_bytes));
+    return values;
+  }
+  const TensorView& View(const std::string& name) const { return bindings_.tensors.at(name); }
+  const Bindings& bindings() const { return bindings_; }
+
+  static ResolvedArgument T(const std::string& name, int64_t byte_offset = 0) {
+    ResolvedArgument a;
+    a.kind = ArgumentKind::kTensor;
+    a.name = name;
+    a.byte_offset = byte_offset;
+    return a;
+  }
+  static ResolvedArgument W(const std::string& name) {
+    ResolvedArgument a;
+    a.kind = ArgumentKind::kWorkspace;
+    a.name = name;
+    return a;
+  }
+  template <typename V>
+  static ResolvedArgument I(V value) {
+    ResolvedArgument a;
+    a.kind = ArgumentKind::kInteger;
+    a.bytes.resize(sizeof value);
+    std::memcpy(a.bytes.data(), &value, sizeof value);
+    return a;
+  }
+
+  static ResolvedStep Step(const std::string& kernel, std::vector<int64_t> grid, std::vector<int64_t> block,
+                           std::vector<ResolvedArgument> args, int64_t shared_bytes = 0, bool cooperative = false) {
+    ResolvedStep step;
+    step.kernel = kernel;
+    for (size_t i = 0; i < grid.size(); ++i) step.grid[i] = grid[i];
+    for (size_t i = 0; i < block.size(); ++i) step.block[i] = block[i];
+    step.args = std::move(args);
+    step.shared_bytes = shared_bytes;
+    step.cooperative = cooperative;
+    return step;
+  }
+
+  LaunchOutcome RunSteps(std::vector<ResolvedStep> steps, bool sample = false, double limit_seconds = 60) {
+    ResolvedPlan plan;
+    plan.steps = std::move(steps);
+    LaunchRequest request;
+    request.plan = &plan;
+    request.bindings = &bindings_;
+    request.limit_seconds = limit_seconds;
+    request.sample_blocks = sample;
+    return Value(session_->Launch(*program_, request));
+  }
+  LaunchOutcome Run(const std::string& kernel, std::vector<int64_t> grid, std::vector<int64_t> block,
+                    std::vector<ResolvedArgument> args, int64_t shared_bytes = 0) {
+    return RunSteps({Step(kernel, std::move(grid), std::move(block), std::move(args), shared_bytes)});
+  }
+
+  // The modelled time of one step, in microseconds.
+  double Modelled(const ResolvedStep& step, CacheState cache = CacheState::kCold) {
+    ResolvedPlan plan;
+    plan.steps = {step};
+    SampleRequest request;
+    request.program = program_.get();
+    request.plan = &plan;
+    request.sets = {&bindings_};
+    request.cache = cache;
+    request.limit_seconds = 120;
+    const SampleOutcome sample = Value(session_->TimeSample(request));
+    HONE_CHECK(sample.launch.status == LaunchStatus::kOk, sample.launch.detail);
+    return sample.us_per_plan;
+  }
+
+  uint64_t New(const std::string& name, int64_t bytes, bool sampled = false, bool exact_align = false) {
+    std::vector<BlockRequest> blocks{{bytes, exact_align ? 16 : 256, exact_align, sampled}};
+    arenas_.push_back(Value(session_->Allocate(blocks, 7)));
+    TensorView view;
+    view.address = arenas_.back()->address(0);
+    view.dtype = DType::kUInt8;
+    view.shape = {bytes};
+    view.strides = {1};
+    view.elements = view.span_bytes = bytes;
+    bindings_.tensors[name] = view;
+    return view.address;
+  }
+  Arena& arena(size_t i) { return *arenas_.at(i); }
+
+ private:
+  template <typename V>
+  static V Value(Result<V> result) {
+    HONE_CHECK(result.ok(), result.status().message());
+    return std::move(result).value();
+  }
+  static void Check(const Status& status) { HONE_CHECK(status.ok(), status.message()); }
+
+  std::unique_ptr<DeviceSession> session_;
+  CompiledModule module_;
+  std::unique_ptr<LoadedProgram> program_;
+  std::vector<std::unique_ptr<Arena>> arenas_;
+  Bindings bindings_;
+};
+
+}  // namespace hone

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where an evaluator's jobs are judged: a worker process with a GPU, or a simulated device. And the compiler
+// that goes with it.
+#pragma once
+
+#include <memory>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluator.h"
+#include "tuner/device/compiler.h"
+#include "tuner/evaluate/worker/job.h"
+
+namespace hone {
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const DeviceFacts& facts() const = 0;
+  virtual Compiler& compiler() = 0;  // thread-safe
+  // One job at a time: the evaluator serialises.
+  virtual Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) = 0;
+};
+
+Result<std::unique_ptr<Backend>> MakeSimBackend(const EvaluatorOptions& options, const std::string& gpu);
+// kUnavailable where this build has no CUDA device.
+Result<std::unique_ptr<Backend>> MakeCudaBackend(const EvaluatorOptions& options, int ordinal);
+
+}  // namespace hone

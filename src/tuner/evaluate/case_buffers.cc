@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/case_buffers.h"
+
+#include <algorithm>
+
+#include "tuner/core/draw.h"
+
+namespace hone {
+
+std::string InputSet::name() const {
+  return std::string(use_stress ? DistributionName(stress) : std::string_view("default"));
+}
+
+TensorView MakeView(const TensorSpec& tensor, const TensorShape& shape, uint64_t address) {
+  TensorView view;
+  view.address = address;
+  view.dtype = tensor.dtype;
+  view.shape = shape.shape;
+  view.strides = shape.strides;
+  view.elements = shape.elements;
+  view.span_bytes = shape.span_bytes;
+  view.slice_axis = tensor.slice_axis;
+  return view;
+}
+
+TensorShape DenseShape(const TensorSpec& tensor, std::vector<int64_t> extents) {
+  TensorShape dense;
+  dense.shape = std::move(extents);
+  dense.strides.resize(dense.shape.size());
+  int64_t stride = 1;
+  for (size_t i = dense.shape.size(); i-- > 0;) {
+    dense.strides[i] = stride;
+    stride *= dense.shape[i];
+  }
+  dense.elements = stride;
+  dense.span_bytes = stride * DTypeBytes(tensor.dtype);
+  return dense;
+}
+
+uint64_t TensorKey(uint64_t set_key, const Task& task, const TensorSpec& tensor) {
+  const auto position = static_cast<uint64_t>(&tensor - task.tensors.data());
+  return draw::Mix(set_key ^ ((position + 1) * 0x9e3779b97f4a7c15ULL)) | 1;  // never 0
+}
+
+Result<int64_t> CaseBuffers::SetBytes(const Task& task, const Dims& dims) {
+  int64_t bytes = 0;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (!tensor.alias.empty()) continue;
+    HONE_ASSIGN_OR_RETURN(TensorShape shape, ResolveShape(tensor, dims));
+    bytes += shape.span_bytes;
+  }
+  return bytes;
+}
+
+Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, const Task& task, const Dims& dims,
+                                                       const std::vector<const ResolvedPlan*>& plans, int sets,
+                                                       bool exact_align, uint64_t gap_key, bool sampled) {
+  std::unique_ptr<CaseBuffers> buffers(new CaseBuffers(session, task, dims));
+  std::vector<BlockRequest> blocks;
+  std::vector<std::pair<const TensorSpec*, size_t>> tensor_blocks;  // within one set
+  for (const TensorSpec& tensor : task.tensors) {
+    HONE_ASSIGN_OR_RETURN(TensorShape shape, ResolveShape(tensor, dims));
+    if (tensor.slice_axis >= 0) buffers->slices_ = shape.shape[static_cast<size_t>(tensor.slice_axis)];
+    buffers->base_align_[tensor.name] = exact_align ? tensor.align : std::max<int64_t>(tensor.align, 256);
+    buffers->shapes_.emplace(tensor.name, std::move(shape));
+  }
+
+  // The largest request of each workspace name over the plans that will run here.
+  std::map<std::string, ResolvedWorkspace> workspaces;
+  for (const ResolvedPlan* plan : plans) {
+    for (const ResolvedWorkspace& workspace : plan->workspaces) {
+      ResolvedWorkspace& most = workspaces.try_emplace(workspace.name, workspace).first->second;
+      most.bytes = std::max(most.bytes, workspace.bytes);
+      most.align = std::max(most.align, workspace.align);
+    }
+  }
+
+  std::map<std::string, size_t> first_block;
+  for (int set = 0; set < sets; ++set) {
+    for (const TensorSpec& tensor : task.tensors) {
+      if (!tensor.alias.empty()) continue;
+      if (set == 0) first_block[tensor.name] = blocks.size();
+      const int64_t align = buffers->base_align_[tensor.name];
+      blocks.push_back({buffers->shapes_.at(tensor.name).span_bytes, align, exact_align, sampled});
+    }
+    for (const auto& [name, workspace] : workspaces) {
+      if (set == 0) first_block["workspace:" + name] = blocks.size();
+      blocks.push_back({workspace.bytes, workspace.align, false, sampled});
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(buffers->arena_, session.Allocate(blocks, gap_key));
+
+  const size_t per_set = sets > 0 ? blocks.size() / static_cast<size_t>(sets) : 0;
+  for (int set = 0; set < sets; ++set) {
+    Bindings bindings;
+    const size_t base = per_set * static_cast<size_t>(set);
+    for (const TensorSpec& tensor : task.tensors) {
+      const std::string& owner = tensor.alias.empty() ? tensor.name : tensor.alias;
+      bindings.tensors[tensor.name] = MakeView(tensor, buffers->shapes_.at(tensor.name),
+                                               buffers->arena_->address(base + first_block.at(owner)));
+    }
+    for (const auto& [name, workspace] : workspaces) {
+      bindings.workspaces[name] = buffers->arena_->address(base + first_block.at("workspace:" + name));
+    }
+    buffers->bindings_.push_back(std::move(bindings));
+  }
+  return buffers;
+}
+
+Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs, const TensorView& view) {
+  DrawRequest request;
+  request.view = view;
+  request.values = tensor.values;
+  if (inputs.use_stress && tensor.stress && IsFloating(tensor.dtype)) request.values.distribution = inputs.stress;
+  if (tensor.values.distribution == Distribution::kIndex && tensor.values.index_bound) {
+    HONE_ASSIGN_OR_RETURN(request.index_bound, tensor.values.index_bound->Evaluate(dims_));
+  }
+  request.key = TensorKey(inputs.key, task_, tensor);
+  if (tensor.slice_axis >= 0) {
+    request.permutation_key = inputs.permutation_key;
+    if (!inputs.redrawn.empty()) {
+      request.redraw_key = TensorKey(inputs.redraw_key, task_, tensor);
+      request.redrawn = inputs.redrawn;
+    }
+  }
+  return session_.Draw(request);
+}
+
+Status CaseBuffers::DrawInputs(int index, const InputSet& inputs) {
+  for (const TensorSpec& tensor : task_.tensors) {
+    if (tensor.role == TensorRole::kOut) continue;
+    HONE_RETURN_IF_ERROR(DrawTensor(tensor, inputs, set(index).tensors.at(tensor.name)));
+  }
+  return Status::Ok();
+}
+
+Status CaseBuffers::PrepareLaunch(int index, const InputSet& inputs, const ResolvedPlan& plan) {
+  const Bindings& bindings = set(index);
+  for (const TensorSpec& tensor : task_.tensors) {
+    const TensorView& view = bindings.tensors.at(tensor.name);
+    if (tensor.role == TensorRole::kInOut) {
+      HONE_RETURN_IF_ERROR(DrawTensor(tensor, inputs, view));
+    } else if (tensor.role == TensorRole::kOut) {
+      if (tensor.alias.empty()) {
+        HONE_RETURN_IF_ERROR(session_.Poison(view));
+      } else {
+        const TensorSpec* owner = task_.FindTensor(tensor.alias);
+        HONE_RETURN_IF_ERROR(DrawTensor(*owner, inputs, bindings.tensors.at(tensor.alias)));
+      }
+    }
+  }
+  for (const ResolvedWorkspace& workspace : plan.workspaces) {
+    if (workspace.bytes == 0) continue;
+    const uint64_t address = bindings.workspaces.at(workspace.name);
+    HONE_RETURN_IF_ERROR(session_.Fill(address, workspace.bytes, workspace.zero_on_entry ? 0x00 : 0xa5));
+  }
+  return Status::Ok();
+}
+
+}  // namespace hone

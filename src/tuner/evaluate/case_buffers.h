@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device memory for one case: `sets` disjoint copies of its tensors and of a plan's workspaces, guarded by
+// gaps; and beside them the harness's own buffers, which a candidate is never told of.
+//
+// Every draw is a pure function of its keys, so an in-place tensor's pristine content can be drawn again
+// after the candidate has overwritten it: nothing has to be saved.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/task.h"
+#include "tuner/device/device_session.h"
+
+namespace hone {
+
+// Which values the inputs of one set hold.
+struct InputSet {
+  uint64_t key = 0;               // secret; tensor keys derive from it
+  Distribution stress = Distribution::kNormal;
+  bool use_stress = false;        // false: each tensor's own distribution
+  uint64_t permutation_key = 0;   // slices come in a secret order; 0: as drawn
+  uint64_t redraw_key = 0;        // with `redrawn`
+  std::vector<int64_t> redrawn;   // slices drawn afresh, as themselves, sorted
+  std::string name() const;       // "normal", "heavy_tailed", …: for messages
+};
+
+class CaseBuffers {
+ public:
+  // `plans`: every plan that will run on these buffers; their workspaces are allocated per set, the largest
+  // request of each name winning. `exact_align`: bases aligned as the task promises and no better.
+  // `sampled`: only sampled launches will run here (BlockRequest::sampled).
+  static Result<std::unique_ptr<CaseBuffers>> Make(DeviceSession& session, const Task& task, const Dims& dims,
+                                                   const std::vector<const ResolvedPlan*>& plans, int sets,
+                                                   bool exact_align, uint64_t gap_key, bool sampled = false);
+
+  // Device bytes one set takes (tensors only), and what an allocation of `sets` would need in all.
+  static Result<int64_t> SetBytes(const Task& task, const Dims& dims);
+
+  int sets() const { return static_cast<int>(bindings_.size()); }
+  const Bindings& set(int index) const { return bindings_[static_cast<size_t>(index)]; }
+  const Dims& dims() const { return dims_; }
+  const TensorShape& shape(const std::string& tensor) const { return shapes_.at(tensor); }
+  const std::map<std::string, int64_t>& base_align() const { return base_align_; }
+  int64_t slices() const { return slices_; }
+
+  // Draws every in and inout tensor of set `index`.
+  Status DrawInputs(int index, const InputSet& inputs);
+  // Only what a launch overwrites: inout tensors back to pristine, outputs poisoned, workspaces of `plan`
+  // poisoned or zeroed. Call before every launch.
+  Status PrepareLaunch(int index, const InputSet& inputs, const ResolvedPlan& plan);
+  Result<std::optional<std::string>> CheckGaps() { return session_.CheckGaps(*arena_); }
+
+  // Draws one tensor as set `inputs` says into `view` (which may lie in other memory).
+  Status DrawTensor(const TensorSpec& tensor, const InputSet& inputs, const TensorView& view);
+
+ private:
+  CaseBuffers(DeviceSession& session, const Task& task, Dims dims) : session_(session), task_(task), dims_(std::move(dims)) {}
+
+  DeviceSession& session_;
+  const Task& task_;
+  Dims dims_;
+  std::map<std::string, TensorShape> shapes_;
+  std::map<std::string, int64_t> base_align_;
+  int64_t slices_ = 1;
+  std::unique_ptr<Arena> arena_;
+  std::vector<Bindings> bindings_;
+};
+
+// A view of `tensor` with `shape`, based at `address`.
+TensorView MakeView(const TensorSpec& tensor, const TensorShape& shape, uint64_t address);
+// The same tensor stored densely, row-major.
+TensorShape DenseShape(const TensorSpec& tensor, std::vector<int64_t> extents);
+
+// Position of `tensor` in the task, mixed into its key.
+uint64_t TensorKey(uint64_t set_key, const Task& task, const TensorSpec& tensor);
+
+}  // namespace hone

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Remembers compiled modules on disk, under the hash of everything that went into them. Wraps any Compiler.
+//
+// The folder may be shared by any number of processes, killed at any moment: entries are written aside and renamed,
+// carry their own checksum, and one that does not match is removed and compiled again. A full disk costs speed, never
+// a verdict. What depends on the moment (a time limit, a crash of the compiler) is not remembered.
+//
+// Layout: DIR/<2 hex digits>/<64 hex digits>.module; the file's modification time is its last use, and the least
+// recently used go when the folder outgrows its bound.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hone/base/status.h"
+#include "tuner/device/compiler.h"
+
+namespace hone {
+
+struct CompileCacheOptions {
+  std::string directory;
+  int64_t max_bytes = int64_t{2} << 30;
+};
+
+struct CompileCacheCounters {
+  int64_t hits = 0, misses = 0;
+  int64_t corrupt = 0;         // entries found damaged and removed
+  int64_t failed_writes = 0;   // a full or read-only disk
+  int64_t evicted = 0;
+};
+
+class CachedCompiler : public Compiler {
+ public:
+  virtual CompileCacheCounters counters() const = 0;
+};
+
+// kIo when the folder cannot be made. Two threads that ask for the same unit at a time cause one compile.
+Result<std::unique_ptr<CachedCompiler>> MakeCachedCompiler(std::unique_ptr<Compiler> inner,
+                                                           const CompileCacheOptions& options);
+
+// Names `unit` compiled by the compiler with this fingerprint: 64 hexadecimal digits.
+std::string CompileCacheKey(const TranslationUnit& unit, std::string_view fingerprint);
+
+// A module as bytes and back, checksum included; `seconds` and `from_cache` are not kept.
+// kInvalidArgument for bytes that are not exactly what EncodeModule made.
+std::string EncodeModule(const CompiledModule& module);
+Result<CompiledModule> DecodeModule(std::string_view bytes);
+
+}  // namespace hone

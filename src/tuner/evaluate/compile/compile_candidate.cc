@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See compile_candidate.h.
+#include "tuner/evaluate/compile/compile_candidate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "tuner/core/translation_unit.h"
+
+namespace hone {
+
+Result<CompiledProgram> CompileCandidate(Compiler& compiler, const Candidate& candidate, const Task& task,
+                                         const Binding& binding, bool is_oracle, int jobs) {
+  CompiledProgram program;
+  program.candidate = candidate;
+  program.binding = binding;
+  const std::vector<CompileUnit> units = CompileUnits(candidate, binding);
+
+  std::vector<std::optional<Result<CompiledModule>>> modules(units.size());
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i = next++; i < units.size(); i = next++) {
+      modules[i].emplace(compiler.Compile(MakeTranslationUnit(candidate, task, units[i], is_oracle)));
+    }
+  };
+  const size_t threads = std::min(units.size(), static_cast<size_t>(std::max(jobs, 1)));
+  std::vector<std::thread> helpers;
+  for (size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+
+  for (size_t i = 0; i < units.size(); ++i) {
+    HONE_ASSIGN_OR_RETURN(program.modules[BindingKey(units[i].binding)], std::move(*modules[i]));
+  }
+  return program;
+}
+
+}  // namespace hone

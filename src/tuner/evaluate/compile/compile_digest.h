@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a person or an agent needs of a compiler's log: its first errors, each with the source line it is about.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone {
+
+struct DigestOptions {
+  size_t max_errors = 12;
+  size_t max_lines_per_error = 5;   // headline, source line, caret, first lines of an instantiation trace
+  size_t max_line_length = 240;
+  size_t max_bytes = 6000;
+  std::vector<std::string> strip_prefixes;  // directories whose names tell the reader nothing
+};
+
+// Understands the formats of NVRTC and nvcc ("file(12): error: …"), ptxas, and g++ ("file:12:5: error: …"); the
+// former are written "file:12: error: …". Says so when errors were left out. A log without a recognised error gives its
+// first lines; an empty one an empty digest.
+std::string DigestCompilerLog(std::string_view log, const DigestOptions& options = {});
+
+}  // namespace hone

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See cubin_reader.h.
+#include "tuner/evaluate/compile/cubin_reader.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "tuner/evaluate/compile/machine_labels.h"
+
+namespace hone {
+namespace {
+
+constexpr uint16_t kMachineCuda = 190;         // EM_CUDA
+constexpr unsigned char kOtherManaged = 0x04;  // st_other of a __managed__ variable
+constexpr unsigned char kOtherEntry = 0x10;    // st_other of a kernel
+
+// Attributes of .nv.info: a byte of format, a byte of attribute, 16 bits; format 4 is followed by that many bytes.
+constexpr uint8_t kFormatSized = 4;
+constexpr uint8_t kAttributeMinStackSize = 0x12;  // u32 symbol, u32 bytes: the stack with that of callees
+constexpr uint8_t kAttributeFrameSize = 0x11;     // u32 symbol, u32 bytes: the function's own frame
+constexpr uint8_t kAttributeRegisterCount = 0x2f; // u32 symbol, u32 registers
+
+// From sm_90 on every kernel's section of shared memory begins with this much that belongs to the system.
+constexpr int64_t kReservedShared = 1024;
+
+Status Malformed(std::string_view what) {
+  return Status::InvalidArgument(fmt::format("the compiled module is no valid cubin: {}", what));
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  bool Load(uint64_t offset, T& value) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return false;
+    std::memcpy(&value, bytes_.data() + offset, sizeof(T));
+    return true;
+  }
+  bool Slice(uint64_t offset, uint64_t size, std::string_view& slice) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < size) return false;
+    slice = bytes_.substr(offset, size);
+    return true;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+// The NUL-terminated text at `offset` of a string table; empty when it is out of bounds.
+std::string_view TextAt(std::string_view table, uint64_t offset) {
+  if (offset >= table.size()) return {};
+  const std::string_view rest = table.substr(offset);
+  const size_t end = rest.find('\0');
+  return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
+}
+
+struct Section {
+  Elf64_Shdr header{};
+  std::string_view name;
+  std::string_view bytes;  // empty for NOBITS
+};
+
+struct Symbol {
+  Elf64_Sym entry{};
+  std::string_view name;
+};
+
+struct Elf {
+  std::vector<Section> sections;
+  std::vector<Symbol> symbols;
+};
+
+Result<Elf> ParseElf(std::string_view bytes) {
+  const Reader reader(bytes);
+  Elf64_Ehdr header;
+  if (!reader.Load(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return Malformed("it is no ELF file");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != kMachineCuda) {
+    return Malformed("it is for another machine");
+  }
+  if (header.e_shentsize != sizeof(Elf64_Shdr)) return Malformed("its section headers have an unknown size");
+  Elf elf;
+  elf.sections.resize(header.e_shnum);
+  for (size_t i = 0; i < elf.sections.size(); ++i) {
+    Section& section = elf.sections[i];
+    if (!reader.Load(header.e_shoff + i * sizeof(Elf64_Shdr), section.header)) return Malformed("a section header is cut off");
+    if (section.header.sh_type != SHT_NOBITS && section.header.sh_type != SHT_NULL &&
+        !reader.Slice(section.header.sh_offset, section.header.sh_size, section.bytes)) {
+      return Malformed("a section is cut off");
+    }
+  }
+  if (header.e_shstrndx >= elf.sections.size()) return Malformed("it has no section names");
+  const std::string_view section_names = elf.sections[header.e_shstrndx].bytes;
+  for (Section& section : elf.sections) section.name = TextAt(section_names, section.header.sh_name);
+  for (const Section& section : elf.sections) {
+    if (section.header.sh_type != SHT_SYMTAB) continue;
+    if (section.header.sh_link >= elf.sections.size()) return Malformed("its symbols have no names");
+    const std::string_view names = elf.sections[section.header.sh_link].bytes;
+    const Reader table(section.bytes);
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.bytes.size(); at += sizeof(Elf64_Sym)) {
+      Symbol symbol;
+      table.Load(at, symbol.entry);
+      symbol.name = TextAt(names, symbol.entry.st_name);
+      elf.symbols.push_back(symbol);
+    }
+    break;
+  }
+  return elf;
+}
+
+struct FunctionFacts {
+  int registers = -1;
+  int64_t frame = 0, min_stack = 0;
+};
+
+// Facts by symbol number, from the module-wide .nv.info.
+std::map<uint32_t, FunctionFacts> ReadInfo(std::string_view info) {
+  std::map<uint32_t, FunctionFacts> facts;
+  const Reader reader(info);
+  uint64_t at = 0;
+  struct Head {
+    uint8_t format, attribute;
+    uint16_t size;
+  } head{};
+  while (reader.Load(at, head)) {
+    at += sizeof(head);
+    if (head.format != kFormatSized) continue;  // its 16 bits were the value
+    uint32_t pair[2];
+    if (head.size >= sizeof(pair) && reader.Load(at, pair)) {
+      FunctionFacts& function = facts[pair[0]];
+      if (head.attribute == kAttributeRegisterCount) function.registers = static_cast<int>(pair[1]);
+      if (head.attribute == kAttributeFrameSize) function.frame = pair[1];
+      if (head.attribute == kAttributeMinStackSize) function.min_stack = pair[1];
+    }
+    at += head.size;
+  }
+  return facts;
+}
+
+// Whether a variable's mangled name lies in a namespace of the toolkit's or CUTLASS's headers, directly or inside
+// the unnamed "_INTERNAL_" namespace that the compiler wraps around internal linkage.
+bool IsLibraryVariable(std::string_view name) {
+  if (name.starts_with("_ZZN")) name.remove_prefix(1);
+  while (!name.empty() && name.front() == '_') name.remove_prefix(1);
+  if (!name.starts_with("ZN")) return false;
+  name.remove_prefix(2);
+  for (int part = 0; part < 2; ++part) {
+    size_t length = 0, digits = 0;
+    while (digits < name.size() && digits < 6 && name[digits] >= '0' && name[digits] <= '9') {
+      length = 10 * length + static_cast<size_t>(name[digits++] - '0');
+    }
+    if (digits == 0 || length > name.size() - digits) return false;
+    const std::string_view word = name.substr(digits, length);
+    for (const std::string_view library : {"cuda", "cooperative_groups", "cute", "cutlass", "nvcuda", "nv", "cub", "thrust"}) {
+      if (word == library) return true;
+    }
+    if (!word.starts_with("_INTERNAL_")) return false;
+    name.remove_prefix(digits + length);
+  }
+  return false;
+}
+
+void AddGlobals(const Elf& elf, size_t index, std::vector<DeviceGlobal>& globals) {
+  const Section& section = elf.sections[index];
+  const bool writable = section.name == ".nv.global" || section.name == ".nv.global.init";
+  if ((!writable && section.name != ".nv.constant3") || section.header.sh_size == 0) return;
+  std::vector<const Symbol*> variables;
+  const Symbol* first = nullptr;
+  for (const Symbol& symbol : elf.symbols) {
+    if (ELF64_ST_TYPE(symbol.entry.st_info) != STT_OBJECT || symbol.entry.st_shndx != index || symbol.name.empty()) continue;
+    variables.push_back(&symbol);
+    if (symbol.entry.st_value == 0 && (first == nullptr || first->entry.st_size < symbol.entry.st_size)) first = &symbol;
+  }
+  const bool many = variables.size() > kMostListedVariables;
+  const int64_t bytes = static_cast<int64_t>(section.header.sh_size);
+  if (many && first != nullptr) globals.push_back({std::string(first->name), bytes, writable, true});
+  for (const Symbol* variable : variables) {
+    if (variable->entry.st_size > section.header.sh_size) continue;  // damaged: no variable outgrows its section
+    if (many && first != nullptr && IsLibraryVariable(variable->name)) continue;
+    globals.push_back({std::string(variable->name), static_cast<int64_t>(variable->entry.st_size), writable, true});
+  }
+  if (variables.empty()) globals.push_back({std::string(section.name), bytes, writable, false});
+}
+
+}  // namespace
+
+Result<CubinInfo> ReadCubin(std::string_view bytes) {
+  HONE_ASSIGN_OR_RETURN(const Elf elf, ParseElf(bytes));
+  CubinInfo info;
+  std::map<std::string_view, const Section*> by_name;
+  for (const Section& section : elf.sections) by_name.emplace(section.name, &section);
+  const auto find = [&](const std::string& name) -> const Section* {
+    const auto found = by_name.find(name);
+    return found == by_name.end() ? nullptr : found->second;
+  };
+
+  const Section* nv_info = find(".nv.info");
+  const std::map<uint32_t, FunctionFacts> facts = ReadInfo(nv_info != nullptr ? nv_info->bytes : std::string_view());
+  const bool reserves_shared = find(".nv.shared.reserved.0") != nullptr;
+
+  std::set<std::string> labels;
+  for (size_t i = 0; i < elf.symbols.size(); ++i) {
+    const Symbol& symbol = elf.symbols[i];
+    const int type = ELF64_ST_TYPE(symbol.entry.st_info);
+    const bool undefined = symbol.entry.st_shndx == SHN_UNDEF;
+    if (type == STT_FUNC && undefined && !symbol.name.empty()) info.externs.emplace_back(symbol.name);
+    if (type == STT_OBJECT && !undefined) {
+      if (symbol.entry.st_other & kOtherManaged) info.managed.emplace_back(symbol.name);
+      if (!symbol.name.empty() && symbol.name.front() != '$') info.variables.emplace_back(symbol.name);
+    }
+    if (type != STT_FUNC || undefined || !(symbol.entry.st_other & kOtherEntry)) continue;
+    KernelResources kernel;
+    kernel.kernel = std::string(symbol.name);
+    if (const auto found = facts.find(static_cast<uint32_t>(i)); found != facts.end()) {
+      kernel.registers = found->second.registers;
+      kernel.spill_bytes = std::max(found->second.frame, found->second.min_stack);
+    }
+    if (const Section* shared = find(".nv.shared." + kernel.kernel)) {
+      kernel.static_shared_bytes = static_cast<int64_t>(shared->header.sh_size);
+      if (reserves_shared) kernel.static_shared_bytes = std::max<int64_t>(0, kernel.static_shared_bytes - kReservedShared);
+    }
+    if (symbol.entry.st_shndx < elf.sections.size()) AddMachineLabels(elf.sections[symbol.entry.st_shndx].bytes, labels);
+    info.kernels.push_back(std::move(kernel));
+  }
+  info.labels.assign(labels.begin(), labels.end());
+
+  for (size_t index = 0; index < elf.sections.size(); ++index) AddGlobals(elf, index, info.globals);
+  return info;
+}
+
+}  // namespace hone

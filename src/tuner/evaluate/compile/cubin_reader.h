@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads what a compiled module will use, and what it can keep, from its machine code file (a cubin): registers,
+// stack and shared memory per kernel, device globals, functions it expects from elsewhere. So the resource gate
+// needs no device and no driver.
+//
+// A cubin is an ELF file whose NVIDIA sections are not publicly specified; the layout here was found by comparing
+// what nvcc --resource-usage prints with the bytes, for sm_80 to sm_120 and toolkits 12.8 to 13.0 (cubin_reader_test.cc
+// repeats the comparison with the toolkit that is installed). The bytes may come from a compiler taken over by its input:
+// every offset is checked.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "tuner/core/compiled_program.h"
+
+namespace hone {
+
+inline constexpr size_t kMostListedVariables = 64;
+
+struct CubinInfo {
+  std::vector<KernelResources> kernels;  // `kernel` holds the symbol; spill_bytes is the stack of one thread
+  // What must be kept and restored between launches: every variable in device memory, static, anonymous and
+  // function-local ones alike. Where a section holds more than kMostListedVariables (libcu++'s headers bring a
+  // thousand constants), it comes as one run of memory, `symbol` being the variable at its start and `bytes` the
+  // size of the whole section, followed by the variables that are not a library's. `__constant__` memory is listed
+  // as not writable.
+  std::vector<DeviceGlobal> globals;
+  std::vector<std::string> variables;    // names of the variables themselves, for messages
+  std::vector<std::string> managed;      // __managed__ variables
+  std::vector<std::string> externs;      // functions the driver or another module would have to provide
+  std::vector<std::string> labels;       // of AddMachineLabels, over all kernels
+};
+
+// kInvalidArgument when the bytes are no cubin or contradict themselves.
+Result<CubinInfo> ReadCubin(std::string_view bytes);
+
+}  // namespace hone

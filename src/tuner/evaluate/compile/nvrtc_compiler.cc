@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See nvrtc_compiler.h. From a translation unit to a verdict: which zygote, what its child said, what the machine
+// code shows.
+#include "tuner/evaluate/compile/nvrtc_compiler.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "tuner/core/translation_unit.h"
+#include "tuner/evaluate/compile/compile_digest.h"
+#include "tuner/evaluate/compile/cubin_reader.h"
+#include "tuner/evaluate/compile/nvrtc_library.h"
+#include "tuner/evaluate/compile/nvrtc_prelude.h"
+#include "tuner/evaluate/compile/nvrtc_zygote_pool.h"
+
+namespace hone {
+namespace {
+
+// NVRTC's words, at the start of its log, when the disk is full. A source's own #error comes with a file name before it.
+constexpr std::string_view kNoTemporaryFile = "Catastrophic error: cannot open temporary file";
+
+// A verdict on the candidate with nothing else to show.
+void Reject(CompiledModule& module, Verdict verdict, std::string digest) {
+  module.verdict = verdict;
+  module.digest = std::move(digest);
+  module.image.clear();
+}
+
+// What a module may expect from the driver. printf's buffer is drained by the host, so nothing can be read back.
+bool IsProvidedByDriver(const std::string& name) { return name == "vprintf" || name == "__assertfail"; }
+bool IsDeviceHeap(const std::string& name) {
+  return name == "malloc" || name == "free" || name == "__nv_aligned_device_malloc";
+}
+
+// Gates that the machine code decides: device heap, managed variables, functions from nowhere, names that are no kernels.
+void JudgeMachineCode(const CubinInfo& cubin, const std::vector<std::string>& kernels, CompiledModule& module) {
+  for (const std::string& name : cubin.externs) {
+    if (IsDeviceHeap(name)) {
+      return Reject(module, Verdict::kRuleViolation,
+                    fmt::format("the kernel calls {} on the device: the device heap keeps state between launches. "
+                                "Declare a [[workspace]] in the launch plan instead.\n", name));
+    }
+  }
+  if (!cubin.managed.empty()) {
+    return Reject(module, Verdict::kRuleViolation,
+                  fmt::format("'{}' is a __managed__ variable, which keeps state and is shared with the host. "
+                              "Declare a [[workspace]] in the launch plan instead.\n", cubin.managed.front()));
+  }
+  for (const std::string& name : cubin.externs) {
+    if (IsProvidedByDriver(name)) continue;
+    if (name.starts_with("cuda") || name.starts_with("__cudaCDP") || name.starts_with("cnp")) {
+      return Reject(module, Verdict::kUnsupported,
+                    fmt::format("the kernel uses the device runtime ({}): launches from the device are not supported. "
+                                "Put the launches into the plan as steps.\n", name));
+    }
+    return Reject(module, Verdict::kCompileError, fmt::format("undefined function '{}'\n", name));
+  }
+  std::set<std::string> symbols;
+  for (const KernelResources& kernel : cubin.kernels) symbols.insert(kernel.kernel);
+  for (const std::string& kernel : kernels) {
+    const auto lowered = module.lowered.find(kernel);
+    if (lowered == module.lowered.end() || !symbols.contains(lowered->second)) {
+      return Reject(module, Verdict::kCompileError,
+                    fmt::format("'{}', named by the launch plan, is not a __global__ function\n", kernel));
+    }
+  }
+}
+
+class NvrtcCompilerImpl final : public NvrtcCompiler {
+ public:
+  NvrtcCompilerImpl(NvrtcCompilerOptions options, std::shared_ptr<const NvrtcLibrary> library,
+                    std::vector<std::string> include_directories)
+      : options_(std::move(options)),
+        library_(std::move(library)),
+        include_directories_(std::move(include_directories)),
+        sandbox_(ProbeSandbox()),
+        pool_(options_.zygote_argv, options_.scratch_directory, static_cast<size_t>(std::max(1, options_.max_zygotes))) {
+    std::string headers;
+    for (const auto& [name, text] : NvrtcShimHeaders()) headers += name + "\n" + text;
+    for (const char* set : {"", "full", "cute"}) headers += NvrtcPrelude(set, ParameterCheckHeader());
+    for (const std::string& directory : include_directories_) headers += directory + "\n";
+    headers += options_.cutlass_include;
+    fingerprint_ = fmt::format("nvrtc {}.{} {} {}", library_->major, library_->minor, options_.architecture,
+                               Sha256Hex(headers).substr(0, 16));
+  }
+
+  Result<CompiledModule> Compile(const TranslationUnit& unit) override {
+    const Stopwatch watch;
+    CompiledModule module;
+    if (!Supports(unit.include_set, module)) return module;
+    const ZygoteSetup setup = Setup(unit.include_set, unit.options);
+    const std::string key = Key(setup);
+    const NvrtcJob job{unit.file, unit.body, unit.kernels};
+    ++compiles_;
+    for (int attempt = 0;; ++attempt) {
+      HONE_ASSIGN_OR_RETURN(const std::shared_ptr<ZygoteHandle> zygote, pool_.Get(key, setup));
+      Result<ZygoteHandle::Outcome> outcome = zygote->Compile(job, options_.limit_seconds);
+      if (!outcome.ok()) {
+        pool_.Discard(key, zygote);
+        if (attempt < 1) continue;
+        return outcome.status().WithContext(fmt::format("compiling {}", unit.file));
+      }
+      if (outcome->reply) {
+        if (zygote->pch() && !outcome->reply->pch_used) ++pch_misses_;
+        if (outcome->reply->log.starts_with(kNoTemporaryFile)) {
+          return Status::Io(fmt::format("compiling {}: {}", unit.file, outcome->reply->log.substr(0, 300)));
+        }
+        JudgeReply(std::move(*outcome->reply), unit, module);
+      } else {
+        HONE_RETURN_IF_ERROR(JudgeEnd(outcome->end, module));
+      }
+      module.seconds = watch.Seconds();
+      return module;
+    }
+  }
+
+  std::string Fingerprint() const override { return fingerprint_; }
+  const SandboxReport& sandbox() const override { return sandbox_; }
+
+  NvrtcCounters counters() const override {
+    NvrtcCounters counters;
+    counters.compiles = compiles_;
+    counters.pch_misses = pch_misses_;
+    counters.compiler_crashes = crashes_;
+    counters.zygotes_started = pool_.started();
+    counters.zygotes_lost = pool_.lost();
+    return counters;
+  }
+
+  Status Prewarm(const std::string& include_set, const std::vector<std::string>& options) override {
+    CompiledModule ignored;
+    if (!Supports(include_set, ignored)) return Status::Unavailable(ignored.digest);
+    const ZygoteSetup setup = Setup(include_set, options);
+    return pool_.Get(Key(setup), setup).status();
+  }
+
+ private:
+  bool Supports(const std::string& include_set, CompiledModule& module) const {
+    if (!IsKnownIncludeSet(include_set)) {
+      Reject(module, Verdict::kCompileError,
+             fmt::format("unknown include set '{}': there are \"\", \"full\" and \"cute\"\n", include_set));
+      return false;
+    }
+    if (include_set == "cute" && options_.cutlass_include.empty()) {
+      Reject(module, Verdict::kUnsupported,
+             "the CUTLASS headers, which hold CuTe, are not installed here: unpack CUTLASS (the Python package "
+             "nvidia-cutlass carries it) and name its include folder\n");
+      return false;
+    }
+    return true;
+  }
+
+  ZygoteSetup Setup(const std::string& include_set, const std::vector<std::string>& plan_options) const {
+    ZygoteSetup setup;
+    setup.nvrtc.library = library_->path;
+    setup.nvrtc.prelude = NvrtcPrelude(include_set, ParameterCheckHeader());
+    setup.nvrtc.headers = NvrtcShimHeaders();
+    setup.nvrtc.pch_heap_bytes = options_.pch_heap_bytes;
+    // Functions without an execution space are device functions here: nvcc's --expt-relaxed-constexpr would let a
+    // kernel call its constexpr helpers, and there is no host code beside it.
+    setup.nvrtc.options = {"--gpu-architecture=" + options_.architecture, "--std=c++17", "--device-as-default-execution-space",
+                           "--diag-suppress=177,550"};
+    for (const std::string& directory : include_directories_) setup.nvrtc.options.push_back("--include-path=" + directory);
+    setup.read_paths = include_directories_;
+    if (include_set == "cute") {
+      setup.nvrtc.options.push_back("--include-path=" + options_.cutlass_include);
+      setup.read_paths.push_back(options_.cutlass_include);
+    }
+    setup.nvrtc.options.insert(setup.nvrtc.options.end(), plan_options.begin(), plan_options.end());
+    setup.memory_bytes = options_.memory_bytes;
+    // Beyond the wall limit, which is to strike first: a compile is one thread.
+    setup.cpu_seconds = static_cast<int64_t>(std::ceil(options_.limit_seconds)) + 2;
+    return setup;
+  }
+
+  static std::string Key(const ZygoteSetup& setup) {
+    std::string key;
+    for (const std::string& option : setup.nvrtc.options) key += option + "\n";
+    return key + Sha256Hex(setup.nvrtc.prelude);
+  }
+
+  DigestOptions Digest() const {
+    DigestOptions digest;
+    digest.strip_prefixes = include_directories_;
+    if (!options_.cutlass_include.empty()) digest.strip_prefixes.push_back(options_.cutlass_include);
+    // The longest first: one include directory may lie in another.
+    std::sort(digest.strip_prefixes.begin(), digest.strip_prefixes.end(),
+              [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+    return digest;
+  }
+
+  void JudgeReply(NvrtcReply reply, const TranslationUnit& unit, CompiledModule& module) const {
+    module.log = std::move(reply.log);
+    module.pch_used = reply.pch_used;
+    if (!reply.ok) {
+      std::string digest = DigestCompilerLog(module.log, Digest());
+      if (digest.empty()) digest = reply.error + "\n";
+      const bool memory = reply.error.find("OUT_OF_MEMORY") != std::string::npos;
+      if (memory) {
+        digest = "the compiler ran out of memory\n" + digest;
+      }
+      const bool too_large = module.log.find("uses too much shared data") != std::string::npos;
+      return Reject(module, too_large ? Verdict::kResourceLimit : Verdict::kCompileError, std::move(digest));
+    }
+    module.lowered = std::move(reply.lowered);
+    Result<CubinInfo> cubin = ReadCubin(reply.cubin);
+    if (!cubin.ok()) return Reject(module, Verdict::kCompileError, cubin.status().message() + "\n");
+    module.image = std::move(reply.cubin);
+    module.labels = cubin->labels;
+    if (std::find(cubin->externs.begin(), cubin->externs.end(), "vprintf") != cubin->externs.end()) {
+      module.labels.emplace_back("prints");
+    }
+    module.globals = cubin->globals;
+    JudgeMachineCode(*cubin, unit.kernels, module);
+    module.resources = std::move(cubin->kernels);
+    for (KernelResources& resources : module.resources) {
+      for (const auto& [expression, symbol] : module.lowered) {
+        if (symbol == resources.kernel) {
+          resources.kernel = expression;
+          break;
+        }
+      }
+    }
+  }
+
+  Status JudgeEnd(const ChildEnd& end, CompiledModule& module) {
+    if (end.timed_out || end.signal == SIGXCPU) {
+      Reject(module, Verdict::kCompileError,
+             fmt::format("compilation timed out: it was stopped after {:g} s\n", options_.limit_seconds));
+      return Status::Ok();
+    }
+    if (end.out_of_memory) {
+      Reject(module, Verdict::kCompileError,
+             fmt::format("the compiler ran out of memory: it was stopped at {} MiB\n", options_.memory_bytes >> 20));
+      return Status::Ok();
+    }
+    if (end.signal != 0) {
+      ++crashes_;
+      Reject(module, Verdict::kCompileError,
+             fmt::format("the compiler crashed on this source ({})\n", ExitState{.signal = end.signal}.Describe()));
+      return Status::Ok();
+    }
+    if (end.exit_status == kNoProcess) {
+      return Status::Unavailable("no process, or no temporary folder for it, could be made for the compiler");
+    }
+    ++crashes_;
+    Reject(module, Verdict::kCompileError,
+           fmt::format("the compiler ended without a result (exit status {})\n", end.exit_status));
+    return Status::Ok();
+  }
+
+  NvrtcCompilerOptions options_;
+  std::shared_ptr<const NvrtcLibrary> library_;
+  std::vector<std::string> include_directories_;
+  SandboxReport sandbox_;
+  std::string fingerprint_;
+  std::atomic<int64_t> compiles_{0}, pch_misses_{0}, crashes_{0};
+  ZygotePool pool_;
+};
+
+}  // namespace
+
+std::string NvrtcArchitecture(int cc_major, int cc_minor) {
+  // Tensor-core instructions of Hopper and later exist only in code for exactly that architecture.
+  return fmt::format("sm_{}{}{}", cc_major, cc_minor, cc_major >= 9 ? "a" : "");
+}
+
+Result<std::unique_ptr<NvrtcCompiler>> MakeNvrtcCompiler(const NvrtcCompilerOptions& options) {
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<const NvrtcLibrary> library, LoadNvrtc(options.cuda_home));
+  HONE_ASSIGN_OR_RETURN(std::vector<std::string> directories, FindCudaIncludeDirectories(options.cuda_home));
+  if (!options.cutlass_include.empty() && !FileExists(options.cutlass_include + "/cute/tensor.hpp")) {
+    return Status::InvalidArgument(
+        fmt::format("'{}' is no CUTLASS include folder: it has no cute/tensor.hpp", options.cutlass_include));
+  }
+  return std::unique_ptr<NvrtcCompiler>(
+      std::make_unique<NvrtcCompilerImpl>(options, std::move(library), std::move(directories)));
+}
+
+}  // namespace hone

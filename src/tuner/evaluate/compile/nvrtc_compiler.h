@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiles candidates for a real GPU: NVRTC in confined processes forked from zygotes that hold precompiled headers
+// (nvrtc_zygote.h). A source that crashes the compiler, makes it loop, fills its memory or has it read files gets a
+// verdict; the next source is compiled as if nothing had been.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/sandbox.h"
+#include "hone/base/status.h"
+#include "tuner/device/compiler.h"
+
+namespace hone {
+
+struct NvrtcCompilerOptions {
+  std::string cuda_home;           // toolkit to prefer; empty: /usr/local/cuda, then the loader's directories
+  std::string cutlass_include;     // folder that holds cute/ and cutlass/; empty: include set "cute" is unsupported
+  std::string architecture;        // "sm_90a"; see NvrtcArchitecture
+  std::string scratch_directory;   // for precompiled headers (9 MB to 400 MB each); empty: /tmp
+  double limit_seconds = 60;       // wall, per module
+  // Resident memory of a compiling process, watched by the zygote. No limit is set on address space: NVRTC reserves
+  // that in proportion to the machine's memory, and with 128 GiB a limit of 8 GiB made every use of a precompiled
+  // header fail ("unable to obtain mapped memory").
+  int64_t memory_bytes = int64_t{8} << 30;
+  int64_t pch_heap_bytes = int64_t{640} << 20;  // CuTe needs about 300 MB of it; 0: no precompiled headers
+  int max_zygotes = 6;             // idle ones beyond this are ended, least recently used first
+  // How to start a process that calls NvrtcZygoteMain; "--fd" and the number are appended.
+  std::vector<std::string> zygote_argv = {"/proc/self/exe", "__nvrtc-zygote"};
+};
+
+struct NvrtcCounters {
+  int64_t compiles = 0;
+  int64_t pch_misses = 0;          // compiled without the precompiled header though there should have been one
+  int64_t zygotes_started = 0;
+  int64_t zygotes_lost = 0;        // ended by themselves or by others
+  int64_t compiler_crashes = 0;    // children ended by a signal
+};
+
+// "sm_90a" for 9.0, with the architecture-specific suffix where kernels need it (wgmma, tcgen05), else "sm_86" for 8.6.
+std::string NvrtcArchitecture(int cc_major, int cc_minor);
+
+class NvrtcCompiler : public Compiler {
+ public:
+  // What this kernel lets us confine compilers with; Warnings() are for the application to print.
+  virtual const SandboxReport& sandbox() const = 0;
+  virtual NvrtcCounters counters() const = 0;
+  // Starts the zygote of an include set and these options ahead of the first compile. Blocks until it is ready.
+  virtual Status Prewarm(const std::string& include_set, const std::vector<std::string>& options = {}) = 0;
+};
+
+// kUnavailable when NVRTC or its headers are not there, with the remedy. Starts no process.
+Result<std::unique_ptr<NvrtcCompiler>> MakeNvrtcCompiler(const NvrtcCompilerOptions& options);
+
+}  // namespace hone

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// NVRTC, found and loaded at run time, so that one binary serves machines with and without it. The few
+// functions used are declared here by hand: building Hone needs no CUDA header for them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+
+namespace hone {
+
+// The function table of a loaded library. Stays loaded until the process ends: NVRTC keeps its precompiled
+// header heap for as long as it lives.
+struct NvrtcLibrary {
+  using Program = void*;
+  using Code = int;  // nvrtcResult
+  static constexpr Code kSuccess = 0, kOutOfMemory = 1, kInvalidOption = 5, kCompilationError = 6;
+
+  std::string path;  // as given to the loader
+  int major = 0, minor = 0;
+
+  const char* (*error_string)(Code);
+  Code (*create_program)(Program*, const char* source, const char* name, int headers, const char* const* header_texts,
+                         const char* const* header_names);
+  Code (*destroy_program)(Program*);
+  Code (*compile_program)(Program, int options, const char* const* option_texts);
+  Code (*add_name_expression)(Program, const char*);
+  Code (*get_lowered_name)(Program, const char*, const char**);
+  Code (*get_log_size)(Program, size_t*);
+  Code (*get_log)(Program, char*);
+  Code (*get_cubin_size)(Program, size_t*);
+  Code (*get_cubin)(Program, char*);
+  // Null before NVRTC 12.8, which brought precompiled headers.
+  Code (*set_pch_heap_size)(size_t);
+  Code (*get_pch_create_status)(Program);
+
+  bool has_pch() const { return set_pch_heap_size != nullptr && get_pch_create_status != nullptr; }
+};
+
+// Where to look, in order: `cuda_home`/lib64 and its like, /usr/local/cuda, the loader's own directories; each for
+// version 13, then 12. kUnavailable says where it looked and what to install.
+std::vector<std::string> NvrtcCandidates(const std::string& cuda_home);
+Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtc(const std::string& cuda_home);
+// Exactly this file.
+Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtcFrom(const std::string& path);
+
+// The directories a CUDA compiler needs to be told of: the one with cuda_fp16.h and, where it is separate, the one
+// with cuda/std. kUnavailable when no toolkit headers are found.
+Result<std::vector<std::string>> FindCudaIncludeDirectories(const std::string& cuda_home);
+
+}  // namespace hone

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See nvrtc_prelude.h. The base set compiles in tens of milliseconds and is kept that light; what costs a second
+// to parse (libcu++'s barriers, cooperative groups) is in "full", behind a precompiled header of its own.
+#include "tuner/evaluate/compile/nvrtc_prelude.h"
+
+#include "hone/base/status.h"
+
+namespace hone {
+namespace {
+
+// A candidate written for nvcc takes these for granted: nvcc includes the C library's headers before it.
+constexpr std::string_view kBase = R"(#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#include <cuda.h>
+#include <stdint.h>
+#include <limits.h>
+#include <float.h>
+#include <math.h>
+)";
+
+constexpr std::string_view kFull = R"(#include <mma.h>
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda_pipeline.h>
+#include <cuda/pipeline>
+#include <cuda/barrier>
+)";
+
+// Besides the umbrella, the atoms that a tensor-core kernel names: their traits are what is slow to parse.
+constexpr std::string_view kCute = R"(#include <cute/tensor.hpp>
+#include <cute/atom/mma_atom.hpp>
+#include <cute/atom/copy_atom.hpp>
+#include <cute/algorithm/gemm.hpp>
+#include <cute/algorithm/copy.hpp>
+#include <cutlass/cutlass.h>
+#include <cutlass/numeric_types.h>
+#include <cutlass/numeric_conversion.h>
+)";
+
+// libcu++'s header under the standard's name: its names are then found in std as well.
+std::string FromLibcu(std::string_view header) {
+  return "#pragma once\n#include <cuda/std/" + std::string(header) + ">\nnamespace std { using namespace cuda::std; }\n";
+}
+
+constexpr std::string_view kCuda = R"(#pragma once
+// The driver API is for hosts; of it, device code uses this one type, passed by value as a __grid_constant__.
+#if !defined(__cuda_cuda_h__)
+struct alignas(64) CUtensorMap_st { unsigned long long opaque[16]; };
+typedef struct CUtensorMap_st CUtensorMap;
+#endif
+)";
+
+constexpr std::string_view kFloat = R"(#pragma once
+#ifndef FLT_MAX
+#define FLT_RADIX 2
+#define FLT_MANT_DIG 24
+#define FLT_DIG 6
+#define FLT_MIN 1.17549435082228750797e-38F
+#define FLT_MAX 3.40282346638528859812e+38F
+#define FLT_EPSILON 1.1920928955078125e-7F
+#define FLT_MIN_EXP (-125)
+#define FLT_MAX_EXP 128
+#define DBL_MANT_DIG 53
+#define DBL_DIG 15
+#define DBL_MIN 2.22507385850720138309e-308
+#define DBL_MAX 1.79769313486231570815e+308
+#define DBL_EPSILON 2.22044604925031308085e-16
+#define DBL_MIN_EXP (-1021)
+#define DBL_MAX_EXP 1024
+#endif
+)";
+
+// The functions themselves are built into NVRTC.
+constexpr std::string_view kMath = R"(#pragma once
+#ifndef INFINITY
+#define INFINITY (__builtin_bit_cast(float, 0x7f800000u))
+#endif
+#ifndef NAN
+#define NAN (__builtin_bit_cast(float, 0x7fffffffu))
+#endif
+#ifndef HUGE_VALF
+#define HUGE_VALF INFINITY
+#define HUGE_VAL (__builtin_bit_cast(double, 0x7ff0000000000000ull))
+#endif
+#ifndef M_PI
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+#endif
+)";
+
+constexpr std::string_view kCmath = R"(#pragma once
+#include <math.h>
+namespace std {
+using ::abs; using ::fabs; using ::sqrt; using ::cbrt; using ::exp; using ::exp2; using ::expm1; using ::log;
+using ::log2; using ::log10; using ::log1p; using ::pow; using ::sin; using ::cos; using ::tan; using ::asin;
+using ::acos; using ::atan; using ::atan2; using ::sinh; using ::cosh; using ::tanh; using ::asinh; using ::acosh;
+using ::atanh; using ::erf; using ::erfc; using ::lgamma; using ::tgamma; using ::floor; using ::ceil; using ::round;
+using ::trunc; using ::rint; using ::nearbyint; using ::lrint; using ::llrint; using ::lround; using ::fmod;
+using ::remainder; using ::fma; using ::fmax; using ::fmin; using ::fdim; using ::hypot; using ::copysign;
+using ::ldexp; using ::frexp; using ::modf; using ::logb; using ::ilogb; using ::scalbn; using ::nextafter;
+using ::isnan; using ::isinf; using ::isfinite; using ::signbit;
+}
+)";
+
+constexpr std::string_view kAlgorithm = R"(#pragma once
+namespace std {
+template <class T> __host__ __device__ constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
+template <class T> __host__ __device__ constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
+template <class T> __host__ __device__ constexpr const T& clamp(const T& v, const T& low, const T& high) {
+  return v < low ? low : high < v ? high : v;
+}
+template <class T> __host__ __device__ constexpr void swap(T& a, T& b) { T t = a; a = b; b = t; }
+}
+)";
+
+constexpr std::string_view kString = "#pragma once\nnamespace std { using ::memcpy; using ::memset; }\n";
+constexpr std::string_view kNothing = "#pragma once\n";  // built in: printf, assert, malloc, size_t
+
+}  // namespace
+
+bool IsKnownIncludeSet(std::string_view include_set) {
+  return include_set.empty() || include_set == "full" || include_set == "cute";
+}
+
+std::string NvrtcPrelude(std::string_view include_set, std::string_view parameter_check) {
+  HONE_CHECK(IsKnownIncludeSet(include_set), "the plan's parser let an unknown include set through");
+  std::string prelude(kBase);
+  if (include_set == "full") prelude += kFull;
+  if (include_set == "cute") prelude += kCute;
+  prelude += parameter_check;
+  if (!prelude.ends_with('\n')) prelude += '\n';
+  return prelude;
+}
+
+const std::vector<std::pair<std::string, std::string>>& NvrtcShimHeaders() {
+  static const auto* const headers = new std::vector<std::pair<std::string, std::string>>{
+      {"cuda.h", std::string(kCuda)},
+      {"cudaTypedefs.h", "#pragma once\n#include <cuda.h>\n"},
+      {"stdint.h", "#pragma once\n#include <cuda/std/cstdint>\n"},
+      {"cstdint", FromLibcu("cstdint")},
+      {"stddef.h", "#pragma once\n#include <cuda/std/cstddef>\n"},
+      {"cstddef", FromLibcu("cstddef")},
+      {"limits.h", "#pragma once\n#include <cuda/std/climits>\n"},
+      {"climits", "#pragma once\n#include <cuda/std/climits>\n"},
+      {"float.h", std::string(kFloat)},
+      {"cfloat", std::string(kFloat)},
+      {"math.h", std::string(kMath)},
+      {"cmath", std::string(kCmath)},
+      {"limits", FromLibcu("limits")},
+      {"type_traits", FromLibcu("type_traits")},
+      {"utility", FromLibcu("utility")},
+      {"array", FromLibcu("array")},
+      {"tuple", FromLibcu("tuple")},
+      {"algorithm", std::string(kAlgorithm)},
+      {"string.h", std::string(kNothing)},
+      {"cstring", std::string(kString)},
+      {"stdio.h", std::string(kNothing)},
+      {"cstdio", std::string(kNothing)},
+      {"stdlib.h", std::string(kNothing)},
+      {"cstdlib", std::string(kNothing)},
+      {"assert.h", std::string(kNothing)},
+      {"cassert", std::string(kNothing)},
+  };
+  return *headers;
+}
+
+}  // namespace hone

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See nvrtc_session.h. NVRTC accepts a precompiled header only at the heap address it was made at, so maker and
+// user must share an address layout: the same process, or a fork of it.
+#include "tuner/evaluate/compile/nvrtc_session.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/subprocess.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kHeaderStop = "#pragma nv_hdrstop\n";
+constexpr const char* kPchFile = "prelude.pch";
+// A compiler can be made to print without end; what it says is kept up to here, its head and its tail.
+constexpr int64_t kMaxLogBytes = 4 << 20;
+
+// NVRTC tells of its use of a precompiled header in lines of the log; true when it used one. Takes them out.
+bool TakePchLines(std::string& log) {
+  bool used = false;
+  std::string kept;
+  kept.reserve(log.size());
+  std::string_view rest = log;
+  while (!rest.empty()) {
+    const size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end == std::string_view::npos ? end : end + 1);
+    rest.remove_prefix(line.size());
+    if (line.find("using precompiled header file") != std::string_view::npos) {
+      used = true;
+    } else {
+      kept += line;
+    }
+  }
+  log = std::move(kept);
+  return used;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NvrtcSession>> NvrtcSession::Make(NvrtcSetup setup) {
+  std::unique_ptr<NvrtcSession> session(new NvrtcSession);
+  HONE_ASSIGN_OR_RETURN(session->library_, LoadNvrtcFrom(setup.library));
+  session->setup_ = std::move(setup);
+  const NvrtcLibrary& library = *session->library_;
+  const bool try_pch = library.has_pch() && session->setup_.pch_heap_bytes > 0 &&
+                       library.set_pch_heap_size(static_cast<size_t>(session->setup_.pch_heap_bytes)) == NvrtcLibrary::kSuccess;
+  // The header ends at the stop; a kernel after it makes this a whole program.
+  const std::string source = session->setup_.prelude + std::string(kHeaderStop) + "__global__ void hone_prelude_kernel() {}\n";
+  if (try_pch) {
+    const NvrtcReply made = session->Run(source, "prelude.cu", {},
+                                         {fmt::format("--create-pch={}", kPchFile),
+                                          fmt::format("--pch-dir={}", session->setup_.pch_directory)});
+    if (made.ok) {
+      // Believed only when it is used: the heap may have been too small without that being an error.
+      session->pch_ = true;
+      session->pch_ = session->Compile({"probe.cu", "__global__ void hone_prelude_kernel() {}\n", {}}).pch_used;
+      return session;
+    }
+  }
+  const NvrtcReply plain = session->Run(source, "prelude.cu", {}, {});
+  if (!plain.ok) {
+    return Status::Unavailable(fmt::format("NVRTC {}.{} could not compile Hone's own prelude ({}): {}", library.major,
+                                           library.minor, plain.error, plain.log));
+  }
+  return session;
+}
+
+NvrtcReply NvrtcSession::Compile(const NvrtcJob& job) const {
+  std::vector<std::string> more;
+  if (pch_) {
+    more = {fmt::format("--use-pch={}", kPchFile), fmt::format("--pch-dir={}", setup_.pch_directory),
+            "--pch-verbose=true"};
+  }
+  std::string source = setup_.prelude;
+  source += kHeaderStop;
+  source += job.body;
+  return Run(source, job.file, job.kernels, more);
+}
+
+NvrtcReply NvrtcSession::Run(const std::string& source, const std::string& file, const std::vector<std::string>& kernels,
+                             const std::vector<std::string>& more_options) const {
+  const NvrtcLibrary& nvrtc = *library_;
+  NvrtcReply reply;
+  std::vector<const char*> header_names, header_texts, options;
+  for (const auto& [name, text] : setup_.headers) {
+    header_names.push_back(name.c_str());
+    header_texts.push_back(text.c_str());
+  }
+  for (const std::string& option : setup_.options) options.push_back(option.c_str());
+  for (const std::string& option : more_options) options.push_back(option.c_str());
+
+  NvrtcLibrary::Program program = nullptr;
+  NvrtcLibrary::Code code = nvrtc.create_program(&program, source.c_str(), file.c_str(),
+                                                 static_cast<int>(header_names.size()), header_texts.data(),
+                                                 header_names.data());
+  if (code != NvrtcLibrary::kSuccess) {
+    reply.error = nvrtc.error_string(code);
+    return reply;
+  }
+  for (const std::string& kernel : kernels) {
+    code = nvrtc.add_name_expression(program, kernel.c_str());
+    if (code != NvrtcLibrary::kSuccess) break;
+  }
+  if (code == NvrtcLibrary::kSuccess) code = nvrtc.compile_program(program, static_cast<int>(options.size()), options.data());
+  reply.ok = code == NvrtcLibrary::kSuccess;
+  reply.rejected = code == NvrtcLibrary::kCompilationError;
+  if (!reply.ok) reply.error = nvrtc.error_string(code);
+
+  size_t size = 0;
+  if (nvrtc.get_log_size(program, &size) == NvrtcLibrary::kSuccess && size > 1) {
+    std::string log(size, '\0');
+    if (nvrtc.get_log(program, log.data()) == NvrtcLibrary::kSuccess) {
+      log.resize(size - 1);  // the size counts the terminating zero
+      reply.pch_used = TakePchLines(log);
+      CappedText capped(kMaxLogBytes);
+      capped.Append(log.data(), log.size());
+      reply.log = capped.Text();
+    }
+  }
+  if (reply.ok) {
+    for (const std::string& kernel : kernels) {
+      const char* lowered = nullptr;
+      if (nvrtc.get_lowered_name(program, kernel.c_str(), &lowered) == NvrtcLibrary::kSuccess && lowered != nullptr) {
+        reply.lowered[kernel] = lowered;
+      }
+    }
+    size = 0;
+    if (nvrtc.get_cubin_size(program, &size) == NvrtcLibrary::kSuccess && size > 0) {
+      reply.cubin.resize(size);
+      if (nvrtc.get_cubin(program, reply.cubin.data()) != NvrtcLibrary::kSuccess) reply.cubin.clear();
+    }
+    if (reply.cubin.empty()) {
+      reply.ok = false;
+      reply.error = "NVRTC made no machine code";
+    }
+  }
+  nvrtc.destroy_program(&program);
+  return reply;
+}
+
+}  // namespace hone

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See nvrtc_zygote_pool.h.
+#include "tuner/evaluate/compile/nvrtc_zygote_pool.h"
+
+#include <poll.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+
+namespace hone {
+namespace {
+
+// CuTe's header takes 3 s on a quiet core; a crowded machine may need ten times that.
+constexpr double kStartSeconds = 120;
+// Beyond a compile's own limit, for the zygote to notice and tell.
+constexpr double kGraceSeconds = 10;
+constexpr int64_t kMaxReplyBytes = int64_t{512} << 20;
+constexpr int kChildFd = 3;
+
+// Waits until one of two sockets has something to say, even if that is its end.
+Status PollFor(pollfd (&sockets)[2], double timeout_seconds) {
+  const Stopwatch watch;
+  for (;;) {
+    const double left = timeout_seconds - watch.Seconds();
+    if (left <= 0) return Status::Unavailable("the compiler's parent process does not answer");
+    const int ready = poll(sockets, 2, static_cast<int>(left * 1e3) + 1);
+    if (ready > 0) {
+      // The first is looked at before the second: look again, lest both spoke between the two looks.
+      if (sockets[0].revents == 0) poll(sockets, 1, 0);
+      return Status::Ok();
+    }
+    if (ready < 0 && errno != EINTR) return Status::Io("waiting for a compiler failed: " + std::generic_category().message(errno));
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ZygoteHandle>> ZygoteHandle::Start(const std::vector<std::string>& argv, ZygoteSetup setup,
+                                                          const std::string& scratch) {
+  std::shared_ptr<ZygoteHandle> handle(new ZygoteHandle);
+  HONE_ASSIGN_OR_RETURN(handle->directory_, MakeTemporaryDirectory(scratch, "hone-pch-"));
+  setup.nvrtc.pch_directory = handle->directory_ / "pch";
+  setup.scratch_directory = handle->directory_ / "tmp";
+  HONE_RETURN_IF_ERROR(MakeDirectories(setup.nvrtc.pch_directory));
+  HONE_RETURN_IF_ERROR(MakeDirectories(setup.scratch_directory));
+  HONE_ASSIGN_OR_RETURN(SocketPair pair, MakeSocketPair());
+  ChildOptions options;
+  options.argv = argv;
+  options.argv.insert(options.argv.end(), {"--fd", std::to_string(kChildFd)});
+  options.descriptors = {{pair.theirs.get(), kChildFd}};
+  options.environment = {"TMPDIR=" + setup.scratch_directory};
+  HONE_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start(options));
+  handle->child_.emplace(std::move(child));
+  handle->socket_ = std::move(pair.ours);
+  pair.theirs.Reset();
+
+  const WireMessage message = EncodeSetup(setup);
+  HONE_RETURN_IF_ERROR(SendFrame(handle->socket_.get(), message.header, message.blobs, {}, kStartSeconds)
+                           .WithContext("starting a compiler process"));
+  Result<Frame> frame = ReceiveFrame(handle->socket_.get(), kStartSeconds);
+  if (!frame.ok()) {
+    const std::optional<ExitState> state = handle->child_->Wait(1.0);
+    return Status::Unavailable(fmt::format("a compiler process did not start: {}{}", frame.status().message(),
+                                           state ? " (" + state->Describe() + ")" : ""));
+  }
+  HONE_ASSIGN_OR_RETURN(const ZygoteGreeting greeting, DecodeGreeting(*frame));
+  if (!greeting.error.empty()) return Status::Unavailable(greeting.error);
+  handle->pch_ = greeting.pch;
+  return handle;
+}
+
+ZygoteHandle::~ZygoteHandle() = default;
+
+Result<ZygoteHandle::Outcome> ZygoteHandle::Compile(const NvrtcJob& job, double limit_seconds) {
+  HONE_ASSIGN_OR_RETURN(SocketPair work, MakeSocketPair());
+  HONE_ASSIGN_OR_RETURN(SocketPair status, MakeSocketPair());
+  {
+    const std::string header = nlohmann::json{{"limit_seconds", limit_seconds}}.dump();
+    const std::lock_guard<std::mutex> lock(send_mutex_);
+    const Status sent = SendFrame(socket_.get(), header, {}, {work.theirs.get(), status.theirs.get()}, kGraceSeconds);
+    if (!sent.ok()) return Status::Unavailable("the compiler's parent process has ended");
+  }
+  work.theirs.Reset();
+  status.theirs.Reset();
+
+  Outcome outcome;
+  const WireMessage message = EncodeJob(job);
+  const Status sent = SendFrame(work.ours.get(), message.header, message.blobs, {}, limit_seconds + kGraceSeconds);
+  // Whichever speaks first. A reply is sent before its sender ends, so it is never overtaken by the news of that.
+  pollfd sockets[2] = {{work.ours.get(), POLLIN, 0}, {status.ours.get(), POLLIN, 0}};
+  HONE_RETURN_IF_ERROR(PollFor(sockets, limit_seconds + kGraceSeconds));
+  if (sent.ok() && sockets[0].revents != 0) {
+    Result<Frame> frame = ReceiveFrame(work.ours.get(), limit_seconds + kGraceSeconds, kMaxReplyBytes);
+    if (frame.ok()) {
+      Result<NvrtcReply> reply = DecodeReply(*frame);
+      if (reply.ok()) {
+        outcome.reply = std::move(*reply);
+        return outcome;
+      }
+    }
+  }
+  // No (sensible) reply: the zygote knows how the child ended. When it does not say, it is gone as well.
+  Result<Frame> frame = ReceiveFrame(status.ours.get(), kGraceSeconds, 1 << 20);
+  if (!frame.ok()) return Status::Unavailable("the compiler's parent process has ended");
+  HONE_ASSIGN_OR_RETURN(outcome.end, DecodeChildEnd(*frame));
+  return outcome;
+}
+
+Result<std::shared_ptr<ZygoteHandle>> ZygotePool::Get(const std::string& key, const ZygoteSetup& setup) {
+  std::shared_ptr<ZygoteHandle> retired;  // ended outside the lock
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    Slot& slot = slots_[key];
+    if (slot.handle != nullptr) {
+      slot.last_used = ++clock_;
+      return slot.handle;
+    }
+    if (!slot.starting) {
+      slot.starting = true;
+      break;
+    }
+    started_condition_.wait(lock);
+  }
+  if (slots_.size() > max_zygotes_) {
+    auto idlest = slots_.end();
+    for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+      const bool idle = slot->second.handle != nullptr && slot->second.handle.use_count() == 1;
+      if (idle && (idlest == slots_.end() || slot->second.last_used < idlest->second.last_used)) idlest = slot;
+    }
+    if (idlest != slots_.end()) {
+      retired = std::move(idlest->second.handle);
+      slots_.erase(idlest);
+    }
+  }
+  ++started_;
+  lock.unlock();
+  retired.reset();
+  Result<std::shared_ptr<ZygoteHandle>> handle = ZygoteHandle::Start(argv_, setup, scratch_);
+  lock.lock();
+  if (handle.ok()) {
+    Slot& slot = slots_[key];
+    slot.starting = false;
+    slot.handle = *handle;
+    slot.last_used = ++clock_;
+  } else {
+    slots_.erase(key);
+  }
+  started_condition_.notify_all();
+  return handle;
+}
+
+void ZygotePool::Discard(const std::string& key, const std::shared_ptr<ZygoteHandle>& handle) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto slot = slots_.find(key);
+  if (slot == slots_.end() || slot->second.handle != handle) return;  // someone was faster
+  ++lost_;
+  slots_.erase(slot);
+}
+
+int64_t ZygotePool::started() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return started_;
+}
+int64_t ZygotePool::lost() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return lost_;
+}
+
+}  // namespace hone

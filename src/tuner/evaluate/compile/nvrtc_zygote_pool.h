@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The zygotes of one compiler: started when first asked for, restarted when dead, the idlest ended when there are
+// too many.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/frames.h"
+#include "base/subprocess.h"
+#include "hone/base/status.h"
+#include "tuner/evaluate/compile/nvrtc_zygote.h"
+
+namespace hone {
+
+// One zygote process and our end of its socket. Thread-safe.
+class ZygoteHandle {
+ public:
+  // Starts the process, sends `setup` (its directories are filled in here, under `scratch`), waits until it has made
+  // its header. kUnavailable with the zygote's words when it could not.
+  static Result<std::shared_ptr<ZygoteHandle>> Start(const std::vector<std::string>& argv, ZygoteSetup setup,
+                                                     const std::string& scratch);
+  ~ZygoteHandle();
+
+  bool pch() const { return pch_; }
+  pid_t pid() const { return child_->pid(); }
+
+  // How one compile ended: with a reply, or, where that is missing, with the end of its process.
+  struct Outcome {
+    std::optional<NvrtcReply> reply;
+    ChildEnd end;
+  };
+  // kUnavailable: the zygote itself is dead and another must be started.
+  Result<Outcome> Compile(const NvrtcJob& job, double limit_seconds);
+
+ private:
+  ZygoteHandle() = default;
+
+  TemporaryDirectory directory_;
+  std::optional<ChildProcess> child_;
+  std::mutex send_mutex_;  // one sender at a time on socket_
+  UniqueFd socket_;
+  bool pch_ = false;
+};
+
+class ZygotePool {
+ public:
+  ZygotePool(std::vector<std::string> argv, std::string scratch, size_t max_zygotes)
+      : argv_(std::move(argv)), scratch_(std::move(scratch)), max_zygotes_(max_zygotes) {}
+
+  // The zygote for `key`, started with `setup` if there is none. Callers that ask for one key at a time wait for one
+  // start; starts of different keys overlap.
+  Result<std::shared_ptr<ZygoteHandle>> Get(const std::string& key, const ZygoteSetup& setup);
+  // Forgets `handle`, found dead, so that the next Get starts another.
+  void Discard(const std::string& key, const std::shared_ptr<ZygoteHandle>& handle);
+
+  int64_t started() const;
+  int64_t lost() const;
+
+ private:
+  struct Slot {
+    bool starting = false;
+    std::shared_ptr<ZygoteHandle> handle;
+    uint64_t last_used = 0;
+  };
+
+  std::vector<std::string> argv_;
+  std::string scratch_;
+  size_t max_zygotes_;
+  mutable std::mutex mutex_;
+  std::condition_variable started_condition_;
+  std::map<std::string, Slot> slots_;
+  uint64_t clock_ = 0;
+  int64_t started_ = 0, lost_ = 0;
+};
+
+}  // namespace hone

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The main of test programs that compile with NVRTC: started again as a zygote, such a program is one.
+#include <cstdlib>
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tuner/evaluate/compile/nvrtc_zygote.h"
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "__nvrtc-zygote") == 0) return hone::NvrtcZygoteMain(std::atoi(argv[3]));
+  ::testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/correctness/oracle_checker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <numeric>
+
+#include "tuner/core/draw.h"
+
+namespace hone {
+namespace {
+
+constexpr double kOracleLimitSeconds = 120;
+// References of more bytes than this are made slice group by slice group.
+constexpr int64_t kLargestReferenceShare = 2;  // at most 1 / this of the free device memory
+
+bool IsOutput(const TensorSpec& tensor) { return tensor.role != TensorRole::kIn; }
+
+// Whether a launch overwrites this tensor's input content.
+bool Overwritten(const Task& task, const TensorSpec& tensor) {
+  if (tensor.role == TensorRole::kInOut) return true;
+  return std::any_of(task.tensors.begin(), task.tensors.end(),
+                     [&](const TensorSpec& other) { return other.alias == tensor.name; });
+}
+
+std::vector<int64_t> Coordinates(int64_t linear, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    index[i] = linear % shape[i];
+    linear /= shape[i];
+  }
+  return index;
+}
+
+// A value no rounding could turn `original` into: the largest finite number (its negative if that is what is
+// there), or the integer with its top bit flipped.
+std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
+  const auto width = static_cast<size_t>(DTypeBytes(dtype));
+  std::array<uint8_t, 8> bytes{};
+  std::copy(original, original + width, bytes.begin());
+  if (!IsFloating(dtype)) {
+    bytes[width - 1] = static_cast<uint8_t>(bytes[width - 1] ^ 0x80);
+    return bytes;
+  }
+  std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(width), uint8_t{0xff});
+  if (dtype == DType::kFloat16) bytes[1] = 0x7b;
+  if (dtype == DType::kBFloat16) { bytes[0] = 0x7f; bytes[1] = 0x7f; }
+  if (dtype == DType::kFloat32) { bytes[2] = 0x7f; bytes[3] = 0x7f; }
+  if (dtype == DType::kFloat64) { bytes[6] = 0xef; bytes[7] = 0x7f; }
+  if (std::equal(original, original + width, bytes.begin())) {
+    bytes[width - 1] = static_cast<uint8_t>(bytes[width - 1] ^ 0x80);
+  }
+  return bytes;
+}
+
+std::string DimsText(const Dims& dims) {
+  std::string text;
+  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+}  // namespace
+
+// Memory of one check: references, pristine copies of overwritten inputs, gathered slices.
+struct OracleChecker::Scratch {
+  std::unique_ptr<Arena> arena;
+  Bindings bindings;                             // as the oracle sees them
+  std::map<std::string, TensorView> outputs;     // the candidate's outputs, gathered where needed
+  std::map<std::string, TensorView> reference;   // dense double views, for wiping
+};
+
+Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
+                                          const std::vector<int64_t>* slices, bool require_rms) {
+  const Bindings& bound = buffers.set(index);
+  HONE_ASSIGN_OR_RETURN(ResolvedPlan plan, ResolvePlan(oracle_, task_, dims, {}, session_.facts()));
+
+  // One arena for everything: sizes first, addresses after.
+  std::vector<BlockRequest> blocks;
+  std::map<std::string, size_t> reference_block, pristine_block, gathered_in_block, gathered_out_block, workspace_block;
+  std::map<std::string, TensorShape> compact;
+  for (const TensorSpec& tensor : task_.tensors) {
+    HONE_ASSIGN_OR_RETURN(TensorShape resolved, ResolveShape(tensor, dims));
+    compact[tensor.name] = DenseShape(tensor, resolved.shape);
+    const bool sliced = slices != nullptr && tensor.slice_axis >= 0;
+    if (IsOutput(tensor)) {
+      reference_block[tensor.name] = blocks.size();
+      blocks.push_back({compact[tensor.name].elements * 8, 256, false});
+      if (sliced) {
+        gathered_out_block[tensor.name] = blocks.size();
+        blocks.push_back({compact[tensor.name].span_bytes, 256, false});
+      }
+    }
+    if (tensor.role != TensorRole::kOut) {
+      if (Overwritten(task_, tensor)) {
+        pristine_block[tensor.name] = blocks.size();
+        blocks.push_back({buffers.shape(tensor.name).span_bytes, 256, false});
+      }
+      if (sliced) {
+        gathered_in_block[tensor.name] = blocks.size();
+        blocks.push_back({compact[tensor.name].span_bytes, 256, false});
+      }
+    }
+  }
+  for (const ResolvedWorkspace& workspace : plan.workspaces) {
+    workspace_block[workspace.name] = blocks.size();
+    blocks.push_back({workspace.bytes, workspace.align, false});
+  }
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Arena> arena, session_.Allocate(blocks, inputs.key ^ 0x0c5a));
+
+  Bindings oracle_bindings;
+  std::map<std::string, TensorView> outputs;
+  for (const TensorSpec& tensor : task_.tensors) {
+    TensorView source = bound.tensors.at(tensor.name);
+    if (pristine_block.contains(tensor.name)) {
+      source.address = arena->address(pristine_block[tensor.name]);
+      HONE_RETURN_IF_ERROR(buffers.DrawTensor(tensor, inputs, source));
+    }
+    if (gathered_in_block.contains(tensor.name)) {
+      const TensorView view = MakeView(tensor, compact[tensor.name], arena->address(gathered_in_block[tensor.name]));
+      HONE_RETURN_IF_ERROR(session_.GatherSlices(source, view, *slices));
+      source = view;
+    }
+    oracle_bindings.tensors[tensor.name] = source;
+    if (IsOutput(tensor)) {
+      oracle_bindings.references["ref:" + tensor.name] = arena->address(reference_block[tensor.name]);
+      TensorView produced = bound.tensors.at(tensor.name);
+      if (gathered_out_block.contains(tensor.name)) {
+        const TensorView view = MakeView(tensor, compact[tensor.name], arena->address(gathered_out_block[tensor.name]));
+        HONE_RETURN_IF_ERROR(session_.GatherSlices(produced, view, *slices));
+        produced = view;
+      }
+      outputs[tensor.name] = produced;
+    }
+  }
+  for (const auto& [name, block] : workspace_block) oracle_bindings.workspaces[name] = arena->address(block);
+  for (const ResolvedWorkspace& workspace : plan.workspaces) {
+    if (workspace.bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(oracle_bindings.workspaces[workspace.name], workspace.bytes, 0));
+  }
+
+  const auto start = std::chrono::steady_clock::now();
+  LaunchRequest request{.plan = &plan, .bindings = &oracle_bindings, .limit_seconds = kOracleLimitSeconds, .trusted = true};
+  HONE_ASSIGN_OR_RETURN(LaunchOutcome launched, session_.Launch(program_, request));
+  last_oracle_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (launched.status != LaunchStatus::kOk) {
+    return Status::InvalidArgument(fmt::format("task {}: its oracle failed for {}: {}", task_.name, DimsText(dims), launched.detail));
+  }
+
+  CheckOutcome outcome;
+  for (const TensorSpec& tensor : task_.tensors) {
+    if (!IsOutput(tensor)) continue;
+    const Tolerance& tolerance = task_.tolerance.at(tensor.name);
+    const uint64_t reference = oracle_bindings.references.at("ref:" + tensor.name);
+    HONE_ASSIGN_OR_RETURN(Comparison comparison, session_.Compare(outputs.at(tensor.name), reference, tolerance));
+    outcome.max_scaled_error = std::max(outcome.max_scaled_error, comparison.max_scaled);
+    outcome.rms_error = std::max(outcome.rms_error, comparison.rms_error);
+    outcome.max_ulp = std::max(outcome.max_ulp, comparison.max_ulp);
+    const bool rms_failed = require_rms && comparison.rms_error > tolerance.c_rms;
+    if ((comparison.wrong > 0 || rms_failed) && !outcome.mismatch) {
+      Mismatch mismatch;
+      mismatch.tensor = tensor.name;
+      mismatch.dims = buffers.dims();
+      mismatch.distribution = inputs.name();
+      mismatch.wrong_elements = comparison.wrong;
+      mismatch.total_elements = comparison.total;
+      mismatch.seed = inputs.key;
+      if (comparison.first_wrong) {
+        mismatch.index = Coordinates(*comparison.first_wrong, outputs.at(tensor.name).shape);
+        if (slices != nullptr && tensor.slice_axis >= 0) {
+          int64_t& slice = mismatch.index[static_cast<size_t>(tensor.slice_axis)];
+          slice = (*slices)[static_cast<size_t>(slice)];
+        }
+        mismatch.expected = comparison.first_expected;
+        mismatch.actual = comparison.first_actual;
+      }
+      if (comparison.wrong > 0) {
+        const char* hint = comparison.unwritten > 0   ? "; elements were never written"
+                           : comparison.non_finite > 0 ? "; the output holds NaN or Inf"
+                                                       : "";
+        outcome.detail = fmt::format(
+            "{} differs from the double-precision oracle for {} ({} inputs): {} of {} elements wrong, first at [{}]: "
+            "expected {:.9g}, got {:.9g}{}; worst error {:.3g} of the scale, allowed {:.3g}",
+            tensor.name, DimsText(buffers.dims()), mismatch.distribution, comparison.wrong, comparison.total,
+            fmt::join(mismatch.index, ", "), mismatch.expected, mismatch.actual, hint, comparison.max_scaled,
+            tolerance.c_max);
+        if (comparison.unwritten > 0) outcome.detail += fmt::format(" ({} unwritten)", comparison.unwritten);
+      } else {
+        outcome.detail = fmt::format(
+            "{} is less precise than {} allows for {} ({} inputs): rms error {:.3g} of the rms, allowed {:.3g}; "
+            "a lower precision than the task's was used somewhere",
+            tensor.name, DTypeName(tensor.dtype), DimsText(buffers.dims()), mismatch.distribution, comparison.rms_error,
+            tolerance.c_rms);
+      }
+      outcome.mismatch = std::move(mismatch);
+    }
+    // Wiped, so that no later launch finds an expected output lying about in freed memory.
+    const int64_t bytes = compact[tensor.name].elements * 8;
+    if (bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(reference, bytes, 0xee));
+  }
+  return outcome;
+}
+
+Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, const InputSet& inputs, bool require_rms) {
+  int64_t reference_bytes = 0;
+  for (const TensorSpec& tensor : task_.tensors) {
+    if (IsOutput(tensor)) reference_bytes += buffers.shape(tensor.name).elements * 8;
+  }
+  const int64_t free_bytes = session_.FreeBytes();
+  if (task_.slice.empty() || reference_bytes * kLargestReferenceShare <= free_bytes || buffers.slices() < 2) {
+    return Check(buffers, index, inputs, buffers.dims(), nullptr, require_rms);
+  }
+  // Slice groups: the worst of them is the outcome. The rms test is stricter so (per group), never laxer.
+  const int64_t groups = std::min(buffers.slices(), 1 + reference_bytes * 2 * kLargestReferenceShare / std::max<int64_t>(free_bytes, 1));
+  CheckOutcome worst;
+  for (int64_t group = 0; group < groups; ++group) {
+    const int64_t begin = buffers.slices() * group / groups, end = buffers.slices() * (group + 1) / groups;
+    std::vector<int64_t> slices(static_cast<size_t>(end - begin));
+    std::iota(slices.begin(), slices.end(), begin);
+    if (slices.empty()) continue;
+    HONE_ASSIGN_OR_RETURN(CheckOutcome outcome, CheckSlices(buffers, index, inputs, slices, require_rms));
+    worst.max_scaled_error = std::max(worst.max_scaled_error, outcome.max_scaled_error);
+    worst.rms_error = std::max(worst.rms_error, outcome.rms_error);
+    worst.max_ulp = std::max(worst.max_ulp, outcome.max_ulp);
+    if (outcome.mismatch) {
+      worst.mismatch = outcome.mismatch;
+      worst.detail = outcome.detail;
+      break;
+    }
+  }
+  return worst;
+}
+
+Result<CheckOutcome> OracleChecker::CheckSlices(CaseBuffers& buffers, int index, const InputSet& inputs,
+                                                const std::vector<int64_t>& slices, bool require_rms) {
+  HONE_CHECK(!task_.slice.empty(), "CheckSlices on a task without a slice dimension");
+  Dims dims = buffers.dims();
+  dims[task_.slice] = static_cast<int64_t>(slices.size());
+  return Check(buffers, index, inputs, dims, &slices, require_rms);
+}
+
+Status OracleChecker::PlantAndFind(CaseBuffers& buffers, int index, const InputSet& inputs, uint64_t seed) {
+  for (const TensorSpec& tensor : task_.tensors) {
+    const TensorView& view = buffers.set(index).tensors.at(tensor.name);
+    if (!IsOutput(tensor) || view.elements == 0) continue;
+    const int64_t linear = static_cast<int64_t>(draw::Mix(seed ^ inputs.key) % static_cast<uint64_t>(view.elements));
+    const std::vector<int64_t> at = Coordinates(linear, view.shape);
+    int64_t offset = 0;
+    for (size_t i = 0; i < at.size(); ++i) offset += at[i] * view.strides[i];
+    const int64_t width = DTypeBytes(tensor.dtype);
+    const uint64_t address = view.address + static_cast<uint64_t>(offset * width);
+    uint8_t original[8] = {};
+    HONE_RETURN_IF_ERROR(session_.CopyToHost(original, address, width));
+    const std::array<uint8_t, 8> planted = FarAway(tensor.dtype, original);
+    HONE_RETURN_IF_ERROR(session_.CopyFromHost(address, planted.data(), width));
+    Result<CheckOutcome> found = CheckAll(buffers, index, inputs, false);
+    HONE_RETURN_IF_ERROR(session_.CopyFromHost(address, original, width));
+    if (!found.ok()) return found.status();
+    if (!found->mismatch) {
+      return Status::Internal(fmt::format(
+          "the checker did not see an element planted wrong in {} at [{}]; no verdict of this session can be believed",
+          tensor.name, fmt::join(at, ", ")));
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace hone

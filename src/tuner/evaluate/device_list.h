@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be judged on, on this machine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/tuner/candidate.h"
+
+namespace hone {
+
+struct DeviceList {
+  std::vector<DeviceFacts> devices;  // GPUs first, the simulator last; "auto" is the first
+  std::vector<std::string> missing;  // sentences: what is not here and how to get it
+};
+
+DeviceList ListDevices(const std::string& cuda_home);
+
+}  // namespace hone

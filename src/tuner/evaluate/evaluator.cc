@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The life of one candidate, on one page: parse the plan, compile what it needs beside the oracle and the
+// incumbent, then let the device judge. What a candidate does wrong is a verdict; only the environment fails.
+#include "hone/tuner/evaluator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/hash.h"
+#include "base/random.h"
+#include "tuner/evaluate/backend.h"
+#include "tuner/evaluate/compile/compile_candidate.h"
+#include "tuner/evaluate/spool.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kProgramsKept = 64;  // oracles and incumbents, compiled, in memory
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class LocalEvaluator : public Evaluator {
+ public:
+  LocalEvaluator(std::unique_ptr<Backend> backend, const EvaluatorOptions& options)
+      : backend_(std::move(backend)), options_(options) {
+    jobs_ = options.compile_jobs > 0 ? options.compile_jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  }
+
+  const DeviceFacts& facts() const override { return backend_->facts(); }
+  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress& progress) override;
+
+ private:
+  using Program = std::shared_ptr<const CompiledProgram>;
+  Result<Program> Compile(const Task& task, const std::string& source, const std::string& name, const Binding& binding, bool is_oracle);
+
+  std::unique_ptr<Backend> backend_;
+  EvaluatorOptions options_;
+  int jobs_ = 1;
+  std::mutex device_mutex_;
+  std::mutex programs_mutex_;
+  std::map<std::string, Program> programs_;
+};
+
+// The first module that did not compile, or null.
+const CompiledModule* FirstFailure(const CompiledProgram& program) {
+  for (const auto& [key, module] : program.modules) {
+    if (module.verdict != Verdict::kOk) return &module;
+  }
+  return nullptr;
+}
+
+// Trusted programs (oracle, incumbent) are kept: every candidate of a task needs the same ones.
+Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const std::string& source, const std::string& name,
+                                                        const Binding& binding, bool is_oracle) {
+  const std::string key = Sha256Hex(task.toml + '\0' + source + '\0' + BindingKey(binding) + (is_oracle ? "o" : "c"));
+  {
+    std::lock_guard lock(programs_mutex_);
+    if (auto known = programs_.find(key); known != programs_.end()) return known->second;
+  }
+  HONE_ASSIGN_OR_RETURN(Candidate candidate, ParseCandidate(source, name, task, is_oracle));
+  HONE_ASSIGN_OR_RETURN(CompiledProgram compiled, CompileCandidate(backend_->compiler(), candidate, task, binding, is_oracle, jobs_));
+  if (const CompiledModule* failure = FirstFailure(compiled)) {
+    return Status::InvalidArgument(fmt::format("{} does not compile: {}", name, failure->digest));
+  }
+  auto program = std::make_shared<const CompiledProgram>(std::move(compiled));
+  std::lock_guard lock(programs_mutex_);
+  if (programs_.size() >= kProgramsKept) programs_.clear();
+  programs_[key] = program;
+  return program;
+}
+
+Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& progress) {
+  const double started = Now();
+  EvaluationRequest request = asked;
+  if (request.seed == 0) request.seed = SystemSeed() | 1;
+  const std::string hash = Sha256Hex(request.source);
+  std::vector<Stage> stages;
+  const auto finish = [&](Evaluation evaluation) {
+    evaluation.task = task.name;
+    evaluation.candidate = request.name;
+    evaluation.source_hash = hash;
+    evaluation.device = facts().id + " " + facts().name;
+    evaluation.modelled = facts().modelled;
+    evaluation.seed = request.seed;
+    evaluation.stages.insert(evaluation.stages.begin(), stages.begin(), stages.end());
+    evaluation.wall_seconds = Now() - started;
+    return evaluation;
+  };
+  const auto stop = [&](Verdict verdict, std::string detail) {
+    Evaluation evaluation;
+    evaluation.verdict = verdict;
+    evaluation.detail = std::move(detail);
+    return finish(std::move(evaluation));
+  };
+
+  // Plan.
+  if (progress) progress("plan", request.name);
+  Result<Candidate> candidate = ParseCandidate(request.source, request.name, task);
+  stages.push_back({"plan", Now() - started, false});
+  if (!candidate.ok()) return stop(Verdict::kParseError, candidate.status().message());
+  if (candidate->plan.host_mode) {
+    return stop(Verdict::kUnsupported, "host-mode candidates are not judged by this version; write device code with a launch plan (docs/candidate-format.md)");
+  }
+
+  // Compile: the candidate, and beside it whatever it will be held against.
+  const double compile_started = Now();
+  if (progress) progress("compile", request.name);
+  std::string incumbent_source = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
+  std::string incumbent_name = request.incumbent_source.empty() ? task.name + "/seed.cu" : request.incumbent_name;
+  const bool has_incumbent = request.time && !incumbent_source.empty();
+  Result<Program> oracle = Status::Internal("not compiled"), incumbent = Status::Internal("not compiled");
+  std::thread oracle_thread([&] { oracle = Compile(task, task.oracle_source, task.name + "/oracle.cu", {}, true); });
+  std::thread incumbent_thread([&] {
+    if (has_incumbent) incumbent = Compile(task, incumbent_source, incumbent_name, request.incumbent_binding, false);
+  });
+  Result<CompiledProgram> compiled = CompileCandidate(backend_->compiler(), *candidate, task, request.binding, false, jobs_);
+  oracle_thread.join();
+  incumbent_thread.join();
+  stages.push_back({"compile", Now() - compile_started, false});
+  if (!compiled.ok()) return compiled.status();
+  if (const CompiledModule* failure = FirstFailure(*compiled)) {
+    Evaluation evaluation;
+    evaluation.verdict = failure->verdict;
+    evaluation.detail = failure->digest;
+    evaluation.log = failure->log;
+    return finish(std::move(evaluation));
+  }
+  const auto at_fault = [&](const Status& status) -> Result<Evaluation> {
+    if (status.code() == StatusCode::kInvalidArgument) return stop(Verdict::kInvalidTask, status.message());
+    return status;
+  };
+  if (!oracle.ok()) return at_fault(oracle.status());
+  if (has_incumbent && !incumbent.ok()) return at_fault(incumbent.status());
+
+  // Judge: the device is held by one evaluation at a time.
+  JudgeJob job;
+  job.task = task;
+  job.candidate = std::move(*compiled);
+  job.oracle = **oracle;
+  if (has_incumbent) job.incumbent = **incumbent;
+  job.options = request;
+  job.launch_limit_seconds = options_.launch_limit_seconds;
+  const double wait_started = Now();
+  std::lock_guard device(device_mutex_);
+  if (Now() - wait_started > 1e-3) stages.push_back({"wait", Now() - wait_started, false});
+  HONE_ASSIGN_OR_RETURN(Evaluation evaluation, backend_->Judge(job, progress));
+  if (has_incumbent) evaluation.baseline = incumbent_name;
+  double pch_misses = 0, cached = 0;
+  for (const auto& [key, module] : job.candidate.modules) {
+    pch_misses += !module.from_cache && !module.pch_used;
+    cached += module.from_cache;
+    for (const std::string& label : module.labels) evaluation.labels.push_back(label);
+    evaluation.log += module.log;
+  }
+  // A float32 task that passed on the tensor cores got its precision by emulation (three TF32 products, say).
+  const bool all_float32 = std::all_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& tensor) {
+    return tensor.role == TensorRole::kIn || tensor.dtype == DType::kFloat32;
+  });
+  const bool on_tensor_cores = std::any_of(evaluation.labels.begin(), evaluation.labels.end(),
+                                           [](const std::string& label) { return label.rfind("tensor_", 0) == 0; });
+  if (all_float32 && on_tensor_cores) evaluation.labels.push_back("emulated_fp32");
+  evaluation.metrics["pch_misses"] = pch_misses;
+  evaluation.metrics["modules_from_cache"] = cached;
+  return finish(std::move(evaluation));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& options) {
+  const std::string& device = options.device;
+  const auto local = [&](Result<std::unique_ptr<Backend>> backend) -> Result<std::unique_ptr<Evaluator>> {
+    if (!backend.ok()) return backend.status();
+    return std::unique_ptr<Evaluator>(new LocalEvaluator(std::move(*backend), options));
+  };
+  if (device.rfind("spool:", 0) == 0) return MakeSpoolEvaluator(device.substr(6));
+  if (device == "sim") return local(MakeSimBackend(options, "h200"));
+  if (device.rfind("sim:", 0) == 0) return local(MakeSimBackend(options, device.substr(4)));
+  if (device == "cuda" || device.rfind("cuda:", 0) == 0) {
+    const std::string number = device == "cuda" ? "0" : device.substr(5);
+    if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 3) {
+      return Status::InvalidArgument(fmt::format("--device {}: write cuda:N with N from `hone devices`", device));
+    }
+    return local(MakeCudaBackend(options, std::stoi(number)));
+  }
+  if (device == "auto") {
+    Result<std::unique_ptr<Backend>> cuda = MakeCudaBackend(options, 0);
+    if (cuda.ok()) return local(std::move(cuda));
+    return local(MakeSimBackend(options, "h200"));
+  }
+  return Status::InvalidArgument(fmt::format("--device {}: use auto, cuda:N, sim, sim:NAME or spool:DIR", device));
+}
+
+}  // namespace hone

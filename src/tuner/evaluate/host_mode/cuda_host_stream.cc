@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See cuda_host_stream.h.
+#include "tuner/evaluate/host_mode/cuda_host_stream.h"
+
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "tuner/device/cuda/cuda_driver.h"
+
+namespace hone {
+namespace {
+
+// Polled closely at first, for short kernels, then at a pace that costs nothing.
+constexpr double kSpinSeconds = 0.002;
+
+class CudaHostStream final : public HostStream {
+ public:
+  explicit CudaHostStream(const CudaDriver& driver) : driver_(driver) {}
+  ~CudaHostStream() override {
+    if (start_ != nullptr) driver_.EventDestroy(start_);
+    if (end_ != nullptr) driver_.EventDestroy(end_);
+    if (stream_ != nullptr) driver_.StreamDestroy(stream_);
+  }
+
+  Status Open() {
+    // Blocking with the default stream, so that work a library puts there is waited for as well.
+    HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.StreamCreate(&stream_, CU_STREAM_DEFAULT), "making a stream");
+    HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.EventCreate(&start_, CU_EVENT_DEFAULT), "making an event");
+    HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.EventCreate(&end_, CU_EVENT_DEFAULT), "making an event");
+    return Status::Ok();
+  }
+
+  void* handle() override { return stream_; }
+  Status MarkStart() override { return Record(start_); }
+  Status MarkEnd() override { return Record(end_); }
+
+  LaunchOutcome Wait(double limit_seconds) override {
+    LaunchOutcome outcome;
+    if (failed_ != CUDA_SUCCESS) {
+      outcome.status = LaunchStatus::kCrashed;
+      outcome.detail = "the host function left an error behind: " + driver_.Describe(failed_);
+      return outcome;
+    }
+    const Stopwatch watch;
+    for (;;) {
+      const CUresult result = driver_.EventQuery(end_);
+      if (result == CUDA_SUCCESS) return outcome;
+      if (result != CUDA_ERROR_NOT_READY) {
+        outcome.status = LaunchStatus::kCrashed;
+        outcome.detail = "the host function's work failed: " + driver_.Describe(result);
+        return outcome;
+      }
+      const double waited = watch.Seconds();
+      if (waited > limit_seconds) {
+        outcome.status = LaunchStatus::kTimedOut;
+        outcome.detail = fmt::format("the host function's work did not finish in {:g} s", limit_seconds);
+        return outcome;
+      }
+      if (waited > kSpinSeconds) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  }
+
+  Result<double> IntervalUs() override {
+    float ms = 0;
+    HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.EventElapsedTime(&ms, start_, end_), "reading a timed interval");
+    return double{ms} * 1e3;
+  }
+
+ private:
+  // An error the candidate left (a kernel that trapped earlier) shows here first; it is its outcome, told by Wait.
+  Status Record(CUevent event) {
+    const CUresult result = driver_.EventRecord(event, stream_);
+    if (result != CUDA_SUCCESS) failed_ = result;
+    return Status::Ok();
+  }
+
+  const CudaDriver& driver_;
+  CUstream stream_ = nullptr;
+  CUevent start_ = nullptr, end_ = nullptr;
+  CUresult failed_ = CUDA_SUCCESS;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostStream>> MakeCudaHostStream() {
+  HONE_ASSIGN_OR_RETURN(const CudaDriver* driver, LoadCudaDriver());
+  auto stream = std::make_unique<CudaHostStream>(*driver);
+  HONE_RETURN_IF_ERROR(stream->Open());
+  return std::unique_ptr<HostStream>(std::move(stream));
+}
+
+}  // namespace hone

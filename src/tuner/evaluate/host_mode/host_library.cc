@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See host_library.h.
+#include "tuner/evaluate/host_mode/host_library.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "tuner/evaluate/host_mode/host_entry.h"
+
+namespace hone {
+namespace {
+
+constexpr unsigned kMostParameters = 256;
+constexpr unsigned kMostDots = 1500;  // a path has at most 4096 bytes
+constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
+
+}  // namespace
+
+Result<std::unique_ptr<HostLibrary>> HostLibrary::Load(std::string_view image) {
+  // From memory: a confined worker has no folder to put it in.
+  UniqueFd file(static_cast<int>(syscall(SYS_memfd_create, "hone-candidate", 1u /* close on exec */)));
+  if (!file.valid()) return Status::Io("could not make a memory file: " + std::generic_category().message(errno));
+  for (size_t written = 0; written < image.size();) {
+    const ssize_t n = write(file.get(), image.data() + written, image.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return Status::Io("could not fill a memory file: " + std::generic_category().message(errno));
+    written += static_cast<size_t>(n);
+  }
+  std::unique_ptr<HostLibrary> library(new HostLibrary);
+  // The loader takes two libraries of one name for the same. The file stays open with its library, so that its number
+  // is not given out again, and the dots tell it from one that could not be unloaded (unique symbols forbid that).
+  static std::atomic<unsigned> loads{0};
+  std::string name = "/proc/self/fd/";
+  for (unsigned dots = loads++ % kMostDots; dots > 0; --dots) name += "./";
+  name += std::to_string(file.get());
+  library->handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  library->file_ = std::move(file);
+  if (library->handle_ == nullptr) {
+    const char* error = dlerror();
+    return Status::InvalidArgument(fmt::format("the candidate's library does not load: {}", error != nullptr ? error : "?"));
+  }
+  library->call_ = reinterpret_cast<int (*)(const void* const*)>(dlsym(library->handle_, kHostCallSymbol));
+  const auto* count = static_cast<const unsigned*>(dlsym(library->handle_, kHostCountSymbol));
+  const auto* bytes = static_cast<const unsigned*>(dlsym(library->handle_, kHostBytesSymbol));
+  if (library->call_ == nullptr || count == nullptr || bytes == nullptr || *count == 0 || *count > kMostParameters) {
+    return Status::InvalidArgument("the candidate's library lacks Hone's entry");
+  }
+  library->parameter_bytes_.assign(bytes, bytes + *count - 1);
+  if (bytes[*count - 1] != sizeof(void*)) {
+    return Status::InvalidArgument("the host function's last parameter must be the stream");
+  }
+  return library;
+}
+
+HostLibrary::~HostLibrary() {
+  if (handle_ != nullptr) dlclose(handle_);
+}
+
+std::string HostLibrary::Mismatch(const std::vector<size_t>& sizes) const {
+  if (sizes.size() != parameter_bytes_.size()) {
+    return fmt::format("the plan passes {} arguments and the stream; the function takes {} and the stream", sizes.size(),
+                       parameter_bytes_.size());
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != parameter_bytes_[i]) {
+      return fmt::format("argument {} has {} bytes in the plan; the function's parameter has {}", i, sizes[i], parameter_bytes_[i]);
+    }
+  }
+  return {};
+}
+
+int HostLibrary::Call(const std::vector<const void*>& arguments, void* stream) const {
+  HONE_CHECK(arguments.size() == parameter_bytes_.size(), "a host function called with a wrong number of arguments");
+  std::vector<const void*> all = arguments;
+  all.push_back(&stream);
+  return call_(all.data());
+}
+
+SandboxPolicy HostModeWorkerPolicy(const std::string& program, const std::string& cuda_home, const std::string& scratch) {
+  SandboxPolicy policy;
+  policy.read_paths = SystemReadPaths();
+  if (!cuda_home.empty()) policy.read_paths.push_back(cuda_home);
+  // Not /proc itself: it would open the environment, and with it the keys, of every process of this user. And not
+  // /proc/self: rules are made before the worker exists, when that still means its parent.
+  for (const char* path :
+       {"/usr/local/cuda", "/usr/share", "/proc/driver", "/proc/devices", "/proc/modules", "/proc/cpuinfo", "/proc/meminfo",
+        "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/sys/vm", "/proc/sys/kernel", "/sys/devices", "/sys/bus",
+        "/sys/class", "/sys/module", "/sys/kernel/mm", "/sys/fs/cgroup", "/dev/null", "/dev/zero"}) {
+    policy.read_paths.push_back(path);
+  }
+  for (const char* path : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/nvidia-caps"}) {
+    policy.device_paths.push_back(path);
+  }
+  for (int i = 0; i < 32; ++i) policy.device_paths.push_back(fmt::format("/dev/nvidia{}", i));
+  if (!scratch.empty()) policy.write_paths = {scratch};
+  policy.exec_paths = SystemExecPaths();
+  policy.exec_paths.push_back(program);
+  policy.file_bytes = kMaxFileBytes;
+  policy.open_files = 1024;
+  return policy;
+}
+
+}  // namespace hone

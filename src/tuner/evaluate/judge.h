@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of an evaluation that needs the device: load, check, time. Runs inside the worker process for a
+// GPU, in the evaluator's own process for the simulator (whose launches happen in a child), and over a fake
+// in tests. evaluator.cc does what comes before: plan and compile.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluation.h"
+#include "hone/tuner/evaluator.h"
+#include "tuner/core/compiled_program.h"
+#include "tuner/device/device_session.h"
+
+namespace hone {
+
+// Floors measured on this device so far: they depend on the bytes alone, not on the candidate.
+using FloorCache = std::map<std::tuple<double, double, int, int>, double>;
+
+struct JudgeRequest {
+  const Task* task = nullptr;
+  const CompiledProgram* candidate = nullptr;
+  const CompiledProgram* oracle = nullptr;
+  const CompiledProgram* incumbent = nullptr;  // null: nothing to compare with
+  EvaluationRequest options;                   // seed must be set; sources are not read here
+  double launch_limit_seconds = 10;
+  FloorCache* floors = nullptr;                // optional
+};
+
+// Told before anything that may hang, so that a watchdog knows how long to wait for the next word.
+using JudgeProgress = std::function<void(const std::string& phase, const std::string& detail, double limit_seconds)>;
+
+// Fills everything but the stages before loading, `candidate`, `source_hash` and wall time. A Status means
+// that the device or the session failed; a broken task comes back as the verdict invalid_task.
+Result<Evaluation> Judge(DeviceSession& session, const JudgeRequest& request, const JudgeProgress& progress);
+
+// The input sets one check case is tried with, in order. Public for the tests and the linter.
+struct StressChoice {
+  Distribution distribution = Distribution::kNormal;
+  bool use_stress = false;
+  bool require_rms = false;
+};
+std::vector<StressChoice> StressChoices(bool all, size_t case_index);
+
+}  // namespace hone

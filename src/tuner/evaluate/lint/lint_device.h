@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A session and its compiler, in this process. One implementation per kind of device; builds without the CUDA
+// toolkit get no_cuda_lint_device.cc, which says so.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluator.h"
+#include "tuner/device/compiler.h"
+#include "tuner/device/device_session.h"
+
+namespace hone {
+
+struct LintDevice {
+  std::unique_ptr<Compiler> compiler;
+  std::unique_ptr<DeviceSession> session;  // destroyed first
+};
+
+Result<LintDevice> OpenCudaLintDevice(const EvaluatorOptions& options, int ordinal);
+// `gpu`: the simulated GPU's name, such as "h200".
+Result<LintDevice> OpenSimLintDevice(const EvaluatorOptions& options, const std::string& gpu);
+
+}  // namespace hone

@@ -1,0 +1,525 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/lint/lint_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <list>
+#include <map>
+#include <optional>
+
+#include "tuner/core/draw.h"
+#include "tuner/evaluate/compile/compile_candidate.h"
+#include "tuner/evaluate/judge.h"
+#include "tuner/evaluate/lint/oracle_bench.h"
+#include "tuner/evaluate/lint/precision_variants.h"
+
+namespace hone {
+namespace {
+
+// Hand-worked values are given to about twelve digits; inputs and scalars may have been rounded to their dtype.
+constexpr double kHandTolerance = 1e-7;
+// An exact kernel has error 0, and no geometric midpoint can be taken with that: this share of half an ulp stands
+// for it.
+constexpr double kExactShare = 0.25;
+// Another honest kernel sums in another order: its error differs by some ten per cent.
+constexpr double kLeastRoom = 1.25;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string DimsText(const Dims& dims) {
+  std::string text;
+  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+bool IsOutput(const TensorSpec& tensor) { return tensor.role != TensorRole::kIn; }
+
+// An oracle variant while it is tried.
+struct Variant {
+  const PrecisionVariant* precision = nullptr;
+  BenchProgram program;
+};
+
+class Linter {
+ public:
+  Linter(const Task& task, DeviceSession& session, Compiler& compiler, const LintOptions& options)
+      : task_(task), session_(session), compiler_(compiler), options_(options), secret_(options.seed) {}
+
+  Result<TaskReport> Run();
+
+ private:
+  uint64_t Secret() { return secret_ = draw::Mix(secret_ + 0x9e3779b97f4a7c15ULL); }
+  void Problem(std::string text) {
+    if (std::find(report_.problems.begin(), report_.problems.end(), text) == report_.problems.end()) {
+      report_.problems.push_back(std::move(text));
+    }
+  }
+  void Warn(std::string text) { report_.warnings.push_back(std::move(text)); }
+
+  // True: the value is there. False: the task is at fault, and a problem says so. Status: the environment is.
+  template <typename T>
+  Result<bool> Take(Result<T> result, const std::string& who, T* value) {
+    if (result.ok()) {
+      *value = std::move(result).value();
+      return true;
+    }
+    if (result.status().code() != StatusCode::kInvalidArgument) return result.status();
+    Problem(who + " " + result.status().message());
+    return false;
+  }
+
+  Result<bool> Load(const std::string& source, const std::string& name, bool is_oracle, BenchProgram* program);
+  void CheckForm();
+  Status CheckHandCases();
+  Status CheckCase(const Case& one, bool largest, const std::vector<StressChoice>& choices, bool precision);
+  Status CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
+  Status CheckTrivialAnswers(OracleBench& bench, const HostValues& reference);
+  Status CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where, bool require_rms,
+                   bool is_default);
+  void Record(const TensorSpec& output, const std::string& variant, PrecisionJudgement judgement,
+              const Comparison& comparison, bool is_default, bool changed);
+  void ConcludeHonest(OutputPrecision& output);
+  void ConcludePrecision();
+
+  const Task& task_;
+  DeviceSession& session_;
+  Compiler& compiler_;
+  const LintOptions& options_;
+  uint64_t secret_;
+
+  std::list<CompiledProgram> compiled_;  // outlive the programs loaded from them
+  BenchProgram oracle_, seed_;
+  std::vector<Variant> variants_;
+  TaskReport report_;
+};
+
+Result<bool> Linter::Load(const std::string& source, const std::string& name, bool is_oracle, BenchProgram* program) {
+  Candidate candidate;
+  HONE_ASSIGN_OR_RETURN(const bool parsed, Take(ParseCandidate(source, name, task_, is_oracle), "does not parse:", &candidate));
+  if (!parsed) return false;
+  HONE_ASSIGN_OR_RETURN(CompiledProgram compiled,
+                        CompileCandidate(compiler_, candidate, task_, DefaultBinding(candidate.plan), is_oracle, options_.compile_jobs));
+  for (const auto& [key, module] : compiled.modules) {
+    if (module.verdict == Verdict::kOk) continue;
+    Problem(fmt::format("{} does not compile ({}): {}", name, VerdictName(module.verdict), module.digest));
+    return false;
+  }
+  compiled_.push_back(std::move(compiled));
+  HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome loaded, session_.Load(compiled_.back()));
+  if (!loaded.program) {
+    Problem(fmt::format("{} does not load: {}", name, loaded.launch.detail));
+    return false;
+  }
+  program->compiled = &compiled_.back();
+  program->loaded = std::move(loaded.program);
+  return true;
+}
+
+// What can be seen without running anything.
+void Linter::CheckForm() {
+  const auto has = [&](auto&& holds) { return std::any_of(task_.cases.begin(), task_.cases.end(), holds); };
+  if (!has([](const Case& c) { return c.role == CaseRole::kTime; })) Warn("no case is timed: nothing can be optimised");
+  if (task_.hidden.empty()) {
+    Warn("no [[hidden]] cases: a candidate may be right at the published shapes and nowhere else");
+  }
+  if (task_.seed_source.empty()) Warn("no seed.cu: candidates have nothing to start from and to beat");
+  if (task_.hand_cases.empty()) Warn("no [[hand]] case: nothing vouches for the oracle");
+  if (task_.slice.empty()) Warn("no slice dimension: timed launches cannot be checked in part");
+  for (const Case& one : task_.cases) {
+    double bytes = 0;
+    for (const TensorSpec& tensor : task_.tensors) {
+      Result<TensorShape> shape = ResolveShape(tensor, one.dims);
+      if (shape.ok() && tensor.alias.empty()) bytes += static_cast<double>(shape->span_bytes);
+    }
+    if (bytes > static_cast<double>(session_.facts().memory_bytes)) {
+      Warn(fmt::format("the case {} needs {:.1f} GB, and this device has {:.1f}", DimsText(one.dims), bytes * 1e-9,
+                       static_cast<double>(session_.facts().memory_bytes) * 1e-9));
+    }
+  }
+}
+
+Status Linter::CheckHandCases() {
+  for (const HandCase& hand : task_.hand_cases) {
+    HandCheck check;
+    check.dims = hand.dims;
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, hand.dims, Secret()));
+    const auto set_inputs = [&]() -> Status {
+      for (const TensorSpec& tensor : task_.tensors) {
+        if (tensor.role != TensorRole::kOut) HONE_RETURN_IF_ERROR(bench->Set(tensor, hand.inputs.at(tensor.name)));
+      }
+      return Status::Ok();
+    };
+    HONE_RETURN_IF_ERROR(set_inputs());
+    HostValues values;
+    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench->RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &values));
+    if (!ran) continue;
+    check.oracle_ok = true;
+    for (const TensorSpec& output : task_.tensors) {
+      if (!IsOutput(output)) continue;
+      const std::vector<double>& expected = hand.outputs.at(output.name);
+      double largest = 0;
+      for (const double value : expected) largest = std::max(largest, std::isfinite(value) ? std::fabs(value) : 0.0);
+      for (size_t i = 0; i < expected.size() && check.oracle_ok; ++i) {
+        const double actual = values.at(output.name)[i];
+        const bool same = actual == expected[i] || (std::isnan(actual) && std::isnan(expected[i])) ||
+                          std::fabs(actual - expected[i]) <= kHandTolerance * std::max(std::fabs(expected[i]), 1e-3 * largest);
+        if (same) continue;
+        check.oracle_ok = false;
+        check.detail = fmt::format("the oracle gives {}[{}] = {:.12g}, worked out by hand it is {:.12g}", output.name, i,
+                                   actual, expected[i]);
+        Problem(fmt::format("hand-worked case {}: {}", DimsText(hand.dims), check.detail));
+      }
+    }
+    if (seed_.loaded) {
+      HONE_RETURN_IF_ERROR(set_inputs());
+      HONE_ASSIGN_OR_RETURN(const bool seed_ran, Take(bench->RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
+      check.seed_ok = seed_ran;
+      for (const TensorSpec& output : task_.tensors) {
+        if (!IsOutput(output) || !seed_ran) continue;
+        const Comparison comparison = CompareOnHost(output, bench->shape(output.name), values.at(output.name),
+                                                    hand.outputs.at(output.name), task_.tolerance.at(output.name));
+        if (comparison.wrong == 0) continue;
+        check.seed_ok = false;
+        check.detail = fmt::format("the seed gives {}[{}] = {:.9g}, worked out by hand it is {:.9g}", output.name,
+                                   *comparison.first_wrong, comparison.first_actual, comparison.first_expected);
+        Problem(fmt::format("hand-worked case {}: {}", DimsText(hand.dims), check.detail));
+      }
+    }
+    report_.hand.push_back(std::move(check));
+  }
+  return Status::Ok();
+}
+
+// `changed`: the variant's values differ from the oracle's before they are rounded to the output's dtype.
+void Linter::Record(const TensorSpec& output, const std::string& variant, PrecisionJudgement judgement,
+                    const Comparison& comparison, bool is_default, bool changed) {
+  auto precision = std::find_if(report_.precision.begin(), report_.precision.end(),
+                                [&](const OutputPrecision& one) { return one.output == output.name; });
+  if (precision == report_.precision.end()) {
+    report_.precision.push_back({.output = output.name, .tolerance = task_.tolerance.at(output.name)});
+    precision = std::prev(report_.precision.end());
+  }
+  auto trial = std::find_if(precision->trials.begin(), precision->trials.end(),
+                            [&](const PrecisionTrial& one) { return one.variant == variant; });
+  if (trial == precision->trials.end()) {
+    const char* word = judgement == PrecisionJudgement::kHonest      ? "honest"
+                       : judgement == PrecisionJudgement::kTolerated ? "tolerated"
+                                                                     : "dishonest";
+    precision->trials.push_back({.variant = variant, .judgement = word, .accepted = true});
+    trial = std::prev(precision->trials.end());
+  }
+  trial->has_effect = trial->has_effect || changed;
+  // An infinity where a number belongs is refused, whatever the errors elsewhere.
+  const bool broken = comparison.wrong > 0 && comparison.non_finite > 0;
+  if (is_default) {
+    trial->rms_error = std::max(trial->rms_error, broken ? kInfinity : comparison.rms_error);
+    trial->max_scaled = std::max(trial->max_scaled, broken ? kInfinity : comparison.max_scaled);
+    if (comparison.rms_error > precision->tolerance.c_rms) trial->accepted = false;
+  } else {
+    trial->stress_max_scaled = std::max(trial->stress_max_scaled, broken ? kInfinity : comparison.max_scaled);
+  }
+  if (comparison.wrong > 0) trial->accepted = false;
+}
+
+Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where, bool require_rms,
+                         bool is_default) {
+  HostValues values;
+  HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench.RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
+  if (!ran) return Status::Ok();
+  ++report_.seed_runs;
+  for (const TensorSpec& output : task_.tensors) {
+    if (!IsOutput(output)) continue;
+    const Tolerance& tolerance = task_.tolerance.at(output.name);
+    const Comparison comparison = CompareOnHost(output, bench.shape(output.name), values.at(output.name),
+                                                reference.at(output.name), tolerance);
+    if (IsFloating(output.dtype)) Record(output, "seed", PrecisionJudgement::kHonest, comparison, is_default, true);
+    if (comparison.wrong > 0) {
+      Problem(fmt::format("the seed's {} is wrong for {}: {} of {} elements, the first expected {:.9g} and got {:.9g}; "
+                          "worst error {:.3g}, c_max is {:.3g}",
+                          output.name, where, comparison.wrong, comparison.total, comparison.first_expected,
+                          comparison.first_actual, comparison.max_scaled, tolerance.c_max));
+    } else if (require_rms && comparison.rms_error > tolerance.c_rms) {
+      Problem(fmt::format("the seed's {} has an rms error of {:.3g} for {}; c_rms is {:.3g}", output.name,
+                          comparison.rms_error, where, tolerance.c_rms));
+    }
+  }
+  return Status::Ok();
+}
+
+// Every tensor drawn afresh while the others stay, and every scalar changed: does the answer notice?
+Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference) {
+  // How far `values` are from the reference, relative to the output it shows most in; and whether a checker would see.
+  const auto change = [&](const HostValues& values, bool* seen) {
+    double most = 0;
+    for (const TensorSpec& output : task_.tensors) {
+      if (!IsOutput(output)) continue;
+      const Tolerance& tolerance = task_.tolerance.at(output.name);
+      const Comparison comparison = CompareOnHost(output, bench.shape(output.name), values.at(output.name),
+                                                  reference.at(output.name), tolerance);
+      most = std::max(most, comparison.rms_error);
+      *seen = *seen || comparison.wrong > 0 || comparison.rms_error > tolerance.c_rms;
+    }
+    return most;
+  };
+  for (const TensorSpec& tensor : task_.tensors) {
+    if (tensor.role == TensorRole::kOut) continue;
+    InputSet other = inputs;
+    other.key = Secret() | 1;
+    HONE_RETURN_IF_ERROR(bench.DrawAlone(tensor, other));
+    HostValues values;
+    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench.RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &values));
+    HONE_RETURN_IF_ERROR(bench.DrawAlone(tensor, inputs));
+    if (!ran) return Status::Ok();
+    InputInfluence influence;
+    influence.input = tensor.name;
+    influence.rms_change = change(values, &influence.matters);
+    if (!influence.matters) {
+      Problem(fmt::format("the result does not depend on {}: a kernel that never reads it would pass", tensor.name));
+    }
+    report_.inputs.push_back(influence);
+  }
+  for (size_t i = 0; i < task_.scalars.size(); ++i) {
+    Task changed = task_;
+    // Far enough for an epsilon to show in double precision, near enough not to overflow anything.
+    changed.scalars[i].value = changed.scalars[i].value * 3.0 + 1e-6;
+    HostValues values;
+    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench.RunOracle(oracle_, changed, options_.launch_limit_seconds), "the oracle", &values));
+    if (!ran) return Status::Ok();
+    InputInfluence influence;
+    influence.input = task_.scalars[i].name;
+    influence.scalar = true;
+    for (const auto& [output, numbers] : values) {
+      const std::vector<double>& before = reference.at(output);
+      double error2 = 0, norm2 = 0;
+      for (size_t j = 0; j < numbers.size(); ++j) {
+        if (!std::isfinite(numbers[j]) || !std::isfinite(before[j])) continue;
+        error2 += (numbers[j] - before[j]) * (numbers[j] - before[j]);
+        norm2 += before[j] * before[j];
+      }
+      if (norm2 > 0) influence.rms_change = std::max(influence.rms_change, std::sqrt(error2 / norm2));
+    }
+    influence.matters = influence.rms_change > 0;
+    if (!influence.matters) Problem(fmt::format("the result does not depend on the scalar {}", influence.input));
+    report_.inputs.push_back(influence);
+  }
+  return Status::Ok();
+}
+
+Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& reference) {
+  for (const TensorSpec& output : task_.tensors) {
+    if (!IsOutput(output)) continue;
+    const std::vector<double>& expected = reference.at(output.name);
+    double sum = 0;
+    for (const double value : expected) sum += std::isfinite(value) ? value : 0.0;
+    std::vector<std::pair<std::string, std::vector<double>>> answers;
+    answers.emplace_back("zeros", std::vector<double>(expected.size(), 0.0));
+    answers.emplace_back("mean", std::vector<double>(expected.size(), sum / static_cast<double>(expected.size())));
+    for (const TensorSpec& input : task_.tensors) {
+      if (input.role == TensorRole::kOut || bench.shape(input.name).elements != bench.shape(output.name).elements) continue;
+      HONE_ASSIGN_OR_RETURN(std::vector<double> values, bench.Get(input));
+      // A tensor of one shape with the output is what an identity kernel would copy; one with another shape of
+      // equal size (a transpose) could be as well.
+      answers.emplace_back(input.name == output.name ? "left as it was" : "copy of " + input.name, std::move(values));
+    }
+    const Tolerance& tolerance = task_.tolerance.at(output.name);
+    for (const auto& [name, values] : answers) {
+      const Comparison comparison = CompareOnHost(output, bench.shape(output.name), values, expected, tolerance);
+      TrivialAnswer answer{output.name, name, comparison.max_scaled, comparison.rms_error,
+                           comparison.wrong == 0 && comparison.rms_error <= tolerance.c_rms};
+      if (answer.accepted) {
+        Problem(fmt::format("{} passes as {}: choose other input values or a tighter tolerance", name, output.name));
+      }
+      report_.trivial.push_back(std::move(answer));
+    }
+  }
+  return Status::Ok();
+}
+
+// One case: the seed on all `choices` of input sets; on the task's own values the precision variants too, and on the
+// largest case inputs and trivial answers.
+Status Linter::CheckCase(const Case& one, bool largest, const std::vector<StressChoice>& choices, bool precision) {
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, one.dims, Secret()));
+  for (const StressChoice& choice : choices) {
+    const InputSet inputs{.key = Secret() | 1, .stress = choice.distribution, .use_stress = choice.use_stress};
+    const std::string where = fmt::format("{} ({} inputs)", DimsText(one.dims), inputs.name());
+    HONE_RETURN_IF_ERROR(bench->Draw(inputs));
+    HostValues reference;
+    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench->RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &reference));
+    if (!ran) return Status::Ok();
+    for (const auto& [output, values] : reference) {
+      const auto missing = std::find_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+      if (missing == values.end()) continue;
+      Problem(fmt::format("the oracle's {}[{}] is NaN for {}: never written, or a formula that fails", output,
+                          missing - values.begin(), where));
+      return Status::Ok();
+    }
+
+    for (Variant& variant : variants_) {
+      const bool honest = std::any_of(task_.tensors.begin(), task_.tensors.end(), [&](const TensorSpec& tensor) {
+        return IsOutput(tensor) && JudgePrecision(*variant.precision, tensor.dtype) == PrecisionJudgement::kHonest;
+      });
+      // Dishonest ones only where c_rms holds; honest ones must survive the stress sets as well.
+      if (!precision || (choice.use_stress && !honest)) continue;
+      HostValues values;
+      HONE_ASSIGN_OR_RETURN(const bool variant_ran, Take(bench->RunOracle(variant.program, task_, options_.launch_limit_seconds),
+                                                         "the oracle as " + variant.precision->name, &values));
+      if (!variant_ran) return Status::Ok();
+      for (const TensorSpec& output : task_.tensors) {
+        if (!IsOutput(output) || !IsFloating(output.dtype) || reference.at(output.name).empty()) continue;
+        const Comparison comparison = CompareOnHost(output, bench->shape(output.name), values.at(output.name),
+                                                    reference.at(output.name), task_.tolerance.at(output.name));
+        Record(output, variant.precision->name, JudgePrecision(*variant.precision, output.dtype), comparison,
+               !choice.use_stress, values.at(output.name) != reference.at(output.name));
+      }
+    }
+    if (largest && !choice.use_stress) {
+      HONE_RETURN_IF_ERROR(CheckTrivialAnswers(*bench, reference));
+      HONE_RETURN_IF_ERROR(CheckInputs(*bench, inputs, reference));
+    }
+    if (seed_.loaded) HONE_RETURN_IF_ERROR(CheckSeed(*bench, reference, where, choice.require_rms, !choice.use_stress));
+  }
+  return Status::Ok();
+}
+
+void Linter::ConcludePrecision() {
+  for (OutputPrecision& output : report_.precision) ConcludeHonest(output);
+
+  // A dishonest kernel is caught when any one output gives it away; the widest of the gaps counts.
+  struct Suspect {
+    double gap = 0, rms_error = 0, honest_rms = 0;
+    std::string output;
+    bool accepted = true, has_effect = false;
+  };
+  std::map<std::string, Suspect> suspects;
+  for (OutputPrecision& output : report_.precision) {
+    for (const PrecisionTrial& trial : output.trials) {
+      if (trial.judgement != "dishonest" || !trial.has_effect) continue;
+      Suspect& suspect = suspects[trial.variant];
+      suspect.has_effect = true;
+      suspect.accepted = suspect.accepted && trial.accepted;
+      const double gap = trial.rms_error / output.honest_rms;
+      if (gap >= suspect.gap) suspect = {gap, trial.rms_error, output.honest_rms, output.output, suspect.accepted, true};
+      // What this output can tell apart decides where its limit should stand.
+      if (gap >= kLeastGap && (output.least_dishonest.empty() || trial.rms_error < output.dishonest_rms)) {
+        output.dishonest_rms = trial.rms_error;
+        output.least_dishonest = trial.variant;
+      }
+    }
+  }
+  for (const auto& [name, suspect] : suspects) {
+    if (suspect.accepted) {
+      Problem(fmt::format("{} passes: the tolerance cannot tell it from an honest kernel (rms error {:.3g} of {}, honest {:.3g})",
+                          name, suspect.rms_error, suspect.output, suspect.honest_rms));
+    }
+    if (suspect.gap < kLeastGap) {
+      Problem(fmt::format("{} is only {:.2g} times less precise than honest kernels (rms error {:.3g} of {}, honest {:.3g}); "
+                          "a tolerance needs a gap of {:.2g}: add a check case with longer sums, or choose other values",
+                          name, suspect.gap, suspect.rms_error, suspect.output, suspect.honest_rms, kLeastGap));
+    }
+  }
+  if (suspects.empty() && !report_.precision.empty()) {
+    Warn("no lower precision could be tried; write the oracle over HONE_ORACLE_IN, HONE_ORACLE_MID and HONE_ORACLE_ACC");
+  }
+  for (OutputPrecision& output : report_.precision) {
+    if (output.least_dishonest.empty()) continue;
+    output.gap = output.dishonest_rms / output.honest_rms;
+    output.proposed_c_rms = std::isfinite(output.dishonest_rms) ? std::sqrt(output.honest_rms * output.dishonest_rms)
+                                                                : 4 * output.honest_rms;
+  }
+}
+
+// How far honest kernels of this output are off, and whether its tolerance leaves them room.
+void Linter::ConcludeHonest(OutputPrecision& output) {
+  const double roundoff = UnitRoundoff(task_.FindTensor(output.output)->dtype);
+  output.honest_rms = kExactShare * roundoff;
+  double honest_max = roundoff;
+  bool exact = true;
+  for (const PrecisionTrial& trial : output.trials) {
+    if (trial.judgement != "honest") continue;
+    exact = exact && trial.rms_error == 0;
+    output.honest_rms = std::max(output.honest_rms, trial.rms_error);
+    honest_max = std::max({honest_max, trial.max_scaled, trial.stress_max_scaled});
+    // The seed has been heard on its own.
+    if (!trial.accepted && trial.variant != "seed") {
+      Problem(fmt::format("{}: an honest {} kernel is refused (rms error {:.3g}, worst {:.3g}; c_rms = {:.3g}, c_max = {:.3g})",
+                          output.output, trial.variant, trial.rms_error,
+                          std::max(trial.max_scaled, trial.stress_max_scaled), output.tolerance.c_rms, output.tolerance.c_max));
+    }
+  }
+  output.proposed_c_max = 2 * honest_max;
+  if (!exact && output.tolerance.c_rms < kLeastRoom * output.honest_rms) {
+    Problem(fmt::format("{}: c_rms = {:.3g} leaves too little room above honest kernels ({:.3g})", output.output,
+                        output.tolerance.c_rms, output.honest_rms));
+  }
+}
+
+Result<TaskReport> Linter::Run() {
+  const double started = Now();
+  report_.task = task_.name;
+  report_.device = session_.facts().id + " " + session_.facts().name;
+  report_.seed = options_.seed;
+  const auto finish = [&] {
+    report_.seconds = Now() - started;
+    return std::move(report_);
+  };
+  CheckForm();
+
+  HONE_ASSIGN_OR_RETURN(const bool loaded, Load(task_.oracle_source, task_.name + "/oracle.cu", true, &oracle_));
+  if (!loaded) return finish();
+  if (!task_.seed_source.empty()) {
+    HONE_ASSIGN_OR_RETURN([[maybe_unused]] const bool seed_loaded, Load(task_.seed_source, task_.name + "/seed.cu", false, &seed_));
+  }
+  HONE_RETURN_IF_ERROR(CheckHandCases());
+  // A wrong oracle makes every later finding noise.
+  if (!report_.valid()) return finish();
+
+  const OracleHooks hooks = FindOracleHooks(task_.oracle_source);
+  for (const PrecisionVariant& precision : PrecisionVariants()) {
+    if (!hooks.Reached(precision.part)) continue;
+    Variant variant{.precision = &precision, .program = {}};
+    HONE_ASSIGN_OR_RETURN(const bool ok, Load(precision.Prelude() + task_.oracle_source,
+                                              fmt::format("{}/oracle.cu as {}", task_.name, precision.name), true, &variant.program));
+    if (ok) variants_.push_back(std::move(variant));
+  }
+
+  // The largest case by elements is the one where trivial answers and inputs are tried.
+  std::vector<Case> cases;
+  size_t largest = 0;
+  int64_t most = 0;
+  for (const Case& one : task_.cases) {
+    if (one.role != CaseRole::kCheck) continue;
+    HONE_ASSIGN_OR_RETURN(const int64_t bytes, CaseBuffers::SetBytes(task_, one.dims));
+    if (bytes > most) {
+      most = bytes;
+      largest = cases.size();
+    }
+    cases.push_back(one);
+  }
+  for (size_t i = 0; i < cases.size(); ++i) {
+    HONE_RETURN_IF_ERROR(CheckCase(cases[i], i == largest && most > 0, StressChoices(true, i), true));
+  }
+  for (int draw = 0; draw < options_.hidden_draws; ++draw) {
+    const std::vector<Case> hidden = DrawHiddenCases(task_, Secret());
+    for (size_t i = 0; i < hidden.size(); ++i) {
+      HONE_RETURN_IF_ERROR(CheckCase(hidden[i], false, StressChoices(false, i), false));
+    }
+  }
+  ConcludePrecision();
+  return finish();
+}
+
+}  // namespace
+
+Result<TaskReport> LintTask(const Task& task, DeviceSession& session, Compiler& compiler, const LintOptions& options) {
+  return Linter(task, session, compiler, options).Run();
+}
+
+}  // namespace hone

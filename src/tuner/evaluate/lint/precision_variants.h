@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ways to compute a task's answer in another precision, tried on its oracle: what an honest float kernel would
+// answer, and what one would that cuts corners.
+//
+// An oracle is written over three macros (tasks/README.md, "Writing an oracle"):
+//   HONE_ORACLE_ACC     the type sums are kept in                        default: double
+//   HONE_ORACLE_IN(x)   how an input element is read                     default: conversion to double
+//   HONE_ORACLE_MID(x)  how an intermediate value is kept                default: as it is
+// A variant is the same oracle with other definitions before it. Text only: no compiler, no device.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+// A binary floating-point format, as far as rounding goes.
+struct NumberFormat {
+  std::string_view name;
+  int mantissa_bits;    // stored
+  int lowest_exponent;  // of normal numbers
+  double largest;
+};
+inline constexpr NumberFormat kFloat32Format{"float32", 23, -126, 3.4028234663852886e38};
+inline constexpr NumberFormat kTf32Format{"tf32", 10, -126, 3.4011621342146535e38};
+inline constexpr NumberFormat kFloat16Format{"float16", 10, -14, 65504.0};
+inline constexpr NumberFormat kBFloat16Format{"bfloat16", 7, -126, 3.3895313892515355e38};
+inline constexpr NumberFormat kFloat8Format{"float8_e4m3", 3, -6, 448.0};
+
+enum class PrecisionPart { kInputs, kIntermediates, kAccumulation, kAll };
+
+struct PrecisionVariant {
+  std::string name;  // "tf32_inputs"
+  PrecisionPart part = PrecisionPart::kAll;
+  NumberFormat format = kFloat32Format;
+
+  // What goes before the oracle's source. Declares nothing the oracle could clash with but hone_lint.
+  std::string Prelude() const;
+};
+
+// Float32 throughout first, then everything that is less precise.
+const std::vector<PrecisionVariant>& PrecisionVariants();
+
+// What a variant means for an output of this dtype.
+enum class PrecisionJudgement {
+  kHonest,      // must be accepted
+  kTolerated,   // the semantics of a 16-bit result may permit it; reported only
+  kDishonest,   // must be refused
+};
+PrecisionJudgement JudgePrecision(const PrecisionVariant& variant, DType output);
+
+// Which macros an oracle uses, apart from defining them.
+struct OracleHooks {
+  bool inputs = false, intermediates = false, accumulation = false;
+  bool Reached(PrecisionPart part) const;  // kAll: any of them
+};
+OracleHooks FindOracleHooks(std::string_view oracle_source);
+
+// Half an ulp at 1 of this dtype; 0 for integers. The error that no kernel can be blamed for is a fraction of it.
+double UnitRoundoff(DType dtype);
+
+}  // namespace hone

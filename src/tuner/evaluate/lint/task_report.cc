@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/lint/task_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace hone {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string DimsText(const Dims& dims) {
+  std::string text;
+  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+}  // namespace
+
+std::string TaskReportToJson(const TaskReport& report, int indent) {
+  Json json;
+  json["task"] = report.task;
+  json["verdict"] = report.valid() ? "ok" : "invalid_task";
+  json["problems"] = report.problems;
+  json["warnings"] = report.warnings;
+  json["device"] = report.device;
+  json["seed"] = report.seed;
+  json["seed_runs"] = report.seed_runs;
+  json["seconds"] = report.seconds;
+  json["hand"] = Json::array();
+  for (const HandCheck& hand : report.hand) {
+    json["hand"].push_back({{"dims", hand.dims}, {"oracle_ok", hand.oracle_ok}, {"seed_ok", hand.seed_ok},
+                            {"detail", hand.detail}});
+  }
+  json["inputs"] = Json::array();
+  for (const InputInfluence& input : report.inputs) {
+    json["inputs"].push_back({{"input", input.input}, {"scalar", input.scalar}, {"rms_change", Number(input.rms_change)},
+                              {"matters", input.matters}});
+  }
+  json["trivial"] = Json::array();
+  for (const TrivialAnswer& trivial : report.trivial) {
+    json["trivial"].push_back({{"output", trivial.output}, {"answer", trivial.answer},
+                               {"max_scaled", Number(trivial.max_scaled)}, {"rms_error", Number(trivial.rms_error)},
+                               {"accepted", trivial.accepted}});
+  }
+  json["precision"] = Json::array();
+  for (const OutputPrecision& output : report.precision) {
+    Json trials = Json::array();
+    for (const PrecisionTrial& trial : output.trials) {
+      trials.push_back({{"variant", trial.variant}, {"judgement", trial.judgement},
+                        {"rms_error", Number(trial.rms_error)}, {"max_scaled", Number(trial.max_scaled)},
+                        {"stress_max_scaled", Number(trial.stress_max_scaled)}, {"accepted", trial.accepted}, {"has_effect", trial.has_effect}});
+    }
+    json["precision"].push_back({{"output", output.output}, {"c_max", output.tolerance.c_max},
+                                 {"c_rms", output.tolerance.c_rms}, {"honest_rms", Number(output.honest_rms)},
+                                 {"dishonest_rms", Number(output.dishonest_rms)},
+                                 {"least_dishonest", output.least_dishonest}, {"gap", Number(output.gap)},
+                                 {"proposed_c_rms", Number(output.proposed_c_rms)},
+                                 {"proposed_c_max", Number(output.proposed_c_max)}, {"trials", trials}});
+  }
+  return json.dump(indent);
+}
+
+std::string TaskReportToText(const TaskReport& report) {
+  std::string text = fmt::format("{} on {}, {:.1f} s\n", report.task, report.device, report.seconds);
+  int right = 0;
+  for (const HandCheck& hand : report.hand) right += hand.oracle_ok && hand.seed_ok ? 1 : 0;
+  text += fmt::format("  hand-worked cases   {} of {} reproduced\n", right, report.hand.size());
+  for (const HandCheck& hand : report.hand) {
+    if (!hand.detail.empty()) text += fmt::format("    {}: {}\n", DimsText(hand.dims), hand.detail);
+  }
+  text += fmt::format("  seed                checked {} times\n", report.seed_runs);
+  text += "  inputs              ";
+  for (size_t i = 0; i < report.inputs.size(); ++i) {
+    const InputInfluence& input = report.inputs[i];
+    text += fmt::format("{}{} {} ({:.2g})", i == 0 ? "" : ", ", input.input, input.matters ? "matters" : "DOES NOT MATTER",
+                        input.rms_change);
+  }
+  text += "\n";
+  for (const TrivialAnswer& trivial : report.trivial) {
+    text += fmt::format("  {:<19} as {}: {} (rms error {:.2g})\n", trivial.answer, trivial.output,
+                        trivial.accepted ? "ACCEPTED" : "refused", trivial.rms_error);
+  }
+  for (const OutputPrecision& output : report.precision) {
+    text += fmt::format("  precision of {}: c_rms = {:.3g}, c_max = {:.3g}\n", output.output, output.tolerance.c_rms,
+                        output.tolerance.c_max);
+    for (const PrecisionTrial& trial : output.trials) {
+      if (!trial.has_effect && trial.judgement != "honest") continue;
+      text += fmt::format("    {:<24} {:<10} rms {:<9.3g} max {:<9.3g} {}\n", trial.variant, trial.judgement, trial.rms_error,
+                          std::max(trial.max_scaled, trial.stress_max_scaled), trial.accepted ? "accepted" : "refused");
+    }
+    if (output.gap > 0) {
+      text += fmt::format("    gap {:.3g} between honest and {}; midpoint c_rms = {:.2g}, suggested c_max = {:.2g}\n",
+                          output.gap, output.least_dishonest, output.proposed_c_rms, output.proposed_c_max);
+    }
+  }
+  for (const std::string& warning : report.warnings) text += "  warning: " + warning + "\n";
+  for (const std::string& problem : report.problems) text += "  problem: " + problem + "\n";
+  text += report.valid() ? "ok" : "invalid_task";
+  return text;
+}
+
+}  // namespace hone

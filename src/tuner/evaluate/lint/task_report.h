@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the linter found out about a task: is its oracle right, can it be fooled, does its tolerance tell honest
+// kernels from imprecise ones? A plain value with a JSON form and a text for people.
+//
+// `problems` make a task invalid: no verdict reached with it could be believed. `warnings` do not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+// One [[hand]] case: did the oracle reproduce it, and did the seed come within the tolerance?
+struct HandCheck {
+  Dims dims;
+  bool oracle_ok = false;
+  bool seed_ok = true;   // true where there is no seed
+  std::string detail;    // first difference; empty when both are right
+};
+
+// Does an input change the result by more than the tolerance forgives?
+struct InputInfluence {
+  std::string input;        // tensor or scalar
+  bool scalar = false;
+  double rms_change = 0;    // of the output it changes most, relative to that output's root mean square
+  bool matters = false;     // tensors: above c_rms and c_max of some output. Scalars: any change at all
+};
+
+// An answer nobody should get away with: "zeros", "mean", "copy of x".
+struct TrivialAnswer {
+  std::string output;
+  std::string answer;
+  double max_scaled = 0;
+  double rms_error = 0;
+  bool accepted = false;
+};
+
+// One precision tried on one output; errors are the worst over the check cases, with each tensor's own values.
+struct PrecisionTrial {
+  std::string variant;      // "float32", "seed", "tf32_inputs", …
+  std::string judgement;    // honest, tolerated or dishonest
+  double rms_error = 0;     // infinite where the output was not finite
+  double max_scaled = 0;
+  double stress_max_scaled = 0;  // honest ones: worst max_scaled over the stress sets
+  bool accepted = false;    // by c_max and c_rms, on every check case
+  bool has_effect = false;  // false: this output is computed without what the variant changes
+};
+
+struct OutputPrecision {
+  std::string output;
+  Tolerance tolerance;
+  std::vector<PrecisionTrial> trials;
+  double honest_rms = 0;         // worst of the honest; where all are exact, a fraction of half an ulp
+  double dishonest_rms = 0;      // best of the dishonest that this output can tell from honest ones; 0: none
+  std::string least_dishonest;   // its name
+  double gap = 0;                // dishonest / honest; 0: none
+  double proposed_c_rms = 0;     // their geometric midpoint; 0: none
+  double proposed_c_max = 0;     // twice the worst honest max_scaled, stress sets included
+};
+
+struct TaskReport {
+  std::string task;
+  std::string device;
+  uint64_t seed = 0;
+  std::vector<HandCheck> hand;
+  std::vector<InputInfluence> inputs;
+  std::vector<TrivialAnswer> trivial;
+  std::vector<OutputPrecision> precision;
+  int seed_runs = 0;               // how often the seed was checked: cases times input sets
+  std::vector<std::string> problems;
+  std::vector<std::string> warnings;
+  double seconds = 0;
+
+  bool valid() const { return problems.empty(); }
+};
+
+// Fields as above; "verdict" is "ok" or "invalid_task". Numbers that are not finite become null.
+std::string TaskReportToJson(const TaskReport& report, int indent = 2);
+// For a terminal: a few lines a section, the verdict last.
+std::string TaskReportToText(const TaskReport& report);
+
+}  // namespace hone

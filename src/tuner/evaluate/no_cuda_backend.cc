@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stands in for cuda_backend.cc in builds without the CUDA toolkit.
+#include "tuner/evaluate/backend.h"
+
+namespace hone {
+
+Result<std::unique_ptr<Backend>> MakeCudaBackend(const EvaluatorOptions&, int) {
+  return Status::Unavailable("this build of hone has no CUDA device: install the CUDA toolkit (12.8 or newer) and build again");
+}
+
+}  // namespace hone

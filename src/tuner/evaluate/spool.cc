@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/spool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "tuner/evaluate/worker/job.h"
+#include "tuner/evaluate/worker/worker_main.h"
+
+namespace hone {
+namespace fs = std::filesystem;
+using nlohmann::json;
+namespace {
+
+json BundleJson(const Task& task, const EvaluationRequest& request) {
+  return {{"protocol", kSpoolProtocol},
+          {"task", {{"toml", task.toml}, {"oracle", task.oracle_source}, {"seed", task.seed_source}, {"name", task.name}}},
+          {"source", request.source},
+          {"incumbent_source", request.incumbent_source},
+          {"options", json::parse(EncodeRequestOptions(request))}};
+}
+
+class SpoolEvaluator : public Evaluator {
+ public:
+  SpoolEvaluator(std::string directory, DeviceFacts facts) : spool_(std::move(directory)), facts_(std::move(facts)) {}
+  const DeviceFacts& facts() const override { return facts_; }
+  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress& progress) override {
+    const std::string id = Spool::BundleId(task, request);
+    Result<Evaluation> known = spool_.Answer(id);
+    if (known.ok() || known.status().code() != StatusCode::kPending) return known;
+    if (progress) progress("spool", id);
+    HONE_RETURN_IF_ERROR(spool_.Submit(task, request));
+    return known.status();
+  }
+
+ private:
+  Spool spool_;
+  DeviceFacts facts_;
+};
+
+}  // namespace
+
+std::string Spool::Path(const char* state, const std::string& id) const { return directory_ + "/" + state + "/" + id + ".json"; }
+
+std::string Spool::BundleId(const Task& task, const EvaluationRequest& request) {
+  return Sha256Hex(BundleJson(task, request).dump()).substr(0, 32);
+}
+
+Result<Evaluation> Spool::Answer(const std::string& id) const {
+  const std::string path = Path("done", id);
+  if (!FileExists(path)) {
+    return Status::Pending(fmt::format("evaluation {} waits in {}; run `hone worker --spool {} --once` where the device is",
+                                       id, directory_, directory_));
+  }
+  HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  const json j = json::parse(text, nullptr, false);
+  if (j.is_object() && j.contains("evaluation")) return EvaluationFromJson(j["evaluation"].dump());
+  if (j.is_object() && j.contains("error")) {
+    return Status(static_cast<StatusCode>(j["error"].value("code", static_cast<int>(StatusCode::kInternal))),
+                  fmt::format("the worker could not judge it: {} (delete {} to ask again)", j["error"].value("message", ""), path));
+  }
+  return Status::Internal(fmt::format("{} is not a spool result; delete it to ask again", path));
+}
+
+Status Spool::Submit(const Task& task, const EvaluationRequest& request) {
+  const std::string id = BundleId(task, request);
+  for (const char* state : {"done", "running", "pending"}) {
+    if (FileExists(Path(state, id))) return Status::Ok();
+  }
+  return WriteFileAtomically(Path("pending", id), BundleJson(task, request).dump(1));
+}
+
+Result<std::vector<std::string>> Spool::Claim() {
+  std::error_code error;
+  HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/pending"));
+  HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/running"));
+  HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/done"));
+  std::vector<std::pair<fs::file_time_type, std::string>> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/pending", error)) {
+    if (entry.path().extension() != ".json") continue;
+    found.emplace_back(entry.last_write_time(error), entry.path().stem().string());
+  }
+  if (error) return Status::Io(fmt::format("cannot list {}/pending: {}", directory_, error.message()));
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> claimed;
+  for (const auto& [time, id] : found) {
+    fs::rename(Path("pending", id), Path("running", id), error);
+    if (!error) claimed.push_back(id);  // else another worker was faster
+  }
+  return claimed;
+}
+
+Result<SpoolBundle> Spool::Load(const std::string& id) const {
+  HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(Path("running", id)));
+  try {
+    const json j = json::parse(text);
+    if (j.at("protocol").get<int>() != kSpoolProtocol) {
+      return Status::InvalidArgument(fmt::format("bundle {} has protocol {}; this hone speaks {}: use the same version on both sides",
+                                                 id, j.at("protocol").get<int>(), kSpoolProtocol));
+    }
+    SpoolBundle bundle;
+    const json& task = j.at("task");
+    HONE_ASSIGN_OR_RETURN(bundle.task, ParseTask(task.at("toml").get<std::string>(), task.at("name").get<std::string>() + "/task.toml"));
+    bundle.task.oracle_source = task.at("oracle");
+    bundle.task.seed_source = task.at("seed");
+    HONE_ASSIGN_OR_RETURN(bundle.request, DecodeRequestOptions(j.at("options").dump()));
+    bundle.request.source = j.at("source");
+    bundle.request.incumbent_source = j.at("incumbent_source");
+    return bundle;
+  } catch (const json::exception& error) {
+    return Status::InvalidArgument(fmt::format("bundle {}: {}", id, error.what()));
+  }
+}
+
+Status Spool::Finish(const std::string& id, const Result<Evaluation>& evaluation) {
+  json j = {{"protocol", kSpoolProtocol}, {"id", id}};
+  if (evaluation.ok()) {
+    j["evaluation"] = json::parse(EvaluationToJson(*evaluation, -1));
+  } else {
+    j["error"] = {{"code", static_cast<int>(evaluation.status().code())}, {"message", evaluation.status().message()}};
+  }
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(Path("done", id), j.dump(1)));
+  std::error_code error;
+  fs::remove(Path("running", id), error);
+  return Status::Ok();
+}
+
+Status Spool::Release(double older_than_seconds) {
+  std::error_code error;
+  if (!fs::exists(directory_ + "/running", error)) return Status::Ok();
+  const auto now = fs::file_time_type::clock::now();
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/running", error)) {
+    const double age = std::chrono::duration<double>(now - entry.last_write_time(error)).count();
+    if (entry.path().extension() == ".json" && age >= older_than_seconds) {
+      fs::rename(entry.path(), Path("pending", entry.path().stem().string()), error);
+    }
+  }
+  return Status::Ok();
+}
+
+Status Spool::WriteFacts(const DeviceFacts& facts) { return WriteFileAtomically(directory_ + "/device.json", EncodeFacts(facts)); }
+
+Result<DeviceFacts> Spool::ReadFacts() const {
+  HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(directory_ + "/device.json"));
+  return DecodeFacts(text);
+}
+
+Result<std::unique_ptr<Evaluator>> MakeSpoolEvaluator(const std::string& directory) {
+  if (directory.empty()) return Status::InvalidArgument("--device spool: needs a folder, such as spool:/data/spool");
+  HONE_RETURN_IF_ERROR(MakeDirectories(directory + "/pending"));
+  Result<DeviceFacts> facts = Spool(directory).ReadFacts();
+  DeviceFacts known;
+  if (facts.ok()) known = *facts;
+  known.id = "spool:" + directory;
+  if (known.name.empty()) known.name = "a device not seen yet";
+  return std::unique_ptr<Evaluator>(new SpoolEvaluator(directory, std::move(known)));
+}
+
+}  // namespace hone

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Evaluations judged elsewhere: a folder on a shared disk, or one carried to a GPU and back.
+//
+//   DIR/pending/ID.json   a bundle: task, sources, incumbent, seed, protocol version; needs nothing else
+//   DIR/running/ID.json   claimed by a worker (a rename, so that two workers never judge one bundle)
+//   DIR/done/ID.json      the evaluation, or why there is none
+//   DIR/device.json       facts of the device that last judged here
+//
+// Every file is written aside and renamed. ID is a hash of the bundle, so that asking again finds the
+// answer instead of a second bundle. docs/formats/spool.md describes the fields.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluation.h"
+#include "hone/tuner/evaluator.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+inline constexpr int kSpoolProtocol = 1;
+
+struct SpoolBundle {
+  Task task;
+  EvaluationRequest request;
+};
+
+class Spool {
+ public:
+  explicit Spool(std::string directory) : directory_(std::move(directory)) {}
+
+  static std::string BundleId(const Task& task, const EvaluationRequest& request);
+
+  // The stored answer; kPending when there is none yet (the bundle is then pending or running), or the
+  // error a worker wrote.
+  Result<Evaluation> Answer(const std::string& id) const;
+  // Writes the bundle unless it is pending, running or done already.
+  Status Submit(const Task& task, const EvaluationRequest& request);
+
+  // Claims every pending bundle, oldest first; bundles that cannot be read are answered with the reason.
+  Result<std::vector<std::string>> Claim();
+  Result<SpoolBundle> Load(const std::string& id) const;
+  Status Finish(const std::string& id, const Result<Evaluation>& evaluation);
+  // Bundles left in running/ by a worker that died go back to pending/.
+  Status Release(double older_than_seconds);
+
+  Status WriteFacts(const DeviceFacts& facts);
+  Result<DeviceFacts> ReadFacts() const;
+
+ private:
+  std::string Path(const char* state, const std::string& id) const;
+  std::string directory_;
+};
+
+// An Evaluator that submits to a spool and answers kPending until the result is there.
+Result<std::unique_ptr<Evaluator>> MakeSpoolEvaluator(const std::string& directory);
+
+}  // namespace hone

@@ -1,0 +1,350 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/timing/paired_timer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "tuner/core/draw.h"
+#include "tuner/evaluate/timing/interval.h"
+#include "tuner/evaluate/timing/quad_order.h"
+#include "tuner/evaluate/timing/sequential_test.h"
+
+namespace hone {
+namespace {
+
+constexpr int64_t kRedrawShare = 64;         // one slice in this many is drawn anew in every quad
+constexpr size_t kDifferingSlicesJudged = 64;  // of slices whose digests differ, as many are judged by tolerance
+constexpr int kMeasuredLooks = 5;
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool IsOutput(const TensorSpec& tensor) { return tensor.role != TensorRole::kIn; }
+
+Verdict VerdictOf(LaunchStatus status) {
+  switch (status) {
+    case LaunchStatus::kOk: return Verdict::kOk;
+    case LaunchStatus::kLaunchError: return Verdict::kLaunchError;
+    case LaunchStatus::kResourceLimit: return Verdict::kResourceLimit;
+    case LaunchStatus::kCrashed: return Verdict::kCrashed;
+    case LaunchStatus::kTimedOut: return Verdict::kTimedOut;
+    case LaunchStatus::kRuleViolation: return Verdict::kRuleViolation;
+    case LaunchStatus::kUnsupported: return Verdict::kUnsupported;
+  }
+  return Verdict::kCrashed;
+}
+
+// Digests of every output of each of `sets`, in their order.
+Result<std::vector<std::map<std::string, std::vector<uint64_t>>>> OutputDigestsOf(
+    DeviceSession& session, const Task& task, CaseBuffers& buffers, const std::vector<int>& sets, uint64_t digest_key) {
+  std::vector<TensorView> views;
+  for (int set : sets) {
+    for (const TensorSpec& tensor : task.tensors) {
+      if (IsOutput(tensor)) views.push_back(buffers.set(set).tensors.at(tensor.name));
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(std::vector<std::vector<uint64_t>> digests, session.DigestMany(views, digest_key));
+  std::vector<std::map<std::string, std::vector<uint64_t>>> by_set;
+  size_t next = 0;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    by_set.emplace_back();
+    for (const TensorSpec& tensor : task.tensors) {
+      if (IsOutput(tensor)) by_set.back()[tensor.name] = std::move(digests[next++]);
+    }
+  }
+  return by_set;
+}
+
+// One timing in progress: the secret stream, the inputs of the current quad, and what was found.
+class Protocol {
+ public:
+  Protocol(DeviceSession& session, const Task& task, CaseBuffers& buffers, OracleChecker& checker,
+           const TimedSide& candidate, const TimedSide* incumbent, const PairedTimerOptions& options)
+      : session_(session), task_(task), buffers_(buffers), checker_(checker), candidate_(candidate),
+        incumbent_(incumbent), options_(options), secret_(options.seed) {}
+
+  Result<PairedTiming> Run();
+
+ private:
+  uint64_t Secret() { return secret_ = draw::Mix(secret_ + 0x9e3779b97f4a7c15ULL); }
+
+  bool Permutable() const {
+    if (task_.slice.empty() || buffers_.slices() < 2) return false;
+    return std::all_of(task_.tensors.begin(), task_.tensors.end(),
+                       [](const TensorSpec& t) { return !IsOutput(t) || t.slice_axis >= 0; });
+  }
+
+  Status DrawQuad(bool everything);
+  Result<double> Sample(const TimedSide& side, int sets);
+  Status CheckSample(const TimedSide& side, const std::vector<int>& executed);
+  Status CheckInputs();
+  Status Audit();
+  Status Fail(Verdict verdict, std::string detail) {
+    result_.verdict = verdict;
+    result_.detail = std::move(detail);
+    return Status::Ok();
+  }
+  bool failed() const { return result_.verdict != Verdict::kOk; }
+
+  DeviceSession& session_;
+  const Task& task_;
+  CaseBuffers& buffers_;
+  OracleChecker& checker_;
+  const TimedSide& candidate_;
+  const TimedSide* incumbent_;
+  const PairedTimerOptions& options_;
+  uint64_t secret_;
+
+  std::vector<InputSet> inputs_;  // of the current quad, per buffer set
+  std::map<std::string, std::vector<uint64_t>> audited_input_digests_;
+  int audited_set_ = 0;
+  PairedTiming result_;
+};
+
+// Fresh inputs for every buffer set. Tensors without a slice axis (weights, a second matrix) keep the base
+// values: only slices can be moved without a new reference.
+Status Protocol::DrawQuad(bool everything) {
+  const bool permutable = Permutable();
+  const int64_t slices = buffers_.slices();
+  inputs_.assign(static_cast<size_t>(buffers_.sets()), options_.base);
+  for (int set = 0; set < buffers_.sets(); ++set) {
+    InputSet& inputs = inputs_[static_cast<size_t>(set)];
+    if (permutable) {
+      inputs.permutation_key = Secret() | 1;
+      inputs.redraw_key = Secret() | 1;
+      inputs.redrawn = SecretSubset(slices, std::max<int64_t>(1, slices / kRedrawShare), Secret());
+    }
+    for (const TensorSpec& tensor : task_.tensors) {
+      if (tensor.role == TensorRole::kOut || tensor.role == TensorRole::kInOut) continue;  // inout: before each launch
+      if (!everything && tensor.slice_axis < 0) continue;
+      HONE_RETURN_IF_ERROR(buffers_.DrawTensor(tensor, inputs, buffers_.set(set).tensors.at(tensor.name)));
+    }
+  }
+  audited_set_ = static_cast<int>(Secret() % static_cast<uint64_t>(buffers_.sets()));
+  audited_input_digests_.clear();
+  for (const TensorSpec& tensor : task_.tensors) {
+    if (tensor.role != TensorRole::kIn) continue;
+    const bool overwritten_by_alias = std::any_of(task_.tensors.begin(), task_.tensors.end(),
+                                                  [&](const TensorSpec& o) { return o.alias == tensor.name; });
+    if (overwritten_by_alias) continue;
+    HONE_ASSIGN_OR_RETURN(audited_input_digests_[tensor.name],
+                          session_.Digest(buffers_.set(audited_set_).tensors.at(tensor.name), options_.digest_key));
+  }
+  return Status::Ok();
+}
+
+// One sample over the first `sets` sets of a secret order; microseconds per plan.
+Result<double> Protocol::Sample(const TimedSide& side, int sets) {
+  for (int set = 0; set < buffers_.sets(); ++set) {
+    HONE_RETURN_IF_ERROR(buffers_.PrepareLaunch(set, inputs_[static_cast<size_t>(set)], *side.plan));
+  }
+  const std::vector<int> order = SecretOrder(buffers_.sets(), Secret());
+  SampleRequest request;
+  request.program = side.program;
+  request.plan = side.plan;
+  request.cache = options_.cache;
+  request.limit_seconds = options_.launch_limit_seconds;
+  std::vector<int> executed(order.begin(), order.begin() + sets);
+  for (int set : executed) request.sets.push_back(&buffers_.set(set));
+
+  // In an audit, a set that is not executed must come out as it went in.
+  std::map<int, std::map<std::string, std::vector<uint64_t>>> untouched;
+  for (size_t i = static_cast<size_t>(sets); i < order.size(); ++i) {
+    HONE_ASSIGN_OR_RETURN(untouched[order[i]], OutputDigests(session_, task_, buffers_, order[i], options_.digest_key));
+  }
+
+  HONE_ASSIGN_OR_RETURN(SampleOutcome outcome, session_.TimeSample(request));
+  const bool is_candidate = &side == &candidate_;
+  if (outcome.launch.status != LaunchStatus::kOk) {
+    if (!is_candidate) return Status::InvalidArgument("the incumbent failed while it was timed: " + outcome.launch.detail);
+    HONE_RETURN_IF_ERROR(Fail(VerdictOf(outcome.launch.status), outcome.launch.detail));
+    return 0.0;
+  }
+  HONE_RETURN_IF_ERROR(CheckSample(side, executed));
+  if (!failed()) {
+    for (const auto& [set, before] : untouched) {
+      HONE_ASSIGN_OR_RETURN(auto after, OutputDigests(session_, task_, buffers_, set, options_.digest_key));
+      if (after != before) {
+        HONE_RETURN_IF_ERROR(Fail(Verdict::kRuleViolation,
+                                  "work was done for a launch that had not been asked for yet: an output of a later "
+                                  "launch was written by an earlier one"));
+        break;
+      }
+    }
+  }
+  return outcome.us_per_plan;
+}
+
+Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& executed) {
+  const bool is_candidate = &side == &candidate_;
+  const bool permutable = Permutable();
+  // All sets' digests in one trip to the device.
+  std::vector<std::map<std::string, std::vector<uint64_t>>> all_digests;
+  if (permutable) {
+    HONE_ASSIGN_OR_RETURN(all_digests, OutputDigestsOf(session_, task_, buffers_, executed, options_.digest_key));
+  }
+  for (size_t at = 0; at < executed.size(); ++at) {
+    const int set = executed[at];
+    const InputSet& inputs = inputs_[static_cast<size_t>(set)];
+    std::vector<int64_t> judged;
+    if (permutable) {
+      std::vector<int64_t> differing;
+      const auto& digests = all_digests[at];
+      for (int64_t slice = 0; slice < buffers_.slices(); ++slice) {
+        if (std::binary_search(inputs.redrawn.begin(), inputs.redrawn.end(), slice)) continue;
+        const auto from = static_cast<size_t>(draw::Permute(static_cast<uint64_t>(slice),
+                                                            static_cast<uint64_t>(buffers_.slices()), inputs.permutation_key));
+        for (const auto& [tensor, digest] : digests) {
+          if (digest[static_cast<size_t>(slice)] != side.base_digests.at(tensor)[from]) {
+            differing.push_back(slice);
+            break;
+          }
+        }
+      }
+      if (!differing.empty()) {
+        result_.nondeterministic |= is_candidate;
+        const auto share = std::min<size_t>(differing.size(), kDifferingSlicesJudged);
+        for (int64_t pick : SecretSubset(static_cast<int64_t>(differing.size()), static_cast<int64_t>(share), Secret())) {
+          judged.push_back(differing[static_cast<size_t>(pick)]);
+        }
+      }
+      if (set == audited_set_) judged.insert(judged.end(), inputs.redrawn.begin(), inputs.redrawn.end());
+      std::sort(judged.begin(), judged.end());
+    } else if (set != audited_set_) {
+      continue;
+    }
+    if (permutable && judged.empty()) continue;
+    Result<CheckOutcome> outcome = permutable ? checker_.CheckSlices(buffers_, set, inputs, judged, false)
+                                              : checker_.CheckAll(buffers_, set, inputs, false);
+    if (!outcome.ok()) return outcome.status();
+    if (is_candidate) result_.max_scaled_error = std::max(result_.max_scaled_error, outcome->max_scaled_error);
+    if (outcome->mismatch) {
+      if (!is_candidate) return Status::InvalidArgument("the incumbent was wrong while it was timed: " + outcome->detail);
+      result_.mismatch = outcome->mismatch;
+      return Fail(Verdict::kWrongOutput, "in a timed launch, " + outcome->detail);
+    }
+  }
+
+  HONE_ASSIGN_OR_RETURN(std::optional<std::string> gaps, buffers_.CheckGaps());
+  if (gaps) {
+    if (!is_candidate) return Status::InvalidArgument("the incumbent wrote outside its buffers: " + *gaps);
+    return Fail(Verdict::kRuleViolation, "wrote outside its buffers in a timed launch: " + *gaps);
+  }
+  if (is_candidate) {
+    HONE_ASSIGN_OR_RETURN(bool changed, session_.GlobalsChanged(*side.program));
+    if (changed) return Fail(Verdict::kRuleViolation, "a device global was left changed after a launch; nothing may be kept between launches");
+  }
+  for (const ResolvedWorkspace& workspace : side.plan->workspaces) {
+    if (!workspace.zero_on_entry || workspace.bytes == 0) continue;
+    for (int set : executed) {
+      HONE_ASSIGN_OR_RETURN(bool zero, session_.IsZero(buffers_.set(set).workspaces.at(workspace.name), workspace.bytes));
+      if (!zero && is_candidate) {
+        return Fail(Verdict::kRuleViolation, fmt::format("workspace {} is declared zero on entry but was not left zero", workspace.name));
+      }
+    }
+  }
+  return Status::Ok();
+}
+
+// Once a quad: an input changed by one sample would spoil the next one's output, and be found by its digests.
+Status Protocol::CheckInputs() {
+  for (const auto& [tensor, digest] : audited_input_digests_) {
+    HONE_ASSIGN_OR_RETURN(std::vector<uint64_t> now,
+                          session_.Digest(buffers_.set(audited_set_).tensors.at(tensor), options_.digest_key));
+    if (now != digest) return Fail(Verdict::kRuleViolation, fmt::format("changed its input {} in a timed launch", tensor));
+  }
+  return Status::Ok();
+}
+
+Status Protocol::Audit() {
+  const int sets = 1 + static_cast<int>(Secret() % static_cast<uint64_t>(buffers_.sets() - 1));
+  Result<double> ignored = Sample(candidate_, sets);
+  return ignored.status();
+}
+
+Result<PairedTiming> Protocol::Run() {
+  const double started = Now();
+  const int all = buffers_.sets();
+  result_.timing.plans_per_sample = all;
+
+  HONE_RETURN_IF_ERROR(DrawQuad(true));
+  // One unkept sample a side: clocks up, instructions in cache.
+  HONE_RETURN_IF_ERROR(Sample(candidate_, all).status());
+  if (failed()) return result_;
+  if (incumbent_ != nullptr) HONE_RETURN_IF_ERROR(Sample(*incumbent_, all).status());
+
+  SequentialTest test(SequentialOptions{.looks = kMeasuredLooks, .max_quads = options_.max_quads});
+  std::vector<double> candidate_us, incumbent_us, log_ratios;
+  std::vector<DeviceCondition> conditions;
+  Decision decision = Decision::kContinue;
+  for (int quad = 0; quad < options_.max_quads && decision == Decision::kContinue; ++quad) {
+    HONE_RETURN_IF_ERROR(DrawQuad(false));
+    const bool candidate_first = (Secret() >> 17) & 1;
+    double log_candidate = 0, log_incumbent = 0;
+    const int samples = incumbent_ != nullptr ? 4 : 2;
+    std::vector<double> quad_candidate, quad_incumbent;
+    for (int i = 0; i < samples; ++i) {
+      const bool is_candidate = incumbent_ == nullptr || ((i == 0 || i == 3) == candidate_first);
+      HONE_ASSIGN_OR_RETURN(double us, Sample(is_candidate ? candidate_ : *incumbent_, all));
+      if (failed()) return result_;
+      if (us <= 0) return Status::Internal("a timed interval was not positive");
+      (is_candidate ? quad_candidate : quad_incumbent).push_back(us);
+      (is_candidate ? log_candidate : log_incumbent) += std::log(us) / 2;
+    }
+    HONE_RETURN_IF_ERROR(CheckInputs());
+    if (failed()) return result_;
+    if (quad % 10 == 0) {
+      HONE_ASSIGN_OR_RETURN(DeviceCondition condition, session_.Condition());
+      conditions.push_back(condition);
+    }
+    candidate_us.insert(candidate_us.end(), quad_candidate.begin(), quad_candidate.end());
+    incumbent_us.insert(incumbent_us.end(), quad_incumbent.begin(), quad_incumbent.end());
+    ++result_.timing.quads;
+    if (incumbent_ != nullptr) {
+      log_ratios.push_back(log_incumbent - log_candidate);
+      test.Add(log_ratios.back());
+      if (test.AtLook()) {
+        decision = test.Look();
+        ++result_.timing.looks;
+        if (Now() - started > options_.budget_seconds) break;
+      }
+    } else if (Now() - started > options_.budget_seconds && quad >= 4) {
+      break;
+    }
+    if (options_.audits && all > 1 && Secret() % 8 == 0) {
+      HONE_RETURN_IF_ERROR(Audit());
+      if (failed()) return result_;
+    }
+  }
+
+  result_.candidate_us = MedianInterval(candidate_us);
+  if (incumbent_ != nullptr) {
+    result_.incumbent_us = MedianInterval(incumbent_us).median;
+    result_.speedup = RatioInterval(log_ratios);
+    result_.timing.decision = DecisionName(decision);
+  }
+  result_.timing.status = ClassifyTiming(conditions, log_ratios, decision);
+  return result_;
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::vector<uint64_t>>> OutputDigests(DeviceSession& session, const Task& task,
+                                                                   CaseBuffers& buffers, int index, uint64_t digest_key) {
+  HONE_ASSIGN_OR_RETURN(auto one, OutputDigestsOf(session, task, buffers, {index}, digest_key));
+  return std::move(one.front());
+}
+
+Result<PairedTiming> TimePaired(DeviceSession& session, const Task& task, CaseBuffers& buffers, OracleChecker& checker,
+                                const TimedSide& candidate, const TimedSide* incumbent,
+                                const PairedTimerOptions& options) {
+  return Protocol(session, task, buffers, checker, candidate, incumbent, options).Run();
+}
+
+}  // namespace hone

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Secret orders and subsets: which kernel of a quad goes first, which buffer set a launch gets, which
+// slices are drawn anew, where an audit stops.
+//
+// All are pure functions of a key that the candidate's code never sees (core/draw.h), so that a timing can
+// be replayed from its seed. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace hone {
+
+// The order of the four samples of a quad.
+enum class QuadOrder { kAbba, kBaab };
+// A fair coin for quad number `quad`.
+QuadOrder SecretQuadOrder(uint64_t quad, uint64_t key);
+// Whether sample `position` (0 to 3) of a quad is the candidate's (A).
+constexpr bool IsCandidate(QuadOrder order, int position) {
+  return (position == 0 || position == 3) == (order == QuadOrder::kAbba);
+}
+
+// The numbers 0 to n - 1 in an order drawn uniformly by `key`. n >= 0.
+std::vector<int> SecretOrder(int n, uint64_t key);
+
+// `count` different numbers below n, ascending, drawn uniformly by `key`; all of them when count >= n.
+std::vector<int64_t> SecretSubset(int64_t n, int64_t count, uint64_t key);
+
+// Which samples of a timing are followed by an audit: a run of the same graph that stops early, after which
+// every later set must be untouched.
+struct AuditPlan {
+  int sample = 0;    // after this sample
+  int executed = 1;  // 1 to sets - 1 executions, then stop
+};
+// About one audit per `every` samples, at least one when there are samples; empty when sets < 2 (there is
+// no later set to touch). Ascending by sample.
+std::vector<AuditPlan> SecretAudits(int samples, int sets, int every, uint64_t key);
+
+}  // namespace hone

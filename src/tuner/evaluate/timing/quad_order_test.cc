@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Coins, orders, subsets and audits: fair, uniform, and the same again for the same key.
+#include "tuner/evaluate/timing/quad_order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace hone {
+namespace {
+
+constexpr uint64_t kKey = 0x243f6a8885a308d3ULL;
+
+// Five standard deviations of a count of `n` draws with probability p: one false alarm in two million.
+double FiveSigma(double n, double p) { return 5.0 * std::sqrt(n * p * (1.0 - p)); }
+
+TEST(QuadOrder, PutsTheCandidateOutsideOrInside) {
+  const auto sides = [](QuadOrder order) {
+    std::array<bool, 4> is_candidate{};
+    for (int i = 0; i < 4; ++i) is_candidate[static_cast<size_t>(i)] = IsCandidate(order, i);
+    return is_candidate;
+  };
+  EXPECT_EQ(sides(QuadOrder::kAbba), (std::array<bool, 4>{true, false, false, true}));
+  EXPECT_EQ(sides(QuadOrder::kBaab), (std::array<bool, 4>{false, true, true, false}));
+}
+
+TEST(QuadOrder, CoinIsFairAndSuccessiveThrowsDoNotAgree) {
+  const int n = 40000;
+  int abba = 0, repeats = 0, agrees_with_next_key = 0;
+  for (int quad = 0; quad < n; ++quad) {
+    const QuadOrder order = SecretQuadOrder(static_cast<uint64_t>(quad), kKey);
+    abba += order == QuadOrder::kAbba;
+    repeats += order == SecretQuadOrder(static_cast<uint64_t>(quad) + 1, kKey);
+    agrees_with_next_key += order == SecretQuadOrder(static_cast<uint64_t>(quad), kKey + 1);
+  }
+  EXPECT_NEAR(abba, n / 2, FiveSigma(n, 0.5));
+  EXPECT_NEAR(repeats, n / 2, FiveSigma(n, 0.5));
+  EXPECT_NEAR(agrees_with_next_key, n / 2, FiveSigma(n, 0.5));
+}
+
+TEST(QuadOrder, OrdersArePermutationsAndAllEquallyLikely) {
+  std::map<std::vector<int>, int> seen;
+  const int n = 24000;
+  for (int i = 0; i < n; ++i) ++seen[SecretOrder(4, kKey + static_cast<uint64_t>(i))];
+  EXPECT_EQ(seen.size(), 24u);
+  for (const auto& [order, count] : seen) {
+    EXPECT_TRUE(std::is_permutation(order.begin(), order.end(), std::array{0, 1, 2, 3}.begin()));
+    EXPECT_NEAR(count, n / 24.0, FiveSigma(n, 1.0 / 24));
+  }
+  EXPECT_TRUE(SecretOrder(0, kKey).empty());
+  EXPECT_EQ(SecretOrder(1, kKey), std::vector<int>{0});
+  EXPECT_EQ(SecretOrder(50, kKey), SecretOrder(50, kKey));
+  EXPECT_NE(SecretOrder(50, kKey), SecretOrder(50, kKey + 1));
+}
+
+TEST(QuadOrder, SubsetsAreSortedDistinctAndUniform) {
+  std::map<int64_t, int> seen;
+  const int n = 20000;
+  for (int i = 0; i < n; ++i) {
+    const auto subset = SecretSubset(10, 3, kKey + static_cast<uint64_t>(i));
+    ASSERT_EQ(subset.size(), 3u);
+    ASSERT_TRUE(std::is_sorted(subset.begin(), subset.end()));
+    ASSERT_EQ(std::set<int64_t>(subset.begin(), subset.end()).size(), 3u);
+    for (int64_t x : subset) ++seen[x];
+  }
+  ASSERT_EQ(seen.size(), 10u);
+  EXPECT_EQ(seen.begin()->first, 0);
+  EXPECT_EQ(seen.rbegin()->first, 9);
+  for (const auto& [x, count] : seen) EXPECT_NEAR(count, 0.3 * n, FiveSigma(n, 0.3)) << x;
+}
+
+TEST(QuadOrder, SubsetOfEverythingIsEverything) {
+  EXPECT_EQ(SecretSubset(3, 3, kKey), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(SecretSubset(3, 9, kKey), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_TRUE(SecretSubset(0, 4, kKey).empty());
+  EXPECT_TRUE(SecretSubset(4, 0, kKey).empty());
+}
+
+TEST(QuadOrder, AuditsStopAtEveryPossiblePlaceAndLeaveALaterSet) {
+  std::set<int> stops, samples;
+  int64_t count = 0;
+  for (uint64_t i = 0; i < 500; ++i) {
+    const auto audits = SecretAudits(40, 5, 8, kKey + i);
+    count += static_cast<int64_t>(audits.size());
+    for (size_t a = 0; a < audits.size(); ++a) {
+      stops.insert(audits[a].executed);
+      samples.insert(audits[a].sample);
+      if (a > 0) {
+        EXPECT_LT(audits[a - 1].sample, audits[a].sample);
+      }
+    }
+  }
+  EXPECT_EQ(stops, (std::set<int>{1, 2, 3, 4}));
+  EXPECT_EQ(samples.size(), 40u);
+  EXPECT_EQ(count, 500 * 5);
+}
+
+TEST(QuadOrder, AuditsNeedALaterSetAndASample) {
+  EXPECT_TRUE(SecretAudits(40, 1, 8, kKey).empty());
+  EXPECT_TRUE(SecretAudits(0, 5, 8, kKey).empty());
+  EXPECT_EQ(SecretAudits(3, 2, 8, kKey).size(), 1u);
+}
+
+}  // namespace
+}  // namespace hone

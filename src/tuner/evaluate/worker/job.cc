@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/worker/job.h"
+
+#include <nlohmann/json.hpp>
+
+namespace hone {
+namespace {
+
+using nlohmann::json;
+
+json OptionsToJson(const EvaluationRequest& r) {
+  return {{"name", r.name},           {"binding", r.binding},
+          {"incumbent_name", r.incumbent_name}, {"incumbent_binding", r.incumbent_binding},
+          {"seed", r.seed},           {"time", r.time},
+          {"warm", r.warm},           {"correctness_trials", r.correctness_trials},
+          {"max_quads", r.max_quads}, {"check_cases", r.check_cases}, {"only_time_cases", r.only_time_cases}};
+}
+
+EvaluationRequest OptionsFromJson(const json& j) {
+  EvaluationRequest r;
+  r.name = j.at("name");
+  r.binding = j.at("binding").get<Binding>();
+  r.incumbent_name = j.at("incumbent_name");
+  r.incumbent_binding = j.at("incumbent_binding").get<Binding>();
+  r.seed = j.at("seed");
+  r.time = j.at("time");
+  r.warm = j.at("warm");
+  r.correctness_trials = j.at("correctness_trials");
+  r.max_quads = j.at("max_quads");
+  r.check_cases = j.at("check_cases");
+  r.only_time_cases = j.at("only_time_cases").get<std::vector<size_t>>();
+  return r;
+}
+
+json ProgramToJson(const CompiledProgram& p) {
+  json modules = json::object();
+  for (const auto& [key, m] : p.modules) {
+    json resources = json::array(), globals = json::array();
+    for (const KernelResources& k : m.resources) {
+      resources.push_back({k.kernel, k.registers, k.spill_bytes, k.static_shared_bytes, k.dynamic_shared_bytes, k.occupancy});
+    }
+    for (const DeviceGlobal& g : m.globals) globals.push_back({g.symbol, g.bytes, g.writable, g.reachable});
+    modules[key] = {{"image", json::binary(std::vector<uint8_t>(m.image.begin(), m.image.end()))},
+                    {"lowered", m.lowered}, {"resources", resources}, {"globals", globals}, {"labels", m.labels}};
+  }
+  return {{"name", p.candidate.name}, {"source", p.candidate.source}, {"binding", p.binding}, {"modules", modules}};
+}
+
+Result<CompiledProgram> ProgramFromJson(const json& j, const Task& task, bool is_oracle) {
+  CompiledProgram p;
+  HONE_ASSIGN_OR_RETURN(p.candidate, ParseCandidate(j.at("source").get<std::string>(), j.at("name").get<std::string>(), task, is_oracle));
+  p.binding = j.at("binding").get<Binding>();
+  for (const auto& [key, m] : j.at("modules").items()) {
+    CompiledModule module;
+    const auto& image = m.at("image").get_binary();
+    module.image.assign(image.begin(), image.end());
+    module.lowered = m.at("lowered").get<std::map<std::string, std::string>>();
+    for (const json& k : m.at("resources")) {
+      module.resources.push_back({k[0].get<std::string>(), k[1].get<int>(), k[2].get<int64_t>(), k[3].get<int64_t>(),
+                                  k[4].get<int64_t>(), k[5].get<double>()});
+    }
+    for (const json& g : m.at("globals")) {
+      module.globals.push_back({g[0].get<std::string>(), g[1].get<int64_t>(), g[2].get<bool>(), g[3].get<bool>()});
+    }
+    module.labels = m.at("labels").get<std::vector<std::string>>();
+    p.modules[key] = std::move(module);
+  }
+  return p;
+}
+
+}  // namespace
+
+std::string EncodeRequestOptions(const EvaluationRequest& request) { return OptionsToJson(request).dump(); }
+
+Result<EvaluationRequest> DecodeRequestOptions(const std::string& text) {
+  try {
+    return OptionsFromJson(json::parse(text));
+  } catch (const json::exception& error) {
+    return Status::Internal(std::string("evaluation options: ") + error.what());
+  }
+}
+
+std::string EncodeJob(const JudgeJob& job) {
+  json j = {{"toml", job.task.toml},
+            {"task_file", job.task.directory + "/task.toml"},
+            {"oracle", ProgramToJson(job.oracle)},
+            {"candidate", ProgramToJson(job.candidate)},
+            {"options", OptionsToJson(job.options)},
+            {"launch_limit_seconds", job.launch_limit_seconds}};
+  if (job.incumbent) j["incumbent"] = ProgramToJson(*job.incumbent);
+  const std::vector<uint8_t> bytes = json::to_cbor(j);
+  return {bytes.begin(), bytes.end()};
+}
+
+Result<JudgeJob> DecodeJob(const std::string& bytes) {
+  try {
+    const json j = json::from_cbor(bytes);
+    JudgeJob job;
+    HONE_ASSIGN_OR_RETURN(job.task, ParseTask(j.at("toml").get<std::string>(), j.at("task_file").get<std::string>()));
+    HONE_ASSIGN_OR_RETURN(job.oracle, ProgramFromJson(j.at("oracle"), job.task, true));
+    HONE_ASSIGN_OR_RETURN(job.candidate, ProgramFromJson(j.at("candidate"), job.task, false));
+    if (j.contains("incumbent")) {
+      HONE_ASSIGN_OR_RETURN(job.incumbent, ProgramFromJson(j.at("incumbent"), job.task, false));
+    }
+    job.options = OptionsFromJson(j.at("options"));
+    job.launch_limit_seconds = j.at("launch_limit_seconds");
+    return job;
+  } catch (const json::exception& error) {
+    return Status::Internal(std::string("a worker's job could not be read: ") + error.what());
+  }
+}
+
+}  // namespace hone

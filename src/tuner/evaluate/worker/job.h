@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One evaluation as bytes: what the evaluator hands to a worker process. A task travels as its own text and
+// is parsed again on the other side, so there is one parser and no second format to keep in step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluator.h"
+#include "hone/tuner/task.h"
+#include "tuner/core/compiled_program.h"
+
+namespace hone {
+
+struct JudgeJob {
+  Task task;
+  CompiledProgram candidate;
+  CompiledProgram oracle;
+  std::optional<CompiledProgram> incumbent;
+  EvaluationRequest options;   // sources are left out: they are in the programs
+  double launch_limit_seconds = 10;
+};
+
+// CBOR. Decode fails with kInternal (bytes that no encoder of this version wrote) or the parsers' own words.
+std::string EncodeJob(const JudgeJob& job);
+Result<JudgeJob> DecodeJob(const std::string& bytes);
+
+// The request without its sources, as JSON text; used by spool bundles too.
+std::string EncodeRequestOptions(const EvaluationRequest& request);
+Result<EvaluationRequest> DecodeRequestOptions(const std::string& json);
+
+}  // namespace hone

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/model/builtin/builtin_provider.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "tuner/model/builtin/rewrite.h"
+
+namespace hone {
+namespace {
+
+std::set<std::string> Lines(const std::string& text) {
+  std::set<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = text.find('\n', at);
+    if (end == std::string::npos) end = text.size();
+    if (end > at) lines.insert(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+class BuiltinProvider : public ModelProvider {
+ public:
+  std::string Name() const override { return "builtin"; }
+
+  Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink&, std::stop_token) override {
+    const auto attachment = [&](const char* name) {
+      const auto found = request.attachments.find(name);
+      return found == request.attachments.end() ? std::string() : found->second;
+    };
+    HONE_ASSIGN_OR_RETURN(Task task, ParseTask(attachment("task"), "task.toml"));
+    Result<Candidate> parent = ParseCandidate(attachment("parent"), "parent.cu", task);
+    if (!parent.ok()) return parent.status().WithContext("builtin: the parent is no candidate");
+    HONE_ASSIGN_OR_RETURN(SourceView view, SourceView::Make(*parent, task));
+    const std::set<std::string> tried = Lines(attachment("tried"));
+
+    ModelReply reply;
+    reply.provider = "builtin";
+    std::string refusals;
+    for (const Rewrite& rewrite : AllRewrites()) {
+      if (tried.contains(std::string(rewrite.name))) continue;
+      RewriteOutcome outcome = rewrite.apply(view);
+      if (outcome.applied()) {
+        // A rewrite whose product does not even parse is our mistake, but no reason to end a run.
+        if (Result<Candidate> product = ParseCandidate(outcome.source, "rewrite.cu", task); !product.ok()) {
+          outcome = NotApplicable(fmt::format("its product does not parse ({})", product.status().message()));
+        }
+      }
+      if (!outcome.applied()) {
+        refusals += fmt::format("- {}: {}\n", rewrite.name, outcome.note);
+        continue;
+      }
+      reply.text = fmt::format("IDEA: {}\n\n{}: {}.\n", rewrite.name, rewrite.summary, outcome.note);
+      if (!refusals.empty()) reply.text += fmt::format("\nNot applicable here:\n{}", refusals);
+      reply.text += fmt::format("\n```cuda\n{}{}```\n", outcome.source, outcome.source.ends_with('\n') ? "" : "\n");
+      return reply;
+    }
+    reply.text = fmt::format("No rewrite is left.\n{}", refusals);
+    reply.finish = FinishReason::kExhausted;
+    return reply;
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ModelProvider>> MakeBuiltinProvider() {
+  return std::unique_ptr<ModelProvider>(std::make_unique<BuiltinProvider>());
+}
+
+}  // namespace hone

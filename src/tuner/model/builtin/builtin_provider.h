@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The provider without a model: answers each request with the next mechanical rewrite that applies to the parent
+// and was not tried yet, in the form in which a language model would answer.
+#pragma once
+
+#include <memory>
+
+#include "hone/tuner/model_provider.h"
+
+namespace hone {
+
+// Needs the attachments "parent", "task" and "tried". When no rewrite is left the reply is kExhausted and lists
+// why each of the untried ones does not apply.
+Result<std::unique_ptr<ModelProvider>> MakeBuiltinProvider();
+
+}  // namespace hone

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rewrites of signatures and launches: promises to the compiler, and sizes that become tunables.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "tuner/model/builtin/rewrite.h"
+
+namespace hone {
+namespace {
+
+// The number of threads of a block as C++ text, when it is a constant in the code's eyes: literals and tunables.
+std::optional<std::string> BlockThreads(const SourceView& view, const PlanEntry& entry) {
+  std::string text;
+  for (const Expression& extent : entry.block) {
+    std::string factor = extent.text();
+    for (const std::string& name : extent.Names()) {
+      if (!HasTunable(view, name)) return std::nullopt;
+      const auto bound = entry.with.find(name);
+      factor =
+          ReplaceWord(factor, name, bound == entry.with.end() ? "HONE_TUNE_" + name : std::to_string(bound->second));
+    }
+    // Functions of the expression language are not C++.
+    for (const std::string_view function :
+         {"min", "max", "ceil_div", "round_up", "log2", "occupancy", "align", "stride"}) {
+      if (factor.find(std::string(function) + "(") != std::string::npos) return std::nullopt;
+    }
+    if (factor == "1" && !text.empty()) continue;
+    const bool simple = factor.find_first_of(" +-*/%?") == std::string::npos;
+    text += (text.empty() ? "" : " * ") + (simple ? factor : "(" + factor + ")");
+  }
+  return text;
+}
+
+RewriteOutcome Bounds(const SourceView& view, bool full_occupancy) {
+  std::vector<TextEdit> edits;
+  std::string reason = "no kernel is launched by the plan";
+  for (const KernelText& kernel : view.kernels()) {
+    const std::vector<size_t> entries = view.EntriesOf(kernel);
+    if (entries.empty()) continue;
+    std::set<std::string> sizes;
+    bool constant = true;
+    for (const size_t entry : entries) {
+      const std::optional<std::string> threads = BlockThreads(view, view.candidate().plan.entries[entry]);
+      if (threads)
+        sizes.insert(*threads);
+      else
+        constant = false;
+    }
+    if (!constant || sizes.size() != 1) {
+      reason = fmt::format("the block size of {} is no single constant", kernel.name);
+      continue;
+    }
+    const std::string& threads = *sizes.begin();
+    // 2048 threads are resident on a multiprocessor at most; a block above that share asks for one block.
+    const std::string bounds =
+        full_occupancy ? fmt::format("__launch_bounds__({0}, 2048 / ({0}) > 32 ? 32 : 2048 / ({0}))", threads)
+                       : fmt::format("__launch_bounds__({})", threads);
+    if (kernel.launch_bounds >= 0) {
+      const Token& open = view.token(kernel.launch_bounds + 1);
+      bool has_minimum = false;
+      int depth = 0;
+      for (int i = kernel.launch_bounds + 1; i <= open.match; ++i) {
+        depth += Is(view.token(i), "(") ? 1 : Is(view.token(i), ")") ? -1 : 0;
+        has_minimum = has_minimum || (depth == 1 && Is(view.token(i), ","));
+      }
+      if (!full_occupancy || has_minimum) {
+        reason = fmt::format("{} has its __launch_bounds__ already", kernel.name);
+        continue;
+      }
+      edits.push_back({view.token(kernel.launch_bounds).begin, view.token(open.match).end, bounds});
+      continue;
+    }
+    const size_t at = view.token(kernel.name_token).begin;
+    edits.push_back({at, at, bounds + " "});
+  }
+  if (edits.empty()) return NotApplicable(reason);
+  return Applied(view, edits, fmt::format("{} kernel(s) bounded", edits.size()));
+}
+
+}  // namespace
+
+RewriteOutcome AddLaunchBounds(const SourceView& view) { return Bounds(view, false); }
+
+RewriteOutcome BoundRegistersForFullOccupancy(const SourceView& view) { return Bounds(view, true); }
+
+RewriteOutcome AddRestrict(const SourceView& view) {
+  std::vector<TextEdit> edits;
+  std::string reason = "every pointer parameter carries __restrict__ already";
+  for (const KernelText& kernel : view.kernels()) {
+    if (view.EntriesOf(kernel).empty()) continue;
+    if (!view.ParametersAreDistinct(kernel)) {
+      reason = fmt::format("{} is given the same storage twice", kernel.name);
+      continue;
+    }
+    for (const KernelParameter& p : kernel.parameters) {
+      if (!p.pointer || p.restricted || p.name < 0) continue;
+      const size_t at = view.token(p.name).begin;
+      edits.push_back({at, at, view.text()[at - 1] == ' ' ? "__restrict__ " : " __restrict__ "});
+    }
+  }
+  if (edits.empty()) return NotApplicable(reason);
+  return Applied(view, edits, fmt::format("{} parameter(s) marked", edits.size()));
+}
+
+RewriteOutcome MakeBlockTunable(const SourceView& view) {
+  const LaunchPlan& plan = view.candidate().plan;
+  if (HasTunable(view, "BLOCK")) return NotApplicable("there is a tunable BLOCK already");
+  // One literal size for all launches, in the first dimension.
+  std::set<std::string> literals;
+  for (const PlanEntry& entry : plan.entries) {
+    if (entry.is_memset) continue;
+    if (entry.block.size() > 1 &&
+        (entry.block[1].text() != "1" || (entry.block.size() > 2 && entry.block[2].text() != "1"))) {
+      return NotApplicable("blocks have more than one dimension");
+    }
+    literals.insert(entry.block[0].text());
+  }
+  if (literals.size() != 1) return NotApplicable("launches differ in their block sizes");
+  const std::string literal = *literals.begin();
+  int64_t size = 0;
+  if (literal.empty() || literal.find_first_not_of("0123456789") != std::string::npos) {
+    return NotApplicable(fmt::format("the block size '{}' is no literal", literal));
+  }
+  size = std::stoll(literal);
+  if (size < 64 || size > 1024 || size % 32 != 0)
+    return NotApplicable(fmt::format("a block of {} threads is a choice of its own", size));
+
+  std::vector<TextEdit> edits;
+  // In the code, only a named constant may stand for the block size; a bare literal could mean anything.
+  for (int i = 0; i < static_cast<int>(view.tokens().size()); ++i) {
+    const Token& t = view.token(i);
+    if (t.kind == TokenKind::kDirective) {
+      if (t.text.starts_with("#define") && t.text.find(literal) != std::string_view::npos) {
+        return NotApplicable(fmt::format("a macro mentions {}: whether it is the block size is not clear", literal));
+      }
+      continue;
+    }
+    if (t.kind != TokenKind::kNumber || t.text != literal) continue;
+    bool constant = false;
+    if (i >= 3 && Is(view.token(i - 1), "=") && i + 1 < static_cast<int>(view.tokens().size()) &&
+        Is(view.token(i + 1), ";")) {
+      for (int j = std::max(0, i - 6); j < i; ++j) constant = constant || Is(view.token(j), "constexpr");
+    }
+    const bool bounds = i >= 2 && Is(view.token(i - 2), "__launch_bounds__");
+    if (!constant && !bounds) {
+      return NotApplicable(fmt::format("the code has a bare {}: whether it is the block size is not clear", literal));
+    }
+    edits.push_back({t.begin, t.end, "HONE_TUNE_BLOCK"});
+  }
+  for (size_t entry = 0; entry < plan.entries.size(); ++entry) {
+    if (plan.entries[entry].is_memset) continue;
+    const PlanSection* section = view.plan().Entry(entry);
+    if (section == nullptr) return NotApplicable("the plan's text is not understood");
+    for (const std::string_view field : {"block", "grid", "shared"}) {
+      const PlanKey* key = section->Find(field);
+      if (key == nullptr) continue;
+      const std::string value(view.text().substr(key->value_begin, key->value_end - key->value_begin));
+      const std::string changed = ReplaceWord(value, literal, "BLOCK");
+      if (changed != value) edits.push_back({key->value_begin, key->value_end, changed});
+    }
+  }
+  std::vector<int64_t> choices{size};
+  for (const int64_t choice : {128, 256, 512, 1024}) {
+    if (choice != size) choices.push_back(choice);
+  }
+  edits.push_back(AddTunable(view, "BLOCK", choices));
+  return Applied(view, edits, fmt::format("the block size {} became the tunable BLOCK", size));
+}
+
+}  // namespace hone

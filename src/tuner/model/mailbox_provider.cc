@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/model/mailbox_provider.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::string NumberName(int64_t number) { return fmt::format("{:04}", number); }
+
+std::string RequestText(const ModelRequest& request, const std::string& reply_path) {
+  std::string text = fmt::format(
+      "<!-- Request {} of run {}, for the role '{}'. Write the answer to {} (as another file first, then renamed). "
+      "Everything below is the request. -->\n\n",
+      request.number, request.run, request.role, reply_path);
+  for (const ModelMessage& message : request.messages) {
+    text += fmt::format("# {}\n\n{}\n\n", message.role, message.text);
+  }
+  return text;
+}
+
+std::string RequestJson(const ModelRequest& request) {
+  Json messages = Json::array();
+  for (const ModelMessage& m : request.messages) messages.push_back({{"role", m.role}, {"text", m.text}});
+  const Json json = {{"run", request.run},
+                     {"number", request.number},
+                     {"role", request.role},
+                     {"temperature", request.temperature},
+                     {"max_tokens", request.max_tokens},
+                     {"messages", messages},
+                     {"attachments", request.attachments}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+class MailboxProvider : public ModelProvider {
+ public:
+  MailboxProvider(std::string directory, double poll_seconds)
+      : directory_(std::move(directory)), poll_seconds_(poll_seconds) {}
+
+  std::string Name() const override { return "mailbox"; }
+
+  Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
+                              std::stop_token stop) override {
+    const Stopwatch watch;
+    HONE_ASSIGN_OR_RETURN(std::string name, Post(request));
+    const std::string reply_path = fmt::format("{}/replies/{}.md", directory_, name);
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::optional<int64_t> last_size;
+    while (true) {
+      struct stat file {};
+      if (::stat(reply_path.c_str(), &file) == 0) {
+        // Somebody who writes in place is given until the file stops growing.
+        if (last_size && *last_size == file.st_size) return Take(reply_path, request, watch.Seconds());
+        last_size = file.st_size;
+      } else if (errno != ENOENT) {
+        return Status::Io(fmt::format("look for {}: {}", reply_path, strerror(errno)));
+      }
+      if (watch.Seconds() > request.limit_seconds) {
+        return Status::TimedOut(
+            fmt::format("no answer in {} within {:.0f} s; the question stays in {}/requests/{}.md, and "
+                        "a resumed run will find the answer",
+                        reply_path, request.limit_seconds, directory_, name));
+      }
+      if (progress) progress({watch.Seconds(), 0, "waiting for " + reply_path});
+      std::unique_lock lock(mutex);
+      wake.wait_for(lock, stop, std::chrono::duration<double>(poll_seconds_), [] { return false; });
+      if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + reply_path);
+    }
+  }
+
+ private:
+  // Finds this request among the posted ones, or posts it under the next free number.
+  Result<std::string> Post(const ModelRequest& request) {
+    std::lock_guard lock(post_mutex_);
+    int64_t next = 0;
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/requests", error)) {
+      const std::string stem = entry.path().stem().string();
+      if (entry.path().extension() != ".json" || stem.find_first_not_of("0123456789") != std::string::npos) continue;
+      next = std::max<int64_t>(next, std::strtoll(stem.c_str(), nullptr, 10) + 1);
+      Result<std::string> text = ReadFile(entry.path().string());
+      if (!text.ok()) continue;
+      const Json json = Json::parse(*text, nullptr, false);
+      if (json.is_object() && json.value("run", "") == request.run &&
+          json.value("number", int64_t{-1}) == request.number) {
+        // A process killed between the two files left only the first.
+        const std::string readable = fmt::format("{}/requests/{}.md", directory_, stem);
+        if (!FileExists(readable)) HONE_RETURN_IF_ERROR(WriteReadable(request, stem));
+        return stem;
+      }
+    }
+    if (error) return Status::Io(fmt::format("list {}/requests: {}", directory_, error.message()));
+    const std::string json_text = RequestJson(request);
+    for (int attempt = 0; attempt < 1000; ++attempt, ++next) {
+      const std::string name = NumberName(next);
+      const std::string base = fmt::format("{}/requests/{}", directory_, name);
+      // link() refuses an existing name, so two runs that share a folder never take each other's number.
+      const std::string aside = fmt::format("{}.{}.tmp", base, ::getpid());
+      HONE_RETURN_IF_ERROR(WriteFileAtomically(aside, json_text));
+      const int linked = ::link(aside.c_str(), (base + ".json").c_str());
+      const int link_error = errno;
+      ::unlink(aside.c_str());
+      if (linked == 0) {
+        HONE_RETURN_IF_ERROR(WriteReadable(request, name));
+        return name;
+      }
+      if (link_error != EEXIST) return Status::Io(fmt::format("create {}.json: {}", base, strerror(link_error)));
+    }
+    return Status::Io(fmt::format("no free number in {}/requests", directory_));
+  }
+
+  Status WriteReadable(const ModelRequest& request, const std::string& name) {
+    return WriteFileAtomically(fmt::format("{}/requests/{}.md", directory_, name),
+                               RequestText(request, fmt::format("{}/replies/{}.md", directory_, name)));
+  }
+
+  Result<ModelReply> Take(const std::string& path, const ModelRequest& request, double seconds) {
+    // A model's longest answer is far below this; the bound keeps a wrong file from filling memory.
+    HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, int64_t{64} << 20));
+    ModelReply reply;
+    reply.provider = "mailbox";
+    reply.seconds = seconds;
+    for (const ModelMessage& m : request.messages) reply.usage.input += EstimateTokens(m.text);
+    reply.usage.output = EstimateTokens(text);
+    reply.usage.estimated = true;
+    reply.text = std::move(text);
+    return reply;
+  }
+
+  const std::string directory_;
+  const double poll_seconds_;
+  std::mutex post_mutex_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ModelProvider>> MakeMailboxProvider(const std::string& directory, double poll_seconds) {
+  HONE_RETURN_IF_ERROR(MakeDirectories(directory + "/requests"));
+  HONE_RETURN_IF_ERROR(MakeDirectories(directory + "/replies"));
+  return std::unique_ptr<ModelProvider>(std::make_unique<MailboxProvider>(directory, poll_seconds));
+}
+
+}  // namespace hone

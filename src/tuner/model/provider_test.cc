@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mailbox with real files, replays, and the factory. (Whole runs: strategies/run_loop_test.cc.)
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "hone/tuner/model_provider.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+ModelRequest Request(int64_t number, const std::string& run = "r1") {
+  ModelRequest request;
+  request.run = run;
+  request.number = number;
+  request.role = "coder";
+  request.messages = {{"user", "make it fast, größer"}};
+  request.attachments = {{"parent", "// source"}};
+  request.limit_seconds = 5;
+  return request;
+}
+
+struct Mailbox {
+  TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  std::unique_ptr<ModelProvider> provider = MakeProvider("mailbox:" + directory.path(), {nullptr, 0.01}).value();
+  std::string request(const std::string& name) { return directory / ("requests/" + name); }
+  std::string reply(const std::string& name) { return directory / ("replies/" + name); }
+};
+
+void WaitFor(const std::string& path) {
+  for (int i = 0; i < 1000 && !FileExists(path); ++i) usleep(5000);
+}
+
+TEST(Mailbox, AsksInFilesAndTakesTheAnswer) {
+  Mailbox box;
+  std::jthread answerer([&] {
+    WaitFor(box.request("0000.md"));
+    ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), "IDEA: x").ok());
+  });
+  std::string waiting;
+  const ModelReply reply =
+      box.provider->Complete(Request(0), [&](const ModelProgress& p) { waiting = p.message; }, {}).value();
+  EXPECT_EQ(reply.text, "IDEA: x");
+  EXPECT_EQ(reply.provider, "mailbox");
+  EXPECT_TRUE(reply.usage.estimated);
+  EXPECT_THAT(waiting, HasSubstr("0000.md"));
+  const nlohmann::json json = nlohmann::json::parse(ReadFile(box.request("0000.json")).value());
+  EXPECT_EQ(json["messages"][0]["text"], "make it fast, größer");
+  EXPECT_EQ(json["attachments"]["parent"], "// source");
+  EXPECT_THAT(ReadFile(box.request("0000.md")).value(), HasSubstr("make it fast, größer"));
+  // Nothing half-written is left.
+  for (const auto& entry : fs::recursive_directory_iterator(box.directory.path()))
+    EXPECT_NE(entry.path().extension(), ".tmp");
+}
+
+TEST(Mailbox, AnAnswerThatGrowsIsTakenWhole) {
+  Mailbox box;
+  std::jthread answerer([&] {
+    WaitFor(box.request("0000.md"));
+    std::ofstream file(box.reply("0000.md"));
+    for (int i = 0; i < 30; ++i) {
+      file << "line " << i << "\n" << std::flush;
+      usleep(2000);
+    }
+  });
+  EXPECT_THAT(box.provider->Complete(Request(0), {}, {}).value().text, HasSubstr("line 29"));
+}
+
+TEST(Mailbox, AResumedRunFindsItsQuestionAndTheAnswerThatCameMeanwhile) {
+  Mailbox box;
+  ModelRequest request = Request(3);
+  request.limit_seconds = 0.05;
+  const Status silent = box.provider->Complete(request, {}, {}).status();
+  EXPECT_EQ(silent.code(), StatusCode::kTimedOut);
+  EXPECT_THAT(silent.message(), HasSubstr("replies/0000.md"));
+  ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), "late").ok());
+  // The readable file was lost with its process; it is made again.
+  fs::remove(box.request("0000.md"));
+  std::unique_ptr<ModelProvider> again = MakeProvider("mailbox:" + box.directory.path(), {nullptr, 0.01}).value();
+  EXPECT_EQ(again->Complete(Request(3), {}, {}).value().text, "late");
+  EXPECT_TRUE(FileExists(box.request("0000.md")));
+  EXPECT_FALSE(FileExists(box.request("0001.json")));
+}
+
+TEST(Mailbox, TwoRunsInOneFolderKeepTheirOwnQuestions) {
+  Mailbox box;
+  ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), "for a").ok());
+  ASSERT_TRUE(WriteFileAtomically(box.reply("0001.md"), "for b").ok());
+  EXPECT_EQ(box.provider->Complete(Request(0, "a"), {}, {}).value().text, "for a");
+  EXPECT_EQ(box.provider->Complete(Request(0, "b"), {}, {}).value().text, "for b");
+  EXPECT_EQ(box.provider->Complete(Request(0, "a"), {}, {}).value().text, "for a");
+}
+
+TEST(Mailbox, AStopEndsTheWait) {
+  Mailbox box;
+  std::stop_source stop;
+  std::jthread stopper([&] {
+    WaitFor(box.request("0000.md"));
+    stop.request_stop();
+  });
+  ModelRequest request = Request(0);
+  request.limit_seconds = 60;
+  EXPECT_EQ(box.provider->Complete(request, {}, stop.get_token()).status().code(), StatusCode::kCancelled);
+}
+
+TEST(Mailbox, AFolderThatCannotBeMadeIsAStatus) {
+  TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  ASSERT_TRUE(WriteFileAtomically(directory / "file", "x").ok());
+  EXPECT_FALSE(MakeProvider("mailbox:" + directory / "file" + "/box", {}).ok());
+}
+
+TEST(Replay, AnswersByNumberAndThenIsExhausted) {
+  std::unique_ptr<RunStore> store = MakeMemoryRunStore();
+  RunInfo info;
+  info.id = "r1";
+  ASSERT_TRUE(store->CreateRun(info).ok());
+  const auto add = [&](int number, const std::string& text) {
+    EventDraft draft;
+    draft.kind = EventKind::kReply;
+    draft.sources = {text};
+    draft.payload =
+        nlohmann::json{{"number", number}, {"text", Sha256Hex(text)}, {"finish", "length"}, {"output_tokens", 7}}
+            .dump();
+    ASSERT_TRUE(store->Append("r1", draft).ok());
+  };
+  EXPECT_FALSE(MakeProvider("replay:r1", {store.get(), 0.1}).ok()) << "nothing to replay";
+  add(0, "zero");
+  add(2, "two");
+  EventDraft failed;
+  failed.kind = EventKind::kReply;
+  failed.payload = R"({"number":1,"error":{"code":"timed_out","message":"late"}})";
+  ASSERT_TRUE(store->Append("r1", failed).ok());
+  std::unique_ptr<ModelProvider> replay = MakeProvider("replay:last", {store.get(), 0.1}).value();
+  const ModelReply two = replay->Complete(Request(2), {}, {}).value();
+  EXPECT_EQ(two.text, "two");
+  EXPECT_EQ(two.finish, FinishReason::kLength);
+  EXPECT_EQ(two.usage.output, 7);
+  EXPECT_EQ(replay->Complete(Request(1), {}, {}).value().finish, FinishReason::kExhausted);
+}
+
+TEST(MakeProvider, ListsWhatThereIs) {
+  for (const char* wrong : {"oracle", "", "builtin:x", "mailbox:", "replay"}) {
+    const Status status = MakeProvider(wrong, {}).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << wrong;
+    EXPECT_THAT(status.message(), HasSubstr(std::string(wrong) == "mailbox:" ? "DIR" : "replay"));
+  }
+  EXPECT_FALSE(MakeProvider("replay:/no/such/file.jsonl", {}).ok());
+  EXPECT_TRUE(MakeProvider("builtin", {}).ok());
+}
+
+}  // namespace
+}  // namespace hone

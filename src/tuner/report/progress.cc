@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/report/progress.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tuner/report/run_text.h"
+
+namespace hone {
+namespace {
+
+constexpr char kClearLine[] = "\r\x1b[K";
+
+// Columns, not bytes: continuation bytes of UTF-8 take none.
+std::string FitTo(const std::string& text, int columns) {
+  std::string out;
+  int used = 0;
+  for (const char c : text) {
+    const bool continuation = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+    if (!continuation && used++ >= columns) break;
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+ProgressPrinter::ProgressPrinter(std::function<void(const std::string&)> write, bool terminal,
+                                 std::function<double()> now, int columns)
+    : write_(std::move(write)), terminal_(terminal), now_(std::move(now)), columns_(columns) {}
+
+ProgressPrinter::~ProgressPrinter() {
+  if (drawn_) write_(kClearLine);
+}
+
+void ProgressPrinter::Line(const std::string& text) {
+  write_((drawn_ ? kClearLine : "") + text + "\n");
+  drawn_ = false;
+}
+
+void ProgressPrinter::Redraw() {
+  if (!terminal_) return;
+  const double now = now_();
+  last_redraw_ = now;
+  std::string line = "      " + activity_ + figures_;
+  if (sitting_started_ > 0) line += ", " + DurationText(now - sitting_started_);
+  if (deadline_ > 0) line += fmt::format(", {} left", DurationText(deadline_ - now));
+  write_(kClearLine + FitTo(line, columns_ - 1));
+  drawn_ = true;
+}
+
+void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
+  std::lock_guard lock(mutex_);
+  if (sitting_started_ == 0) {
+    sitting_started_ = event.time;
+    if (view.options.max_seconds > 0) deadline_ = event.time + view.options.max_seconds - view.seconds;
+  }
+  const RunNode* best = view.nodes.empty() ? nullptr : &view.node(view.best);
+  figures_ =
+      fmt::format("; attempt {} of {}, best {:.3f}x{}", view.attempts, view.options.max_attempts,
+                  best != nullptr && best->speedup ? *best->speedup : 1.0, view.info.modelled ? " modelled" : "");
+  if (view.cost_usd > 0) figures_ += fmt::format(", ${:.2f}", view.cost_usd);
+  switch (event.kind) {
+    case EventKind::kResumed:
+      Line(fmt::format(
+          "      taken up again after {} of work{}", DurationText(view.seconds),
+          view.pending.empty() ? "" : fmt::format("; {} request(s) will be asked again", view.pending.size())));
+      break;
+    case EventKind::kEvaluation:
+      Line(NodeLine(view, view.node(event.node)));
+      if (const RunNode& node = view.node(event.node); node.evaluation->verdict != Verdict::kOk) {
+        // The first line of the detail tells most; `hone show RUN NODE` has it all.
+        Line("        " + FitTo(node.evaluation->detail.substr(0, node.evaluation->detail.find('\n')), columns_ - 9));
+      }
+      break;
+    case EventKind::kProposal:
+      if (event.node < static_cast<int64_t>(view.nodes.size()) && view.node(event.node).state == NodeState::kUnusable) {
+        Line(NodeLine(view, view.node(event.node)));
+        Line("        " + FitTo(view.node(event.node).detail, columns_ - 9));
+      }
+      break;
+    case EventKind::kSweepPoint: {
+      const SweepPoint& point = view.sweep.back();
+      Line(fmt::format(
+          "      {:<30} {:<18} {:>8}", BindingKey(point.binding), VerdictName(point.evaluation.verdict),
+          point.evaluation.geomean_speedup ? fmt::format("{:.3f}x", *point.evaluation.geomean_speedup) : ""));
+      break;
+    }
+    case EventKind::kReply: {
+      const nlohmann::json payload = nlohmann::json::parse(event.payload, nullptr, false);
+      if (payload.is_object() && payload.contains("error")) {
+        Line("      the model did not answer: " + payload["error"].value("message", ""));
+      }
+      break;
+    }
+    case EventKind::kFinal:
+      Line(fmt::format("      paired with the seed once more: {}",
+                       view.final_result->evaluation.geomean_speedup
+                           ? fmt::format("{:.3f}x{}", *view.final_result->evaluation.geomean_speedup,
+                                         view.info.modelled ? ", modelled" : "")
+                           : std::string(VerdictName(view.final_result->evaluation.verdict))));
+      break;
+    case EventKind::kEnded:
+      return;
+    default:
+      break;
+  }
+  Redraw();
+}
+
+void ProgressPrinter::OnActivity(const std::string& what) {
+  std::lock_guard lock(mutex_);
+  const bool changed = what != activity_;
+  activity_ = what;
+  // Twenty times a second is as much as an eye can use.
+  if (changed && now_() - last_redraw_ > 0.05) Redraw();
+}
+
+}  // namespace hone

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run as it happens: one line for each attempt, and on a terminal a last line that is redrawn.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "tuner/strategies/run_loop.h"
+
+namespace hone {
+
+class ProgressPrinter : public RunObserver {
+ public:
+  // `write` takes text as it is, control sequences included when `terminal`. `now` as in RunDependencies.
+  // `columns`: the terminal's width.
+  ProgressPrinter(std::function<void(const std::string&)> write, bool terminal, std::function<double()> now,
+                  int columns = 100);
+  // Removes the redrawn line.
+  ~ProgressPrinter() override;
+
+  void OnEvent(const Event& event, const RunView& view) override;
+  void OnActivity(const std::string& what) override;
+
+ private:
+  void Line(const std::string& text);
+  void Redraw();
+
+  std::function<void(const std::string&)> write_;
+  const bool terminal_;
+  std::function<double()> now_;
+  const int columns_;
+  std::mutex mutex_;
+  std::string activity_, figures_;
+  double deadline_ = 0;  // 0: none
+  double sitting_started_ = 0;
+  double last_redraw_ = 0;
+  bool drawn_ = false;
+};
+
+}  // namespace hone

@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What people are shown: the difference of two kernels, progress lines, tables and the HTML report of a whole run
+// against a scripted evaluator.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tuner/report/charts.h"
+#include "tuner/report/diff.h"
+#include "tuner/report/html.h"
+#include "tuner/report/progress.h"
+#include "tuner/report/run_text.h"
+#include "tuner/strategies/run_loop.h"
+#include "tuner/strategies/scripted_evaluator.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Diff, IsTheShortestAndKeepsTheOrder) {
+  std::string marks;
+  for (const DiffLine& line : DiffLines("a\nb\nc\nd\n", "a\nc\nx\nd\n"))
+    marks += line.mark + std::string(line.text) + " ";
+  EXPECT_EQ(marks, " a -b  c +x  d ");
+  EXPECT_TRUE(DiffLines("", "").empty());
+  EXPECT_EQ(DiffLines("", "a\n").size(), 1u);
+}
+
+// `patch` understands it: applying the hunks to the first text gives the second.
+std::string Patch(const std::string& before, const std::string& diff) {
+  std::vector<std::string> lines, out;
+  for (size_t at = 0; at < before.size();) {
+    const size_t end = before.find('\n', at);
+    lines.push_back(before.substr(at, end - at));
+    at = end + 1;
+  }
+  size_t next = 0;
+  for (size_t at = 0; at < diff.size();) {
+    const size_t end = diff.find('\n', at);
+    const std::string line = diff.substr(at, end - at);
+    at = end + 1;
+    if (line.starts_with("---") || line.starts_with("+++")) continue;
+    if (line.starts_with("@@")) {
+      const size_t begin = static_cast<size_t>(std::stoi(line.substr(4))) - 1;
+      while (next < begin) out.push_back(lines.at(next++));
+    } else if (line[0] == ' ') {
+      EXPECT_EQ(lines.at(next), line.substr(1));
+      out.push_back(lines.at(next++));
+    } else if (line[0] == '-') {
+      EXPECT_EQ(lines.at(next++), line.substr(1));
+    } else {
+      out.push_back(line.substr(1));
+    }
+  }
+  while (next < lines.size()) out.push_back(lines.at(next++));
+  std::string text;
+  for (const std::string& line : out) text += line + "\n";
+  return text;
+}
+
+TEST(Diff, UnifiedHunksApply) {
+  std::string before, after;
+  for (int i = 0; i < 60; ++i) {
+    before += fmt::format("line {}\n", i);
+    if (i != 5 && i != 30) after += fmt::format("line {}{}\n", i, i == 12 || i == 40 ? " changed" : "");
+    if (i == 33 || i == 59) after += "new\n";
+  }
+  const std::string diff = UnifiedDiff(before, after, "a", "b");
+  EXPECT_EQ(Patch(before, diff), after);
+  EXPECT_LT(diff.size(), before.size() + after.size());
+  EXPECT_EQ(UnifiedDiff(before, before, "a", "b"), "");
+}
+
+TEST(EscapeHtml, LeavesNoMarkupAndNoBrokenText) {
+  EXPECT_EQ(EscapeHtml("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
+  EXPECT_EQ(EscapeHtml("gr\xc3\xb6\xc3\x9f"
+                       "er \xff\x01."),
+            "gr\xc3\xb6\xc3\x9f"
+            "er \xef\xbf\xbd .");
+  EXPECT_EQ(EscapeHtml("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+TEST(Text, DurationsAndSpeedups) {
+  EXPECT_EQ(DurationText(65), "1:05");
+  EXPECT_EQ(DurationText(7384), "2:03:04");
+  EXPECT_EQ(DurationText(-3), "0:00");
+  EXPECT_EQ(SpeedupText({1.5, 1.4, 1.6}, false), "1.500x [1.400, 1.600]");
+  EXPECT_EQ(SpeedupText({1.5, 1.5, 1.5}, true), "1.500x modelled");
+}
+
+class Canned : public ModelProvider {
+ public:
+  explicit Canned(std::vector<std::string> replies) : replies_(std::move(replies)) {}
+  std::string Name() const override { return "canned"; }
+  Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink&, std::stop_token) override {
+    ModelReply reply;
+    if (request.number < static_cast<int64_t>(replies_.size()))
+      reply.text = replies_[static_cast<size_t>(request.number)];
+    else
+      reply.finish = FinishReason::kExhausted;
+    return reply;
+  }
+
+ private:
+  std::vector<std::string> replies_;
+};
+
+struct FinishedRun {
+  std::unique_ptr<RunStore> store = MakeMemoryRunStore();
+  RunView view;
+  std::string printed;
+};
+
+FinishedRun RunOf(std::vector<std::string> replies, bool terminal = false) {
+  FinishedRun run;
+  const Task task = ScriptedTask();
+  ScriptedEvaluator evaluator([](const std::string& source, const Binding&, const Dims& dims) {
+    const size_t at = source.rfind("SPEED ");
+    return (at == std::string::npos ? 100.0 : std::stod(source.substr(at + 6))) * (dims.at("rows") == 16 ? 1 : 10);
+  });
+  Canned provider(std::move(replies));
+  std::unique_ptr<Strategy> strategy = MakeStrategy("refine").value();
+  double clock = 1'790'000'000;
+  const auto now = [&clock] { return clock += 0.5; };
+  RunOptions options;
+  options.model = "canned";
+  options.max_seconds = 600;
+  EXPECT_TRUE(StartRun(*run.store, task, evaluator.facts(), options, "20260921-000000-0001", now()).ok());
+  {
+    ProgressPrinter printer([&](const std::string& text) { run.printed += text; }, terminal, now, 80);
+    RunDependencies d{&task, &evaluator, run.store.get(), &provider, strategy.get(), &printer, now, {}, 1};
+    run.view = ContinueRun(d, "last").value();
+  }
+  return run;
+}
+
+std::string Reply(const std::string& idea, const std::string& mark) {
+  return fmt::format("IDEA: {}\n```cuda\n{}// {}\n```\n", idea, kScriptedSeed, mark);
+}
+
+TEST(Report, TellsTheWholeRunAndSaysModelled) {
+  const FinishedRun run = RunOf({Reply("halve <it> & go", "SPEED 50"), "no code, <script>alert(1)</script>",
+                                 Reply("wrong one", "SCRIPT_WRONG"), Reply("third", "SPEED 25")});
+  const std::string html = HtmlReport(*run.store, run.view).value();
+  EXPECT_THAT(html, HasSubstr("<!doctype html>"));
+  EXPECT_THAT(html, HasSubstr("4.000x as fast as the seed, modelled"));
+  EXPECT_THAT(html, HasSubstr("halve &lt;it&gt; &amp; go"));
+  EXPECT_THAT(html, HasSubstr("wrong_output"));
+  EXPECT_THAT(html, HasSubstr("no_code"));
+  EXPECT_THAT(html, HasSubstr("class=add>+// SPEED 25"));
+  EXPECT_THAT(html, HasSubstr("d=1024 rows=4096"));
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  // Self-contained: nothing is fetched.
+  for (const char* fetched : {"src=", "href=", "@import", "url("})
+    EXPECT_THAT(html, Not(HasSubstr(fetched))) << fetched;
+  // Every element that is opened is closed.
+  for (const char* tag : {"table", "svg", "pre", "details", "dl", "div", "tr"}) {
+    size_t opened = 0, closed = 0;
+    const std::string open = fmt::format("<{}", tag), close = fmt::format("</{}>", tag);
+    for (size_t at = 0; (at = html.find(open, at)) != std::string::npos; at += open.size())
+      opened += html[at + open.size()] == '>' || html[at + open.size()] == ' ';
+    for (size_t at = 0; (at = html.find(close, at)) != std::string::npos; at += close.size()) ++closed;
+    EXPECT_EQ(opened, closed) << tag;
+    EXPECT_GT(opened, 0u) << tag;
+  }
+}
+
+TEST(Report, SaysWhenNothingWasFound) {
+  const FinishedRun run = RunOf({Reply("slower", "SPEED 150")});
+  EXPECT_THAT(ResultText(run.view), HasSubstr("Nothing was found"));
+  EXPECT_THAT(HtmlReport(*run.store, run.view).value(), HasSubstr("Nothing was found"));
+}
+
+TEST(Report, AMeasuredResultComesWithItsInterval) {
+  FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
+  run.view.info.modelled = false;
+  Evaluation& e = run.view.final_result->evaluation;
+  e.modelled = false;
+  for (CaseResult& c : e.cases) {
+    c.speedup = Interval{2.0, 1.9, 2.1};
+    c.timing.status = "stable";
+  }
+  const std::string text = ResultText(run.view);
+  EXPECT_THAT(text, HasSubstr("faster beyond its 95 % interval in 2 of 2 shapes"));
+  EXPECT_THAT(text, HasSubstr("2.000x [1.900, 2.100]"));
+  EXPECT_THAT(text, Not(HasSubstr("modelled")));
+  EXPECT_THAT(HtmlReport(*run.store, run.view).value(), Not(HasSubstr("modelled")));
+}
+
+TEST(Report, AFailedFinalCheckIsNotPraised) {
+  FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
+  run.view.final_result->evaluation.verdict = Verdict::kWrongOutput;
+  EXPECT_THAT(ResultText(run.view), HasSubstr("Do not use it"));
+}
+
+TEST(Show, ANodeHasItsDifferenceItsRequestAndItsReply) {
+  const FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
+  const std::string brief = NodeText(*run.store, run.view, 1, false).value();
+  EXPECT_THAT(brief, HasSubstr("+// SPEED 50"));
+  EXPECT_THAT(brief, HasSubstr("gain over node 0: 2.000x modelled"));
+  EXPECT_THAT(brief, Not(HasSubstr("=== reply")));
+  const std::string full = NodeText(*run.store, run.view, 1, true).value();
+  EXPECT_THAT(full, HasSubstr("=== user (request 0) ==="));
+  EXPECT_THAT(full, HasSubstr("IDEA: halve"));
+  EXPECT_EQ(NodeText(*run.store, run.view, 9, false).status().code(), StatusCode::kNotFound);
+}
+
+TEST(Show, JsonCarriesTheTreeAndTheFinalEvaluation) {
+  const FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
+  const nlohmann::json json = nlohmann::json::parse(RunToJson(run.view));
+  EXPECT_EQ(json["nodes"].size(), 2u);
+  EXPECT_EQ(json["nodes"][1]["parent"], 0);
+  EXPECT_EQ(json["final"]["evaluation"]["verdict"], "ok");
+  EXPECT_EQ(json["modelled"], true);
+  EXPECT_EQ(json["state"], "no_more_ideas");
+}
+
+TEST(Progress, PlainLinesWhenNobodyWatches) {
+  const FinishedRun run = RunOf({Reply("halve", "SPEED 50"), "nothing"});
+  EXPECT_THAT(run.printed, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(run.printed, HasSubstr("halve"));
+  EXPECT_THAT(run.printed, HasSubstr("2.000x so far, modelled"));
+  EXPECT_THAT(run.printed, HasSubstr("no_code"));
+}
+
+TEST(Progress, ATerminalGetsALineThatIsRedrawnAndRemoved) {
+  const FinishedRun run = RunOf({Reply("halve", "SPEED 50")}, true);
+  EXPECT_THAT(run.printed, HasSubstr("attempt 1 of 32, best 2.000x modelled"));
+  EXPECT_THAT(run.printed, HasSubstr(" left"));
+  EXPECT_TRUE(run.printed.ends_with("\r\x1b[K"));
+  // No redrawn line is wider than the terminal.
+  for (size_t at = 0; (at = run.printed.find("\x1b[K", at)) != std::string::npos; at += 3) {
+    const size_t end = run.printed.find_first_of("\r\n", at + 3);
+    const bool redrawn =
+        run.printed.compare(at + 3, 6, "      ") == 0 && end != std::string::npos && run.printed[end] == '\r';
+    EXPECT_TRUE(!redrawn || end - at - 3 <= 80u);
+  }
+}
+
+TEST(RunsTable, IsKindWhenEmpty) {
+  EXPECT_THAT(RunsTable({}), HasSubstr("hone optimize"));
+  const FinishedRun run = RunOf({});
+  EXPECT_THAT(RunsTable(run.store->Runs().value()), HasSubstr("20260921-000000-0001"));
+}
+
+TEST(Charts, AThousandAttemptsStaySmall) {
+  RunView view;
+  for (int i = 0; i < 1000; ++i) {
+    RunNode node;
+    node.id = i;
+    node.idea = "idea";
+    if (i % 3 != 0 || i == 0) node.speedup = 1.0 + i * 1e-3;
+    view.nodes.push_back(node);
+  }
+  EXPECT_LT(AttemptChart(view).size(), 500'000u);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs in words and tables, for a terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/tuner/run_store.h"
+#include "hone/tuner/strategy.h"
+
+namespace hone {
+
+std::string DimsText(const Dims& dims);                           // "d=4096 tokens=256"
+std::string DurationText(double seconds);                         // "1:05", "2:03:04"
+std::string SpeedupText(const Interval& speedup, bool modelled);  // "1.31x [1.29, 1.33]", "1.31x modelled"
+
+// A table of runs, newest first.
+std::string RunsTable(const std::vector<RunInfo>& runs);
+
+// One line a node, and the result.
+std::string RunText(const RunView& view);
+
+// What was found and how sure it is, in a few sentences.
+std::string ResultText(const RunView& view);
+
+// One attempt on one line, without a newline: number, idea, verdict, gain, kept or not.
+std::string NodeLine(const RunView& view, const RunNode& node);
+
+// Everything about one node: idea, reasoning, verdict, timings, the difference to its parent; with `full`, the request
+// and the reply that led to it.
+Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t node, bool full);
+
+// The view as JSON (docs/formats/run-store.md, "hone show --json").
+std::string RunToJson(const RunView& view, int indent = 2);
+
+}  // namespace hone

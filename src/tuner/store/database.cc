@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/store/database.h"
+
+#include <fmt/format.h>
+
+namespace hone {
+
+Statement& Statement::Bind(int index, std::string_view text) {
+  const int code = sqlite3_bind_text64(statement_, index, text.data() == nullptr ? "" : text.data(), text.size(),
+                                       SQLITE_TRANSIENT, SQLITE_UTF8);
+  HONE_CHECK(code == SQLITE_OK || code == SQLITE_NOMEM || code == SQLITE_TOOBIG, "a statement has no such parameter");
+  return *this;
+}
+
+Statement& Statement::Bind(int index, int64_t value) {
+  HONE_CHECK(sqlite3_bind_int64(statement_, index, value) == SQLITE_OK, "a statement has no such parameter");
+  return *this;
+}
+
+Statement& Statement::Bind(int index, double value) {
+  HONE_CHECK(sqlite3_bind_double(statement_, index, value) == SQLITE_OK, "a statement has no such parameter");
+  return *this;
+}
+
+Result<bool> Statement::Step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  const char* sql = sqlite3_sql(statement_);
+  return database_->Error(code, sql == nullptr ? "a statement" : sql);
+}
+
+Status Statement::Run() {
+  HONE_ASSIGN_OR_RETURN(bool row, Step());
+  HONE_CHECK(!row, "a statement without results gave a row");
+  return Status::Ok();
+}
+
+std::string Statement::Text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (text == nullptr) return {};
+  return std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
+}
+
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path, double lock_seconds) {
+  sqlite3* handle = nullptr;
+  const int code =
+      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  std::unique_ptr<Database> database(new Database(path, handle));
+  if (code != SQLITE_OK) return database->Error(code, "open it");
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, static_cast<int>(lock_seconds * 1000));
+  return database;
+}
+
+Status Database::Execute(const char* sql) {
+  const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? Status::Ok() : Error(code, sql);
+}
+
+Result<Statement> Database::Prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  if (code != SQLITE_OK) return Error(code, sql);
+  return Statement(this, statement);
+}
+
+Status Database::Error(int code, std::string_view doing) const {
+  const char* words = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
+  const std::string where = fmt::format("run store {}", path_);
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return Status::Io(
+          fmt::format("{}: no space left ({}); everything stored so far is safe. Free some space, then "
+                      "continue with --resume",
+                      where, words));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return Status::Unavailable(
+          fmt::format("{}: another process kept it locked for too long ({}); everything stored "
+                      "so far is safe",
+                      where, words));
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      return Status::InvalidArgument(fmt::format("{}: not an intact SQLite file ({})", where, words));
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return Status::Io(fmt::format("{}: cannot be opened for writing ({})", where, words));
+    case SQLITE_IOERR:
+      // On a full file system the write-ahead log may fail with an I/O error instead of SQLITE_FULL.
+      return Status::Io(
+          fmt::format("{}: reading or writing failed ({}; system error {}); everything stored so far "
+                      "is safe",
+                      where, words, sqlite3_system_errno(handle_)));
+    default:
+      return Status::Io(fmt::format("{}: {} (while trying: {})", where, words, doing.substr(0, 200)));
+  }
+}
+
+Transaction::~Transaction() {
+  if (open_) (void)database_.Execute("ROLLBACK");
+}
+
+Status Transaction::Begin() {
+  HONE_RETURN_IF_ERROR(database_.Execute("BEGIN IMMEDIATE"));
+  open_ = true;
+  return Status::Ok();
+}
+
+Status Transaction::Commit() {
+  HONE_RETURN_IF_ERROR(database_.Execute("COMMIT"));
+  open_ = false;
+  return Status::Ok();
+}
+
+}  // namespace hone

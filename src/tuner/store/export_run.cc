@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run as a text file of JSON lines, to be kept beside a paper, mailed, or replayed where there is no store.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/hash.h"
+#include "hone/tuner/run_store.h"
+
+namespace hone {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kExportVersion = 1;
+
+// Every 64-digit hexadecimal string in a payload that names a source.
+void CollectHashes(const Json& json, std::set<std::string>& hashes) {
+  if (json.is_string()) {
+    const std::string& text = json.get_ref<const std::string&>();
+    if (text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos) hashes.insert(text);
+  } else if (json.is_structured()) {
+    for (const Json& item : json) CollectHashes(item, hashes);
+  }
+}
+
+// JSON texts are UTF-8, sources (a model's reply) need not be: those travel as hexadecimal bytes.
+Json SourceLine(const std::string& hash, const std::string& text) {
+  try {
+    (void)Json(text).dump();
+    return {{"source", hash}, {"text", text}};
+  } catch (const Json::exception&) {
+    std::string hex;
+    hex.reserve(2 * text.size());
+    for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    return {{"source", hash}, {"hex", hex}};
+  }
+}
+
+std::string SourceText(const Json& json) {
+  if (json.contains("text")) return json.at("text").get<std::string>();
+  const std::string hex = json.at("hex").get<std::string>();
+  std::string text;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    text += static_cast<char>(std::strtol(hex.substr(i, 2).c_str(), nullptr, 16));
+  }
+  return text;
+}
+
+std::string Line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+Result<std::string> ExportRun(RunStore& store, const std::string& run) {
+  HONE_ASSIGN_OR_RETURN(RunInfo info, store.FindRun(run));
+  HONE_ASSIGN_OR_RETURN(std::vector<Event> events, store.Events(info.id));
+  std::string out = Line({{"format", "hone-run"},
+                          {"version", kExportVersion},
+                          {"id", info.id},
+                          {"task", info.task},
+                          {"device", info.device},
+                          {"modelled", info.modelled},
+                          {"strategy", info.strategy},
+                          {"model", info.model},
+                          {"started", info.started}});
+  std::set<std::string> hashes;
+  std::string lines;
+  for (const Event& event : events) {
+    const Json payload = Json::parse(event.payload, nullptr, false);
+    CollectHashes(payload, hashes);
+    Json line = {{"event", EventKindName(event.kind)},
+                 {"sequence", event.sequence},
+                 {"time", event.time},
+                 {"node", event.node},
+                 {"payload", payload}};
+    if (!event.evaluation.empty()) line["evaluation"] = Json::parse(event.evaluation, nullptr, false);
+    lines += Line(line);
+  }
+  for (const std::string& hash : hashes) {
+    Result<std::string> text = store.Source(hash);
+    // A 64-digit string need not be a source (an evaluation's own hash field, say).
+    if (text.ok())
+      out += Line(SourceLine(hash, *text));
+    else if (text.status().code() != StatusCode::kNotFound)
+      return text.status();
+  }
+  return out + lines;
+}
+
+Result<std::string> ImportRun(RunStore& store, std::string_view text) {
+  int number = 0;
+  std::string id;
+  while (!text.empty()) {
+    ++number;
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.empty()) continue;
+    try {
+      const Json json = Json::parse(line);
+      if (number == 1) {
+        if (json.value("format", "") != "hone-run") return Status::InvalidArgument("line 1: not an exported run");
+        if (json.value("version", 0) > kExportVersion) {
+          return Status::InvalidArgument(
+              fmt::format("line 1: exported by a newer Hone (version {})", json.value("version", 0)));
+        }
+        RunInfo info;
+        info.id = json.at("id");
+        info.task = json.at("task");
+        info.device = json.value("device", "");
+        info.modelled = json.value("modelled", false);
+        info.strategy = json.value("strategy", "");
+        info.model = json.value("model", "");
+        info.started = json.value("started", 0.0);
+        HONE_RETURN_IF_ERROR(store.CreateRun(info));
+        id = info.id;
+      } else if (json.contains("source")) {
+        HONE_ASSIGN_OR_RETURN(std::string hash, store.PutSource(SourceText(json)));
+        if (hash != json.at("source").get<std::string>()) {
+          return Status::InvalidArgument(fmt::format("line {}: the text is not what its SHA-256 says", number));
+        }
+      } else {
+        EventDraft draft;
+        std::optional<EventKind> kind = EventKindFromName(json.at("event").get<std::string>());
+        if (!kind) {
+          return Status::InvalidArgument(
+              fmt::format("line {}: unknown event '{}'", number, json.at("event").get<std::string>()));
+        }
+        draft.kind = *kind;
+        draft.time = json.at("time");
+        draft.node = json.at("node");
+        draft.payload = json.at("payload").dump();
+        if (json.contains("evaluation")) draft.evaluation = json.at("evaluation").dump();
+        HONE_RETURN_IF_ERROR(store.Append(id, draft).status());
+      }
+    } catch (const Json::exception& error) {
+      return Status::InvalidArgument(fmt::format("line {}: {}", number, error.what()));
+    }
+  }
+  if (id.empty()) return Status::InvalidArgument("the file is empty: not an exported run");
+  return id;
+}
+
+}  // namespace hone

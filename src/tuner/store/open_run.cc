@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/store/open_run.h"
+
+#include "base/file.h"
+
+namespace hone {
+
+Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name) {
+  OpenedRun opened;
+  std::string id = name;
+  if (name.ends_with(".jsonl") || name.find('/') != std::string::npos) {
+    HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(name));
+    opened.store = MakeMemoryRunStore();
+    Result<std::string> imported = ImportRun(*opened.store, text);
+    if (!imported.ok()) return imported.status().WithContext(name);
+    id = *imported;
+  } else {
+    HONE_ASSIGN_OR_RETURN(opened.store, OpenSqliteRunStore(store_path));
+  }
+  HONE_ASSIGN_OR_RETURN(opened.view, LoadRun(*opened.store, id));
+  return opened;
+}
+
+}  // namespace hone

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens a run for reading, whether it lies in the store or in an exported file.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "hone/tuner/run_store.h"
+#include "hone/tuner/strategy.h"
+
+namespace hone {
+
+struct OpenedRun {
+  std::unique_ptr<RunStore> store;
+  RunView view;
+};
+
+// `name`: as RunStore::FindRun, or the path of an exported run (it ends in .jsonl or holds a slash).
+Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name);
+
+}  // namespace hone

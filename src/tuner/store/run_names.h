@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a user names a run: a full id, a prefix or suffix of one, or "last".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/run_store.h"
+
+namespace hone {
+
+// `runs` newest first; `location` is named in errors. kNotFound lists the newest runs, kInvalidArgument the
+// candidates of an ambiguous name.
+Result<RunInfo> MatchRun(const std::vector<RunInfo>& runs, std::string_view name, const std::string& location);
+
+}  // namespace hone

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// RunOptions as JSON: how a run's options travel in its first event.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+#include "hone/base/status.h"
+#include "hone/tuner/strategy.h"
+
+namespace hone {
+
+nlohmann::json RunOptionsToJson(const RunOptions& options);
+// Absent fields keep their defaults, so that logs of older versions stay readable.
+Result<RunOptions> RunOptionsFromJson(const nlohmann::json& json);
+
+}  // namespace hone

@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The run store in one SQLite file: write-ahead log, every append one transaction, flushed before it is acted on
+// (synchronous = FULL), so that neither `kill -9` nor a lost machine takes back what a run has built upon.
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <mutex>
+
+#include "base/hash.h"
+#include "hone/tuner/run_store.h"
+#include "tuner/store/database.h"
+#include "tuner/store/run_names.h"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSchemaVersion = 1;
+constexpr int kApplicationId = 0x484f4e45;  // "HONE", so that `file` and we know our own
+
+constexpr char kSchema[] = R"sql(
+CREATE TABLE sources (
+  sha256 TEXT PRIMARY KEY,
+  text   TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE runs (
+  id       TEXT PRIMARY KEY,
+  task     TEXT NOT NULL,
+  device   TEXT NOT NULL,
+  modelled INTEGER NOT NULL,
+  strategy TEXT NOT NULL,
+  model    TEXT NOT NULL,
+  started  REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE events (
+  run      TEXT NOT NULL REFERENCES runs(id),
+  sequence INTEGER NOT NULL,
+  time     REAL NOT NULL,
+  kind     TEXT NOT NULL,
+  node     INTEGER NOT NULL,
+  payload  TEXT NOT NULL,
+  PRIMARY KEY (run, sequence)
+) WITHOUT ROWID;
+CREATE TABLE evaluations (
+  run      TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  json     TEXT NOT NULL,
+  PRIMARY KEY (run, sequence),
+  FOREIGN KEY (run, sequence) REFERENCES events(run, sequence)
+) WITHOUT ROWID;
+)sql";
+
+class FileClaim : public RunClaim {
+ public:
+  FileClaim(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  ~FileClaim() override {
+    // The file goes first, while the lock is still ours: nobody can hold a lock on a file that is gone.
+    ::unlink(path_.c_str());
+    ::close(fd_);
+  }
+
+ private:
+  int fd_;
+  std::string path_;
+};
+
+class SqliteRunStore : public RunStore {
+ public:
+  explicit SqliteRunStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+
+  std::string Location() const override { return database_->path(); }
+
+  Status CreateRun(const RunInfo& info) override {
+    std::lock_guard lock(mutex_);
+    HONE_ASSIGN_OR_RETURN(Statement insert,
+                          database_->Prepare("INSERT INTO runs (id, task, device, modelled, strategy, model, started) "
+                                             "VALUES (?, ?, ?, ?, ?, ?, ?)"));
+    insert.Bind(1, info.id).Bind(2, info.task).Bind(3, info.device).Bind(4, int64_t{info.modelled});
+    insert.Bind(5, info.strategy).Bind(6, info.model).Bind(7, info.started);
+    return insert.Run();
+  }
+
+  Result<std::vector<RunInfo>> Runs() override {
+    std::lock_guard lock(mutex_);
+    HONE_ASSIGN_OR_RETURN(
+        Statement select,
+        database_->Prepare(
+            "SELECT id, task, device, modelled, strategy, model, started, "
+            "(SELECT count(*) FROM events WHERE run = id), "
+            "(SELECT CASE kind WHEN 'ended' THEN json_extract(payload, '$.reason') END FROM events WHERE run = id "
+            " ORDER BY sequence DESC LIMIT 1) FROM runs ORDER BY started DESC, id DESC"));
+    std::vector<RunInfo> runs;
+    while (true) {
+      HONE_ASSIGN_OR_RETURN(bool row, select.Step());
+      if (!row) return runs;
+      RunInfo info;
+      info.id = select.Text(0);
+      info.task = select.Text(1);
+      info.device = select.Text(2);
+      info.modelled = select.Integer(3) != 0;
+      info.strategy = select.Text(4);
+      info.model = select.Text(5);
+      info.started = select.Real(6);
+      info.events = select.Integer(7);
+      info.state = select.Text(8);
+      if (info.state.empty()) info.state = "open";
+      runs.push_back(std::move(info));
+    }
+  }
+
+  Result<RunInfo> FindRun(std::string_view name) override {
+    HONE_ASSIGN_OR_RETURN(std::vector<RunInfo> runs, Runs());
+    return MatchRun(runs, name, Location());
+  }
+
+  Result<std::unique_ptr<RunClaim>> Claim(const std::string& run) override {
+    const std::string path = fmt::format("{}-{}.lock", database_->path(), run);
+    while (true) {
+      const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+      if (fd < 0) return Status::Io(fmt::format("create {}: {}", path, strerror(errno)));
+      if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        const int error = errno;
+        ::close(fd);
+        if (error != EWOULDBLOCK) return Status::Io(fmt::format("lock {}: {}", path, strerror(error)));
+        return Status::Unavailable(fmt::format("run {} is being continued by another process", run));
+      }
+      // The holder before us may have removed the file between our open and our lock; then we hold nothing.
+      struct stat held {
+      }, named{};
+      if (::fstat(fd, &held) == 0 && ::stat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino) {
+        return std::unique_ptr<RunClaim>(std::make_unique<FileClaim>(fd, path));
+      }
+      ::close(fd);
+    }
+  }
+
+  Result<int64_t> Append(const std::string& run, const EventDraft& event) override {
+    std::lock_guard lock(mutex_);
+    Transaction transaction(*database_);
+    HONE_RETURN_IF_ERROR(transaction.Begin());
+    for (const std::string& source : event.sources) HONE_RETURN_IF_ERROR(InsertSource(source, Sha256Hex(source)));
+    int64_t sequence = 0;
+    {
+      HONE_ASSIGN_OR_RETURN(Statement next,
+                            database_->Prepare("SELECT coalesce(max(sequence) + 1, 0) FROM events WHERE run = ?"));
+      next.Bind(1, run);
+      HONE_ASSIGN_OR_RETURN(bool row, next.Step());
+      HONE_CHECK(row, "an aggregate gave no row");
+      sequence = next.Integer(0);
+    }
+    {
+      HONE_ASSIGN_OR_RETURN(Statement insert,
+                            database_->Prepare("INSERT INTO events (run, sequence, time, kind, node, payload) "
+                                               "VALUES (?, ?, ?, ?, ?, ?)"));
+      insert.Bind(1, run).Bind(2, sequence).Bind(3, event.time).Bind(4, EventKindName(event.kind));
+      insert.Bind(5, event.node).Bind(6, event.payload);
+      HONE_RETURN_IF_ERROR(insert.Run());
+    }
+    if (!event.evaluation.empty()) {
+      HONE_ASSIGN_OR_RETURN(Statement insert,
+                            database_->Prepare("INSERT INTO evaluations (run, sequence, json) VALUES (?, ?, ?)"));
+      insert.Bind(1, run).Bind(2, sequence).Bind(3, event.evaluation);
+      HONE_RETURN_IF_ERROR(insert.Run());
+    }
+    HONE_RETURN_IF_ERROR(transaction.Commit());
+    return sequence;
+  }
+
+  Result<std::vector<Event>> Events(const std::string& run, int64_t from) override {
+    std::lock_guard lock(mutex_);
+    HONE_ASSIGN_OR_RETURN(
+        Statement select,
+        database_->Prepare("SELECT e.sequence, e.time, e.kind, e.node, e.payload, v.json FROM events e "
+                           "LEFT JOIN evaluations v ON v.run = e.run AND v.sequence = e.sequence "
+                           "WHERE e.run = ? AND e.sequence >= ? ORDER BY e.sequence"));
+    select.Bind(1, run).Bind(2, from);
+    std::vector<Event> events;
+    while (true) {
+      HONE_ASSIGN_OR_RETURN(bool row, select.Step());
+      if (!row) return events;
+      Event event;
+      event.sequence = select.Integer(0);
+      event.time = select.Real(1);
+      const std::string kind = select.Text(2);
+      std::optional<EventKind> known = EventKindFromName(kind);
+      if (!known) {
+        return Status::InvalidArgument(
+            fmt::format("run store {}: run {} has an event of unknown kind '{}' at {}; a "
+                        "newer Hone may have written it",
+                        Location(), run, kind, event.sequence));
+      }
+      event.kind = *known;
+      event.node = select.Integer(3);
+      event.payload = select.Text(4);
+      event.evaluation = select.Text(5);
+      events.push_back(std::move(event));
+    }
+  }
+
+  Result<std::string> PutSource(std::string_view text) override {
+    std::lock_guard lock(mutex_);
+    std::string hash = Sha256Hex(text);
+    HONE_RETURN_IF_ERROR(InsertSource(text, hash));
+    return hash;
+  }
+
+  Result<std::string> Source(const std::string& sha256) override {
+    std::lock_guard lock(mutex_);
+    HONE_ASSIGN_OR_RETURN(Statement select, database_->Prepare("SELECT text FROM sources WHERE sha256 = ?"));
+    select.Bind(1, sha256);
+    HONE_ASSIGN_OR_RETURN(bool row, select.Step());
+    if (!row) return Status::NotFound(fmt::format("run store {}: no source with SHA-256 {}", Location(), sha256));
+    return select.Text(0);
+  }
+
+  // Makes the tables of a new file, or checks those of an old one.
+  Status Prepare(const SqliteStoreOptions& options) {
+    HONE_ASSIGN_OR_RETURN(int64_t application, Pragma("application_id"));
+    HONE_ASSIGN_OR_RETURN(int64_t version, Pragma("user_version"));
+    HONE_ASSIGN_OR_RETURN(int64_t tables, Scalar("SELECT count(*) FROM sqlite_master"));
+    if (application != kApplicationId && tables > 0) {
+      return Status::InvalidArgument(fmt::format("{} is an SQLite file, but not a run store of Hone", Location()));
+    }
+    if (version > kSchemaVersion) {
+      return Status::InvalidArgument(
+          fmt::format("run store {} has schema version {}; this Hone knows up to {}. Use "
+                      "the newer Hone that wrote it",
+                      Location(), version, kSchemaVersion));
+    }
+    HONE_RETURN_IF_ERROR(
+        database_->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
+                           "PRAGMA foreign_keys = ON;"));
+    if (options.max_pages > 0) {
+      HONE_RETURN_IF_ERROR(database_->Execute(fmt::format("PRAGMA max_page_count = {}", options.max_pages).c_str()));
+    }
+    Transaction transaction(*database_);
+    HONE_RETURN_IF_ERROR(transaction.Begin());
+    // Another process may have made them since we looked.
+    HONE_ASSIGN_OR_RETURN(version, Pragma("user_version"));
+    if (version < 1) {
+      HONE_RETURN_IF_ERROR(database_->Execute(kSchema));
+      HONE_RETURN_IF_ERROR(database_->Execute(
+          fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion).c_str()));
+    }
+    return transaction.Commit();
+  }
+
+ private:
+  Status InsertSource(std::string_view text, const std::string& hash) {
+    HONE_ASSIGN_OR_RETURN(Statement insert, database_->Prepare("INSERT INTO sources (sha256, text) VALUES (?, ?) "
+                                                               "ON CONFLICT (sha256) DO NOTHING"));
+    insert.Bind(1, hash).Bind(2, text);
+    return insert.Run();
+  }
+
+  Result<int64_t> Scalar(std::string_view sql) {
+    HONE_ASSIGN_OR_RETURN(Statement select, database_->Prepare(sql));
+    HONE_ASSIGN_OR_RETURN(bool row, select.Step());
+    return row ? select.Integer(0) : 0;
+  }
+  Result<int64_t> Pragma(std::string_view name) { return Scalar(fmt::format("PRAGMA {}", name)); }
+
+  std::mutex mutex_;
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, const SqliteStoreOptions& options) {
+  std::error_code error;
+  if (const fs::path parent = fs::path(path).parent_path(); !parent.empty()) {
+    fs::create_directories(parent, error);
+    if (error) return Status::Io(fmt::format("create folder {}: {}", parent.string(), error.message()));
+  }
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path, options.lock_seconds));
+  auto store = std::make_unique<SqliteRunStore>(std::move(database));
+  HONE_RETURN_IF_ERROR(store->Prepare(options));
+  return std::unique_ptr<RunStore>(std::move(store));
+}
+
+}  // namespace hone

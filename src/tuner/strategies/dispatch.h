@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the outcome of a sweep into a candidate: the best binding becomes every tunable's first choice, and shapes
+// with another winner get launch entries of their own, with `when` and `with`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/candidate.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+// What one shape wants.
+struct ShapeChoice {
+  Dims dims;
+  Binding binding;
+};
+
+struct DispatchRule {
+  std::string when;  // expression over the dimensions
+  Binding binding;
+};
+
+// Rules for the shapes whose binding is not `common`. Where one dimension, or the product of all, tells the winners
+// apart, the rules are ranges of it, split at the geometric middle between neighbours, so that shapes in between get
+// a sensible choice; else each shape is named exactly.
+std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shapes, const Binding& common);
+
+// The candidate's text with `common` first and the rules in front of its entries. The same device code, the same
+// comments. kInvalidArgument when the plan cannot carry rules (a workspace or a memset depends on a tunable).
+Result<std::string> WriteDispatch(const Candidate& candidate, const Task& task, const Binding& common,
+                                  const std::vector<DispatchRule>& rules);
+
+}  // namespace hone

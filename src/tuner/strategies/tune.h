@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tuning: every binding of a candidate's tunables is judged, and the winners, shape by shape, are written into a new
+// candidate. No model is asked.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "hone/tuner/candidate.h"
+#include "hone/tuner/evaluator.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+struct TunePoint {
+  Binding binding;
+  Evaluation evaluation;
+  std::optional<Interval> gain;  // geometric mean over the incumbent; only when the verdict is ok
+};
+
+struct TuneOptions {
+  std::string incumbent_source;  // all bindings are timed against it; empty: the task's seed
+  std::string incumbent_name;
+  int64_t max_points = 64;  // of the bindings, the first choices and their neighbours come first
+  int parallel = 2;         // evaluations in flight: their compiles overlap, the device is held by one
+  int correctness_trials = 1;
+  bool warm = false;
+  int max_quads = 0;
+  // A shape gets a binding of its own when that is surely faster there, by this share.
+  double shape_margin = 0.005;
+  std::map<std::string, Evaluation> known;  // by BindingKey: points of an earlier, interrupted sweep
+  // Called for every new point, one at a time, before it is used; a Status ends the sweep.
+  std::function<Status(const Binding&, const Evaluation&)> on_point;
+  std::stop_token stop;
+};
+
+struct TuneResult {
+  std::vector<TunePoint> points;                 // in the order tried; known ones included
+  int64_t left_out = 0;                          // bindings beyond max_points, or not reached before a stop
+  std::optional<size_t> best;                    // point with the best mean; nullopt: no binding was ok
+  std::vector<std::pair<Dims, size_t>> winners;  // by time case: the point to use there
+  std::string source;                            // the candidate with its winners; empty: it needs no change
+  std::string summary;                           // one sentence
+};
+
+// kPending when a spool holds points that are not judged yet: all are submitted, and the sweep is asked for again
+// later. kCancelled only when stopped before any point was judged; the Status of the evaluator or of on_point
+// otherwise.
+Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const Candidate& candidate,
+                                 const TuneOptions& options);
+
+// The bindings to try, best informed first: the first choices, then those that differ from them in one tunable, then
+// the others in file order; at most `max_points`.
+std::vector<Binding> SweepOrder(const LaunchPlan& plan, int64_t max_points);
+
+}  // namespace hone

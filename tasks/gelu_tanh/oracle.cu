@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The trusted answer to gelu_tanh: one thread an output, everything in double.
+/*hone
+[[launch]]
+kernel = "gelu_tanh_oracle"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["x", "ref:out", "rows * d:i64"]
+*/
+
+// The linter compiles the oracle again with other definitions of these, to see what a kernel of lower
+// precision would answer: the type sums are kept in, how inputs are read, how intermediate values are kept.
+#ifndef HONE_ORACLE_ACC
+#define HONE_ORACLE_ACC double
+#endif
+#ifndef HONE_ORACLE_IN
+#define HONE_ORACLE_IN(x) static_cast<double>(x)
+#endif
+#ifndef HONE_ORACLE_MID
+#define HONE_ORACLE_MID(x) (x)
+#endif
+
+__global__ void gelu_tanh_oracle(const float* x, double* out, long long elements) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= elements) return;
+  const double value = HONE_ORACLE_IN(x[i]);
+  const double sqrt_2_over_pi = 0.79788456080286535588;
+  const double u = HONE_ORACLE_MID(sqrt_2_over_pi * (value + 0.044715 * value * value * value));
+  // (1 + tanh(u)) / 2 written so that nothing cancels: it is the logistic function of 2 u.
+  out[i] = value * HONE_ORACLE_MID(1.0 / (1.0 + HONE_ORACLE_MID(exp(-2.0 * u))));
+}

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the candidates under tests/cheats and tests/honest. Each says in its opening comment what it is:
+//   // task: relu
+//   // expect: rule_violation,crashed      any of these verdicts; `ok` for honest ones
+//   // where: sim gpu                      the devices on which it is to be judged
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hone {
+
+struct CorpusEntry {
+  std::string path, name, task, source;
+  std::vector<std::string> expect;
+  bool on_sim = false, on_gpu = false;
+};
+
+// Every .cu file of `directory`, sorted by name. A file without its three lines comes back with an empty
+// task: the tests refuse it.
+std::vector<CorpusEntry> ReadCorpus(const std::string& directory);
+
+}  // namespace hone

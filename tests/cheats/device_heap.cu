@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps its state on the device heap.
+//
+// task: relu
+// expect: rule_violation,unsupported,compile_error
+// where: gpu
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["x", "out", "rows * d:i64"]
+*/
+__global__ void cheat(const float* x, float* out, long long n) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+  if (i < n) out[i] = fmaxf(x[i], 0.0f);
+  if (i == 0) *static_cast<int*>(malloc(4)) = 1;
+}

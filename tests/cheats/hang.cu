@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops for ever.
+//
+// task: relu
+// expect: timed_out
+// where: sim gpu
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["x", "out", "rows * d:i64"]
+*/
+__global__ void cheat(const float* x, float* out, long long n) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+  volatile float* spin = out;
+  if (i == 0) {
+    spin[0] = 1.0f;
+    while (spin[0] != 2.0f) {
+    }
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls a host library from device code.
+//
+// task: relu
+// expect: compile_error,unsupported
+// where: gpu
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["x", "out", "rows * d:i64"]
+*/
+#include <cstdlib>
+
+__global__ void cheat(const float* x, float* out, long long n) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+  if (i < n) out[i] = fmaxf(x[i], 0.0f);
+  if (i == 0) system("true");
+}

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rounds its inputs to float16.
+//
+// task: matmul_f32
+// expect: wrong_output
+// where: sim gpu
+/*hone
+[[launch]]
+kernel = "matmul"
+grid   = ["ceil_div(m * n, 128)"]
+block  = ["128"]
+args   = ["a", "b", "c", "m:i64", "n:i64", "k:i64"]
+*/
+#include <cuda_fp16.h>
+
+__global__ void matmul(const float* a, const float* b, float* c, long long m, long long n, long long k) {
+  const long long i = blockIdx.x * 128LL + threadIdx.x;
+  if (i >= m * n) return;
+  float sum = 0.0f;
+  for (long long j = 0; j < k; ++j) {
+    sum += __half2float(__float2half_rn(a[i / n * k + j])) * __half2float(__float2half_rn(b[j * n + i % n]));
+  }
+  c[i] = sum;
+}

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks the plan for the oracle's result.
+//
+// task: relu
+// expect: parse_error
+// where: sim gpu
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["ref:out", "out", "rows * d:i64"]
+*/
+__global__ void cheat(const float* x, float* out, long long n) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+  if (i < n) out[i] = x[i];
+}

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Works in float16 throughout.
+//
+// task: softmax
+// expect: wrong_output
+// where: sim gpu
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["rows"]
+block  = ["256"]
+args   = ["x", "out", "d:i64"]
+*/
+#include <cuda_fp16.h>
+
+__device__ float BlockReduce(float v, bool maximum) {
+  __shared__ float lanes[256];
+  lanes[threadIdx.x] = v;
+  __syncthreads();
+  for (int k = 128; k > 0; k /= 2) {
+    if (threadIdx.x < k) {
+      const float other = lanes[threadIdx.x + k];
+      lanes[threadIdx.x] = maximum ? fmaxf(lanes[threadIdx.x], other) : lanes[threadIdx.x] + other;
+    }
+    __syncthreads();
+  }
+  const float result = lanes[0];
+  __syncthreads();
+  return result;
+}
+
+__global__ void cheat(const float* x, float* out, long long d) {
+  const float* row = x + blockIdx.x * d;
+  float* result = out + blockIdx.x * d;
+  float top = -1e30f, sum = 0.0f;
+  for (long long i = threadIdx.x; i < d; i += 256) top = fmaxf(top, row[i]);
+  top = BlockReduce(top, true);
+  for (long long i = threadIdx.x; i < d; i += 256) sum += __half2float(__float2half_rn(expf(row[i] - top)));
+  sum = BlockReduce(sum, false);
+  for (long long i = threadIdx.x; i < d; i += 256) {
+    result[i] = __half2float(__float2half_rn(expf(row[i] - top))) / sum;
+  }
+}

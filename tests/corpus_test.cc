@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every cheat is caught with the verdict it deserves, and no honest kernel is refused.
+//
+// Runs on the simulated GPU by default; HONE_TEST_DEVICE=cuda:0 judges the same files on a GPU. Where the program
+// was carried to another machine, HONE_TEST_SOURCE and HONE_TEST_BINARY say where the tree and the build are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "hone/tuner/evaluator.h"
+#include "tests/candidate_corpus.h"
+
+namespace hone {
+namespace {
+
+std::string TestDevice() {
+  const char* device = std::getenv("HONE_TEST_DEVICE");
+  return device == nullptr ? "sim" : device;
+}
+
+std::string Where(const char* variable, const char* built) {
+  const char* place = std::getenv(variable);
+  return place == nullptr ? built : place;
+}
+std::string SourceDirectory() { return Where("HONE_TEST_SOURCE", HONE_SOURCE_DIR); }
+std::string BinaryDirectory() { return Where("HONE_TEST_BINARY", HONE_BINARY_DIR); }
+
+// One evaluator for the whole program: a candidate that crashes or hangs must not spoil the next verdict.
+Evaluator& SharedEvaluator() {
+  static std::unique_ptr<Evaluator> evaluator = [] {
+    EvaluatorOptions options;
+    options.device = TestDevice();
+    options.executable = BinaryDirectory() + "/bin/hone";
+    options.cache_directory = BinaryDirectory() + "/tests/cache";
+    options.launch_limit_seconds = 2;
+    Result<std::unique_ptr<Evaluator>> made = MakeEvaluator(options);
+    if (!made.ok()) ADD_FAILURE() << made.status().message();
+    return made.ok() ? std::move(*made) : nullptr;
+  }();
+  return *evaluator;
+}
+
+void PrintTo(const CorpusEntry& entry, std::ostream* out) { *out << entry.name; }
+
+class Corpus : public testing::TestWithParam<CorpusEntry> {
+ protected:
+  void Judge() {
+    const CorpusEntry& entry = GetParam();
+    ASSERT_FALSE(entry.task.empty()) << entry.path << " lacks its '// task:' line";
+    ASSERT_FALSE(entry.expect.empty()) << entry.path << " lacks its '// expect:' line";
+    ASSERT_TRUE(entry.on_sim || entry.on_gpu) << entry.path << " lacks its '// where:' line";
+    const bool on_sim = TestDevice().rfind("sim", 0) == 0;
+    if (on_sim ? !entry.on_sim : !entry.on_gpu) GTEST_SKIP() << "not for " << TestDevice() << ", by its own 'where' line";
+    Result<Task> task = LoadTask(SourceDirectory() + "/tasks/" + entry.task);
+    ASSERT_TRUE(task.ok()) << task.status().message();
+    EvaluationRequest request;
+    request.source = entry.source;
+    request.name = entry.name + ".cu";
+    // On a GPU the timed launches are part of the defence; the simulator's modelled times are not.
+    request.time = !on_sim;
+    request.warm = false;
+    request.max_quads = 10;
+    if (!on_sim) request.only_time_cases = {1};  // every task's second timed shape is past the sizes of its checks
+    Result<Evaluation> evaluation = SharedEvaluator().Evaluate(*task, request);
+    ASSERT_TRUE(evaluation.ok()) << evaluation.status().message();
+    EXPECT_THAT(entry.expect, testing::Contains(std::string(VerdictName(evaluation->verdict))))
+        << evaluation->detail << "\nseed " << evaluation->seed << "\n" << evaluation->log;
+    if (evaluation->verdict != Verdict::kOk) {
+      EXPECT_FALSE(evaluation->detail.empty()) << "a rejection must say why";
+      EXPECT_FALSE(evaluation->geomean_speedup.has_value()) << "timings exist only with the verdict ok";
+    }
+  }
+};
+
+class Cheats : public Corpus {};
+class Honest : public Corpus {};
+
+TEST_P(Cheats, AreCaughtWithTheVerdictTheyDeserve) { Judge(); }
+TEST_P(Honest, AreNeverRefused) { Judge(); }
+
+std::string Name(const testing::TestParamInfo<CorpusEntry>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Corpus, Cheats, testing::ValuesIn(ReadCorpus(SourceDirectory() + "/tests/cheats")), Name);
+INSTANTIATE_TEST_SUITE_P(Corpus, Honest, testing::ValuesIn(ReadCorpus(SourceDirectory() + "/tests/honest")), Name);
+
+TEST(CorpusSize, HoldsAtLeastFortyCheatsAndSixtyHonestKernels) {
+  EXPECT_GE(ReadCorpus(SourceDirectory() + "/tests/cheats").size(), 40u);
+  EXPECT_GE(ReadCorpus(SourceDirectory() + "/tests/honest").size(), 60u);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the documents say about the tree, the links and the commands is true.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "base/subprocess.h"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kRoot = HONE_SOURCE_DIR;
+
+std::string Read(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::vector<fs::path> Documents() {
+  std::vector<fs::path> documents;
+  for (const auto& entry : fs::directory_iterator(kRoot)) {
+    if (entry.path().extension() == ".md") documents.push_back(entry.path());
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
+    if (entry.path().extension() == ".md") documents.push_back(entry.path());
+  }
+  return documents;
+}
+
+std::string Hone(const std::vector<std::string>& arguments) {
+  SubprocessOptions options;
+  options.argv = {HONE_BINARY_DIR "/bin/hone"};
+  options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+  options.environment = {"HOME=/tmp"};
+  options.limit_seconds = 60;
+  Result<SubprocessResult> result = RunSubprocess(options);
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  return result.ok() ? result->out : "";
+}
+
+TEST(Documents, LinksLeadSomewhere) {
+  const std::regex link(R"(\]\(([^)#:]+)(#[^)]*)?\))");
+  int links = 0;
+  for (const fs::path& document : Documents()) {
+    const std::string text = Read(document);
+    for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it) {
+      EXPECT_TRUE(fs::exists(document.parent_path() / (*it)[1].str())) << document << " links to " << (*it)[1];
+      ++links;
+    }
+  }
+  EXPECT_GT(links, 5);
+}
+
+TEST(Documents, ReadmeShowsTheTreeAsItIs) {
+  const std::string readme = Read(kRoot / "README.md");
+  const size_t begin = readme.find("```\napps/");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string tree = readme.substr(begin + 4, readme.find("\n```", begin + 4) - begin - 4);
+  std::istringstream lines(tree);
+  std::vector<std::string> named;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string path = line.substr(0, line.find('/', line.rfind('/', line.find(' '))) + 1);
+    const std::string folder = line.substr(0, line.find(' '));
+    EXPECT_TRUE(fs::is_directory(kRoot / folder)) << folder << " is in README's tree, not on disk";
+    named.push_back(folder.substr(0, folder.find('/')));
+  }
+  for (const auto& entry : fs::directory_iterator(kRoot)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory() || name[0] == '.' || name.rfind("build", 0) == 0) continue;
+    EXPECT_THAT(named, testing::Contains(name)) << name << "/ is on disk, not in README's tree";
+  }
+}
+
+TEST(Documents, ReadmeNamesEveryCommandAndNoOther) {
+  const std::string help = Hone({"--help"});
+  const size_t begin = help.find("Subcommands:");
+  ASSERT_NE(begin, std::string::npos) << help;
+  std::vector<std::string> commands;
+  std::istringstream lines(help.substr(help.find('\n', begin) + 1));
+  for (std::string line; std::getline(lines, line) && line.rfind("  ", 0) == 0;) {
+    std::istringstream words(line);
+    std::string command;
+    words >> command;
+    if (line[2] != ' ') commands.push_back(command);
+  }
+  ASSERT_GE(commands.size(), 8u);
+  const std::string readme = Read(kRoot / "README.md");
+  for (const std::string& command : commands) {
+    EXPECT_NE(readme.find("`hone " + command), std::string::npos) << "README does not mention hone " << command;
+  }
+  const std::regex mentioned(R"(`hone ([a-z]+))");
+  for (std::sregex_iterator it(readme.begin(), readme.end(), mentioned), end; it != end; ++it) {
+    EXPECT_THAT(commands, testing::Contains((*it)[1].str())) << "README mentions a command there is none of";
+  }
+}
+
+TEST(Documents, EveryTaskIsListed) {
+  size_t folders = 0;
+  for (const auto& entry : fs::directory_iterator(kRoot / "tasks")) folders += fs::exists(entry.path() / "task.toml");
+  const std::string listed = Hone({"tasks"});
+  EXPECT_EQ(static_cast<size_t>(std::count(listed.begin(), listed.end(), '\n')), folders) << listed;
+  EXPECT_GE(folders, 12u);
+}
+
+TEST(Documents, SourcesCarryTheirLicence) {
+  for (const char* folder : {"src", "apps", "include", "tests", "benchmarks"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".cc" && extension != ".h" && extension != ".cu") continue;
+      std::ifstream file(entry.path());
+      std::string first;
+      std::getline(file, first);
+      EXPECT_NE(first.find("SPDX-FileCopyrightText"), std::string::npos) << entry.path();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hone` as a user types it: results, exit statuses, JSON fields, and what bad input is told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+
+namespace hone {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+const std::string kSource = HONE_SOURCE_DIR;
+
+struct Outcome {
+  int status = -1;
+  std::string out, err;
+};
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<TemporaryDirectory> made = MakeTemporaryDirectory();
+    ASSERT_TRUE(made.ok());
+    scratch_ = std::move(*made);
+  }
+  Outcome Hone(std::vector<std::string> arguments) {
+    SubprocessOptions options;
+    options.argv = {HONE_BINARY_DIR "/bin/hone"};
+    options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+    options.environment = {"PATH=/usr/local/cuda/bin:/usr/bin:/bin", "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache",
+                           "HONE_STATE=" + scratch_.path()};
+    options.working_directory = kSource;
+    options.limit_seconds = 300;
+    Result<SubprocessResult> result = RunSubprocess(options);
+    EXPECT_TRUE(result.ok()) << result.status().message();
+    if (!result.ok()) return {};
+    EXPECT_EQ(result->exit.signal, 0) << result->exit.Describe();
+    return {result->exit.exit_status, result->out, result->err};
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = scratch_ / name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path) << text;
+    return path;
+  }
+  TemporaryDirectory scratch_;
+};
+
+TEST_F(CommandLine, ListsTheTasksAsJson) {
+  const Outcome outcome = Hone({"tasks", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json tasks = json::parse(outcome.out).at("tasks");
+  EXPECT_GE(tasks.size(), 12u);
+  for (const json& task : tasks) {
+    EXPECT_TRUE(task.at("has_seed").get<bool>()) << task.at("name");
+    for (const json& c : task.at("cases")) EXPECT_TRUE(c.contains("bytes"));
+  }
+}
+
+TEST_F(CommandLine, ListsTheSimulatedGpuAndSaysThatItsTimesAreModelled) {
+  const Outcome outcome = Hone({"devices", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json devices = json::parse(outcome.out).at("devices");
+  ASSERT_FALSE(devices.empty());
+  EXPECT_EQ(devices.back().at("id").get<std::string>().rfind("sim", 0), 0u);
+  EXPECT_TRUE(devices.back().at("modelled").get<bool>());
+}
+
+TEST_F(CommandLine, EvaluatesASeedOnTheSimulatorWithTheDocumentedFields) {
+  const Outcome outcome = Hone({"eval", "silu_and_mul", "tasks/silu_and_mul/seed.cu", "--device", "sim", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+  const json e = json::parse(outcome.out);
+  EXPECT_EQ(e.at("verdict"), "ok") << e.dump(1);
+  EXPECT_TRUE(e.at("modelled").get<bool>());
+  for (const char* field : {"detail", "device", "geomean_speedup", "resources", "stages", "wall_seconds"}) {
+    EXPECT_TRUE(e.contains(field)) << field;
+  }
+  int timed = 0;
+  for (const json& c : e.at("cases")) {
+    EXPECT_TRUE(c.contains("dims") && c.contains("role"));
+    if (c.at("role") != "time") continue;
+    ++timed;
+    EXPECT_GT(c.at("time_us").at("median").get<double>(), 0);
+    EXPECT_TRUE(c.at("time_us").contains("ci95"));
+    EXPECT_TRUE(c.at("speedup").contains("ci95"));
+    EXPECT_GT(c.at("baseline_us").get<double>(), 0);
+    EXPECT_GT(c.at("floor_us").get<double>(), 0);
+    EXPECT_GT(c.at("floor_fraction").get<double>(), 0);
+  }
+  EXPECT_GE(timed, 3);
+  // The seed against itself.
+  EXPECT_NEAR(e.at("geomean_speedup").get<double>(), 1.0, 1e-9);
+}
+
+TEST_F(CommandLine, RejectsAWrongCandidateWithStatusOneAndNoTimes) {
+  const Outcome outcome = Hone({"eval", "relu", "tests/cheats/identity.cu", "--device", "sim", "--json"});
+  EXPECT_EQ(outcome.status, 1);
+  const json e = json::parse(outcome.out);
+  EXPECT_EQ(e.at("verdict"), "wrong_output");
+  for (const json& c : e.at("cases")) EXPECT_NE(c.at("role"), "time");
+}
+
+TEST_F(CommandLine, TellsWhatIsWrongWithAPlan) {
+  const std::string path = Write("bad.cu", "/*hone\n[[launch]]\nkernel = \"k\"\ngird = [\"1\"]\nblock = [\"1\"]\nargs = []\n*/\n__global__ void k() {}\n");
+  const Outcome outcome = Hone({"eval", "relu", path, "--device", "sim"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.out, HasSubstr("bad.cu:2"));
+  EXPECT_THAT(outcome.out, HasSubstr("field 'grid'"));
+}
+
+TEST_F(CommandLine, TellsWhatIsWrongWithATask) {
+  std::string toml = *ReadFile(kSource + "/tasks/relu/task.toml");
+  toml.replace(toml.find("role = \"in\""), 11, "role = \"into\"");
+  Write("task/task.toml", toml);
+  const Outcome outcome = Hone({"eval", scratch_ / "task", "tasks/relu/seed.cu", "--device", "sim"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("task.toml:"));
+  EXPECT_THAT(outcome.err, HasSubstr("role"));
+}
+
+TEST_F(CommandLine, NamesTheTasksThereAreWhenOneIsNot) {
+  const Outcome outcome = Hone({"eval", "no_such_task", "x.cu"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("silu_and_mul"));
+}
+
+TEST_F(CommandLine, SaysThatACandidateCannotBeRead) {
+  const Outcome outcome = Hone({"eval", "relu", "/no/such/file.cu", "--device", "sim"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("/no/such/file.cu"));
+}
+
+TEST_F(CommandLine, RefusesUnknownOptionsAndDevices) {
+  EXPECT_EQ(Hone({"eval", "relu", "tasks/relu/seed.cu", "--devise", "sim"}).status, 2);
+  const Outcome outcome = Hone({"eval", "relu", "tasks/relu/seed.cu", "--device", "tpu:0"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("cuda:N"));
+}
+
+TEST_F(CommandLine, ComparesTwoCandidates) {
+  const Outcome outcome = Hone({"compare", "transpose", "tests/honest/transpose_naive.cu",
+                                "tests/honest/transpose_padded_tile.cu", "--device", "sim", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+  const json e = json::parse(outcome.out);
+  EXPECT_GT(e.at("geomean_speedup").get<double>(), 1.2) << "a tile in shared memory beats strided writes";
+}
+
+TEST_F(CommandLine, JudgesThroughASpool) {
+  const std::string spool = scratch_ / "spool";
+  const std::vector<std::string> eval = {"eval", "relu", "tests/honest/relu_scalar.cu", "--no-time", "--json", "--device", "spool:" + spool};
+  const Outcome asked = Hone(eval);
+  EXPECT_EQ(asked.status, 4) << asked.out << asked.err;
+  EXPECT_THAT(asked.err, HasSubstr("hone worker"));
+  const Outcome worked = Hone({"worker", "--spool", spool, "--once", "--device", "sim"});
+  EXPECT_EQ(worked.status, 0) << worked.err;
+  const Outcome answered = Hone(eval);
+  EXPECT_EQ(answered.status, 0) << answered.err;
+  EXPECT_EQ(json::parse(answered.out).at("verdict"), "ok");
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One sigmoid of the difference instead of two exponentials.
+//
+// task: merge_attn_states
+// expect: ok
+// where: sim gpu
+/*hone
+[[launch]]
+kernel = "merge"
+grid   = ["ceil_div(tokens * heads * max(dim, 1), 128)"]
+block  = ["128"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:i64", "dim:i64"]
+*/
+#include <cuda_fp16.h>
+
+__global__ void merge(const __half* v_a, const float* s_a, const __half* v_b, const float* s_b, __half* v_out,
+                      float* s_out, long long pairs, long long dim) {
+  const long long width = dim > 0 ? dim : 1;
+  const long long i = blockIdx.x * 128LL + threadIdx.x;
+  if (i >= pairs * width) return;
+  const float a = s_a[i / width], b = s_b[i / width];
+  const float share = a >= b ? 1.0f / (1.0f + expf(b - a)) : expf(a - b) / (1.0f + expf(a - b));
+  if (i % width == 0) s_out[i / width] = fmaxf(a, b) + log1pf(expf(-fabsf(a - b)));
+  if (dim > 0) v_out[i] = __float2half_rn(__half2float(v_a[i]) * share + __half2float(v_b[i]) * (1.0f - share));
+}

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every shipped task passes the linter: its oracle reproduces the cases worked out by hand, its seed is right on every
+// check case and input set, its tolerance stands between honest kernels and imprecise ones.
+//
+// On the simulated GPU; HONE_TEST_DEVICE=cuda:0 lints on a GPU instead.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "tuner/evaluate/lint/lint_command.h"
+
+namespace hone {
+namespace {
+
+std::vector<std::string> TaskNames() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/tasks")) {
+    if (entry.is_directory()) names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class LintShippedTask : public testing::TestWithParam<std::string> {};
+
+TEST_P(LintShippedTask, FindsNothingWrong) {
+  Result<Task> task = LoadTask(HONE_SOURCE_DIR "/tasks/" + GetParam());
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  EvaluatorOptions options;
+  const char* device = std::getenv("HONE_TEST_DEVICE");
+  options.device = device == nullptr ? "sim" : device;
+  options.executable = HONE_BINARY_DIR "/bin/hone";
+  options.cache_directory = HONE_BINARY_DIR "/tests/cache";
+  Result<LintOutcome> outcome = LintOnDevice(*task, options);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+  EXPECT_TRUE(outcome->valid) << outcome->text;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LintShippedTask, testing::ValuesIn(TaskNames()),
+                         [](const auto& parameter) { return parameter.param; });
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What holds for every folder under tasks/: it loads, its plans resolve for every shape it may be asked for, its cases
+// are affordable and reach the corners where kernels go wrong. Nothing runs here; lint_shipped_tasks_test.cc runs
+// them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "hone/tuner/candidate.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+namespace {
+
+constexpr double kLargestTimedBytes = 16e9;
+// Check cases also run on the simulated GPU, several times each.
+constexpr int64_t kCheckedElements = 3'000'000;
+constexpr double kCheckedProducts = 6e6;
+constexpr int kHiddenDraws = 50;
+
+std::vector<std::string> TaskNames() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(HONE_SOURCE_DIR "/tasks")) {
+    if (entry.is_directory()) names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+DeviceFacts Facts() {
+  DeviceFacts facts;
+  facts.id = "table";
+  facts.cc_major = 9;
+  facts.sm_count = 132;
+  facts.l2_bytes = 50 << 20;
+  facts.smem_optin = 227 << 10;
+  facts.smem_per_sm = 228 << 10;
+  return facts;
+}
+
+class ShippedTask : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    Result<Task> loaded = LoadTask(HONE_SOURCE_DIR "/tasks/" + GetParam());
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    task_ = std::move(*loaded);
+  }
+
+  // Every shape the task names itself, and many that it may be asked for.
+  std::vector<Case> AllCases() const {
+    std::vector<Case> cases = task_.cases;
+    for (const HandCase& hand : task_.hand_cases) cases.push_back({hand.dims, CaseRole::kCheck});
+    for (uint64_t seed = 1; seed <= kHiddenDraws; ++seed) {
+      for (Case& hidden : DrawHiddenCases(task_, seed)) cases.push_back(std::move(hidden));
+    }
+    return cases;
+  }
+  std::map<std::string, int64_t> PromisedAlign() const {
+    std::map<std::string, int64_t> align;
+    for (const TensorSpec& tensor : task_.tensors) align[tensor.name] = tensor.align;
+    return align;
+  }
+  int64_t Elements(const Dims& dims) const {
+    int64_t most = 0;
+    for (const TensorSpec& tensor : task_.tensors) {
+      Result<TensorShape> shape = ResolveShape(tensor, dims);
+      if (shape.ok()) most = std::max(most, shape->elements);
+    }
+    return most;
+  }
+
+  Task task_;
+};
+
+TEST(ShippedTasks, AreTheTwelveThatTheDocumentationNames) {
+  EXPECT_THAT(TaskNames(),
+              testing::IsSupersetOf({"fused_add_rmsnorm", "gather_mean", "gelu_tanh", "layernorm", "matmul_bf16",
+                                     "matmul_f32", "merge_attn_states", "relu", "rmsnorm", "silu_and_mul", "softmax",
+                                     "transpose"}));
+}
+
+TEST_P(ShippedTask, StandsInTheReadme) {
+  std::ifstream file(HONE_SOURCE_DIR "/tasks/README.md");
+  const std::string readme{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(readme, testing::HasSubstr("| `" + GetParam() + "` |"));
+}
+
+TEST_P(ShippedTask, IsNamedAfterItsFolderAndSaysWhatItComputes) {
+  EXPECT_EQ(task_.name, GetParam());
+  EXPECT_FALSE(task_.summary.empty());
+  EXPECT_FALSE(task_.seed_source.empty());
+  EXPECT_FALSE(task_.slice.empty());
+  EXPECT_FALSE(task_.hand_cases.empty());
+  for (const auto& [dim, description] : task_.dims) EXPECT_FALSE(description.empty()) << dim;
+}
+
+TEST_P(ShippedTask, PlansResolveForEveryShapeAndBinding) {
+  const std::map<std::string, int64_t> align = PromisedAlign();
+  Result<Candidate> oracle = ParseCandidate(task_.oracle_source, "oracle.cu", task_, true);
+  ASSERT_TRUE(oracle.ok()) << oracle.status().message();
+  Result<Candidate> seed = ParseCandidate(task_.seed_source, "seed.cu", task_);
+  ASSERT_TRUE(seed.ok()) << seed.status().message();
+  for (const Case& one : AllCases()) {
+    Result<ResolvedPlan> plan = ResolvePlan(*oracle, task_, one.dims, {}, Facts(), {}, align);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    for (const Binding& binding : AllBindings(seed->plan)) {
+      Result<ResolvedPlan> seed_plan = ResolvePlan(*seed, task_, one.dims, binding, Facts(), {}, align);
+      ASSERT_TRUE(seed_plan.ok()) << seed_plan.status().message() << " with " << BindingKey(binding);
+    }
+  }
+}
+
+// An alternative that no check case reaches is an alternative that nobody checks.
+TEST_P(ShippedTask, CheckCasesReachEveryAlternativeOfTheSeed) {
+  Result<Candidate> seed = ParseCandidate(task_.seed_source, "seed.cu", task_);
+  ASSERT_TRUE(seed.ok());
+  std::set<size_t> reached;
+  for (const Case& one : task_.cases) {
+    if (one.role != CaseRole::kCheck) continue;
+    Result<ResolvedPlan> plan = ResolvePlan(*seed, task_, one.dims, {}, Facts(), {}, PromisedAlign());
+    ASSERT_TRUE(plan.ok());
+    for (const ResolvedStep& step : plan->steps) reached.insert(step.entry);
+  }
+  EXPECT_EQ(reached.size(), seed->plan.entries.size());
+}
+
+TEST_P(ShippedTask, TimedCasesFitAGpuAndCheckedOnesASimulator) {
+  int64_t elements = 0, timed = 0;
+  double products = 0;
+  for (const Case& one : task_.cases) {
+    Result<double> bytes = CompulsoryBytes(task_, one.dims);
+    ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+    if (one.role == CaseRole::kTime) {
+      ++timed;
+      double held = 0;
+      for (const TensorSpec& tensor : task_.tensors) {
+        Result<TensorShape> shape = ResolveShape(tensor, one.dims);
+        ASSERT_TRUE(shape.ok());
+        held += static_cast<double>(shape->span_bytes);
+      }
+      EXPECT_LT(held, kLargestTimedBytes);
+      EXPECT_GT(*bytes, 0);
+    } else {
+      elements += Elements(one.dims);
+      if (task_.workload == WorkloadClass::kGemm) products += Flops(task_, one.dims).value() / 2;
+    }
+  }
+  EXPECT_GE(timed, 3);
+  EXPECT_LE(timed, 6);
+  EXPECT_LE(elements, kCheckedElements);
+  EXPECT_LE(products, kCheckedProducts);
+}
+
+TEST_P(ShippedTask, ChecksEmptyOddAndSingleSizes) {
+  for (const auto& [dim, description] : task_.dims) {
+    const auto any = [&, name = dim](auto&& holds) {
+      return std::any_of(task_.cases.begin(), task_.cases.end(), [&](const Case& one) {
+        return one.role == CaseRole::kCheck && holds(one.dims.at(name));
+      });
+    };
+    // A gather from no rows at all has nothing that its indices could point to.
+    if (dim != "num_src") {
+      EXPECT_TRUE(any([](int64_t size) { return size == 0; })) << dim << " is never 0";
+    }
+    EXPECT_TRUE(any([](int64_t size) { return size % 2 == 1; })) << dim << " is never odd";
+  }
+  EXPECT_FALSE(task_.hidden.empty());
+}
+
+TEST_P(ShippedTask, EveryFileCarriesItsLicence) {
+  for (const std::string* text : {&task_.toml, &task_.oracle_source, &task_.seed_source}) {
+    EXPECT_THAT(text->substr(0, 200), testing::HasSubstr("SPDX-License-Identifier: Apache-2.0"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShippedTask, testing::ValuesIn(TaskNames()),
+                         [](const auto& parameter) { return parameter.param; });
+
+}  // namespace
+}  // namespace hone
