@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The subcommands of `hone-gnn`, one file each, and how they end.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "hone/base/status.h"
+
+namespace hone::gnn {
+
+// A subcommand's callback leaves its exit status here: 0 done, 1 the goal was not reached, 2 wrong usage or bad
+// input, 3 the environment failed.
+struct CommandResult {
+  int exit_status = 0;
+};
+
+// Writes the status to standard error and gives the exit status it stands for.
+int ReportStatus(const Status& status);
+
+}  // namespace hone::gnn

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hone-gnn`: trains and serves graph networks on sampled mini-batches. Each subcommand lives in its own file.
+#include <cstdio>
+
+#include "hone-gnn/commands.h"
+
+namespace hone::gnn {
+
+int ReportStatus(const Status& status) {
+  std::fprintf(stderr, "hone-gnn: %s\n", status.message().c_str());
+  switch (status.code()) {
+    case StatusCode::kOk: return 0;
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kNotFound: return 2;
+    default: return 3;
+  }
+}
+
+}  // namespace hone::gnn
+
+int main(int argc, char** argv) {
+  hone::gnn::CommandResult result;
+  CLI::App app{"Trains and serves graph neural networks on sampled mini-batches."};
+  app.name("hone-gnn");
+  app.set_version_flag("--version", "hone-gnn " HONE_VERSION);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return status == 0 ? 0 : 2;
+  }
+  return result.exit_status;
+}

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A graph with node features, labels and splits, as everything in the engine reads it.
+//
+// Immutable once open, safe to read from any number of threads. A Graph owns its memory (a mapped container,
+// anonymous huge pages, or generated arrays); the views borrow from it and live no longer than it does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hone/base/status.h"
+
+namespace hone::gnn {
+
+using NodeId = int32_t;
+
+// Compressed sparse rows by destination: row v lists the in-neighbors of v, the sources of the messages v receives.
+// Parallel edges stay parallel: a neighbor listed twice has twice the weight in a draw and in a mean.
+struct CsrView {
+  int64_t num_nodes = 0;
+  std::span<const int64_t> row_offsets;  // [num_nodes + 1], ascending, row_offsets[0] == 0
+  std::span<const NodeId> columns;       // [row_offsets[num_nodes]], each in [0, num_nodes)
+
+  int64_t num_edges() const { return static_cast<int64_t>(columns.size()); }
+  int64_t Degree(NodeId v) const { return row_offsets[v + 1] - row_offsets[v]; }
+  std::span<const NodeId> Neighbors(NodeId v) const {
+    return columns.subspan(static_cast<size_t>(row_offsets[v]), static_cast<size_t>(Degree(v)));
+  }
+};
+
+enum class FeatureDtype : uint8_t { kFloat32, kFloat16, kBFloat16 };
+std::string_view FeatureDtypeName(FeatureDtype dtype);  // "float32", "float16", "bfloat16"
+constexpr int64_t FeatureDtypeBytes(FeatureDtype dtype) { return dtype == FeatureDtype::kFloat32 ? 4 : 2; }
+
+// Row-major feature rows. Elements between `width` and the end of a row's stride are zero.
+struct FeatureView {
+  const std::byte* rows = nullptr;  // aligned to 64 bytes
+  FeatureDtype dtype = FeatureDtype::kFloat32;
+  int64_t num_rows = 0;
+  int64_t width = 0;         // elements
+  int64_t stride_bytes = 0;  // a multiple of 64; of 128 for rows above 96 bytes
+
+  const std::byte* Row(int64_t v) const { return rows + v * stride_bytes; }
+};
+
+// A node without a label has this one; the loss and the accuracy leave it out.
+inline constexpr int32_t kNoLabel = -1;
+
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  virtual const std::string& name() const = 0;    // how it was named: a path or synthetic:…
+  virtual CsrView structure() const = 0;
+  virtual FeatureView features() const = 0;        // num_rows 0: a graph without features
+  virtual std::span<const int32_t> labels() const = 0;  // [num_nodes] in [0, num_classes) or kNoLabel; empty: none
+  virtual int32_t num_classes() const = 0;
+  // Node ids, ascending, disjoint; empty where the graph has no such split.
+  virtual std::span<const NodeId> train_nodes() const = 0;
+  virtual std::span<const NodeId> valid_nodes() const = 0;
+  virtual std::span<const NodeId> test_nodes() const = 0;
+  virtual int64_t resident_bytes() const = 0;      // what it occupies in memory when all of it was touched
+};
+
+// Done and total units of a long step ("rows", "edges", "bytes"); total 0: not known. Called from one thread.
+using GraphProgress = std::function<void(std::string_view step, int64_t done, int64_t total)>;
+
+struct OpenGraphOptions {
+  // kCopy reads the sections into anonymous memory with huge pages (a mapped file gets none, and random reads
+  // cost up to 2.5 times as much); kMap maps the file; kAuto copies when it fits in half of the free memory.
+  enum class Load { kAuto, kCopy, kMap } load = Load::kAuto;
+  bool verify = false;  // check every chunk's checksum, not only the header's
+  int threads = 0;      // for generation and copying; 0: all the process may use
+  GraphProgress progress;
+};
+
+// `name`: the path of a container, or "synthetic:SHAPE?scale=…&seed=…" (SHAPE: arxiv, products, papers100M).
+// kNotFound, kInvalidArgument (a damaged or foreign file, an unknown shape: names file, field and remedy), kIo.
+Result<std::shared_ptr<const Graph>> OpenGraph(const std::string& name, const OpenGraphOptions& options = {});
+
+}  // namespace hone::gnn

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a layer of a graph network owes the engine: an explicit forward and an explicit backward over one block.
+//
+// Layers are written once for float and for double (T): training runs in float, gradient checks in double. A layer
+// owns its parameters and nothing about a batch: whatever backward needs from forward it leaves in a LayerState that
+// the caller keeps, so that several batches can be under way with one set of parameters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/gnn/mini_batch.h"
+
+namespace hone::gnn {
+
+// Row-major matrix, borrowed. `stride` is in elements.
+template <typename T>
+struct Matrix {
+  T* data = nullptr;
+  int64_t rows = 0;
+  int64_t cols = 0;
+  int64_t stride = 0;
+
+  T* Row(int64_t i) const { return data + i * stride; }
+  bool empty() const { return data == nullptr; }
+  operator Matrix<const T>() const { return {data, rows, cols, stride}; }  // NOLINT: views convert freely
+};
+
+// A named tensor with its gradient. Names are those of PyTorch Geometric's state_dict ("convs.0.lin_l.weight").
+template <typename T>
+struct Parameter {
+  std::string name;
+  std::vector<int64_t> shape;  // a Linear weight is [out, in], as in PyTorch
+  std::vector<T> value;
+  std::vector<T> gradient;  // same size; empty for a buffer (batch-norm running statistics)
+  bool trainable() const { return !gradient.empty(); }
+};
+
+// Everything a layer may need besides its input. Plain data; the same context gives the same bits.
+struct LayerContext {
+  BatchKey key;         // keys every dropout mask, together with layer, site, global node id and column
+  int layer = 0;
+  bool training = false;
+  std::span<const NodeId> nodes;  // global id by local id of the sources
+  int threads = 1;                // results must not depend on it
+};
+
+// What one forward pass leaves for its backward pass. A layer derives its own; reused from batch to batch.
+class LayerState {
+ public:
+  virtual ~LayerState() = default;
+};
+
+template <typename T>
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  virtual std::string_view kind() const = 0;  // "SAGEConv", "GATConv", …
+  virtual int64_t in_width() const = 0;
+  virtual int64_t out_width() const = 0;
+  // Parameters and buffers, in a fixed order; owned by the layer.
+  virtual std::vector<Parameter<T>*> parameters() = 0;
+  virtual std::unique_ptr<LayerState> MakeState() const = 0;
+  //   x    [block.num_src, in_width]
+  //   out  [block.num_dst, out_width], overwritten; must not overlap x
+  // Rows of x beyond num_src are never read. May update buffers (running statistics) when context.training.
+  virtual void Forward(const BlockView& block, Matrix<const T> x, Matrix<T> out, LayerState& state,
+                       const LayerContext& context) = 0;
+  // After Forward with the same block, x and context.
+  //   grad_out [block.num_dst, out_width]; may be overwritten as scratch
+  //   grad_x   [block.num_src, in_width], overwritten; empty(): not wanted (the first layer)
+  // Adds to the parameters' gradients.
+  virtual void Backward(const BlockView& block, Matrix<const T> x, Matrix<T> grad_out, Matrix<T> grad_x,
+                        LayerState& state, const LayerContext& context) = 0;
+};
+
+}  // namespace hone::gnn

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model: from the feature rows of a mini-batch to the logits of its seeds, and back.
+//
+// The four published models (GraphSAGE, GAT, GIN, SAGE-RI) and any stack of Layers have this face. As with a Layer,
+// a model owns parameters only; the state of a batch in flight is a ModelState.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/gnn/layer.h"
+
+namespace hone::gnn {
+
+struct ModelOptions {
+  std::string kind = "sage";  // sage | gat | gin | sage-ri
+  int64_t in_width = 0;       // of the graph's features
+  int64_t hidden = 256;
+  int64_t num_classes = 0;
+  int layers = 3;
+  int heads = 1;          // gat
+  double dropout = -1;    // below 0: the model's own (0.5; sage-ri 0.1)
+  std::string activation;  // relu | leaky_relu | elu; empty: the model's own
+  std::string norm;        // none | batch; empty: the model's own
+  double negative_slope = 0.2;  // gat's attention
+  uint64_t seed = 0;            // of the initial weights
+};
+
+template <typename T>
+class Model {
+ public:
+  class State {
+   public:
+    virtual ~State() = default;
+  };
+  virtual ~Model() = default;
+  virtual const ModelOptions& options() const = 0;
+  virtual std::vector<Parameter<T>*> parameters() = 0;
+  virtual std::unique_ptr<State> MakeState() const = 0;
+  //   x       [sample.num_nodes(), in_width]
+  //   logits  [sample.num_seeds(), num_classes], overwritten (no softmax)
+  // context.layer is set by the model. sample.hops() == options().layers.
+  virtual void Forward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> logits, State& state,
+                       const LayerContext& context) = 0;
+  // After Forward with the same arguments. Adds to the parameters' gradients; grad_logits may be overwritten.
+  virtual void Backward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> grad_logits, State& state,
+                        const LayerContext& context) = 0;
+  // Layer-wise inference over the whole graph: one layer at a time for all nodes, then the head.
+  //   Number of passes over the graph; pass p maps [*, PassWidth(p)] to [*, PassWidth(p + 1)] on any block whose
+  //   destinations are the first rows of its sources. The last pass gives logits. Never in training mode.
+  virtual int num_passes() const = 0;
+  virtual int64_t PassWidth(int pass) const = 0;
+  virtual void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out,
+                       const LayerContext& context) = 0;
+};
+
+// kInvalidArgument names the option that is wrong.
+Result<std::unique_ptr<Model<float>>> MakeModel(const ModelOptions& options);
+Result<std::unique_ptr<Model<double>>> MakeDoubleModel(const ModelOptions& options);
+
+}  // namespace hone::gnn

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Multi-hop neighbor sampling without replacement, exactly uniform, and a pure function of its key.
+//
+// The draw of one node at one hop depends on (seed, epoch, step, hop, node) and nothing else: not on the thread, the
+// other nodes of the batch, their order, or the device. Randomness is Philox4x32-10 (Salmon et al. 2011) with
+// key = seed and counter = (node, step, epoch, hop | word block << 8 | retry << 24): word j of the stream serves
+// slot j. Bounded integers by Lemire (2019) with rejection; subsets of a row's CSR slots by Floyd (Bentley and Floyd
+// 1987) in slot order; a row no longer than the fanout is copied in CSR order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hone/gnn/graph.h"
+#include "hone/gnn/mini_batch.h"
+
+namespace hone::gnn {
+
+inline constexpr int32_t kAllNeighbors = -1;
+inline constexpr int32_t kMaxFanout = 1024;
+
+enum class FrontierRule : uint8_t {
+  kAllSoFar,  // each hop draws anew for every node known so far (SALIENT, PyG's NeighborSampler)
+  kNewOnly,   // each node is drawn once, when it is new (PyG's NeighborLoader)
+};
+
+struct SamplerOptions {
+  std::vector<int32_t> fanouts;  // first entry: next to the seeds; 1 … kMaxFanout or kAllNeighbors
+  FrontierRule frontier = FrontierRule::kAllSoFar;
+};
+
+// Not thread-safe: one per thread (each holds a hash table that grows to the largest batch seen and stays).
+class NeighborSampler {
+ public:
+  virtual ~NeighborSampler() = default;
+  // Replaces `out`. Seeds are global ids, repeats allowed (a repeat maps to its first local id).
+  // kInvalidArgument: a seed out of range; kResourceExhausted: more than 2^31 - 1 nodes or edges.
+  virtual Status Sample(std::span<const NodeId> seeds, const BatchKey& key, NeighborSample& out) = 0;
+};
+
+// `graph` is borrowed and must outlive the sampler. kInvalidArgument names the fanout that is out of range.
+Result<std::unique_ptr<NeighborSampler>> MakeNeighborSampler(const CsrView& graph, const SamplerOptions& options);
+
+// The seed order of an epoch: position i of a keyed Feistel permutation of [0, count). No shuffle buffer, any
+// position at any time, the same on every device.
+int64_t PermutedIndex(uint64_t seed, uint32_t epoch, int64_t count, int64_t i);
+
+}  // namespace hone::gnn
