@@ -20,13 +20,23 @@ target_link_libraries(hone_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 target_link_libraries(hone_sqlite INTERFACE m)
 hone_static_library(hone_crypto openssl/evp.h crypto)
 target_link_libraries(hone_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+# A program that exports its symbols must not offer these to the OpenSSL that libcurl brings along at run time: two
+# copies of one library would each use half of the other.
+target_link_options(hone_crypto INTERFACE LINKER:--exclude-libs,libcrypto.a)
 hone_static_library(hone_boost_context boost/context/detail/fcontext.hpp boost_context)
 
 add_library(hone_toml INTERFACE)
 target_include_directories(hone_toml SYSTEM INTERFACE ${HONE_TOMLPP_INCLUDE})
-add_library(hone_fmt INTERFACE)
-target_link_libraries(hone_fmt INTERFACE fmt::fmt-header-only)
+# Headers of the package, their out-of-line part compiled once by us: linked statically, and not header-only.
+add_library(hone_fmt STATIC ${PROJECT_SOURCE_DIR}/src/base/fmt_definitions.cc)
+target_include_directories(hone_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
 add_library(hone_json INTERFACE)
 target_link_libraries(hone_json INTERFACE nlohmann_json::nlohmann_json)
 add_library(hone_cli11 INTERFACE)
 target_link_libraries(hone_cli11 INTERFACE CLI11::CLI11)
+
+# Headers only: libcurl.so.4 is opened at run time (src/tuner/model/curl_library.h), so that `hone` runs without it.
+find_path(HONE_CURL_INCLUDE curl/curl.h REQUIRED)
+add_library(hone_curl_headers INTERFACE)
+target_include_directories(hone_curl_headers SYSTEM INTERFACE ${HONE_CURL_INCLUDE})
+target_link_libraries(hone_curl_headers INTERFACE ${CMAKE_DL_LIBS})

@@ -6,3 +6,7 @@ function(hone_library name)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PUBLIC ${arg_LIBRARIES} PRIVATE ${arg_PRIVATE} hone_warnings PUBLIC hone_sanitizers)
 endfunction()
+# hone_optimize_for_speed(TARGET): for targets whose loops are the product (the simulated GPU, the graph engine).
+function(hone_optimize_for_speed name)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O3> $<$<CONFIG:RelWithDebInfo>:-O3>)
+endfunction()

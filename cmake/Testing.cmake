@@ -13,6 +13,8 @@ function(hone_test name)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main hone_warnings hone_sanitizers)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE HONE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" HONE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  # Tests run once: optimising them costs more time than it saves.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_TIMEOUT)
