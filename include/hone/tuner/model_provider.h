@@ -56,11 +56,14 @@ std::optional<FinishReason> FinishReasonFromName(std::string_view name);
 struct ModelReply {
   std::string text;
   FinishReason finish = FinishReason::kStop;
-  TokenUsage usage;
-  double cost_usd = 0;
+  TokenUsage usage;      // all that was spent on this request, answers thrown away on the way included
+  double cost_usd = 0;   // of `usage`; meaningful when cost_known
   std::string provider;  // "builtin", "mailbox", "openai", …
   std::string model;     // what answered, as far as is known
   double seconds = 0;
+  bool cost_known = true;          // false: nobody knows the price; whoever shows a cost says so instead of "$0.00"
+  TokenUsage discarded;            // the part of `usage` that went into broken-off answers
+  std::vector<std::string> notes;  // a sentence for each attempt that failed before this answer came
 };
 
 struct ModelProgress {
@@ -80,12 +83,31 @@ class ModelProvider {
                                       std::stop_token stop) = 0;
 };
 
+// What the providers need from the program. Nothing here is read from the process's own environment.
 struct ProviderOptions {
   RunStore* store = nullptr;   // where `replay:RUN` finds its run; not owned
   double poll_seconds = 0.25;  // mailbox: how often the folder is looked at
+
+  // openai:, anthropic: and exec: (docs/models.md)
+  std::vector<std::string> environment;  // "NAME=value": where keys and proxies are found, what exec: commands get
+  std::string base_url;                  // endpoint of models that name none (NAME@URL); empty: the service's own
+  std::string key_variable;              // variable with the key; empty: OPENAI_API_KEY, ANTHROPIC_API_KEY
+  std::string prices_file;               // TOML with prices that replace the built-in ones; empty: none
+  double connect_seconds = 15;           // for reaching the endpoint
+  double first_byte_seconds = 300;       // from asking to the first byte of the answer: some models think long
+  double stall_seconds = 120;            // between two bytes of an answer
+  double request_seconds = 0;            // for a request with all its retries; 0: ModelRequest::limit_seconds alone
+  int max_retries = 6;                   // after the first attempt
+  // The roles that `ROLE=MODEL` may name.
+  std::vector<std::string> roles = {"planner", "coder", "debugger", "tester", "analyst"};
 };
 
-// `specification`: builtin | replay:RUN | replay:FILE.jsonl | mailbox:DIR. kInvalidArgument lists what there is.
+// `specification` is one model:
+//   builtin | replay:RUN | replay:FILE.jsonl | mailbox:DIR | exec:COMMAND
+//   openai:NAME[@URL[#VARIABLE]] | anthropic:NAME[@URL[#VARIABLE]]
+// or several, one a line, each but at most one with "ROLE=" before it: then each role asks its own model, and the
+// one without a role answers for the rest.
+// kInvalidArgument lists what there is, and the nearest name; a missing key names its variable.
 Result<std::unique_ptr<ModelProvider>> MakeProvider(std::string_view specification, const ProviderOptions& options);
 
 // 4 bytes a token, rounded up: what is shown when a provider does not count.

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hone/model_options.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+namespace hone {
+
+void AddModelOptions(CLI::App& app, ModelOptions& options) {
+  app.add_option("--model", options.models,
+                 "who answers: builtin (no model), openai:NAME, anthropic:NAME, exec:COMMAND, mailbox:DIR, replay:RUN "
+                 "or replay:FILE.jsonl; ROLE=MODEL for one role; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--base-url", options.base_url, "endpoint for openai: or anthropic: models that name none with @URL");
+  app.add_option("--key-env", options.key_env,
+                 "environment variable with the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY");
+  app.add_option("--prices", options.prices, "TOML file with prices that replace the built-in ones");
+  app.add_option("--request-timeout", options.request_seconds,
+                 "seconds for one answer with all its retries; 0: the run's own limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--stall-timeout", options.stall_seconds, "seconds without a byte after which an answer is given up")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--max-retries", options.max_retries, "new attempts after one that failed by chance")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+}
+
+std::string ModelSpecification(const ModelOptions& options) {
+  if (options.models.empty()) return "builtin";
+  std::string text;
+  for (const std::string& model : options.models) text += (text.empty() ? "" : "\n") + model;
+  return text;
+}
+
+Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store) {
+  ProviderOptions provider;
+  provider.store = store;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) provider.environment.push_back(*entry);
+  provider.base_url = options.base_url;
+  provider.key_variable = options.key_env;
+  provider.prices_file = options.prices;
+  provider.request_seconds = options.request_seconds;
+  provider.stall_seconds = options.stall_seconds;
+  provider.max_retries = options.max_retries;
+  if (!options.roles.empty()) provider.roles = options.roles;
+  return MakeProvider(ModelSpecification(options), provider);
+}
+
+}  // namespace hone
