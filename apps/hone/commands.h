@@ -56,6 +56,7 @@ Result<std::string> ReadSource(const std::string& path);
 // A table of the evaluation for people.
 std::string DescribeEvaluation(const Evaluation& evaluation);
 
+void RegisterApplyCommand(CLI::App& app, CommandContext& context);
 void RegisterCompareCommand(CLI::App& app, CommandContext& context);
 void RegisterDevicesCommand(CLI::App& app, CommandContext& context);
 void RegisterEvalCommand(CLI::App& app, CommandContext& context);

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   hone::RegisterRunsCommand(app, context);
   hone::RegisterShowCommand(app, context);
   hone::RegisterReportCommand(app, context);
+  hone::RegisterApplyCommand(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone apply RUN: the winner of a run as a C++/CUDA header and as a PyTorch extension.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "hone/commands.h"
+#include "tuner/interop/cuda_header.h"
+#include "tuner/interop/kernel_package.h"
+#include "tuner/interop/torch_extension.h"
+#include "tuner/store/open_run.h"
+
+namespace hone {
+namespace {
+
+struct ApplyFlags {
+  std::string store, run, out;
+  int64_t node = -1;
+  bool json = false;
+};
+
+Status Run(const CommandContext& context, const ApplyFlags& flags) {
+  const std::string path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
+  HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.run));
+  HONE_ASSIGN_OR_RETURN(KernelPackage package, MakeKernelPackage(*run.store, run.view, flags.node));
+  HONE_ASSIGN_OR_RETURN(std::string header, CudaHeader(package));
+  HONE_ASSIGN_OR_RETURN(std::vector<GeneratedFile> files, TorchExtension(package));
+  files.insert(files.begin(), {CudaHeaderName(package), std::move(header), "the function: include this one"});
+
+  const std::string out = flags.out.empty() ? "hone_" + package.task.name : flags.out;
+  for (const GeneratedFile& file : files) HONE_RETURN_IF_ERROR(WriteFileAtomically(out + "/" + file.name, file.text));
+
+  int wins = 0;
+  for (const PackagedShape& s : package.shapes) wins += s.wins;
+  if (flags.json) {
+    nlohmann::json shapes = nlohmann::json::array(), names = nlohmann::json::array();
+    for (const PackagedShape& s : package.shapes) {
+      shapes.push_back({{"dims", s.dims},
+                        {"winner_us", s.winner_us},
+                        {"seed_us", s.seed_us},
+                        {"speedup", {{"median", s.speedup.median}, {"ci95", {s.speedup.low, s.speedup.high}}}},
+                        {"runs", s.wins ? "winner" : "seed"}});
+    }
+    for (const GeneratedFile& file : files) names.push_back(out + "/" + file.name);
+    fmt::print("{}\n", nlohmann::json{{"run", package.run},
+                                      {"node", package.node},
+                                      {"task", package.task.name},
+                                      {"modelled", package.modelled},
+                                      {"paired", package.paired},
+                                      {"seed_when", package.seed_shapes},
+                                      {"shapes", shapes},
+                                      {"files", names}}
+                           .dump(2));
+    return Status::Ok();
+  }
+  fmt::print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
+             package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");
+  for (const std::string& when : package.seed_shapes) fmt::print("The seed runs where {}\n", when);
+  if (!package.paired) fmt::print("Winner and seed were not paired: their times come from different sittings.\n");
+  const std::vector<std::string> options = PackageOptions(package);
+  if (!options.empty()) fmt::print("Compile with {}\n", fmt::join(options, " "));
+  for (const GeneratedFile& file : files) fmt::print("  {}/{:<28} {}\n", out, file.name, file.what);
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<ApplyFlags>();
+  CLI::App* command = app.add_subcommand("apply", "write a run's winner as a C++ header and a PyTorch extension");
+  command->add_option("run", flags->run, "id of a run, a part of one, 'last', or an exported file")->required();
+  command->add_option("--node", flags->node, "take this node instead of the best");
+  command->add_option("--out", flags->out, "folder to write to; by default hone_TASK");
+  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_flag("--json", flags->json, "write JSON (docs/interop.md)");
+  command->callback([flags, &context] {
+    if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
+  });
+}
+
+}  // namespace hone

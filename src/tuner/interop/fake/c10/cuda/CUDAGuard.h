@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Part of the stand-in for PyTorch; see torch/extension.h.
+#pragma once
+
+#include <torch/extension.h>
+
+namespace c10::cuda {
+struct CUDAGuard {
+  explicit CUDAGuard(const torch::Device&) {}
+};
+}  // namespace c10::cuda

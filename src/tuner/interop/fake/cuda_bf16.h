@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// bfloat16 of the stand-in: the right size, no arithmetic.
+#pragma once
+
+#include "cuda_fp16.h"
+
+struct __nv_bfloat16 {
+  unsigned short bits;
+};
+inline __nv_bfloat16 __float2bfloat16_rn(float value) { return {__float2half_rn(value).bits}; }

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stand-in for the CUDA runtime, for tests of generated headers on machines without CUDA: what the headers call,
+// with the kernels run one thread after the other on the host. No barriers, no shared memory, no streams.
+//
+// A program registers how each kernel's arguments are unpacked (RunKernel), and reads what was launched from
+// fake_launches().
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __restrict__
+
+struct dim3 {
+  unsigned x, y, z;
+  dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+};
+inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorMisalignedAddress = 716,
+  cudaErrorNotSupported = 801,
+};
+using cudaStream_t = void*;
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount,
+  cudaDevAttrComputeCapabilityMajor,
+  cudaDevAttrComputeCapabilityMinor,
+  cudaDevAttrL2CacheSize,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin,
+};
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize,
+  cudaFuncAttributeNonPortableClusterSizeAllowed,
+};
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeClusterDimension,
+  cudaLaunchAttributeCooperative,
+  cudaLaunchAttributeProgrammaticStreamSerialization,
+};
+union cudaLaunchAttributeValue {
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+  int cooperative;
+  int programmaticStreamSerializationAllowed;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
+// What the fake device is, and what happened on it.
+inline long long fake_attributes[] = {4, 9, 0, 1 << 20, 200 * 1024};
+inline std::vector<std::string>& fake_launches() {
+  static std::vector<std::string> list;
+  return list;
+}
+inline std::map<const void*, std::pair<std::string, std::function<void(void**)>>>& fake_kernels() {
+  static std::map<const void*, std::pair<std::string, std::function<void(void**)>>> kernels;
+  return kernels;
+}
+template <typename... P, size_t... I>
+void FakeCall(void (*kernel)(P...), void** arguments, std::index_sequence<I...>) {
+  kernel(*static_cast<std::remove_cv_t<P>*>(arguments[I])...);
+}
+// Says how `kernel` is called, and what it is named in the list of launches.
+template <typename... P>
+void RunKernel(const char* name, const void* address, void (*kernel)(P...)) {
+  fake_kernels()[address] = {
+      name, [kernel](void** arguments) { FakeCall(kernel, arguments, std::index_sequence_for<P...>()); }};
+}
+
+inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = static_cast<int>(fake_attributes[attribute]);
+  return cudaSuccess;
+}
+inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int value) {
+  fake_launches().push_back("attribute " + std::to_string(value));
+  return cudaSuccess;
+}
+// As the simulator's upper bound: by threads alone.
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads, size_t) {
+  *blocks = 2048 / threads;
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t) {
+  fake_launches().push_back("memset " + std::to_string(value) + " " + std::to_string(bytes));
+  std::memset(target, value, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) {
+  *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(*pointer, 0xa5, (bytes + 255) / 256 * 256);
+  return cudaSuccess;
+}
+inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+  std::free(pointer);
+  return cudaSuccess;
+}
+inline const char* cudaGetErrorString(cudaError_t) { return "an error"; }
+inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments) {
+  const auto found = fake_kernels().find(kernel);
+  if (found == fake_kernels().end()) return cudaErrorInvalidValue;
+  const dim3 g = config->gridDim, b = config->blockDim;
+  char text[256];
+  std::snprintf(text, sizeof text, "%s grid %u %u %u block %u %u %u shared %zu", found->second.first.c_str(), g.x, g.y,
+                g.z, b.x, b.y, b.z, config->dynamicSmemBytes);
+  std::string line = text;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& a = config->attrs[i];
+    if (a.id == cudaLaunchAttributeClusterDimension) line += " cluster " + std::to_string(a.val.clusterDim.x);
+    if (a.id == cudaLaunchAttributeCooperative) line += " cooperative";
+    if (a.id == cudaLaunchAttributeProgrammaticStreamSerialization) line += " dependent";
+  }
+  fake_launches().push_back(line);
+  gridDim = g;
+  blockDim = b;
+  for (blockIdx.z = 0; blockIdx.z < g.z; ++blockIdx.z)
+    for (blockIdx.y = 0; blockIdx.y < g.y; ++blockIdx.y)
+      for (blockIdx.x = 0; blockIdx.x < g.x; ++blockIdx.x)
+        for (threadIdx.z = 0; threadIdx.z < b.z; ++threadIdx.z)
+          for (threadIdx.y = 0; threadIdx.y < b.y; ++threadIdx.y)
+            for (threadIdx.x = 0; threadIdx.x < b.x; ++threadIdx.x) found->second.second(arguments);
+  return cudaSuccess;
+}

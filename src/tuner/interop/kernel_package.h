@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What leaves a run for somebody's program: the winner, the seed it falls back to, and the rule that tells them
+// apart by shape.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/candidate.h"
+#include "hone/tuner/run_store.h"
+#include "hone/tuner/strategy.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+// One timed shape, as it decided the rule.
+struct PackagedShape {
+  Dims dims;
+  double winner_us = 0, seed_us = 0;
+  Interval speedup;   // seed / winner
+  bool wins = false;  // surely faster: the lower end of the interval is above 1 (modelled times: the value itself)
+};
+
+struct KernelPackage {
+  Task task;
+  Candidate winner, seed;
+  Binding winner_binding;                // the seed runs with its first choices
+  std::vector<std::string> seed_shapes;  // expressions over the dimensions; where one holds, the seed runs
+  std::vector<PackagedShape> shapes;
+  std::string run;
+  int64_t node = 0;
+  std::string device;
+  bool modelled = false;
+  bool paired = false;  // the times come from a pairing of the winner with the seed itself
+  std::string guarantee = "full";
+};
+
+// `node` < 0: the run's best, which must have passed its final pairing with the seed. Another node is taken with the
+// times it and the seed had, each in its own sitting. kInvalidArgument says what the run lacks and what to do about it.
+Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, int64_t node = -1);
+
+}  // namespace hone

@@ -1,0 +1,322 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/interop/torch_extension.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tuner/interop/cuda_header.h"
+#include "tuner/interop/host_expression.h"
+#include "tuner/model/builtin/cuda_lexer.h"
+
+namespace hone {
+namespace {
+
+std::string_view TorchDType(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64: return "torch::kFloat64";
+    case DType::kFloat32: return "torch::kFloat32";
+    case DType::kFloat16: return "torch::kFloat16";
+    case DType::kBFloat16: return "torch::kBFloat16";
+    case DType::kInt64: return "torch::kInt64";
+    case DType::kInt32: return "torch::kInt32";
+    case DType::kUInt32: return "torch::kUInt32";
+    case DType::kInt16: return "torch::kInt16";
+    case DType::kInt8: return "torch::kInt8";
+    case DType::kUInt8: return "torch::kUInt8";
+  }
+  return "torch::kFloat32";
+}
+
+// "d" -> 1, "2 * d" and "d * 2" -> 2; 0: neither.
+int64_t MultipleOf(const std::string& extent, const std::string& dim) {
+  const std::vector<Token> tokens = LexCuda(extent);
+  if (tokens.size() == 1 && tokens[0].text == dim) return 1;
+  if (tokens.size() != 3 || tokens[1].text != "*") return 0;
+  const Token& number = tokens[0].kind == TokenKind::kNumber ? tokens[0] : tokens[2];
+  const Token& name = tokens[0].kind == TokenKind::kNumber ? tokens[2] : tokens[0];
+  if (number.kind != TokenKind::kNumber || name.text != dim) return 0;
+  return std::atoll(std::string(number.text).c_str());
+}
+
+class BindingWriter {
+ public:
+  explicit BindingWriter(const KernelPackage& package)
+      : package_(package), task_(package.task), signature_(SignatureOf(package.task)), dims_(FindDimensions(package.task)) {
+    for (const HeaderParameter& p : signature_.dims) names_.names[p.plan] = p.name;
+    for (const HeaderParameter& p : signature_.tensors) cpp_[p.plan] = p.name;
+    for (const HeaderParameter& p : signature_.dims) cpp_[p.plan] = p.name;
+    for (const HeaderParameter& p : signature_.scalars) cpp_[p.plan] = p.name;
+  }
+
+  Result<std::string> Source() const {
+    std::string inputs, in_place, outputs, checks, call, allocate, returned, types;
+    for (const HeaderParameter& p : signature_.tensors) {
+      const TensorSpec& t = *task_.FindTensor(p.plan);
+      const bool output = t.role == TensorRole::kOut;
+      if (!output) {
+        inputs += fmt::format("{}const torch::Tensor& {}", inputs.empty() ? "" : ", ", p.name);
+      } else {
+        outputs += fmt::format("torch::Tensor& {}, ", p.name);
+        std::string shape;
+        for (const Expression& e : t.shape) {
+          HONE_ASSIGN_OR_RETURN(const std::string extent, HostExpression(e.text(), names_));
+          shape += fmt::format("{}Extent({}, ok)", shape.empty() ? "" : ", ", extent);
+        }
+        allocate += fmt::format("  torch::Tensor {} = torch::empty({{{}}}, options.dtype({}));\n", p.name, shape,
+                                TorchDType(t.dtype));
+        returned += fmt::format("{}{}", returned.empty() ? "" : ", ", p.name);
+        types += types.empty() ? "torch::Tensor" : ", torch::Tensor";
+      }
+      std::string shape, strides;
+      for (size_t i = 0; i < t.shape.size(); ++i) {
+        HONE_ASSIGN_OR_RETURN(const std::string extent, HostExpression(t.shape[i].text(), names_));
+        shape += fmt::format("{}Extent({}, ok)", i == 0 ? "" : ", ", extent);
+      }
+      for (size_t i = 0; i < t.strides.size(); ++i) {
+        HONE_ASSIGN_OR_RETURN(const std::string stride, HostExpression(t.strides[i].text(), names_));
+        strides += fmt::format("{}Extent({}, ok)", i == 0 ? "" : ", ", stride);
+      }
+      checks += fmt::format("  Check({0}, \"{1}\", {2}, {{{3}}}, {{{4}}}, device);\n", p.name, t.name, TorchDType(t.dtype),
+                            shape, strides);
+      const std::string element(HostElementType(t.dtype));
+      call += fmt::format("static_cast<{0}>({1}.data_ptr()), ", p.type, p.name);
+    }
+    std::string scalars, scalar_defaults, scalar_names;
+    for (const HeaderParameter& p : signature_.scalars) {
+      scalars += fmt::format("{}double {}", inputs.empty() && scalars.empty() ? "" : ", ", p.name);
+      call += fmt::format("static_cast<{}>({}), ", p.type, p.name);
+    }
+    std::string extra, find, dim_values;
+    for (size_t i = 0; i < dims_.size(); ++i) {
+      const DimSource& d = dims_[i];
+      const std::string& name = cpp_.at(d.dim);
+      if (d.tensor.empty()) {
+        extra += fmt::format(", int64_t {}_size", name);
+        find += fmt::format("  const Int {0}(static_cast<long long>({0}_size), &ok);\n", name);
+      } else {
+        const TensorSpec& t = *task_.FindTensor(d.tensor);
+        find += fmt::format(
+            "  TORCH_CHECK({0}.dim() == {1}, \"{2}: expected {1} dimensions, found \", {0}.dim());\n"
+            "  const Int {3}(static_cast<long long>({0}.size({4})){5}, &ok);\n",
+            cpp_.at(d.tensor), t.shape.size(), d.tensor, name, d.axis,
+            d.divisor == 1 ? "" : fmt::format(" / {}", d.divisor));
+      }
+      call += fmt::format("{}.value, ", name);
+    }
+    const std::string first = FirstTensor();
+    const std::string device =
+        fmt::format("  const torch::Device device = {0}.device();\n  const c10::cuda::CUDAGuard guard(device);\n", first);
+
+    std::string out = fmt::format(
+        "// {0} for PyTorch: checks shapes, dtypes and devices, and calls hone::{1} on the current stream.\n//\n"
+        "// Written by `hone apply` from node {2} of run {3}. setup.py and load.py build it.\n"
+        "#include <ATen/cuda/CUDAContext.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <torch/extension.h>\n\n"
+        "#include <tuple>\n#include <vector>\n\n#include \"{4}\"\n\nnamespace {{\n\nusing hone::{5}_detail::Int;\n"
+        "using namespace hone::{5}_detail;  // ceil_div, min, max of Int\n\n",
+        task_.name, signature_.function, package_.node, package_.run, CudaHeaderName(package_), task_.name);
+    out += R"cpp(int64_t Extent(Int value, const bool& ok) {
+  TORCH_CHECK(ok && value.value >= 0, "the sizes overflow");
+  return value.value;
+}
+
+// `strides` empty: contiguous.
+void Check(const torch::Tensor& tensor, const char* name, torch::ScalarType dtype, const std::vector<int64_t>& shape,
+           const std::vector<int64_t>& strides, const torch::Device& device) {
+  TORCH_CHECK(tensor.is_cuda(), name, ": expected a CUDA tensor");
+  TORCH_CHECK(tensor.device() == device, name, ": lies on ", tensor.device(), ", the first tensor on ", device);
+  TORCH_CHECK(tensor.scalar_type() == dtype, name, ": expected ", dtype, ", found ", tensor.scalar_type());
+  TORCH_CHECK(tensor.sizes() == torch::IntArrayRef(shape), name, ": expected shape ", torch::IntArrayRef(shape),
+              ", found ", tensor.sizes());
+  if (strides.empty()) {
+    TORCH_CHECK(tensor.is_contiguous(), name, ": must be contiguous; call .contiguous() first");
+  } else {
+    TORCH_CHECK(tensor.numel() == 0 || tensor.strides() == torch::IntArrayRef(strides), name, ": expected strides ",
+                torch::IntArrayRef(strides), ", found ", tensor.strides());
+  }
+}
+
+)cpp";
+    const std::string launch = fmt::format(
+        "  const cudaError_t error = hone::{}({}at::cuda::getCurrentCUDAStream().stream());\n"
+        "  TORCH_CHECK(error == cudaSuccess, \"{}: \", cudaGetErrorString(error));\n",
+        signature_.function, call, task_.name);
+    // With outputs given: for memory that is reused, and for CUDA graphs.
+    out += fmt::format("void {}_out({}{}{}{}) {{\n  bool ok = true;\n{}{}{}{}}}\n\n", task_.name, outputs, inputs, scalars,
+                       extra, find, device, checks, launch);
+    if (!returned.empty()) {
+      std::string arguments;
+      const auto add = [&](const std::string& name) {
+        arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", name);
+      };
+      for (const HeaderParameter& p : signature_.tensors) {
+        if (task_.FindTensor(p.plan)->role == TensorRole::kOut) add(p.name);
+      }
+      for (const HeaderParameter& p : signature_.tensors) {
+        if (task_.FindTensor(p.plan)->role != TensorRole::kOut) add(p.name);
+      }
+      for (const HeaderParameter& p : signature_.scalars) add(p.name);
+      for (const DimSource& d : dims_) {
+        if (d.tensor.empty()) add(cpp_.at(d.dim) + "_size");
+      }
+      const bool several = types.find(',') != std::string::npos;
+      std::string head = inputs + scalars + extra;
+      if (head.starts_with(", ")) head = head.substr(2);
+      const std::string options =
+          HasInput() ? fmt::format("  const torch::TensorOptions options = {}.options();\n", FirstTensor())
+                     : "  const torch::TensorOptions options = torch::TensorOptions().device(torch::kCUDA);\n";
+      out += fmt::format("{} {}({}) {{\n  bool ok = true;\n{}{}{}  {}_out({});\n  return {};\n}}\n\n",
+                         several ? "std::tuple<" + types + ">" : types, task_.name, head, find, options, allocate,
+                         task_.name, arguments, several ? "{" + returned + "}" : returned);
+    }
+    out += "}  // namespace\n\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n";
+    const std::string summary = CString(task_.summary);
+    if (!returned.empty()) {
+      out += fmt::format("  m.def(\"{0}\", &{0}, \"{1}\"{2});\n", task_.name, summary, PythonArguments(false));
+      out += fmt::format("  m.def(\"{0}_out\", &{0}_out, \"{1} (into given outputs)\"{2});\n", task_.name, summary,
+                         PythonArguments(true));
+    } else {
+      out += fmt::format("  m.def(\"{0}\", &{0}_out, \"{1} (in place)\"{2});\n", task_.name, summary, PythonArguments(true));
+    }
+    return out + "}\n";
+  }
+
+  std::string Setup() const {
+    return fmt::format(
+        "# Builds {0} as a package: pip install --no-build-isolation .\n"
+        "# Written by `hone apply` from node {1} of run {2}.\n"
+        "import os\n\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import BuildExtension, CUDAExtension\n\n"
+        "here = os.path.dirname(os.path.abspath(__file__))\n\n"
+        "setup(\n    name=\"hone_{0}\",\n    version=\"0.1\",\n    ext_modules=[\n        CUDAExtension(\n"
+        "            name=\"hone_{0}\",\n            sources=[\"hone_{0}_torch.cu\"],\n            include_dirs=[here{3}],\n"
+        "            extra_compile_args={{\"cxx\": [\"-O2\", \"-std=c++17\"], \"nvcc\": [{4}]}},\n        )\n    ],\n"
+        "    cmdclass={{\"build_ext\": BuildExtension}},\n)\n",
+        task_.name, package_.node, package_.run, CutlassInclude(), NvccOptions());
+  }
+
+  std::string Load() const {
+    std::string arguments;
+    for (const HeaderParameter& p : signature_.tensors) {
+      if (task_.FindTensor(p.plan)->role != TensorRole::kOut) arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", p.plan);
+    }
+    for (const HeaderParameter& p : signature_.scalars) {
+      arguments += fmt::format("{}{}={}", arguments.empty() ? "" : ", ", p.plan, task_.FindScalar(p.plan)->value);
+    }
+    for (const DimSource& d : dims_) {
+      if (d.tensor.empty()) arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", d.dim);
+    }
+    return fmt::format(
+        "# Builds {0} on first use, without installing it:\n#\n#   from load import {0}\n#   result = {0}({5})\n#\n"
+        "# Written by `hone apply` from node {1} of run {2}.\n"
+        "import os\n\nfrom torch.utils.cpp_extension import load\n\n"
+        "_here = os.path.dirname(os.path.abspath(__file__))\n"
+        "_module = load(\n    name=\"hone_{0}\",\n    sources=[os.path.join(_here, \"hone_{0}_torch.cu\")],\n"
+        "    extra_include_paths=[_here{3}],\n    extra_cflags=[\"-O2\", \"-std=c++17\"],\n    extra_cuda_cflags=[{4}],\n)\n"
+        "{0} = _module.{0}\n{6}",
+        task_.name, package_.node, package_.run, CutlassInclude(), NvccOptions(), arguments,
+        HasOutput() ? fmt::format("{0}_out = _module.{0}_out\n", task_.name) : "");
+  }
+
+ private:
+  bool HasInput() const {
+    return std::any_of(task_.tensors.begin(), task_.tensors.end(),
+                       [](const TensorSpec& t) { return t.role != TensorRole::kOut; });
+  }
+  bool HasOutput() const {
+    return std::any_of(signature_.tensors.begin(), signature_.tensors.end(), [&](const HeaderParameter& p) {
+      return task_.FindTensor(p.plan)->role == TensorRole::kOut;
+    });
+  }
+  std::string FirstTensor() const {
+    for (const HeaderParameter& p : signature_.tensors) {
+      if (task_.FindTensor(p.plan)->role != TensorRole::kOut) return p.name;
+    }
+    return signature_.tensors.front().name;
+  }
+  static std::string CString(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c == '\n' ? ' ' : c;
+    }
+    return out;
+  }
+  std::string PythonArguments(bool with_outputs) const {
+    std::string out;
+    const auto add = [&](const std::string& name, const std::string& value = "") {
+      out += fmt::format(", pybind11::arg(\"{}\"){}", name, value);
+    };
+    if (with_outputs) {
+      for (const HeaderParameter& p : signature_.tensors) {
+        if (task_.FindTensor(p.plan)->role == TensorRole::kOut) add(p.plan);
+      }
+    }
+    for (const HeaderParameter& p : signature_.tensors) {
+      if (task_.FindTensor(p.plan)->role != TensorRole::kOut) add(p.plan);
+    }
+    // Without defaults where an argument without one follows.
+    const bool extra = std::any_of(dims_.begin(), dims_.end(), [](const DimSource& d) { return d.tensor.empty(); });
+    for (const HeaderParameter& p : signature_.scalars) {
+      add(p.plan, extra ? "" : fmt::format(" = {}", task_.FindScalar(p.plan)->value));
+    }
+    for (const DimSource& d : dims_) {
+      if (d.tensor.empty()) add(d.dim);
+    }
+    return out;
+  }
+  bool UsesCutlass() const {
+    return package_.winner.plan.include_set == "cute" || package_.seed.plan.include_set == "cute";
+  }
+  std::string CutlassInclude() const {
+    return UsesCutlass() ? ", os.path.join(os.environ[\"CUTLASS_HOME\"], \"include\")" : "";
+  }
+  std::string NvccOptions() const {
+    std::string out = "\"-O3\", \"-std=c++17\"";
+    if (UsesCutlass()) out += ", \"--expt-relaxed-constexpr\"";
+    for (const std::string& option : PackageOptions(package_)) out += fmt::format(", \"{}\"", option);
+    // torch's own flags take the conversions of half types away.
+    for (const char* macro : {"HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"}) {
+      out += fmt::format(", \"-U__CUDA_NO_{}__\"", macro);
+    }
+    return out;
+  }
+
+  const KernelPackage& package_;
+  const Task& task_;
+  const HeaderSignature signature_;
+  const std::vector<DimSource> dims_;
+  HostNames names_;
+  std::map<std::string, std::string> cpp_;
+};
+
+}  // namespace
+
+std::vector<DimSource> FindDimensions(const Task& task) {
+  std::vector<DimSource> sources;
+  for (const auto& [dim, text] : task.dims) {
+    DimSource best{dim, "", 0, 1};
+    for (const TensorSpec& t : task.tensors) {
+      if (t.role == TensorRole::kOut) continue;
+      for (size_t axis = 0; axis < t.shape.size(); ++axis) {
+        const int64_t multiple = MultipleOf(t.shape[axis].text(), dim);
+        if (multiple == 0 || (!best.tensor.empty() && multiple >= best.divisor)) continue;
+        best = {dim, t.name, static_cast<int>(axis), multiple};
+      }
+    }
+    sources.push_back(best);
+  }
+  return sources;
+}
+
+Result<std::vector<GeneratedFile>> TorchExtension(const KernelPackage& package) {
+  const BindingWriter writer(package);
+  HONE_ASSIGN_OR_RETURN(std::string source, writer.Source());
+  return std::vector<GeneratedFile>{
+      {fmt::format("hone_{}_torch.cu", package.task.name), std::move(source), "the PyTorch binding"},
+      {"setup.py", writer.Setup(), "builds it as a package"},
+      {"load.py", writer.Load(), "builds it on first use"}};
+}
+
+}  // namespace hone

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Generated PyTorch bindings: compiled and run against a stand-in for PyTorch, and read.
+#include "tuner/interop/torch_extension.h"
+
+#include <gmock/gmock.h>
+
+#include "tuner/interop/cuda_header.h"
+#include "tuner/interop/interop_test_support.h"
+#include "tuner/interop/interop_test_task.h"
+
+namespace hone {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace hone::testing;
+
+constexpr char kProgram[] = R"cpp(
+#include "hone_scale_add_torch.cu"
+namespace k = hone_kernels_scale_add;
+template <typename F>
+void Try(const char* what, F f) {
+  try {
+    f();
+    printf("%s: done\n", what);
+  } catch (const std::exception& e) {
+    printf("%s: %s\n", what, e.what());
+  }
+}
+int main() {
+  RunKernel("winner scale<4>", k::winner_0::HoneKernel0(), &k::winner_0::scale<4>);
+  RunKernel("winner inner::add_bias", k::winner_0::HoneKernel1(), &k::winner_0::inner::add_bias);
+  RunKernel("winner scale<(2 / 2)>", k::winner_1::HoneKernel0(), &k::winner_1::scale<1>);
+  RunKernel("seed scale_add", k::seed_0::HoneKernel0(), &k::seed_0::scale_add);
+  torch::TensorOptions f32, f16 = f32.dtype(torch::kFloat16), elsewhere;
+  elsewhere.place.index = 1;
+  torch::Tensor x({3, 500}, f32), bias({500}, f32);
+  for (int i = 0; i < 1500; ++i) static_cast<float*>(x.data_ptr())[i] = i;
+  for (int i = 0; i < 500; ++i) static_cast<float*>(bias.data_ptr())[i] = 1;
+  torch::Tensor out = scale_add(x, bias, 3.0);
+  printf("%g\n", static_cast<float*>(out.data_ptr())[1499]);
+  Try("right", [&] { scale_add(x, bias, 3.0); });
+  Try("rank", [&] { scale_add(bias, bias, 3.0); });
+  Try("shape", [&] { scale_add(x, torch::Tensor({499}, f32), 3.0); });
+  Try("dtype", [&] { scale_add(x, torch::Tensor({500}, f16), 3.0); });
+  Try("device", [&] { scale_add(x, torch::Tensor({500}, elsewhere), 3.0); });
+  Try("host", [&] { scale_add(torch::Tensor({3, 500}, f32, false), bias, 3.0); });
+  torch::Tensor strided = x;
+  strided.contiguous = false;
+  Try("strided", [&] { scale_add(strided, bias, 3.0); });
+  pybind11::module_ module;
+  FakeModule(module);
+  for (const std::string& name : module.defined) printf("%s\n", name.c_str());
+}
+)cpp";
+
+TEST(TorchExtension, ChecksWhatItIsGivenAndComputes) {
+  const KernelPackage package = ScaleAddPackage();
+  const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  Write(directory / "hone_scale_add.cuh", CudaHeader(package).value());
+  const std::vector<GeneratedFile> files = TorchExtension(package).value();
+  for (const GeneratedFile& file : files) Write(directory / file.name, file.text);
+  Write(directory / "main.cu", kProgram);
+  ASSERT_EQ(CompileForHost(directory.path(), {"main.cu"}, "program"), "");
+  const SubprocessResult run = RunProgram({directory / "program"});
+  EXPECT_EQ(run.out,
+            "4498\n"
+            "right: done\n"
+            "rank: x: expected 2 dimensions, found 1\n"
+            "shape: bias: expected shape [500], found [499]\n"
+            "dtype: bias: expected 1, found 2\n"
+            "device: bias: lies on cuda:1, the first tensor on cuda:0\n"
+            "host: x: expected a CUDA tensor\n"
+            "strided: x: must be contiguous; call .contiguous() first\n"
+            "scale_add\n"
+            "scale_add_out\n")
+      << run.err;
+}
+
+TEST(TorchExtension, BuildFilesNameTheSourceAndTheOptions) {
+  KernelPackage package = ScaleAddPackage();
+  package.winner.plan.compiler_options = {"--use_fast_math"};
+  const std::vector<GeneratedFile> files = TorchExtension(package).value();
+  ASSERT_EQ(files.size(), 3u);
+  EXPECT_EQ(files[0].name, "hone_scale_add_torch.cu");
+  EXPECT_THAT(files[0].text, HasSubstr("getCurrentCUDAStream"));
+  EXPECT_THAT(files[1].text, HasSubstr("CUDAExtension"));
+  EXPECT_THAT(files[1].text, HasSubstr("\"--use_fast_math\""));
+  EXPECT_THAT(files[2].text, HasSubstr("scale_add(x, bias, factor=3)"));
+  EXPECT_THAT(files[2].text, HasSubstr("hone_scale_add_torch.cu"));
+  // Python would refuse what is not balanced.
+  for (size_t i = 1; i < 3; ++i) {
+    const std::string& text = files[i].text;
+    for (const auto& [open, close] : {std::pair{'(', ')'}, {'[', ']'}, {'{', '}'}})
+      EXPECT_EQ(std::count(text.begin(), text.end(), open), std::count(text.begin(), text.end(), close)) << text;
+  }
+}
+
+TEST(TorchExtension, InPlaceTensorsAreUpdatedAndReturned) {
+  const std::string tasks = std::string(HONE_SOURCE_DIR) + "/tasks/";
+  KernelPackage package;
+  package.task = LoadTask(tasks + "fused_add_rmsnorm").value();
+  package.winner = package.seed = ParseCandidate(package.task.seed_source, "seed.cu", package.task).value();
+  const std::vector<GeneratedFile> files = TorchExtension(package).value();
+  const std::string& text = files[0].text;
+  EXPECT_THAT(text, HasSubstr("m.def(\"fused_add_rmsnorm\", &fused_add_rmsnorm_out"));
+  EXPECT_THAT(text, HasSubstr("static_cast<__half*>(residual.data_ptr())"));
+  EXPECT_THAT(text, HasSubstr("pybind11::arg(\"eps\") = 1e-06"));
+  EXPECT_THAT(text, Not(HasSubstr("torch::empty")));
+}
+
+TEST(TorchExtension, FindsDimensionsBehindMultiples) {
+  const Task silu = LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/silu_and_mul").value();
+  const std::vector<DimSource> dims = FindDimensions(silu);
+  ASSERT_EQ(dims.size(), 2u);
+  EXPECT_EQ(dims[1].tensor, "x");
+  EXPECT_EQ(dims[1].axis, 1);
+  EXPECT_EQ(dims[1].divisor, 2);
+}
+
+}  // namespace
+}  // namespace hone
