@@ -22,6 +22,7 @@ namespace hone::gnn {
 
 inline constexpr int32_t kAllNeighbors = -1;
 inline constexpr int32_t kMaxFanout = 1024;
+inline constexpr int kMaxHops = 64;
 
 enum class FrontierRule : uint8_t {
   kAllSoFar,  // each hop draws anew for every node known so far (SALIENT, PyG's NeighborSampler)
@@ -29,7 +30,7 @@ enum class FrontierRule : uint8_t {
 };
 
 struct SamplerOptions {
-  std::vector<int32_t> fanouts;  // first entry: next to the seeds; 1 … kMaxFanout or kAllNeighbors
+  std::vector<int32_t> fanouts;  // 1 to kMaxHops; the first: next to the seeds; 1 … kMaxFanout or kAllNeighbors
   FrontierRule frontier = FrontierRule::kAllSoFar;
 };
 
@@ -37,8 +38,10 @@ struct SamplerOptions {
 class NeighborSampler {
  public:
   virtual ~NeighborSampler() = default;
-  // Replaces `out`. Seeds are global ids, repeats allowed (a repeat maps to its first local id).
-  // kInvalidArgument: a seed out of range; kResourceExhausted: more than 2^31 - 1 nodes or edges.
+  // Replaces `out`; on an error it is an empty sample. Seeds are global ids, repeats allowed (a repeat maps to its
+  // first local id), none allowed too. The key's shard takes no part: a node draws the same neighbors in every shard
+  // of a step.
+  // kInvalidArgument: a seed out of range; kResourceExhausted: more than 2^31 - 1 nodes or edges, or no memory.
   virtual Status Sample(std::span<const NodeId> seeds, const BatchKey& key, NeighborSample& out) = 0;
 };
 
@@ -46,7 +49,8 @@ class NeighborSampler {
 Result<std::unique_ptr<NeighborSampler>> MakeNeighborSampler(const CsrView& graph, const SamplerOptions& options);
 
 // The seed order of an epoch: position i of a keyed Feistel permutation of [0, count). No shuffle buffer, any
-// position at any time, the same on every device.
+// position at any time, the same on every device. 0 <= i < count.
+// For many positions of one epoch, src/gnn/sample/index_permutation.h sets the keys up once.
 int64_t PermutedIndex(uint64_t seed, uint32_t epoch, int64_t count, int64_t i);
 
 }  // namespace hone::gnn

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/sample/draw_rows.h"
+
+#include <bit>
+#include <cstddef>
+
+namespace hone::gnn {
+namespace {
+
+// Up to here comparing with every earlier slot is cheaper than a set.
+constexpr int kCompareAll = 32;
+
+// A set of up to 1024 words that is never cleared: an entry counts when its tag is that of the current row.
+class RowSet {
+ public:
+  void Begin(int expected) {
+    shift_ = 32 - std::bit_width(static_cast<unsigned>(expected) * 2 - 1);
+    if (++tag_ == 0) {  // wrapped: entries of 2^32 rows ago would look alive
+      for (uint64_t& entry : entries_) entry = 0;
+      tag_ = 1;
+    }
+  }
+  // False if it was there.
+  bool Add(uint32_t value) {
+    const uint64_t wanted = static_cast<uint64_t>(tag_) << 32 | value;
+    const uint32_t mask = (1u << (32 - shift_)) - 1;
+    for (uint32_t at = value * 0x9E3779B1u >> shift_;; at = (at + 1) & mask) {
+      if (entries_[at] == wanted) return false;
+      if (entries_[at] >> 32 != tag_) {
+        entries_[at] = wanted;
+        return true;
+      }
+    }
+  }
+
+ private:
+  uint64_t entries_[2048] = {};
+  uint32_t tag_ = 0;
+  int shift_ = 0;
+};
+
+}  // namespace
+
+void ResolveFloyd(uint32_t degree, int fanout, uint32_t* draws, int stride) {
+  const auto at = [draws, stride](int slot) -> uint32_t& { return draws[static_cast<ptrdiff_t>(slot) * stride]; };
+  if (fanout <= kCompareAll) {
+    for (int slot = 1; slot < fanout; ++slot) {
+      bool taken = false;
+      for (int before = 0; before < slot; ++before) taken |= at(before) == at(slot);
+      if (taken) at(slot) = degree - static_cast<uint32_t>(fanout - slot);
+    }
+    return;
+  }
+  thread_local RowSet set;
+  set.Begin(fanout);
+  for (int slot = 0; slot < fanout; ++slot) {
+    if (set.Add(at(slot))) continue;
+    at(slot) = degree - static_cast<uint32_t>(fanout - slot);
+    set.Add(at(slot));  // larger than every earlier one
+  }
+}
+
+void DrawRowsScalar(const DrawKey& key, const uint32_t* nodes, const uint32_t* degrees, int fanout, uint32_t* slots) {
+  for (int lane = 0; lane < kDrawLanes; ++lane) {
+    PhiloxWords words{};
+    for (int slot = 0; slot < fanout; ++slot) {
+      if (slot % 4 == 0) words = DrawBlock(key, nodes[lane], static_cast<uint32_t>(slot / 4), 0);
+      const uint32_t n = degrees[lane] - static_cast<uint32_t>(fanout - slot) + 1;
+      slots[slot * kDrawLanes + lane] =
+          BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), words[static_cast<size_t>(slot % 4)], n);
+    }
+    ResolveFloyd(degrees[lane], fanout, slots + lane, kDrawLanes);
+  }
+}
+
+DrawRowsFunction BestDrawRows() {
+  static const DrawRowsFunction best = DrawRowsAvx2() != nullptr ? DrawRowsAvx2() : &DrawRowsScalar;
+  return best;
+}
+
+}  // namespace hone::gnn

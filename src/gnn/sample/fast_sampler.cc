@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sampling is a chain of random reads: a row's offsets, its drawn columns, the table entry of each neighbor. One
+// after the other they would wait for memory at every step, so rows go through in chunks and the chain is cut into
+// stages that run on different chunks:
+//
+//   offsets  prefetched two chunks ahead
+//   draw     read the offsets, draw the slots, prefetch the columns
+//   fetch    read the columns, prefetch the table entries
+//   number   give local ids in order, write the block
+//
+// so that a few hundred reads are under way at any time. Only the last stage depends on the order of rows.
+// The floor, what was tried and what it brought: docs/sampling.md.
+#include "gnn/sample/fast_sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "gnn/sample/draw_rows.h"
+#include "gnn/sample/node_map.h"
+
+namespace hone::gnn {
+namespace {
+
+constexpr int kChunkRows = 64;
+constexpr int kChunkSlots = 256;  // 16 KiB of cache lines under way in each stage
+constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
+// A direct table up to this size: beyond, a table of the batch's own nodes misses the cache less often.
+constexpr int64_t kDirectTableBytes = int64_t{32} << 20;
+
+// Some rows on their way through the stages.
+struct Chunk {
+  int rows = 0;
+  int64_t slots = 0;
+  int64_t row_end[kChunkRows];  // slots of this chunk up to and with the row
+  std::vector<int64_t> slot;    // positions in the graph's columns; capacity grows, never shrinks
+  std::vector<NodeId> neighbor;
+
+  void Require(int64_t count) {
+    if (static_cast<int64_t>(slot.size()) >= count) return;
+    slot.resize(static_cast<size_t>(count + count / 2));
+    neighbor.resize(slot.size());
+  }
+};
+
+Status TooMany(const char* what) {
+  return Status::ResourceExhausted(
+      fmt::format("the sample has more than 2^31 - 1 {}; use fewer seeds, hops or a smaller fanout", what));
+}
+
+template <typename Map>
+class FastSampler final : public NeighborSampler {
+ public:
+  FastSampler(const CsrView& graph, const SamplerOptions& options, const SamplerTuning& tuning, Map map)
+      : graph_(graph),
+        options_(options),
+        draw_rows_(tuning.scalar_draws ? &DrawRowsScalar : BestDrawRows()),
+        map_(std::move(map)) {}
+
+  Status Sample(std::span<const NodeId> seeds, const BatchKey& key, NeighborSample& out) override {
+    const size_t hops = options_.fanouts.size();
+    out.new_only = options_.frontier == FrontierRule::kNewOnly;
+    out.hop_nodes.resize(hops + 1);
+    out.rows.resize(out.new_only ? 1 : hops);
+    for (NeighborSample::Rows& rows : out.rows) {
+      rows.row_offsets.assign(1, 0);
+      rows.columns.clear();
+    }
+    map_.Begin(known_);
+    known_ = 0;
+    const Status status = SampleHops(seeds, key, out);
+    if (!status.ok()) {  // an empty sample, not half of one
+      out.nodes.clear();
+      std::fill(out.hop_nodes.begin(), out.hop_nodes.end(), 0);
+      for (NeighborSample::Rows& rows : out.rows) {
+        rows.row_offsets.assign(1, 0);
+        rows.columns.clear();
+      }
+    }
+    return status;
+  }
+
+ private:
+  Status SampleHops(std::span<const NodeId> seeds, const BatchKey& key, NeighborSample& out) {
+    HONE_RETURN_IF_ERROR(AddSeeds(seeds, out));
+    int32_t begin = 0;
+    for (size_t hop = 0; hop < options_.fanouts.size(); ++hop) {
+      const int32_t end = known_;
+      const DrawKey draw{key.seed, key.step, key.epoch, static_cast<uint32_t>(hop)};
+      HONE_RETURN_IF_ERROR(SampleHop(draw, options_.fanouts[hop], begin, end, out, out.rows[out.new_only ? 0 : hop]));
+      out.hop_nodes[hop + 1] = known_;
+      if (out.new_only) begin = end;
+    }
+    return Status::Ok();
+  }
+
+  Status AddSeeds(std::span<const NodeId> seeds, NeighborSample& out) {
+    if (static_cast<int64_t>(seeds.size()) > kMaxCount) return TooMany("seeds");
+    out.nodes.resize(seeds.size() + 1);
+    HONE_RETURN_IF_ERROR(map_.Reserve(static_cast<int64_t>(seeds.size()), out.nodes.data(), 0));
+    for (const NodeId seed : seeds) {
+      if (seed < 0 || seed >= graph_.num_nodes) {
+        return Status::InvalidArgument(fmt::format("seed {} is not a node: ids are 0 to {}", seed, graph_.num_nodes - 1));
+      }
+      map_.FindOrAdd(seed, known_, out.nodes.data());
+    }
+    out.nodes.resize(static_cast<size_t>(known_));
+    out.hop_nodes[0] = known_;
+    return Status::Ok();
+  }
+
+  // Draws for the local ids [begin, end) and appends their rows to `rows`.
+  Status SampleHop(const DrawKey& key, int32_t fanout, int32_t begin, int32_t end, NeighborSample& out,
+                   NeighborSample::Rows& rows) {
+    rows.row_offsets.resize(rows.row_offsets.size() + static_cast<size_t>(end - begin));
+    row_out_ = rows.row_offsets.data() + rows.row_offsets.size() - static_cast<size_t>(end - begin);
+    next_row_ = prefetched_ = begin;
+    Chunk *oldest = &chunks_[0], *middle = &chunks_[1], *newest = &chunks_[2];
+    oldest->rows = middle->rows = 0;
+    do {
+      HONE_RETURN_IF_ERROR(Draw(key, fanout, end, out.nodes.data(), *newest));
+      Fetch(*middle);
+      HONE_RETURN_IF_ERROR(Number(*oldest, out, rows));
+      std::swap(oldest, middle);
+      std::swap(middle, newest);
+    } while (next_row_ < end || oldest->rows > 0 || middle->rows > 0);
+    return Status::Ok();
+  }
+
+  // Takes the next rows below `end` and draws their slots.
+  Status Draw(const DrawKey& key, int32_t fanout, int32_t end, const NodeId* nodes, Chunk& chunk) {
+    const int64_t* const offsets = graph_.row_offsets.data();
+    const NodeId* const columns = graph_.columns.data();
+    const bool all = fanout == kAllNeighbors;
+    const int most_rows = all ? kChunkRows : std::clamp(kChunkSlots / fanout & -kDrawLanes, kDrawLanes, kChunkRows);
+    for (const int32_t stop = std::min<int64_t>(end, int64_t{next_row_} + 3 * most_rows); prefetched_ < stop; ++prefetched_) {
+      const int64_t* const address = offsets + nodes[prefetched_];
+      __builtin_prefetch(address);
+      __builtin_prefetch(address + 1);  // one in eight is on the next line
+    }
+    chunk.rows = 0;
+    chunk.slots = 0;
+    int drawn_rows = 0;
+    while (next_row_ < end && chunk.rows < most_rows && (!all || chunk.slots < kChunkSlots)) {
+      const NodeId node = nodes[next_row_++];
+      const int64_t first = offsets[node];
+      const int64_t degree = offsets[node + 1] - first;
+      if (all || degree <= fanout) {
+        if (degree > kMaxCount) return TooMany("edges");
+        chunk.Require(chunk.slots + degree);
+        for (int64_t i = 0; i < degree; ++i) chunk.slot[static_cast<size_t>(chunk.slots + i)] = first + i;
+        for (int64_t i = 0; i < degree; i += 16) __builtin_prefetch(columns + first + i);
+        if (degree > 0) __builtin_prefetch(columns + first + degree - 1);
+        chunk.slots += degree;
+      } else {
+        draw_node_[drawn_rows] = static_cast<uint32_t>(node);
+        draw_degree_[drawn_rows] = static_cast<uint32_t>(degree);
+        draw_first_[drawn_rows] = first;
+        draw_target_[drawn_rows] = chunk.slots;
+        ++drawn_rows;
+        chunk.slots += fanout;
+      }
+      chunk.row_end[chunk.rows++] = chunk.slots;
+    }
+    if (drawn_rows == 0) return Status::Ok();
+    chunk.Require(chunk.slots);
+    for (int fill = drawn_rows; fill % kDrawLanes != 0; ++fill) {  // idle lanes repeat the last row
+      draw_node_[fill] = draw_node_[drawn_rows - 1];
+      draw_degree_[fill] = draw_degree_[drawn_rows - 1];
+    }
+    for (int group = 0; group < drawn_rows; group += kDrawLanes) {
+      draw_rows_(key, draw_node_ + group, draw_degree_ + group, fanout, draw_slots_);
+      for (int lane = 0; lane < kDrawLanes && group + lane < drawn_rows; ++lane) {
+        const int64_t first = draw_first_[group + lane];
+        int64_t* const target = chunk.slot.data() + draw_target_[group + lane];
+        for (int slot = 0; slot < fanout; ++slot) {
+          const int64_t position = first + draw_slots_[slot * kDrawLanes + lane];
+          target[slot] = position;
+          __builtin_prefetch(columns + position);
+        }
+      }
+    }
+    return Status::Ok();
+  }
+
+  void Fetch(Chunk& chunk) {
+    if (chunk.rows == 0) return;
+    const NodeId* const columns = graph_.columns.data();
+    const int64_t* const slot = chunk.slot.data();
+    NodeId* const neighbor = chunk.neighbor.data();
+    for (int64_t i = 0; i < chunk.slots; ++i) {
+      const NodeId node = columns[slot[i]];
+      neighbor[i] = node;
+      map_.Prefetch(node);
+    }
+  }
+
+  Status Number(Chunk& chunk, NeighborSample& out, NeighborSample::Rows& rows) {
+    if (chunk.rows == 0) return Status::Ok();
+    const size_t edges = rows.columns.size();
+    if (static_cast<int64_t>(edges) + chunk.slots > kMaxCount) return TooMany("edges");
+    // Grown chunk by chunk: what resize() zeroes is small, and in the cache when it is written next.
+    rows.columns.resize(edges + static_cast<size_t>(chunk.slots));
+    out.nodes.resize(static_cast<size_t>(known_) + static_cast<size_t>(chunk.slots) + 1);
+    NodeId* const nodes = out.nodes.data();
+    HONE_RETURN_IF_ERROR(map_.Reserve(std::min(graph_.num_nodes, int64_t{known_} + chunk.slots), nodes, known_));
+    int32_t* const columns = rows.columns.data() + edges;
+    const NodeId* const neighbor = chunk.neighbor.data();
+    int32_t known = known_;
+    for (int64_t i = 0; i < chunk.slots; ++i) columns[i] = map_.FindOrAdd(neighbor[i], known, nodes);
+    known_ = known;
+    out.nodes.resize(static_cast<size_t>(known));
+    for (int row = 0; row < chunk.rows; ++row) *row_out_++ = static_cast<int32_t>(static_cast<int64_t>(edges) + chunk.row_end[row]);
+    chunk.rows = 0;
+    return Status::Ok();
+  }
+
+  CsrView graph_;
+  SamplerOptions options_;
+  DrawRowsFunction draw_rows_;
+  Map map_;
+  int32_t known_ = 0;       // nodes of this batch so far
+  int32_t next_row_ = 0;    // of the hop under way
+  int32_t prefetched_ = 0;
+  int32_t* row_out_ = nullptr;
+  Chunk chunks_[3];
+  // Rows of a chunk that are drawn rather than copied.
+  alignas(32) uint32_t draw_node_[kChunkRows];
+  alignas(32) uint32_t draw_degree_[kChunkRows];
+  int64_t draw_first_[kChunkRows];
+  int64_t draw_target_[kChunkRows];
+  alignas(32) uint32_t draw_slots_[kMaxFanout * kDrawLanes];
+};
+
+template <typename Map>
+Result<std::unique_ptr<NeighborSampler>> MakeWith(const CsrView& graph, const SamplerOptions& options,
+                                                  const SamplerTuning& tuning) {
+  HONE_ASSIGN_OR_RETURN(Map map, Map::Make(graph.num_nodes, tuning.pages, tuning.first_base));
+  return std::unique_ptr<NeighborSampler>(new FastSampler<Map>(graph, options, tuning, std::move(map)));
+}
+
+}  // namespace
+
+Status ValidateSamplerOptions(const CsrView& graph, const SamplerOptions& options) {
+  if (options.fanouts.empty() || options.fanouts.size() > static_cast<size_t>(kMaxHops)) {
+    return Status::InvalidArgument(
+        fmt::format("{} fanouts: give one for each hop, 1 to {} of them", options.fanouts.size(), kMaxHops));
+  }
+  for (size_t hop = 0; hop < options.fanouts.size(); ++hop) {
+    const int32_t fanout = options.fanouts[hop];
+    if (fanout == kAllNeighbors || (fanout >= 1 && fanout <= kMaxFanout)) continue;
+    return Status::InvalidArgument(
+        fmt::format("fanout {} of hop {} is out of range: 1 to {}, or -1 for all neighbors", fanout, hop + 1, kMaxFanout));
+  }
+  if (graph.num_nodes > kMaxCount) return Status::InvalidArgument(fmt::format("{} nodes: at most 2^31 - 1", graph.num_nodes));
+  // A draw is made of one 32-bit word, so a row must not be longer than that can number.
+  if (graph.num_edges() > int64_t{std::numeric_limits<uint32_t>::max()}) {
+    for (int64_t node = 0; node < graph.num_nodes; ++node) {
+      if (graph.Degree(static_cast<NodeId>(node)) > int64_t{std::numeric_limits<uint32_t>::max()}) {
+        return Status::InvalidArgument(fmt::format("node {} has more than 2^32 - 1 neighbors", node));
+      }
+    }
+  }
+  return Status::Ok();
+}
+
+Result<std::unique_ptr<NeighborSampler>> MakeFastSampler(const CsrView& graph, const SamplerOptions& options,
+                                                         const SamplerTuning& tuning) {
+  HONE_RETURN_IF_ERROR(ValidateSamplerOptions(graph, options));
+  using Table = SamplerTuning::Table;
+  const bool small = graph.num_nodes * static_cast<int64_t>(sizeof(uint32_t)) <= kDirectTableBytes;
+  const bool direct = tuning.table == Table::kDirect || (tuning.table == Table::kAuto && small);
+  return direct ? MakeWith<DirectNodeMap>(graph, options, tuning) : MakeWith<HashNodeMap>(graph, options, tuning);
+}
+
+Result<std::unique_ptr<NeighborSampler>> MakeNeighborSampler(const CsrView& graph, const SamplerOptions& options) {
+  return MakeFastSampler(graph, options, {});
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CPU sampler, with the choices it makes by itself opened up for tests and measurements.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gnn/sample/huge_buffer.h"
+#include "hone/gnn/neighbor_sampler.h"
+
+namespace hone::gnn {
+
+struct SamplerTuning {
+  enum class Table : uint8_t { kAuto, kDirect, kHash } table = Table::kAuto;
+  PageKind pages = PageKind::kHuge;  // of the node table
+  bool scalar_draws = false;         // leave AVX2 alone
+  uint32_t first_base = 1;           // near 2^32: the node table wraps soon
+};
+
+// MakeNeighborSampler with a tuning. Results never depend on it.
+Result<std::unique_ptr<NeighborSampler>> MakeFastSampler(const CsrView& graph, const SamplerOptions& options,
+                                                         const SamplerTuning& tuning);
+
+// kInvalidArgument naming what is wrong with the options.
+Status ValidateSamplerOptions(const CsrView& graph, const SamplerOptions& options);
+
+}  // namespace hone::gnn

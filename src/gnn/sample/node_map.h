@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From global node id to local id within one batch: the two tables of the CPU sampler.
+//
+// Neither is ever cleared. Local id i of a batch is stored as base + i, where base has grown by the node counts of
+// all earlier batches: whatever is below base is left over from them and counts as empty. When the 32 bits are used
+// up, the table is zeroed once and base starts again at 1.
+//
+// DirectNodeMap has four bytes for every node of the graph: one access, no keys. HashNodeMap has eight bytes for a
+// key and its local id, open addressing with linear probing, at most half full; it grows to the largest batch seen.
+// Which is chosen when: fast_sampler.cc. Not thread-safe: one per sampler.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "gnn/sample/huge_buffer.h"
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+// The counting both share.
+class LocalIdBase {
+ public:
+  // num_nodes: of the graph, hence the most that one batch can know.
+  LocalIdBase(int64_t num_nodes, uint32_t first) : num_nodes_(static_cast<uint32_t>(num_nodes)), base_(first) {}
+  uint32_t value() const { return base_; }
+  // After a batch that knew `previous` nodes. True: base is 1 again and the table must be zeroed.
+  bool Advance(int32_t previous) {
+    base_ += static_cast<uint32_t>(previous);
+    if (base_ <= std::numeric_limits<uint32_t>::max() - num_nodes_) return false;
+    base_ = 1;
+    return true;
+  }
+
+ private:
+  uint32_t num_nodes_;
+  uint32_t base_;
+};
+
+class DirectNodeMap {
+ public:
+  // `first_base` other than 1 is for testing the wrap.
+  static Result<DirectNodeMap> Make(int64_t num_nodes, PageKind pages, uint32_t first_base = 1) {
+    HONE_ASSIGN_OR_RETURN(HugeBuffer table, HugeBuffer::Allocate(static_cast<size_t>(num_nodes) * sizeof(uint32_t), pages));
+    return DirectNodeMap(LocalIdBase(num_nodes, first_base), std::move(table));
+  }
+
+  // Begins a batch; the last one knew `previous` nodes.
+  void Begin(int32_t previous) {
+    if (base_.Advance(previous)) std::memset(storage_.data(), 0, storage_.bytes());
+  }
+  // Makes room for `count` nodes in all, of which nodes[0 … known) are in: here there always is.
+  Status Reserve(int64_t /*count*/, const NodeId* /*nodes*/, int32_t /*known*/) { return Status::Ok(); }
+  void Prefetch(NodeId node) const { __builtin_prefetch(table() + node, 1); }
+  // The local id of `node`. A new node gets the id `known`, which is then counted up. Writes nodes[known] in either
+  // case, which spares a branch that no predictor gets right: `nodes` needs room for one more.
+  int32_t FindOrAdd(NodeId node, int32_t& known, NodeId* nodes) {
+    uint32_t& entry = table()[node];
+    const uint32_t base = base_.value();
+    const bool is_new = entry < base;
+    const uint32_t stored = is_new ? base + static_cast<uint32_t>(known) : entry;
+    entry = stored;
+    nodes[known] = node;
+    known += is_new ? 1 : 0;
+    return static_cast<int32_t>(stored - base);
+  }
+
+ private:
+  DirectNodeMap(LocalIdBase base, HugeBuffer storage) : base_(base), storage_(std::move(storage)) {}
+  uint32_t* table() const { return reinterpret_cast<uint32_t*>(storage_.data()); }
+
+  LocalIdBase base_;
+  HugeBuffer storage_;
+};
+
+class HashNodeMap {
+ public:
+  static Result<HashNodeMap> Make(int64_t num_nodes, PageKind pages, uint32_t first_base = 1) {
+    HashNodeMap map(LocalIdBase(num_nodes, first_base), pages);
+    HONE_RETURN_IF_ERROR(map.Grow(int64_t{1} << 12, nullptr, 0));
+    return map;
+  }
+
+  void Begin(int32_t previous) {
+    if (base_.Advance(previous)) std::memset(storage_.data(), 0, storage_.bytes());
+  }
+  Status Reserve(int64_t count, const NodeId* nodes, int32_t known) {
+    return count * 2 <= capacity() ? Status::Ok() : Grow(count * 4, nodes, known);
+  }
+  void Prefetch(NodeId node) const { __builtin_prefetch(table() + Home(node), 1); }
+  int32_t FindOrAdd(NodeId node, int32_t& known, NodeId* nodes) {
+    const uint32_t base = base_.value();
+    Entry* const entries = table();
+    uint32_t at = Home(node);
+    while (entries[at].stored >= base && entries[at].node != node) at = (at + 1) & mask_;
+    const bool is_new = entries[at].stored < base;
+    const uint32_t stored = is_new ? base + static_cast<uint32_t>(known) : entries[at].stored;
+    entries[at] = {node, stored};
+    nodes[known] = node;
+    known += is_new ? 1 : 0;
+    return static_cast<int32_t>(stored - base);
+  }
+  int64_t capacity() const { return int64_t{mask_} + 1; }
+
+ private:
+  struct Entry {
+    NodeId node;
+    uint32_t stored;  // base + local id; zeroed memory is empty, for base is at least 1
+  };
+  HashNodeMap(LocalIdBase base, PageKind pages) : base_(base), pages_(pages) {}
+  Entry* table() const { return reinterpret_cast<Entry*>(storage_.data()); }
+  uint32_t Home(NodeId node) const { return static_cast<uint32_t>(node) * 0x9E3779B1u >> shift_; }
+
+  // A table of at least `entries` with nodes[0 … known) in it.
+  Status Grow(int64_t entries, const NodeId* nodes, int32_t known) {
+    const int bits = std::bit_width(static_cast<uint64_t>(entries - 1));
+    if (bits > 32) return Status::ResourceExhausted("a batch may have at most 2^31 - 1 nodes; use a smaller batch or fanout");
+    HONE_ASSIGN_OR_RETURN(HugeBuffer grown, HugeBuffer::Allocate((size_t{1} << bits) * sizeof(Entry), pages_));
+    storage_ = std::move(grown);
+    shift_ = 32 - bits;
+    mask_ = static_cast<uint32_t>((uint64_t{1} << bits) - 1);
+    for (int32_t local = 0; local < known; ++local) {
+      uint32_t at = Home(nodes[local]);
+      while (table()[at].stored >= base_.value()) at = (at + 1) & mask_;
+      table()[at] = {nodes[local], base_.value() + static_cast<uint32_t>(local)};
+    }
+    return Status::Ok();
+  }
+
+  LocalIdBase base_;
+  PageKind pages_;
+  HugeBuffer storage_;
+  int shift_ = 0;
+  uint32_t mask_ = 0;
+};
+
+}  // namespace hone::gnn
