@@ -40,3 +40,18 @@ find_path(HONE_CURL_INCLUDE curl/curl.h REQUIRED)
 add_library(hone_curl_headers INTERFACE)
 target_include_directories(hone_curl_headers SYSTEM INTERFACE ${HONE_CURL_INCLUDE})
 target_link_libraries(hone_curl_headers INTERFACE ${CMAKE_DL_LIBS})
+
+# Matrix products of the graph engine: the serial OpenBLAS, linked statically, called from our own threads. Its
+# kernels are chosen at run time by the CPU. OpenMP's runtime comes from the compiler, statically too.
+find_path(HONE_OPENBLAS_INCLUDE cblas.h PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+          PATH_SUFFIXES openblas-serial REQUIRED NO_DEFAULT_PATH)
+find_library(HONE_OPENBLAS_LIBRARY NAMES libopenblas.a PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}
+             PATH_SUFFIXES openblas-serial REQUIRED NO_DEFAULT_PATH)
+add_library(hone_openblas INTERFACE)
+target_include_directories(hone_openblas SYSTEM INTERFACE ${HONE_OPENBLAS_INCLUDE})
+target_link_libraries(hone_openblas INTERFACE ${HONE_OPENBLAS_LIBRARY} Threads::Threads m)
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.a OUTPUT_VARIABLE HONE_GOMP_LIBRARY
+                OUTPUT_STRIP_TRAILING_WHITESPACE)
+add_library(hone_openmp INTERFACE)
+target_compile_options(hone_openmp INTERFACE -fopenmp)
+target_link_libraries(hone_openmp INTERFACE ${HONE_GOMP_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})

@@ -47,7 +47,7 @@ struct LayerContext {
   BatchKey key;         // keys every dropout mask, together with layer, site, global node id and column
   int layer = 0;
   bool training = false;
-  std::span<const NodeId> nodes;  // global id by local id of the sources
+  std::span<const NodeId> nodes;  // global id by local id of the sources; needed where dropout is active
   int threads = 1;                // results must not depend on it
 };
 
@@ -79,5 +79,19 @@ class Layer {
   virtual void Backward(const BlockView& block, Matrix<const T> x, Matrix<T> grad_out, Matrix<T> grad_x,
                         LayerState& state, const LayerContext& context) = 0;
 };
+
+// The layers that the published models are made of. `name` prefixes the parameters' names ("convs.0"); `seed` draws
+// the initial weights. A value an option cannot have is a mistake of the caller's; MakeModel checks a user's.
+
+// out = aggregate(x of the neighbors) * lin_l^T + (x of the node) * lin_r^T. Weights from ±1 / sqrt(in_width).
+struct SageConvOptions {
+  int64_t in_width = 0;
+  int64_t out_width = 0;
+  std::string aggregation = "mean";  // mean | sum | max; of no neighbors: zero
+  bool bias = false;                 // on lin_l
+  double input_dropout = 0;          // two masks, one on what neighbors send and one on the node's own row
+};
+template <typename T>
+std::unique_ptr<Layer<T>> MakeSageConv(const SageConvOptions& options, const std::string& name, uint64_t seed);
 
 }  // namespace hone::gnn

@@ -25,6 +25,7 @@ struct ModelOptions {
   int64_t num_classes = 0;
   int layers = 3;
   int heads = 1;          // gat
+  std::string aggregation = "mean";  // sage: mean | sum | max
   double dropout = -1;    // below 0: the model's own (0.5; sage-ri 0.1)
   std::string activation;  // relu | leaky_relu | elu; empty: the model's own
   std::string norm;        // none | batch; empty: the model's own
@@ -54,6 +55,7 @@ class Model {
   // Layer-wise inference over the whole graph: one layer at a time for all nodes, then the head.
   //   Number of passes over the graph; pass p maps [*, PassWidth(p)] to [*, PassWidth(p + 1)] on any block whose
   //   destinations are the first rows of its sources. The last pass gives logits. Never in training mode.
+  //   Working memory is the model's own: one RunPass at a time on one model.
   virtual int num_passes() const = 0;
   virtual int64_t PassWidth(int pass) const = 0;
   virtual void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out,

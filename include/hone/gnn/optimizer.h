@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How parameters follow their gradients: Adam, clipping, and a learning rate that falls when the loss stops falling.
+//
+// All of it is plain state that a checkpoint can hold: the same state and the same gradients give the same bits, on
+// any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "hone/gnn/layer.h"
+
+namespace hone::gnn {
+
+struct AdamOptions {
+  double learning_rate = 0.001;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;  // added to the gradient as weight_decay * value, PyTorch's Adam (not AdamW)
+  double clip_norm = 0;     // gradients are scaled down to this global L2 norm; 0: never
+};
+
+// Adam (Kingma and Ba 2015), bias-corrected, as PyTorch writes it. Buffers (no gradient) are left alone.
+template <typename T>
+class Adam {
+ public:
+  // `parameters` are borrowed and must outlive the optimizer.
+  Adam(std::vector<Parameter<T>*> parameters, const AdamOptions& options);
+
+  // One update from the gradients as they stand. The norm before clipping, or 0 where nothing is clipped. A norm that
+  // is not finite updates nothing.
+  double Step(int threads);
+  void ZeroGradients(int threads);
+
+  double learning_rate() const { return options_.learning_rate; }
+  void set_learning_rate(double rate) { options_.learning_rate = rate; }
+  // For checkpoints: the number of steps made, and the moments, one pair for each trainable parameter in their order
+  // ("exp_avg.NAME", "exp_avg_sq.NAME", shaped like it).
+  int64_t steps() const { return steps_; }
+  void set_steps(int64_t steps) { steps_ = steps; }
+  std::vector<Parameter<T>*> moments();
+
+ private:
+  std::vector<Parameter<T>*> trainable_;
+  std::vector<Parameter<T>> first_, second_;
+  AdamOptions options_;
+  int64_t steps_ = 0;
+};
+
+// The L2 norm of all gradients, summed in double and in fixed order.
+template <typename T>
+double GradientNorm(const std::vector<Parameter<T>*>& parameters, int threads);
+
+// PyTorch's ReduceLROnPlateau (mode min, relative threshold): after more than `patience` steps in a row without a loss
+// below best * (1 - threshold), the rate is multiplied by `factor`, and `cooldown` steps pass uncounted.
+struct PlateauOptions {
+  double factor = 0.8;
+  int64_t patience = 125;
+  double threshold = 1e-4;
+  int64_t cooldown = 0;
+  double min_rate = 0;
+};
+struct PlateauState {
+  double best = std::numeric_limits<double>::infinity();
+  int64_t bad_steps = 0;
+  int64_t cooldown_left = 0;
+};
+// The learning rate to go on with.
+double PlateauStep(const PlateauOptions& options, PlateauState& state, double loss, double rate);
+
+}  // namespace hone::gnn

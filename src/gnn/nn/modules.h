@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts layers are made of: a Linear and a batch normalisation, each with its parameters, forward and backward.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "gnn/ops/batch_norm.h"
+#include "gnn/ops/buffer.h"
+#include "hone/gnn/layer.h"
+
+namespace hone::gnn {
+
+// Initial weights, drawn uniformly from [-bound, bound].
+//   kFanIn         1 / sqrt(in): what PyTorch's Linear and PyG's do where nothing else is said
+//   kXavierRelu    sqrt(2) * sqrt(6 / (in + out)) (Glorot and Bengio 2010 with the gain of ReLU)
+//   kGlorot        sqrt(6 / (in + out))
+enum class WeightInit : uint8_t { kFanIn, kXavierRelu, kGlorot };
+
+template <typename T>
+void FillUniform(Parameter<T>& parameter, double bound, Rng& rng);
+// A named tensor of zeros; `trainable` ones have a gradient.
+template <typename T>
+Parameter<T> MakeParameter(std::string name, std::vector<int64_t> shape, bool trainable);
+
+// y = x * weight^T + bias. Names: NAME.weight, NAME.bias. A bias is drawn from ±1 / sqrt(in), as in PyTorch.
+template <typename T>
+class Linear {
+ public:
+  Linear() = default;
+  Linear(const std::string& name, int64_t in, int64_t out, bool bias, WeightInit init, Rng& rng);
+
+  int64_t in() const { return weight_.shape[1]; }
+  int64_t out() const { return weight_.shape[0]; }
+  void Collect(std::vector<Parameter<T>*>& parameters);
+  const T* weight() const { return weight_.value.data(); }
+  const T* bias() const { return bias_.value.empty() ? nullptr : bias_.value.data(); }
+
+  void Forward(Matrix<const T> x, bool accumulate, Matrix<T> out, int threads) const;
+  // Adds to the parameters' gradients.
+  void BackwardParameters(Matrix<const T> x, Matrix<const T> grad_out, Buffer<T>& partials, int threads);
+  void BackwardInput(Matrix<const T> grad_out, bool accumulate, Matrix<T> grad_x, int threads) const;
+
+ private:
+  Parameter<T> weight_;  // [out, in]
+  Parameter<T> bias_;    // [out] or empty
+};
+
+// Names: NAME.weight, .bias, .running_mean, .running_var, .num_batches_tracked (kept for PyTorch's sake).
+template <typename T>
+class BatchNorm {
+ public:
+  BatchNorm() = default;
+  BatchNorm(const std::string& name, int64_t width);
+
+  void Collect(std::vector<Parameter<T>*>& parameters);
+  // `statistics` is left for Backward. Training: of x's rows, and the running ones are updated.
+  void Forward(Matrix<const T> x, bool training, ColumnStatistics& statistics, Matrix<T> out, int threads);
+  // grad becomes the gradient of x; adds to the parameters' gradients.
+  void Backward(Matrix<const T> x, bool training, const ColumnStatistics& statistics, Matrix<T> grad, int threads);
+
+ private:
+  Parameter<T> weight_, bias_, running_mean_, running_var_, batches_;
+};
+
+}  // namespace hone::gnn

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stack of layers with something between them: what GraphSAGE, GAT, GIN and a user's own stack have in common.
+//
+// After every layer but the last come, in this order, normalisation, activation and dropout, where the plan asks for
+// them. After the last one comes the head, where there is one: Linear, activation, dropout, Linear.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gnn/nn/modules.h"
+#include "gnn/ops/dropout.h"
+#include "gnn/ops/elementwise.h"
+#include "hone/gnn/model.h"
+
+namespace hone::gnn {
+
+struct StackPlan {
+  Activation between = Activation::kRelu;  // kIdentity: nothing between the layers
+  bool normalise_between = false;
+  double dropout_between = 0;
+  bool head = false;  // lin1 [hidden, width of the last layer], lin2 [num_classes, hidden]
+  Activation head_activation = Activation::kRelu;
+  double head_dropout = 0;
+};
+
+template <typename T>
+std::unique_ptr<Model<T>> MakePlannedStack(const ModelOptions& options, const StackPlan& plan,
+                                           std::vector<std::unique_ptr<Layer<T>>> layers);
+
+// What the names in ModelOptions mean; `fallback` where the option is empty.
+Result<Activation> ParseActivation(const std::string& name, Activation fallback);
+
+}  // namespace hone::gnn

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests of layers and models share: small graphs sampled with all their neighbors, and the comparison of a
+// backward pass with finite differences, in double.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "gtest/gtest.h"
+#include "hone/gnn/layer.h"
+#include "hone/gnn/mini_batch.h"
+
+namespace hone::gnn {
+
+// In-neighbors by node; parallel edges and self-loops as written.
+using AdjacencyList = std::vector<std::vector<NodeId>>;
+
+// Every neighbor at every hop: a plain restatement of what the contract in mini_batch.h asks of a sample.
+inline NeighborSample FullSample(const AdjacencyList& graph, const std::vector<NodeId>& seeds, int hops,
+                                 bool new_only = false) {
+  NeighborSample sample;
+  sample.new_only = new_only;
+  std::unordered_map<NodeId, int32_t> local;
+  const auto intern = [&](NodeId node) {
+    const auto [at, added] = local.emplace(node, static_cast<int32_t>(sample.nodes.size()));
+    if (added) sample.nodes.push_back(node);
+    return at->second;
+  };
+  for (const NodeId seed : seeds) intern(seed);
+  sample.hop_nodes.push_back(sample.num_nodes());
+  if (new_only) sample.rows.emplace_back().row_offsets.push_back(0);
+  for (int hop = 0; hop < hops; ++hop) {
+    if (!new_only) sample.rows.emplace_back().row_offsets.push_back(0);
+    NeighborSample::Rows& rows = sample.rows.back();
+    const int32_t known = sample.num_nodes();
+    for (int32_t i = static_cast<int32_t>(rows.row_offsets.size()) - 1; i < known; ++i) {
+      for (const NodeId node : graph[static_cast<size_t>(sample.nodes[static_cast<size_t>(i)])]) {
+        rows.columns.push_back(intern(node));
+      }
+      rows.row_offsets.push_back(static_cast<int32_t>(rows.columns.size()));
+    }
+    sample.hop_nodes.push_back(sample.num_nodes());
+  }
+  return sample;
+}
+
+// Random in-neighbors with everything awkward in it: nodes without neighbors, self-loops, parallel edges.
+inline AdjacencyList AwkwardGraph(int32_t nodes, uint64_t seed) {
+  AdjacencyList graph(static_cast<size_t>(nodes));
+  Rng rng(seed);
+  for (int32_t v = 0; v < nodes; ++v) {
+    const uint64_t degree = v % 5 == 3 ? 0 : rng.Below(5) + 1;
+    auto& row = graph[static_cast<size_t>(v)];
+    for (uint64_t e = 0; e < degree; ++e) row.push_back(static_cast<NodeId>(rng.Below(static_cast<uint64_t>(nodes))));
+    if (v % 4 == 1) row.push_back(v);
+    if (v % 4 == 2 && !row.empty()) row.push_back(row.front());
+  }
+  return graph;
+}
+
+template <typename T>
+std::vector<T> RandomValues(int64_t count, uint64_t seed) {
+  std::vector<T> values(static_cast<size_t>(count));
+  Rng rng(seed);
+  for (T& value : values) value = static_cast<T>(rng.Normal());
+  return values;
+}
+
+template <typename T>
+Matrix<T> View(std::vector<T>& values, int64_t cols) {
+  return {values.data(), static_cast<int64_t>(values.size()) / cols, cols, cols};
+}
+
+// Compares `gradient` of f at `at` with central differences for up to 60 elements, picked by stride. The truncation
+// error is of order h^2 = 1e-12 times the third derivative, the rounding error 1e-16 / h times |f|: 1e-6 relative to
+// the larger of 1 and the gradient bounds both for functions of the size used here.
+inline void ExpectGradient(const std::string& what, std::vector<double>& at, const std::vector<double>& gradient,
+                           const std::function<double()>& f) {
+  ASSERT_EQ(at.size(), gradient.size()) << what;
+  constexpr double kStep = 1e-6;
+  const size_t stride = at.size() / 60 + 1;
+  double largest = 0;
+  for (const double g : gradient) largest = std::max(largest, std::abs(g));
+  for (size_t i = 0; i < at.size(); i += stride) {
+    const double kept = at[i];
+    at[i] = kept + kStep;
+    const double above = f();
+    at[i] = kept - kStep;
+    const double below = f();
+    at[i] = kept;
+    EXPECT_NEAR(gradient[i], (above - below) / (2 * kStep), 1e-6 * std::max(1.0, largest)) << what << "[" << i << "]";
+  }
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Aggregation over a block; see aggregate.h. Four source rows are added per pass over an output row: the order of
+// additions is that of one after the other, and the output row is loaded and stored a quarter as often.
+#include "gnn/ops/aggregate.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gnn/ops/parallel.h"
+#include "gnn/ops/simd.h"
+
+namespace hone::gnn {
+namespace {
+
+// Rows ahead whose first lines are asked for while the current ones are added.
+constexpr int32_t kAhead = 4;
+
+template <typename T>
+HONE_INLINE_BODY void Prefetch(const T* row, int64_t dim) {
+  const char* p = reinterpret_cast<const char*>(row);
+  const int64_t bytes = std::min<int64_t>(dim * static_cast<int64_t>(sizeof(T)), 1024);
+  for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(p + b);
+}
+
+template <typename T>
+HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns, int32_t num_edges, const T* x,
+                                  int64_t x_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end,
+                                  bool mean) {
+  for (int64_t i = begin; i < end; ++i) {
+    T* __restrict o = out + i * out_stride;
+    const int32_t first = offsets[i];
+    const int32_t last = offsets[i + 1];
+    if (first == last) {
+      std::memset(o, 0, static_cast<size_t>(dim) * sizeof(T));
+      continue;
+    }
+    int32_t e = first;
+    const int32_t head = (last - first) % 4 == 0 ? 4 : (last - first) % 4;
+    for (int32_t a = 0; a < kAhead; ++a) {
+      if (e + head + a < num_edges) Prefetch(x + columns[e + head + a] * x_stride, dim);
+    }
+    // The first one to four rows start the sum; the rest comes in fours.
+    const T* r0 = x + columns[e] * x_stride;
+    const T* r1 = head > 1 ? x + columns[e + 1] * x_stride : nullptr;
+    const T* r2 = head > 2 ? x + columns[e + 2] * x_stride : nullptr;
+    const T* r3 = head > 3 ? x + columns[e + 3] * x_stride : nullptr;
+    switch (head) {
+      case 1: for (int64_t c = 0; c < dim; ++c) o[c] = r0[c]; break;
+      case 2: for (int64_t c = 0; c < dim; ++c) o[c] = r0[c] + r1[c]; break;
+      case 3: for (int64_t c = 0; c < dim; ++c) o[c] = (r0[c] + r1[c]) + r2[c]; break;
+      default: for (int64_t c = 0; c < dim; ++c) o[c] = ((r0[c] + r1[c]) + r2[c]) + r3[c]; break;
+    }
+    for (e += head; e < last; e += 4) {
+      for (int32_t a = 4; a < 4 + kAhead; ++a) {
+        if (e + a < num_edges) Prefetch(x + columns[e + a] * x_stride, dim);
+      }
+      r0 = x + columns[e] * x_stride;
+      r1 = x + columns[e + 1] * x_stride;
+      r2 = x + columns[e + 2] * x_stride;
+      r3 = x + columns[e + 3] * x_stride;
+      for (int64_t c = 0; c < dim; ++c) o[c] = (((o[c] + r0[c]) + r1[c]) + r2[c]) + r3[c];
+    }
+    if (mean) {
+      const T scale = T(1) / static_cast<T>(last - first);
+      for (int64_t c = 0; c < dim; ++c) o[c] *= scale;
+    }
+  }
+}
+#define HONE_SUM_ROWS(T)                                                                                             \
+  HONE_VECTORISE(SumRows,                                                                                            \
+                 (const int32_t* offsets, const int32_t* columns, int32_t num_edges, const T* x, int64_t x_stride,   \
+                  T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end, bool mean),                   \
+                 (offsets, columns, num_edges, x, x_stride, out, out_stride, dim, begin, end, mean))
+HONE_SUM_ROWS(float)
+HONE_SUM_ROWS(double)
+
+template <typename T>
+HONE_INLINE_BODY void MaxRowsBody(const int32_t* offsets, const int32_t* columns, const T* x, int64_t x_stride, T* out,
+                                  int64_t out_stride, int32_t* winners, int64_t dim, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    T* __restrict o = out + i * out_stride;
+    int32_t* __restrict w = winners + i * dim;
+    const int32_t first = offsets[i];
+    const int32_t last = offsets[i + 1];
+    if (first == last) {
+      std::fill_n(o, dim, T(0));
+      std::fill_n(w, dim, -1);
+      continue;
+    }
+    std::copy_n(x + columns[first] * x_stride, dim, o);
+    std::fill_n(w, dim, columns[first]);
+    for (int32_t e = first + 1; e < last; ++e) {
+      const int32_t source = columns[e];
+      const T* __restrict r = x + source * x_stride;
+      for (int64_t c = 0; c < dim; ++c) {
+        const bool wins = r[c] > o[c];
+        o[c] = wins ? r[c] : o[c];
+        w[c] = wins ? source : w[c];
+      }
+    }
+  }
+}
+#define HONE_MAX_ROWS(T)                                                                                               \
+  HONE_VECTORISE(MaxRows,                                                                                              \
+                 (const int32_t* offsets, const int32_t* columns, const T* x, int64_t x_stride, T* out,                \
+                  int64_t out_stride, int32_t* winners, int64_t dim, int64_t begin, int64_t end),                      \
+                 (offsets, columns, x, x_stride, out, out_stride, winners, dim, begin, end))
+HONE_MAX_ROWS(float)
+HONE_MAX_ROWS(double)
+
+// weights: by destination, or null for ones.
+template <typename T>
+HONE_INLINE_BODY void ScatterRowsBody(const int32_t* offsets, const int32_t* destinations, const T* weights, const T* g,
+                                      int64_t g_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin,
+                                      int64_t end) {
+  for (int64_t s = begin; s < end; ++s) {
+    T* __restrict o = out + s * out_stride;
+    const int32_t first = offsets[s];
+    const int32_t last = offsets[s + 1];
+    if (first == last) {
+      std::memset(o, 0, static_cast<size_t>(dim) * sizeof(T));
+      continue;
+    }
+    for (int32_t e = first; e < last; ++e) {
+      const T* __restrict r = g + destinations[e] * g_stride;
+      const T w = weights == nullptr ? T(1) : weights[destinations[e]];
+      if (e == first) {
+        for (int64_t c = 0; c < dim; ++c) o[c] = w * r[c];
+      } else {
+        for (int64_t c = 0; c < dim; ++c) o[c] += w * r[c];
+      }
+    }
+  }
+}
+#define HONE_SCATTER_ROWS(T)                                                                                         \
+  HONE_VECTORISE(ScatterRows,                                                                                        \
+                 (const int32_t* offsets, const int32_t* destinations, const T* weights, const T* g,                 \
+                  int64_t g_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end),            \
+                 (offsets, destinations, weights, g, g_stride, out, out_stride, dim, begin, end))
+HONE_SCATTER_ROWS(float)
+HONE_SCATTER_ROWS(double)
+
+}  // namespace
+
+template <typename T>
+void AggregateForward(Aggregation kind, const BlockView& block, Matrix<const T> x, Matrix<T> out, int32_t* max_sources,
+                      int threads) {
+  const int32_t* offsets = block.row_offsets.data();
+  const int32_t* columns = block.columns.data();
+  const auto edges = static_cast<int32_t>(block.num_edges());
+  ParallelRows(threads, block.num_dst, PieceRows(x.cols * 4), [&](int64_t begin, int64_t end) {
+    if (kind == Aggregation::kMax) {
+      MaxRows(offsets, columns, x.data, x.stride, out.data, out.stride, max_sources, x.cols, begin, end);
+    } else {
+      SumRows(offsets, columns, edges, x.data, x.stride, out.data, out.stride, x.cols, begin, end,
+              kind == Aggregation::kMean);
+    }
+  });
+}
+
+void BySource(const BlockView& block, SourceMajorBlock& out) {
+  const auto num_src = static_cast<size_t>(block.num_src);
+  const auto edges = static_cast<size_t>(block.num_edges());
+  out.row_offsets.assign(num_src + 1, 0);
+  out.destinations.resize(edges);
+  out.edges.resize(edges);
+  for (size_t e = 0; e < edges; ++e) ++out.row_offsets[static_cast<size_t>(block.columns[e]) + 1];
+  for (size_t s = 0; s < num_src; ++s) out.row_offsets[s + 1] += out.row_offsets[s];
+  // Each offset is moved to its row's end while the row fills, then all are shifted back by one.
+  for (int32_t i = 0; i < block.num_dst; ++i) {
+    for (int32_t e = block.row_offsets[i]; e < block.row_offsets[i + 1]; ++e) {
+      const auto at = static_cast<size_t>(out.row_offsets[block.columns[e]]++);
+      out.destinations[at] = i;
+      out.edges[at] = e;
+    }
+  }
+  for (size_t s = num_src; s > 0; --s) out.row_offsets[s] = out.row_offsets[s - 1];
+  out.row_offsets[0] = 0;
+}
+
+template <typename T>
+void AggregateBackward(Aggregation kind, const BlockView& block, const SourceMajorBlock& by_source,
+                       Matrix<const T> grad_out, Matrix<T> grad_x, int threads) {
+  std::vector<T> inverse;
+  if (kind == Aggregation::kMean) {
+    inverse.resize(static_cast<size_t>(block.num_dst));
+    for (size_t i = 0; i < inverse.size(); ++i) {
+      const int32_t degree = block.row_offsets[i + 1] - block.row_offsets[i];
+      inverse[i] = degree == 0 ? T(0) : T(1) / static_cast<T>(degree);
+    }
+  }
+  ParallelRows(threads, block.num_src, PieceRows(grad_x.cols), [&](int64_t begin, int64_t end) {
+    ScatterRows(by_source.row_offsets.data(), by_source.destinations.data(),
+                kind == Aggregation::kMean ? inverse.data() : nullptr, grad_out.data, grad_out.stride, grad_x.data,
+                grad_x.stride, grad_x.cols, begin, end);
+  });
+}
+
+template <typename T>
+void MaxBackward(const BlockView& block, const SourceMajorBlock& by_source, const int32_t* max_sources,
+                 Matrix<const T> grad_out, Matrix<T> grad_x, int threads) {
+  const int64_t dim = grad_x.cols;
+  ParallelRows(threads, block.num_src, PieceRows(dim), [&](int64_t begin, int64_t end) {
+    for (int64_t s = begin; s < end; ++s) {
+      T* o = grad_x.Row(s);
+      std::fill_n(o, dim, T(0));
+      int32_t previous = -1;
+      for (int32_t e = by_source.row_offsets[static_cast<size_t>(s)];
+           e < by_source.row_offsets[static_cast<size_t>(s) + 1]; ++e) {
+        const int32_t destination = by_source.destinations[static_cast<size_t>(e)];
+        if (destination == previous) continue;  // a parallel edge: the element was won once
+        previous = destination;
+        const int32_t* w = max_sources + destination * dim;
+        const T* g = grad_out.Row(destination);
+        for (int64_t c = 0; c < dim; ++c) o[c] += w[c] == s ? g[c] : T(0);
+      }
+    }
+  });
+}
+
+#define HONE_INSTANTIATE(T)                                                                                            \
+  template void AggregateForward<T>(Aggregation, const BlockView&, Matrix<const T>, Matrix<T>, int32_t*, int);         \
+  template void AggregateBackward<T>(Aggregation, const BlockView&, const SourceMajorBlock&, Matrix<const T>,          \
+                                     Matrix<T>, int);                                                                  \
+  template void MaxBackward<T>(const BlockView&, const SourceMajorBlock&, const int32_t*, Matrix<const T>, Matrix<T>,  \
+                               int);
+HONE_INSTANTIATE(float)
+HONE_INSTANTIATE(double)
+
+}  // namespace hone::gnn

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dropout whose mask is a pure function of what it falls on.
+//
+// Whether element (node, column) is kept depends on (seed, epoch, step, layer, site, GLOBAL node id, column) and on
+// nothing else: not on the row a node happens to have, the thread, or the device. Sixteen bits an element, eight
+// elements to a Philox block: key = seed with kDropoutDomain folded in, so that no draw coincides with the
+// sampler's, counter = (node, step, epoch, layer << 24 | site << 16 | column / 8); the element's bits are half
+// (column % 2, low first) of word (column % 8) / 2. It is kept when they are at or above the threshold.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "gnn/ops/buffer.h"
+#include "hone/gnn/layer.h"
+
+namespace hone::gnn {
+
+inline constexpr uint64_t kDropoutDomain = uint64_t{0x64726f70} << 32;  // "drop"
+
+// Where in a layer a mask falls. Two masks of one layer never share a site.
+enum class DropoutSite : uint8_t { kActivation = 0, kNeighbors = 1, kSelf = 2, kInput = 3, kHead = 4 };
+
+// The probability is rounded to a 65,536th; the scale is that of the rounded one, so the expectation is exact.
+struct DropoutRate {
+  explicit DropoutRate(double probability);
+  bool active() const { return threshold > 0; }
+  uint32_t threshold = 0;  // of 65,536
+  double scale = 1;        // of what is kept
+};
+
+// A mask: a bit for each element, 1 for kept, a whole number of bytes to a row. Bits beyond `cols` mean nothing.
+struct DropoutMask {
+  uint8_t* bits = nullptr;
+  int64_t row_bytes = 0;
+};
+inline int64_t MaskRowBytes(int64_t cols) { return (cols + 7) / 8; }
+
+// Writes the mask of [rows, cols] into `memory`. Reads context.key, .layer and .nodes (at least `rows` of them).
+// Requires cols <= 524,288 and layer <= 255.
+DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const LayerContext& context, int64_t rows,
+                            int64_t cols, Buffer<uint8_t>& memory);
+
+// out = x * scale where kept, else 0; out may be x. The backward pass is the same function of the gradient.
+template <typename T>
+void ApplyDropout(const DropoutMask& mask, double scale, Matrix<const T> x, Matrix<T> out, int threads);
+
+}  // namespace hone::gnn

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Activations, in place, and the addition of matrices. Their backward pass needs only their output, so no input is kept for it.
+#pragma once
+
+#include <cstdint>
+
+#include "hone/gnn/layer.h"
+
+namespace hone::gnn {
+
+enum class Activation : uint8_t { kIdentity, kRelu, kLeakyRelu, kElu };
+
+// kLeakyRelu's slope below zero; PyTorch's default.
+inline constexpr double kLeakySlope = 0.01;
+
+// x = f(x): max(x, 0); x or slope * x; x or exp(x) - 1.
+template <typename T>
+void ActivationForward(Activation kind, Matrix<T> x, int threads);
+// grad *= f'(input), told from out = out_scale * f(input): dropout after an activation scales what it keeps, and
+// what it does not keep has a zero gradient already. At zero the derivative is that of the side below, as in PyTorch.
+template <typename T>
+void ActivationBackward(Activation kind, double out_scale, Matrix<const T> out, Matrix<T> grad, int threads);
+
+// to += from.
+template <typename T>
+void AddTo(Matrix<const T> from, Matrix<T> to, int threads);
+
+}  // namespace hone::gnn

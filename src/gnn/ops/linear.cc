@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dense products; see linear.h.
+#include "gnn/ops/linear.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "gnn/ops/parallel.h"
+
+namespace hone::gnn {
+namespace {
+
+constexpr int64_t kRowBlock = 256;
+// Partial weight gradients: enough pieces for many cores, few enough to stay small and cheap to add.
+constexpr int64_t kMinPartialRows = 2048;
+constexpr int64_t kMaxPartials = 16;
+constexpr int64_t kOutBlock = 128;
+
+int I(int64_t value) { return static_cast<int>(value); }
+
+void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+          const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
+  cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, I(m),
+              I(n), I(k), 1.0f, a, I(lda), b, I(ldb), beta, c, I(ldc));
+}
+void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a, int64_t lda,
+          const double* b, int64_t ldb, double beta, double* c, int64_t ldc) {
+  cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, I(m),
+              I(n), I(k), 1.0, a, I(lda), b, I(ldb), beta, c, I(ldc));
+}
+
+}  // namespace
+
+template <typename T>
+void LinearForward(Matrix<const T> x, const T* weight, const T* bias, bool accumulate, Matrix<T> out, int threads) {
+  ParallelRows(threads, out.rows, kRowBlock, [&](int64_t begin, int64_t end) {
+    if (bias != nullptr) {
+      for (int64_t i = begin; i < end; ++i) {
+        T* o = out.Row(i);
+        for (int64_t c = 0; c < out.cols; ++c) o[c] = accumulate ? o[c] + bias[c] : bias[c];
+      }
+    }
+    const T beta = accumulate || bias != nullptr ? T(1) : T(0);
+    Gemm(false, true, end - begin, out.cols, x.cols, x.Row(begin), x.stride, weight, x.cols, beta, out.Row(begin),
+         out.stride);
+  });
+}
+
+template <typename T>
+void LinearBackwardInput(Matrix<const T> grad_out, const T* weight, bool accumulate, Matrix<T> grad_x, int threads) {
+  ParallelRows(threads, grad_out.rows, kRowBlock, [&](int64_t begin, int64_t end) {
+    Gemm(false, false, end - begin, grad_x.cols, grad_out.cols, grad_out.Row(begin), grad_out.stride, weight,
+         grad_x.cols, accumulate ? T(1) : T(0), grad_x.Row(begin), grad_x.stride);
+  });
+}
+
+template <typename T>
+void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, T* grad_weight, Buffer<T>& partials,
+                          int threads) {
+  const int64_t rows = grad_out.rows;
+  if (rows == 0) return;
+  const int64_t pieces = std::clamp<int64_t>(rows / kMinPartialRows, 1, kMaxPartials);
+  const int64_t piece = (rows + pieces - 1) / pieces;
+  const int64_t out_blocks = (grad_out.cols + kOutBlock - 1) / kOutBlock;
+  const int64_t size = grad_out.cols * x.cols;
+  T* sums = pieces == 1 ? grad_weight : partials.Resize(pieces * size);
+  ParallelFor(threads, pieces * out_blocks, [&](int64_t task) {
+    const int64_t p = task / out_blocks;
+    const int64_t o = task % out_blocks * kOutBlock;
+    const int64_t begin = std::min(rows, p * piece);
+    const int64_t end = std::min(rows, begin + piece);
+    // Trailing pieces may be empty; beta 0 then still writes their zeros.
+    Gemm(true, false, std::min(kOutBlock, grad_out.cols - o), x.cols, end - begin, grad_out.Row(begin) + o,
+         grad_out.stride, x.Row(begin), x.stride, pieces == 1 ? T(1) : T(0), sums + p * size + o * x.cols, x.cols);
+  });
+  if (pieces == 1) return;
+  ParallelRows(threads, size, 4096, [&](int64_t begin, int64_t end) {
+    for (int64_t p = 0; p < pieces; ++p) {
+      const T* partial = sums + p * size;
+      for (int64_t i = begin; i < end; ++i) grad_weight[i] += partial[i];
+    }
+  });
+}
+
+template <typename T>
+void AddColumnSums(Matrix<const T> x, T* sums, int threads) {
+  constexpr int64_t kPiece = 1024;
+  const int64_t pieces = (x.rows + kPiece - 1) / kPiece;
+  std::vector<double> partial(static_cast<size_t>(pieces * x.cols), 0.0);
+  ParallelFor(threads, pieces, [&](int64_t p) {
+    double* s = partial.data() + p * x.cols;
+    for (int64_t i = p * kPiece; i < std::min(x.rows, (p + 1) * kPiece); ++i) {
+      const T* row = x.Row(i);
+      for (int64_t c = 0; c < x.cols; ++c) s[c] += static_cast<double>(row[c]);
+    }
+  });
+  for (int64_t c = 0; c < x.cols; ++c) {
+    double total = 0;
+    for (int64_t p = 0; p < pieces; ++p) total += partial[static_cast<size_t>(p * x.cols + c)];
+    sums[c] += static_cast<T>(total);
+  }
+}
+
+#define HONE_INSTANTIATE(T)                                                                                  \
+  template void LinearForward<T>(Matrix<const T>, const T*, const T*, bool, Matrix<T>, int);                 \
+  template void LinearBackwardInput<T>(Matrix<const T>, const T*, bool, Matrix<T>, int);                     \
+  template void LinearBackwardWeight<T>(Matrix<const T>, Matrix<const T>, T*, Buffer<T>&, int);              \
+  template void AddColumnSums<T>(Matrix<const T>, T*, int);
+HONE_INSTANTIATE(float)
+HONE_INSTANTIATE(double)
+
+}  // namespace hone::gnn

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same loop compiled twice, for AVX2 and for the baseline, and chosen once by what the CPU has.
+//
+// Both give the same bits: no fused multiply-add (these files are compiled with -ffp-contract=off), and sums over
+// columns are written with a fixed number of lanes where the order of adding matters.
+#pragma once
+
+namespace hone::gnn {
+
+inline bool CpuHasAvx2() {
+  static const bool has = __builtin_cpu_supports("avx2") > 0 && __builtin_cpu_supports("f16c") > 0;
+  return has;
+}
+
+}  // namespace hone::gnn
+
+// HONE_VECTORISE(Name, (int a, float* b), (a, b)) defines Name over an always-inlined NameBody.
+#define HONE_VECTORISE(name, parameters, arguments)                                       \
+  [[gnu::target("avx2,f16c")]] static void name##Avx2 parameters { name##Body arguments; } \
+  static void name##Baseline parameters { name##Body arguments; }                          \
+  static inline void name parameters {                                                     \
+    if (CpuHasAvx2()) {                                                                    \
+      name##Avx2 arguments;                                                                \
+    } else {                                                                               \
+      name##Baseline arguments;                                                            \
+    }                                                                                      \
+  }
+#define HONE_INLINE_BODY [[gnu::always_inline]] static inline
