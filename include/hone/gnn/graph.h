@@ -50,6 +50,15 @@ struct FeatureView {
   const std::byte* Row(int64_t v) const { return rows + v * stride_bytes; }
 };
 
+// What is known of the edges. parallel_edges and self_loops say that there may be some.
+struct GraphFlags {
+  static constexpr uint32_t kSymmetric = 1, kSorted = 2, kParallelEdges = 4, kSelfLoops = 8;
+  bool symmetric = false;  // u lists v as often as v lists u
+  bool sorted = false;     // every row ascends
+  bool parallel_edges = true;
+  bool self_loops = true;
+};
+
 // A node without a label has this one; the loss and the accuracy leave it out.
 inline constexpr int32_t kNoLabel = -1;
 
@@ -65,6 +74,7 @@ class Graph {
   virtual std::span<const NodeId> train_nodes() const = 0;
   virtual std::span<const NodeId> valid_nodes() const = 0;
   virtual std::span<const NodeId> test_nodes() const = 0;
+  virtual GraphFlags flags() const { return {}; }
   virtual int64_t resident_bytes() const = 0;      // what it occupies in memory when all of it was touched
 };
 

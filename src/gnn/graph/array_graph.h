@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one Graph there is: views into memory it owns. Containers, generators and tests fill it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gnn/graph/memory_region.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+struct GraphParts {
+  std::string name;
+  std::vector<MemoryRegion> memory;  // what the views below point into, if it is pages
+  CsrView structure;
+  FeatureView features;
+  std::span<const int32_t> labels;
+  int32_t num_classes = 0;
+  std::span<const NodeId> split[3];  // train, valid, test
+  GraphFlags flags;
+  // Vectors that views may point into; moved along with the parts (their buffers do not move).
+  std::vector<int64_t> owned_offsets;
+  std::vector<std::vector<int32_t>> owned_ids;
+};
+
+class ArrayGraph final : public Graph {
+ public:
+  explicit ArrayGraph(GraphParts parts) : parts_(std::move(parts)) {}
+
+  const std::string& name() const override { return parts_.name; }
+  CsrView structure() const override { return parts_.structure; }
+  FeatureView features() const override { return parts_.features; }
+  std::span<const int32_t> labels() const override { return parts_.labels; }
+  int32_t num_classes() const override { return parts_.num_classes; }
+  std::span<const NodeId> train_nodes() const override { return parts_.split[0]; }
+  std::span<const NodeId> valid_nodes() const override { return parts_.split[1]; }
+  std::span<const NodeId> test_nodes() const override { return parts_.split[2]; }
+  GraphFlags flags() const override { return parts_.flags; }
+  int64_t resident_bytes() const override {
+    const auto& p = parts_;
+    return static_cast<int64_t>(p.structure.row_offsets.size_bytes() + p.structure.columns.size_bytes() +
+                                p.labels.size_bytes() + p.split[0].size_bytes() + p.split[1].size_bytes() +
+                                p.split[2].size_bytes()) +
+           p.features.num_rows * p.features.stride_bytes;
+  }
+
+ private:
+  GraphParts parts_;
+};
+
+}  // namespace hone::gnn

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bytes of a graph container: constants, and its header as values. docs/formats/graph-container.md is the
+// specification; container_doc_test.cc compares its tables with the constants here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+
+namespace hone::gnn {
+
+inline constexpr std::string_view kContainerMagic{"HONEGRPH", 8};
+inline constexpr uint32_t kContainerVersion = 1;
+inline constexpr int64_t kContainerFixedBytes = 64;   // before the section table
+inline constexpr int64_t kContainerEntryBytes = 128;  // of one section
+inline constexpr int64_t kContainerAlignment = 4096;  // of the header's size and of every section's offset
+inline constexpr int64_t kContainerChunkBytes = int64_t{64} << 20;
+inline constexpr int64_t kContainerMaxHeaderBytes = int64_t{64} << 20;
+inline constexpr int kContainerMaxRank = 3;
+inline constexpr size_t kContainerNameBytes = 32;
+
+enum class SectionType : uint32_t {
+  kRowOffsets = 1, kColumns = 2, kFeatures = 3, kLabels = 4, kTrainNodes = 5, kValidNodes = 6, kTestNodes = 7,
+  kProvenance = 8,
+  // Reserved: no writer yet; a reader skips them unless they are marked required.
+  kEdgeIds = 16, kEdgeWeights = 17, kEdgeTimes = 18, kEdgeTypes = 19, kNodeTimes = 20, kNodeTypes = 21,
+  kMultiLabels = 22, kExtraSplit = 23,
+};
+
+enum class SectionDtype : uint32_t {
+  kInt32 = 1, kInt64 = 2, kFloat32 = 3, kFloat16 = 4, kBFloat16 = 5, kBytes = 6,
+};
+constexpr int64_t SectionDtypeBytes(SectionDtype dtype) {
+  switch (dtype) {
+    case SectionDtype::kInt32:
+    case SectionDtype::kFloat32: return 4;
+    case SectionDtype::kInt64: return 8;
+    case SectionDtype::kFloat16:
+    case SectionDtype::kBFloat16: return 2;
+    case SectionDtype::kBytes: return 1;
+  }
+  return 0;
+}
+
+// Names as the specification writes them, for the check against it. All known, in order.
+struct NamedCode {
+  std::string_view name;
+  uint32_t code;
+};
+std::span<const NamedCode> SectionTypeNames();
+std::span<const NamedCode> SectionDtypeNames();
+std::span<const NamedCode> GraphFlagNames();
+std::string_view SectionTypeName(uint32_t code);  // "unknown" where it is
+
+inline constexpr uint32_t kSectionRequired = 1;  // section flag: a reader that does not know the type must refuse
+
+struct ContainerSection {
+  SectionType type = SectionType::kProvenance;
+  SectionDtype dtype = SectionDtype::kBytes;
+  bool required = false;
+  int rank = 1;
+  int64_t shape[kContainerMaxRank] = {0, 0, 0};
+  int64_t stride_bytes = 0;  // from one index of the first dimension to the next
+  int64_t offset = 0;
+  int64_t bytes = 0;         // shape[0] * stride_bytes
+  std::string name;          // distinguishes sections of one type; at most kContainerNameBytes - 1 bytes
+  std::vector<uint32_t> chunk_crcs;  // one for each kContainerChunkBytes of the section, the last may be shorter
+};
+
+struct ContainerHeader {
+  int64_t file_bytes = 0;
+  int64_t num_nodes = 0;
+  int64_t num_edges = 0;
+  int32_t num_classes = 0;
+  uint32_t graph_flags = 0;
+  std::vector<ContainerSection> sections;
+
+  const ContainerSection* Find(SectionType type) const;
+};
+
+// Bytes the header takes: fixed part, table and checksums, rounded up to kContainerAlignment.
+int64_t ContainerHeaderBytes(size_t sections, int64_t chunks);
+inline int64_t ChunkCount(int64_t bytes) { return (bytes + kContainerChunkBytes - 1) / kContainerChunkBytes; }
+
+// `header_bytes` may exceed what the sections need (the rest is zero); it must hold them.
+std::string SerializeContainerHeader(const ContainerHeader& header, int64_t header_bytes);
+
+// How many bytes the header has, from its first kContainerFixedBytes.
+Result<int64_t> ParseContainerPrefix(std::span<const std::byte> prefix, const std::string& path);
+
+// Checks everything that can be checked without the sections' bytes: magic, version, checksum, that sections lie
+// within the file and do not overlap, types, shapes against num_nodes and num_edges, strides. `file_bytes` is the true
+// size of the file. kInvalidArgument names `path` and the field.
+Result<ContainerHeader> ParseContainerHeader(std::span<const std::byte> header, int64_t file_bytes,
+                                             const std::string& path);
+
+}  // namespace hone::gnn

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens graph containers, and writes any graph as one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "gnn/graph/container_format.h"
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+// The header alone. kNotFound, kInvalidArgument, kIo.
+Result<ContainerHeader> ReadContainerHeader(const std::string& path);
+
+// The text of the provenance section ("{}" where there is none): JSON, as its writer left it.
+Result<std::string> ReadContainerProvenance(const std::string& path);
+
+// Copied into anonymous huge pages, every chunk's checksum compared on the way; or mapped, checksums compared only when
+// options.verify. A copied or verified graph has had its row offsets and column ids range-checked too.
+Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, const OpenGraphOptions& options);
+
+// Writes `graph` to `path`. `provenance` is JSON text that says where it comes from.
+Status WriteContainer(const Graph& graph, const std::string& path, const std::string& provenance,
+                      const GraphProgress& progress = {});
+
+uint32_t FlagBits(const GraphFlags& flags);
+GraphFlags FlagsOfBits(uint32_t bits);
+
+}  // namespace hone::gnn

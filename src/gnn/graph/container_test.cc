@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A container gives back what was written, and says what is wrong with one that is damaged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "gnn/graph/array_graph.h"
+#include "gnn/graph/container_reader.h"
+#include "gnn/graph/container_writer.h"
+#include "gnn/graph/crc32c.h"
+#include "gnn/graph/synthetic_graph.h"
+
+namespace hone::gnn {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A 6-cycle (both directions) with a self-loop at 5, features of width 3 in float32, two classes.
+std::shared_ptr<const Graph> Cycle() {
+  GraphParts parts;
+  parts.name = "cycle";
+  parts.owned_offsets = {0, 2, 4, 6, 8, 10, 13};
+  parts.owned_ids = {{5, 1, 0, 2, 1, 3, 2, 4, 3, 5, 4, 0, 5}, {0, 1, 0, 1, kNoLabel, 1}, {0, 3}, {1}, {2, 5}};
+  Result<MemoryRegion> rows = MemoryRegion::Anonymous(6 * 64, "features");
+  for (int v = 0; v < 6; ++v) {
+    const float row[3] = {1.0f * v, -0.5f, 100.0f + v};
+    std::memcpy(rows->data() + v * 64, row, sizeof(row));
+  }
+  parts.features = {rows->data(), FeatureDtype::kFloat32, 6, 3, 64};
+  parts.memory.push_back(std::move(rows).value());
+  parts.structure = {6, parts.owned_offsets, parts.owned_ids[0]};
+  parts.labels = parts.owned_ids[1];
+  parts.num_classes = 2;
+  for (size_t i = 0; i < 3; ++i) parts.split[i] = parts.owned_ids[2 + i];
+  parts.flags = {.symmetric = true, .sorted = false, .parallel_edges = false, .self_loops = true};
+  return std::make_shared<ArrayGraph>(std::move(parts));
+}
+
+class ContainerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<TemporaryDirectory> made = MakeTemporaryDirectory();
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    directory_ = std::move(made).value();
+    path_ = directory_ / "cycle.hgraph";
+    const Status status = WriteContainer(*Cycle(), path_, R"({"source":"test"})");
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  std::string Bytes() { return ReadFile(path_).value(); }
+  // Writes `bytes` as the container and opens it, checking every chunk.
+  Status OpenBytes(const std::string& bytes, OpenGraphOptions::Load load = OpenGraphOptions::Load::kCopy) {
+    EXPECT_TRUE(WriteFileAtomicallyUnflushed(path_, bytes).ok());
+    return OpenGraph(path_, {.load = load}).status();
+  }
+
+  TemporaryDirectory directory_;
+  std::string path_;
+};
+
+void ExpectSameGraph(const Graph& a, const Graph& b) {
+  EXPECT_TRUE(std::ranges::equal(a.structure().row_offsets, b.structure().row_offsets));
+  EXPECT_TRUE(std::ranges::equal(a.structure().columns, b.structure().columns));
+  EXPECT_TRUE(std::ranges::equal(a.labels(), b.labels()));
+  EXPECT_TRUE(std::ranges::equal(a.train_nodes(), b.train_nodes()));
+  EXPECT_TRUE(std::ranges::equal(a.valid_nodes(), b.valid_nodes()));
+  EXPECT_TRUE(std::ranges::equal(a.test_nodes(), b.test_nodes()));
+  EXPECT_EQ(a.num_classes(), b.num_classes());
+  EXPECT_EQ(FlagBits(a.flags()), FlagBits(b.flags()));
+  const FeatureView x = a.features(), y = b.features();
+  ASSERT_EQ(x.num_rows, y.num_rows);
+  ASSERT_EQ(x.stride_bytes, y.stride_bytes);
+  EXPECT_EQ(x.width, y.width);
+  EXPECT_EQ(x.dtype, y.dtype);
+  EXPECT_EQ(std::memcmp(x.rows, y.rows, static_cast<size_t>(x.num_rows * x.stride_bytes)), 0);
+}
+
+TEST(Crc32c, MatchesThePublishedVectors) {
+  // RFC 3720, appendix B.4.
+  EXPECT_EQ(Crc32c(0, std::string(32, '\0').data(), 32), 0x8a9136aau);
+  EXPECT_EQ(Crc32c(0, std::string(32, '\xff').data(), 32), 0x62a8ab43u);
+  EXPECT_EQ(Crc32c(0, "123456789", 9), 0xe3069283u);
+  EXPECT_EQ(Crc32c(Crc32c(0, "1234", 4), "56789", 5), 0xe3069283u);
+}
+
+TEST_F(ContainerTest, GivesBackWhatWasWritten) {
+  for (const auto load : {OpenGraphOptions::Load::kCopy, OpenGraphOptions::Load::kMap, OpenGraphOptions::Load::kAuto}) {
+    const auto graph = OpenGraph(path_, {.load = load});
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    ExpectSameGraph(**graph, *Cycle());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>((*graph)->features().rows) % 64, 0u);
+    EXPECT_THAT((*graph)->structure().Neighbors(5), ElementsAre(4, 0, 5));
+  }
+  EXPECT_EQ(ReadContainerProvenance(path_).value(), R"({"source":"test"})");
+}
+
+TEST_F(ContainerTest, RewritingLeavesOneFile) {
+  ASSERT_TRUE(WriteContainer(*Cycle(), path_, "{}").ok());
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+    (void)entry;
+    ++files;
+  }
+  EXPECT_EQ(files, 1);
+}
+
+TEST_F(ContainerTest, EveryTruncationIsRefused) {
+  const std::string whole = Bytes();
+  for (size_t size = 0; size < whole.size(); size += size < 300 ? 7 : 997) {
+    const Status status = OpenBytes(whole.substr(0, size), OpenGraphOptions::Load::kMap);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << size;
+    EXPECT_THAT(status.message(), HasSubstr("cycle.hgraph")) << size;
+  }
+  EXPECT_EQ(OpenBytes(whole + "x").code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(ContainerTest, EveryFlippedHeaderByteIsRefused) {
+  const std::string whole = Bytes();
+  for (size_t at = 0; at < 64 + 8 * 128; at += 3) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
+    EXPECT_EQ(OpenBytes(damaged, OpenGraphOptions::Load::kMap).code(), StatusCode::kInvalidArgument) << at;
+  }
+}
+
+TEST_F(ContainerTest, FlippedSectionByteIsFoundByCopyAndByVerify) {
+  std::string bytes = Bytes();
+  const ContainerHeader header = ReadContainerHeader(path_).value();
+  bytes[static_cast<size_t>(header.Find(SectionType::kFeatures)->offset) + 5] ^= 1;
+  const Status copied = OpenBytes(bytes);
+  EXPECT_EQ(copied.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(copied.message(), HasSubstr("chunk 0 of section features"));
+  EXPECT_TRUE(OpenGraph(path_, {.load = OpenGraphOptions::Load::kMap}).ok());
+  EXPECT_FALSE(OpenGraph(path_, {.load = OpenGraphOptions::Load::kMap, .verify = true}).ok());
+}
+
+// A header with right checksums and wrong content, as a broken writer would leave it.
+TEST_F(ContainerTest, ConsistentChecksumsDoNotExcuseWrongShapes) {
+  const ContainerHeader good = ReadContainerHeader(path_).value();
+  const auto refused = [&](auto change) {
+    ContainerHeader header = good;
+    change(header);
+    const std::string text = SerializeContainerHeader(header, 4096);
+    return ParseContainerHeader(std::as_bytes(std::span(text)), good.file_bytes, "bad.hgraph").status();
+  };
+  EXPECT_TRUE(refused([](ContainerHeader&) {}).ok());
+  EXPECT_THAT(refused([](ContainerHeader& h) { h.num_nodes = 7; }).message(), HasSubstr("num_nodes + 1 = 8"));
+  EXPECT_THAT(refused([](ContainerHeader& h) { h.num_edges = 12; }).message(), HasSubstr("num_edges = 12"));
+  EXPECT_THAT(refused([](ContainerHeader& h) { h.num_nodes = 0; }).message(), HasSubstr("0 nodes"));
+  EXPECT_FALSE(refused([](ContainerHeader& h) { h.sections[1].offset += 4096; }).ok());
+  EXPECT_FALSE(refused([](ContainerHeader& h) { h.sections[1].offset += 1; }).ok());
+  EXPECT_FALSE(refused([](ContainerHeader& h) { h.sections[1].offset = int64_t{1} << 62; }).ok());
+  EXPECT_FALSE(refused([](ContainerHeader& h) { h.sections[1].offset = h.sections[0].offset; }).ok());
+  EXPECT_FALSE(refused([](ContainerHeader& h) { h.sections[2].stride_bytes = 48; }).ok());
+  EXPECT_FALSE(refused([](ContainerHeader& h) { h.sections.erase(h.sections.begin()); }).ok());
+  EXPECT_FALSE(refused([](ContainerHeader& h) { h.sections[0].chunk_crcs.push_back(1); }).ok());
+}
+
+TEST_F(ContainerTest, UnknownSectionsAreSkippedUnlessRequired) {
+  ContainerHeader header = ReadContainerHeader(path_).value();
+  header.sections.back().type = static_cast<SectionType>(999);  // was provenance
+  std::string bytes = Bytes();
+  bytes.replace(0, 4096, SerializeContainerHeader(header, 4096));
+  EXPECT_TRUE(OpenBytes(bytes).ok());
+  header.sections.back().required = true;
+  bytes.replace(0, 4096, SerializeContainerHeader(header, 4096));
+  const Status status = OpenBytes(bytes);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("required section of type 999"));
+}
+
+TEST_F(ContainerTest, NeighborOutOfRangeIsFoundEvenWithRightChecksums) {
+  ContainerHeader header = ReadContainerHeader(path_).value();
+  std::string bytes = Bytes();
+  ContainerSection& columns = header.sections[1];
+  ASSERT_EQ(columns.type, SectionType::kColumns);
+  const int32_t beyond = 6;
+  std::memcpy(bytes.data() + columns.offset + 8, &beyond, 4);
+  columns.chunk_crcs[0] = Crc32c(0, bytes.data() + columns.offset, static_cast<size_t>(columns.bytes));
+  bytes.replace(0, 4096, SerializeContainerHeader(header, 4096));
+  EXPECT_THAT(OpenBytes(bytes).message(), HasSubstr("row 1 of the graph"));
+}
+
+TEST_F(ContainerTest, WhatIsNoContainerIsNamed) {
+  EXPECT_EQ(OpenGraph(directory_ / "absent").status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(OpenGraph(directory_.path()).status().message(), HasSubstr("hone-gnn convert"));
+  EXPECT_THAT(OpenBytes("0 1\n1 2\n").message(), HasSubstr("is no graph container"));
+}
+
+// The disk is full: a file-size limit gives EFBIG where a full disk gives ENOSPC, through the same code.
+TEST_F(ContainerTest, FullDiskLeavesTheOldFileAndSaysSo) {
+  const std::string before = Bytes();
+  struct rlimit old {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit tight = {256 * 1024, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const Status status = GenerateContainer("synthetic:arxiv?nodes=5000", path_, 1, {});
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, old_handler);
+  EXPECT_EQ(status.code(), StatusCode::kIo);
+  EXPECT_THAT(status.message(), HasSubstr("nothing was left behind"));
+  EXPECT_EQ(Bytes(), before);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_.path()), {}), 1);
+}
+
+TEST_F(ContainerTest, GeneratedFileEqualsGraphInMemory) {
+  for (const std::string name : {"synthetic:arxiv?scale=0.02&seed=3", "synthetic:products?nodes=3000&dtype=float32",
+                                 "synthetic:papers100M?nodes=20000&features=0"}) {
+    ASSERT_TRUE(GenerateContainer(name, path_, 2, {}).ok());
+    const auto stored = OpenGraph(path_, {.verify = true});
+    const auto made = OpenGraph(name);
+    ASSERT_TRUE(stored.ok() && made.ok()) << stored.status().message() << made.status().message();
+    ExpectSameGraph(**stored, **made);
+  }
+}
+
+}  // namespace
+}  // namespace hone::gnn

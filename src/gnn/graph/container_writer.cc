@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See container_writer.h.
+#include "gnn/graph/container_writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "gnn/graph/crc32c.h"
+
+namespace hone::gnn {
+namespace {
+
+int64_t AlignUp(int64_t value) { return (value + kContainerAlignment - 1) / kContainerAlignment * kContainerAlignment; }
+
+Status WriteFailed(const std::string& path, int error) {
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    return Status::Io(ErrnoMessage("write", path, error) +
+                      "; nothing was left behind; free some space or choose another place for the output");
+  }
+  return Status::Io(ErrnoMessage("write", path, error));
+}
+
+}  // namespace
+
+Result<ContainerWriter> ContainerWriter::Create(const std::string& path, ContainerHeader header) {
+  ContainerWriter writer;
+  writer.path_ = path;
+  writer.header_ = std::move(header);
+  int64_t chunks = 0;
+  for (const ContainerSection& s : writer.header_.sections) chunks += ChunkCount(s.shape[0] * s.stride_bytes);
+  writer.header_bytes_ = ContainerHeaderBytes(writer.header_.sections.size(), chunks);
+  int64_t offset = writer.header_bytes_;
+  for (ContainerSection& s : writer.header_.sections) {
+    s.offset = offset;
+    s.bytes = s.shape[0] * s.stride_bytes;
+    offset = AlignUp(offset + s.bytes);
+    s.chunk_crcs.clear();
+  }
+  writer.cursors_.resize(writer.header_.sections.size());
+
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  if (!parent.empty()) HONE_RETURN_IF_ERROR(MakeDirectories(parent.string()));
+  std::string aside = path + ".aside-XXXXXX";
+  writer.fd_.Reset(mkostemp(aside.data(), O_CLOEXEC));
+  if (!writer.fd_.valid()) return Status::Io(ErrnoMessage("create", aside, errno));
+  writer.aside_ = aside;
+  // Not every file system can reserve; those that cannot will say so while writing.
+  if (fallocate(writer.fd_.get(), 0, 0, offset) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
+    return WriteFailed(path, errno).WithContext(fmt::format("{} MiB are needed", (offset >> 20) + 1));
+  }
+  return writer;
+}
+
+ContainerWriter::~ContainerWriter() {
+  if (fd_.valid() && !aside_.empty()) unlink(aside_.c_str());
+}
+
+Status ContainerWriter::WriteAt(int64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = pwrite(fd_.get(), bytes.data(), bytes.size(), offset);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return WriteFailed(path_, errno);
+    }
+    offset += n;
+    bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+  return Status::Ok();
+}
+
+Status ContainerWriter::Append(size_t section, std::span<const std::byte> bytes) {
+  ContainerSection& s = header_.sections[section];
+  Cursor& cursor = cursors_[section];
+  HONE_CHECK(cursor.written + static_cast<int64_t>(bytes.size()) <= s.bytes, "a container section was given too much");
+  HONE_RETURN_IF_ERROR(WriteAt(s.offset + cursor.written, bytes));
+  while (!bytes.empty()) {
+    const int64_t in_chunk = cursor.written % kContainerChunkBytes;
+    const size_t take = std::min(bytes.size(), static_cast<size_t>(kContainerChunkBytes - in_chunk));
+    cursor.crc = Crc32c(in_chunk == 0 ? 0 : cursor.crc, bytes.data(), take);
+    cursor.written += static_cast<int64_t>(take);
+    if (cursor.written % kContainerChunkBytes == 0) s.chunk_crcs.push_back(cursor.crc);
+    bytes = bytes.subspan(take);
+  }
+  return Status::Ok();
+}
+
+void ContainerWriter::Shrink() {
+  ContainerSection& s = header_.sections.back();
+  s.bytes = cursors_.back().written;
+  HONE_CHECK(s.bytes % s.stride_bytes == 0, "a container section ends within a row");
+  s.shape[0] = s.bytes / s.stride_bytes;
+}
+
+Status ContainerWriter::Finish() {
+  int64_t end = header_bytes_;
+  for (size_t i = 0; i < cursors_.size(); ++i) {
+    ContainerSection& s = header_.sections[i];
+    HONE_CHECK(cursors_[i].written == s.bytes, "a container section was not filled");
+    if (s.bytes % kContainerChunkBytes != 0) s.chunk_crcs.push_back(cursors_[i].crc);
+    end = std::max(end, s.offset + s.bytes);
+  }
+  header_.file_bytes = end;
+  const std::string bytes = SerializeContainerHeader(header_, header_bytes_);
+  HONE_RETURN_IF_ERROR(WriteAt(0, std::as_bytes(std::span(bytes))));
+  if (ftruncate(fd_.get(), end) != 0) return WriteFailed(path_, errno);
+  if (fchmod(fd_.get(), 0644) != 0) return Status::Io(ErrnoMessage("set the mode of", aside_, errno));
+  if (fsync(fd_.get()) != 0) return WriteFailed(path_, errno);
+  if (rename(aside_.c_str(), path_.c_str()) != 0) return Status::Io(ErrnoMessage("rename to", path_, errno));
+  aside_.clear();
+  const int raw = fd_.Release();
+  if (close(raw) != 0) return WriteFailed(path_, errno);
+  return Status::Ok();
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenGraph: a name is a synthetic graph's or a container's path.
+#include "hone/gnn/graph.h"
+
+#include "gnn/graph/container_reader.h"
+#include "gnn/graph/synthetic_graph.h"
+#include "gnn/graph/synthetic_shape.h"
+
+namespace hone::gnn {
+
+Result<std::shared_ptr<const Graph>> OpenGraph(const std::string& name, const OpenGraphOptions& options) {
+  return IsSyntheticName(name) ? MakeSyntheticGraph(name, options) : OpenContainer(name, options);
+}
+
+}  // namespace hone::gnn

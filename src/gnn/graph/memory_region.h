@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns one range of pages: anonymous memory on huge pages, or a file mapped for reading.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "hone/base/status.h"
+
+namespace hone::gnn {
+
+// Move-only. The bytes stay where they are when the owner moves.
+class MemoryRegion {
+ public:
+  MemoryRegion() = default;
+  MemoryRegion(MemoryRegion&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
+        base_(std::exchange(other.base_, nullptr)), mapped_(std::exchange(other.mapped_, 0)) {}
+  MemoryRegion& operator=(MemoryRegion&& other) noexcept;
+  ~MemoryRegion();
+
+  // Zeroed, aligned to 2 MiB when it is at least that large, else to a page; the kernel is asked for huge pages.
+  // kResourceExhausted says how much was wanted for `what`.
+  static Result<MemoryRegion> Anonymous(int64_t bytes, const std::string& what);
+  // The first `bytes` of an open file, read-only and shared.
+  static Result<MemoryRegion> MapFile(int fd, int64_t bytes, const std::string& path);
+
+  std::byte* data() const { return data_; }
+  int64_t size() const { return size_; }
+  template <typename T>
+  T* as() const { return reinterpret_cast<T*>(data_); }
+
+ private:
+  std::byte* data_ = nullptr;
+  int64_t size_ = 0;
+  void* base_ = nullptr;  // what munmap wants
+  size_t mapped_ = 0;
+};
+
+// Bytes that can be had without swapping (MemAvailable); 0: not known.
+int64_t AvailableMemoryBytes();
+
+}  // namespace hone::gnn
