@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <string>
 
+#include "base/hash.h"
 #include "hone/base/units.h"
 #include "tuner/core/draw.h"
 #include "tuner/evaluate/case_buffers.h"
@@ -114,6 +116,12 @@ class Judging {
   Gate TimeMeasured(const Case& time_case, CaseResult& result);
   Gate TimeModelled(const Case& time_case, CaseResult& result);
   Result<double> Floor(const Dims& dims, int sets, CacheState cache);
+  // Of the inputs under a modelled time. A function of the candidate's text, so that a modelled time is one number,
+  // whoever asks and however often; and not of anything a candidate could know: text that names a value drawn from its
+  // own hash changes the hash.
+  uint64_t ModelledInputKey() const {
+    return std::stoull(Sha256Hex(request_.candidate->candidate.source).substr(0, 16), nullptr, 16) | 1;
+  }
 
   CountedSession session_;
   const JudgeRequest& request_;
@@ -306,7 +314,7 @@ Judging::Gate Judging::TimeModelled(const Case& time_case, CaseResult& result) {
     plans.push_back(&*other);
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers, CaseBuffers::Make(session_, task_, dims, plans, 1, false, Secret(), true));
-  InputSet inputs{.key = Secret() | 1};
+  const InputSet inputs{.key = ModelledInputKey()};
   HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
 
   const auto modelled = [&](LoadedProgram& program, const ResolvedPlan& p) -> Result<SampleOutcome> {

@@ -61,11 +61,16 @@ void AccessCounters::BeginLaunch(SectorMap* sectors, size_t ranges, uint64_t tex
   range_read_.assign(ranges, 0);
   range_written_.assign(ranges, 0);
   sets_ = std::bit_floor(std::max<uint64_t>(1, l1_bytes / (128 * kWays)));
-  lines_.assign(sets_ * kWays, Line());
-  block_ = 0;
-  time_ = 0;
+  own_cache_ = L1Cache();
+  UseCache(nullptr, 0);
   batch_bytes_ = batch_code_ = batch_repeats_ = 0;
   atomic_sectors_ = 0;
+}
+
+void AccessCounters::UseCache(L1Cache* cache, uint64_t owner) {
+  cache_ = cache != nullptr ? cache : &own_cache_;
+  cache_tag_ = cache != nullptr ? uint64_t{1} << 40 : (owner + 1) << 40;
+  if (cache_->lines.empty()) cache_->lines.resize(sets_ * kWays);
 }
 
 Site* AccessCounters::Insert(uint64_t pc, uint64_t code) {
@@ -90,6 +95,10 @@ void AccessCounters::EndBatch() {
 
 void AccessCounters::Drain(AccessLog& log) {
   if (log.empty()) return;
+  // Nothing is carried over from the warp or the block that this thread happened to run before: which one that was
+  // is chance.
+  batch_code_ = ~uint64_t{0};
+  batch_repeats_ = 0;
   log.Drain([this](uint64_t code, const uint64_t* offsets, int lanes) {
     Site& site = sites_[sites_by_code_[code]];
     site.logged += static_cast<uint64_t>(lanes);
@@ -114,20 +123,20 @@ void AccessCounters::Drain(AccessLog& log) {
 
 // How many of the `sectors` (a bit each) of a 128-byte line are not in the first-level cache; they are afterwards.
 int AccessCounters::MissedSectors(uint64_t line, uint8_t sectors) {
-  const uint64_t tag = line | (block_ + 1) << 40;
-  Line* set = &lines_[((line ^ line >> 10) & (sets_ - 1)) * kWays];
-  Line* oldest = set;
-  ++time_;
+  const uint64_t tag = line | cache_tag_;
+  L1Cache::Line* set = &cache_->lines[((line ^ line >> 10) & (sets_ - 1)) * kWays];
+  L1Cache::Line* oldest = set;
+  const uint64_t now = ++cache_->time;
   for (int way = 0; way < kWays; ++way) {
     if (set[way].tag == tag) {
       const int missed = std::popcount(static_cast<unsigned>(sectors & ~set[way].sectors));
       set[way].sectors |= sectors;
-      set[way].used = time_;
+      set[way].used = now;
       return missed;
     }
     if (set[way].used < oldest->used) oldest = &set[way];
   }
-  *oldest = {tag, time_, sectors};
+  *oldest = {tag, now, sectors};
   return std::popcount(static_cast<unsigned>(sectors));
 }
 
@@ -208,9 +217,38 @@ void AccessCounters::CountShared(Site& site, const uint64_t* offsets, int lanes)
   site.ideal_cycles += static_cast<uint64_t>(parts);
 }
 
+void AccessCounters::Absorb(const AccessCounters& other) {
+  for (uint16_t i = 1; i <= other.site_count_; ++i) {
+    const Site& theirs = other.sites_[i];
+    Site* mine = Find(theirs.pc);
+    if (mine == nullptr) continue;
+    if (mine->total == 0) {
+      const uint16_t id = mine->id;
+      *mine = theirs;
+      mine->id = id;
+      continue;
+    }
+    mine->ignored |= theirs.ignored;
+    for (uint64_t Site::* sum : {&Site::total, &Site::logged, &Site::groups, &Site::sectors, &Site::missed,
+                                 &Site::partial, &Site::lines, &Site::cycles, &Site::ideal_cycles}) {
+      mine->*sum += theirs.*sum;
+    }
+  }
+  counters.Add(other.counters);
+  for (size_t i = 0; i < range_read_.size(); ++i) {
+    range_read_[i] += other.range_read_[i];
+    range_written_[i] += other.range_written_[i];
+  }
+  atomic_sectors_ += other.atomic_sectors_;
+}
+
 LaunchCounters AccessCounters::Finish() {
   LaunchCounters result = counters;
-  for (uint16_t i = 1; i <= site_count_; ++i) {
+  // In the program's order: sums of fractions depend on their order, if only in the last digit.
+  std::vector<uint16_t> order(site_count_);
+  for (uint16_t i = 0; i < site_count_; ++i) order[i] = static_cast<uint16_t>(i + 1);
+  std::sort(order.begin(), order.end(), [this](uint16_t a, uint16_t b) { return sites_[a].pc < sites_[b].pc; });
+  for (const uint16_t i : order) {
     const Site& site = sites_[i];
     if (site.ignored) continue;
     result.accesses += static_cast<double>(site.total);

@@ -5,7 +5,7 @@
 //
 // Fed with warp-wide accesses (access_log.h) in the order of one block. A small first-level cache with 128-byte lines
 // and 32-byte sectors stands before the second level; a bitmap over every bound tensor tells a sector's first use from
-// a later one. Numbers are of what was seen: LaunchCounters::Scale brings them up to the whole launch.
+// a later one. Numbers are of what was seen: ScaleToLaunch (sim_model.h) brings them up to the whole launch.
 #pragma once
 
 #include <array>
@@ -69,6 +69,17 @@ class SectorMap {
   std::vector<Part> parts_;
 };
 
+// A first-level cache, between launches empty.
+struct L1Cache {
+  struct Line {
+    uint64_t tag = 0;      // line number, with its owner's number above
+    uint64_t used = 0;     // time of last use
+    uint8_t sectors = 0;
+  };
+  std::vector<Line> lines;  // sets of ways; made by its first user
+  uint64_t time = 0;
+};
+
 // Sums over the blocks that ran. Doubles, because they are scaled.
 struct LaunchCounters {
   double blocks = 0;
@@ -104,7 +115,9 @@ class AccessCounters {
 
   // A launch begins. `sectors` outlives it. `l1_bytes`: what one block has of the first-level cache.
   void BeginLaunch(SectorMap* sectors, size_t ranges, uint64_t text_begin, uint64_t l1_bytes);
-  void BeginBlock() { ++block_; }
+  // What comes now reads through `cache`, as the blocks before it on the same SM did; null: through a cache of this
+  // object's own, in which nobody finds what another `owner` loaded.
+  void UseCache(L1Cache* cache, uint64_t owner);
 
   // The site of a return address; null outside the image's text.
   Site* Find(uint64_t pc) {
@@ -123,6 +136,10 @@ class AccessCounters {
 
   LaunchCounters counters;
 
+  // Takes over what another OS thread counted in the same launch. Sites are added up before anything is scaled, so
+  // that the sums do not depend on which thread ran which block.
+  void Absorb(const AccessCounters& other);
+
   // Sums up the sites: what the log left out is scaled from what it held.
   LaunchCounters Finish();
 
@@ -130,12 +147,6 @@ class AccessCounters {
   static constexpr uint16_t kMaxSites = 0xfff0;  // all further instructions share the last one
   static constexpr int kWays = 4;
   static constexpr uint64_t kMaxRepeats = 4;     // of one load in a batch: as far as nvcc unrolls a loop by itself
-  struct Line {
-    uint64_t tag = 0;      // line number, with the block's number above
-    uint64_t used = 0;     // time of last use
-    uint8_t sectors = 0;
-  };
-
   Site* Insert(uint64_t pc, uint64_t code);
   void EndBatch();
   void CountGlobal(Site& site, const uint64_t* offsets, int lanes);
@@ -149,10 +160,10 @@ class AccessCounters {
   SectorMap* sectors_ = nullptr;
   std::vector<uint64_t> range_read_, range_written_;
   uint64_t atomic_sectors_ = 0;
-  std::vector<Line> lines_;     // sets of kWays
+  L1Cache own_cache_;
+  L1Cache* cache_ = &own_cache_;
+  uint64_t cache_tag_ = 0;      // of the owner, above the line's number
   uint64_t sets_ = 1;
-  uint64_t time_ = 0;
-  uint64_t block_ = 0;
   // The batch of loads being gathered.
   uint64_t batch_bytes_ = 0, batch_code_ = 0, batch_repeats_ = 0;
 };

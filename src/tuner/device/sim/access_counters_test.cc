@@ -15,7 +15,7 @@ class AccessCountersTest : public testing::Test {
  protected:
   AccessCountersTest() : sectors({{0, 1 << 20}, {1 << 20, 2 << 20}}) {
     counters.BeginLaunch(&sectors, 2, kText, 16 * 1024);
-    counters.BeginBlock();
+    counters.UseCache(nullptr, 0);
   }
   // One access of every lane; `offset` of a lane, or nothing.
   void Warp(uint64_t pc, uint8_t bytes, const std::function<int64_t(int)>& offset, bool shared = false, bool writes = false,
@@ -84,7 +84,7 @@ TEST_F(AccessCountersTest, TheSecondLoadOfALineHits) {
   Warp(kText + 80, 4, [](int lane) { return 4 * lane; });
   EXPECT_EQ(Drained(kText + 40).missed, 4u);
   EXPECT_EQ(Drained(kText + 80).missed, 0u);
-  counters.BeginBlock();  // another block has another cache
+  counters.UseCache(nullptr, 1);  // another block has another cache
   Warp(kText + 80, 4, [](int lane) { return 4 * lane; });
   EXPECT_EQ(Drained(kText + 80).missed, 4u);
   const LaunchCounters all = counters.Finish();

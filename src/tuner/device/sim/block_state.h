@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/device/sim/access_counters.h"
 #include "tuner/device/sim/happens_before.h"
 #include "tuner/device/sim/shared_shadow.h"
 #include "tuner/device/sim/sim_abi.h"
@@ -108,6 +109,8 @@ class BlockState {
   HappensBefore order;
   SharedShadow shadow;
   uint64_t number = 0;          // linear, within the grid
+  uint64_t position = 0;        // in the launch's list of blocks
+  L1Cache* cache = nullptr;     // that it reads through; null: one of its own
   int alive = 0, at_barrier = 0, at_grid = 0;
   uint32_t barriers = 0;        // block barriers completed
   bool effects_exited = false;  // a thread with effects has exited; with the number of barriers it passed:

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -95,6 +94,7 @@ LaunchReport LaunchRunner::Run(const LaunchSpec& spec, const Image& image) {
   launch.image = &image.layout();
   launch.sectors = &sectors;
   const uint64_t blocks = spec.blocks.empty() ? spec.grid_blocks() : spec.blocks.size();
+  if (spec.access_budget != 0) launch.block_costs.assign(blocks, -1);
   const bool several = pool_->workers.size() > 1 && blocks >= kBlocksForSeveralWorkers;
   launch.workers = several ? static_cast<int>(pool_->workers.size()) : 1;
   if (several) {
@@ -117,30 +117,27 @@ LaunchReport LaunchRunner::Run(const LaunchSpec& spec, const Image& image) {
   report.end = launch.end;
   report.detail = std::move(launch.detail);
   report.findings = std::move(launch.findings);
-  std::map<uint64_t, SiteReport> sites;
-  for (int i = 0; i < launch.workers; ++i) {
-    Worker& worker = *pool_->workers[static_cast<size_t>(i)];
-    report.counters.Add(worker.counters.Finish());
-    for (uint16_t s = 1; s <= worker.counters.site_count(); ++s) {
-      const Site& site = worker.counters.site(s);
-      if (site.logged == 0) continue;
-      const double scale = static_cast<double>(site.total) / static_cast<double>(site.logged);
-      SiteReport& sum = sites[site.pc - image.layout().image_begin];
-      sum.pc = site.pc - image.layout().image_begin;
-      sum.shared = site.cycles > 0;
-      sum.writes = site.writes;
-      sum.atomic = site.atomic;
-      sum.bytes = site.bytes;
-      sum.accesses += static_cast<double>(site.total);
-      sum.groups += static_cast<double>(site.groups) * scale;
-      sum.sectors += static_cast<double>(site.sectors) * scale;
-      sum.cycles += static_cast<double>(site.cycles) * scale;
-      sum.ideal_cycles += static_cast<double>(site.ideal_cycles) * scale;
-    }
+  AccessCounters& counters = pool_->workers[0]->counters;
+  for (int i = 1; i < launch.workers; ++i) counters.Absorb(pool_->workers[static_cast<size_t>(i)]->counters);
+  report.counters = counters.Finish();
+  for (uint16_t s = 1; s <= counters.site_count(); ++s) {
+    const Site& site = counters.site(s);
+    if (site.logged == 0) continue;
+    const double scale = static_cast<double>(site.total) / static_cast<double>(site.logged);
+    report.sites.push_back({.pc = site.pc - image.layout().image_begin,
+                            .shared = site.cycles > 0,
+                            .writes = site.writes,
+                            .atomic = site.atomic,
+                            .bytes = site.bytes,
+                            .accesses = static_cast<double>(site.total),
+                            .groups = static_cast<double>(site.groups) * scale,
+                            .sectors = static_cast<double>(site.sectors) * scale,
+                            .cycles = static_cast<double>(site.cycles) * scale,
+                            .ideal_cycles = static_cast<double>(site.ideal_cycles) * scale});
   }
-  for (const auto& [pc, site] : sites) report.sites.push_back(site);
   std::sort(report.sites.begin(), report.sites.end(), [](const SiteReport& a, const SiteReport& b) {
-    return a.sectors + a.cycles > b.sectors + b.cycles;
+    const double cost_a = a.sectors + a.cycles, cost_b = b.sectors + b.cycles;
+    return cost_a != cost_b ? cost_a > cost_b : a.pc < b.pc;
   });
   if (report.sites.size() > kMaxSiteReports) report.sites.resize(kMaxSiteReports);
   report.cpu_seconds = ProcessSeconds() - begin;

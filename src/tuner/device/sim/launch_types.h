@@ -43,7 +43,7 @@ struct LaunchSpec {
   uint32_t dynamic_shared = 0;
   bool cooperative = false;
   std::vector<uint64_t> blocks;              // linear numbers of the blocks to run, in order; empty: all
-  uint64_t access_budget = 0;                // no further block begins after so many accesses; 0: no bound
+  uint64_t access_budget = 0;                // no further block begins after about so many accesses; 0: no bound
   std::vector<BoundRange> ranges;
   uint32_t sm_count = 132;
   uint64_t l1_bytes = 128 * 1024;            // one block's share of the first-level cache

@@ -265,6 +265,68 @@ TEST(SimSession, TimesAreModelledAndRepeatExactly) {
   EXPECT_GT(bench.session().TimeFloor({1e9, 1e9}, 1, CacheState::kCold).value(), 2e9 / 4.8e12 * 1e6);
 }
 
+TEST(SimSession, TheTimeOfASampleDependsNeitherOnTheWorkersNorOnTheirLuck) {
+  // Blocks of unequal length that share their weights: which block ran after which on one first-level cache shows.
+  const ResolvedStep step =
+      SimBench::Step("k", {4000}, {256}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(4096)});
+  double first = 0, share = 0;
+  for (const int workers : {1, 2, 3, 2, 5}) {
+    SimBench bench("", workers);
+    bench.Load(R"(
+      __global__ void k(const float* w, float* y, int n) {
+        float sum = 0;
+        const int rounds = 4 + blockIdx.x % 7 * 5;
+        for (int r = 0; r < rounds; ++r)
+          for (int i = threadIdx.x; i < n; i += 256) sum += w[i];
+        y[blockIdx.x * 256 + threadIdx.x] = sum;
+      })", {"k"});
+    bench.Input("w", Ramp(4096));
+    bench.Output("y", 4000 * 256 * 4);
+    const LaunchOutcome outcome = bench.RunSteps({step}, true);
+    ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+    if (first == 0) {
+      first = outcome.cost->time_us;
+      share = outcome.cost->sampled_block_fraction;
+    }
+    EXPECT_EQ(outcome.cost->time_us, first) << workers;
+    EXPECT_EQ(outcome.cost->sampled_block_fraction, share) << workers;
+  }
+}
+
+TEST(SimSession, TheBudgetEndsASampleAtTheSameBlock) {
+  double share = 0;
+  for (const int workers : {1, 2, 4}) {
+    SimBench bench("", workers);
+    bench.Load(R"(
+      __global__ void k(const float* w, float* y, int n) {
+        float sum = 0;
+        for (int r = 0; r < 2000 + int(blockIdx.x) % 5 * 700; ++r) sum += w[(r + threadIdx.x) % n];
+        y[blockIdx.x * 512 + threadIdx.x] = sum;
+      })", {"k"});
+    bench.Input("w", Ramp(512));
+    bench.Output("y", 200 * 512 * 4);
+    const LaunchOutcome outcome = bench.RunSteps(
+        {SimBench::Step("k", {200}, {512}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(512)})}, true);
+    ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+    if (share == 0) share = outcome.cost->sampled_block_fraction;
+    EXPECT_LT(share, 64.0 / 200) << "the budget was meant to bind";
+    EXPECT_EQ(outcome.cost->sampled_block_fraction, share) << workers;
+  }
+}
+
+TEST(SimSession, ASampleOfAllBlocksMayWaitForLaterOnes) {
+  SimBench bench;
+  bench.Load(R"(
+    __global__ void k(int* turn, float* y) {
+      if (threadIdx.x == 0) { while (atomicAdd(turn, 0) != gridDim.x - 1 - blockIdx.x) {} y[blockIdx.x] = 1; __threadfence(); atomicAdd(turn, 1); }
+    })", {"k"});
+  bench.Workspace("turn", 4, 0);
+  bench.Output("y", 90 * 4);
+  const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("k", {90}, {32}, {SimBench::W("turn"), SimBench::T("y")})}, true, 30);
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+  EXPECT_EQ(bench.Read<float>("y")[0], 1);
+}
+
 TEST(SimSession, TooMuchLocalMemoryIsUnsupported) {
   SimBench bench;
   bench.Load(R"(

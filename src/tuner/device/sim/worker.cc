@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 
 namespace hone::sim {
@@ -37,7 +38,7 @@ void Worker::Run(Launch& l, uint8_t* shared) {
   several_workers = l.workers > 1;
   aborting_ = false;
   active_ = nullptr;
-  reported_accesses_ = 0;
+  reported_cost_ = 0;
   gathers_ = 0;
   log_.Clear();
   repeated_writes.clear();
@@ -79,19 +80,22 @@ void Worker::RunIndependent() {
         resident.erase(resident.begin() + static_cast<ptrdiff_t>(i));
         active_ = nullptr;
         finished_one = true;
-        if (spec.access_budget != 0) ReportAccesses();
+        if (spec.access_budget != 0) ReportCost(spare.back()->position);
       } else {
         ++i;
       }
     }
     if (finished_one && !resident.empty()) continue;
-    if (spec.access_budget != 0 && launch->accesses.load(std::memory_order_relaxed) >= spec.access_budget) more = false;
     if (more && resident.size() < kMaxResident) {
       const uint64_t next = launch->next_block.fetch_add(1, std::memory_order_relaxed);
-      if (next < total) {
+      const Turn turn = next < total ? AwaitTurn(next, resident.empty()) : Turn::kOver;
+      if (turn != Turn::kOver) {
         if (spare.empty()) spare.push_back(MakeBlock());
         resident.push_back(std::move(spare.back()));
         spare.pop_back();
+        resident.back()->position = next;
+        resident.back()->cache = spec.access_budget != 0 && turn == Turn::kCome
+                                     ? &launch->caches[next % Launch::kSampledSms] : nullptr;
         Activate(resident.back().get());
         BeginBlock(*resident.back(), spec.blocks.empty() ? next : spec.blocks[next]);
         continue;
@@ -113,14 +117,50 @@ void Worker::RunIndependent() {
   if (!spare.empty()) primary_ = std::move(spare.back());
 }
 
-// Tells the other workers how much this one has seen: a sampled launch stops at its budget.
-void Worker::ReportAccesses() {
+// Waits until the block's SM has done its blocks before this one, and all other SMs theirs: what those cost says whether
+// the budget is spent. `may_wait`: false while this OS thread has blocks to finish that spin on others. This block may
+// be the one they spin on: it runs ahead of its turn, and what the sample counts is chance from there on.
+Worker::Turn Worker::AwaitTurn(uint64_t position, bool may_wait) {
+  const uint64_t budget = launch->spec->access_budget;
+  if (budget == 0) return Turn::kCome;
+  const uint64_t before = position < Launch::kSampledSms ? 0 : position - Launch::kSampledSms + 1;
+  std::unique_lock lock(launch->sample_mutex);
+  for (;;) {
+    uint64_t spent = 0;
+    bool done = true;
+    for (uint64_t i = 0; i < before; ++i) {
+      const int64_t cost = launch->block_costs[i];
+      done &= cost >= 0;
+      spent += static_cast<uint64_t>(std::max<int64_t>(0, cost));
+    }
+    launch->budget_spent |= spent >= budget;
+    if (launch->budget_spent || launch->stop.load(std::memory_order_relaxed)) {
+      launch->sample_changed.notify_all();
+      return Turn::kOver;
+    }
+    if (done) return Turn::kCome;
+    if (!may_wait || launch->out_of_turn) {
+      launch->out_of_turn = true;
+      launch->sample_changed.notify_all();
+      return Turn::kAhead;
+    }
+    // Not every way for a launch to stop wakes us.
+    launch->sample_changed.wait_for(lock, std::chrono::milliseconds(5));
+  }
+}
+
+// A block of a sample is done.
+void Worker::ReportCost(uint64_t position) {
   // In units of an access. A lane's part in a warp operation costs a switch of fibers, in a matrix instruction its
   // arithmetic too.
   uint64_t total = 15 * gathers_ + 5 * kWarpSize * static_cast<uint64_t>(counters.counters.warp_operations);
   for (uint16_t i = 1; i <= counters.site_count(); ++i) total += counters.site(i).total;
-  launch->accesses.fetch_add(total - reported_accesses_, std::memory_order_relaxed);
-  reported_accesses_ = total;
+  {
+    std::lock_guard lock(launch->sample_mutex);
+    launch->block_costs[position] = static_cast<int64_t>(total - reported_cost_);
+  }
+  launch->sample_changed.notify_all();
+  reported_cost_ = total;
 }
 
 void Worker::RunCooperative() {
@@ -207,6 +247,7 @@ void Worker::ReleaseGrid(BlockState& state) {
 }
 
 void Worker::Activate(BlockState* state) {
+  counters.UseCache(state->cache, state->number);
   if (active_ == state) return;
   uint8_t* const shared = reinterpret_cast<uint8_t*>(shared_begin);
   const size_t used = std::max(static_shared, dynamic_end);
@@ -220,6 +261,7 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
   const LaunchSpec& spec = *launch->spec;
   const int threads = state.threads();
   state.number = number;
+  counters.UseCache(state.cache, number);
   state.alive = threads;
   state.at_barrier = state.at_grid = 0;
   state.barriers = 0;

@@ -10,6 +10,7 @@
 // thread of the block can run are barriers looked at, so what a barrier waits for is exactly "all others".
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -34,7 +35,17 @@ struct Launch {
 
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> next_block{0};
-  std::atomic<uint64_t> accesses{0};   // of finished blocks; kept only when there is a budget
+
+  // A sample of blocks (LaunchSpec::access_budget is not 0). Its counters become a time, so nothing about them may
+  // depend on how fast the OS threads happen to be, nor on how many there are: the list is dealt out to so many
+  // pretended SMs in turn, each of which runs its blocks one after another on one first-level cache.
+  static constexpr uint64_t kSampledSms = 4;
+  std::mutex sample_mutex;
+  std::condition_variable sample_changed;
+  std::vector<int64_t> block_costs;    // by place in the list; -1: not done
+  bool budget_spent = false;
+  bool out_of_turn = false;            // a block could not wait: from here on none does
+  std::array<L1Cache, kSampledSms> caches;
 
   // Cooperative launches: workers meet when all their blocks wait for the grid.
   std::mutex grid_mutex;
@@ -143,17 +154,20 @@ class Worker {
   void ReleaseGrid(BlockState& state);
   void Activate(BlockState* state);  // brings the block's shared memory into place
   void RunIndependent();
+  // Whether a block of a sample is still to run, and whether its SM is free for it.
+  enum class Turn { kOver, kCome, kAhead };
+  Turn AwaitTurn(uint64_t position, bool may_wait);
   void RunCooperative();
   bool MeetGrid();
   void Leave();
   std::unique_ptr<BlockState> MakeBlock() const;
   void DrainLog();
-  void ReportAccesses();
+  void ReportCost(uint64_t position);
 
   static void FiberMain(boost::context::detail::transfer_t transfer);
 
   int number_;
-  uint64_t reported_accesses_ = 0;
+  uint64_t reported_cost_ = 0;
   uint64_t gathers_ = 0;               // lanes that took part in gathers
   AccessLog log_;
   boost::context::detail::fcontext_t scheduler_ = nullptr;
