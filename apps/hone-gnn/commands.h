@@ -19,4 +19,6 @@ struct CommandResult {
 // Writes the status to standard error and gives the exit status it stands for.
 int ReportStatus(const Status& status);
 
+void RegisterGenerateCommand(CLI::App& app, CommandResult& result);
+
 }  // namespace hone::gnn

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "hone-gnn " HONE_VERSION);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
+  hone::gnn::RegisterGenerateCommand(app, result);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
