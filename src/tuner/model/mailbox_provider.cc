@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "tuner/model/request_json.h"
 
 namespace hone {
 namespace {
@@ -35,19 +36,6 @@ std::string RequestText(const ModelRequest& request, const std::string& reply_pa
     text += fmt::format("# {}\n\n{}\n\n", message.role, message.text);
   }
   return text;
-}
-
-std::string RequestJson(const ModelRequest& request) {
-  Json messages = Json::array();
-  for (const ModelMessage& m : request.messages) messages.push_back({{"role", m.role}, {"text", m.text}});
-  const Json json = {{"run", request.run},
-                     {"number", request.number},
-                     {"role", request.role},
-                     {"temperature", request.temperature},
-                     {"max_tokens", request.max_tokens},
-                     {"messages", messages},
-                     {"attachments", request.attachments}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 class MailboxProvider : public ModelProvider {

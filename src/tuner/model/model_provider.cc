@@ -1,17 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a provider from its specification, "kind" or "kind:argument".
+// Makes a provider from its specification: one model, or one a line for roles of their own.
 #include "hone/tuner/model_provider.h"
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 #include "base/file.h"
 #include "tuner/model/builtin/builtin_provider.h"
+#include "tuner/model/exec_provider.h"
+#include "tuner/model/http_provider.h"
 #include "tuner/model/mailbox_provider.h"
+#include "tuner/model/model_spec.h"
 #include "tuner/model/replay_provider.h"
+#include "tuner/model/role_provider.h"
 
 namespace hone {
 namespace {
@@ -29,25 +34,79 @@ Result<std::unique_ptr<ModelProvider>> MakeReplay(const std::string& argument, c
   return MakeReplayProvider(*options.store, argument);
 }
 
+Result<std::unique_ptr<ModelProvider>> MakeOne(const ModelSpec& spec, const ProviderOptions& options) {
+  if (spec.kind == "builtin") return MakeBuiltinProvider();
+  if (spec.kind == "replay") return MakeReplay(spec.argument, options);
+  if (spec.kind == "mailbox") return MakeMailboxProvider(spec.argument, options.poll_seconds);
+  if (spec.kind == "exec") return MakeExecProvider(spec.argument, options.environment);
+  HONE_ASSIGN_OR_RETURN(ServiceModel model, ParseServiceModel(spec.kind, spec.argument));
+  return MakeHttpProvider(spec.kind == "openai" ? MakeOpenAiWire() : MakeAnthropicWire(), model, options,
+                          SystemHooks());
+}
+
+Result<std::vector<ModelSpec>> ParseSpecs(std::string_view specification, const ProviderOptions& options) {
+  std::vector<ModelSpec> specs;
+  for (size_t begin = 0; begin <= specification.size();) {
+    const size_t end = std::min(specification.find('\n', begin), specification.size());
+    const std::string_view line = specification.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.empty() && !specification.empty()) continue;
+    HONE_ASSIGN_OR_RETURN(ModelSpec spec, ParseModelSpec(line, options.roles));
+    for (const ModelSpec& other : specs) {
+      if (other.role != spec.role) continue;
+      return Status::InvalidArgument(
+          spec.role.empty() ? fmt::format("two models for every role; put the role before one of them: coder={}", line)
+                            : fmt::format("two models for the role '{}'", spec.role));
+    }
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+// What one flag says cannot be meant for two services.
+Status CheckShared(const std::vector<ModelSpec>& specs, const ProviderOptions& options) {
+  const auto uses = [&](std::string_view kind) {
+    for (const ModelSpec& spec : specs) {
+      if (spec.kind == kind && spec.argument.find("@http") == std::string::npos) return true;
+    }
+    return false;
+  };
+  if (!uses("openai") || !uses("anthropic")) return Status::Ok();
+  for (const auto& [value, flag] : {std::pair(&options.base_url, "--base-url"), {&options.key_variable, "--key-env"}}) {
+    if (value->empty()) continue;
+    return Status::InvalidArgument(fmt::format(
+        "{} {} would hold for openai: and anthropic: models alike; name it in the model it is for, "
+        "openai:NAME@URL#VARIABLE",
+        flag, *value));
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 int64_t EstimateTokens(std::string_view text) { return (static_cast<int64_t>(text.size()) + 3) / 4; }
 
 Result<std::unique_ptr<ModelProvider>> MakeProvider(std::string_view specification, const ProviderOptions& options) {
-  const size_t colon = specification.find(':');
-  const std::string kind(specification.substr(0, colon));
-  const std::string argument(colon == std::string_view::npos ? "" : specification.substr(colon + 1));
-  if (kind == "builtin" && argument.empty()) return MakeBuiltinProvider();
-  if (kind == "replay" && !argument.empty()) return MakeReplay(argument, options);
-  if (kind == "mailbox" && !argument.empty()) return MakeMailboxProvider(argument, options.poll_seconds);
-  if (kind == "replay" || kind == "mailbox") {
-    return Status::InvalidArgument(fmt::format("model '{}' needs an argument: {}", specification,
-                                               kind == "replay" ? "replay:RUN or replay:FILE.jsonl" : "mailbox:DIR"));
+  HONE_ASSIGN_OR_RETURN(std::vector<ModelSpec> specs, ParseSpecs(specification, options));
+  HONE_RETURN_IF_ERROR(CheckShared(specs, options));
+  if (specs.size() == 1 && specs[0].role.empty()) return MakeOne(specs[0], options);
+  std::map<std::string, std::unique_ptr<ModelProvider>> by_role;
+  std::unique_ptr<ModelProvider> fallback;
+  for (const ModelSpec& spec : specs) {
+    Result<std::unique_ptr<ModelProvider>> provider = MakeOne(spec, options);
+    if (!provider.ok()) return spec.role.empty() ? provider.status() : provider.status().WithContext("role " + spec.role);
+    (spec.role.empty() ? fallback : by_role[spec.role]) = std::move(provider).value();
   }
-  return Status::InvalidArgument(
-      fmt::format("there is no model provider '{}'; there are builtin, mailbox:DIR, "
-                  "replay:RUN and replay:FILE.jsonl",
-                  specification));
+  // Better now than in the middle of a run.
+  std::string missing;
+  for (const std::string& role : options.roles) {
+    if (!by_role.contains(role)) missing += (missing.empty() ? "" : ", ") + role;
+  }
+  if (!fallback && !missing.empty()) {
+    return Status::InvalidArgument(
+        fmt::format("no model answers for {}; add --model MODEL without a role for the rest", missing));
+  }
+  return MakeRoleProvider(std::move(by_role), std::move(fallback));
 }
 
 }  // namespace hone

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The three streams are files in memory, not pipes: a command that reads nothing, or writes before it reads, cannot
+// block itself or us, and how far it is can be seen from a file's size.
+#include "tuner/model/exec_provider.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "tuner/model/redact.h"
+#include "tuner/model/request_json.h"
+#include "tuner/model/utf8.h"
+#include "tuner/model/wire_json.h"
+
+namespace hone {
+namespace {
+
+constexpr int64_t kMaxOutputBytes = int64_t{64} << 20;
+constexpr int64_t kShownErrorBytes = 2000;
+constexpr double kPollSeconds = 0.05;  // how late a stop is noticed; the command's end is noticed at once
+
+Result<UniqueFd> MemoryFile(const char* name) {
+  UniqueFd file(memfd_create(name, MFD_CLOEXEC));
+  if (!file.valid()) return Status::Io(ErrnoMessage("make a file in memory for", name, errno));
+  return file;
+}
+
+int64_t SizeOf(const UniqueFd& file) {
+  struct stat facts {};
+  return fstat(file.get(), &facts) == 0 ? facts.st_size : 0;
+}
+
+// The file's last `max_bytes`.
+std::string TailOf(const UniqueFd& file, int64_t max_bytes) {
+  const int64_t size = SizeOf(file);
+  std::string text(static_cast<size_t>(std::min(size, max_bytes)), '\0');
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = pread(file.get(), text.data() + done, text.size() - done,
+                            size - static_cast<int64_t>(text.size()) + static_cast<int64_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+  text.resize(done);
+  return text;
+}
+
+class ExecProvider : public ModelProvider {
+ public:
+  ExecProvider(std::string command, std::vector<std::string> environment)
+      : command_(std::move(command)), environment_(std::move(environment)), redactor_(SecretsOf(environment_)) {}
+
+  std::string Name() const override { return "exec"; }
+
+  Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
+                              std::stop_token stop) override {
+    const Stopwatch watch;
+    HONE_ASSIGN_OR_RETURN(UniqueFd in, MemoryFile("exec-request"));
+    HONE_ASSIGN_OR_RETURN(UniqueFd out, MemoryFile("exec-reply"));
+    HONE_ASSIGN_OR_RETURN(UniqueFd err, MemoryFile("exec-errors"));
+    const std::string json = RequestJson(request);
+    for (size_t done = 0; done < json.size();) {
+      const ssize_t n = write(in.get(), json.data() + done, json.size() - done);
+      if (n < 0 && errno != EINTR) return Status::Io(ErrnoMessage("write", "exec-request", errno));
+      if (n > 0) done += static_cast<size_t>(n);
+    }
+    lseek(in.get(), 0, SEEK_SET);
+
+    ChildOptions options;
+    options.argv = {"/bin/sh", "-c", command_};
+    options.environment = environment_;
+    options.descriptors = {{in.get(), 0}, {out.get(), 1}, {err.get(), 2}};
+    HONE_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start(options));
+    std::optional<ExitState> exit;
+    double shown = 0;
+    while (!(exit = child.Wait(std::min(kPollSeconds, std::max(0.001, request.limit_seconds - watch.Seconds()))))) {
+      // Leaving this function ends the command and all it has started.
+      if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + Shown());
+      if (watch.Seconds() >= request.limit_seconds) {
+        return Status::TimedOut(fmt::format("{} did not end within {:.4g} s and was killed{}", Shown(),
+                                            request.limit_seconds, ErrorText(err)));
+      }
+      if (SizeOf(out) > kMaxOutputBytes) {
+        return Status::Unavailable(
+            fmt::format("{} wrote more than {} MiB and was killed", Shown(), kMaxOutputBytes >> 20));
+      }
+      if (progress && watch.Seconds() > shown + 0.2) {
+        shown = watch.Seconds();
+        progress({shown, (SizeOf(out) + 3) / 4, "waiting for " + Shown()});
+      }
+    }
+    if (!exit->success()) {
+      return Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), exit->Describe(), ErrorText(err)));
+    }
+    return ReplyOf(redactor_.Text(TailOf(out, kMaxOutputBytes)), request, watch.Seconds());
+  }
+
+ private:
+  std::string Shown() const {
+    const bool is_long = command_.size() > 80;
+    return fmt::format("the command '{}{}'", redactor_.Message(RepairUtf8(command_.substr(0, 80))), is_long ? "…" : "");
+  }
+
+  std::string ErrorText(const UniqueFd& err) const {
+    std::string text = redactor_.Message(RepairUtf8(TailOf(err, kShownErrorBytes)));
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    if (text.empty()) return "; it wrote nothing on standard error";
+    return fmt::format("; standard error{}: {}", SizeOf(err) > kShownErrorBytes ? " (its end)" : "", text);
+  }
+
+  static ModelReply ReplyOf(std::string out, const ModelRequest& request, double seconds) {
+    ModelReply reply;
+    reply.provider = "exec";
+    reply.seconds = seconds;
+    reply.cost_known = false;
+    const bool maybe_json = out.find_first_not_of(" \t\r\n") != std::string::npos &&
+                            out[out.find_first_not_of(" \t\r\n")] == '{';
+    const nlohmann::json json = maybe_json ? ParseWireJson(out) : nlohmann::json();
+    const bool structured = Member(json, "text").is_string();
+    reply.text = structured ? TextOf(json, "text") : RepairUtf8(out);
+    if (structured) {
+      reply.finish = FinishReasonFromName(TextOf(json, "finish")).value_or(FinishReason::kStop);
+      reply.model = TextOf(json, "model");
+      if (const nlohmann::json& cost = Member(json, "cost_usd"); cost.is_number() && cost.get<double>() >= 0) {
+        reply.cost_usd = cost.get<double>();
+        reply.cost_known = true;
+      }
+    }
+    int64_t asked = 0;
+    for (const ModelMessage& m : request.messages) asked += EstimateTokens(m.text);
+    const std::optional<int64_t> input = CountOf(json, "input_tokens"), output = CountOf(json, "output_tokens");
+    reply.usage = {input.value_or(asked), output.value_or(EstimateTokens(reply.text)), !input || !output};
+    return reply;
+  }
+
+  const std::string command_;
+  const std::vector<std::string> environment_;
+  const Redactor redactor_;
+};
+
+}  // namespace
+
+std::unique_ptr<ModelProvider> MakeExecProvider(const std::string& command, std::vector<std::string> environment) {
+  return std::make_unique<ExecProvider>(command, std::move(environment));
+}
+
+}  // namespace hone

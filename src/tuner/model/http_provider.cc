@@ -1,0 +1,387 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/model/http_provider.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "tuner/model/endpoint.h"
+#include "tuner/model/prices.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kMaxErrorBytes = 64 << 10;
+constexpr size_t kMaxReplyBytes = size_t{64} << 20;  // far above any model's longest answer
+constexpr double kProgressSeconds = 0.2;
+
+struct Attempt {
+  StreamedReply reply;
+  HttpResponse response;
+  std::string error_body;  // of an HTTP error status
+  bool too_long = false;
+  std::string stray;       // the beginning of a body that is neither stream nor JSON
+};
+
+class HttpProvider : public ModelProvider {
+ public:
+  HttpProvider(std::unique_ptr<ChatWire> wire, Endpoint endpoint, HttpRequest base, std::optional<Price> price,
+               int max_retries, double request_seconds, HttpProviderHooks hooks)
+      : wire_(std::move(wire)),
+        endpoint_(std::move(endpoint)),
+        base_(std::move(base)),
+        price_(std::move(price)),
+        max_retries_(max_retries),
+        request_seconds_(request_seconds),
+        hooks_(std::move(hooks)),
+        rng_(hooks_.seed) {
+    // The provider's own service has left the old name behind; compatible servers know it best.
+    allowances_.max_completion_tokens = endpoint_.own_service && endpoint_.provider == "openai";
+  }
+
+  std::string Name() const override { return endpoint_.provider; }
+
+  Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
+                              std::stop_token stop) override {
+    const Stopwatch watch;
+    const double limit = request_seconds_ > 0 ? std::min(request_seconds_, request.limit_seconds) : request.limit_seconds;
+    WireAllowances allowances = Learnt();
+    ModelReply reply;
+    Spending spending;
+    for (int failures = 0;;) {
+      HttpRequest http = base_;
+      http.body = wire_->Body(request, endpoint_.model, allowances);
+      http.total_seconds = limit - watch.Seconds();
+      HONE_ASSIGN_OR_RETURN(Attempt attempt, Try(http, progress, watch, stop));
+      if (attempt.response.end == HttpEnd::kCancelled) return Cancelled();
+      if (attempt.response.status > 0) reached_ = true;
+      if (IsReply(attempt)) {
+        spending.Add(attempt.reply, request);
+        Finish(attempt.reply, spending, watch.Seconds(), reply);
+        return reply;
+      }
+      if (attempt.response.end == HttpEnd::kOutOfTime) return OutOfTime(limit, reply.notes);
+      if (const auto next = Conceded(attempt, allowances, request)) {
+        allowances = *next;
+        continue;
+      }
+      const AttemptFailure failure = FailureOf(http, attempt);
+      spending.Discard(attempt, request);
+      if (!failure.retry) return failure.status;
+      reply.notes.push_back(failure.status.message());
+      if (++failures > max_retries_) {
+        return Status(failure.status.code(),
+                      fmt::format("{}; given up after {} attempt{}{}", failure.status.message(), failures,
+                                  failures == 1 ? "" : "s", spending.Lost()));
+      }
+      const double wait = failure.wait_seconds ? *failure.wait_seconds : Backoff(failures);
+      if (watch.Seconds() + wait >= limit) {
+        return Status(failure.status.code(),
+                      fmt::format("{}; it is to be asked again in {:.0f} s at the earliest, and {:.0f} s are left of "
+                                  "this request's {:.0f}",
+                                  failure.status.message(), wait, std::max(0.0, limit - watch.Seconds()), limit));
+      }
+      if (progress) {
+        progress({watch.Seconds(), 0,
+                  fmt::format("{}; asking again in {:.1f} s ({} of {})", failure.status.message(), wait, failures,
+                              max_retries_)});
+      }
+      if (!hooks_.sleep(wait, stop)) return Cancelled();
+    }
+  }
+
+ private:
+  // What all attempts of one request cost.
+  struct Spending {
+    TokenUsage total, discarded;
+    int64_t cached_input = 0;
+
+    void Add(const StreamedReply& reply, const ModelRequest& request) {
+      int64_t input = 0;
+      for (const ModelMessage& m : request.messages) input += EstimateTokens(m.text);
+      total.estimated = total.estimated || !reply.input_tokens || !reply.output_tokens;
+      total.input += reply.input_tokens.value_or(input);
+      total.output += reply.output_tokens.value_or(reply.TokensSoFar());
+      cached_input += reply.cached_input_tokens;
+    }
+    // A broken-off answer is paid for as far as it had come. One that never began is taken to be free.
+    void Discard(const Attempt& attempt, const ModelRequest& request) {
+      StreamedReply reply = attempt.reply;
+      const int64_t output = reply.TokensSoFar();
+      if (output == 0 && !reply.input_tokens) return;
+      const TokenUsage before = total;
+      reply.output_tokens = output;  // a count from the beginning of the stream is not of its end
+      Add(reply, request);
+      total.estimated = true;
+      discarded.input += total.input - before.input;
+      discarded.output += total.output - before.output;
+      discarded.estimated = true;
+    }
+    std::string Lost() const {
+      if (discarded.input + discarded.output == 0) return "";
+      return fmt::format("; about {} tokens in and {} out were spent on broken-off answers", discarded.input,
+                         discarded.output);
+    }
+  };
+
+  Status Cancelled() const { return Status::Cancelled("stopped while asking " + endpoint_.Name()); }
+
+  Status OutOfTime(double limit, const std::vector<std::string>& notes) const {
+    return Status::TimedOut(fmt::format("{} gave no whole answer within {:.4g} s (--request-timeout){}",
+                                        endpoint_.Name(), limit, notes.empty() ? "" : "; before: " + notes.back()));
+  }
+
+  WireAllowances Learnt() {
+    std::lock_guard lock(mutex_);
+    return allowances_;
+  }
+
+  double Backoff(int failures) {
+    std::lock_guard lock(mutex_);
+    return BackoffSeconds(failures, hooks_.backoff, rng_);
+  }
+
+  Result<Attempt> Try(const HttpRequest& http, const ModelProgressSink& progress, const Stopwatch& watch,
+                      std::stop_token stop) {
+    Attempt attempt;
+    SseParser parser(kMaxReplyBytes);
+    std::string whole;  // a body that is no stream
+    enum class Body { kUnknown, kStream, kWhole } body = Body::kUnknown;
+    double shown = -kProgressSeconds;
+    const SseSink read = [&](const SseEvent& event) {
+      StreamedReply& reply = attempt.reply;
+      if (!reply.ended && !reply.error && reply.malformed.empty()) wire_->ReadEvent(event, reply);
+    };
+    HttpEvents events;
+    events.on_bytes = [&](const HttpResponse& response, std::string_view bytes) {
+      if (response.status != 200) {
+        attempt.error_body += bytes.substr(0, kMaxErrorBytes - std::min(kMaxErrorBytes, attempt.error_body.size()));
+        return attempt.error_body.size() < kMaxErrorBytes;
+      }
+      if (body == Body::kUnknown) {
+        const auto type = response.headers.find("content-type");
+        const bool json = type != response.headers.end() && (type->second.starts_with("application/json") ||
+                                                             type->second.starts_with("text/html"));
+        body = json ? Body::kWhole : Body::kStream;
+      }
+      if (body == Body::kWhole) {
+        whole += bytes;
+        attempt.too_long = whole.size() > kMaxReplyBytes;
+      } else {
+        if (attempt.stray.size() < 200) attempt.stray += bytes.substr(0, 200 - attempt.stray.size());
+        attempt.too_long = !parser.Feed(bytes, read) || attempt.reply.text.size() > kMaxReplyBytes;
+      }
+      // After the end, an error or nonsense there is nothing to wait for.
+      return !attempt.too_long && !attempt.reply.ended && !attempt.reply.error && attempt.reply.malformed.empty();
+    };
+    events.on_tick = [&] {
+      if (!progress || watch.Seconds() < shown + kProgressSeconds) return;
+      shown = watch.Seconds();
+      progress({shown, attempt.reply.TokensSoFar(),
+                fmt::format("{} {}", endpoint_.Name(), attempt.reply.TokensSoFar() > 0 ? "is answering" : "is thinking")});
+    };
+    HONE_ASSIGN_OR_RETURN(attempt.response, HttpPost(http, events, stop));
+    if (body == Body::kStream && attempt.response.end != HttpEnd::kStopped) parser.Finish(read);
+    if (body == Body::kWhole && attempt.response.end == HttpEnd::kWhole) wire_->ReadWhole(whole, attempt.reply);
+    return attempt;
+  }
+
+  static bool IsReply(const Attempt& attempt) {
+    const StreamedReply& reply = attempt.reply;
+    // A connection that breaks after the last word has cost nothing but the token counts.
+    return attempt.response.status == 200 && !attempt.too_long && !reply.error && reply.malformed.empty() &&
+           reply.whole();
+  }
+
+  std::optional<WireAllowances> Conceded(const Attempt& attempt, const WireAllowances& sent,
+                                         const ModelRequest& request) {
+    const int status = attempt.response.status;
+    if (status != 400 && status != 422) return std::nullopt;
+    const int64_t asked = sent.max_tokens > 0 ? sent.max_tokens : request.max_tokens;
+    std::optional<WireAllowances> next = Concede(sent, asked, ReadWireError(attempt.error_body));
+    if (next) {
+      std::lock_guard lock(mutex_);
+      allowances_ = *next;
+      allowances_.max_tokens = 0;  // depends on the request: the next one asks anew
+    }
+    return next;
+  }
+
+  AttemptFailure FailureOf(const HttpRequest& http, const Attempt& attempt) {
+    const HttpResponse& response = attempt.response;
+    const StreamedReply& reply = attempt.reply;
+    if (attempt.too_long) {
+      return {Status::Unavailable(fmt::format("{} sent more than {} MiB in one answer", endpoint_.Name(),
+                                              kMaxReplyBytes >> 20)),
+              false, std::nullopt};
+    }
+    if (response.status != 0 && response.status != 200) {
+      return FailureOfStatus(endpoint_, response.status, ReadWireError(attempt.error_body), RetryAfter(response));
+    }
+    if (reply.error) return FailureOfEvent(endpoint_, *reply.error);
+    // A line cut in the middle is a dropped connection, not a server that cannot write JSON.
+    const bool cut = response.end != HttpEnd::kWhole && response.end != HttpEnd::kStopped;
+    if (cut) return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), reached_);
+    if (!reply.malformed.empty() && response.end == HttpEnd::kStopped) return Nonsense(reply.malformed, true);
+    if (reply.text.empty() && !attempt.stray.empty() && attempt.stray.find("data:") == std::string::npos) {
+      return Nonsense(attempt.stray, false);
+    }
+    if (!reply.malformed.empty() && reply.text.empty()) return Nonsense(reply.malformed, false);
+    return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), reached_);
+  }
+
+  AttemptFailure Nonsense(std::string_view bytes, bool retry) const {
+    return {Status::Unavailable(endpoint_.redactor.Message(fmt::format(
+                "{} at {} answered with what is no chat reply (\"{}\"); does the base URL lead to a chat service?",
+                endpoint_.Name(), endpoint_.base_url, ReadWireError(bytes.substr(0, 200)).message))),
+            retry, std::nullopt};
+  }
+
+  std::optional<double> RetryAfter(const HttpResponse& response) const {
+    if (const auto found = response.headers.find("retry-after-ms"); found != response.headers.end()) {
+      if (const auto wait = ParseRetryAfter(found->second, hooks_.unix_now())) return *wait / 1e3;
+    }
+    const auto found = response.headers.find("retry-after");
+    return found == response.headers.end() ? std::nullopt : ParseRetryAfter(found->second, hooks_.unix_now());
+  }
+
+  void Finish(StreamedReply& streamed, const Spending& spending, double seconds, ModelReply& reply) const {
+    reply.text = endpoint_.redactor.Text(std::move(streamed.text));
+    reply.finish = streamed.finish.value_or(FinishReason::kStop);
+    reply.usage = spending.total;
+    reply.discarded = spending.discarded;
+    reply.provider = endpoint_.provider;
+    reply.model = endpoint_.redactor.Message(streamed.model.empty() ? endpoint_.model : streamed.model.substr(0, 200));
+    reply.seconds = seconds;
+    reply.cost_known = price_.has_value();
+    if (price_) reply.cost_usd = CostUsd(*price_, reply.usage.input, spending.cached_input, reply.usage.output);
+  }
+
+  const std::unique_ptr<ChatWire> wire_;
+  const Endpoint endpoint_;
+  const HttpRequest base_;
+  const std::optional<Price> price_;
+  const int max_retries_;
+  const double request_seconds_;
+  const HttpProviderHooks hooks_;
+  std::atomic<bool> reached_ = false;
+  std::mutex mutex_;  // rng_, allowances_
+  Rng rng_;
+  WireAllowances allowances_;
+};
+
+std::optional<std::string> Variable(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& entry : environment) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string FirstVariable(const std::vector<std::string>& environment, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const auto value = Variable(environment, name); value && !value->empty()) return *value;
+  }
+  return "";
+}
+
+Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOptions& options, Endpoint& endpoint) {
+  // A key belongs to one service: to any other address goes only a key that the user named for it.
+  endpoint.key_variable = !model.key_variable.empty()      ? model.key_variable
+                          : !options.key_variable.empty() ? options.key_variable
+                          : endpoint.own_service           ? wire.DefaultKeyVariable()
+                                                           : "";
+  if (endpoint.key_variable.empty()) return Status::Ok();
+  endpoint.key = Variable(options.environment, endpoint.key_variable).value_or("");
+  const size_t first = endpoint.key.find_first_not_of(" \t\r\n");
+  endpoint.key = first == std::string::npos
+                     ? ""
+                     : endpoint.key.substr(first, endpoint.key.find_last_not_of(" \t\r\n") - first + 1);
+  if (endpoint.key.empty()) {
+    return Status::InvalidArgument(fmt::format(
+        "{} needs a key, and the environment variable {} is {}; set it, name another variable with --key-env, or "
+        "another endpoint with --base-url",
+        endpoint.Name(), endpoint.key_variable,
+        Variable(options.environment, endpoint.key_variable) ? "empty" : "not set"));
+  }
+  for (const char c : endpoint.key) {
+    if (static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 127) {
+      return Status::InvalidArgument(fmt::format(
+          "the key in {} holds a blank, a line break or another character that no key has; set it again",
+          endpoint.key_variable));
+    }
+  }
+  return Status::Ok();
+}
+
+Result<std::optional<Price>> FindPrice(const Endpoint& endpoint, const ProviderOptions& options) {
+  if (!options.prices_file.empty()) {
+    HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(options.prices_file, 1 << 20));
+    HONE_ASSIGN_OR_RETURN(PriceTable table, PriceTable::Parse(text, options.prices_file));
+    if (const Price* price = table.Find(endpoint.Name())) return std::optional(*price);
+  }
+  // The built-in prices are those of the services themselves; a model of the same name elsewhere has another.
+  const Price* price = endpoint.own_service ? PriceTable::BuiltIn().Find(endpoint.Name()) : nullptr;
+  return price == nullptr ? std::optional<Price>() : std::optional(*price);
+}
+
+}  // namespace
+
+HttpProviderHooks SystemHooks() {
+  HttpProviderHooks hooks;
+  hooks.unix_now = [] {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  };
+  hooks.sleep = [](double seconds, std::stop_token stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    wake.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
+    return !stop.stop_requested();
+  };
+  hooks.seed = SystemSeed();
+  return hooks;
+}
+
+Result<std::unique_ptr<ModelProvider>> MakeHttpProvider(std::unique_ptr<ChatWire> wire, const ServiceModel& model,
+                                                        const ProviderOptions& options, HttpProviderHooks hooks) {
+  Endpoint endpoint;
+  endpoint.provider = wire->Provider();
+  endpoint.model = model.name;
+  endpoint.base_url = model.base_url;
+  if (endpoint.base_url.empty() && !options.base_url.empty()) {
+    HONE_ASSIGN_OR_RETURN(endpoint.base_url, NormalizeBaseUrl(options.base_url, endpoint.provider));
+  }
+  if (endpoint.base_url.empty()) endpoint.base_url = wire->DefaultBaseUrl();
+  endpoint.own_service = HostOf(endpoint.base_url) == HostOf(wire->DefaultBaseUrl());
+  endpoint.url = wire->Url(endpoint.base_url);
+  HONE_RETURN_IF_ERROR(FindKey(*wire, model, options, endpoint));
+  endpoint.redactor = Redactor({endpoint.key});
+  HONE_ASSIGN_OR_RETURN(std::optional<Price> price, FindPrice(endpoint, options));
+
+  HttpRequest base;
+  base.url = endpoint.url;
+  base.headers = wire->Headers(endpoint.key);
+  base.connect_seconds = options.connect_seconds;
+  base.first_byte_seconds = options.first_byte_seconds;
+  base.stall_seconds = options.stall_seconds;
+  if (!IsLoopback(HostOf(endpoint.url))) {
+    base.proxy = endpoint.url.starts_with("https://")
+                     ? FirstVariable(options.environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+                     : FirstVariable(options.environment, {"http_proxy", "all_proxy", "ALL_PROXY"});
+    base.no_proxy = FirstVariable(options.environment, {"no_proxy", "NO_PROXY"});
+  }
+  return std::unique_ptr<ModelProvider>(
+      std::make_unique<HttpProvider>(std::move(wire), std::move(endpoint), std::move(base), std::move(price),
+                                     options.max_retries, options.request_seconds, std::move(hooks)));
+}
+
+}  // namespace hone

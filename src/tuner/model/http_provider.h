@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model behind an HTTP endpoint: openai: and anthropic:. The wire format says what the bytes mean, endpoint.h what
+// a failure means; here is the loop of attempts between them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "hone/tuner/model_provider.h"
+#include "tuner/model/chat_wire.h"
+#include "tuner/model/model_spec.h"
+#include "tuner/model/retry.h"
+
+namespace hone {
+
+// Time and chance, so that tests need not wait for the one and know the other.
+struct HttpProviderHooks {
+  std::function<double()> unix_now;  // seconds since 1970
+  // False when `stop` was asked for meanwhile.
+  std::function<bool(double seconds, std::stop_token stop)> sleep;
+  uint64_t seed = 0;  // of the jitter
+  BackoffOptions backoff;
+};
+HttpProviderHooks SystemHooks();
+
+// Finds key, endpoint, proxy and price. kInvalidArgument for a missing key of the provider's own service, for a key
+// that no header can carry, for a wrong URL; what `options.prices_file` holds wrong.
+Result<std::unique_ptr<ModelProvider>> MakeHttpProvider(std::unique_ptr<ChatWire> wire, const ServiceModel& model,
+                                                        const ProviderOptions& options, HttpProviderHooks hooks);
+
+}  // namespace hone

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/model/model_spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/core/toml_document.h"
+
+namespace hone {
+namespace {
+
+Status WrongUrl(std::string_view url, std::string_view why) {
+  return Status::InvalidArgument(fmt::format("base URL '{}' {}; write it as http://HOST:PORT/v1", url, why));
+}
+
+}  // namespace
+
+const std::vector<ProviderKind>& ProviderKinds() {
+  static const std::vector<ProviderKind> kinds = {
+      {"builtin", "builtin", false},
+      {"openai", "openai:NAME", true},
+      {"anthropic", "anthropic:NAME", true},
+      {"exec", "exec:COMMAND", true},
+      {"mailbox", "mailbox:DIR", true},
+      {"replay", "replay:RUN or replay:FILE.jsonl", true},
+  };
+  return kinds;
+}
+
+std::string ProviderList() {
+  std::string list;
+  for (const ProviderKind& kind : ProviderKinds()) list += (list.empty() ? "" : ", ") + std::string(kind.usage);
+  return list;
+}
+
+Result<ModelSpec> ParseModelSpec(std::string_view text, const std::vector<std::string>& roles) {
+  ModelSpec spec;
+  std::string_view rest = text;
+  const size_t equals = text.find('='), colon = text.find(':');
+  if (equals != std::string_view::npos && equals < colon) {  // a '=' after the colon belongs to the argument
+    spec.role = text.substr(0, equals);
+    rest = text.substr(equals + 1);
+    if (std::find(roles.begin(), roles.end(), spec.role) == roles.end()) {
+      return Status::InvalidArgument(
+          fmt::format("model '{}': there is no role '{}'{}", text, spec.role, Suggestion(spec.role, roles)));
+    }
+  }
+  const size_t separator = rest.find(':');
+  spec.kind = rest.substr(0, separator);
+  spec.argument = separator == std::string_view::npos ? "" : rest.substr(separator + 1);
+  std::vector<std::string> names;
+  for (const ProviderKind& kind : ProviderKinds()) {
+    names.emplace_back(kind.name);
+    if (kind.name != spec.kind) continue;
+    if (kind.takes_argument && spec.argument.empty()) {
+      return Status::InvalidArgument(fmt::format("model '{}' needs an argument: {}", text, kind.usage));
+    }
+    if (!kind.takes_argument && separator != std::string_view::npos) {
+      return Status::InvalidArgument(fmt::format("model '{}' takes no argument: write {}", text, kind.usage));
+    }
+    return spec;
+  }
+  const std::string nearest = NearestWord(spec.kind, names);
+  return Status::InvalidArgument(fmt::format("there is no model provider '{}'{}; there are {}", spec.kind,
+                                             nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest),
+                                             ProviderList()));
+}
+
+Result<ServiceModel> ParseServiceModel(std::string_view kind, std::string_view argument) {
+  ServiceModel model;
+  // A name may hold an '@' of its own, so only one with a URL behind it counts.
+  const size_t at = std::min(argument.find("@http://"), argument.find("@https://"));
+  model.name = argument.substr(0, at);
+  if (model.name.empty()) {
+    return Status::InvalidArgument(fmt::format("{}:{} names no model: write {}:NAME@URL", kind, argument, kind));
+  }
+  if (at == std::string_view::npos) return model;
+  std::string_view url = argument.substr(at + 1);
+  if (const size_t hash = url.find('#'); hash != std::string_view::npos) {
+    model.key_variable = url.substr(hash + 1);
+    url = url.substr(0, hash);
+    if (!IsIdentifier(model.key_variable)) {
+      return Status::InvalidArgument(fmt::format(
+          "what follows the '#' of a model's URL is the name of the environment variable with the key, as in "
+          "{}:{}@{}#MY_API_KEY",
+          kind, model.name, url));
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(model.base_url, NormalizeBaseUrl(url, kind));
+  return model;
+}
+
+Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind) {
+  const size_t scheme = url.find("://");
+  const bool known = url.starts_with("http://") || url.starts_with("https://");
+  if (!known) return WrongUrl(url, scheme == std::string_view::npos ? "has no http:// or https://" : "is neither http nor https");
+  std::string_view rest = url.substr(scheme + 3);
+  const std::string_view authority = rest.substr(0, rest.find('/'));
+  if (authority.find('@') != std::string_view::npos) {
+    // Not shown: it may hold a password.
+    return Status::InvalidArgument(
+        "the base URL holds a user name or a password; put the key into an environment variable and name it with "
+        "--key-env");
+  }
+  if (HostOf(url).empty()) return WrongUrl(url, "names no host");
+  if (url.find_first_of(" \t\r\n?#") != std::string_view::npos) return WrongUrl(url, "holds a blank, a '?' or a '#'");
+  while (url.ends_with('/')) url.remove_suffix(1);
+  for (const std::string_view ending : {"/chat/completions", "/messages"}) {
+    if (url.ends_with(ending)) url.remove_suffix(ending.size());
+  }
+  while (url.ends_with('/')) url.remove_suffix(1);
+  std::string base(url);
+  // Every compatible server has the interface below /v1; "http://host:8000" is what people write.
+  if (kind == "openai" && base.find('/', scheme + 3) == std::string::npos) base += "/v1";
+  return base;
+}
+
+std::string HostOf(std::string_view url) {
+  const size_t scheme = url.find("://");
+  std::string_view rest = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
+  rest = rest.substr(0, rest.find_first_of("/?#"));
+  if (const size_t at = rest.rfind('@'); at != std::string_view::npos) rest.remove_prefix(at + 1);
+  if (rest.starts_with('[')) return std::string(rest.substr(0, rest.find(']') + 1));
+  return std::string(rest.substr(0, rest.find(':')));
+}
+
+bool IsLoopback(std::string_view host) {
+  return host == "localhost" || host.ends_with(".localhost") || host.starts_with("127.") || host == "[::1]";
+}
+
+}  // namespace hone

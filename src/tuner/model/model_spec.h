@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading `--model`: "[ROLE=]KIND[:ARGUMENT]", and for services "NAME[@URL[#VARIABLE]]".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+
+namespace hone {
+
+// One kind of provider, as messages list it.
+struct ProviderKind {
+  const char* name;
+  const char* usage;
+  bool takes_argument;
+};
+const std::vector<ProviderKind>& ProviderKinds();
+std::string ProviderList();  // "builtin, openai:NAME, …"
+
+struct ModelSpec {
+  std::string role;      // empty: for every role that has no model of its own
+  std::string kind;      // of ProviderKinds()
+  std::string argument;  // what follows the first colon; non-empty when the kind takes one
+};
+// One line. kInvalidArgument for an unknown kind, with the nearest and the list; for a missing argument; for a role
+// that is not in `roles`, with the nearest.
+Result<ModelSpec> ParseModelSpec(std::string_view text, const std::vector<std::string>& roles);
+
+// The argument of openai: and anthropic:, taken apart.
+struct ServiceModel {
+  std::string name;          // "gpt-5"; never empty
+  std::string base_url;      // without a slash at its end; empty: none was named
+  std::string key_variable;  // empty: none was named
+};
+Result<ServiceModel> ParseServiceModel(std::string_view kind, std::string_view argument);
+
+// An endpoint as a user may write it ("http://host:8000", "…/v1/", "…/v1/chat/completions") as a base URL for
+// `kind`. kInvalidArgument for what is no http or https URL, and for one with a password in it.
+Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind);
+// "api.openai.com" of "https://api.openai.com:443/v1", "[::1]" of "http://[::1]:80"
+std::string HostOf(std::string_view url);
+bool IsLoopback(std::string_view host);
+
+}  // namespace hone

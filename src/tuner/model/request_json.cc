@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/model/request_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace hone {
+
+using Json = nlohmann::json;
+
+std::string RequestJson(const ModelRequest& request) {
+  Json messages = Json::array();
+  for (const ModelMessage& m : request.messages) messages.push_back({{"role", m.role}, {"text", m.text}});
+  const Json json = {{"run", request.run},
+                     {"number", request.number},
+                     {"role", request.role},
+                     {"temperature", request.temperature},
+                     {"max_tokens", request.max_tokens},
+                     {"messages", messages},
+                     {"attachments", request.attachments}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace hone

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model for each role: a planner that thinks and a coder that writes need not be the same one.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "hone/tuner/model_provider.h"
+
+namespace hone {
+
+// `fallback` answers for the roles that `by_role` does not name; may be null when there are none.
+std::unique_ptr<ModelProvider> MakeRoleProvider(std::map<std::string, std::unique_ptr<ModelProvider>> by_role,
+                                                std::unique_ptr<ModelProvider> fallback);
+
+}  // namespace hone

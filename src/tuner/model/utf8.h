@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text that claims to be UTF-8 and may not be.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hone {
+
+// The same text with every maximal run of bytes that is no UTF-8 replaced by U+FFFD (Unicode 15, section 3.9,
+// "substitution of maximal subparts"): overlong forms, surrogates, and values beyond U+10FFFF included.
+std::string RepairUtf8(std::string_view text);
+
+// The same JSON text with every \u escape of one half of a surrogate pair replaced by \ufffd, which JSON readers
+// refuse otherwise. Servers that cut a reply between the halves send such.
+std::string RepairSurrogateEscapes(std::string_view json);
+
+}  // namespace hone
