@@ -77,12 +77,13 @@ struct BatchKey {
 
 struct MiniBatch {
   BatchKey key;
-  int64_t index = 0;  // position in the delivery order: 0, 1, 2, …
+  int64_t index = 0;  // position in the epoch's delivery order: 0, 1, 2, …, also where the epoch began later
   NeighborSample sample;
   FeatureRows features;         // [sample.num_nodes(), width]
   std::vector<int32_t> labels;  // [num_seeds]; kNoLabel where there is none
-  double sample_seconds = 0;    // of one thread
-  double slice_seconds = 0;
+  double sample_seconds = 0;    // processor time of the thread that prepared it
+  double slice_seconds = 0;     // likewise: features and labels
+  double transfer_seconds = 0;  // as the transfer stage reports it; 0 without one
 };
 
 }  // namespace hone::gnn

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,5 +66,41 @@ inline TestCsr RandomCsr(NodeId nodes, double mean_degree, uint64_t seed) {
   }
   return csr;
 }
+
+// A graph over a TestCsr: node v has `width` float16 features with the bits v + column, and the label v % 7.
+class TestGraph final : public Graph {
+ public:
+  explicit TestGraph(TestCsr csr, int64_t width = 20)
+      : csr_(std::move(csr)), width_(width), stride_((width * 2 + 63) / 64 * 64) {
+    const int64_t nodes = csr_.view().num_nodes;
+    storage_.resize(static_cast<size_t>(nodes * stride_) + 64);
+    auto address = reinterpret_cast<uintptr_t>(storage_.data());
+    rows_ = storage_.data() + (64 - address % 64) % 64;
+    for (int64_t v = 0; v < nodes; ++v) {
+      auto* const row = reinterpret_cast<uint16_t*>(rows_ + v * stride_);
+      for (int64_t c = 0; c < width; ++c) row[c] = static_cast<uint16_t>(v + c);
+      labels_.push_back(static_cast<int32_t>(v % 7));
+      train_.push_back(static_cast<NodeId>(v));
+    }
+  }
+  const std::string& name() const override { return name_; }
+  CsrView structure() const override { return csr_.view(); }
+  FeatureView features() const override { return {rows_, FeatureDtype::kFloat16, csr_.view().num_nodes, width_, stride_}; }
+  std::span<const int32_t> labels() const override { return labels_; }
+  int32_t num_classes() const override { return 7; }
+  std::span<const NodeId> train_nodes() const override { return train_; }
+  std::span<const NodeId> valid_nodes() const override { return {}; }
+  std::span<const NodeId> test_nodes() const override { return {}; }
+  int64_t resident_bytes() const override { return static_cast<int64_t>(storage_.size()); }
+
+ private:
+  std::string name_ = "test graph";
+  TestCsr csr_;
+  int64_t width_, stride_;
+  std::vector<std::byte> storage_;
+  std::byte* rows_ = nullptr;
+  std::vector<int32_t> labels_;
+  std::vector<NodeId> train_;
+};
 
 }  // namespace hone::gnn

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/batch/slice_rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace hone::gnn {
+namespace {
+
+constexpr int64_t kLine = 64;
+// Bytes of rows asked for ahead of the copy: enough lines to cover a memory access, few enough to stay in the cache.
+constexpr int64_t kAheadBytes = 4096;
+// Gathered rows larger than this would push each other out of the cache before the consumer reads them.
+constexpr int64_t kStreamAbove = int64_t{16} << 20;
+
+void PrefetchRow(const std::byte* row, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at);
+}
+
+void CopyPlain(const std::byte* from, std::byte* to, int64_t bytes) { std::memcpy(to, from, static_cast<size_t>(bytes)); }
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) void CopyStreaming(const std::byte* from, std::byte* to, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += kLine) {
+    const auto* source = reinterpret_cast<const __m256i*>(from + at);
+    auto* target = reinterpret_cast<__m256i*>(to + at);
+    const __m256i low = _mm256_load_si256(source), high = _mm256_load_si256(source + 1);
+    _mm256_stream_si256(target, low);
+    _mm256_stream_si256(target + 1, high);
+  }
+}
+bool CanStream() { return __builtin_cpu_supports("avx2"); }
+void EndStreaming() { _mm_sfence(); }  // another thread may read the rows next
+#else
+void CopyStreaming(const std::byte* from, std::byte* to, int64_t bytes) { CopyPlain(from, to, bytes); }
+bool CanStream() { return false; }
+void EndStreaming() {}
+#endif
+
+template <void (*Copy)(const std::byte*, std::byte*, int64_t)>
+void Gather(const FeatureView& features, std::span<const NodeId> nodes, std::byte* out) {
+  const int64_t stride = features.stride_bytes;
+  const auto count = static_cast<int64_t>(nodes.size());
+  const int64_t ahead = std::max<int64_t>(kAheadBytes / stride, 2);
+  for (int64_t i = 0; i < std::min(ahead, count); ++i) PrefetchRow(features.Row(nodes[static_cast<size_t>(i)]), stride);
+  for (int64_t i = 0; i < count; ++i) {
+    if (i + ahead < count) PrefetchRow(features.Row(nodes[static_cast<size_t>(i + ahead)]), stride);
+    Copy(features.Row(nodes[static_cast<size_t>(i)]), out + i * stride, stride);
+  }
+}
+
+}  // namespace
+
+void SliceRows(const FeatureView& features, std::span<const NodeId> nodes, std::byte* out, RowStores stores) {
+  const int64_t bytes = static_cast<int64_t>(nodes.size()) * features.stride_bytes;
+  const bool wanted = stores == RowStores::kStreaming || (stores == RowStores::kAuto && bytes > kStreamAbove);
+  if (wanted && CanStream()) {
+    Gather<CopyStreaming>(features, nodes, out);
+    EndStreaming();
+  } else {
+    Gather<CopyPlain>(features, nodes, out);
+  }
+}
+
+void SliceLabels(std::span<const int32_t> labels, std::span<const NodeId> nodes, std::span<int32_t> out) {
+  if (labels.empty()) {
+    std::fill(out.begin(), out.end(), kNoLabel);
+    return;
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) out[i] = labels[static_cast<size_t>(nodes[i])];
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gathers feature rows and labels of a batch: random reads of a few cache lines each, written in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+// How the gathered rows are written. Streaming stores leave the cache alone and save reading what is overwritten,
+// but the consumer then finds nothing in the cache.
+enum class RowStores : uint8_t { kAuto, kPlain, kStreaming };
+
+// Copies row nodes[i] of `features`, padding included, to out + i * features.stride_bytes.
+//   nodes  each in [0, features.num_rows)
+//   out    nodes.size() * stride_bytes, aligned to 64
+// Any thread. Figures behind the prefetch distance and kAuto: docs/sampling.md.
+void SliceRows(const FeatureView& features, std::span<const NodeId> nodes, std::byte* out,
+               RowStores stores = RowStores::kAuto);
+
+// out[i] = labels[nodes[i]]; kNoLabel everywhere when the graph has no labels.
+void SliceLabels(std::span<const int32_t> labels, std::span<const NodeId> nodes, std::span<int32_t> out);
+
+}  // namespace hone::gnn
