@@ -94,4 +94,30 @@ struct SageConvOptions {
 template <typename T>
 std::unique_ptr<Layer<T>> MakeSageConv(const SageConvOptions& options, const std::string& name, uint64_t seed);
 
+// Graph attention (Velickovic et al. 2018). Each destination attends to its neighbors and to itself: edges from itself
+// are replaced by exactly one. Glorot weights, attention vectors too; both sides share one projection.
+// "NAME.lin.weight" [heads * width, in_width], "NAME.att_src" and "NAME.att_dst" [1, heads, width].
+struct GatConvOptions {
+  int64_t in_width = 0;
+  int64_t width = 0;  // of one head
+  int heads = 1;
+  bool concatenate = true;  // out_width = heads * width; otherwise the mean of the heads: width
+  double negative_slope = 0.2;
+};
+template <typename T>
+std::unique_ptr<Layer<T>> MakeGatConv(const GatConvOptions& options, const std::string& name, uint64_t seed);
+
+// Graph isomorphism (Xu et al. 2019): MLP(sum of the neighbors + the node's own row), the MLP being Linear, batch
+// normalisation, activation, Linear, activation. Xavier weights with the gain of ReLU.
+// "NAME.eps" (a constant 0, kept for PyG's sake), "NAME.nn.0", ".nn.1" (the normalisation), ".nn.3"; without
+// normalisation the second Linear is ".nn.2".
+struct GinConvOptions {
+  int64_t in_width = 0;
+  int64_t out_width = 0;              // of both Linears
+  std::string activation = "relu";    // relu | leaky_relu | elu
+  bool normalise = true;
+};
+template <typename T>
+std::unique_ptr<Layer<T>> MakeGinConv(const GinConvOptions& options, const std::string& name, uint64_t seed);
+
 }  // namespace hone::gnn

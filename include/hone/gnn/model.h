@@ -66,4 +66,11 @@ class Model {
 Result<std::unique_ptr<Model<float>>> MakeModel(const ModelOptions& options);
 Result<std::unique_ptr<Model<double>>> MakeDoubleModel(const ModelOptions& options);
 
+// A stack of layers of your own, as many as options.layers: the first takes options.in_width, each next one what the
+// one before it gives, the last one gives options.num_classes. Between two layers come options.norm (empty: none),
+// options.activation (empty: relu) and options.dropout (below 0: 0.5). options.kind is for show.
+template <typename T>
+Result<std::unique_ptr<Model<T>>> MakeStackModel(const ModelOptions& options,
+                                                 std::vector<std::unique_ptr<Layer<T>>> layers);
+
 }  // namespace hone::gnn

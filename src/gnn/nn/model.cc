@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "gnn/nn/sage_ri.h"
 #include "gnn/nn/stack_model.h"
 
 namespace hone::gnn {
@@ -69,13 +70,99 @@ Result<std::unique_ptr<Model<T>>> MakeSage(const ModelOptions& options) {
 }
 
 template <typename T>
+Result<std::unique_ptr<Model<T>>> MakeGat(const ModelOptions& options) {
+  HONE_RETURN_IF_ERROR(Require(options.heads >= 1 && options.heads <= 64,
+                               "heads is " + std::to_string(options.heads) + ": use 1 to 64"));
+  HONE_RETURN_IF_ERROR(Require(options.hidden % options.heads == 0,
+                               "hidden is " + std::to_string(options.hidden) + " and heads " +
+                                   std::to_string(options.heads) + ": the heads must share hidden evenly"));
+  HONE_RETURN_IF_ERROR(Require(options.negative_slope >= 0 && options.negative_slope <= 1,
+                               "negative_slope is " + std::to_string(options.negative_slope) + ": use 0 to 1"));
+  StackPlan plan;
+  HONE_ASSIGN_OR_RETURN(plan.between, ParseActivation(options.activation, Activation::kRelu));
+  plan.normalise_between = options.norm == "batch";
+  plan.dropout_between = options.dropout < 0 ? 0.5 : options.dropout;
+  std::vector<std::unique_ptr<Layer<T>>> layers;
+  for (int i = 0; i < options.layers; ++i) {
+    const bool last = i + 1 == options.layers;
+    GatConvOptions conv;
+    conv.in_width = LayerIn(options, i);
+    conv.heads = options.heads;
+    conv.width = last ? options.num_classes : options.hidden / options.heads;
+    conv.concatenate = !last;
+    conv.negative_slope = options.negative_slope;
+    layers.push_back(MakeGatConv<T>(conv, ConvName(i), LayerSeed(options, i)));
+  }
+  return MakePlannedStack<T>(options, plan, std::move(layers));
+}
+
+template <typename T>
+Result<std::unique_ptr<Model<T>>> MakeGin(const ModelOptions& options) {
+  StackPlan plan;
+  plan.between = Activation::kIdentity;  // a GINConv ends with its own activation
+  plan.head = true;
+  HONE_ASSIGN_OR_RETURN(plan.head_activation, ParseActivation(options.activation, Activation::kRelu));
+  plan.head_dropout = options.dropout < 0 ? 0.5 : options.dropout;
+  std::vector<std::unique_ptr<Layer<T>>> layers;
+  for (int i = 0; i < options.layers; ++i) {
+    GinConvOptions conv;
+    conv.in_width = LayerIn(options, i);
+    conv.out_width = options.hidden;
+    conv.activation = options.activation;
+    conv.normalise = options.norm != "none";
+    layers.push_back(MakeGinConv<T>(conv, ConvName(i), LayerSeed(options, i)));
+  }
+  return MakePlannedStack<T>(options, plan, std::move(layers));
+}
+
+template <typename T>
+Result<std::unique_ptr<Model<T>>> MakeResidualSage(const ModelOptions& options) {
+  SageRiPlan plan;
+  HONE_ASSIGN_OR_RETURN(plan.activation, ParseActivation(options.activation, Activation::kLeakyRelu));
+  plan.normalise = options.norm != "none";
+  plan.dropout = options.dropout < 0 ? 0.1 : options.dropout;
+  return MakeSageRi<T>(options, plan);
+}
+
+template <typename T>
 Result<std::unique_ptr<Model<T>>> Make(const ModelOptions& options) {
   HONE_RETURN_IF_ERROR(CheckSizes(options));
   if (options.kind == "sage") return MakeSage<T>(options);
-  return Status::InvalidArgument("model '" + options.kind + "' is not known: use sage");
+  if (options.kind == "gat") return MakeGat<T>(options);
+  if (options.kind == "gin") return MakeGin<T>(options);
+  if (options.kind == "sage-ri") return MakeResidualSage<T>(options);
+  return Status::InvalidArgument("model '" + options.kind + "' is not known: use sage, gat, gin or sage-ri");
 }
 
 }  // namespace
+
+template <typename T>
+Result<std::unique_ptr<Model<T>>> MakeStackModel(const ModelOptions& options,
+                                                 std::vector<std::unique_ptr<Layer<T>>> layers) {
+  HONE_RETURN_IF_ERROR(CheckSizes(options));
+  HONE_RETURN_IF_ERROR(Require(static_cast<int64_t>(layers.size()) == options.layers,
+                               std::to_string(layers.size()) + " layers were given where options.layers is " +
+                                   std::to_string(options.layers)));
+  int64_t width = options.in_width;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    HONE_RETURN_IF_ERROR(Require(layers[i]->in_width() == width,
+                                 "layer " + std::to_string(i) + " takes " + std::to_string(layers[i]->in_width()) +
+                                     " columns and is given " + std::to_string(width)));
+    width = layers[i]->out_width();
+  }
+  HONE_RETURN_IF_ERROR(Require(width == options.num_classes,
+                               "the last layer gives " + std::to_string(width) + " columns for " +
+                                   std::to_string(options.num_classes) + " classes"));
+  StackPlan plan;
+  HONE_ASSIGN_OR_RETURN(plan.between, ParseActivation(options.activation, Activation::kRelu));
+  plan.normalise_between = options.norm == "batch";
+  plan.dropout_between = options.dropout < 0 ? 0.5 : options.dropout;
+  return MakePlannedStack<T>(options, plan, std::move(layers));
+}
+template Result<std::unique_ptr<Model<float>>> MakeStackModel<float>(const ModelOptions&,
+                                                                     std::vector<std::unique_ptr<Layer<float>>>);
+template Result<std::unique_ptr<Model<double>>> MakeStackModel<double>(const ModelOptions&,
+                                                                       std::vector<std::unique_ptr<Layer<double>>>);
 
 Result<std::unique_ptr<Model<float>>> MakeModel(const ModelOptions& options) { return Make<float>(options); }
 Result<std::unique_ptr<Model<double>>> MakeDoubleModel(const ModelOptions& options) { return Make<double>(options); }

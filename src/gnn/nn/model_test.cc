@@ -75,7 +75,7 @@ void CheckModelGradients(const ModelOptions& options, bool training, bool new_on
 }
 
 TEST(Model, GradientsAgreeWithFiniteDifferences) {
-  for (const std::string kind : {"sage"}) {
+  for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
     for (const bool training : {true, false}) {
       for (const bool new_only : {true, false}) CheckModelGradients(Small(kind), training, new_only);
     }

@@ -58,7 +58,7 @@ void Linear<T>::Forward(Matrix<const T> x, bool accumulate, Matrix<T> out, int t
 
 template <typename T>
 void Linear<T>::BackwardParameters(Matrix<const T> x, Matrix<const T> grad_out, Buffer<T>& partials, int threads) {
-  LinearBackwardWeight<T>(grad_out, x, weight_.gradient.data(), partials, threads);
+  LinearBackwardWeight<T>(grad_out, x, grad_weight(), partials, threads);
   if (!bias_.value.empty()) AddColumnSums<T>(grad_out, bias_.gradient.data(), threads);
 }
 
@@ -95,6 +95,11 @@ void BatchNorm<T>::Forward(Matrix<const T> x, bool training, ColumnStatistics& s
     statistics.mean.assign(running_mean_.value.begin(), running_mean_.value.end());
     statistics.variance.assign(running_var_.value.begin(), running_var_.value.end());
   }
+  Apply(x, statistics, out, threads);
+}
+
+template <typename T>
+void BatchNorm<T>::Apply(Matrix<const T> x, const ColumnStatistics& statistics, Matrix<T> out, int threads) const {
   BatchNormForward<T>(x, statistics, weight_.value.data(), bias_.value.data(), out, threads);
 }
 

@@ -39,7 +39,8 @@ class Linear {
   int64_t in() const { return weight_.shape[1]; }
   int64_t out() const { return weight_.shape[0]; }
   void Collect(std::vector<Parameter<T>*>& parameters);
-  const T* weight() const { return weight_.value.data(); }
+  Matrix<const T> weight() const { return {weight_.value.data(), out(), in(), in()}; }
+  Matrix<T> grad_weight() { return {weight_.gradient.data(), out(), in(), in()}; }
   const T* bias() const { return bias_.value.empty() ? nullptr : bias_.value.data(); }
 
   void Forward(Matrix<const T> x, bool accumulate, Matrix<T> out, int threads) const;
@@ -62,6 +63,8 @@ class BatchNorm {
   void Collect(std::vector<Parameter<T>*>& parameters);
   // `statistics` is left for Backward. Training: of x's rows, and the running ones are updated.
   void Forward(Matrix<const T> x, bool training, ColumnStatistics& statistics, Matrix<T> out, int threads);
+  // What Forward gave, again, from the statistics it left.
+  void Apply(Matrix<const T> x, const ColumnStatistics& statistics, Matrix<T> out, int threads) const;
   // grad becomes the gradient of x; adds to the parameters' gradients.
   void Backward(Matrix<const T> x, bool training, const ColumnStatistics& statistics, Matrix<T> grad, int threads);
 

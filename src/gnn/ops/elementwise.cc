@@ -4,6 +4,7 @@
 // Activations and sums; see elementwise.h.
 #include "gnn/ops/elementwise.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "gnn/ops/parallel.h"
@@ -63,18 +64,26 @@ void ActivationBackward(Activation kind, double out_scale, Matrix<const T> out, 
 }
 
 template <typename T>
-void AddTo(Matrix<const T> from, Matrix<T> to, int threads) {
+void AddTo(Matrix<const T> from, Matrix<T> to, int threads, T factor) {
   ParallelRows(threads, to.rows, PieceRows(to.cols), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const T* __restrict f = from.Row(i);
       T* __restrict t = to.Row(i);
-      for (int64_t c = 0; c < to.cols; ++c) t[c] += f[c];
+      for (int64_t c = 0; c < to.cols; ++c) t[c] += factor * f[c];
     }
   });
 }
 
+template <typename T>
+void CopyTo(Matrix<const T> from, Matrix<T> to, int threads) {
+  ParallelRows(threads, to.rows, PieceRows(to.cols), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) std::copy_n(from.Row(i), to.cols, to.Row(i));
+  });
+}
+
 #define HONE_INSTANTIATE(T)                                              \
-  template void AddTo<T>(Matrix<const T>, Matrix<T>, int);              \
+  template void AddTo<T>(Matrix<const T>, Matrix<T>, int, T);           \
+  template void CopyTo<T>(Matrix<const T>, Matrix<T>, int);             \
   template void ActivationForward<T>(Activation, Matrix<T>, int);       \
   template void ActivationBackward<T>(Activation, double, Matrix<const T>, Matrix<T>, int);
 HONE_INSTANTIATE(float)

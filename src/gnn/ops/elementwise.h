@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations, in place, and the addition of matrices. Their backward pass needs only their output, so no input is kept for it.
+// Activations, in place, and sums and copies of matrices. Their backward pass needs only their output, so no input is kept for it.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,11 @@ void ActivationForward(Activation kind, Matrix<T> x, int threads);
 template <typename T>
 void ActivationBackward(Activation kind, double out_scale, Matrix<const T> out, Matrix<T> grad, int threads);
 
-// to += from.
+// to += factor * from.
 template <typename T>
-void AddTo(Matrix<const T> from, Matrix<T> to, int threads);
+void AddTo(Matrix<const T> from, Matrix<T> to, int threads, T factor = T(1));
+// to = from.
+template <typename T>
+void CopyTo(Matrix<const T> from, Matrix<T> to, int threads);
 
 }  // namespace hone::gnn

@@ -36,7 +36,8 @@ void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
 }  // namespace
 
 template <typename T>
-void LinearForward(Matrix<const T> x, const T* weight, const T* bias, bool accumulate, Matrix<T> out, int threads) {
+void LinearForward(Matrix<const T> x, Matrix<const T> weight, const T* bias, bool accumulate, Matrix<T> out,
+                   int threads) {
   ParallelRows(threads, out.rows, kRowBlock, [&](int64_t begin, int64_t end) {
     if (bias != nullptr) {
       for (int64_t i = begin; i < end; ++i) {
@@ -45,21 +46,22 @@ void LinearForward(Matrix<const T> x, const T* weight, const T* bias, bool accum
       }
     }
     const T beta = accumulate || bias != nullptr ? T(1) : T(0);
-    Gemm(false, true, end - begin, out.cols, x.cols, x.Row(begin), x.stride, weight, x.cols, beta, out.Row(begin),
+    Gemm(false, true, end - begin, out.cols, x.cols, x.Row(begin), x.stride, weight.data, weight.stride, beta, out.Row(begin),
          out.stride);
   });
 }
 
 template <typename T>
-void LinearBackwardInput(Matrix<const T> grad_out, const T* weight, bool accumulate, Matrix<T> grad_x, int threads) {
+void LinearBackwardInput(Matrix<const T> grad_out, Matrix<const T> weight, bool accumulate, Matrix<T> grad_x,
+                         int threads) {
   ParallelRows(threads, grad_out.rows, kRowBlock, [&](int64_t begin, int64_t end) {
-    Gemm(false, false, end - begin, grad_x.cols, grad_out.cols, grad_out.Row(begin), grad_out.stride, weight,
-         grad_x.cols, accumulate ? T(1) : T(0), grad_x.Row(begin), grad_x.stride);
+    Gemm(false, false, end - begin, grad_x.cols, grad_out.cols, grad_out.Row(begin), grad_out.stride, weight.data,
+         weight.stride, accumulate ? T(1) : T(0), grad_x.Row(begin), grad_x.stride);
   });
 }
 
 template <typename T>
-void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, T* grad_weight, Buffer<T>& partials,
+void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T> grad_weight, Buffer<T>& partials,
                           int threads) {
   const int64_t rows = grad_out.rows;
   if (rows == 0) return;
@@ -67,7 +69,9 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, T* grad_w
   const int64_t piece = (rows + pieces - 1) / pieces;
   const int64_t out_blocks = (grad_out.cols + kOutBlock - 1) / kOutBlock;
   const int64_t size = grad_out.cols * x.cols;
-  T* sums = pieces == 1 ? grad_weight : partials.Resize(pieces * size);
+  // One piece adds to the gradient itself; more of them have memory each.
+  T* sums = pieces == 1 ? grad_weight.data : partials.Resize(pieces * size);
+  const int64_t stride = pieces == 1 ? grad_weight.stride : x.cols;
   ParallelFor(threads, pieces * out_blocks, [&](int64_t task) {
     const int64_t p = task / out_blocks;
     const int64_t o = task % out_blocks * kOutBlock;
@@ -75,13 +79,16 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, T* grad_w
     const int64_t end = std::min(rows, begin + piece);
     // Trailing pieces may be empty; beta 0 then still writes their zeros.
     Gemm(true, false, std::min(kOutBlock, grad_out.cols - o), x.cols, end - begin, grad_out.Row(begin) + o,
-         grad_out.stride, x.Row(begin), x.stride, pieces == 1 ? T(1) : T(0), sums + p * size + o * x.cols, x.cols);
+         grad_out.stride, x.Row(begin), x.stride, pieces == 1 ? T(1) : T(0), sums + p * size + o * stride, stride);
   });
   if (pieces == 1) return;
-  ParallelRows(threads, size, 4096, [&](int64_t begin, int64_t end) {
+  ParallelRows(threads, grad_out.cols, PieceRows(x.cols), [&](int64_t begin, int64_t end) {
     for (int64_t p = 0; p < pieces; ++p) {
-      const T* partial = sums + p * size;
-      for (int64_t i = begin; i < end; ++i) grad_weight[i] += partial[i];
+      for (int64_t o = begin; o < end; ++o) {
+        const T* partial = sums + p * size + o * x.cols;
+        T* grad = grad_weight.Row(o);
+        for (int64_t i = 0; i < x.cols; ++i) grad[i] += partial[i];
+      }
     }
   });
 }
@@ -106,9 +113,9 @@ void AddColumnSums(Matrix<const T> x, T* sums, int threads) {
 }
 
 #define HONE_INSTANTIATE(T)                                                                                  \
-  template void LinearForward<T>(Matrix<const T>, const T*, const T*, bool, Matrix<T>, int);                 \
-  template void LinearBackwardInput<T>(Matrix<const T>, const T*, bool, Matrix<T>, int);                     \
-  template void LinearBackwardWeight<T>(Matrix<const T>, Matrix<const T>, T*, Buffer<T>&, int);              \
+  template void LinearForward<T>(Matrix<const T>, Matrix<const T>, const T*, bool, Matrix<T>, int);                 \
+  template void LinearBackwardInput<T>(Matrix<const T>, Matrix<const T>, bool, Matrix<T>, int);                     \
+  template void LinearBackwardWeight<T>(Matrix<const T>, Matrix<const T>, Matrix<T>, Buffer<T>&, int);              \
   template void AddColumnSums<T>(Matrix<const T>, T*, int);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)

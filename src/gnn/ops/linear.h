@@ -3,7 +3,7 @@
 //
 // Products with a Linear layer's weight, on single-threaded OpenBLAS over fixed row blocks.
 //
-// A weight is [out, in] as in PyTorch. Blocks and the order in which partial sums are added follow from the shapes
+// A weight is [out_width, in_width] as in PyTorch. Blocks and the order in which partial sums are added follow from the shapes
 // alone: the same bits on any number of threads. (Between CPUs of different kinds OpenBLAS may round differently.)
 #pragma once
 
@@ -17,15 +17,17 @@ namespace hone::gnn {
 
 // out [n, out_width] = x [n, in_width] * weight^T + bias; `bias` may be null. `accumulate`: added to out instead.
 template <typename T>
-void LinearForward(Matrix<const T> x, const T* weight, const T* bias, bool accumulate, Matrix<T> out, int threads);
+void LinearForward(Matrix<const T> x, Matrix<const T> weight, const T* bias, bool accumulate, Matrix<T> out,
+                   int threads);
 
 // grad_x [n, in_width] = grad_out [n, out_width] * weight. `accumulate`: added to grad_x instead.
 template <typename T>
-void LinearBackwardInput(Matrix<const T> grad_out, const T* weight, bool accumulate, Matrix<T> grad_x, int threads);
+void LinearBackwardInput(Matrix<const T> grad_out, Matrix<const T> weight, bool accumulate, Matrix<T> grad_x,
+                         int threads);
 
 // grad_weight += grad_out^T * x, over all n rows. `partials` is working memory kept by the caller.
 template <typename T>
-void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, T* grad_weight, Buffer<T>& partials,
+void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T> grad_weight, Buffer<T>& partials,
                           int threads);
 
 // sums[c] += the sum of x's column c, in double.

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention over a block; see attention.h.
+#include "gnn/ops/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gnn/ops/parallel.h"
+#include "gnn/ops/simd.h"
+
+namespace hone::gnn {
+namespace {
+
+template <typename T>
+HONE_INLINE_BODY T LeakyRelu(T value, T slope) { return value > T(0) ? value : slope * value; }
+
+// Eight running sums, added pairwise at the end: one order for every vector width.
+template <typename T>
+HONE_INLINE_BODY T Dot(const T* a, const T* b, int64_t dim) {
+  T lanes[8] = {};
+  int64_t c = 0;
+  for (; c + 8 <= dim; c += 8) {
+    for (int k = 0; k < 8; ++k) lanes[k] += a[c + k] * b[c + k];
+  }
+  for (int k = 0; c + k < dim; ++k) lanes[k] += a[c + k] * b[c + k];
+  return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+template <typename T>
+struct Task {
+  BlockView block;
+  Matrix<const T> x;
+  Matrix<const T> scores;
+  int heads;
+  T slope;
+  AttentionWeights<T> weights;
+};
+
+// weights of destination i, head h: softmax over its edges and itself.
+template <typename T>
+HONE_INLINE_BODY void SoftmaxOfRow(const Task<T>& t, int64_t i, int h) {
+  const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
+  const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
+  const int32_t* columns = t.block.columns.data();
+  const T own = t.scores.Row(i)[t.heads + h];
+  const T self = LeakyRelu(t.scores.Row(i)[h] + own, t.slope);
+  T top = self;
+  for (int32_t e = first; e < last; ++e) {
+    if (columns[e] == i) continue;
+    const T logit = LeakyRelu(t.scores.Row(columns[e])[h] + own, t.slope);
+    t.weights.edges[static_cast<int64_t>(e) * t.heads + h] = logit;
+    top = std::max(top, logit);
+  }
+  T total = 0;
+  for (int32_t e = first; e < last; ++e) {
+    T& weight = t.weights.edges[static_cast<int64_t>(e) * t.heads + h];
+    weight = columns[e] == i ? T(0) : std::exp(weight - top);
+    total += weight;
+  }
+  const T self_weight = std::exp(self - top);
+  const T inverse = T(1) / (total + self_weight);
+  for (int32_t e = first; e < last; ++e) t.weights.edges[static_cast<int64_t>(e) * t.heads + h] *= inverse;
+  t.weights.self[i * t.heads + h] = self_weight * inverse;
+}
+
+template <typename T>
+HONE_INLINE_BODY void ForwardRowsBody(const Task<T>& t, Matrix<T> out, int64_t begin, int64_t end) {
+  const int64_t dim = t.x.cols;
+  const int32_t* columns = t.block.columns.data();
+  for (int64_t i = begin; i < end; ++i) {
+    const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
+    const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
+    for (int h = 0; h < t.heads; ++h) SoftmaxOfRow(t, i, h);
+    for (int h = 0; h < t.heads; ++h) {
+      T* __restrict o = out.Row(i) + h * dim;
+      std::fill_n(o, dim, T(0));
+      for (int32_t e = first; e < last; ++e) {
+        if (columns[e] == i) continue;
+        const T w = t.weights.edges[static_cast<int64_t>(e) * t.heads + h];
+        const T* __restrict r = t.x.Row(columns[e]);
+        for (int64_t c = 0; c < dim; ++c) o[c] += w * r[c];
+      }
+      const T w = t.weights.self[i * t.heads + h];
+      const T* __restrict r = t.x.Row(i);
+      for (int64_t c = 0; c < dim; ++c) o[c] += w * r[c];
+    }
+  }
+}
+
+// The gradient of each edge's sum of scores, and what the destination's own two scores get from its own row.
+template <typename T>
+HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& t, Matrix<const T> grad_out, T* edge_grads, T* self_grads,
+                                            Matrix<T> grad_scores, int64_t begin, int64_t end) {
+  const int64_t dim = t.x.cols;
+  const int32_t* columns = t.block.columns.data();
+  for (int64_t i = begin; i < end; ++i) {
+    const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
+    const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
+    for (int h = 0; h < t.heads; ++h) {
+      const T* g = grad_out.Row(i) + h * dim;
+      const T own = t.scores.Row(i)[t.heads + h];
+      const T self_weight = t.weights.self[i * t.heads + h];
+      const T self_product = Dot(g, t.x.Row(i), dim);
+      T expected = self_weight * self_product;
+      for (int32_t e = first; e < last; ++e) {
+        const int64_t at = static_cast<int64_t>(e) * t.heads + h;
+        edge_grads[at] = columns[e] == i ? T(0) : Dot(g, t.x.Row(columns[e]), dim);
+        expected += t.weights.edges[at] * edge_grads[at];
+      }
+      T total = 0;
+      for (int32_t e = first; e < last; ++e) {
+        const int64_t at = static_cast<int64_t>(e) * t.heads + h;
+        const T through = t.scores.Row(columns[e])[h] + own > T(0) ? T(1) : t.slope;
+        edge_grads[at] = t.weights.edges[at] * (edge_grads[at] - expected) * through;
+        total += edge_grads[at];
+      }
+      const T through = t.scores.Row(i)[h] + own > T(0) ? T(1) : t.slope;
+      const T self_grad = self_weight * (self_product - expected) * through;
+      self_grads[i * t.heads + h] = self_grad;
+      grad_scores.Row(i)[t.heads + h] = total + self_grad;
+    }
+  }
+}
+
+// What each source gave: its score's gradient, and its row's.
+template <typename T>
+HONE_INLINE_BODY void SourceGradientRowsBody(const Task<T>& t, const SourceMajorBlock& by_source,
+                                             Matrix<const T> grad_out, const T* edge_grads, const T* self_grads,
+                                             Matrix<T> grad_scores, Matrix<T> grad_x, int64_t begin, int64_t end) {
+  const int64_t dim = t.x.cols;
+  for (int64_t s = begin; s < end; ++s) {
+    const int32_t first = by_source.row_offsets[static_cast<size_t>(s)];
+    const int32_t last = by_source.row_offsets[static_cast<size_t>(s) + 1];
+    const bool is_destination = s < t.block.num_dst;
+    for (int h = 0; h < t.heads; ++h) {
+      T sum = is_destination ? self_grads[s * t.heads + h] : T(0);
+      for (int32_t k = first; k < last; ++k) {
+        sum += edge_grads[static_cast<int64_t>(by_source.edges[static_cast<size_t>(k)]) * t.heads + h];
+      }
+      grad_scores.Row(s)[h] = sum;
+      if (!is_destination) grad_scores.Row(s)[t.heads + h] = T(0);
+    }
+    if (grad_x.empty()) continue;
+    T* __restrict o = grad_x.Row(s);
+    std::fill_n(o, dim, T(0));
+    for (int h = 0; h < t.heads; ++h) {
+      if (is_destination) {
+        const T w = t.weights.self[s * t.heads + h];
+        const T* __restrict g = grad_out.Row(s) + h * dim;
+        for (int64_t c = 0; c < dim; ++c) o[c] += w * g[c];
+      }
+      for (int32_t k = first; k < last; ++k) {
+        const T w = t.weights.edges[static_cast<int64_t>(by_source.edges[static_cast<size_t>(k)]) * t.heads + h];
+        const T* __restrict g = grad_out.Row(by_source.destinations[static_cast<size_t>(k)]) + h * dim;
+        for (int64_t c = 0; c < dim; ++c) o[c] += w * g[c];
+      }
+    }
+  }
+}
+
+#define HONE_ATTENTION(T)                                                                                            \
+  HONE_VECTORISE(ForwardRows, (const Task<T>& t, Matrix<T> out, int64_t begin, int64_t end), (t, out, begin, end))   \
+  HONE_VECTORISE(ScoreGradientRows,                                                                                  \
+                 (const Task<T>& t, Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores,   \
+                  int64_t begin, int64_t end),                                                                       \
+                 (t, grad_out, edge_grads, self_grads, grad_scores, begin, end))                                     \
+  HONE_VECTORISE(SourceGradientRows,                                                                                 \
+                 (const Task<T>& t, const SourceMajorBlock& by_source, Matrix<const T> grad_out, const T* edge_grads, \
+                  const T* self_grads, Matrix<T> grad_scores, Matrix<T> grad_x, int64_t begin, int64_t end),         \
+                 (t, by_source, grad_out, edge_grads, self_grads, grad_scores, grad_x, begin, end))
+HONE_ATTENTION(float)
+HONE_ATTENTION(double)
+
+}  // namespace
+
+template <typename T>
+void AttentionForward(const BlockView& block, Matrix<const T> x, Matrix<const T> scores, int heads, T negative_slope,
+                      AttentionWeights<T> weights, Matrix<T> out, int threads) {
+  const Task<T> task{block, x, scores, heads, negative_slope, weights};
+  ParallelRows(threads, block.num_dst, PieceRows(x.cols * 4),
+               [&](int64_t begin, int64_t end) { ForwardRows(task, out, begin, end); });
+}
+
+template <typename T>
+void AttentionBackward(const BlockView& block, const SourceMajorBlock& by_source, Matrix<const T> x,
+                       Matrix<const T> scores, int heads, T negative_slope, AttentionWeights<T> weights,
+                       Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores,
+                       Matrix<T> grad_x, int threads) {
+  const Task<T> task{block, x, scores, heads, negative_slope, weights};
+  ParallelRows(threads, block.num_dst, PieceRows(x.cols * 4), [&](int64_t begin, int64_t end) {
+    ScoreGradientRows(task, grad_out, edge_grads, self_grads, grad_scores, begin, end);
+  });
+  ParallelRows(threads, block.num_src, PieceRows(x.cols), [&](int64_t begin, int64_t end) {
+    SourceGradientRows(task, by_source, grad_out, edge_grads, self_grads, grad_scores, grad_x, begin, end);
+  });
+}
+
+#define HONE_INSTANTIATE(T)                                                                                          \
+  template void AttentionForward<T>(const BlockView&, Matrix<const T>, Matrix<const T>, int, T, AttentionWeights<T>, \
+                                    Matrix<T>, int);                                                                 \
+  template void AttentionBackward<T>(const BlockView&, const SourceMajorBlock&, Matrix<const T>, Matrix<const T>,    \
+                                     int, T, AttentionWeights<T>, Matrix<const T>, T*, T*, Matrix<T>, Matrix<T>, int);
+HONE_INSTANTIATE(float)
+HONE_INSTANTIATE(double)
+
+}  // namespace hone::gnn
