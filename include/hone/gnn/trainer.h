@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trains a model on sampled mini-batches of a graph's training nodes.
+//
+// A run is a pure function of (graph, model options, the trajectory options below): the same bits on any number of
+// threads, interrupted or not. What may change from machine to machine without changing the result (threads, queue
+// depth, where checkpoints go) is kept apart in RunOptions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+#include "hone/gnn/model.h"
+#include "hone/gnn/neighbor_sampler.h"
+
+namespace hone::gnn {
+
+// What decides the trajectory. Kept in every checkpoint.
+struct TrainOptions {
+  std::vector<int32_t> fanouts = {15, 10, 5};       // first: next to the seeds; as many as the model has layers
+  std::vector<int32_t> eval_fanouts = {20, 20, 20};  // of the validation passes
+  FrontierRule frontier = FrontierRule::kAllSoFar;
+  int64_t batch = 1024;       // seeds a virtual shard
+  int64_t eval_batch = 512;   // seeds a batch of the validation passes
+  int shards = 1;             // virtual shards a step: a step has batch * shards seeds
+  int epochs = 25;
+  double learning_rate = 0.003;
+  double weight_decay = 0;         // added to the gradient, as in torch.optim.Adam
+  double clip_norm = 0;            // the gradient of all parameters together is scaled down to it; 0: never
+  std::vector<double> class_weights;  // [num_classes], of the loss; empty: all 1
+  bool plateau = false;            // lower the learning rate when the loss stops falling
+  double plateau_factor = 0.8;
+  int plateau_patience = 125;      // steps
+  int eval_every = 1;              // epochs from one validation to the next (the last epoch always has one); 0: never
+  int early_stop = 0;              // end after so many validations without a better one; 0: never
+  uint64_t seed = 0;               // of seed order, samples and dropout masks
+};
+
+// What does not touch the result.
+struct RunOptions {
+  int threads = 0;          // 0: all the process may use
+  int workers = 0;          // that prepare batches; 0: as many as threads
+  int queue = 0;            // prepared batches that may wait; 0: a few more than workers
+  std::string checkpoint;   // folder for last.safetensors and best.safetensors; empty: none are written
+  int save_every = 0;       // steps between two writes of last.safetensors; 0: at the end of each epoch
+};
+
+// Times of one epoch, in seconds. Preparation runs beside computing, so the parts add up to more than the whole;
+// `exposed` is what the training loop really waited for it.
+struct EpochTimes {
+  double wall = 0;       // training and validation
+  double train = 0;      // wall of the training part
+  double sample = 0;     // summed over the preparing threads
+  double slice = 0;      // likewise
+  double transfer = 0;   // to the device; 0 on the CPU
+  double compute = 0;    // wall of forward, loss, backward and update
+  double exposed = 0;    // wall that the training part spent waiting for a batch
+  double evaluate = 0;   // wall of the validation pass
+  double cpu = 0;        // of the whole process during the training part, user and system
+};
+
+struct EpochReport {
+  int epoch = 0;  // from 0
+  int64_t steps = 0;
+  double loss = 0;            // mean over the epoch's labelled seeds, weighted as the loss is
+  double train_accuracy = 0;  // of the logits that the steps computed, with dropout; NaN: no label
+  double valid_accuracy = 0;  // NaN: this epoch had no validation
+  bool best = false;          // the best validation so far
+  double learning_rate = 0;   // at the epoch's end
+  int64_t sampled_nodes = 0;  // rows of the batches' inputs
+  int64_t sampled_edges = 0;
+  EpochTimes times;
+};
+
+struct StepReport {
+  int epoch = 0;
+  int64_t step = 0;   // within the epoch, from 0
+  int64_t steps = 0;  // in an epoch
+  double loss = 0;
+  bool validating = false;  // a batch of the validation pass; loss is not set
+};
+
+struct TrainEvents {
+  std::function<void(const StepReport&)> step;
+  std::function<void(const EpochReport&)> epoch;
+  // Asked after every step. When true the run saves last.safetensors (if there is a folder) and ends.
+  std::function<bool()> stop;
+};
+
+struct TrainResult {
+  enum class End { kFinished, kEarlyStop, kStopped } end = End::kFinished;
+  int epochs = 0;               // complete ones, since the very beginning
+  double best_valid_accuracy = 0;  // NaN: never validated
+  int best_epoch = -1;
+  std::string checkpoint;       // path of last.safetensors; empty without a folder
+};
+
+// Not thread-safe. Borrows nothing: it shares the graph and owns the rest.
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+  virtual Model<float>& model() = 0;
+  virtual const TrainOptions& options() const = 0;
+  virtual int64_t steps_per_epoch() const = 0;
+  virtual int next_epoch() const = 0;   // where Run begins
+  virtual int64_t next_step() const = 0;
+  // Runs to the end of the last epoch, to early stopping, or to events.stop.
+  // kInvalidArgument: the loss is not a number (names epoch and step, and says what to change);
+  // kIo: a checkpoint could not be written (training stops: a run that cannot be resumed is not worth its time).
+  virtual Result<TrainResult> Run(const TrainEvents& events) = 0;
+  // Writes the present state, aside and then renamed.
+  virtual Status Save(const std::string& path) = 0;
+};
+
+// kInvalidArgument names the option that is wrong, or what the graph lacks (features, labels, training nodes).
+// in_width and num_classes of `model` are taken from the graph. `init`: a safetensors file whose tensors replace the
+// initial weights, named as PyTorch Geometric names them (docs/formats/checkpoint.md); empty: none.
+Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
+                                             const TrainOptions& options, const RunOptions& run,
+                                             const std::string& init = {});
+
+// Continues, to the bit, the run that wrote `checkpoint` (a file, or a folder with last.safetensors). `epochs`
+// replaces the number of epochs; 0 keeps it. kInvalidArgument: the checkpoint is of another graph, or damaged.
+Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
+                                               const RunOptions& run, int epochs = 0);
+
+}  // namespace hone::gnn

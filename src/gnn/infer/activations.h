@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows that one layer of exact inference leaves for the next: of every node, in memory or in an unnamed file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "hone/base/status.h"
+#include "hone/gnn/layer.h"
+
+namespace hone::gnn {
+
+// [rows, cols] floats, zero at first; pages that are never written take no memory. Unmapped on destruction.
+class Activations {
+ public:
+  Activations() = default;
+  Activations(Activations&& other) noexcept
+      : matrix_(std::exchange(other.matrix_, {})), bytes_(std::exchange(other.bytes_, 0)) {}
+  Activations& operator=(Activations&& other) noexcept;
+  ~Activations();
+
+  // `folder`: where the file lies; empty: memory. kIo, or kResourceExhausted with the bytes wanted.
+  static Result<Activations> Make(int64_t rows, int64_t cols, const std::string& folder);
+
+  const Matrix<float>& matrix() const { return matrix_; }
+
+ private:
+  Matrix<float> matrix_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace hone::gnn

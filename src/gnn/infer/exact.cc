@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact inference, layer by layer; see exact.h.
+//
+// A chunk of rows becomes a block of its own: the sampler with "all neighbors" numbers the chunk's nodes and their
+// in-neighbors, their input rows are gathered, the model's pass runs on them. Memory is two layers' activations and
+// one chunk. While one chunk computes, the next one's block is made by a second thread.
+#include "gnn/infer/exact.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <future>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "gnn/infer/activations.h"
+#include "gnn/ops/buffer.h"
+#include "gnn/ops/convert_rows.h"
+#include "gnn/ops/parallel.h"
+
+namespace hone::gnn {
+namespace {
+
+// Nodes whose row pass p must compute, ascending: those wanted, and for every earlier pass also the in-neighbors.
+std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> wanted, int passes) {
+  std::vector<uint8_t> mark(static_cast<size_t>(graph.num_nodes), 0);
+  for (NodeId v : wanted) mark[static_cast<size_t>(v)] = 1;
+  std::vector<std::vector<NodeId>> rows(static_cast<size_t>(passes));
+  for (size_t pass = rows.size(); pass-- > 0;) {
+    for (size_t v = 0; v < mark.size(); ++v) {
+      if (mark[v] != 0) rows[pass].push_back(static_cast<NodeId>(v));
+    }
+    if (pass == 0 || rows[pass].size() == mark.size()) {  // all of them: so is every earlier pass
+      for (size_t earlier = 0; earlier < pass; ++earlier) rows[earlier] = rows[pass];
+      break;
+    }
+    for (NodeId v : rows[pass]) {
+      for (NodeId u : graph.Neighbors(v)) mark[static_cast<size_t>(u)] = 1;
+    }
+  }
+  return rows;
+}
+
+// Consecutive rows whose inputs together take at most `max_inputs` rows; at least one.
+std::span<const NodeId> NextChunk(const CsrView& graph, std::span<const NodeId> rest, int64_t max_inputs) {
+  int64_t inputs = 0;
+  size_t count = 0;
+  while (count < rest.size()) {
+    inputs += 1 + graph.Degree(rest[count]);
+    if (count > 0 && inputs > max_inputs) break;
+    ++count;
+  }
+  return rest.first(count);
+}
+
+void GatherFloatRows(Matrix<const float> from, std::span<const NodeId> ids, Matrix<float> out, int threads) {
+  const size_t row_bytes = static_cast<size_t>(from.cols) * sizeof(float);
+  ParallelRows(threads, static_cast<int64_t>(ids.size()), PieceRows(from.cols), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) std::memcpy(out.Row(i), from.Row(ids[static_cast<size_t>(i)]), row_bytes);
+  });
+}
+
+void ScatterFloatRows(Matrix<const float> from, std::span<const NodeId> ids, Matrix<float> out) {
+  const size_t row_bytes = static_cast<size_t>(from.cols) * sizeof(float);
+  for (size_t i = 0; i < ids.size(); ++i) std::memcpy(out.Row(ids[i]), from.Row(static_cast<int64_t>(i)), row_bytes);
+}
+
+}  // namespace
+
+Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
+                                 const PredictOptions& options, int threads) {
+  const Stopwatch wall;
+  const CsrView structure = graph.structure();
+  const int passes = model.num_passes();
+  const std::vector<std::vector<NodeId>> rows = RowsOfPasses(structure, nodes, passes);
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<NeighborSampler> sampler,
+                        MakeNeighborSampler(structure, {.fanouts = {kAllNeighbors}}));
+  Predictions result;
+  result.num_nodes = static_cast<int64_t>(nodes.size());
+  result.num_classes = model.PassWidth(passes);
+
+  Activations current;  // of all nodes, from the pass before
+  Buffer<float> inputs, outputs;
+  for (int pass = 0; pass < passes; ++pass) {
+    const std::vector<NodeId>& todo = rows[static_cast<size_t>(pass)];
+    const int64_t in_width = model.PassWidth(pass);
+    const int64_t out_width = model.PassWidth(pass + 1);
+    HONE_ASSIGN_OR_RETURN(Activations next, Activations::Make(structure.num_nodes, out_width, options.scratch));
+    const int64_t max_inputs =
+        std::max<int64_t>(1, options.chunk_bytes / (in_width * static_cast<int64_t>(sizeof(float))));
+
+    struct Chunk {
+      std::span<const NodeId> nodes;
+      NeighborSample sample;
+      Status status;
+      double seconds = 0;
+    } chunks[2];
+    const auto prepare = [&](Chunk& chunk, std::span<const NodeId> rest) {
+      const Stopwatch watch;
+      chunk.nodes = NextChunk(structure, rest, max_inputs);
+      chunk.status = sampler->Sample(chunk.nodes, {}, chunk.sample);
+      chunk.seconds = watch.Seconds();
+    };
+    std::span<const NodeId> rest = todo;
+    if (!rest.empty()) prepare(chunks[0], rest);
+    int64_t done = 0;
+    for (int turn = 0; !rest.empty(); turn = 1 - turn) {
+      Chunk& chunk = chunks[turn];
+      HONE_RETURN_IF_ERROR(chunk.status);
+      rest = rest.subspan(chunk.nodes.size());
+      std::future<void> ahead;
+      const auto prepare_next = [&, rest] { prepare(chunks[1 - turn], rest); };
+      if (!rest.empty() && threads > 1) ahead = std::async(std::launch::async, prepare_next);
+
+      const Stopwatch compute;
+      const NeighborSample& sample = chunk.sample;
+      const Matrix<float> x = inputs.Resize(sample.num_nodes(), in_width);
+      if (pass == 0) {
+        GatherRows(graph.features(), sample.nodes, x, threads);
+      } else {
+        GatherFloatRows(current.matrix(), sample.nodes, x, threads);
+      }
+      const Matrix<float> out = outputs.Resize(sample.num_seeds(), out_width);
+      model.RunPass(pass, sample.Block(0), x, out, {.nodes = sample.nodes, .threads = threads});
+      ScatterFloatRows(out, chunk.nodes, next.matrix());
+      result.times.compute += compute.Seconds();
+      result.times.sample += chunk.seconds;
+      done += static_cast<int64_t>(chunk.nodes.size());
+      if (options.progress) {
+        options.progress(fmt::format("layer {}", pass + 1), done, static_cast<int64_t>(todo.size()));
+      }
+      const Stopwatch waited;
+      if (ahead.valid()) {
+        ahead.get();
+      } else if (!rest.empty()) {
+        prepare_next();
+      }
+      result.times.exposed += waited.Seconds();
+      if (options.stop && options.stop()) return Status::Cancelled("inference was stopped");
+    }
+    current = std::move(next);
+  }
+  result.logits.resize(static_cast<size_t>(result.num_nodes * result.num_classes));
+  const Matrix<float> logits{result.logits.data(), result.num_nodes, result.num_classes, result.num_classes};
+  GatherFloatRows(current.matrix(), nodes, logits, threads);
+  result.times.wall = wall.Seconds();
+  return result;
+}
+
+}  // namespace hone::gnn

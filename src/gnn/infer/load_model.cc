@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model ready to predict, from a checkpoint or from weights that another program saved.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/json_fields.h"
+#include "gnn/infer/state_dict.h"
+#include "hone/gnn/predictor.h"
+
+namespace hone::gnn {
+namespace {
+
+std::string ModelFile(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return path;
+  const std::string best = path + "/best.safetensors";
+  return FileExists(best) ? best : path + "/last.safetensors";
+}
+
+}  // namespace
+
+Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallback) {
+  const std::string file_path = ModelFile(path);
+  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(file_path));
+  const std::string what = fmt::format("'{}'", file_path);
+  LoadedModel loaded;
+  ModelOptions options = fallback;
+  const auto field = [&](std::string_view key) -> const std::string* {
+    const auto found = file.metadata.find(std::string(key));
+    return found == file.metadata.end() ? nullptr : &found->second;
+  };
+  if (const std::string* text = field(kModelKey)) {
+    HONE_ASSIGN_OR_RETURN(options, ModelOptionsFromJson(*text, what));
+  }
+  if (const std::string* text = field(kTrainKey)) {
+    HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(*text, what));
+    std::string frontier = "all";
+    JsonFields fields(json, fmt::format("{}: {}", what, kTrainKey));
+    fields.Require("eval_fanouts", loaded.eval_fanouts);
+    fields.Require("seed", loaded.seed);
+    fields.Require("frontier", frontier);
+    HONE_RETURN_IF_ERROR(fields.status());
+    loaded.frontier = frontier == "new" ? FrontierRule::kNewOnly : FrontierRule::kAllSoFar;
+    loaded.has_training = true;
+  }
+  if (const std::string* text = field(kStateKey)) {
+    HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(*text, what));
+    JsonFields fields(json, fmt::format("{}: {}", what, kStateKey));
+    fields.Require("epoch", loaded.epoch);
+    HONE_RETURN_IF_ERROR(fields.status());
+  }
+  if (const std::string* text = field(kGraphKey)) loaded.graph_fingerprint = *text;
+  HONE_ASSIGN_OR_RETURN(loaded.model, MakeModel(options));
+  HONE_RETURN_IF_ERROR(LoadParameters(file, what, *loaded.model));
+  return loaded;
+}
+
+}  // namespace hone::gnn

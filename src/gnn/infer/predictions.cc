@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is made of logits: classes, probabilities, accuracy.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hone/gnn/predictor.h"
+
+namespace hone::gnn {
+
+std::vector<int32_t> PredictedClasses(const Predictions& predictions) {
+  std::vector<int32_t> classes(static_cast<size_t>(predictions.num_nodes));
+  const float* row = predictions.logits.data();
+  for (int32_t& predicted : classes) {
+    predicted = static_cast<int32_t>(std::max_element(row, row + predictions.num_classes) - row);
+    row += predictions.num_classes;
+  }
+  return classes;
+}
+
+void LogitsToProbabilities(Predictions& predictions) {
+  float* row = predictions.logits.data();
+  for (int64_t i = 0; i < predictions.num_nodes; ++i, row += predictions.num_classes) {
+    const float largest = *std::max_element(row, row + predictions.num_classes);
+    double sum = 0;
+    for (int64_t c = 0; c < predictions.num_classes; ++c) sum += std::exp(static_cast<double>(row[c] - largest));
+    for (int64_t c = 0; c < predictions.num_classes; ++c) {
+      row[c] = static_cast<float>(std::exp(static_cast<double>(row[c] - largest)) / sum);
+    }
+  }
+}
+
+double Accuracy(std::span<const int32_t> classes, std::span<const NodeId> nodes, std::span<const int32_t> labels) {
+  int64_t labelled = 0, right = 0;
+  for (size_t i = 0; i < nodes.size() && !labels.empty(); ++i) {
+    const int32_t label = labels[static_cast<size_t>(nodes[i])];
+    labelled += label != kNoLabel;
+    right += label != kNoLabel && label == classes[i];
+  }
+  if (labelled == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(right) / static_cast<double>(labelled);
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See safetensors.h. The header comes from anywhere, so every number in it is checked before it is used.
+#include "gnn/infer/safetensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/file.h"
+#include "base/json_fields.h"
+#include "gnn/ops/convert_rows.h"
+
+namespace hone::gnn {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "arrays are stored as they lie in memory");
+
+constexpr int64_t kMaxHeader = 100'000'000;  // the format's own bound
+constexpr std::string_view kMetadata = "__metadata__";
+
+// Bytes of an element; 0: a dtype the format does not have.
+int64_t DtypeBytes(std::string_view dtype) {
+  if (dtype == "F64" || dtype == "I64" || dtype == "U64") return 8;
+  if (dtype == "F32" || dtype == "I32" || dtype == "U32") return 4;
+  if (dtype == "F16" || dtype == "BF16" || dtype == "I16" || dtype == "U16") return 2;
+  if (dtype == "I8" || dtype == "U8" || dtype == "BOOL" || dtype == "F8_E4M3" || dtype == "F8_E5M2") return 1;
+  return 0;
+}
+
+Status Damaged(std::string_view what, std::string_view problem) {
+  return Status::InvalidArgument(fmt::format("{} is not a whole safetensors file: {}", what, problem));
+}
+
+}  // namespace
+
+int64_t StoredTensor::elements() const {
+  int64_t count = 1;
+  for (int64_t extent : shape) count *= extent;
+  return count;
+}
+
+const StoredTensor* TensorFile::Find(std::string_view name) const {
+  for (const StoredTensor& tensor : tensors) {
+    if (tensor.name == name) return &tensor;
+  }
+  return nullptr;
+}
+
+StoredTensor MakeFloatTensor(std::string name, std::vector<int64_t> shape, std::span<const float> values) {
+  StoredTensor tensor{std::move(name), "F32", std::move(shape), std::string(values.size_bytes(), '\0')};
+  HONE_CHECK(tensor.elements() == static_cast<int64_t>(values.size()), "shape and values of " + tensor.name);
+  if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), values.size_bytes());
+  return tensor;
+}
+
+Result<std::vector<float>> FloatValues(const StoredTensor& tensor) {
+  std::vector<float> values(static_cast<size_t>(tensor.elements()));
+  const char* bytes = tensor.bytes.data();
+  const auto convert = [&]<typename Stored>(Stored, auto to_float) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      Stored stored;
+      std::memcpy(&stored, bytes + i * sizeof(Stored), sizeof(Stored));
+      values[i] = to_float(stored);
+    }
+  };
+  if (tensor.dtype == "F32") {
+    if (!values.empty()) std::memcpy(values.data(), bytes, tensor.bytes.size());
+  } else if (tensor.dtype == "F64") {
+    convert(double{}, [](double v) { return static_cast<float>(v); });
+  } else if (tensor.dtype == "F16") {
+    convert(uint16_t{}, HalfToFloat);
+  } else if (tensor.dtype == "BF16") {
+    convert(uint16_t{}, BFloat16ToFloat);
+  } else {
+    return Status::InvalidArgument(
+        fmt::format("tensor '{}' is {}; weights are read from F32, F64, F16 or BF16", tensor.name, tensor.dtype));
+  }
+  return values;
+}
+
+std::string SerializeTensorFile(const TensorFile& file) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!file.metadata.empty()) header[std::string(kMetadata)] = file.metadata;
+  size_t offset = 0;
+  for (const StoredTensor& tensor : file.tensors) {
+    header[tensor.name] = {{"dtype", tensor.dtype},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {offset, offset + tensor.bytes.size()}}};
+    offset += tensor.bytes.size();
+  }
+  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  std::string bytes;
+  bytes.reserve(8 + text.size() + offset);
+  const uint64_t length = text.size();
+  bytes.append(reinterpret_cast<const char*>(&length), sizeof(length));
+  bytes += text;
+  for (const StoredTensor& tensor : file.tensors) bytes += tensor.bytes;
+  return bytes;
+}
+
+Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what) {
+  uint64_t length = 0;
+  if (bytes.size() < sizeof(length)) return Damaged(what, fmt::format("it has {} bytes", bytes.size()));
+  std::memcpy(&length, bytes.data(), sizeof(length));
+  bytes.remove_prefix(sizeof(length));
+  if (length > static_cast<uint64_t>(kMaxHeader) || length > bytes.size()) {
+    return Damaged(what, fmt::format("its header says to have {} bytes, and {} follow", length, bytes.size()));
+  }
+  HONE_ASSIGN_OR_RETURN(const nlohmann::json header, ParseJson(bytes.substr(0, length), what));
+  if (!header.is_object()) return Damaged(what, "its header is not a JSON object");
+  const std::string_view body = bytes.substr(length);
+
+  TensorFile file;
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  for (const auto& [name, entry] : header.items()) {
+    if (name == kMetadata) {
+      if (!entry.is_object()) return Damaged(what, "__metadata__ is not an object");
+      for (const auto& [key, value] : entry.items()) {
+        if (!value.is_string()) return Damaged(what, fmt::format("__metadata__.{} is not a string", key));
+        file.metadata[key] = value.get<std::string>();
+      }
+      continue;
+    }
+    StoredTensor tensor;
+    tensor.name = name;
+    std::vector<int64_t> offsets;
+    JsonFields fields(entry, fmt::format("{}: {}", what, name));
+    fields.Require("dtype", tensor.dtype);
+    fields.Require("shape", tensor.shape);
+    fields.Require("data_offsets", offsets);
+    HONE_RETURN_IF_ERROR(fields.status());
+    int64_t size = DtypeBytes(tensor.dtype);
+    if (size == 0) return Damaged(what, fmt::format("tensor '{}' has the unknown dtype '{}'", name, tensor.dtype));
+    for (int64_t extent : tensor.shape) {
+      if (extent < 0 || __builtin_mul_overflow(size, extent, &size)) {
+        return Damaged(what, fmt::format("tensor '{}' has an impossible shape", name));
+      }
+    }
+    if (offsets.size() != 2 || offsets[0] < 0 || offsets[1] < offsets[0] ||
+        static_cast<uint64_t>(offsets[1]) > body.size() || offsets[1] - offsets[0] != size) {
+      return Damaged(what, fmt::format("the data_offsets of tensor '{}' do not fit its {} bytes or the file's {}", name,
+                                       size, body.size()));
+    }
+    ranges.emplace_back(offsets[0], offsets[1]);
+    tensor.bytes = body.substr(static_cast<size_t>(offsets[0]), static_cast<size_t>(size));
+    file.tensors.push_back(std::move(tensor));
+  }
+
+  // The arrays must tile the rest of the file: a gap could hide bytes, an overlap could cost memory without end.
+  std::vector<size_t> order(ranges.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return ranges[a] < ranges[b]; });
+  uint64_t end = 0;
+  std::vector<StoredTensor> sorted;
+  for (size_t i : order) {
+    if (ranges[i].first != end) {
+      return Damaged(what, fmt::format("tensor '{}' starts at byte {}, the one before ends at {}", file.tensors[i].name,
+                                       ranges[i].first, end));
+    }
+    end = ranges[i].second;
+    sorted.push_back(std::move(file.tensors[i]));
+  }
+  if (end != body.size()) return Damaged(what, fmt::format("{} bytes belong to no tensor", body.size() - end));
+  file.tensors = std::move(sorted);
+  return file;
+}
+
+Result<TensorFile> ReadTensorFile(const std::string& path) {
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  return ParseTensorFile(bytes, fmt::format("'{}'", path));
+}
+
+Status WriteTensorFile(const std::string& path, const TensorFile& file) {
+  return WriteFileAtomically(path, SerializeTensorFile(file));
+}
+
+}  // namespace hone::gnn

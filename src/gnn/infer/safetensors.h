@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads and writes safetensors files: named arrays behind a JSON header, with no code in them to run.
+//
+// Layout: 8 bytes little-endian header length, a JSON object (padded with spaces so that the data starts at a multiple
+// of 8), then the arrays without gaps. https://github.com/huggingface/safetensors, format section.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+
+namespace hone::gnn {
+
+struct StoredTensor {
+  std::string name;
+  std::string dtype;  // "F32", "F64", "F16", "BF16", "I64", …
+  std::vector<int64_t> shape;
+  std::string bytes;  // little-endian, row-major
+
+  int64_t elements() const;
+};
+
+struct TensorFile {
+  std::map<std::string, std::string> metadata;  // the header's __metadata__
+  std::vector<StoredTensor> tensors;            // in the order of their bytes
+
+  const StoredTensor* Find(std::string_view name) const;
+};
+
+StoredTensor MakeFloatTensor(std::string name, std::vector<int64_t> shape, std::span<const float> values);
+
+// The values as float, converted from F64, F16 or BF16 where they are stored so. kInvalidArgument names the tensor.
+Result<std::vector<float>> FloatValues(const StoredTensor& tensor);
+
+// The file's bytes: the same for the same content.
+std::string SerializeTensorFile(const TensorFile& file);
+
+// kInvalidArgument says what is wrong where; `what` names the file in it. Refuses whatever the format refuses: gaps,
+// overlaps, sizes that do not follow from dtype and shape, bytes left over.
+Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what);
+
+Result<TensorFile> ReadTensorFile(const std::string& path);
+// Aside, flushed, then renamed.
+Status WriteTensorFile(const std::string& path, const TensorFile& file);
+
+}  // namespace hone::gnn

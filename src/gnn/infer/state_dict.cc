@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/infer/state_dict.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/json_fields.h"
+
+namespace hone::gnn {
+namespace {
+
+bool IsWeight(std::string_view name) {
+  return !name.starts_with(kOptimizerPrefix) && !name.ends_with("num_batches_tracked");
+}
+
+// "model." where every name starts so and none of the model's does; else nothing.
+std::string CommonPrefix(const std::vector<std::string_view>& stored, const std::vector<Parameter<float>*>& wanted) {
+  if (stored.empty() || wanted.empty()) return {};
+  const size_t dot = stored[0].find('.');
+  if (dot == std::string_view::npos) return {};
+  const std::string prefix(stored[0].substr(0, dot + 1));
+  for (std::string_view name : stored) {
+    if (!name.starts_with(prefix)) return {};
+  }
+  for (const Parameter<float>* parameter : wanted) {
+    if (parameter->name.starts_with(prefix)) return {};
+  }
+  return prefix;
+}
+
+}  // namespace
+
+void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors) {
+  for (const Parameter<float>* parameter : model.parameters()) {
+    tensors.push_back(MakeFloatTensor(parameter->name, parameter->shape, parameter->value));
+  }
+}
+
+Status LoadParameters(const TensorFile& file, std::string_view what, Model<float>& model) {
+  const std::vector<Parameter<float>*> wanted = model.parameters();
+  std::vector<std::string_view> names;
+  for (const StoredTensor& tensor : file.tensors) {
+    if (IsWeight(tensor.name)) names.push_back(tensor.name);
+  }
+  const std::string prefix = CommonPrefix(names, wanted);
+  std::map<std::string, const StoredTensor*, std::less<>> stored;
+  for (const StoredTensor& tensor : file.tensors) {
+    if (IsWeight(tensor.name)) stored.emplace(tensor.name.substr(prefix.size()), &tensor);
+  }
+
+  std::vector<std::vector<float>> values;
+  for (const Parameter<float>* parameter : wanted) {
+    const auto found = stored.find(parameter->name);
+    if (found == stored.end()) {
+      return Status::InvalidArgument(
+          fmt::format("{} has no tensor '{}', which this {} model of {} layers needs; it has: {}", what,
+                      parameter->name, model.options().kind, model.options().layers,
+                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    }
+    if (found->second->shape != parameter->shape) {
+      return Status::InvalidArgument(
+          fmt::format("{}: tensor '{}' is [{}], the model's is [{}]; do --model, --hidden, --layers and --heads and the "
+                      "graph fit the file?",
+                      what, parameter->name, fmt::join(found->second->shape, ", "), fmt::join(parameter->shape, ", ")));
+    }
+    HONE_ASSIGN_OR_RETURN(std::vector<float> read, FloatValues(*found->second));
+    values.push_back(std::move(read));
+    stored.erase(found);
+  }
+  if (!stored.empty()) {
+    return Status::InvalidArgument(fmt::format("{} has tensor '{}', which this {} model of {} layers does not have", what,
+                                               stored.begin()->first, model.options().kind, model.options().layers));
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) wanted[i]->value = std::move(values[i]);
+  return Status::Ok();
+}
+
+nlohmann::json ModelOptionsToJson(const ModelOptions& o) {
+  return {{"kind", o.kind},
+          {"in_width", o.in_width},
+          {"hidden", o.hidden},
+          {"num_classes", o.num_classes},
+          {"layers", o.layers},
+          {"heads", o.heads},
+          {"aggregation", o.aggregation},
+          {"dropout", o.dropout},
+          {"activation", o.activation},
+          {"norm", o.norm},
+          {"negative_slope", o.negative_slope},
+          {"seed", SeedToJson(o.seed)}};
+}
+
+Result<ModelOptions> ModelOptionsFromJson(std::string_view text, std::string_view what) {
+  HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, what));
+  ModelOptions o;
+  JsonFields fields(json, std::string(what));
+  if (fields.ok()) {
+    fields.Require("kind", o.kind);
+    fields.Require("in_width", o.in_width);
+    fields.Require("hidden", o.hidden);
+    fields.Require("num_classes", o.num_classes);
+    fields.Require("layers", o.layers);
+    fields.Read("heads", o.heads);
+    fields.Read("aggregation", o.aggregation);
+    fields.Read("dropout", o.dropout);
+    fields.Read("activation", o.activation);
+    fields.Read("norm", o.norm);
+    fields.Read("negative_slope", o.negative_slope);
+    fields.Read("seed", o.seed);
+  }
+  HONE_RETURN_IF_ERROR(fields.status());
+  return o;
+}
+
+}  // namespace hone::gnn

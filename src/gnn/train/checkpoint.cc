@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/json_fields.h"
+#include "gnn/train/train_options.h"
+
+namespace hone::gnn {
+namespace {
+
+nlohmann::json StateToJson(const CheckpointHeader& header) {
+  const RunPosition& p = header.position;
+  return {{"epoch", p.epoch},
+          {"step", p.step},
+          {"loss_sum", NumberToJson(p.loss_sum)},
+          {"weight_sum", NumberToJson(p.weight_sum)},
+          {"labelled", p.labelled},
+          {"correct", p.correct},
+          {"sampled_nodes", p.sampled_nodes},
+          {"sampled_edges", p.sampled_edges},
+          {"plateau_best", NumberToJson(p.plateau.best)},
+          {"plateau_bad_steps", p.plateau.bad_steps},
+          {"plateau_cooldown", p.plateau.cooldown_left},
+          {"best_accuracy", NumberToJson(p.best_accuracy)},
+          {"best_epoch", p.best_epoch},
+          {"worse_validations", p.worse_validations},
+          {"ended_early", p.ended_early},
+          {"learning_rate", header.learning_rate},
+          {"optimizer_steps", header.optimizer_steps}};
+}
+
+Status StateFromJson(std::string_view text, const std::string& what, CheckpointHeader& header) {
+  HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, what));
+  RunPosition& p = header.position;
+  JsonFields fields(json, what);
+  if (!fields.ok()) return fields.status();
+  fields.Require("epoch", p.epoch);
+  fields.Require("step", p.step);
+  fields.Require("loss_sum", p.loss_sum);
+  fields.Require("weight_sum", p.weight_sum);
+  fields.Require("labelled", p.labelled);
+  fields.Require("correct", p.correct);
+  fields.Require("sampled_nodes", p.sampled_nodes);
+  fields.Require("sampled_edges", p.sampled_edges);
+  fields.Require("plateau_best", p.plateau.best);
+  fields.Require("plateau_bad_steps", p.plateau.bad_steps);
+  fields.Require("plateau_cooldown", p.plateau.cooldown_left);
+  fields.Require("best_accuracy", p.best_accuracy);
+  fields.Require("best_epoch", p.best_epoch);
+  fields.Require("worse_validations", p.worse_validations);
+  fields.Require("ended_early", p.ended_early);
+  fields.Require("learning_rate", header.learning_rate);
+  fields.Require("optimizer_steps", header.optimizer_steps);
+  if (fields.ok() && (p.epoch < 0 || p.step < 0 || header.optimizer_steps < 0)) {
+    fields.Fail("epoch", "and step and optimizer_steps must not be negative");
+  }
+  return fields.status();
+}
+
+}  // namespace
+
+std::string CheckpointFile(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? path + "/last.safetensors" : path;
+}
+
+TensorFile MakeCheckpoint(const CheckpointHeader& header, Model<float>& model, Adam<float>& optimizer) {
+  TensorFile file;
+  file.metadata["format"] = "pt";  // what other readers of weights look for
+  file.metadata[std::string(kFormatKey)] = kFormatVersion;
+  file.metadata[std::string(kModelKey)] = ModelOptionsToJson(header.model).dump();
+  file.metadata[std::string(kTrainKey)] = TrainOptionsToJson(header.train).dump();
+  file.metadata[std::string(kGraphKey)] = header.graph_fingerprint;
+  file.metadata[std::string(kStateKey)] = StateToJson(header).dump();
+  AppendParameters(model, file.tensors);
+  for (const Parameter<float>* moment : optimizer.moments()) {
+    file.tensors.push_back(MakeFloatTensor(std::string(kOptimizerPrefix) + moment->name, moment->shape, moment->value));
+  }
+  return file;
+}
+
+Result<CheckpointHeader> ReadCheckpointHeader(const TensorFile& file, std::string_view what) {
+  const auto field = [&](std::string_view key) -> std::string {
+    const auto found = file.metadata.find(std::string(key));
+    return found == file.metadata.end() ? std::string() : found->second;
+  };
+  const std::string version = field(kFormatKey);
+  if (version.empty()) {
+    return Status::InvalidArgument(fmt::format(
+        "{} has weights but no state of a run: only what `hone-gnn train --checkpoint` wrote can be resumed; start "
+        "from its weights with --init",
+        what));
+  }
+  if (version != kFormatVersion) {
+    return Status::InvalidArgument(
+        fmt::format("{} is a checkpoint of format {}; this program reads format {}", what, version, kFormatVersion));
+  }
+  CheckpointHeader header;
+  HONE_ASSIGN_OR_RETURN(header.model, ModelOptionsFromJson(field(kModelKey), fmt::format("{}: {}", what, kModelKey)));
+  HONE_ASSIGN_OR_RETURN(header.train, TrainOptionsFromJson(field(kTrainKey), fmt::format("{}: {}", what, kTrainKey)));
+  HONE_RETURN_IF_ERROR(StateFromJson(field(kStateKey), fmt::format("{}: {}", what, kStateKey), header));
+  header.graph_fingerprint = field(kGraphKey);
+  return header;
+}
+
+Status RestoreCheckpoint(const TensorFile& file, std::string_view what, const CheckpointHeader& header,
+                         Model<float>& model, Adam<float>& optimizer) {
+  HONE_RETURN_IF_ERROR(LoadParameters(file, what, model));
+  for (Parameter<float>* moment : optimizer.moments()) {
+    const std::string name = std::string(kOptimizerPrefix) + moment->name;
+    const StoredTensor* stored = file.Find(name);
+    if (stored == nullptr || stored->shape != moment->shape || stored->dtype != "F32") {
+      return Status::InvalidArgument(fmt::format("{}: the optimizer's tensor '{}' is {}; the checkpoint is damaged", what,
+                                                 name, stored == nullptr ? "missing" : "of another shape"));
+    }
+    HONE_ASSIGN_OR_RETURN(moment->value, FloatValues(*stored));
+  }
+  optimizer.set_steps(header.optimizer_steps);
+  optimizer.set_learning_rate(header.learning_rate);
+  return Status::Ok();
+}
+
+}  // namespace hone::gnn

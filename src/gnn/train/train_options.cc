@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/train/train_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/json_fields.h"
+
+namespace hone::gnn {
+namespace {
+
+Status CheckFanouts(std::string_view option, const std::vector<int32_t>& fanouts, const ModelOptions& model) {
+  if (static_cast<int>(fanouts.size()) != model.layers) {
+    return Status::InvalidArgument(
+        fmt::format("{} {} has {} hops and the model {} layers; give one number a layer (or change --layers)", option,
+                    fmt::join(fanouts, ","), fanouts.size(), model.layers));
+  }
+  for (int32_t fanout : fanouts) {
+    if (fanout == kAllNeighbors || (fanout >= 1 && fanout <= kMaxFanout)) continue;
+    return Status::InvalidArgument(fmt::format("{} {}: {} is not a fanout; use 1 to {}, or {} for all neighbors", option,
+                                               fmt::join(fanouts, ","), fanout, kMaxFanout, kAllNeighbors));
+  }
+  return Status::Ok();
+}
+
+Status CheckAtLeast(std::string_view option, double value, double least) {
+  if (value >= least && std::isfinite(value)) return Status::Ok();
+  return Status::InvalidArgument(fmt::format("{} is {}; it must be at least {}", option, value, least));
+}
+
+Status CheckGraph(const Graph& graph, const TrainOptions& o) {
+  const auto refuse = [&](std::string_view problem) {
+    return Status::InvalidArgument(fmt::format("graph '{}' {}", graph.name(), problem));
+  };
+  if (graph.structure().num_nodes == 0) return refuse("has no nodes");
+  if (graph.features().num_rows < graph.structure().num_nodes) {
+    return refuse(fmt::format("has features of {} of its {} nodes; convert it with the features of every node",
+                              graph.features().num_rows, graph.structure().num_nodes));
+  }
+  if (graph.labels().empty() || graph.num_classes() < 1) return refuse("has no labels; convert it with labels");
+  if (graph.train_nodes().empty()) {
+    return refuse("has an empty training split; convert it with a split, or let convert draw one by seed");
+  }
+  if (graph.valid_nodes().empty() && (o.eval_every > 0 || o.early_stop > 0)) {
+    return refuse("has an empty validation split; train with --eval-every 0 and without --early-stop");
+  }
+  bool labelled = false;
+  for (NodeId v : graph.train_nodes()) labelled = labelled || graph.labels()[static_cast<size_t>(v)] != kNoLabel;
+  if (!labelled) return refuse("has no label on any of its training nodes");
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, const Graph& graph) {
+  HONE_RETURN_IF_ERROR(CheckFanouts("--fanout", o.fanouts, model));
+  if (o.eval_every > 0) HONE_RETURN_IF_ERROR(CheckFanouts("--eval-fanout", o.eval_fanouts, model));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--batch", static_cast<double>(o.batch), 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--eval-batch", static_cast<double>(o.eval_batch), 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--shards", o.shards, 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--epochs", o.epochs, 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--lr", o.learning_rate, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--weight-decay", o.weight_decay, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--clip-norm", o.clip_norm, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--plateau-factor", o.plateau_factor, 0));
+  if (o.plateau_factor > 1) {
+    return Status::InvalidArgument(fmt::format("--plateau-factor is {}; it must be at most 1", o.plateau_factor));
+  }
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--plateau-patience", o.plateau_patience, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--eval-every", o.eval_every, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--early-stop", o.early_stop, 0));
+  if (o.early_stop > 0 && o.eval_every == 0) {
+    return Status::InvalidArgument("--early-stop needs validations: --eval-every must be at least 1");
+  }
+  HONE_RETURN_IF_ERROR(CheckGraph(graph, o));
+  if (!o.class_weights.empty()) {
+    if (static_cast<int32_t>(o.class_weights.size()) != graph.num_classes()) {
+      return Status::InvalidArgument(fmt::format("--class-weights has {} numbers; graph '{}' has {} classes",
+                                                 o.class_weights.size(), graph.name(), graph.num_classes()));
+    }
+    double sum = 0;
+    for (double weight : o.class_weights) {
+      HONE_RETURN_IF_ERROR(CheckAtLeast("--class-weights", weight, 0));
+      sum += weight;
+    }
+    if (sum == 0) return Status::InvalidArgument("--class-weights are all 0: there would be nothing to learn from");
+  }
+  return Status::Ok();
+}
+
+std::string_view FrontierName(FrontierRule rule) { return rule == FrontierRule::kAllSoFar ? "all" : "new"; }
+
+Result<FrontierRule> ParseFrontier(std::string_view name) {
+  if (name == "all") return FrontierRule::kAllSoFar;
+  if (name == "new") return FrontierRule::kNewOnly;
+  return Status::InvalidArgument(fmt::format("the frontier rule is '{}'; use all or new", name));
+}
+
+nlohmann::json TrainOptionsToJson(const TrainOptions& o) {
+  return {{"fanouts", o.fanouts},
+          {"eval_fanouts", o.eval_fanouts},
+          {"frontier", FrontierName(o.frontier)},
+          {"batch", o.batch},
+          {"eval_batch", o.eval_batch},
+          {"shards", o.shards},
+          {"epochs", o.epochs},
+          {"learning_rate", o.learning_rate},
+          {"weight_decay", o.weight_decay},
+          {"clip_norm", o.clip_norm},
+          {"class_weights", o.class_weights},
+          {"plateau", o.plateau},
+          {"plateau_factor", o.plateau_factor},
+          {"plateau_patience", o.plateau_patience},
+          {"eval_every", o.eval_every},
+          {"early_stop", o.early_stop},
+          {"seed", SeedToJson(o.seed)}};
+}
+
+Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_view what) {
+  HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, what));
+  TrainOptions o;
+  std::string frontier;
+  JsonFields fields(json, std::string(what));
+  if (fields.ok()) {
+    fields.Require("fanouts", o.fanouts);
+    fields.Require("eval_fanouts", o.eval_fanouts);
+    fields.Require("frontier", frontier);
+    fields.Require("batch", o.batch);
+    fields.Require("eval_batch", o.eval_batch);
+    fields.Require("shards", o.shards);
+    fields.Require("epochs", o.epochs);
+    fields.Require("learning_rate", o.learning_rate);
+    fields.Require("weight_decay", o.weight_decay);
+    fields.Require("clip_norm", o.clip_norm);
+    fields.Require("class_weights", o.class_weights);
+    fields.Require("plateau", o.plateau);
+    fields.Require("plateau_factor", o.plateau_factor);
+    fields.Require("plateau_patience", o.plateau_patience);
+    fields.Require("eval_every", o.eval_every);
+    fields.Require("early_stop", o.early_stop);
+    fields.Require("seed", o.seed);
+  }
+  HONE_RETURN_IF_ERROR(fields.status());
+  HONE_ASSIGN_OR_RETURN(o.frontier, ParseFrontier(frontier));
+  return o;
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The training loop. RunEpoch tells an epoch on one page: batches come prepared and in order, each is one shard of a
+// step; a step is forward, loss and backward of its shards, then one update; the epoch ends with a validation.
+#include "hone/gnn/trainer.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "gnn/graph/parallel.h"
+#include "gnn/ops/buffer.h"
+#include "gnn/ops/convert_rows.h"
+#include "gnn/ops/softmax_loss.h"
+#include "gnn/sample/index_permutation.h"
+#include "gnn/train/checkpoint.h"
+#include "gnn/train/shard_statistics.h"
+#include "gnn/train/train_options.h"
+#include "hone/gnn/batch_pipeline.h"
+#include "hone/gnn/predictor.h"
+
+namespace hone::gnn {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+// Of prepared batches that wait: the engine promises to train within the graph's memory plus 1 GiB.
+constexpr int64_t kPreparedBytes = int64_t{256} << 20;
+
+double ProcessSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+class CpuTrainer final : public Trainer {
+ public:
+  CpuTrainer(std::shared_ptr<const Graph> graph, CheckpointHeader header, const RunOptions& run,
+             std::unique_ptr<Model<float>> model)
+      : graph_(std::move(graph)),
+        options_(header.train),
+        run_(run),
+        threads_(ThreadCount(run.threads)),
+        position_(header.position),
+        fingerprint_(std::move(header.graph_fingerprint)),
+        model_(std::move(model)),
+        optimizer_(model_->parameters(), {.learning_rate = options_.learning_rate,
+                                          .weight_decay = options_.weight_decay,
+                                          .clip_norm = options_.clip_norm}),
+        statistics_(model_->parameters()),
+        state_(model_->MakeState()) {}
+
+  Status MakePipeline() {
+    BatchPipelineOptions options;
+    options.sampler = {options_.fanouts, options_.frontier};
+    options.batch = options_.batch;
+    options.shards = options_.shards;
+    options.seed = options_.seed;
+    options.workers = run_.workers > 0 ? run_.workers : threads_;
+    options.queue = run_.queue;
+    options.buffer_bytes = kPreparedBytes;
+    HONE_ASSIGN_OR_RETURN(pipeline_, BatchPipeline::Make(graph_, options));
+    return Status::Ok();
+  }
+
+  Status Restore(const TensorFile& file, std::string_view what, const CheckpointHeader& header) {
+    HONE_RETURN_IF_ERROR(RestoreCheckpoint(file, what, header, *model_, optimizer_));
+    if (position_.step > steps_per_epoch()) {
+      return Status::InvalidArgument(fmt::format("{} stands at step {} of an epoch of {}; the checkpoint is damaged",
+                                                 what, position_.step, steps_per_epoch()));
+    }
+    return Status::Ok();
+  }
+
+  Model<float>& model() override { return *model_; }
+  const TrainOptions& options() const override { return options_; }
+  int64_t steps_per_epoch() const override {
+    return pipeline_->StepsPerEpoch(static_cast<int64_t>(graph_->train_nodes().size()));
+  }
+  int next_epoch() const override { return position_.epoch; }
+  int64_t next_step() const override { return position_.step; }
+
+  Status Save(const std::string& path) override {
+    const CheckpointHeader header{model_->options(), options_,  fingerprint_,
+                                  position_,         optimizer_.learning_rate(), optimizer_.steps()};
+    return WriteTensorFile(path, MakeCheckpoint(header, *model_, optimizer_)).WithContext("saving the checkpoint");
+  }
+
+  Result<TrainResult> Run(const TrainEvents& events) override {
+    // Written before the first step: a folder that cannot be written must not be found out an epoch later.
+    HONE_RETURN_IF_ERROR(SaveLast());
+    TrainResult result;
+    result.end = TrainResult::End::kFinished;
+    bool stopped = false;
+    while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
+      HONE_ASSIGN_OR_RETURN(stopped, RunEpoch(events));
+    }
+    pipeline_->Cancel();  // an epoch begun ahead of an early end
+    started_epoch_ = -1;
+    if (stopped) {
+      HONE_RETURN_IF_ERROR(SaveLast());
+      result.end = TrainResult::End::kStopped;
+    } else if (position_.ended_early) {
+      result.end = TrainResult::End::kEarlyStop;
+    }
+    result.epochs = position_.epoch;
+    result.best_valid_accuracy = position_.best_accuracy;
+    result.best_epoch = position_.best_epoch;
+    if (!run_.checkpoint.empty()) result.checkpoint = LastPath();
+    return result;
+  }
+
+ private:
+  std::string LastPath() const { return run_.checkpoint + "/last.safetensors"; }
+  Status SaveLast() { return run_.checkpoint.empty() ? Status::Ok() : Save(LastPath()); }
+
+  // Hands an epoch to the workers, once.
+  Status StartEpoch(int epoch) {
+    if (epoch <= started_epoch_ || epoch >= options_.epochs) return Status::Ok();
+    started_epoch_ = epoch;
+    return pipeline_->Start({.seeds = graph_->train_nodes(),
+                             .epoch = static_cast<uint32_t>(epoch),
+                             .first_step = epoch == position_.epoch ? position_.step : 0});
+  }
+
+  // One epoch, or what is left of it; true: stopped on the way.
+  Result<bool> RunEpoch(const TrainEvents& events) {
+    const Stopwatch wall;
+    const double cpu_before = ProcessSeconds();
+    const int64_t steps = steps_per_epoch();
+    EpochReport report;
+    report.epoch = position_.epoch;
+    report.steps = steps;
+    pipeline_->TakeTimes();
+    HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch));  // unless the epoch before has
+    while (position_.step < steps) {
+      HONE_ASSIGN_OR_RETURN(const double loss, RunStep(report.times));
+      // Once the first batch was had, the workers may run on into the next epoch: nothing drains between the two.
+      HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch + 1));
+      if (events.step) {
+        events.step({.epoch = position_.epoch, .step = position_.step - 1, .steps = steps, .loss = loss});
+      }
+      if (run_.save_every > 0 && position_.step % run_.save_every == 0 && position_.step < steps) {
+        HONE_RETURN_IF_ERROR(SaveLast());
+      }
+      if (events.stop && events.stop()) return true;
+    }
+    HONE_ASSIGN_OR_RETURN(const BatchLease end, pipeline_->Next());
+    HONE_CHECK(!end, "a batch after the last step of an epoch");
+    const PipelineTimes prepared = pipeline_->TakeTimes();
+    report.times.sample = prepared.sample_seconds;
+    report.times.slice = prepared.slice_seconds;
+    report.times.transfer = prepared.transfer_seconds;
+    report.times.exposed = prepared.wait_seconds;
+    report.times.cpu = ProcessSeconds() - cpu_before;
+    report.times.train = wall.Seconds();
+    report.loss = position_.weight_sum > 0 ? position_.loss_sum / position_.weight_sum : kNaN;
+    report.train_accuracy =
+        position_.labelled > 0 ? static_cast<double>(position_.correct) / static_cast<double>(position_.labelled) : kNaN;
+    report.sampled_nodes = position_.sampled_nodes;
+    report.sampled_edges = position_.sampled_edges;
+
+    HONE_ASSIGN_OR_RETURN(const bool stopped, Validate(events, report));
+    if (stopped) return true;
+    report.learning_rate = optimizer_.learning_rate();
+    FinishEpoch(report);
+    if (report.best && !run_.checkpoint.empty()) HONE_RETURN_IF_ERROR(Save(run_.checkpoint + "/best.safetensors"));
+    HONE_RETURN_IF_ERROR(SaveLast());
+    report.times.wall = wall.Seconds();
+    if (events.epoch) events.epoch(report);
+    return events.stop && events.stop() && position_.epoch < options_.epochs;
+  }
+
+  // Forward, loss and backward of every shard, then the update. The step's loss.
+  Result<double> RunStep(EpochTimes& times) {
+    optimizer_.ZeroGradients(threads_);
+    if (options_.shards > 1) statistics_.BeginStep();
+    const double normalizer = options_.shards > 1 ? StepWeight() : 0;
+    LossSums step;
+    for (int shard = 0; shard < options_.shards; ++shard) {
+      HONE_ASSIGN_OR_RETURN(const BatchLease batch, pipeline_->Next());
+      HONE_CHECK(batch, "an epoch ended before its last step");
+      const Stopwatch compute;
+      const LossSums sums = RunShard(*batch, normalizer);
+      step.loss += sums.loss;
+      step.weight += sums.weight;
+      step.labelled += sums.labelled;
+      step.correct += sums.correct;
+      position_.sampled_nodes += batch->sample.num_nodes();
+      for (const NeighborSample::Rows& rows : batch->sample.rows) {
+        position_.sampled_edges += static_cast<int64_t>(rows.columns.size());
+      }
+      if (options_.shards > 1) statistics_.EndShard();
+      times.compute += compute.Seconds();
+    }
+    const Stopwatch update;
+    if (options_.shards > 1) statistics_.EndStep(options_.shards);
+    const double loss = step.weight > 0 ? step.loss / step.weight : 0;
+    if (!std::isfinite(loss)) return NotANumber("loss", loss);
+    if (const double norm = optimizer_.Step(threads_); !std::isfinite(norm)) return NotANumber("gradient norm", norm);
+    if (options_.plateau && step.weight > 0) {
+      optimizer_.set_learning_rate(
+          PlateauStep({.factor = options_.plateau_factor, .patience = options_.plateau_patience}, position_.plateau,
+                      loss, optimizer_.learning_rate()));
+    }
+    position_.loss_sum += step.loss;
+    position_.weight_sum += step.weight;
+    position_.labelled += step.labelled;
+    position_.correct += step.correct;
+    ++position_.step;
+    times.compute += update.Seconds();
+    return loss;
+  }
+
+  LossSums RunShard(const MiniBatch& batch, double normalizer) {
+    const LayerContext context{.key = batch.key, .training = true, .nodes = batch.sample.nodes, .threads = threads_};
+    const Matrix<float> x = inputs_.Resize(batch.sample.num_nodes(), batch.features.width);
+    ConvertRows(batch.features, x, threads_);
+    const Matrix<float> logits = logits_.Resize(batch.sample.num_seeds(), graph_->num_classes());
+    model_->Forward(batch.sample, x, logits, *state_, context);
+    const LossSums sums =
+        SoftmaxCrossEntropy<float>(logits, batch.labels, options_.class_weights, normalizer, logits, threads_);
+    model_->Backward(batch.sample, x, logits, *state_, context);
+    return sums;
+  }
+
+  // Labels (or their weights) of the whole step, which every shard's gradient is divided by.
+  double StepWeight() const {
+    const std::span<const NodeId> seeds = graph_->train_nodes();
+    const auto count = static_cast<int64_t>(seeds.size());
+    const int64_t begin = position_.step * options_.batch * options_.shards;
+    const int64_t end = std::min(count, begin + options_.batch * options_.shards);
+    const IndexPermutation order(options_.seed, static_cast<uint32_t>(position_.epoch), count);
+    double weight = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      const int32_t label = graph_->labels()[static_cast<size_t>(seeds[static_cast<size_t>(order(i))])];
+      if (label == kNoLabel) continue;
+      weight += options_.class_weights.empty() ? 1.0 : options_.class_weights[static_cast<size_t>(label)];
+    }
+    return weight;
+  }
+
+  Status NotANumber(std::string_view what, double value) const {
+    return Status::InvalidArgument(
+        fmt::format("the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr, or --clip-norm 1; if it "
+                    "happens at step 0, look for features that are NaN or very large{}",
+                    what, value, position_.epoch, position_.step, optimizer_.learning_rate(),
+                    run_.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastPath())));
+  }
+
+  // Of the epoch just trained, where one is due; true: stopped on the way.
+  Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
+    report.valid_accuracy = kNaN;
+    const bool last = position_.epoch + 1 == options_.epochs;
+    if (options_.eval_every == 0 || (!last && (position_.epoch + 1) % options_.eval_every != 0)) return false;
+    const Stopwatch watch;
+    PredictOptions predict;
+    predict.fanouts = options_.eval_fanouts;
+    predict.frontier = options_.frontier;
+    predict.batch = options_.eval_batch;
+    predict.seed = options_.seed;
+    predict.threads = threads_;
+    predict.workers = run_.workers;
+    predict.stop = events.stop;
+    predict.progress = [&](const std::string&, int64_t done, int64_t total) {
+      if (!events.step) return;
+      const auto batches = [&](int64_t n) { return (n + options_.eval_batch - 1) / options_.eval_batch; };
+      events.step({.epoch = position_.epoch, .step = batches(done) - 1, .steps = batches(total), .validating = true});
+    };
+    const std::span<const NodeId> nodes = graph_->valid_nodes();
+    const Result<Predictions> predictions = Predict(graph_, *model_, nodes, predict);
+    if (predictions.status().code() == StatusCode::kCancelled) return true;
+    HONE_RETURN_IF_ERROR(predictions.status());
+    report.valid_accuracy = Accuracy(PredictedClasses(*predictions), nodes, graph_->labels());
+    report.times.evaluate = watch.Seconds();
+    report.best = !std::isnan(report.valid_accuracy) &&
+                  (std::isnan(position_.best_accuracy) || report.valid_accuracy > position_.best_accuracy);
+    return false;
+  }
+
+  // Moves on to the next epoch's beginning.
+  void FinishEpoch(const EpochReport& report) {
+    if (report.best) {
+      position_.best_accuracy = report.valid_accuracy;
+      position_.best_epoch = position_.epoch;
+      position_.worse_validations = 0;
+    } else if (!std::isnan(report.valid_accuracy)) {
+      ++position_.worse_validations;
+    }
+    position_.ended_early = options_.early_stop > 0 && position_.worse_validations >= options_.early_stop;
+    ++position_.epoch;
+    position_.step = 0;
+    position_.loss_sum = position_.weight_sum = 0;
+    position_.labelled = position_.correct = 0;
+    position_.sampled_nodes = position_.sampled_edges = 0;
+  }
+
+  const std::shared_ptr<const Graph> graph_;
+  const TrainOptions options_;
+  const RunOptions run_;
+  const int threads_;
+  RunPosition position_;
+  const std::string fingerprint_;
+  const std::unique_ptr<Model<float>> model_;
+  Adam<float> optimizer_;
+  ShardStatistics statistics_;
+  const std::unique_ptr<Model<float>::State> state_;
+  std::unique_ptr<BatchPipeline> pipeline_;
+  int started_epoch_ = -1;
+  Buffer<float> inputs_, logits_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
+                                             const TrainOptions& options, const RunOptions& run,
+                                             const std::string& init) {
+  ModelOptions sized = model;
+  sized.in_width = graph->features().width;
+  sized.num_classes = graph->num_classes();
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
+  if (!init.empty()) {
+    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(init));
+    HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
+  }
+  CheckpointHeader header{sized, options, GraphFingerprint(*graph), {}, options.learning_rate, 0};
+  auto trainer = std::make_unique<CpuTrainer>(std::move(graph), std::move(header), run, std::move(made));
+  HONE_RETURN_IF_ERROR(trainer->MakePipeline());
+  return std::unique_ptr<Trainer>(std::move(trainer));
+}
+
+Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
+                                               const RunOptions& run, int epochs) {
+  const std::string path = CheckpointFile(checkpoint);
+  const std::string what = fmt::format("'{}'", path);
+  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
+  HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
+  if (const std::string found = GraphFingerprint(*graph); header.graph_fingerprint != found) {
+    return Status::InvalidArgument(
+        fmt::format("{} was trained on another graph than '{}' (fingerprints {} and {}): resume with the graph it was "
+                    "made with, or start a new run from its weights with --init",
+                    what, graph->name(), header.graph_fingerprint, found));
+  }
+  if (epochs > 0) header.train.epochs = epochs;
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
+  auto trainer = std::make_unique<CpuTrainer>(std::move(graph), header, run, std::move(made));
+  HONE_RETURN_IF_ERROR(trainer->MakePipeline());
+  HONE_RETURN_IF_ERROR(trainer->Restore(file, what, header));
+  return std::unique_ptr<Trainer>(std::move(trainer));
+}
+
+}  // namespace hone::gnn
