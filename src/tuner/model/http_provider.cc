@@ -102,12 +102,15 @@ class HttpProvider : public ModelProvider {
   struct Spending {
     TokenUsage total, discarded;
     int64_t cached_input = 0;
+    int64_t longest_input = 0;  // of one attempt
 
     void Add(const StreamedReply& reply, const ModelRequest& request) {
       int64_t input = 0;
       for (const ModelMessage& m : request.messages) input += EstimateTokens(m.text);
       total.estimated = total.estimated || !reply.input_tokens || !reply.output_tokens;
-      total.input += reply.input_tokens.value_or(input);
+      input = reply.input_tokens.value_or(input);
+      total.input += input;
+      longest_input = std::max(longest_input, input);
       total.output += reply.output_tokens.value_or(reply.TokensSoFar());
       cached_input += reply.cached_input_tokens;
     }
@@ -260,8 +263,8 @@ class HttpProvider : public ModelProvider {
     reply.provider = endpoint_.provider;
     reply.model = endpoint_.redactor.Message(streamed.model.empty() ? endpoint_.model : streamed.model.substr(0, 200));
     reply.seconds = seconds;
-    reply.cost_known = price_.has_value();
-    if (price_) reply.cost_usd = CostUsd(*price_, reply.usage.input, spending.cached_input, reply.usage.output);
+    reply.cost_known = price_ && (price_->up_to_input == 0 || spending.longest_input <= price_->up_to_input);
+    if (reply.cost_known) reply.cost_usd = CostUsd(*price_, reply.usage.input, spending.cached_input, reply.usage.output);
   }
 
   const std::unique_ptr<ChatWire> wire_;

@@ -77,6 +77,10 @@ Result<PriceTable> PriceTable::Parse(std::string_view toml, std::string_view fil
     price.input = Dollars(table, "input");
     price.output = Dollars(table, "output");
     price.cached_input = table.Has("cached_input") ? Dollars(table, "cached_input") : price.input;
+    price.up_to_input = table.Integer("up_to_input").value_or(0);
+    if (table.Has("up_to_input") && price.up_to_input <= 0) {
+      table.Error("up_to_input", "the longest prompt in tokens that this is the price of; leave it out for any");
+    }
     table.Finish();
     result.prices_.push_back(std::move(price));
   }
