@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Seconds of a GraphSAGE epoch and of sampled inference on one GPU, everything in device memory. JSON to standard
+// output: every repetition, the median, and the conditions.
+#include <cuda_runtime_api.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "gnn/cuda/sage_engine.h"
+
+int main(int argc, char** argv) {
+  using namespace hone;
+  using namespace hone::gnn;
+  std::string name = "synthetic:papers100M?scale=0.1&seed=1";
+  cuda::SageEngineOptions options;
+  int epochs = 5, hidden = 256, layers = 3;
+  CLI::App app{"Times GraphSAGE epochs and sampled inference on one GPU."};
+  app.add_option("graph", name);
+  app.add_option("--epochs", epochs);
+  app.add_option("--hidden", hidden);
+  app.add_option("--batch", options.batch);
+  app.add_option("--fanout", options.fanouts)->delimiter(',');
+  app.add_option("--eval-fanout", options.eval_fanouts)->delimiter(',');
+  app.add_flag("--fp32", options.fp32);
+  CLI11_PARSE(app, argc, argv);
+  const auto now = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+  const auto fail = [](const Status& status) {
+    std::fprintf(stderr, "gnn_gpu_epoch: %s\n", status.message().c_str());
+    return 3;
+  };
+  layers = static_cast<int>(options.fanouts.size());
+  const double opened = now();
+  Result<std::shared_ptr<const Graph>> graph = OpenGraph(name);
+  if (!graph.ok()) return fail(graph.status());
+  ModelOptions shape;
+  shape.in_width = (*graph)->features().width;
+  shape.hidden = hidden;
+  shape.num_classes = (*graph)->num_classes();
+  shape.layers = layers;
+  shape.seed = 1;
+  Result<std::unique_ptr<Model<float>>> model = MakeModel(shape);
+  if (!model.ok()) return fail(model.status());
+  const double built = now();
+  Result<std::unique_ptr<cuda::SageEngine>> engine = cuda::MakeSageEngine(**graph, **model, options);
+  if (!engine.ok()) return fail(engine.status());
+  const double ready = now();
+  cudaDeviceProp properties{};
+  (void)cudaGetDeviceProperties(&properties, 0);
+
+  nlohmann::json report = {{"graph", name},
+                           {"device", properties.name},
+                           {"nodes", (*graph)->structure().num_nodes},
+                           {"edges", (*graph)->structure().num_edges()},
+                           {"train_nodes", (*graph)->train_nodes().size()},
+                           {"fanouts", options.fanouts},
+                           {"batch", options.batch},
+                           {"hidden", hidden},
+                           {"compute", options.fp32 ? "fp32" : "bf16"},
+                           {"open_seconds", built - opened},
+                           {"setup_seconds", ready - built},
+                           {"device_bytes", (*engine)->device_bytes()}};
+  const auto spread = [](std::vector<double> seconds, int64_t steps) {
+    nlohmann::json all = seconds;
+    std::sort(seconds.begin(), seconds.end());
+    const double median = seconds[seconds.size() / 2];
+    return nlohmann::json{{"seconds", all}, {"median_seconds", median}, {"steps", steps},
+                          {"median_ms_a_step", median / static_cast<double>(steps) * 1e3}};
+  };
+  std::vector<double> seconds;
+  nlohmann::json losses = nlohmann::json::array();
+  int64_t steps = 0, larger = 0;
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    Result<cuda::EpochOnDevice> result = (*engine)->TrainEpoch(static_cast<uint32_t>(epoch));
+    if (!result.ok()) return fail(result.status());
+    seconds.push_back(result->seconds);
+    losses.push_back({result->mean_loss, result->accuracy});
+    steps = result->steps;
+    larger += result->larger;
+  }
+  report["train"] = spread(seconds, steps);
+  report["train"]["loss_and_accuracy"] = losses;
+  report["train"]["steps_in_larger_envelope"] = larger;
+  seconds.clear();
+  double accuracy = 0;
+  for (int i = 0; i < 3; ++i) {
+    Result<cuda::EpochOnDevice> result = (*engine)->Evaluate((*graph)->test_nodes(), nullptr);
+    if (!result.ok()) return fail(result.status());
+    seconds.push_back(result->seconds);
+    accuracy = result->accuracy;
+    steps = result->steps;
+  }
+  report["inference"] = spread(seconds, steps);
+  report["inference"]["fanouts"] = options.eval_fanouts;
+  report["inference"]["nodes"] = (*graph)->test_nodes().size();
+  report["inference"]["accuracy"] = accuracy;
+  std::printf("%s\n", report.dump(1).c_str());
+  return 0;
+}

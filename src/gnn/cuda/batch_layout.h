@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a sampled batch lies in device memory, and what the kernels of a step know of one another.
+//
+// Nothing here is sized by the host at run time: buffers hold the most that a batch may need (its envelope), sizes
+// live beside them on the device, and a kernel launched for the envelope does nothing past the size. Rows have a
+// fixed stride of `fanout` slots, so a row's place needs no prefix sum.
+#pragma once
+
+#include <cstdint>
+
+namespace hone::gnn::cuda {
+
+inline constexpr int kMaxHops = 8;
+
+// Kernels take these by value: plain pointers into memory that somebody else owns.
+struct GraphOnDevice {
+  const int64_t* row_offsets;  // [num_nodes + 1]
+  const int32_t* columns;
+  const int32_t* labels;       // [num_nodes]; kNoLabel where there is none
+  const void* features;        // fp32, fp16 or bf16 rows
+  int64_t num_nodes;
+  int64_t feature_stride;      // elements
+  int32_t feature_vectors;     // 8-element vectors that hold the width; elements past the width are zero
+};
+
+// Where steps come from: seeds are train[permutation(epoch)(step * batch + i)].
+struct SeedsOnDevice {
+  const int32_t* nodes;
+  int64_t count;
+  int32_t batch;
+  int32_t in_order;  // 1: no permutation (inference)
+};
+
+// One per trainer. `halt` also lies in memory that the host can poll.
+struct RunState {
+  uint64_t seed;
+  uint32_t epoch;
+  uint32_t next_sample_step;  // the step that the next BeginBatch takes
+  uint32_t steps;             // in this epoch
+  uint32_t table_tag;
+  uint32_t halt;              // a batch did not fit its envelope: nothing moves until the host has seen it
+  uint32_t trained_steps;     // in this epoch
+  int64_t adam_step;          // over the run
+  float learning_rate;
+  double loss_sum;            // over the epoch, of batch means weighted by seeds
+  int64_t correct;
+  int64_t counted;
+};
+
+// One per batch buffer.
+struct BatchHeader {
+  uint32_t valid;
+  uint32_t step;
+  uint32_t epoch;
+  uint32_t tag;
+  int32_t hop_nodes[kMaxHops + 1];  // nodes known after hop h
+};
+
+// 16 bytes an entry in two arrays: never cleared, an entry counts when its tag is the batch's.
+//   keys    tag << 32 | node
+//   values  ~tag << 32 | rank; atomicMin so prefers the newest tag, then the lowest rank. A known node's rank is its
+//           local id, a new one's is kNewRank + the slot that found it, until the slot that keeps it gives the id.
+struct NodeTable {
+  unsigned long long* keys;
+  unsigned long long* values;
+  uint32_t mask;
+};
+inline constexpr uint32_t kNewRank = 1u << 30;
+
+// An inner hop: what it drew, by destination and by source.
+struct HopOnDevice {
+  int32_t fanout;
+  int32_t rows;     // envelope of destinations
+  int32_t sources;  // envelope of sources
+  uint32_t* entries;     // [rows * fanout] table entry of the slot; ~0: no slot
+  int32_t* columns;      // [rows * fanout] local source id; -1: no slot
+  int32_t* counts;       // [rows] slots used
+  uint32_t* slot_keys;   // [rows * fanout] source of each slot (envelope `sources` where there is none): sort input
+  uint32_t* sorted_keys;
+  uint32_t* slots;         // [rows * fanout] 0, 1, 2, …
+  uint32_t* sorted_slots;  // slots by source, ascending within one
+  int32_t* first;          // [sources] where a source's slots begin in sorted_slots
+  int32_t* end;          // [sources] and where they end; first == end: nobody drew it
+  int32_t* tile_counts;    // [tiles + 1] scratch of the numbering
+};
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/cuda/cuda_support.h"
+
+namespace hone::gnn::cuda {
+
+Status CudaStatus(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return Status::Ok();
+  std::string call(what);
+  if (const size_t bracket = call.find('('); bracket != std::string::npos) call.resize(bracket);
+  const std::string message = call + ": " + cudaGetErrorString(error);
+  switch (error) {
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoDevice:
+      return Status::Unavailable(message + "; the GPU engine needs an NVIDIA driver and a GPU, --device cpu needs neither");
+    case cudaErrorMemoryAllocation:
+      return Status::ResourceExhausted(message);
+    default:
+      return Status::Device(message);
+  }
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every file of the GPU engine needs of the CUDA runtime: errors as Status, memory with an owner.
+//
+// The runtime is linked statically and finds the driver when it is first called, so a program with this code starts
+// on machines without a GPU; the first call then says what is missing.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hone/base/status.h"
+
+namespace hone::gnn::cuda {
+
+// kUnavailable without a driver or a device, kResourceExhausted for memory, else kDevice; with the runtime's text.
+Status CudaStatus(cudaError_t error, const char* what);
+
+#define HONE_CUDA_RETURN_IF_ERROR(call)                                                        \
+  do {                                                                                         \
+    const cudaError_t hone_cuda_error_ = (call);                                               \
+    if (hone_cuda_error_ != cudaSuccess) return ::hone::gnn::cuda::CudaStatus(hone_cuda_error_, #call); \
+  } while (false)
+
+// Owns `count` elements of device memory; zeroed when made, so that no row is ever a NaN nobody wrote.
+template <typename T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  DeviceArray(DeviceArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    if (this != &other) {
+      Free();
+      data_ = std::exchange(other.data_, nullptr);
+      count_ = std::exchange(other.count_, 0);
+    }
+    return *this;
+  }
+  ~DeviceArray() { Free(); }
+
+  Status Allocate(int64_t count) {
+    Free();
+    if (count == 0) return Status::Ok();
+    HONE_CUDA_RETURN_IF_ERROR(cudaMalloc(reinterpret_cast<void**>(&data_), static_cast<size_t>(count) * sizeof(T)));
+    count_ = count;
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemset(data_, 0, static_cast<size_t>(count) * sizeof(T)));
+    return Status::Ok();
+  }
+  Status Upload(const T* host, int64_t count) {
+    if (count_ < count) HONE_RETURN_IF_ERROR(Allocate(count));
+    if (count > 0) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(data_, host, static_cast<size_t>(count) * sizeof(T), cudaMemcpyHostToDevice));
+    }
+    return Status::Ok();
+  }
+  Status Download(std::vector<T>& host) const {
+    host.resize(static_cast<size_t>(count_));
+    if (count_ > 0) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(host.data(), data_, static_cast<size_t>(count_) * sizeof(T), cudaMemcpyDeviceToHost));
+    }
+    return Status::Ok();
+  }
+
+  T* get() const { return data_; }
+  int64_t size() const { return count_; }
+
+ private:
+  void Free() {
+    if (data_ != nullptr) cudaFree(data_);  // an error here is one that an earlier call has told already
+    data_ = nullptr;
+    count_ = 0;
+  }
+  T* data_ = nullptr;
+  int64_t count_ = 0;
+};
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device code shared by the kernels: eight elements at a time in every dtype, and dropout's mask.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "base/philox.h"
+
+namespace hone::gnn::cuda {
+
+inline constexpr unsigned kFullWarp = 0xffffffffu;
+
+struct Float8 {
+  float v[8];
+};
+
+// 16 bytes (32 for float) at a multiple of their size.
+__device__ inline Float8 Load8(const float* p) {
+  const float4 a = __ldg(reinterpret_cast<const float4*>(p)), b = __ldg(reinterpret_cast<const float4*>(p) + 1);
+  return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+}
+__device__ inline Float8 Load8(const __half* p) {
+  const uint4 raw = __ldg(reinterpret_cast<const uint4*>(p));
+  const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+  Float8 out;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float2 f = __half22float2(*reinterpret_cast<const __half2*>(&words[i]));
+    out.v[2 * i] = f.x;
+    out.v[2 * i + 1] = f.y;
+  }
+  return out;
+}
+__device__ inline Float8 Load8(const __nv_bfloat16* p) {
+  const uint4 raw = __ldg(reinterpret_cast<const uint4*>(p));
+  const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+  Float8 out;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    out.v[2 * i] = __uint_as_float(words[i] << 16);
+    out.v[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+  }
+  return out;
+}
+__device__ inline void Store8(float* p, const Float8& x) {
+  reinterpret_cast<float4*>(p)[0] = make_float4(x.v[0], x.v[1], x.v[2], x.v[3]);
+  reinterpret_cast<float4*>(p)[1] = make_float4(x.v[4], x.v[5], x.v[6], x.v[7]);
+}
+__device__ inline void Store8(__nv_bfloat16* p, const Float8& x) {
+  uint32_t words[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(x.v[2 * i], x.v[2 * i + 1]);
+    words[i] = *reinterpret_cast<const uint32_t*>(&pair);
+  }
+  *reinterpret_cast<uint4*>(p) = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// The mask of ops/dropout.h for eight columns of one node: multiplies by `scale` what is kept and zeroes the rest.
+struct DropoutKey {
+  uint64_t key;        // seed with the domain folded in
+  uint32_t step, epoch;
+  uint32_t place;      // layer << 24 | site << 16
+  uint32_t threshold;  // of 65,536; 0: nothing is dropped
+  float scale;
+};
+__device__ inline void Drop8(const DropoutKey& dropout, uint32_t node, uint32_t vector, Float8& x) {
+  if (dropout.threshold == 0) return;
+  const PhiloxWords words = Philox4x32(dropout.key, {node, dropout.step, dropout.epoch, dropout.place | vector});
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const uint32_t bits = i % 2 == 0 ? words[static_cast<size_t>(i / 2)] & 0xffffu : words[static_cast<size_t>(i / 2)] >> 16;
+    x.v[i] = bits >= dropout.threshold ? x.v[i] * dropout.scale : 0.0f;
+  }
+}
+
+}  // namespace hone::gnn::cuda

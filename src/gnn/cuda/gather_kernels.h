@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inner layers' aggregation over a sampled hop, forward and backward, with activation and dropout on the fly.
+//
+// A layer keeps its pre-activation Z only. Whoever reads a row applies ReLU and the dropout mask as it loads, which
+// costs arithmetic that the memory bus hides and saves writing and reading every activation once more.
+// All functions enqueue on `stream`; T is float or bf16 (`element`); widths are multiples of 8.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "gnn/cuda/batch_layout.h"
+#include "gnn/cuda/sample_kernels.h"
+
+namespace hone::gnn::cuda {
+
+// What a reader applies to a row of Z. threshold 0: no dropout.
+struct ActivationOnLoad {
+  uint32_t layer = 0;      // of the mask's key
+  uint32_t site = 0;
+  uint32_t threshold = 0;  // of 65,536
+  float scale = 1;
+};
+
+// out [hop.rows, 2 * width]: row i = [mean over its slots of f(z[column]) | f(z[i])], f = dropout(relu(·)).
+//   z [hop.sources, width]. Rows past the batch's size are left as they are.
+cudaError_t EnqueueGatherMean(const HopOnDevice& hop, int number, Element element, const void* z, int32_t width,
+                              const ActivationOnLoad& activation, const RunState* state, const BatchHeader* header,
+                              const int32_t* nodes, void* out, cudaStream_t stream);
+
+// Gradient of the above: grad_z [padded_sources, width] = f'(z) * (what the slots of a source passed on + its own
+// part). Sums in slot order. Rows at or past the batch's sources become zero, up to `padded_sources`.
+//   grad_out [hop.rows, 2 * width]
+cudaError_t EnqueueGatherMeanBackward(const HopOnDevice& hop, int number, Element element, const void* grad_out,
+                                      const void* z, int32_t width, int32_t padded_sources,
+                                      const ActivationOnLoad& activation, const RunState* state,
+                                      const BatchHeader* header, const int32_t* nodes, void* grad_z,
+                                      cudaStream_t stream);
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of learn_kernels.h.
+#include "gnn/cuda/learn_kernels.h"
+
+#include "gnn/cuda/device_math.cuh"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr int kBlock = 256;
+
+__device__ float WarpSum(float x) {
+  for (int offset = 16; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
+  return x;
+}
+
+__device__ void Put(float* p, float x) { *p = x; }
+__device__ void Put(__nv_bfloat16* p, float x) { *p = __float2bfloat16_rn(x); }
+
+template <typename T>
+__global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* header, const int32_t* nodes,
+                                  const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
+                                  T* grad, float* row_loss, int32_t* row_correct, int32_t* predictions) {
+  const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  if (row >= padded_rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t rows = header->valid != 0 ? header->hop_nodes[0] : 0;
+  const int32_t label = row < rows ? labels[nodes[row]] : -1;
+  const float* x = logits + static_cast<int64_t>(row) * stride;
+  T* g = grad == nullptr ? nullptr : grad + static_cast<int64_t>(row) * stride;
+  float largest = -INFINITY;
+  int32_t best = 0;
+  if (row < rows) {
+    for (int32_t c = lane; c < classes; c += 32) {
+      if (x[c] > largest) {
+        largest = x[c];
+        best = c;
+      }
+    }
+    for (int offset = 16; offset > 0; offset /= 2) {  // the lowest class of equals
+      const float other = __shfl_xor_sync(kFullWarp, largest, offset);
+      const int32_t other_best = __shfl_xor_sync(kFullWarp, best, offset);
+      if (other > largest || (other == largest && other_best < best)) {
+        largest = other;
+        best = other_best;
+      }
+    }
+    if (lane == 0 && predictions != nullptr) predictions[static_cast<int64_t>(header->step) * batch + row] = best;
+  }
+  if (label < 0) {
+    if (g != nullptr) {
+      for (int32_t c = lane; c < stride; c += 32) Put(g + c, 0.0f);
+    }
+    if (lane == 0) {
+      row_loss[row] = 0;
+      row_correct[row] = -1;
+    }
+    return;
+  }
+  float sum = 0;
+  for (int32_t c = lane; c < classes; c += 32) sum += __expf(x[c] - largest);
+  sum = WarpSum(sum);
+  const float inverse = 1.0f / (sum * static_cast<float>(rows));
+  if (g != nullptr) {
+    for (int32_t c = lane; c < stride; c += 32) {
+      float p = c < classes ? __expf(x[c] - largest) * inverse : 0.0f;
+      if (c == label) p -= 1.0f / static_cast<float>(rows);
+      Put(g + c, p);
+    }
+  }
+  if (lane == 0) {
+    row_loss[row] = logf(sum) + largest - x[label];
+    row_correct[row] = best == label ? 1 : 0;
+  }
+}
+
+template <typename T>
+__global__ void AdamKernel(AdamOptions options, const RunState* state, const BatchHeader* header, int64_t count,
+                           const float* gradient, float* master, float* moment1, float* moment2, T* compute) {
+  if (header->valid == 0) return;
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const float t = static_cast<float>(state->adam_step + 1);
+  const float correction1 = 1.0f - powf(options.beta1, t);
+  const float correction2 = sqrtf(1.0f - powf(options.beta2, t));
+  const float weight = master[i];
+  const float g = gradient[i] + options.weight_decay * weight;
+  const float m = options.beta1 * moment1[i] + (1.0f - options.beta1) * g;
+  const float v = options.beta2 * moment2[i] + (1.0f - options.beta2) * g * g;
+  moment1[i] = m;
+  moment2[i] = v;
+  const float updated = weight - state->learning_rate / correction1 * m / (sqrtf(v) / correction2 + options.epsilon);
+  master[i] = updated;
+  Put(compute + i, updated);
+}
+
+// One block: the sums have one order.
+__global__ void FinishStepKernel(RunState* state, const BatchHeader* header, const float* row_loss,
+                                 const int32_t* row_correct, bool trains) {
+  __shared__ double losses[kBlock];
+  __shared__ int32_t right[kBlock], counted[kBlock];
+  if (header->valid == 0) return;
+  double loss = 0;
+  int32_t hits = 0, all = 0;
+  for (int32_t row = static_cast<int32_t>(threadIdx.x); row < header->hop_nodes[0]; row += kBlock) {
+    if (row_correct[row] < 0) continue;
+    loss += row_loss[row];
+    hits += row_correct[row];
+    ++all;
+  }
+  losses[threadIdx.x] = loss;
+  right[threadIdx.x] = hits;
+  counted[threadIdx.x] = all;
+  __syncthreads();
+  for (unsigned half = kBlock / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      losses[threadIdx.x] += losses[threadIdx.x + half];
+      right[threadIdx.x] += right[threadIdx.x + half];
+      counted[threadIdx.x] += counted[threadIdx.x + half];
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x != 0) return;
+  state->loss_sum += losses[0];
+  state->correct += right[0];
+  state->counted += counted[0];
+  ++state->trained_steps;
+  if (trains) ++state->adam_step;
+}
+
+}  // namespace
+
+cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* header, const int32_t* nodes,
+                               const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
+                               Element element, void* grad, float* row_loss, int32_t* row_correct, int32_t* predictions,
+                               cudaStream_t stream) {
+  const int blocks = (padded_rows + kBlock / 32 - 1) / (kBlock / 32);
+  if (element == Element::kFloat32) {
+    SoftmaxLossKernel<<<blocks, kBlock, 0, stream>>>(graph.labels, header, nodes, logits, classes, stride, padded_rows, batch,
+                                                     static_cast<float*>(grad), row_loss, row_correct, predictions);
+  } else {
+    SoftmaxLossKernel<<<blocks, kBlock, 0, stream>>>(graph.labels, header, nodes, logits, classes, stride, padded_rows, batch,
+                                                     static_cast<__nv_bfloat16*>(grad), row_loss, row_correct, predictions);
+  }
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueAdam(const AdamOptions& options, const RunState* state, const BatchHeader* header, int64_t count,
+                        const float* gradient, float* master, float* moment1, float* moment2, Element element,
+                        void* compute, cudaStream_t stream) {
+  const int blocks = static_cast<int>((count + kBlock - 1) / kBlock);
+  if (element == Element::kFloat32) {
+    AdamKernel<<<blocks, kBlock, 0, stream>>>(options, state, header, count, gradient, master, moment1, moment2,
+                                              static_cast<float*>(compute));
+  } else {
+    AdamKernel<<<blocks, kBlock, 0, stream>>>(options, state, header, count, gradient, master, moment1, moment2,
+                                              static_cast<__nv_bfloat16*>(compute));
+  }
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const float* row_loss,
+                              const int32_t* row_correct, bool trains, cudaStream_t stream) {
+  FinishStepKernel<<<1, kBlock, 0, stream>>>(state, header, row_loss, row_correct, trains);
+  return cudaPeekAtLastError();
+}
+
+}  // namespace hone::gnn::cuda

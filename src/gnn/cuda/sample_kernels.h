@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Neighbor sampling on the GPU, draw for draw the CPU's (sample/draw.h), without a synchronisation.
+//
+// A hop: every row draws its slots and puts the nodes it met into a hash table in L2; a node's lowest slot keeps it;
+// slots that keep one are numbered in order (two passes over tile counts), which gives the CPU's local ids; slots then
+// read their node's id. The table is never cleared (tags), and the structure by source, which the backward pass
+// walks, comes from a stable sort of the slots, so that sums have one order.
+// All functions enqueue on `stream` and return; launches are for the envelopes, kernels stop at the device's sizes.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "gnn/cuda/batch_layout.h"
+
+namespace hone::gnn::cuda {
+
+// Takes the next step: its number, its seeds (local ids 0, 1, …) into `nodes` and the table. Invalid when the run is
+// halted or the epoch is over.
+cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, const NodeTable& table, RunState* state, BatchHeader* header,
+                              int32_t* nodes, cudaStream_t stream);
+
+// Hop `hop` (0 is next to the seeds): fills `out` and appends to `nodes`. Past the envelope it sets state->halt (also
+// in *host_halt, mapped memory) and the batch becomes invalid. Fanout 1 to 32.
+cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const NodeTable& table, int hop, const HopOnDevice& out,
+                             RunState* state, volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes,
+                             cudaStream_t stream);
+
+// The structure by source. `scratch` of at least SortScratchBytes(out).
+size_t SortScratchBytes(const HopOnDevice& hop);
+cudaError_t EnqueueBySource(const HopOnDevice& hop, int hop_number, const BatchHeader* header, void* scratch,
+                            size_t scratch_bytes, cudaStream_t stream);
+
+enum class Element { kFloat32, kFloat16, kBFloat16 };
+
+// The outermost hop, fused with what it is for: draws `fanout` neighbors of each of the header's nodes and writes
+//   out [rows, 2 * 8 * feature_vectors] = [mean of their feature rows | the node's own row]
+// in `out_element`. The drawn ids are kept nowhere. `hop` is its number in the key; rows = hop_nodes[hop].
+cudaError_t EnqueueSampleMean(const GraphOnDevice& graph, Element feature_element, int hop, int fanout, int32_t rows,
+                              const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                              Element out_element, void* out, cudaStream_t stream);
+
+}  // namespace hone::gnn::cuda
