@@ -184,13 +184,16 @@ std::string Events(const std::vector<std::pair<std::string, std::string>>& event
 std::string OpenAiSays(const std::vector<std::string>& words, const std::string& finish, const std::string& eol) {
   const std::string head = R"({"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gpt-test-1",)";
   std::vector<std::pair<std::string, std::string>> events;
-  events.emplace_back("", head + R"("choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]})");
+  events.emplace_back(
+      "", head + R"("choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]})");
   for (const std::string& word : words) {
-    events.emplace_back("", head + R"("choices":[{"index":0,"delta":{"content":")" + word + R"("},"finish_reason":null}]})");
+    events.emplace_back(
+        "", head + R"("choices":[{"index":0,"delta":{"content":")" + word + R"("},"finish_reason":null}]})");
   }
   events.emplace_back("", head + R"("choices":[{"index":0,"delta":{},"finish_reason":")" + finish + R"("}]})");
-  events.emplace_back("", head + R"("choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":200,"total_tokens":1200,)"
-                                 R"("prompt_tokens_details":{"cached_tokens":400}}})");
+  events.emplace_back(
+      "", head + R"("choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":200,"total_tokens":1200,)"
+                 R"("prompt_tokens_details":{"cached_tokens":400}}})");
   events.emplace_back("", "[DONE]");
   return Events(events, eol);
 }
@@ -206,9 +209,9 @@ std::string AnthropicSays(const std::vector<std::string>& words, const std::stri
                       R"({"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}})");
   events.emplace_back("ping", R"({"type":"ping"})");
   for (const std::string& word : words) {
-    events.emplace_back("content_block_delta",
-                        R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + word +
-                            R"("}})");
+    events.emplace_back(
+        "content_block_delta",
+        R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + word + R"("}})");
   }
   events.emplace_back("content_block_stop", R"({"type":"content_block_stop","index":0})");
   events.emplace_back("message_delta", R"({"type":"message_delta","delta":{"stop_reason":")" + stop_reason +

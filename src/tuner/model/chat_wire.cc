@@ -76,7 +76,9 @@ WireError ReadWireError(std::string_view body) {
   error.message = inner.is_string() ? inner.get<std::string>() : TextOf(source, "message");
   if (error.message.empty()) {
     const Json& detail = Member(json, "detail");
-    error.message = detail.is_null() ? DumpWireJson(json) : detail.is_string() ? TextOf(json, "detail") : DumpWireJson(detail);
+    error.message = detail.is_null()     ? DumpWireJson(json)
+                    : detail.is_string() ? TextOf(json, "detail")
+                                         : DumpWireJson(detail);
   }
   error.message = OneLine(error.message);
   error.type = TextOf(source, "type");

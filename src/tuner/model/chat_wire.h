@@ -21,9 +21,9 @@ namespace hone {
 
 // An error as a service words it. Empty fields were not given.
 struct WireError {
-  int status = 0;       // an HTTP status named inside the error, if any
-  std::string type;     // "overloaded_error", "invalid_request_error", …
-  std::string code;     // "rate_limit_exceeded", "model_not_found", …
+  int status = 0;    // an HTTP status named inside the error, if any
+  std::string type;  // "overloaded_error", "invalid_request_error", …
+  std::string code;  // "rate_limit_exceeded", "model_not_found", …
   std::string message;
 };
 // Reads an error body of any service: {"error":{…}}, {"error":"…"}, {"message":…}, {"detail":…}; other text is the
@@ -36,7 +36,7 @@ struct StreamedReply {
   int64_t thought_bytes = 0;  // reasoning that was streamed; counted, not kept
   std::string model;
   std::optional<FinishReason> finish;
-  bool ended = false;            // the service said that this is all
+  bool ended = false;                                  // the service said that this is all
   std::optional<int64_t> input_tokens, output_tokens;  // as the service counts; input includes the cached
   int64_t cached_input_tokens = 0;                     // read from the service's cache, at a lower price
   std::optional<WireError> error;                      // an error event inside the stream
@@ -58,7 +58,7 @@ struct WireAllowances {
 class ChatWire {
  public:
   virtual ~ChatWire() = default;
-  virtual std::string Provider() const = 0;         // "openai"
+  virtual std::string Provider() const = 0;  // "openai"
   virtual std::string DefaultBaseUrl() const = 0;
   virtual std::string DefaultKeyVariable() const = 0;
   // `base_url` without a slash at its end.

@@ -89,8 +89,9 @@ AttemptFailure FailureOfEvent(const Endpoint& e, const WireError& error) {
   if (status == 0 && Contains(kind, "not_found")) status = 404;
   if (status == 0 && (Contains(kind, "invalid") || Contains(kind, "context_length"))) status = 400;
   if (status != 0) return FailureOfStatus(e, status, error, std::nullopt);
-  AttemptFailure failure = Fail(e, StatusCode::kUnavailable, !OutOfMoney(error),
-                                fmt::format("{} at {} broke off with an error: {}", e.Name(), e.base_url, Words(error)));
+  AttemptFailure failure =
+      Fail(e, StatusCode::kUnavailable, !OutOfMoney(error),
+           fmt::format("{} at {} broke off with an error: {}", e.Name(), e.base_url, Words(error)));
   return failure;
 }
 
@@ -140,10 +141,9 @@ std::optional<WireAllowances> Concede(const WireAllowances& sent, int64_t asked_
     next.max_completion_tokens = false;
   } else if (sent.temperature && Contains(message, "temperature")) {
     next.temperature = false;
-  } else if (asked_tokens > 1024 &&
-             (Contains(message, "max_tokens") || Contains(message, "max_completion_tokens") ||
-              Contains(message, "output tokens") || Contains(message, "completion tokens") ||
-              Contains(message, "context length") || Contains(message, "context window"))) {
+  } else if (asked_tokens > 1024 && (Contains(message, "max_tokens") || Contains(message, "max_completion_tokens") ||
+                                     Contains(message, "output tokens") || Contains(message, "completion tokens") ||
+                                     Contains(message, "context length") || Contains(message, "context window"))) {
     // Half at a time: what fits depends on the prompt, and the wording on the service.
     next.max_tokens = std::max<int64_t>(1024, asked_tokens / 2);
   } else {

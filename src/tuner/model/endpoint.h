@@ -31,8 +31,8 @@ struct Endpoint {
 
 // Why an attempt brought no reply.
 struct AttemptFailure {
-  Status status;             // redacted, for the user, without the attempts' number
-  bool retry = false;        // asking again may help
+  Status status;                       // redacted, for the user, without the attempts' number
+  bool retry = false;                  // asking again may help
   std::optional<double> wait_seconds;  // what the service asked for
 };
 

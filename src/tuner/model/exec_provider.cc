@@ -123,8 +123,8 @@ class ExecProvider : public ModelProvider {
     reply.provider = "exec";
     reply.seconds = seconds;
     reply.cost_known = false;
-    const bool maybe_json = out.find_first_not_of(" \t\r\n") != std::string::npos &&
-                            out[out.find_first_not_of(" \t\r\n")] == '{';
+    const bool maybe_json =
+        out.find_first_not_of(" \t\r\n") != std::string::npos && out[out.find_first_not_of(" \t\r\n")] == '{';
     const nlohmann::json json = maybe_json ? ParseWireJson(out) : nlohmann::json();
     const bool structured = Member(json, "text").is_string();
     reply.text = structured ? TextOf(json, "text") : RepairUtf8(out);

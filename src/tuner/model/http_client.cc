@@ -78,9 +78,8 @@ struct Deadline {
 };
 Deadline NextDeadline(const HttpRequest& request, const Transfer& transfer, double start) {
   Deadline next{start + request.total_seconds, HttpEnd::kOutOfTime};
-  const Deadline silence = transfer.last_byte
-                               ? Deadline{*transfer.last_byte + request.stall_seconds, HttpEnd::kStalled}
-                               : Deadline{start + request.first_byte_seconds, HttpEnd::kSilent};
+  const Deadline silence = transfer.last_byte ? Deadline{*transfer.last_byte + request.stall_seconds, HttpEnd::kStalled}
+                                              : Deadline{start + request.first_byte_seconds, HttpEnd::kSilent};
   return silence.at < next.at ? silence : next;
 }
 

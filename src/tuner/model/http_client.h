@@ -31,21 +31,21 @@ struct HttpRequest {
 };
 
 enum class HttpEnd {
-  kWhole,         // the answer came to its end
-  kStopped,       // on_bytes had enough
-  kNotReached,    // no connection: name, route, refusal, TLS
-  kDropped,       // the connection broke before the end
-  kSilent,        // nothing came within first_byte_seconds
-  kStalled,       // bytes came, then none for stall_seconds
-  kOutOfTime,     // total_seconds
-  kCancelled,     // `stop`
+  kWhole,       // the answer came to its end
+  kStopped,     // on_bytes had enough
+  kNotReached,  // no connection: name, route, refusal, TLS
+  kDropped,     // the connection broke before the end
+  kSilent,      // nothing came within first_byte_seconds
+  kStalled,     // bytes came, then none for stall_seconds
+  kOutOfTime,   // total_seconds
+  kCancelled,   // `stop`
 };
 
 struct HttpResponse {
   int status = 0;                              // 0: no answer line came
   std::map<std::string, std::string> headers;  // names in lower case; of the last answer, not of a proxy's
   HttpEnd end = HttpEnd::kWhole;
-  std::string detail;  // libcurl's own words when the end is kNotReached or kDropped
+  std::string detail;        // libcurl's own words when the end is kNotReached or kDropped
   bool certificate = false;  // kNotReached because the server's certificate was not accepted
 };
 

@@ -27,7 +27,7 @@ struct Attempt {
   HttpResponse response;
   std::string error_body;  // of an HTTP error status
   bool too_long = false;
-  std::string stray;       // the beginning of a body that is neither stream nor JSON
+  std::string stray;  // the beginning of a body that is neither stream nor JSON
 };
 
 class HttpProvider : public ModelProvider {
@@ -51,7 +51,8 @@ class HttpProvider : public ModelProvider {
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                               std::stop_token stop) override {
     const Stopwatch watch;
-    const double limit = request_seconds_ > 0 ? std::min(request_seconds_, request.limit_seconds) : request.limit_seconds;
+    const double limit =
+        request_seconds_ > 0 ? std::min(request_seconds_, request.limit_seconds) : request.limit_seconds;
     WireAllowances allowances = Learnt();
     ModelReply reply;
     Spending spending;
@@ -77,9 +78,8 @@ class HttpProvider : public ModelProvider {
       if (!failure.retry) return failure.status;
       reply.notes.push_back(failure.status.message());
       if (++failures > max_retries_) {
-        return Status(failure.status.code(),
-                      fmt::format("{}; given up after {} attempt{}{}", failure.status.message(), failures,
-                                  failures == 1 ? "" : "s", spending.Lost()));
+        return Status(failure.status.code(), fmt::format("{}; given up after {} attempt{}{}", failure.status.message(),
+                                                         failures, failures == 1 ? "" : "s", spending.Lost()));
       }
       const double wait = failure.wait_seconds ? *failure.wait_seconds : Backoff(failures);
       if (watch.Seconds() + wait >= limit) {
@@ -170,8 +170,8 @@ class HttpProvider : public ModelProvider {
       }
       if (body == Body::kUnknown) {
         const auto type = response.headers.find("content-type");
-        const bool json = type != response.headers.end() && (type->second.starts_with("application/json") ||
-                                                             type->second.starts_with("text/html"));
+        const bool json = type != response.headers.end() &&
+                          (type->second.starts_with("application/json") || type->second.starts_with("text/html"));
         body = json ? Body::kWhole : Body::kStream;
       }
       if (body == Body::kWhole) {
@@ -187,8 +187,9 @@ class HttpProvider : public ModelProvider {
     events.on_tick = [&] {
       if (!progress || watch.Seconds() < shown + kProgressSeconds) return;
       shown = watch.Seconds();
-      progress({shown, attempt.reply.TokensSoFar(),
-                fmt::format("{} {}", endpoint_.Name(), attempt.reply.TokensSoFar() > 0 ? "is answering" : "is thinking")});
+      progress(
+          {shown, attempt.reply.TokensSoFar(),
+           fmt::format("{} {}", endpoint_.Name(), attempt.reply.TokensSoFar() > 0 ? "is answering" : "is thinking")});
     };
     HONE_ASSIGN_OR_RETURN(attempt.response, HttpPost(http, events, stop));
     if (body == Body::kStream && attempt.response.end != HttpEnd::kStopped) parser.Finish(read);
@@ -221,8 +222,8 @@ class HttpProvider : public ModelProvider {
     const HttpResponse& response = attempt.response;
     const StreamedReply& reply = attempt.reply;
     if (attempt.too_long) {
-      return {Status::Unavailable(fmt::format("{} sent more than {} MiB in one answer", endpoint_.Name(),
-                                              kMaxReplyBytes >> 20)),
+      return {Status::Unavailable(
+                  fmt::format("{} sent more than {} MiB in one answer", endpoint_.Name(), kMaxReplyBytes >> 20)),
               false, std::nullopt};
     }
     if (response.status != 0 && response.status != 200) {
@@ -264,7 +265,8 @@ class HttpProvider : public ModelProvider {
     reply.model = endpoint_.redactor.Message(streamed.model.empty() ? endpoint_.model : streamed.model.substr(0, 200));
     reply.seconds = seconds;
     reply.cost_known = price_ && (price_->up_to_input == 0 || spending.longest_input <= price_->up_to_input);
-    if (reply.cost_known) reply.cost_usd = CostUsd(*price_, reply.usage.input, spending.cached_input, reply.usage.output);
+    if (reply.cost_known)
+      reply.cost_usd = CostUsd(*price_, reply.usage.input, spending.cached_input, reply.usage.output);
   }
 
   const std::unique_ptr<ChatWire> wire_;
@@ -298,10 +300,10 @@ std::string FirstVariable(const std::vector<std::string>& environment, std::init
 
 Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOptions& options, Endpoint& endpoint) {
   // A key belongs to one service: to any other address goes only a key that the user named for it.
-  endpoint.key_variable = !model.key_variable.empty()      ? model.key_variable
+  endpoint.key_variable = !model.key_variable.empty()     ? model.key_variable
                           : !options.key_variable.empty() ? options.key_variable
-                          : endpoint.own_service           ? wire.DefaultKeyVariable()
-                                                           : "";
+                          : endpoint.own_service          ? wire.DefaultKeyVariable()
+                                                          : "";
   if (endpoint.key_variable.empty()) return Status::Ok();
   endpoint.key = Variable(options.environment, endpoint.key_variable).value_or("");
   const size_t first = endpoint.key.find_first_not_of(" \t\r\n");
@@ -317,9 +319,9 @@ Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOp
   }
   for (const char c : endpoint.key) {
     if (static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 127) {
-      return Status::InvalidArgument(fmt::format(
-          "the key in {} holds a blank, a line break or another character that no key has; set it again",
-          endpoint.key_variable));
+      return Status::InvalidArgument(
+          fmt::format("the key in {} holds a blank, a line break or another character that no key has; set it again",
+                      endpoint.key_variable));
     }
   }
   return Status::Ok();

@@ -7,7 +7,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <atomic>
@@ -56,13 +55,15 @@ struct Rig {
   }
   ModelProvider& provider() {
     if (!made) {
-      made = MakeHttpProvider(kind == "openai" ? MakeOpenAiWire() : MakeAnthropicWire(), {"m-1", "", ""}, options, hooks)
-                 .value();
+      made =
+          MakeHttpProvider(kind == "openai" ? MakeOpenAiWire() : MakeAnthropicWire(), {"m-1", "", ""}, options, hooks)
+              .value();
     }
     return *made;
   }
   Result<ModelReply> Ask(std::stop_token stop = {}) {
-    return provider().Complete(Request(), [this](const ModelProgress& p) { shown.push_back(p); }, stop);
+    return provider().Complete(
+        Request(), [this](const ModelProgress& p) { shown.push_back(p); }, stop);
   }
 
   std::string kind;
@@ -100,7 +101,8 @@ TEST_P(BothServices, AnAnswerIsReadWithItsCounts) {
 TEST_P(BothServices, PiecesMayEndInsideALineACharacterOrALineEnd) {
   const std::vector<std::string> words = {"größer ", "🚀", "\\n", "done"};
   for (const char* eol : {"\n", "\r\n", "\r"}) {
-    const std::string body = rig.kind == "openai" ? OpenAiSays(words, "stop", eol) : AnthropicSays(words, "end_turn", eol);
+    const std::string body =
+        rig.kind == "openai" ? OpenAiSays(words, "stop", eol) : AnthropicSays(words, "end_turn", eol);
     for (const size_t piece : {1, 2, 7}) {
       rig.server.Answer(Stream(body, piece));
       EXPECT_EQ(rig.Ask().value().text, "größer 🚀\ndone") << piece;
@@ -127,7 +129,8 @@ TEST_P(BothServices, BrokenUtf8IsReplaced) {
 }
 
 TEST_P(BothServices, ACutOffAndARefusalAreToldApart) {
-  rig.server.Answer(Stream(rig.kind == "openai" ? OpenAiSays({"half"}, "length") : AnthropicSays({"half"}, "max_tokens")));
+  rig.server.Answer(
+      Stream(rig.kind == "openai" ? OpenAiSays({"half"}, "length") : AnthropicSays({"half"}, "max_tokens")));
   EXPECT_EQ(rig.Ask().value().finish, FinishReason::kLength);
   rig.server.Answer(
       Stream(rig.kind == "openai" ? OpenAiSays({"no"}, "content_filter") : AnthropicSays({"no"}, "refusal")));
@@ -135,10 +138,11 @@ TEST_P(BothServices, ACutOffAndARefusalAreToldApart) {
 }
 
 TEST_P(BothServices, AWholeReplyWhereAStreamWasAskedForIsTaken) {
-  rig.server.Answer(Plain(200, rig.kind == "openai"
-                                   ? R"({"model":"m","choices":[{"message":{"content":"all at once"},"finish_reason":"stop"}],
+  rig.server.Answer(
+      Plain(200, rig.kind == "openai"
+                     ? R"({"model":"m","choices":[{"message":{"content":"all at once"},"finish_reason":"stop"}],
                                         "usage":{"prompt_tokens":3,"completion_tokens":4}})"
-                                   : R"({"type":"message","model":"m","content":[{"type":"text","text":"all at once"}],
+                     : R"({"type":"message","model":"m","content":[{"type":"text","text":"all at once"}],
                                         "stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":4}})"));
   const ModelReply reply = rig.Ask().value();
   EXPECT_EQ(reply.text, "all at once");
@@ -151,12 +155,13 @@ TEST_P(BothServices, TokensAreCountedWhileTheyCome) {
   std::stop_source stop;
   int64_t tokens = 0;
   const Status status = rig.provider()
-                            .Complete(Request(),
-                                      [&](const ModelProgress& p) {
-                                        tokens = std::max(tokens, p.output_tokens);
-                                        if (tokens > 0) stop.request_stop();
-                                      },
-                                      stop.get_token())
+                            .Complete(
+                                Request(),
+                                [&](const ModelProgress& p) {
+                                  tokens = std::max(tokens, p.output_tokens);
+                                  if (tokens > 0) stop.request_stop();
+                                },
+                                stop.get_token())
                             .status();
   EXPECT_EQ(status.code(), StatusCode::kCancelled);
   EXPECT_EQ(tokens, 100);
@@ -175,17 +180,15 @@ TEST_P(BothServices, RequestsAreTheSameBytesEveryTime) {
   if (rig.kind == "openai") {
     EXPECT_EQ(requests[0].path, "/v1/chat/completions");
     EXPECT_EQ(requests[0].headers.at("authorization"), std::string("Bearer ") + kKey);
-    EXPECT_EQ(requests[0].body,
-              R"({"max_tokens":4096,"messages":[{"content":"You write kernels.","role":"system"},)"
-              R"({"content":"Make it fast, größer.","role":"user"}],"model":"m-1","stream":true,)"
-              R"("stream_options":{"include_usage":true},"temperature":0.5})");
+    EXPECT_EQ(requests[0].body, R"({"max_tokens":4096,"messages":[{"content":"You write kernels.","role":"system"},)"
+                                R"({"content":"Make it fast, größer.","role":"user"}],"model":"m-1","stream":true,)"
+                                R"("stream_options":{"include_usage":true},"temperature":0.5})");
   } else {
     EXPECT_EQ(requests[0].path, "/v1/messages");
     EXPECT_EQ(requests[0].headers.at("x-api-key"), kKey);
     EXPECT_EQ(requests[0].headers.at("anthropic-version"), "2023-06-01");
-    EXPECT_EQ(requests[0].body,
-              R"({"max_tokens":4096,"messages":[{"content":"Make it fast, größer.","role":"user"}],)"
-              R"("model":"m-1","stream":true,"system":"You write kernels.","temperature":0.5})");
+    EXPECT_EQ(requests[0].body, R"({"max_tokens":4096,"messages":[{"content":"Make it fast, größer.","role":"user"}],)"
+                                R"("model":"m-1","stream":true,"system":"You write kernels.","temperature":0.5})");
   }
 }
 
@@ -216,7 +219,8 @@ TEST(OpenAi, TheNameOfTheBoundIsLearntFromTheRefusal) {
   Rig rig("openai");
   rig.server.Answer(Plain(400, R"({"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this
       model. Use 'max_completion_tokens' instead.","code":"unsupported_parameter"}})"));
-  rig.server.Answer(Plain(422, R"({"detail":[{"msg":"Extra inputs are not permitted","loc":["body","stream_options"]}]})"));
+  rig.server.Answer(
+      Plain(422, R"({"detail":[{"msg":"Extra inputs are not permitted","loc":["body","stream_options"]}]})"));
   rig.server.Answer(Stream(OpenAiSays({"yes"})));
   EXPECT_EQ(rig.Ask().value().text, "yes");
   const std::string body = rig.server.Requests()[2].body;
@@ -227,7 +231,8 @@ TEST(OpenAi, TheNameOfTheBoundIsLearntFromTheRefusal) {
 // --- failures that pass ---
 
 TEST_P(BothServices, RetryAfterIsHonouredInSecondsAndAsADate) {
-  rig.server.Answer(Plain(429, R"({"error":{"type":"rate_limit_error","message":"slow down"}})", {{"Retry-After", "7"}}));
+  rig.server.Answer(
+      Plain(429, R"({"error":{"type":"rate_limit_error","message":"slow down"}})", {{"Retry-After", "7"}}));
   rig.server.Answer(Plain(529, R"({"error":{"type":"overloaded_error","message":"Overloaded"}})",
                           {{"retry-after", "Thu, 22 Oct 2026 07:00:09 GMT"}}));
   rig.server.Answer(Stream(rig.Says({"at last"})));
@@ -237,7 +242,8 @@ TEST_P(BothServices, RetryAfterIsHonouredInSecondsAndAsADate) {
   ASSERT_EQ(reply.notes.size(), 2u);
   EXPECT_THAT(reply.notes[0], AllOf(HasSubstr("429"), HasSubstr("slow down")));
   bool told = false;
-  for (const ModelProgress& p : rig.shown) told = told || p.message.find("asking again in 7.0 s (1 of 6)") != std::string::npos;
+  for (const ModelProgress& p : rig.shown)
+    told = told || p.message.find("asking again in 7.0 s (1 of 6)") != std::string::npos;
   EXPECT_TRUE(told);
 }
 
@@ -249,7 +255,8 @@ TEST_P(BothServices, AWaitLongerThanTheRequestMayTakeIsNotBegun) {
 }
 
 TEST_P(BothServices, ServerErrorsAreRetriedAfterGrowingRandomWaits) {
-  for (const int status : {500, 502, 503, 504, 529, 408}) rig.server.Answer(Plain(status, "<h1>sorry</h1>", {}, "text/html"));
+  for (const int status : {500, 502, 503, 504, 529, 408})
+    rig.server.Answer(Plain(status, "<h1>sorry</h1>", {}, "text/html"));
   rig.server.Answer(Stream(rig.Says({"well"})));
   EXPECT_EQ(rig.Ask().value().text, "well");
   ASSERT_EQ(rig.waits.size(), 6u);
@@ -323,7 +330,8 @@ TEST_P(BothServices, TheWholeRequestHasItsLimit) {
 
 TEST_P(BothServices, AnErrorEventInsideAStreamIsRetriedOrNotByItsKind) {
   const auto error = [&](const char* type) {
-    const std::string data = std::string(R"({"type":"error","error":{"type":")") + type + R"(","message":"told in the stream"}})";
+    const std::string data =
+        std::string(R"({"type":"error","error":{"type":")") + type + R"(","message":"told in the stream"}})";
     return Stream(Beginning(rig).substr(0, Beginning(rig).rfind("data:")) + Events({{"error", data}}));
   };
   rig.server.Answer(error("overloaded_error"));
@@ -351,14 +359,16 @@ TEST_P(BothServices, AWrongModelIsNotAskedAgain) {
   rig.server.Answer(Plain(404, R"({"error":{"message":"The model `m-1` does not exist","code":"model_not_found"}})"));
   const Status status = rig.Ask().status();
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
-  EXPECT_THAT(status.message(), AllOf(HasSubstr("404"), HasSubstr("does not exist"), HasSubstr("'m-1'"), HasSubstr("--base-url")));
+  EXPECT_THAT(status.message(),
+              AllOf(HasSubstr("404"), HasSubstr("does not exist"), HasSubstr("'m-1'"), HasSubstr("--base-url")));
   EXPECT_EQ(rig.server.Requests().size(), 1u);
 }
 
 TEST_P(BothServices, ARefusedKeyNamesItsVariable) {
   for (const int code : {401, 403}) {
     rig.server.Answer(Plain(code, R"({"error":{"message":"invalid x-api-key"}})"));
-    EXPECT_THAT(rig.Ask().status().message(), AllOf(HasSubstr("TEST_KEY"), HasSubstr("--key-env"), HasSubstr("invalid x-api-key")));
+    EXPECT_THAT(rig.Ask().status().message(),
+                AllOf(HasSubstr("TEST_KEY"), HasSubstr("--key-env"), HasSubstr("invalid x-api-key")));
   }
   EXPECT_EQ(rig.server.Requests().size(), 2u);
 }
@@ -366,11 +376,13 @@ TEST_P(BothServices, ARefusedKeyNamesItsVariable) {
 TEST_P(BothServices, AnEndpointThatWantsAKeyAndGotNoneSaysHowToNameOne) {
   rig.options.key_variable = "";
   rig.server.Answer(Plain(401, R"({"error":"unauthorized"})"));
-  EXPECT_THAT(rig.Ask().status().message(), AllOf(HasSubstr("unauthorized"), HasSubstr("--key-env"), HasSubstr("NAME@URL#VARIABLE")));
+  EXPECT_THAT(rig.Ask().status().message(),
+              AllOf(HasSubstr("unauthorized"), HasSubstr("--key-env"), HasSubstr("NAME@URL#VARIABLE")));
 }
 
 TEST_P(BothServices, AnEmptyAccountIsNotWaitedFor) {
-  rig.server.Answer(Plain(429, R"({"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}})"));
+  rig.server.Answer(
+      Plain(429, R"({"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}})"));
   EXPECT_THAT(rig.Ask().status().message(), HasSubstr("no credit"));
   EXPECT_EQ(rig.server.Requests().size(), 1u);
 }
@@ -415,7 +427,8 @@ TEST_P(BothServices, AStopEndsAStreamAndAWait) {
     Rig fresh(GetParam());
     fresh.hooks.sleep = SystemHooks().sleep;
     fresh.hooks.backoff = {3600, 3600};
-    fresh.server.Answer(waiting ? Plain(429, "{}", {{"Retry-After", "25"}}) : ThenHang(Stream(Beginning(fresh), 0, false)));
+    fresh.server.Answer(waiting ? Plain(429, "{}", {{"Retry-After", "25"}})
+                                : ThenHang(Stream(Beginning(fresh), 0, false)));
     std::stop_source stop;
     std::jthread stopper([&] {
       fresh.server.WaitForRequests(1);
@@ -452,7 +465,8 @@ TEST_P(BothServices, AKeyAppearsNowhere) {
       Plain(400, "bad header: Authorization: Bearer " + key, {}, "text/plain"),
       Plain(404, R"({"detail":"no model for )" + key.substr(0, 20) + R"(..."}})"),
       Plain(200, "<html>" + key + "</html>", {}, "text/html"),
-      Stream(Events({{"error", R"({"type":"error","error":{"type":"invalid_request_error","message":")" + key + R"("}})"}})),
+      Stream(Events(
+          {{"error", R"({"type":"error","error":{"type":"invalid_request_error","message":")" + key + R"("}})"}})),
       Stream(rig.Says({"your key is ", key, "!"})),
   };
   std::string everything;
@@ -491,7 +505,8 @@ TEST_P(BothServices, AKeyGoesOnlyToTheServiceItBelongsTo) {
   };
   const Status missing = make().status();
   EXPECT_EQ(missing.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(missing.message(), AllOf(HasSubstr(standard + " is not set"), HasSubstr("--key-env"), HasSubstr("--base-url")));
+  EXPECT_THAT(missing.message(),
+              AllOf(HasSubstr(standard + " is not set"), HasSubstr("--key-env"), HasSubstr("--base-url")));
   rig.options.environment = {standard + "=two\nlines-of-a-key"};
   EXPECT_THAT(make().status().message(), AllOf(HasSubstr("line break"), Not(HasSubstr("lines-of"))));
   rig.options.environment = {standard + "=" + kKey + "\n"};
@@ -504,9 +519,10 @@ TEST_P(BothServices, CostIsComputedFromTheTableOrSaidToBeUnknown) {
   const TemporaryDirectory directory = MakeTemporaryDirectory().value();
   rig.options.prices_file = directory / "prices.toml";
   const auto write = [&](const std::string& rest) {
-    ASSERT_TRUE(WriteFileAtomically(rig.options.prices_file, "as_of = \"2026-01-02\"\n[[price]]\nmodel = \"" + rig.kind +
-                                                                 ":m-1\"\ninput = 2\ncached_input = 0.5\noutput = 10\n" + rest)
-                    .ok());
+    ASSERT_TRUE(
+        WriteFileAtomically(rig.options.prices_file, "as_of = \"2026-01-02\"\n[[price]]\nmodel = \"" + rig.kind +
+                                                         ":m-1\"\ninput = 2\ncached_input = 0.5\noutput = 10\n" + rest)
+            .ok());
     rig.made = nullptr;
   };
   write("");
@@ -525,11 +541,13 @@ TEST_P(BothServices, CostIsComputedFromTheTableOrSaidToBeUnknown) {
 TEST_P(BothServices, ATypoInThePriceFileIsTold) {
   const TemporaryDirectory directory = MakeTemporaryDirectory().value();
   rig.options.prices_file = directory / "prices.toml";
-  ASSERT_TRUE(WriteFileAtomically(rig.options.prices_file, "as_of = \"2026-01-02\"\n[[price]]\nmodle = \"openai:m\"\n").ok());
+  ASSERT_TRUE(
+      WriteFileAtomically(rig.options.prices_file, "as_of = \"2026-01-02\"\n[[price]]\nmodle = \"openai:m\"\n").ok());
   const Status status = MakeHttpProvider(MakeOpenAiWire(), {"m", "", ""}, rig.options, rig.hooks).status();
   EXPECT_THAT(status.message(), AllOf(HasSubstr("prices.toml:"), HasSubstr("model")));
   rig.options.prices_file = directory / "absent.toml";
-  EXPECT_EQ(MakeHttpProvider(MakeOpenAiWire(), {"m", "", ""}, rig.options, rig.hooks).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(MakeHttpProvider(MakeOpenAiWire(), {"m", "", ""}, rig.options, rig.hooks).status().code(),
+            StatusCode::kNotFound);
 }
 
 // --- proxies ---

@@ -74,10 +74,10 @@ Status CheckShared(const std::vector<ModelSpec>& specs, const ProviderOptions& o
   if (!uses("openai") || !uses("anthropic")) return Status::Ok();
   for (const auto& [value, flag] : {std::pair(&options.base_url, "--base-url"), {&options.key_variable, "--key-env"}}) {
     if (value->empty()) continue;
-    return Status::InvalidArgument(fmt::format(
-        "{} {} would hold for openai: and anthropic: models alike; name it in the model it is for, "
-        "openai:NAME@URL#VARIABLE",
-        flag, *value));
+    return Status::InvalidArgument(
+        fmt::format("{} {} would hold for openai: and anthropic: models alike; name it in the model it is for, "
+                    "openai:NAME@URL#VARIABLE",
+                    flag, *value));
   }
   return Status::Ok();
 }
@@ -94,7 +94,8 @@ Result<std::unique_ptr<ModelProvider>> MakeProvider(std::string_view specificati
   std::unique_ptr<ModelProvider> fallback;
   for (const ModelSpec& spec : specs) {
     Result<std::unique_ptr<ModelProvider>> provider = MakeOne(spec, options);
-    if (!provider.ok()) return spec.role.empty() ? provider.status() : provider.status().WithContext("role " + spec.role);
+    if (!provider.ok())
+      return spec.role.empty() ? provider.status() : provider.status().WithContext("role " + spec.role);
     (spec.role.empty() ? fallback : by_role[spec.role]) = std::move(provider).value();
   }
   // Better now than in the middle of a run.

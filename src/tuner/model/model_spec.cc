@@ -19,12 +19,9 @@ Status WrongUrl(std::string_view url, std::string_view why) {
 
 const std::vector<ProviderKind>& ProviderKinds() {
   static const std::vector<ProviderKind> kinds = {
-      {"builtin", "builtin", false},
-      {"openai", "openai:NAME", true},
-      {"anthropic", "anthropic:NAME", true},
-      {"exec", "exec:COMMAND", true},
-      {"mailbox", "mailbox:DIR", true},
-      {"replay", "replay:RUN or replay:FILE.jsonl", true},
+      {"builtin", "builtin", false},         {"openai", "openai:NAME", true},
+      {"anthropic", "anthropic:NAME", true}, {"exec", "exec:COMMAND", true},
+      {"mailbox", "mailbox:DIR", true},      {"replay", "replay:RUN or replay:FILE.jsonl", true},
   };
   return kinds;
 }
@@ -95,7 +92,8 @@ Result<ServiceModel> ParseServiceModel(std::string_view kind, std::string_view a
 Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind) {
   const size_t scheme = url.find("://");
   const bool known = url.starts_with("http://") || url.starts_with("https://");
-  if (!known) return WrongUrl(url, scheme == std::string_view::npos ? "has no http:// or https://" : "is neither http nor https");
+  if (!known)
+    return WrongUrl(url, scheme == std::string_view::npos ? "has no http:// or https://" : "is neither http nor https");
   std::string_view rest = url.substr(scheme + 3);
   const std::string_view authority = rest.substr(0, rest.find('/'));
   if (authority.find('@') != std::string_view::npos) {

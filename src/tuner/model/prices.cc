@@ -37,14 +37,17 @@ std::string_view WithoutDate(std::string_view name) {
   return name;
 }
 
-double Dollars(TableReader& table, std::string_view key) {
+std::optional<double> Dollars(TableReader& table, std::string_view key) {
   const std::optional<double> value = table.Number(key);
-  if (!value) {
-    if (!table.Has(key)) table.Missing(key, "US dollars per million tokens, as in 'input = 1.25'");
-    return 0;
+  if (value && (*value < 0 || !std::isfinite(*value))) {
+    table.Error(key, "a price is zero or more US dollars per million tokens");
   }
-  if (*value < 0 || !std::isfinite(*value)) table.Error(key, "a price is zero or more US dollars per million tokens");
-  return *value;
+  return value;
+}
+
+double RequiredDollars(TableReader& table, std::string_view key) {
+  if (!table.Has(key)) table.Missing(key, "US dollars per million tokens, as in 'input = 1.25'");
+  return Dollars(table, key).value_or(0);
 }
 
 }  // namespace
@@ -65,7 +68,8 @@ Result<PriceTable> PriceTable::Parse(std::string_view toml, std::string_view fil
     price.model = table.RequiredString("model");
     const std::string_view name = price.model;
     if (table.Has("model") && !name.starts_with("openai:") && !name.starts_with("anthropic:")) {
-      table.Error("model", fmt::format("'{}' begins with no provider: write \"openai:NAME\" or \"anthropic:NAME\"", name));
+      table.Error("model",
+                  fmt::format("'{}' begins with no provider: write \"openai:NAME\" or \"anthropic:NAME\"", name));
     }
     const size_t star = name.find('*');
     if (star != std::string_view::npos && star + 1 != name.size()) {
@@ -74,9 +78,9 @@ Result<PriceTable> PriceTable::Parse(std::string_view toml, std::string_view fil
     for (const Price& other : result.prices_) {
       if (other.model == name) table.Error("model", fmt::format("'{}' has a price already, further up", name));
     }
-    price.input = Dollars(table, "input");
-    price.output = Dollars(table, "output");
-    price.cached_input = table.Has("cached_input") ? Dollars(table, "cached_input") : price.input;
+    price.input = RequiredDollars(table, "input");
+    price.output = RequiredDollars(table, "output");
+    price.cached_input = Dollars(table, "cached_input").value_or(price.input);
     price.up_to_input = table.Integer("up_to_input").value_or(0);
     if (table.Has("up_to_input") && price.up_to_input <= 0) {
       table.Error("up_to_input", "the longest prompt in tokens that this is the price of; leave it out for any");

@@ -16,10 +16,10 @@ namespace hone {
 
 // US dollars per million tokens.
 struct Price {
-  std::string model;         // "openai:gpt-5"; a '*' at the end stands for any rest
+  std::string model;  // "openai:gpt-5"; a '*' at the end stands for any rest
   double input = 0;
   double output = 0;
-  double cached_input = 0;   // input that the service had in its cache; as `input` where the table says nothing
+  double cached_input = 0;  // input that the service had in its cache; as `input` where the table says nothing
   // The longest prompt, in tokens, that this is the price of: longer ones cost more at some services, and then their
   // cost is not known. 0: any.
   int64_t up_to_input = 0;

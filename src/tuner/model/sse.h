@@ -40,7 +40,7 @@ class SseParser {
   std::string line_;  // the part of a line that has come
   SseEvent event_;
   bool has_data_ = false;
-  bool after_cr_ = false;     // the LF of a CRLF may follow
+  bool after_cr_ = false;  // the LF of a CRLF may follow
   bool first_line_ = true;
 };
 
