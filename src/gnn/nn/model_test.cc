@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "gnn/nn/test_support.h"
+#include "gnn/ops/test_support.h"
 
 namespace hone::gnn {
 namespace {

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of layers and models share: small graphs sampled with all their neighbors, and the comparison of a
-// backward pass with finite differences, in double.
+// What the tests of ops, layers and models share: small graphs as blocks and as full samples, and the comparison of
+// a backward pass with finite differences, in double.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "gnn/ops/simd.h"
 #include "gtest/gtest.h"
 #include "hone/gnn/layer.h"
 #include "hone/gnn/mini_batch.h"
@@ -23,6 +25,22 @@ namespace hone::gnn {
 
 // In-neighbors by node; parallel edges and self-loops as written.
 using AdjacencyList = std::vector<std::vector<NodeId>>;
+
+// A block that owns its arrays. Destination i receives from rows[i]; `num_src` may exceed what they name.
+struct OwnedBlock {
+  OwnedBlock(const std::vector<std::vector<int32_t>>& rows, int32_t sources) : num_src(sources) {
+    for (const auto& row : rows) {
+      columns.insert(columns.end(), row.begin(), row.end());
+      row_offsets.push_back(static_cast<int32_t>(columns.size()));
+    }
+  }
+  BlockView view() const {
+    return {static_cast<int32_t>(row_offsets.size()) - 1, num_src, row_offsets, columns};
+  }
+  int32_t num_src;
+  std::vector<int32_t> row_offsets = {0};
+  std::vector<int32_t> columns;
+};
 
 // Every neighbor at every hop: a plain restatement of what the contract in mini_batch.h asks of a sample.
 inline NeighborSample FullSample(const AdjacencyList& graph, const std::vector<NodeId>& seeds, int hops,
@@ -67,6 +85,13 @@ inline AdjacencyList AwkwardGraph(int32_t nodes, uint64_t seed) {
   return graph;
 }
 
+// The first `destinations` rows of an awkward graph over `sources` nodes.
+inline OwnedBlock AwkwardBlock(int32_t destinations, int32_t sources, uint64_t seed) {
+  AdjacencyList rows = AwkwardGraph(sources, seed);
+  rows.resize(static_cast<size_t>(destinations));
+  return OwnedBlock(rows, sources);
+}
+
 template <typename T>
 std::vector<T> RandomValues(int64_t count, uint64_t seed) {
   std::vector<T> values(static_cast<size_t>(count));
@@ -78,6 +103,31 @@ std::vector<T> RandomValues(int64_t count, uint64_t seed) {
 template <typename T>
 Matrix<T> View(std::vector<T>& values, int64_t cols) {
   return {values.data(), static_cast<int64_t>(values.size()) / cols, cols, cols};
+}
+
+// The sum of a's elements times b's: an objective whose gradient by a is b.
+inline double Product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// Runs `body` on 1, 2, 4 and 7 threads and on the baseline instruction set; what it returns must be equal to the bit.
+template <typename Body>
+void ExpectSameBits(const std::string& what, const Body& body) {
+  const auto expected = body(1);
+  ASSERT_FALSE(expected.empty()) << what;
+  for (const int threads : {2, 4, 7}) {
+    const auto got = body(threads);
+    ASSERT_EQ(got.size(), expected.size()) << what;
+    EXPECT_EQ(std::memcmp(got.data(), expected.data(), expected.size() * sizeof(expected[0])), 0)
+        << what << " on " << threads << " threads";
+  }
+  BaselineOnly() = true;
+  const auto got = body(2);
+  BaselineOnly() = false;
+  EXPECT_EQ(std::memcmp(got.data(), expected.data(), expected.size() * sizeof(expected[0])), 0)
+      << what << " without AVX2";
 }
 
 // Compares `gradient` of f at `at` with central differences for up to 60 elements, picked by stride. The truncation

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dropout masks: the documented formula, element by element, and what they depend on.
+#include "gnn/ops/dropout.h"
+
+#include <set>
+
+#include "base/philox.h"
+#include "gnn/ops/test_support.h"
+
+namespace hone::gnn {
+namespace {
+
+TEST(Philox, GivesTheKnownAnswersOfItsAuthors) {  // kat_vectors of the Random123 distribution
+  EXPECT_EQ(Philox4x32(0, {0, 0, 0, 0}), (PhiloxWords{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}));
+  EXPECT_EQ(Philox4x32(~uint64_t{0}, {~0u, ~0u, ~0u, ~0u}),
+            (PhiloxWords{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu}));
+  EXPECT_EQ(Philox4x32(0x299f31d0a4093822u, {0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}),
+            (PhiloxWords{0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u}));
+}
+
+const std::vector<NodeId>& Nodes() {
+  static const std::vector<NodeId> nodes = {7, 0, 2147483647, 12, 99, 3, 8};
+  return nodes;
+}
+LayerContext Context() {
+  LayerContext context;
+  context.key = {0x123456789abcdefULL, 3, 17, 5};
+  context.layer = 2;
+  context.nodes = Nodes();
+  return context;
+}
+
+std::vector<uint8_t> Mask(double p, DropoutSite site, const LayerContext& context, int64_t cols) {
+  Buffer<uint8_t> memory;
+  const auto rows = static_cast<int64_t>(context.nodes.size());
+  const DropoutMask mask = MakeDropoutMask(DropoutRate(p), site, context, rows, cols, memory);
+  return {mask.bits, mask.bits + rows * mask.row_bytes};
+}
+
+TEST(Dropout, EveryBitFollowsTheDocumentedFormula) {
+  constexpr int64_t kCols = 203;  // several groups of blocks, and a last byte that is not full
+  const LayerContext context = Context();
+  const std::vector<uint8_t> bits = Mask(0.3, DropoutSite::kSelf, context, kCols);
+  for (size_t i = 0; i < context.nodes.size(); ++i) {
+    for (uint32_t c = 0; c < kCols; ++c) {
+      const PhiloxWords words = Philox4x32(context.key.seed ^ kDropoutDomain,
+                                           {static_cast<uint32_t>(context.nodes[i]), 17, 3, 2u << 24 | 2u << 16 | c / 8});
+      const uint32_t sixteen = words[c % 8 / 2] >> (c % 2 * 16) & 0xffff;
+      const bool kept = (bits[i * MaskRowBytes(kCols) + c / 8] >> (c % 8) & 1) != 0;
+      ASSERT_EQ(kept, sixteen >= 19661) << "node " << context.nodes[i] << " column " << c;  // 0.3 * 65536 = 19660.8
+    }
+  }
+}
+
+TEST(Dropout, DependsOnTheNodeAndNotOnItsRow) {
+  const LayerContext context = Context();
+  const std::vector<NodeId> reversed(Nodes().rbegin(), Nodes().rend());
+  LayerContext other = context;
+  other.nodes = reversed;
+  const auto a = Mask(0.5, DropoutSite::kActivation, context, 64);
+  const auto b = Mask(0.5, DropoutSite::kActivation, other, 64);
+  for (size_t i = 0; i < reversed.size(); ++i) {
+    EXPECT_TRUE(std::equal(a.begin() + 8 * i, a.begin() + 8 * i + 8, b.end() - 8 * i - 8)) << i;
+  }
+}
+
+TEST(Dropout, EveryPartOfTheKeyChangesTheMaskButTheShard) {
+  const LayerContext base = Context();
+  std::set<std::vector<uint8_t>> masks;
+  const auto add = [&](const LayerContext& context, DropoutSite site = DropoutSite::kActivation) {
+    masks.insert(Mask(0.5, site, context, 64));
+  };
+  add(base);
+  LayerContext c = base; c.key.seed ^= 1; add(c);
+  c = base; c.key.seed ^= uint64_t{1} << 40; add(c);
+  c = base; c.key.epoch ^= 1; add(c);
+  c = base; c.key.step ^= 1; add(c);
+  c = base; c.layer = 3; add(c);
+  for (const auto site : {DropoutSite::kNeighbors, DropoutSite::kSelf, DropoutSite::kInput, DropoutSite::kHead}) {
+    add(base, site);
+  }
+  EXPECT_EQ(masks.size(), 10u);
+  c = base; c.key.shard = 6; add(c);  // one process with eight shards must equal eight with one
+  EXPECT_EQ(masks.size(), 10u);
+}
+
+TEST(Dropout, KeepsTheExpectedShare) {
+  std::vector<NodeId> nodes(2000);
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i] = static_cast<NodeId>(i);
+  LayerContext context = Context();
+  context.nodes = nodes;
+  for (const double p : {0.1, 0.5, 0.9}) {
+    int64_t kept = 0;
+    for (const uint8_t byte : Mask(p, DropoutSite::kActivation, context, 128)) kept += __builtin_popcount(byte);
+    constexpr double kCount = 2000 * 128;
+    // Five standard deviations of a binomial.
+    EXPECT_NEAR(static_cast<double>(kept), kCount * (1 - p), 5 * std::sqrt(kCount * p * (1 - p))) << p;
+  }
+}
+
+TEST(Dropout, ScalesWhatItKeepsByTheRoundedProbability) {
+  const DropoutRate rate(0.1);
+  EXPECT_EQ(rate.threshold, 6554u);
+  EXPECT_DOUBLE_EQ(rate.scale, 65536.0 / (65536 - 6554));
+  EXPECT_FALSE(DropoutRate(0).active());
+  uint8_t bits[] = {0b00000101, 0b1};
+  std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8, 9}, out(9);
+  ApplyDropout<float>({bits, 2}, 2.0, View(x, 9), View(out, 9), 1);
+  EXPECT_EQ(out, (std::vector<float>{2, 0, 6, 0, 0, 0, 0, 0, 18}));
+}
+
+TEST(Dropout, GivesTheSameBitsOnAnyThreadCountAndInstructionSet) {
+  std::vector<NodeId> nodes(3000);
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i] = static_cast<NodeId>(i * 7);
+  LayerContext context = Context();
+  context.nodes = nodes;
+  std::vector<float> x = RandomValues<float>(3000 * 45, 1);
+  ExpectSameBits("dropout", [&](int threads) {
+    context.threads = threads;
+    Buffer<uint8_t> memory;
+    const DropoutRate rate(0.4);
+    const DropoutMask mask = MakeDropoutMask(rate, DropoutSite::kActivation, context, 3000, 45, memory);
+    std::vector<float> out(x.size());
+    ApplyDropout<float>(mask, rate.scale, View(x, 45), View(out, 45), threads);
+    return out;
+  });
+}
+
+}  // namespace
+}  // namespace hone::gnn
