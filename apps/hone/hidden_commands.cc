@@ -12,6 +12,7 @@
 #ifdef HONE_WITH_CUDA
 #include "tuner/device/cuda/cuda_session.h"
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
+#include "tuner/evaluate/host_mode/cuda_host_stream.h"
 #endif
 
 namespace hone {
@@ -23,6 +24,13 @@ std::string FlagValue(int argc, char** argv, const char* flag, const char* fallb
     if (std::strcmp(argv[i], flag) == 0) return argv[i + 1];
   }
   return fallback;
+}
+
+bool HasFlag(int argc, char** argv, const char* flag) {
+  for (int i = 2; i < argc; ++i) {
+    if (std::strcmp(argv[i], flag) == 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -38,7 +46,7 @@ std::optional<int> RunHiddenCommand(int argc, char** argv) {
     const std::string device = FlagValue(argc, argv, "--device", "cuda:0");
     CudaSessionOptions options;
     options.ordinal = std::atoi(device.c_str() + std::min<size_t>(device.size(), 5));
-    return WorkerMain(fd, MakeCudaSession(options));
+    return WorkerMain(fd, HasFlag(argc, argv, "--host-mode") ? MakeHostModeCudaSession(options) : MakeCudaSession(options));
   }
 #endif
   return std::nullopt;

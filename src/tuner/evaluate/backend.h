@@ -19,7 +19,11 @@ class Backend {
   virtual ~Backend() = default;
   virtual const DeviceFacts& facts() const = 0;
   virtual Compiler& compiler() = 0;  // thread-safe
-  // One job at a time: the evaluator serialises.
+  // For host-mode candidates; thread-safe, owned by the backend. kUnavailable, with the reason, where they are not
+  // judged.
+  virtual Result<Compiler*> host_compiler() = 0;
+  // One job at a time: the evaluator serialises. A job with a host-mode program in it runs confined, in a worker of
+  // its own.
   virtual Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) = 0;
 };
 

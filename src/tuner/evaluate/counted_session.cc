@@ -19,6 +19,19 @@ class CountedSession::Timed {
   std::chrono::steady_clock::time_point start_;
 };
 
+class CountedSession::Watched {
+ public:
+  Watched(const CountedSession& session, double limit_seconds) : session_(session) {
+    if (session_.watch_) session_.watch_(limit_seconds);
+  }
+  ~Watched() {
+    if (session_.watch_) session_.watch_(0);
+  }
+
+ private:
+  const CountedSession& session_;
+};
+
 #define HONE_TIMED(operation) const Timed timed(totals_[operation])
 
 Result<DeviceSession::LoadOutcome> CountedSession::Load(const CompiledProgram& program) {
@@ -67,6 +80,7 @@ Status CountedSession::GatherSlices(const TensorView& source, const TensorView& 
 }
 Result<LaunchOutcome> CountedSession::Launch(LoadedProgram& program, const LaunchRequest& request) {
   HONE_TIMED(kLaunch);
+  const Watched watched(*this, request.limit_seconds);
   return inner_.Launch(program, request);
 }
 Result<Comparison> CountedSession::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
@@ -83,6 +97,8 @@ Result<std::vector<std::vector<uint64_t>>> CountedSession::DigestMany(const std:
 }
 Result<SampleOutcome> CountedSession::TimeSample(const SampleRequest& request) {
   HONE_TIMED(kSample);
+  // Beyond the launches' own limit: clocks brought up, caches put in their state.
+  const Watched watched(*this, request.limit_seconds + 1);
   return inner_.TimeSample(request);
 }
 Result<double> CountedSession::TimeFloor(const Traffic& traffic, int sets, CacheState cache) {

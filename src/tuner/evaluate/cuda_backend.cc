@@ -1,34 +1,83 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judging on a GPU: NVRTC in zygotes, one worker process that owns the context.
+// Judging on a GPU: NVRTC in zygotes, one worker process that owns the context. Host-mode candidates: nvcc, and a
+// confined worker for each job.
 #include <fmt/format.h>
 
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "tuner/device/cuda/cuda_session.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
+#include "tuner/evaluate/host_mode/host_library.h"
+#include "tuner/evaluate/host_mode/host_mode_compiler.h"
 #include "tuner/evaluate/worker/worker_client.h"
 
 namespace hone {
 namespace {
 
+// However lively a host-mode worker is: its candidate could be what talks.
+constexpr double kHostModeJobSeconds = 600;
+
+// The value of a variable in "NAME=value" texts.
+std::string ValueOf(const std::vector<std::string>& environment, const std::string& name) {
+  for (const std::string& entry : environment) {
+    if (entry.rfind(name + "=", 0) == 0) return entry.substr(name.size() + 1);
+  }
+  return "";
+}
+
+Result<std::unique_ptr<Compiler>> WithCache(std::unique_ptr<Compiler> compiler, const EvaluatorOptions& options) {
+  if (!options.use_cache || options.cache_directory.empty()) return compiler;
+  HONE_ASSIGN_OR_RETURN(compiler, MakeCachedCompiler(std::move(compiler), {.directory = options.cache_directory + "/modules"}));
+  return compiler;
+}
+
 class CudaBackend : public Backend {
  public:
-  CudaBackend(std::unique_ptr<WorkerClient> worker, DeviceFacts facts, std::unique_ptr<Compiler> compiler)
-      : worker_(std::move(worker)), facts_(std::move(facts)), compiler_(std::move(compiler)) {}
+  CudaBackend(const EvaluatorOptions& options, std::string device, std::unique_ptr<WorkerClient> worker, DeviceFacts facts,
+              std::unique_ptr<Compiler> compiler)
+      : options_(options), device_(std::move(device)), worker_(std::move(worker)), facts_(std::move(facts)),
+        compiler_(std::move(compiler)) {}
   const DeviceFacts& facts() const override { return facts_; }
   Compiler& compiler() override { return *compiler_; }
+  Result<Compiler*> host_compiler() override {
+    std::lock_guard lock(host_mutex_);
+    if (host_compiler_ == nullptr) {
+      const std::string path = ValueOf(options_.environment, "PATH");
+      HONE_ASSIGN_OR_RETURN(HostModeCompilerOptions nvcc,
+                            NvccHostMode(options_.cuda_home, NvrtcArchitecture(facts_.cc_major, facts_.cc_minor),
+                                         path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path));
+      HONE_ASSIGN_OR_RETURN(host_compiler_, WithCache(MakeHostModeCompiler(std::move(nvcc)), options_));
+    }
+    return host_compiler_.get();
+  }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
-    return worker_->Judge(job, progress);
+    if (!UsesHostMode(job)) return worker_->Judge(job, progress);
+    if (host_worker_ == nullptr) {
+      WorkerOptions confined;
+      confined.argv = {options_.executable, "__worker", "--device", device_, "--fd", "3", "--host-mode"};
+      confined.environment = options_.environment;
+      confined.sandbox = HostModeWorkerPolicy(options_.executable, options_.cuda_home, "");
+      confined.job_limit_seconds = kHostModeJobSeconds;
+      confined.one_job = true;
+      host_worker_ = std::make_unique<WorkerClient>(std::move(confined));
+    }
+    return host_worker_->Judge(job, progress);
   }
 
  private:
-  std::unique_ptr<WorkerClient> worker_;
+  EvaluatorOptions options_;
+  std::string device_;
+  std::unique_ptr<WorkerClient> worker_, host_worker_;
   DeviceFacts facts_;
   std::unique_ptr<Compiler> compiler_;
+  std::mutex host_mutex_;
+  std::unique_ptr<Compiler> host_compiler_;
 };
 
 }  // namespace
@@ -51,7 +100,8 @@ Result<std::unique_ptr<Backend>> MakeCudaBackend(const EvaluatorOptions& options
   Status warmed;
   std::thread warming([&] { warmed = compiler->Prewarm(""); });
   WorkerOptions worker_options;
-  worker_options.argv = {options.executable, "__worker", "--device", fmt::format("cuda:{}", ordinal), "--fd", "3"};
+  const std::string device = fmt::format("cuda:{}", ordinal);
+  worker_options.argv = {options.executable, "__worker", "--device", device, "--fd", "3"};
   worker_options.environment = options.environment;
   auto worker = std::make_unique<WorkerClient>(std::move(worker_options));
   Result<DeviceFacts> facts = worker->Facts();
@@ -59,11 +109,9 @@ Result<std::unique_ptr<Backend>> MakeCudaBackend(const EvaluatorOptions& options
   if (!facts.ok()) return facts.status();
   HONE_RETURN_IF_ERROR(warmed);
 
-  std::unique_ptr<Compiler> cached = std::move(compiler);
-  if (options.use_cache && !options.cache_directory.empty()) {
-    HONE_ASSIGN_OR_RETURN(cached, MakeCachedCompiler(std::move(cached), {.directory = options.cache_directory + "/modules"}));
-  }
-  return std::unique_ptr<Backend>(new CudaBackend(std::move(worker), std::move(*facts), std::move(cached)));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> cached, WithCache(std::move(compiler), options));
+  return std::unique_ptr<Backend>(
+      new CudaBackend(options, device, std::move(worker), std::move(*facts), std::move(cached)));
 }
 
 }  // namespace hone

@@ -41,6 +41,11 @@ class LocalEvaluator : public Evaluator {
  private:
   using Program = std::shared_ptr<const CompiledProgram>;
   Result<Program> Compile(const Task& task, const std::string& source, const std::string& name, const Binding& binding, bool is_oracle);
+  // The compiler that `candidate` needs.
+  Result<Compiler*> CompilerFor(const Candidate& candidate) {
+    if (candidate.plan.host_mode) return backend_->host_compiler();
+    return &backend_->compiler();
+  }
 
   std::unique_ptr<Backend> backend_;
   EvaluatorOptions options_;
@@ -67,7 +72,8 @@ Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const 
     if (auto known = programs_.find(key); known != programs_.end()) return known->second;
   }
   HONE_ASSIGN_OR_RETURN(Candidate candidate, ParseCandidate(source, name, task, is_oracle));
-  HONE_ASSIGN_OR_RETURN(CompiledProgram compiled, CompileCandidate(backend_->compiler(), candidate, task, binding, is_oracle, jobs_));
+  HONE_ASSIGN_OR_RETURN(Compiler * compiler, CompilerFor(candidate));
+  HONE_ASSIGN_OR_RETURN(CompiledProgram compiled, CompileCandidate(*compiler, candidate, task, binding, is_oracle, jobs_));
   if (const CompiledModule* failure = FirstFailure(compiled)) {
     return Status::InvalidArgument(fmt::format("{} does not compile: {}", name, failure->digest));
   }
@@ -78,8 +84,16 @@ Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const 
   return program;
 }
 
-Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& progress) {
+Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& told) {
   const double started = Now();
+  // The judge speaks at every launch; people are told what is new.
+  std::string last_phase, last_detail;
+  const EvaluationProgress progress = [&](const std::string& phase, const std::string& detail) {
+    if (!told || (phase == last_phase && detail == last_detail)) return;
+    last_phase = phase;
+    last_detail = detail;
+    told(phase, detail);
+  };
   EvaluationRequest request = asked;
   if (request.seed == 0) request.seed = SystemSeed() | 1;
   const std::string hash = Sha256Hex(request.source);
@@ -103,17 +117,16 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   };
 
   // Plan.
-  if (progress) progress("plan", request.name);
+  progress("plan", request.name);
   Result<Candidate> candidate = ParseCandidate(request.source, request.name, task);
   stages.push_back({"plan", Now() - started, false});
   if (!candidate.ok()) return stop(Verdict::kParseError, candidate.status().message());
-  if (candidate->plan.host_mode) {
-    return stop(Verdict::kUnsupported, "host-mode candidates are not judged by this version; write device code with a launch plan (docs/candidate-format.md)");
-  }
+  Result<Compiler*> compiler = CompilerFor(*candidate);
+  if (!compiler.ok()) return stop(Verdict::kUnsupported, compiler.status().message());
 
   // Compile: the candidate, and beside it whatever it will be held against.
   const double compile_started = Now();
-  if (progress) progress("compile", request.name);
+  progress("compile", request.name);
   std::string incumbent_source = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
   std::string incumbent_name = request.incumbent_source.empty() ? task.name + "/seed.cu" : request.incumbent_name;
   const bool has_incumbent = request.time && !incumbent_source.empty();
@@ -122,7 +135,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   std::thread incumbent_thread([&] {
     if (has_incumbent) incumbent = Compile(task, incumbent_source, incumbent_name, request.incumbent_binding, false);
   });
-  Result<CompiledProgram> compiled = CompileCandidate(backend_->compiler(), *candidate, task, request.binding, false, jobs_);
+  Result<CompiledProgram> compiled = CompileCandidate(**compiler, *candidate, task, request.binding, false, jobs_);
   oracle_thread.join();
   incumbent_thread.join();
   stages.push_back({"compile", Now() - compile_started, false});
@@ -153,6 +166,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   std::lock_guard device(device_mutex_);
   if (Now() - wait_started > 1e-3) stages.push_back({"wait", Now() - wait_started, false});
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, backend_->Judge(job, progress));
+  if (UsesHostMode(job)) evaluation.guarantee = kHostModeGuarantee;
   if (has_incumbent) evaluation.baseline = incumbent_name;
   double pch_misses = 0, cached = 0;
   for (const auto& [key, module] : job.candidate.modules) {

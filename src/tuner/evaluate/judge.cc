@@ -64,7 +64,8 @@ Verdict VerdictOfUnresolved(const Status& status) {
 class Judging {
  public:
   Judging(DeviceSession& session, const JudgeRequest& request, const JudgeProgress& progress)
-      : session_(session), request_(request), task_(*request.task), progress_(progress), secret_(request.options.seed) {}
+      : session_(session, [this](double limit_seconds) { TellLaunch(limit_seconds); }), request_(request),
+        task_(*request.task), progress_(progress), secret_(request.options.seed) {}
 
   Result<Evaluation> Run();
 
@@ -78,7 +79,15 @@ class Judging {
     return false;
   }
   void Tell(const std::string& phase, const std::string& detail, double limit_seconds) {
+    phase_ = phase;
+    phase_detail_ = detail;
+    phase_limit_seconds_ = limit_seconds;
     if (progress_) progress_(phase, detail, limit_seconds);
+  }
+  // While a launch is under way the watchdog waits no longer than for it; when it is over, as for the phase. A process
+  // that hangs in a launch, with a host-mode function or a driver that does not answer, costs that launch's limit.
+  void TellLaunch(double limit_seconds) {
+    if (progress_) progress_(phase_, phase_detail_, limit_seconds > 0 ? limit_seconds : phase_limit_seconds_);
   }
   // The same line is met in many launches; it is told once.
   void AddFindings(const std::vector<Finding>& findings) {
@@ -123,6 +132,8 @@ class Judging {
     return std::stoull(Sha256Hex(request_.candidate->candidate.source).substr(0, 16), nullptr, 16) | 1;
   }
 
+  std::string phase_ = "load", phase_detail_;
+  double phase_limit_seconds_ = 60;
   CountedSession session_;
   const JudgeRequest& request_;
   const Task& task_;

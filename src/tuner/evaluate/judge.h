@@ -34,7 +34,8 @@ struct JudgeRequest {
   FloorCache* floors = nullptr;                // optional
 };
 
-// Told before anything that may hang, so that a watchdog knows how long to wait for the next word.
+// Told before anything that may hang, so that a watchdog knows how long to wait for the next word: at each phase, and
+// around each launch with that launch's own limit (the phase's text is then the same).
 using JudgeProgress = std::function<void(const std::string& phase, const std::string& detail, double limit_seconds)>;
 
 // Fills everything but the stages before loading, `candidate`, `source_hash` and wall time. A Status means

@@ -17,6 +17,11 @@ class SimBackend : public Backend {
       : session_(std::move(session)), compiler_(std::move(compiler)) {}
   const DeviceFacts& facts() const override { return session_->facts(); }
   Compiler& compiler() override { return *compiler_; }
+  Result<Compiler*> host_compiler() override {
+    return Status::Unavailable("host-mode candidates launch their own kernels through the CUDA runtime, which the "
+                               "simulated GPU does not have; judge them with --device cuda:N, or write device code with a "
+                               "launch plan (docs/candidate-format.md)");
+  }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
     JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle,
                          .incumbent = job.incumbent ? &*job.incumbent : nullptr, .options = job.options,

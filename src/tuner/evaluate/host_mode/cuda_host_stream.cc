@@ -94,4 +94,10 @@ Result<std::unique_ptr<HostStream>> MakeCudaHostStream() {
   return std::unique_ptr<HostStream>(std::move(stream));
 }
 
+Result<std::unique_ptr<DeviceSession>> MakeHostModeCudaSession(const CudaSessionOptions& options) {
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> device, MakeCudaSession(options));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<HostStream> stream, MakeCudaHostStream());
+  return std::unique_ptr<DeviceSession>(std::make_unique<HostModeSession>(std::move(device), std::move(stream)));
+}
+
 }  // namespace hone

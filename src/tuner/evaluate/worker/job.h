@@ -26,6 +26,13 @@ struct JudgeJob {
   double launch_limit_seconds = 10;
 };
 
+// Whether code of a candidate runs on the host for this job: its own, or that of the incumbent it is timed against,
+// which runs in the same process.
+inline bool UsesHostMode(const JudgeJob& job) {
+  return job.candidate.candidate.plan.host_mode || (job.incumbent && job.incumbent->candidate.plan.host_mode);
+}
+inline constexpr const char* kHostModeGuarantee = "weaker: host mode";  // Evaluation::guarantee of such a job
+
 // CBOR. Decode fails with kInternal (bytes that no encoder of this version wrote) or the parsers' own words.
 std::string EncodeJob(const JudgeJob& job);
 Result<JudgeJob> DecodeJob(const std::string& bytes);

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/frames.h"
 #include "tuner/evaluate/worker/worker_main.h"
 
@@ -16,6 +18,7 @@ using nlohmann::json;
 
 constexpr int kSocketInChild = 3;
 constexpr double kFirstPhaseSeconds = 60;
+constexpr double kEndSeconds = 1;  // a worker that has closed its socket should be gone by then
 
 Evaluation Outcome(const JudgeJob& job, Verdict verdict, std::string detail) {
   Evaluation evaluation;
@@ -27,6 +30,37 @@ Evaluation Outcome(const JudgeJob& job, Verdict verdict, std::string detail) {
   return evaluation;
 }
 
+// The header of a worker's frame, each field if it is there and of its type.
+struct Word {
+  std::string op, phase, detail, message;
+  double limit = kFirstPhaseSeconds;
+  int code = static_cast<int>(StatusCode::kInternal);
+  bool lost = false;
+
+  Status status() const {
+    constexpr int kLast = static_cast<int>(StatusCode::kInternal);
+    const bool known = code > static_cast<int>(StatusCode::kOk) && code <= kLast;
+    return Status(known ? static_cast<StatusCode>(code) : StatusCode::kInternal, message);
+  }
+};
+
+Word ParseWord(const std::string& header) {
+  Word word;
+  const json j = json::parse(header, nullptr, false);
+  if (!j.is_object()) return word;
+  const auto text = [&](const char* name, std::string& field) {
+    if (const auto found = j.find(name); found != j.end() && found->is_string()) field = found->get<std::string>();
+  };
+  text("op", word.op);
+  text("phase", word.phase);
+  text("detail", word.detail);
+  text("message", word.message);
+  if (const auto found = j.find("limit"); found != j.end() && found->is_number()) word.limit = found->get<double>();
+  if (const auto found = j.find("code"); found != j.end() && found->is_number_integer()) word.code = found->get<int>();
+  if (const auto found = j.find("lost"); found != j.end() && found->is_boolean()) word.lost = found->get<bool>();
+  return word;
+}
+
 }  // namespace
 
 WorkerClient::~WorkerClient() { Stop(); }
@@ -34,6 +68,13 @@ WorkerClient::~WorkerClient() { Stop(); }
 void WorkerClient::Stop() {
   socket_.Reset();  // the worker ends when its peer goes
   if (child_ && !child_->Wait(0.2)) child_->Kill();
+  child_.reset();
+}
+
+// Without waiting for it to end by itself: it hangs.
+void WorkerClient::Kill() {
+  if (child_) child_->Kill();
+  socket_.Reset();
   child_.reset();
 }
 
@@ -47,6 +88,7 @@ Status WorkerClient::Start() {
   child.sandbox = options_.sandbox;
   child.descriptors = {{pair.theirs.get(), kSocketInChild}, {2, 2}};
   HONE_ASSIGN_OR_RETURN(child_, ChildProcess::Start(child));
+  if (options_.sandbox) sandbox_report_ = child_->sandbox();
   socket_ = std::move(pair.ours);
   ++starts_;
   return Status::Ok();
@@ -57,72 +99,101 @@ Result<Frame> WorkerClient::Receive(double timeout_seconds) { return ReceiveFram
 Result<DeviceFacts> WorkerClient::Facts() {
   HONE_RETURN_IF_ERROR(Start());
   HONE_RETURN_IF_ERROR(SendFrame(socket_.get(), json{{"op", "facts"}}.dump(), {}, {}, options_.start_limit_seconds));
-  HONE_ASSIGN_OR_RETURN(Frame frame, Receive(options_.start_limit_seconds));
-  const json header = json::parse(frame.header, nullptr, false);
-  if (header.is_object() && header.value("op", "") == "error") {
+  Result<Frame> frame = Receive(options_.start_limit_seconds);
+  if (!frame.ok()) {
     Stop();
-    return Status(static_cast<StatusCode>(header.value("code", 0)), header.value("message", ""));
+    return frame.status().WithContext("the worker gave no facts about its device");
   }
-  if (frame.blobs.size() != 1) return Status::Internal("the worker answered without facts");
-  return DecodeFacts(frame.blobs[0]);
+  const Word word = ParseWord(frame->header);
+  if (word.op == "error") {
+    Stop();
+    return word.status();
+  }
+  if (frame->blobs.size() != 1) return Status::Internal("the worker answered without facts");
+  return DecodeFacts(frame->blobs[0]);
 }
 
 Result<Evaluation> WorkerClient::Judge(const JudgeJob& job, const EvaluationProgress& progress) {
-  HONE_RETURN_IF_ERROR(Start());
   const std::string bytes = EncodeJob(job);
-  if (Status sent = SendFrame(socket_.get(), json{{"op", "judge"}}.dump(), {bytes}, {}, options_.start_limit_seconds); !sent.ok()) {
-    // The worker may have died between evaluations (killed from outside): once more with a new one.
-    Stop();
-    HONE_RETURN_IF_ERROR(Start());
-    HONE_RETURN_IF_ERROR(SendFrame(socket_.get(), json{{"op", "judge"}}.dump(), {bytes}, {}, options_.start_limit_seconds));
+  const int starts_before = starts_;
+  bool begun = false;
+  Result<Evaluation> evaluation = Converse(job, bytes, progress, &begun);
+  // One that was there already may have died between evaluations (killed from outside): once more with a new one.
+  if (!evaluation.ok() && !begun && starts_ == starts_before) {
+    Kill();
+    evaluation = Converse(job, bytes, progress, &begun);
   }
+  if (options_.one_job) Stop();
+  return evaluation;
+}
+
+Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string& bytes, const EvaluationProgress& progress,
+                                          bool* begun) {
+  HONE_RETURN_IF_ERROR(Start());
+  const Status sent = SendFrame(socket_.get(), json{{"op", "judge"}}.dump(), {bytes}, {}, options_.start_limit_seconds);
+  // One that ends at once may have said why.
+  if (!sent.ok() && sent.code() != StatusCode::kUnavailable) return sent;
+  const Stopwatch watch;
   std::string phase = "start", detail;
   double limit = options_.start_limit_seconds + kFirstPhaseSeconds;
   for (;;) {
-    Result<Frame> frame = Receive(limit + options_.grace_seconds);
-    if (!frame.ok()) {
-      const bool hung = frame.status().code() == StatusCode::kTimedOut;
-      if (hung) child_->Kill();
-      const std::optional<ExitState> end = child_->Wait(5);
-      Stop();
-      const std::string where = fmt::format("in phase {} ({})", phase, detail);
-      if (phase == "start") {
-        return Status::Unavailable(fmt::format("the worker {} before it began: {}", hung ? "did not answer" : "ended",
-                                               end ? end->Describe() : "unknown end"));
-      }
-      if (hung) {
-        return Outcome(job, Verdict::kTimedOut, fmt::format("nothing was heard for {:.0f} s {}; the worker was ended", limit, where));
-      }
-      if (end && end->signal == 9) {
-        return Outcome(job, Verdict::kDeviceLost,
-                       fmt::format("the worker was killed from outside {}; the candidate can be judged again", where));
-      }
-      return Outcome(job, Verdict::kCrashed, fmt::format("the worker ended ({}) {}", end ? end->Describe() : "unknown end", where));
-    }
-    const json header = json::parse(frame->header, nullptr, false);
-    const std::string op = header.is_object() ? header.value("op", "") : "";
-    if (op == "progress") {
-      phase = header.value("phase", "");
-      detail = header.value("detail", "");
-      limit = header.value("limit", kFirstPhaseSeconds);
+    double patience = limit + options_.grace_seconds;
+    const bool job_limited = options_.job_limit_seconds > 0;
+    if (job_limited) patience = std::min(patience, std::max(0.0, options_.job_limit_seconds - watch.Seconds()));
+    Result<Frame> frame = Receive(patience);
+    const Word word = frame.ok() ? ParseWord(frame->header) : Word();
+    *begun |= frame.ok();
+    if (word.op == "progress") {
+      phase = word.phase;
+      detail = word.detail;
+      // Written so that NaN is no limit either.
+      limit = word.limit > 0 && word.limit < options_.longest_phase_seconds ? word.limit : options_.longest_phase_seconds;
       if (progress) progress(phase, detail);
       continue;
     }
-    const bool lost = header.is_object() && header.value("lost", false);
-    if (op == "error") {
-      const Status status(static_cast<StatusCode>(header.value("code", 0)), header.value("message", ""));
-      if (lost) Stop();
-      return status.ok() ? Status::Internal("the worker reported an error without a code") : status;
+    if (word.op == "error") {
+      if (word.lost) Stop();
+      return word.status();
     }
-    if (op == "result" && frame->blobs.size() == 1) {
+    if (word.op == "result" && frame->blobs.size() == 1) {
+      Result<Evaluation> evaluation = EvaluationFromJson(frame->blobs[0]);
       // A lost context is replaced at once, so that the next candidate does not wait for it.
-      if (lost) {
+      if (word.lost) {
         Stop();
-        if (Status restarted = Start(); !restarted.ok()) return restarted;
+        if (!options_.one_job) HONE_RETURN_IF_ERROR(Start());
       }
-      return EvaluationFromJson(frame->blobs[0]);
+      if (evaluation.ok()) return evaluation;
+      frame = evaluation.status();
     }
-    return Status::Internal("the worker sent a frame nobody knows: " + frame->header.substr(0, 80));
+
+    // The worker is silent, gone or senseless.
+    const bool hung = frame.status().code() == StatusCode::kTimedOut;
+    const bool gone = frame.status().code() == StatusCode::kUnavailable;
+    std::optional<ExitState> end;
+    if (gone && child_) end = child_->Wait(kEndSeconds);
+    const std::string heard = frame.ok() ? "sent a frame nobody knows: " + frame->header.substr(0, 80)
+                                         : "was not understood: " + frame.status().message();
+    Kill();
+    const std::string where = fmt::format("in phase {}{}", phase, detail.empty() ? "" : " (" + detail + ")");
+    const std::string ended = end ? end->Describe() : gone ? "it closed its connection" : "";
+    if (phase == "start") {
+      return Status::Unavailable(fmt::format("the worker {} before it began", hung   ? "did not answer"
+                                                                               : gone ? "ended (" + ended + ")"
+                                                                                      : heard));
+    }
+    if (hung) {
+      if (job_limited && watch.Seconds() >= options_.job_limit_seconds) {
+        return Outcome(job, Verdict::kTimedOut, fmt::format("not judged within {:.0f} s, {}; the worker was ended",
+                                                            options_.job_limit_seconds, where));
+      }
+      return Outcome(job, Verdict::kTimedOut, fmt::format("nothing was heard for {:.3g} s {}; the worker was ended", patience, where));
+    }
+    if (!gone) return Outcome(job, Verdict::kCrashed, fmt::format("the worker {}, {}", heard, where));
+    if (end && end->signal == 9) {
+      return Outcome(job, Verdict::kDeviceLost,
+                     fmt::format("the worker was killed from outside {}; the candidate can be judged again", where));
+    }
+    return Outcome(job, Verdict::kCrashed, fmt::format("the worker ended ({}) {}", ended, where));
   }
 }
 

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker process can do to the evaluator: everything, except spoil the next verdict or keep it waiting.
+// The worker is this program again (worker_test_main.cc).
+#include "tuner/evaluate/worker/worker_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "tests/judge/judge_fixture.h"
+#include "tuner/evaluate/compile/compile_candidate.h"
+#include "tuner/evaluate/host_mode/host_library.h"
+#include "tuner/evaluate/host_mode/host_mode_compiler.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kLaunchLimit = 0.5, kGrace = 0.25;
+
+std::string ThisProgram() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+WorkerOptions Options(const std::string& mode) {
+  WorkerOptions options;
+  options.argv = {ThisProgram(), "__worker", mode};
+  options.environment = {"PATH=/usr/bin:/bin"};
+  options.grace_seconds = kGrace;
+  return options;
+}
+
+CompiledProgram Program(const Task& task, const std::string& source, bool is_oracle = false) {
+  CompiledProgram program;
+  program.candidate = ParseCandidate(source, is_oracle ? "oracle.cu" : "candidate.cu", task, is_oracle).value();
+  program.binding = DefaultBinding(program.candidate.plan);
+  return program;
+}
+
+// A job for the scale task, its candidate launching `kernel`.
+JudgeJob Job(const std::string& kernel) {
+  JudgeJob job;
+  job.task = ParseTask(kScaleTask, "task.toml").value();
+  job.oracle = Program(job.task, PlanText("oracle", R"("x", "w", "ref:out")"), true);
+  job.candidate = Program(job.task, PlanText(kernel, R"("x", "w", "out")"));
+  job.options.seed = 0x5eed;
+  job.options.time = false;
+  job.launch_limit_seconds = kLaunchLimit;
+  return job;
+}
+
+struct Fault {
+  const char* kernel;
+  Verdict verdict;
+  const char* detail;
+};
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.kernel; }
+
+class WorkerFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(WorkerFault, GetsItsVerdictAndTheNextCandidateIsJudgedInTime) {
+  WorkerClient worker(Options("device"));
+  ASSERT_TRUE(worker.Facts().ok());
+  const Stopwatch watch;
+  Result<Evaluation> bad = worker.Judge(Job(GetParam().kernel), {});
+  ASSERT_TRUE(bad.ok()) << bad.status().message();
+  EXPECT_EQ(bad->verdict, GetParam().verdict) << bad->detail;
+  EXPECT_THAT(bad->detail, HasSubstr(GetParam().detail));
+  EXPECT_EQ(bad->seed, 0x5eedu);
+
+  Result<Evaluation> good = worker.Judge(Job("honest"), {});
+  const double until_the_next_verdict = watch.Seconds();
+  ASSERT_TRUE(good.ok()) << good.status().message();
+  EXPECT_EQ(good->verdict, Verdict::kOk) << good->detail;
+  EXPECT_EQ(worker.starts(), 2) << "a new process after a fault, and no more than one";
+  RecordProperty("seconds_until_the_next_verdict", std::to_string(until_the_next_verdict));
+  EXPECT_LT(until_the_next_verdict, kLaunchLimit + 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Worker, WorkerFault,
+    testing::Values(Fault{"crashes_on_the_device", Verdict::kCrashed, "an illegal address"},
+                    Fault{"hangs", Verdict::kTimedOut, "nothing was heard for 0.75 s in phase check (check"},
+                    Fault{"segfaults", Verdict::kCrashed, "signal 11"},
+                    Fault{"exits", Verdict::kCrashed, "exit status 7"},
+                    Fault{"is_killed", Verdict::kDeviceLost, "killed from outside in phase check"},
+                    Fault{"closes_its_socket", Verdict::kCrashed, "closed its connection"},
+                    Fault{"writes_garbage", Verdict::kCrashed, "was not understood"},
+                    Fault{"says_the_unknown", Verdict::kCrashed, "nobody knows"},
+                    Fault{"forges_a_result", Verdict::kCrashed, "was not understood"}),
+    [](const testing::TestParamInfo<Fault>& info) { return std::string(info.param.kernel); });
+
+TEST(Worker, NoWordMakesUsWaitLongerThanWeAreWilling) {
+  WorkerOptions options = Options("device");
+  options.longest_phase_seconds = 0.5;
+  WorkerClient patient(options);
+  EXPECT_EQ(patient.Judge(Job("asks_for_patience"), {})->verdict, Verdict::kTimedOut);
+  options.longest_phase_seconds = 600;
+  options.job_limit_seconds = 0.7;
+  WorkerClient listening(options);
+  const Stopwatch watch;
+  const Evaluation endless = listening.Judge(Job("never_stops_talking"), {}).value();
+  EXPECT_EQ(endless.verdict, Verdict::kTimedOut);
+  EXPECT_THAT(endless.detail, HasSubstr("not judged within"));
+  EXPECT_GE(watch.Seconds(), 0.7);
+}
+
+TEST(Worker, OneThatDiedBetweenJobsIsReplaced) {
+  WorkerClient worker(Options("device"));
+  ASSERT_EQ(worker.Judge(Job("honest"), {})->verdict, Verdict::kOk);
+  ASSERT_EQ(kill(worker.pid(), SIGKILL), 0);
+  ASSERT_EQ(worker.Judge(Job("honest"), {})->verdict, Verdict::kOk);
+  EXPECT_EQ(worker.starts(), 2);
+  ASSERT_EQ(worker.Judge(Job("honest"), {})->verdict, Verdict::kOk);
+  EXPECT_EQ(worker.starts(), 2) << "an honest candidate costs no process";
+}
+
+TEST(Worker, OneThatCannotBeginIsTheEnvironmentsFault) {
+  WorkerClient ends(Options("ends"));
+  EXPECT_EQ(ends.Facts().status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(ends.Judge(Job("honest"), {}).status().code(), StatusCode::kUnavailable);
+  WorkerClient no_device(Options("no-device"));
+  EXPECT_THAT(no_device.Facts().status().message(), HasSubstr("went for a walk"));
+  EXPECT_THAT(no_device.Judge(Job("honest"), {}).status().message(), HasSubstr("went for a walk"));
+}
+
+// --- host mode, up to the device: a confined worker, and candidates that are libraries made by g++ ---
+
+class HostModeWorker : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!FileExists("/usr/bin/g++")) GTEST_SKIP() << "/usr/bin/g++ is not installed";
+    WorkerOptions options = Options("host");
+    options.sandbox = HostModeWorkerPolicy(ThisProgram(), "", "");
+    options.one_job = true;
+    options.job_limit_seconds = 60;
+    worker_ = std::make_unique<WorkerClient>(options);
+  }
+  // Judges the function `run(x, w, out, rows, cols, stream)` with this body.
+  Evaluation Judged(const std::string& body, const std::string& before = "") {
+    JudgeJob job = Job("honest");
+    HostModeCompilerOptions gcc;
+    gcc.command = {"/usr/bin/g++", "-shared", "-fPIC", "-std=c++17", "-O1", "-x", "c++"};
+    gcc.prelude = "typedef struct CUstream_st* cudaStream_t;\n";
+    gcc.tool_paths = {"/usr/bin", "/usr/lib/gcc", "/usr/libexec/gcc"};
+    const Candidate candidate = ParseCandidate(
+        "/*hone\nmode = \"host\"\nfunction = \"run\"\nargs = [\"x\", \"w\", \"out\", \"rows:i32\", \"cols:i32\"]\n*/\n" + before +
+        "\nextern \"C\" int run(const float* x, const float* w, float* out, int rows, int cols, cudaStream_t) {\n" + body + "\n}\n",
+        "candidate.cu", job.task).value();
+    job.candidate = CompileCandidate(*MakeHostModeCompiler(gcc), candidate, job.task, {}, false, 1).value();
+    for (const auto& [key, module] : job.candidate.modules) EXPECT_EQ(module.verdict, Verdict::kOk) << module.digest;
+    EXPECT_TRUE(UsesHostMode(job));
+    Result<Evaluation> evaluation = worker_->Judge(job, {});
+    EXPECT_TRUE(evaluation.ok()) << evaluation.status().message();
+    return evaluation.ok() ? *evaluation : Evaluation{};
+  }
+  std::unique_ptr<WorkerClient> worker_;
+};
+
+constexpr const char* kHonestBody = "for (int i = 0; i < rows * cols; ++i) out[i] = x[i] * w[i % cols]; return 0;";
+
+TEST_F(HostModeWorker, JudgesAnHonestFunctionAndKeepsNothingOfIt) {
+  const Evaluation first = Judged(kHonestBody);
+  EXPECT_EQ(first.verdict, Verdict::kOk) << first.detail;
+  EXPECT_EQ(Judged(kHonestBody).verdict, Verdict::kOk);
+  EXPECT_EQ(worker_->starts(), 2) << "a process for every job";
+  EXPECT_EQ(worker_->pid(), -1);
+  ASSERT_TRUE(worker_->sandbox().has_value());
+}
+
+TEST_F(HostModeWorker, AWrongFunctionIsWrong) {
+  const Evaluation zeros = Judged("for (int i = 0; i < rows * cols; ++i) out[i] = 0; return 0;");
+  EXPECT_EQ(zeros.verdict, Verdict::kWrongOutput) << zeros.detail;
+  const Evaluation sorry = Judged("return 3;");
+  EXPECT_EQ(sorry.verdict, Verdict::kLaunchError) << sorry.detail;
+  EXPECT_THAT(sorry.detail, HasSubstr("returned 3"));
+}
+
+TEST_F(HostModeWorker, AFunctionThatHangsOrEndsTheProcessCostsOnlyItself) {
+  const Stopwatch watch;
+  const Evaluation hang = Judged("for (volatile int i = 0;; ++i) {}");
+  EXPECT_EQ(hang.verdict, Verdict::kTimedOut) << hang.detail;
+  const Evaluation gone = Judged("exit(0);", "extern \"C\" [[noreturn]] void exit(int);");
+  EXPECT_EQ(gone.verdict, Verdict::kCrashed) << gone.detail;
+  const Evaluation next = Judged(kHonestBody);
+  EXPECT_EQ(next.verdict, Verdict::kOk) << next.detail;
+  RecordProperty("seconds_for_all", std::to_string(watch.Seconds()));
+}
+
+TEST_F(HostModeWorker, AFunctionGetsAtNoFileAndNoNetwork) {
+  const SandboxReport report = ProbeSandbox();
+  if (report.landlock_abi == 0 || !report.seccomp) GTEST_SKIP() << "this kernel lacks Landlock or seccomp";
+  const Evaluation evaluation = Judged(
+      std::string("if (open(\"/etc/passwd\", 0) >= 0) return 4; if (socket(2, 1, 0) >= 0) return 5; if (fork() >= 0) return 6;") + kHonestBody,
+      "extern \"C\" int open(const char*, int, ...); extern \"C\" int socket(int, int, int); extern \"C\" int fork();");
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+}
+
+}  // namespace
+}  // namespace hone
