@@ -41,15 +41,17 @@ add_library(hone_curl_headers INTERFACE)
 target_include_directories(hone_curl_headers SYSTEM INTERFACE ${HONE_CURL_INCLUDE})
 target_link_libraries(hone_curl_headers INTERFACE ${CMAKE_DL_LIBS})
 
-# Matrix products of the graph engine: the serial OpenBLAS, linked statically, called from our own threads. Its
-# kernels are chosen at run time by the CPU. OpenMP's runtime comes from the compiler, statically too.
-find_path(HONE_OPENBLAS_INCLUDE cblas.h PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
-          PATH_SUFFIXES openblas-serial REQUIRED NO_DEFAULT_PATH)
-find_library(HONE_OPENBLAS_LIBRARY NAMES libopenblas.a PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}
-             PATH_SUFFIXES openblas-serial REQUIRED NO_DEFAULT_PATH)
+# Matrix products of the graph engine: OpenBLAS, linked statically, told to stay single-threaded, called from our own
+# threads. The package's threaded build, because its serial one hands the same work area to two callers now and then:
+# it gives its lock up before it marks the area as taken. Its kernels are chosen at run time by the CPU. OpenMP's
+# runtime comes from the compiler, statically too.
+find_path(HONE_OPENBLAS_PTHREAD_INCLUDE cblas.h PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+          PATH_SUFFIXES openblas-pthread REQUIRED NO_DEFAULT_PATH)
+find_library(HONE_OPENBLAS_PTHREAD_LIBRARY NAMES libopenblas.a PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}
+             PATH_SUFFIXES openblas-pthread REQUIRED NO_DEFAULT_PATH)
 add_library(hone_openblas INTERFACE)
-target_include_directories(hone_openblas SYSTEM INTERFACE ${HONE_OPENBLAS_INCLUDE})
-target_link_libraries(hone_openblas INTERFACE ${HONE_OPENBLAS_LIBRARY} Threads::Threads m)
+target_include_directories(hone_openblas SYSTEM INTERFACE ${HONE_OPENBLAS_PTHREAD_INCLUDE})
+target_link_libraries(hone_openblas INTERFACE ${HONE_OPENBLAS_PTHREAD_LIBRARY} Threads::Threads m)
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.a OUTPUT_VARIABLE HONE_GOMP_LIBRARY
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
 add_library(hone_openmp INTERFACE)
