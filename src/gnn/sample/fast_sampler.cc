@@ -105,8 +105,9 @@ class FastSampler final : public NeighborSampler {
       if (seed < 0 || seed >= graph_.num_nodes) {
         return Status::InvalidArgument(fmt::format("seed {} is not a node: ids are 0 to {}", seed, graph_.num_nodes - 1));
       }
-      map_.FindOrAdd(seed, known_, out.nodes.data());
     }
+    seed_local_.resize(seeds.size());
+    known_ = map_.Number(seeds.data(), static_cast<int64_t>(seeds.size()), 0, out.nodes.data(), seed_local_.data());
     out.nodes.resize(static_cast<size_t>(known_));
     out.hop_nodes[0] = known_;
     return Status::Ok();
@@ -188,14 +189,7 @@ class FastSampler final : public NeighborSampler {
 
   void Fetch(Chunk& chunk) {
     if (chunk.rows == 0) return;
-    const NodeId* const columns = graph_.columns.data();
-    const int64_t* const slot = chunk.slot.data();
-    NodeId* const neighbor = chunk.neighbor.data();
-    for (int64_t i = 0; i < chunk.slots; ++i) {
-      const NodeId node = columns[slot[i]];
-      neighbor[i] = node;
-      map_.Prefetch(node);
-    }
+    map_.Fetch(graph_.columns.data(), chunk.slot.data(), chunk.slots, chunk.neighbor.data());
   }
 
   Status Number(Chunk& chunk, NeighborSample& out, NeighborSample::Rows& rows) {
@@ -207,12 +201,8 @@ class FastSampler final : public NeighborSampler {
     out.nodes.resize(static_cast<size_t>(known_) + static_cast<size_t>(chunk.slots) + 1);
     NodeId* const nodes = out.nodes.data();
     HONE_RETURN_IF_ERROR(map_.Reserve(std::min(graph_.num_nodes, int64_t{known_} + chunk.slots), nodes, known_));
-    int32_t* const columns = rows.columns.data() + edges;
-    const NodeId* const neighbor = chunk.neighbor.data();
-    int32_t known = known_;
-    for (int64_t i = 0; i < chunk.slots; ++i) columns[i] = map_.FindOrAdd(neighbor[i], known, nodes);
-    known_ = known;
-    out.nodes.resize(static_cast<size_t>(known));
+    known_ = map_.Number(chunk.neighbor.data(), chunk.slots, known_, nodes, rows.columns.data() + edges);
+    out.nodes.resize(static_cast<size_t>(known_));
     for (int row = 0; row < chunk.rows; ++row) *row_out_++ = static_cast<int32_t>(static_cast<int64_t>(edges) + chunk.row_end[row]);
     chunk.rows = 0;
     return Status::Ok();
@@ -226,6 +216,7 @@ class FastSampler final : public NeighborSampler {
   int32_t next_row_ = 0;    // of the hop under way
   int32_t prefetched_ = 0;
   int32_t* row_out_ = nullptr;
+  std::vector<int32_t> seed_local_;
   Chunk chunks_[3];
   // Rows of a chunk that are drawn rather than copied.
   alignas(32) uint32_t draw_node_[kChunkRows];

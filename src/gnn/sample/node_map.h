@@ -43,6 +43,14 @@ class LocalIdBase {
   uint32_t base_;
 };
 
+// As a mask rather than a branch: whether a neighbor is new is a coin toss that no predictor gets right. The empty
+// asm keeps the compiler from making a branch of it again.
+inline uint32_t AllOnesIf(bool condition) {
+  uint32_t mask = 0u - static_cast<uint32_t>(condition);
+  asm("" : "+r"(mask));
+  return mask;
+}
+
 class DirectNodeMap {
  public:
   // `first_base` other than 1 is for testing the wrap.
@@ -57,18 +65,32 @@ class DirectNodeMap {
   }
   // Makes room for `count` nodes in all, of which nodes[0 … known) are in: here there always is.
   Status Reserve(int64_t /*count*/, const NodeId* /*nodes*/, int32_t /*known*/) { return Status::Ok(); }
-  void Prefetch(NodeId node) const { __builtin_prefetch(table() + node, 1); }
-  // The local id of `node`. A new node gets the id `known`, which is then counted up. Writes nodes[known] in either
-  // case, which spares a branch that no predictor gets right: `nodes` needs room for one more.
-  int32_t FindOrAdd(NodeId node, int32_t& known, NodeId* nodes) {
-    uint32_t& entry = table()[node];
+  // neighbors[i] = columns[slot[i]], and its table entry is asked for.
+  void Fetch(const NodeId* columns, const int64_t* slot, int64_t count, NodeId* neighbors) const {
+    const uint32_t* const entries = table();
+    for (int64_t i = 0; i < count; ++i) {
+      const NodeId node = columns[slot[i]];
+      neighbors[i] = node;
+      __builtin_prefetch(entries + node, 1);
+    }
+  }
+  // local[i]: the local id of neighbors[i]. A new node gets the id `known`, which is then counted up. Returns the new
+  // count. Writes nodes[known] for every neighbor, new or not, so `nodes` needs room for one more.
+  int32_t Number(const NodeId* neighbors, int64_t count, int32_t known, NodeId* nodes, int32_t* local) {
+    uint32_t* const entries = table();
     const uint32_t base = base_.value();
-    const bool is_new = entry < base;
-    const uint32_t stored = is_new ? base + static_cast<uint32_t>(known) : entry;
-    entry = stored;
-    nodes[known] = node;
-    known += is_new ? 1 : 0;
-    return static_cast<int32_t>(stored - base);
+    for (int64_t i = 0; i < count; ++i) {
+      const NodeId node = neighbors[i];
+      const uint32_t stored = entries[node];
+      const uint32_t is_new = AllOnesIf(stored < base);
+      const uint32_t fresh = base + static_cast<uint32_t>(known);
+      const uint32_t value = stored ^ ((stored ^ fresh) & is_new);
+      entries[node] = value;
+      nodes[known] = node;
+      known -= static_cast<int32_t>(is_new);
+      local[i] = static_cast<int32_t>(value - base);
+    }
+    return known;
   }
 
  private:
@@ -93,18 +115,31 @@ class HashNodeMap {
   Status Reserve(int64_t count, const NodeId* nodes, int32_t known) {
     return count * 2 <= capacity() ? Status::Ok() : Grow(count * 4, nodes, known);
   }
-  void Prefetch(NodeId node) const { __builtin_prefetch(table() + Home(node), 1); }
-  int32_t FindOrAdd(NodeId node, int32_t& known, NodeId* nodes) {
-    const uint32_t base = base_.value();
+  void Fetch(const NodeId* columns, const int64_t* slot, int64_t count, NodeId* neighbors) const {
+    const Entry* const entries = table();
+    for (int64_t i = 0; i < count; ++i) {
+      const NodeId node = columns[slot[i]];
+      neighbors[i] = node;
+      __builtin_prefetch(entries + Home(node), 1);
+    }
+  }
+  int32_t Number(const NodeId* neighbors, int64_t count, int32_t known, NodeId* nodes, int32_t* local) {
     Entry* const entries = table();
-    uint32_t at = Home(node);
-    while (entries[at].stored >= base && entries[at].node != node) at = (at + 1) & mask_;
-    const bool is_new = entries[at].stored < base;
-    const uint32_t stored = is_new ? base + static_cast<uint32_t>(known) : entries[at].stored;
-    entries[at] = {node, stored};
-    nodes[known] = node;
-    known += is_new ? 1 : 0;
-    return static_cast<int32_t>(stored - base);
+    const uint32_t base = base_.value(), mask = mask_;
+    for (int64_t i = 0; i < count; ++i) {
+      const NodeId node = neighbors[i];
+      uint32_t at = Home(node);
+      while ((entries[at].node != node) & (entries[at].stored >= base)) at = (at + 1) & mask;
+      const uint32_t stored = entries[at].stored;
+      const uint32_t is_new = AllOnesIf(stored < base);
+      const uint32_t fresh = base + static_cast<uint32_t>(known);
+      const uint32_t value = stored ^ ((stored ^ fresh) & is_new);
+      entries[at] = {node, value};
+      nodes[known] = node;
+      known -= static_cast<int32_t>(is_new);
+      local[i] = static_cast<int32_t>(value - base);
+    }
+    return known;
   }
   int64_t capacity() const { return int64_t{mask_} + 1; }
 
