@@ -23,6 +23,7 @@ target_link_libraries(hone_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 # A program that exports its symbols must not offer these to the OpenSSL that libcurl brings along at run time: two
 # copies of one library would each use half of the other.
 target_link_options(hone_crypto INTERFACE LINKER:--exclude-libs,libcrypto.a)
+hone_static_library(hone_zlib zlib.h z)
 hone_static_library(hone_boost_context boost/context/detail/fcontext.hpp boost_context)
 
 add_library(hone_toml INTERFACE)
@@ -41,19 +42,22 @@ add_library(hone_curl_headers INTERFACE)
 target_include_directories(hone_curl_headers SYSTEM INTERFACE ${HONE_CURL_INCLUDE})
 target_link_libraries(hone_curl_headers INTERFACE ${CMAKE_DL_LIBS})
 
-# Matrix products of the graph engine: OpenBLAS, linked statically, told to stay single-threaded, called from our own
-# threads. The package's threaded build, because its serial one hands the same work area to two callers now and then:
-# it gives its lock up before it marks the area as taken. Its kernels are chosen at run time by the CPU. OpenMP's
-# runtime comes from the compiler, statically too.
-find_path(HONE_OPENBLAS_PTHREAD_INCLUDE cblas.h PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
-          PATH_SUFFIXES openblas-pthread REQUIRED NO_DEFAULT_PATH)
-find_library(HONE_OPENBLAS_PTHREAD_LIBRARY NAMES libopenblas.a PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}
-             PATH_SUFFIXES openblas-pthread REQUIRED NO_DEFAULT_PATH)
+# Matrix products of the graph engine: OpenBLAS, linked statically, called from our own threads, its kernels chosen at
+# run time by the CPU. The package's OpenMP build: its serial one hands the same work area to two callers now and then
+# (linear_test shows it), and its pthread one starts a thread for every core when a program starts. OpenMP's runtime
+# comes from the compiler, statically too.
+find_path(HONE_BLAS_INCLUDE cblas.h PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+          PATH_SUFFIXES openblas-openmp REQUIRED NO_DEFAULT_PATH)
+find_library(HONE_BLAS_LIBRARY NAMES libopenblas.a PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}
+             PATH_SUFFIXES openblas-openmp REQUIRED NO_DEFAULT_PATH)
 add_library(hone_openblas INTERFACE)
-target_include_directories(hone_openblas SYSTEM INTERFACE ${HONE_OPENBLAS_PTHREAD_INCLUDE})
-target_link_libraries(hone_openblas INTERFACE ${HONE_OPENBLAS_PTHREAD_LIBRARY} Threads::Threads m)
+target_include_directories(hone_openblas SYSTEM INTERFACE ${HONE_BLAS_INCLUDE})
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.a OUTPUT_VARIABLE HONE_GOMP_LIBRARY
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
 add_library(hone_openmp INTERFACE)
 target_compile_options(hone_openmp INTERFACE -fopenmp)
 target_link_libraries(hone_openmp INTERFACE ${HONE_GOMP_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
+# As an object, for nothing would pull it out of an archive.
+add_library(hone_openmp_policy OBJECT ${PROJECT_SOURCE_DIR}/src/gnn/ops/openmp_policy.cc)
+target_sources(hone_openmp INTERFACE $<TARGET_OBJECTS:hone_openmp_policy>)
+target_link_libraries(hone_openblas INTERFACE ${HONE_BLAS_LIBRARY} hone_openmp m)
