@@ -5,9 +5,12 @@
 // user may not ask for.
 #include "hone/gnn/model.h"
 
+#include <functional>
 #include <limits>
 
+#include "gnn/ops/softmax_loss.h"
 #include "gnn/ops/test_support.h"
+#include "hone/gnn/optimizer.h"
 
 namespace hone::gnn {
 namespace {
@@ -80,6 +83,184 @@ TEST(Model, GradientsAgreeWithFiniteDifferences) {
       for (const bool new_only : {true, false}) CheckModelGradients(Small(kind), training, new_only);
     }
   }
+}
+
+TEST(Model, GradientsAgreeForEveryOption) {
+  const auto check = [](const std::string& kind, const std::function<void(ModelOptions&)>& change) {
+    ModelOptions options = Small(kind);
+    change(options);
+    CheckModelGradients(options, true, false);
+  };
+  for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
+    check(kind, [](ModelOptions& o) { o.layers = 1; });
+    check(kind, [](ModelOptions& o) { o.layers = 2; o.activation = "elu"; o.dropout = 0.25; });
+    check(kind, [](ModelOptions& o) { o.activation = "leaky_relu"; o.norm = "batch"; o.dropout = 0; });
+    check(kind, [](ModelOptions& o) { o.norm = "none"; });
+  }
+  check("gat", [](ModelOptions& o) { o.heads = 3; });
+  check("sage", [](ModelOptions& o) { o.aggregation = "max"; });
+  check("sage", [](ModelOptions& o) { o.aggregation = "sum"; });
+}
+
+// Both semantics of the frontier see every neighbor of every node here, so logits must agree; layer-wise passes over
+// the whole graph, in chunks, must too, up to the order of additions.
+TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
+  const AdjacencyList graph = AwkwardGraph(40, 9);
+  std::vector<NodeId> all(graph.size());
+  for (size_t v = 0; v < all.size(); ++v) all[v] = static_cast<NodeId>(v);
+  for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
+    for (const int layers : {1, 2, 4}) {
+      SCOPED_TRACE(kind + " of " + std::to_string(layers) + " layers");
+      ModelOptions options = Small(kind);
+      options.layers = layers;
+      if (kind == "sage") options.norm = "batch";
+      auto made = MakeDoubleModel(options);
+      ASSERT_TRUE(made.ok());
+      Model<double>& model = **made;
+      // Running statistics other than 0 and 1.
+      const NeighborSample warm = FullSample(graph, all, layers);
+      std::vector<double> features = RandomValues<double>(40 * options.in_width, 5);
+      std::vector<double> expected(40 * 3);
+      const auto state = model.MakeState();
+      model.Forward(warm, View(features, 5), View(expected, 3), *state, Context(true));
+      model.Forward(warm, View(features, 5), View(expected, 3), *state, Context(false));
+
+      for (const bool new_only : {false, true}) {
+        const std::vector<NodeId> seeds = {31, 2, 17};
+        const NeighborSample sample = FullSample(graph, seeds, layers, new_only);
+        std::vector<double> x, logits(9);
+        for (const NodeId node : sample.nodes) {
+          x.insert(x.end(), features.begin() + node * 5, features.begin() + node * 5 + 5);
+        }
+        model.Forward(sample, View(x, 5), View(logits, 3), *state, Context(false));
+        for (size_t i = 0; i < logits.size(); ++i) {
+          EXPECT_NEAR(logits[i], expected[static_cast<size_t>(seeds[i / 3]) * 3 + i % 3], 1e-12);
+        }
+      }
+
+      std::vector<double> rows = features;
+      ASSERT_EQ(model.PassWidth(0), options.in_width);
+      ASSERT_EQ(model.PassWidth(model.num_passes()), options.num_classes);
+      for (int pass = 0; pass < model.num_passes(); ++pass) {
+        const int64_t in = model.PassWidth(pass), out = model.PassWidth(pass + 1);
+        std::vector<double> next(40 * static_cast<size_t>(out), std::nan(""));
+        for (NodeId first = 0; first < 40; first += 16) {
+          const NodeId last = std::min(first + 16, 40);
+          const NeighborSample chunk = FullSample(graph, {all.begin() + first, all.begin() + last}, 1);
+          std::vector<double> x;
+          for (const NodeId node : chunk.nodes) {
+            x.insert(x.end(), rows.begin() + node * in, rows.begin() + (node + 1) * in);
+          }
+          model.RunPass(pass, chunk.Block(0), View(x, in), {next.data() + first * out, last - first, out, out},
+                        Context(false));
+        }
+        rows = next;
+      }
+      for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(rows[i], expected[i], 1e-12);
+    }
+  }
+}
+
+TEST(Model, TrainsToTheSameBitsOnAnyThreadCountWithPaddingUnread) {
+  const AdjacencyList graph = AwkwardGraph(2000, 9);
+  std::vector<NodeId> seeds;
+  for (NodeId v = 0; v < 600; ++v) seeds.push_back(v * 3);
+  for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
+    ExpectSameBits(kind, [&](int threads) {
+      ModelOptions options = Small(kind);
+      options.hidden = 24;
+      auto model = MakeModel(options).value();
+      Adam<float> adam(model->parameters(), {});
+      const auto state = model->MakeState();
+      std::vector<float> out;
+      for (uint32_t step = 0; step < 2; ++step) {
+        const NeighborSample sample = FullSample(graph, seeds, options.layers, step == 1);
+        std::vector<float> x = RandomValues<float>((sample.num_nodes() + 9) * 5, 5);
+        std::fill(x.end() - 9 * 5, x.end(), std::numeric_limits<float>::quiet_NaN());
+        std::vector<float> logits(seeds.size() * 3);
+        std::vector<int32_t> labels(seeds.size());
+        for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int32_t>(i % 4) - 1;
+        LayerContext context = Context(true, threads);
+        context.key.step = step;
+        adam.ZeroGradients(threads);
+        model->Forward(sample, View(x, 5), View(logits, 3), *state, context);
+        SoftmaxCrossEntropy<float>(View(logits, 3), labels, {}, 0, View(logits, 3), threads);
+        model->Backward(sample, View(x, 5), View(logits, 3), *state, context);
+        adam.Step(threads);
+      }
+      for (const Parameter<float>* p : model->parameters()) out.insert(out.end(), p->value.begin(), p->value.end());
+      for (const float value : out) EXPECT_TRUE(std::isfinite(value)) << kind;
+      return out;
+    });
+  }
+}
+
+TEST(Model, ParametersBearTheNamesOfPyTorchGeometric) {
+  const auto names = [](ModelOptions options, int layers) {
+    options.layers = layers;
+    auto model = MakeModel(options).value();
+    std::vector<std::string> all;
+    for (const Parameter<float>* p : model->parameters()) all.push_back(p->name);
+    return all;
+  };
+  EXPECT_EQ(names(Small("sage"), 2), (std::vector<std::string>{"convs.0.lin_l.weight", "convs.0.lin_r.weight",
+                                                               "convs.1.lin_l.weight", "convs.1.lin_r.weight"}));
+  EXPECT_EQ(names(Small("gat"), 1),
+            (std::vector<std::string>{"convs.0.att_src", "convs.0.att_dst", "convs.0.lin.weight"}));
+  EXPECT_EQ(names(Small("gin"), 1),
+            (std::vector<std::string>{"convs.0.eps", "convs.0.nn.0.weight", "convs.0.nn.0.bias", "convs.0.nn.1.weight",
+                                      "convs.0.nn.1.bias", "convs.0.nn.1.running_mean", "convs.0.nn.1.running_var",
+                                      "convs.0.nn.1.num_batches_tracked", "convs.0.nn.3.weight", "convs.0.nn.3.bias",
+                                      "lin1.weight", "lin1.bias", "lin2.weight", "lin2.bias"}));
+  EXPECT_EQ(names(Small("sage-ri"), 1),
+            (std::vector<std::string>{"convs.0.lin_l.weight", "convs.0.lin_r.weight", "bns.0.weight", "bns.0.bias",
+                                      "bns.0.running_mean", "bns.0.running_var", "bns.0.num_batches_tracked",
+                                      "res_linears.0.weight", "res_linears.0.bias", "mlp.module_list.0.weight",
+                                      "mlp.module_list.0.bias", "mlp.module_list.1.weight",
+                                      "mlp.module_list.1.bias"}));
+}
+
+TEST(Model, TheSeedAloneDecidesTheInitialWeights) {
+  const auto weights = [](uint64_t seed) {
+    ModelOptions options = Small("gin");
+    options.seed = seed;
+    auto model = MakeModel(options).value();
+    std::vector<float> all;
+    for (const Parameter<float>* p : model->parameters()) all.insert(all.end(), p->value.begin(), p->value.end());
+    return all;
+  };
+  EXPECT_EQ(weights(1), weights(1));
+  EXPECT_NE(weights(1), weights(2));
+}
+
+TEST(Model, RefusesWhatItCannotBeAndNamesTheOption) {
+  const auto refused = [](const std::function<void(ModelOptions&)>& change, const std::string& word) {
+    ModelOptions options = Small("gat");
+    change(options);
+    const auto model = MakeModel(options);
+    ASSERT_FALSE(model.ok()) << word;
+    EXPECT_EQ(model.status().code(), StatusCode::kInvalidArgument);
+    EXPECT_NE(model.status().message().find(word), std::string::npos) << model.status().message();
+  };
+  refused([](ModelOptions& o) { o.kind = "gcn"; }, "model 'gcn'");
+  refused([](ModelOptions& o) { o.in_width = 0; }, "in_width");
+  refused([](ModelOptions& o) { o.num_classes = 0; }, "num_classes");
+  refused([](ModelOptions& o) { o.hidden = 0; }, "hidden");
+  refused([](ModelOptions& o) { o.layers = 0; }, "layers");
+  refused([](ModelOptions& o) { o.heads = 0; }, "heads");
+  refused([](ModelOptions& o) { o.heads = 4; }, "heads");  // 6 columns among 4
+  refused([](ModelOptions& o) { o.dropout = 1; }, "dropout");
+  refused([](ModelOptions& o) { o.activation = "gelu"; }, "activation 'gelu'");
+  refused([](ModelOptions& o) { o.norm = "layer"; }, "norm 'layer'");
+  refused([](ModelOptions& o) { o.negative_slope = 2; }, "negative_slope");
+  refused([](ModelOptions& o) { o.kind = "sage"; o.aggregation = "median"; }, "aggregation 'median'");
+  ModelOptions options = Small("mine");
+  options.layers = 1;
+  std::vector<std::unique_ptr<Layer<float>>> layers;
+  layers.push_back(MakeSageConv<float>({.in_width = 5, .out_width = 4}, "convs.0", 1));
+  const auto stack = MakeStackModel<float>(options, std::move(layers));
+  ASSERT_FALSE(stack.ok());
+  EXPECT_NE(stack.status().message().find("4 columns for 3 classes"), std::string::npos) << stack.status().message();
 }
 
 }  // namespace

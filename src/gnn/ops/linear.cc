@@ -5,6 +5,7 @@
 #include "gnn/ops/linear.h"
 
 #include <cblas.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <vector>
@@ -22,21 +23,25 @@ constexpr int64_t kOutBlock = 128;
 
 int I(int64_t value) { return static_cast<int>(value); }
 
-// OpenBLAS must not start threads of its own under ours, nor cut a product in ways that depend on their number.
-void StaySingleThreaded() {
-  static const bool done = (openblas_set_num_threads(1), true);
-  (void)done;
-}
+// OpenBLAS would spread a product over threads of its own, and round as their number has it.
+class OneThread {
+ public:
+  OneThread() { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+
+ private:
+  int before_ = omp_get_max_threads();
+};
 
 void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
           const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
-  StaySingleThreaded();
+  const OneThread one;
   cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, I(m),
               I(n), I(k), 1.0f, a, I(lda), b, I(ldb), beta, c, I(ldc));
 }
 void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a, int64_t lda,
           const double* b, int64_t ldb, double beta, double* c, int64_t ldc) {
-  StaySingleThreaded();
+  const OneThread one;
   cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, I(m),
               I(n), I(k), 1.0, a, I(lda), b, I(ldb), beta, c, I(ldc));
 }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products with a Linear layer's weight, on single-threaded OpenBLAS over fixed row blocks.
+// Products with a Linear layer's weight, by OpenBLAS over fixed row blocks, each on one thread.
 //
-// A weight is [out_width, in_width] as in PyTorch. Blocks and the order in which partial sums are added follow from the shapes
-// alone: the same bits on any number of threads. (Between CPUs of different kinds OpenBLAS may round differently.)
+// A weight is [out_width, in_width] as in PyTorch. Blocks, and the order in which partial sums are added, follow from
+// the shapes alone: the same bits on any number of threads. (CPUs of different kinds may round differently.)
 #pragma once
 
 #include <cstdint>
