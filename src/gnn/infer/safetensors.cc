@@ -77,9 +77,11 @@ Result<std::vector<float>> FloatValues(const StoredTensor& tensor) {
     convert(uint16_t{}, HalfToFloat);
   } else if (tensor.dtype == "BF16") {
     convert(uint16_t{}, BFloat16ToFloat);
+  } else if (tensor.dtype == "I64") {
+    convert(int64_t{}, [](int64_t v) { return static_cast<float>(v); });
   } else {
     return Status::InvalidArgument(
-        fmt::format("tensor '{}' is {}; weights are read from F32, F64, F16 or BF16", tensor.name, tensor.dtype));
+        fmt::format("tensor '{}' is {}; values are read from F32, F64, F16, BF16 or I64", tensor.name, tensor.dtype));
   }
   return values;
 }

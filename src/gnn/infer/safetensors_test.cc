@@ -68,7 +68,7 @@ TEST(Safetensors, ConvertsHalvesAndDoubles) {
   EXPECT_EQ(FloatValues(tensor).value(), (std::vector<float>{1.0f, -2.5f}));
   tensor = {"t", "F64", {1}, std::string(reinterpret_cast<const char*>(wide), sizeof(wide))};
   EXPECT_EQ(FloatValues(tensor).value(), std::vector<float>{0.1f});
-  tensor.dtype = "I64";
+  tensor.dtype = "U64";
   EXPECT_EQ(FloatValues(tensor).status().code(), StatusCode::kInvalidArgument);
 }
 

@@ -13,9 +13,10 @@
 namespace hone::gnn {
 namespace {
 
-bool IsWeight(std::string_view name) {
-  return !name.starts_with(kOptimizerPrefix) && !name.ends_with("num_batches_tracked");
-}
+// A counter that old files lack, and that nothing here depends on: taken where it is.
+bool IsCounter(std::string_view name) { return name.ends_with("num_batches_tracked"); }
+
+bool IsWeight(std::string_view name) { return !name.starts_with(kOptimizerPrefix); }
 
 // "model." where every name starts so and none of the model's does; else nothing.
 std::string CommonPrefix(const std::vector<std::string_view>& stored, const std::vector<Parameter<float>*>& wanted) {
@@ -36,6 +37,12 @@ std::string CommonPrefix(const std::vector<std::string_view>& stored, const std:
 
 void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors) {
   for (const Parameter<float>* parameter : model.parameters()) {
+    if (IsCounter(parameter->name)) {  // a whole number to others, a float like the rest to the model
+      const auto count = static_cast<int64_t>(parameter->value.at(0));
+      tensors.push_back({parameter->name, "I64", parameter->shape,
+                         std::string(reinterpret_cast<const char*>(&count), sizeof(count))});
+      continue;
+    }
     tensors.push_back(MakeFloatTensor(parameter->name, parameter->shape, parameter->value));
   }
 }
@@ -55,6 +62,10 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
   std::vector<std::vector<float>> values;
   for (const Parameter<float>* parameter : wanted) {
     const auto found = stored.find(parameter->name);
+    if (found == stored.end() && IsCounter(parameter->name)) {
+      values.push_back(parameter->value);
+      continue;
+    }
     if (found == stored.end()) {
       return Status::InvalidArgument(
           fmt::format("{} has no tensor '{}', which this {} model of {} layers needs; it has: {}", what,
@@ -71,6 +82,7 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
     values.push_back(std::move(read));
     stored.erase(found);
   }
+  std::erase_if(stored, [](const auto& entry) { return IsCounter(entry.first); });
   if (!stored.empty()) {
     return Status::InvalidArgument(fmt::format("{} has tensor '{}', which this {} model of {} layers does not have", what,
                                                stored.begin()->first, model.options().kind, model.options().layers));

@@ -25,8 +25,8 @@ inline constexpr std::string_view kOptimizerPrefix = "optimizer.";  // tensors t
 void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors);
 
 // Replaces the model's parameters and buffers by the file's. A prefix common to all of the file's names ("model.",
-// "module.") is dropped when the names do not fit as they are; num_batches_tracked and kOptimizerPrefix are left
-// aside. kInvalidArgument names a tensor that is missing, left over or of another shape; the model is then unchanged.
+// "module.") is dropped when the names do not fit as they are; num_batches_tracked may be missing or too much, and what
+// starts with kOptimizerPrefix is left aside. kInvalidArgument names a tensor that is missing, left over or of another shape; the model is then unchanged.
 Status LoadParameters(const TensorFile& file, std::string_view what, Model<float>& model);
 
 nlohmann::json ModelOptionsToJson(const ModelOptions& options);

@@ -202,7 +202,10 @@ class CpuTrainer final : public Trainer {
     if (options_.shards > 1) statistics_.EndStep(options_.shards);
     const double loss = step.weight > 0 ? step.loss / step.weight : 0;
     if (!std::isfinite(loss)) return NotANumber("loss", loss);
-    if (const double norm = optimizer_.Step(threads_); !std::isfinite(norm)) return NotANumber("gradient norm", norm);
+    // The loss alone does not tell: an activation may turn a NaN into a zero, and its weights' gradients keep it.
+    const double norm = GradientNorm<float>(model_->parameters(), threads_);
+    if (!std::isfinite(norm)) return NotANumber("gradient norm", norm);
+    optimizer_.Step(threads_);
     if (options_.plateau && step.weight > 0) {
       optimizer_.set_learning_rate(
           PlateauStep({.factor = options_.plateau_factor, .patience = options_.plateau_patience}, position_.plateau,

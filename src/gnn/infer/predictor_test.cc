@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sampled and exact inference against each other. (Built into the training tests, whose graphs it uses.)
+#include "hone/gnn/predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/file.h"
+#include "gnn/infer/state_dict.h"
+#include "gnn/train/test_graph.h"
+
+namespace hone::gnn {
+namespace {
+
+ModelOptions SmallModel(const char* kind, const Graph& graph, int layers = 3) {
+  return {.kind = kind, .in_width = graph.features().width, .hidden = 24, .num_classes = graph.num_classes(),
+          .layers = layers, .heads = 1, .seed = 5};
+}
+
+std::vector<NodeId> AllNodes(const Graph& graph) {
+  std::vector<NodeId> nodes(static_cast<size_t>(graph.structure().num_nodes));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return nodes;
+}
+
+class Predicting : public testing::TestWithParam<const char*> {};
+
+// The sum of the same few dozen floats in another order, through three layers: 1e-4 of the largest logit is generous
+// to rounding (about 3 * sqrt(50) * 6e-8) and far below what one missing edge does.
+TEST_P(Predicting, SamplesOfAllNeighborsAreExact) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 400});
+  for (int layers : {1, 3}) {
+    const std::unique_ptr<Model<float>> model = MakeModel(SmallModel(GetParam(), *graph, layers)).value();
+    const std::vector<NodeId> nodes = AllNodes(*graph);
+    PredictOptions options;
+    options.fanouts.assign(static_cast<size_t>(layers), kAllNeighbors);
+    options.batch = 64;
+    const Predictions sampled = Predict(graph, *model, nodes, options).value();
+    options.exact = true;
+    options.chunk_bytes = 10000;
+    const Predictions exact = Predict(graph, *model, nodes, options).value();
+    ASSERT_EQ(sampled.logits.size(), exact.logits.size());
+    ASSERT_EQ(exact.logits.size(), static_cast<size_t>(400 * graph->num_classes()));
+    const float largest = std::abs(*std::max_element(
+        exact.logits.begin(), exact.logits.end(), [](float a, float b) { return std::abs(a) < std::abs(b); }));
+    ASSERT_GT(largest, 0);
+    for (size_t i = 0; i < exact.logits.size(); ++i) {
+      ASSERT_NEAR(sampled.logits[i], exact.logits[i], 1e-4 * largest) << GetParam() << " " << i;
+    }
+  }
+}
+
+TEST_P(Predicting, DoesNotDependOnThreadsChunksOrWhatElseIsAsked) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 500});
+  const std::unique_ptr<Model<float>> model = MakeModel(SmallModel(GetParam(), *graph)).value();
+  const Predictions all = Predict(graph, *model, AllNodes(*graph), {.exact = true, .threads = 1}).value();
+  const float scale = 1 + *std::max_element(all.logits.begin(), all.logits.end());  // GIN's sums grow
+  const std::vector<NodeId> some = {499, 0, 7, 7, 123};
+  const Predictions few = Predict(graph, *model, some, {.exact = true, .chunk_bytes = 4000, .threads = 3}).value();
+  for (size_t i = 0; i < some.size(); ++i) {
+    for (int64_t c = 0; c < all.num_classes; ++c) {
+      ASSERT_NEAR(few.logits[i * static_cast<size_t>(all.num_classes) + static_cast<size_t>(c)],
+                  all.logits[static_cast<size_t>(some[i] * all.num_classes + c)], 1e-5 * scale)
+          << GetParam() << " node " << some[i];
+    }
+  }
+  const PredictOptions sampled{.fanouts = {4, 4, 4}, .batch = 100, .seed = 3, .threads = 1};
+  PredictOptions more = sampled;
+  more.threads = 3;
+  EXPECT_EQ(Predict(graph, *model, AllNodes(*graph), sampled)->logits,
+            Predict(graph, *model, AllNodes(*graph), more)->logits);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Predicting, testing::Values("sage", "gat", "gin", "sage-ri"),
+                         [](const auto& i) { return std::string(i.param) == "sage-ri" ? "sage_ri" : i.param; });
+
+TEST(Predict, DealsOutListsInAnyOrderAndWithRepeats) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 300});
+  const std::unique_ptr<Model<float>> model = MakeModel(SmallModel("sage", *graph)).value();
+  const PredictOptions options{.fanouts = {5, 5, 5}};
+  const std::vector<NodeId> sorted = {3, 50, 299}, listed = {299, 3, 299, 50};
+  const Predictions a = Predict(graph, *model, sorted, options).value();
+  const Predictions b = Predict(graph, *model, listed, options).value();
+  const auto row = [](const Predictions& p, int64_t i) {
+    return std::vector<float>(p.logits.begin() + i * p.num_classes, p.logits.begin() + (i + 1) * p.num_classes);
+  };
+  EXPECT_EQ(row(b, 0), row(a, 2));
+  EXPECT_EQ(row(b, 1), row(a, 0));
+  EXPECT_EQ(row(b, 2), row(a, 2));
+  EXPECT_EQ(row(b, 3), row(a, 1));
+}
+
+TEST(Predict, KeepsActivationsInAFileWhenAsked) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 300});
+  const std::unique_ptr<Model<float>> model = MakeModel(SmallModel("gin", *graph)).value();
+  TemporaryDirectory scratch = std::move(MakeTemporaryDirectory()).value();
+  const Predictions memory = Predict(graph, *model, AllNodes(*graph), {.exact = true}).value();
+  const Predictions file = Predict(graph, *model, AllNodes(*graph), {.exact = true, .scratch = scratch.path()}).value();
+  EXPECT_EQ(memory.logits, file.logits);
+  const Status status =
+      Predict(graph, *model, AllNodes(*graph), {.exact = true, .scratch = "/proc/none"}).status();
+  EXPECT_EQ(status.code(), StatusCode::kIo);
+}
+
+TEST(Predict, RefusesWhatDoesNotBelongTogether) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 100});
+  const std::unique_ptr<Model<float>> model = MakeModel(SmallModel("sage", *graph)).value();
+  const auto message = [&](std::shared_ptr<const Graph> other, std::vector<NodeId> nodes, PredictOptions options) {
+    const Result<Predictions> result = Predict(std::move(other), *model, nodes, options);
+    EXPECT_FALSE(result.ok());
+    EXPECT_EQ(result.status().code(), StatusCode::kInvalidArgument);
+    return result.status().message();
+  };
+  EXPECT_NE(message(graph, {0}, {.fanouts = {5}}).find("1 hops and the model 3 layers"), std::string::npos);
+  EXPECT_NE(message(graph, {0}, {.fanouts = {5, 0, 5}}).find("fanout"), std::string::npos);
+  EXPECT_NE(message(graph, {100}, {}).find("node 100"), std::string::npos);
+  EXPECT_NE(message(graph, {-1}, {.exact = true}).find("node -1"), std::string::npos);
+  EXPECT_NE(message(CommunityGraph({.nodes = 100, .width = 8}), {0}, {}).find("made for 12"), std::string::npos);
+  EXPECT_NE(message(CommunityGraph({.nodes = 100, .features = false}), {0}, {}).find("features of 0"), std::string::npos);
+}
+
+TEST(Predict, TurnsLogitsIntoClassesProbabilitiesAndAccuracy) {
+  Predictions p{2, 3, {1, 3, 3, 1000, 0, 0}, {}};
+  EXPECT_EQ(PredictedClasses(p), (std::vector<int32_t>{1, 0}));  // the first of equals
+  const std::vector<NodeId> nodes = {4, 0};
+  const std::vector<int32_t> labels = {0, 9, 9, 9, 2};
+  EXPECT_EQ(Accuracy(PredictedClasses(p), nodes, labels), 0.5);
+  EXPECT_TRUE(std::isnan(Accuracy(PredictedClasses(p), nodes, {})));
+  LogitsToProbabilities(p);
+  EXPECT_NEAR(p.logits[1], std::exp(2.0) / (1 + 2 * std::exp(2.0)), 1e-6);
+  EXPECT_EQ(p.logits[3], 1.0f);
+}
+
+// A state_dict as other programs save it: other order, a prefix on every name, counters that are no weights.
+TEST(StateDict, TakesWeightsThatAnotherProgramSaved) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 50});
+  for (const char* kind : {"sage", "gat", "gin", "sage-ri"}) {
+    const std::unique_ptr<Model<float>> from = MakeModel(SmallModel(kind, *graph)).value();
+    ModelOptions options = SmallModel(kind, *graph);
+    options.seed = 6;
+    const std::unique_ptr<Model<float>> to = MakeModel(options).value();
+    TensorFile file;
+    AppendParameters(*from, file.tensors);
+    std::reverse(file.tensors.begin(), file.tensors.end());
+    for (StoredTensor& tensor : file.tensors) tensor.name = "module." + tensor.name;
+    if (std::string(kind) == "sage") {
+      file.tensors.push_back({"module.bns.0.num_batches_tracked", "I64", {}, std::string(8, '\0')});
+    }
+    ASSERT_TRUE(LoadParameters(ParseTensorFile(SerializeTensorFile(file), "it").value(), "it", *to).ok()) << kind;
+    for (size_t i = 0; i < from->parameters().size(); ++i) {
+      EXPECT_EQ(to->parameters()[i]->value, from->parameters()[i]->value) << kind;
+    }
+    TensorFile extra = file;
+    extra.tensors.push_back(MakeFloatTensor("module.more", {0}, {}));
+    EXPECT_NE(LoadParameters(extra, "it", *to).message().find("'more'"), std::string::npos);
+    file.tensors.erase(file.tensors.begin());
+    EXPECT_NE(LoadParameters(file, "it", *to).message().find("has no tensor"), std::string::npos);
+  }
+}
+
+TEST(GraphFingerprint, IsOfTheContent) {
+  const auto print = [](const CommunityOptions& options) { return GraphFingerprint(*CommunityGraph(options)); };
+  EXPECT_EQ(print({}), print({}));
+  EXPECT_NE(print({}), print({.seed = 2}));
+  EXPECT_NE(print({}), print({.nodes = 999}));
+  EXPECT_NE(print({}), print({.valid_share = 0.1}));
+}
+
+}  // namespace
+}  // namespace hone::gnn

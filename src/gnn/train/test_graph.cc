@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/train/test_graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "gnn/graph/array_graph.h"
+
+namespace hone::gnn {
+namespace {
+
+// Entry `column` of the centroid of a class: +1 or -1, the same in every test graph.
+float CentroidEntry(int32_t label, int64_t column) {
+  return Rng(9).Split(static_cast<uint64_t>(label * 1000 + column)).Uniform() < 0.5 ? -1.0f : 1.0f;
+}
+
+}  // namespace
+
+std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& o) {
+  Rng rng(o.seed);
+  std::vector<int32_t> labels(static_cast<size_t>(o.nodes));
+  for (int32_t& label : labels) label = static_cast<int32_t>(rng.Below(static_cast<uint64_t>(o.classes)));
+  std::vector<std::vector<NodeId>> members(static_cast<size_t>(o.classes));
+  for (NodeId v = 0; v < o.nodes; ++v) members[static_cast<size_t>(labels[static_cast<size_t>(v)])].push_back(v);
+
+  std::vector<std::vector<NodeId>> rows(static_cast<size_t>(o.nodes));
+  for (int64_t e = 0; e < int64_t{o.nodes} * o.degree / 2; ++e) {
+    const auto v = static_cast<NodeId>(rng.Below(static_cast<uint64_t>(o.nodes)));
+    const auto& same = members[static_cast<size_t>(labels[static_cast<size_t>(v)])];
+    const NodeId u = rng.Uniform() < o.inside ? same[rng.Below(same.size())]
+                                              : static_cast<NodeId>(rng.Below(static_cast<uint64_t>(o.nodes)));
+    if (u == 0 || v == 0) continue;
+    rows[static_cast<size_t>(v)].push_back(u);
+    rows[static_cast<size_t>(u)].push_back(v);
+  }
+  rows[1].insert(rows[1].end(), {1, 2, 2});
+
+  GraphParts parts;
+  parts.name = "a test graph";
+  parts.num_classes = o.labels ? o.classes : 0;
+  parts.owned_offsets.push_back(0);
+  parts.owned_ids.emplace_back();
+  for (const std::vector<NodeId>& row : rows) {
+    parts.owned_ids[0].insert(parts.owned_ids[0].end(), row.begin(), row.end());
+    parts.owned_offsets.push_back(static_cast<int64_t>(parts.owned_ids[0].size()));
+  }
+  std::vector<NodeId> splits[3];
+  for (NodeId v = 0; v < o.nodes; ++v) {
+    const double draw = rng.Uniform();
+    splits[draw < o.train_share ? 0 : draw < o.train_share + o.valid_share ? 1 : 2].push_back(v);
+  }
+  for (std::vector<NodeId>& split : splits) parts.owned_ids.push_back(std::move(split));
+  parts.owned_ids.push_back(std::move(labels));
+  parts.structure = {o.nodes, parts.owned_offsets, parts.owned_ids[0]};
+  for (size_t s = 0; s < 3; ++s) parts.split[s] = parts.owned_ids[s + 1];
+  if (o.labels) parts.labels = parts.owned_ids[4];
+
+  if (o.features) {
+    const int64_t stride = (o.width * 4 + 63) / 64 * 64;
+    auto region = std::move(MemoryRegion::Anonymous(o.nodes * stride, "test features")).value();
+    for (NodeId v = 0; v < o.nodes; ++v) {
+      auto* row = reinterpret_cast<float*>(region.data() + v * stride);
+      for (int64_t c = 0; c < o.width; ++c) {
+        row[c] = CentroidEntry(parts.owned_ids[4][static_cast<size_t>(v)], c) + static_cast<float>(o.noise * rng.Normal());
+      }
+      if (o.bad_feature != 0) row[0] = o.bad_feature;
+    }
+    parts.features = {region.data(), FeatureDtype::kFloat32, o.nodes, o.width, stride};
+    parts.memory.push_back(std::move(region));
+  }
+  return std::make_shared<ArrayGraph>(std::move(parts));
+}
+
+int32_t NearestCentroid(const Graph& graph, NodeId v) {
+  const auto* row = reinterpret_cast<const float*>(graph.features().Row(v));
+  int32_t nearest = 0;
+  double best = -1e30;
+  for (int32_t label = 0; label < graph.num_classes(); ++label) {
+    double product = 0;  // all centroids have the same length
+    for (int64_t c = 0; c < graph.features().width; ++c) product += row[c] * CentroidEntry(label, c);
+    if (product > best) best = product, nearest = label;
+  }
+  return nearest;
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small community graphs for tests: most edges stay within a class, and each feature row is its class's centroid
+// under so much noise that a single row says little.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+struct CommunityOptions {
+  int nodes = 1000;
+  int classes = 4;
+  int degree = 10;        // mean; node 0 has none, node 1 has a self-loop and a parallel edge
+  int width = 12;
+  double inside = 0.8;    // share of edges within the class
+  double noise = 1;       // standard deviation; centroids have entries of ±1
+  double train_share = 0.6, valid_share = 0.2;  // the rest is the test split
+  bool labels = true;
+  bool features = true;
+  float bad_feature = 0;  // put into every row where it is not 0
+  uint64_t seed = 1;
+};
+std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& options);
+
+// The class whose centroid is nearest to the row of `v`: the best guess from features alone.
+int32_t NearestCentroid(const Graph& graph, NodeId v);
+
+}  // namespace hone::gnn
