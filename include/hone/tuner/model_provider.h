@@ -99,7 +99,7 @@ struct ProviderOptions {
   double request_seconds = 0;            // for a request with all its retries; 0: ModelRequest::limit_seconds alone
   int max_retries = 6;                   // after the first attempt
   // The roles that `ROLE=MODEL` may name.
-  std::vector<std::string> roles = {"planner", "coder", "debugger", "tester", "analyst"};
+  std::vector<std::string> roles = {"planner", "coder", "debugger", "tester", "analyst", "single"};
 };
 
 // `specification` is one model:

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options as a user types them, and docs/models.md against the program.
+#include "hone/model_options.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <regex>
+
+#include "base/file.h"
+#include "tuner/model/model_spec.h"
+#include "tuner/model/prices.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+
+struct Parsed {
+  explicit Parsed(const std::string& arguments) {
+    AddModelOptions(app, options);
+    app.add_option("task", task);
+    app.parse(arguments, false);
+  }
+  CLI::App app;
+  ModelOptions options;
+  std::string task;
+};
+
+std::string Page() { return ReadFile(HONE_SOURCE_DIR "/docs/models.md").value(); }
+
+TEST(ModelOptions, AModelMayBeRepeatedAndTakesOneWordEach) {
+  const Parsed parsed(
+      "--model planner=anthropic:x rmsnorm --model openai:y --base-url http://h --key-env K "
+      "--prices p.toml --request-timeout 9 --stall-timeout 8 --max-retries 7");
+  EXPECT_EQ(parsed.task, "rmsnorm");
+  EXPECT_EQ(ModelSpecification(parsed.options), "planner=anthropic:x\nopenai:y");
+  EXPECT_EQ(parsed.options.base_url + parsed.options.key_env + parsed.options.prices, "http://hKp.toml");
+  EXPECT_EQ(parsed.options.request_seconds, 9);
+  EXPECT_EQ(parsed.options.stall_seconds, 8);
+  EXPECT_EQ(parsed.options.max_retries, 7);
+  EXPECT_EQ(ModelSpecification(Parsed("").options), "builtin");
+  EXPECT_THROW(Parsed("--stall-timeout 0"), CLI::ValidationError);
+  EXPECT_THROW(Parsed("--max-retries -1"), CLI::ValidationError);
+}
+
+TEST(ModelOptions, TheProviderIsMadeFromThem) {
+  EXPECT_EQ(MakeModelProvider(Parsed("").options, nullptr).value()->Name(), "builtin");
+  ModelOptions recorded;  // as a resumed run gives them: one text
+  recorded.models = {"coder=exec:cat\nbuiltin"};
+  EXPECT_EQ(MakeModelProvider(recorded, nullptr).value()->Name(), "coder=exec, others=builtin");
+  recorded.roles = {"writer"};
+  EXPECT_THAT(MakeModelProvider(recorded, nullptr).status().message(), HasSubstr("no role 'coder'"));
+  EXPECT_THAT(
+      MakeModelProvider(Parsed("--model openai:x --key-env HONE_NO_SUCH_VARIABLE").options, nullptr).status().message(),
+      HasSubstr("HONE_NO_SUCH_VARIABLE is not set"));
+}
+
+TEST(ModelsPage, ListsEveryOptionWithItsDefault) {
+  const Parsed parsed("");
+  const std::string page = Page();
+  const size_t begin = page.find("## Options");
+  const std::string section = page.substr(begin, page.find("\n## ", begin + 1) - begin);
+  std::vector<std::string> listed, there;
+  std::map<std::string, std::string> defaults;
+  const std::regex row(R"(\n\| `(--[a-z-]+)` \| ([^|]*) \|)");
+  for (std::sregex_iterator it(section.begin(), section.end(), row), end; it != end; ++it) {
+    listed.push_back((*it)[1]);
+    defaults[(*it)[1]] = (*it)[2];
+  }
+  for (const CLI::Option* option : parsed.app.get_options()) {
+    const std::string name = option->get_name();
+    if (name == "task" || name == "--help") continue;
+    there.push_back(name);
+    if (!option->get_default_str().empty()) {
+      EXPECT_EQ(defaults[name], option->get_default_str()) << name;
+    }
+  }
+  EXPECT_EQ(listed, there);
+  EXPECT_EQ(there.size(), 7u);
+}
+
+TEST(ModelsPage, NamesEveryProviderAndRole) {
+  const std::string page = Page();
+  for (const ProviderKind& kind : ProviderKinds()) {
+    const std::string usage = kind.usage;
+    EXPECT_THAT(page, HasSubstr("| `" + usage.substr(0, usage.find(' ')))) << usage;
+  }
+  for (const std::string& role : ProviderOptions().roles) EXPECT_THAT(page, HasSubstr("`" + role + "`"));
+}
+
+TEST(ModelsPage, TimeLimitsAreThoseOfTheProgram) {
+  const ProviderOptions options;
+  const ModelOptions flags;
+  EXPECT_EQ(options.stall_seconds, flags.stall_seconds);
+  EXPECT_EQ(options.max_retries, flags.max_retries);
+  EXPECT_EQ(options.request_seconds, flags.request_seconds);
+  const std::string page = Page();
+  EXPECT_THAT(page, HasSubstr(fmt::format("| to reach the endpoint | {} |", options.connect_seconds)));
+  EXPECT_THAT(
+      page, HasSubstr(fmt::format("| from asking to the first byte of the answer | {} |", options.first_byte_seconds)));
+  EXPECT_THAT(page, HasSubstr(fmt::format("| between two bytes | {} |", options.stall_seconds)));
+}
+
+TEST(ModelsPage, PricesAreThoseOfTheProgram) {
+  const PriceTable& table = PriceTable::BuiltIn();
+  const std::string page = Page();
+  std::string rows;
+  for (const Price& p : table.prices()) {
+    rows += fmt::format("| `{}` | {} | {} | {} | {} |\n", p.model, p.input, p.cached_input, p.output,
+                        p.up_to_input == 0 ? "" : fmt::format("{}", p.up_to_input));
+  }
+  EXPECT_THAT(page, HasSubstr("The built-in table, as of " + table.as_of() + ":"));
+  const size_t begin = page.find("|---|---:|---:|---:|---:|\n");
+  ASSERT_NE(begin, std::string::npos);
+  EXPECT_EQ(page.substr(begin + 26), rows) << "the table at the end of docs/models.md is to be:\n" << rows;
+}
+
+TEST(ModelsPage, TheExampleOfAPriceFileIsOne) {
+  const std::string page = Page();
+  const size_t begin = page.find("```toml\n") + 8;
+  const PriceTable table = PriceTable::Parse(page.substr(begin, page.find("```", begin) - begin), "example").value();
+  ASSERT_NE(table.Find("openai:my-model"), nullptr);
+  EXPECT_EQ(table.Find("openai:my-model")->up_to_input, 200000);
+}
+
+}  // namespace
+}  // namespace hone
