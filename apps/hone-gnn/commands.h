@@ -19,6 +19,9 @@ struct CommandResult {
 // Writes the status to standard error and gives the exit status it stands for.
 int ReportStatus(const Status& status);
 
+void RegisterConvertCommand(CLI::App& app, CommandResult& result);
+void RegisterBenchCommand(CLI::App& app, CommandResult& result);
 void RegisterGenerateCommand(CLI::App& app, CommandResult& result);
+void RegisterInfoCommand(CLI::App& app, CommandResult& result);
 
 }  // namespace hone::gnn

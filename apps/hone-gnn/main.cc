@@ -9,6 +9,7 @@
 namespace hone::gnn {
 
 int ReportStatus(const Status& status) {
+  if (status.ok()) return 0;
   std::fprintf(stderr, "hone-gnn: %s\n", status.message().c_str());
   switch (status.code()) {
     case StatusCode::kOk: return 0;
@@ -27,7 +28,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "hone-gnn " HONE_VERSION);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
+  hone::gnn::RegisterConvertCommand(app, result);
+  hone::gnn::RegisterBenchCommand(app, result);
   hone::gnn::RegisterGenerateCommand(app, result);
+  hone::gnn::RegisterInfoCommand(app, result);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,16 +3,16 @@
 //
 // The synthetic graph's definition: what each node, slot and feature element is, as pure integer functions.
 //
-// Host and device compile this header alike and use no floating point until the last exact conversion, so a graph has
-// the same bytes wherever it is generated, on any number of threads. docs/graphs.md ("Synthetic graphs") tells the
-// model; this header is the specification. Every random word comes from Philox with key = seed and a counter whose
-// last word names the purpose.
+// Host and device compile this header alike (nvcc with --expt-relaxed-constexpr) and use no floating point until the
+// last exact conversion, so a graph has the same bytes wherever it is generated, on any number of threads.
+// docs/graphs.md ("Synthetic graphs") tells the model; this header is the specification. Every random word comes from
+// Philox with key = seed and a counter whose last word names the purpose.
 #pragma once
 
 #include <cstdint>
 
+#include "base/philox.h"
 #include "gnn/graph/host_device.h"
-#include "gnn/graph/philox.h"
 
 namespace hone::gnn {
 
@@ -83,9 +83,9 @@ HONE_HOST_DEVICE inline uint32_t DegreeFromUniform(const DegreeTableView& table,
 
 // 40 % block, 30 % region, 30 % global, rounded by a dither, so that nodes of degree 1 follow it in the mean.
 HONE_HOST_DEVICE inline SlotCounts SlotsOf(const SyntheticSpec& s, const DegreeTableView& table, int64_t v) {
-  const PhiloxWords r = Philox4x32(s.seed, static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), 0, kPurposeDegree);
-  const uint64_t d = DegreeFromUniform(table, r.w[0]);
-  const uint64_t dither = (uint64_t{r.w[1]} * 100) >> 32;
+  const PhiloxWords r = Philox4x32(s.seed, {static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), 0, kPurposeDegree});
+  const uint64_t d = DegreeFromUniform(table, r[0]);
+  const uint64_t dither = (uint64_t{r[1]} * 100) >> 32;
   uint32_t block = static_cast<uint32_t>((d * 40 + dither) / 100);
   const uint32_t block_and_region = static_cast<uint32_t>((d * 70 + dither) / 100);
   // A hub with more slots than its block has neighbors to offer would mostly be paired with itself.
@@ -111,11 +111,11 @@ HONE_HOST_DEVICE inline KeyedPermutation MakePermutation(uint64_t seed, uint32_t
   p.low_bits = bits / 2;
   p.high_bits = bits - p.low_bits;
   const uint32_t g0 = static_cast<uint32_t>(group), g1 = static_cast<uint32_t>(group >> 32);
-  const PhiloxWords a = Philox4x32(seed, g0, g1, level * 2, purpose);
-  const PhiloxWords b = Philox4x32(seed, g0, g1, level * 2 + 1, purpose);
-  for (int i = 0; i < 4; ++i) p.round_key[i] = a.w[i];
-  p.round_key[4] = b.w[0];
-  p.round_key[5] = b.w[1];
+  const PhiloxWords a = Philox4x32(seed, {g0, g1, level * 2, purpose});
+  const PhiloxWords b = Philox4x32(seed, {g0, g1, level * 2 + 1, purpose});
+  for (int i = 0; i < 4; ++i) p.round_key[i] = a[i];
+  p.round_key[4] = b[0];
+  p.round_key[5] = b[1];
   return p;
 }
 
@@ -178,9 +178,9 @@ HONE_HOST_DEVICE inline int64_t LabelRank(const SyntheticSpec& s, int64_t v) {
 
 // The planted class, or with probability 0.1 another one, uniformly. So no classifier can pass 90 % on average.
 HONE_HOST_DEVICE inline int32_t ObservedLabel(const SyntheticSpec& s, int64_t v, int32_t planted) {
-  const PhiloxWords r = Philox4x32(s.seed, static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), 0, kPurposeLabel);
-  if (r.w[0] >= 429496730u || s.num_classes < 2) return planted;  // 0.1 * 2^32
-  const uint32_t shift = static_cast<uint32_t>((uint64_t{r.w[1]} * static_cast<uint32_t>(s.num_classes - 1)) >> 32) + 1;
+  const PhiloxWords r = Philox4x32(s.seed, {static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), 0, kPurposeLabel});
+  if (r[0] >= 429496730u || s.num_classes < 2) return planted;  // 0.1 * 2^32
+  const uint32_t shift = static_cast<uint32_t>((uint64_t{r[1]} * static_cast<uint32_t>(s.num_classes - 1)) >> 32) + 1;
   const uint32_t label = static_cast<uint32_t>(planted) + shift;
   return static_cast<int32_t>(label % static_cast<uint32_t>(s.num_classes));
 }
@@ -202,11 +202,11 @@ HONE_HOST_DEVICE inline int32_t ByteSumNoise(uint32_t w) {
   return static_cast<int32_t>((pairs & 0xffffu) + (pairs >> 16)) - 510;
 }
 HONE_HOST_DEVICE inline PhiloxWords CentroidWords(const SyntheticSpec& s, int32_t planted, int32_t quad) {
-  return Philox4x32(s.seed, static_cast<uint32_t>(planted), 0, static_cast<uint32_t>(quad), kPurposeCentroid);
+  return Philox4x32(s.seed, {static_cast<uint32_t>(planted), 0, static_cast<uint32_t>(quad), kPurposeCentroid});
 }
 HONE_HOST_DEVICE inline PhiloxWords NoiseWords(const SyntheticSpec& s, int64_t v, int32_t quad) {
-  return Philox4x32(s.seed, static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), static_cast<uint32_t>(quad),
-                    kPurposeFeature);
+  return Philox4x32(s.seed, {static_cast<uint32_t>(v), static_cast<uint32_t>(v >> 32), static_cast<uint32_t>(quad),
+                             kPurposeFeature});
 }
 // Element 4 * quad + lane of node v, in units of 2^-13. |result| < 2^16, and its standard deviation is about 2^13.
 HONE_HOST_DEVICE inline int32_t FeatureUnits(const SyntheticSpec& s, uint32_t centroid_word, uint32_t noise_word) {

@@ -150,7 +150,7 @@ void SyntheticGenerator::FillFeatures(int64_t begin, int64_t end, std::byte* out
       for (int32_t q = 0; q < quads; ++q) {
         const PhiloxWords noise = NoiseWords(s, v, q);
         for (size_t lane = 0; lane < 4; ++lane) {
-          units[static_cast<size_t>(q) * 4 + lane] = FeatureUnits(s, centroid[q].w[lane], noise.w[lane]);
+          units[static_cast<size_t>(q) * 4 + lane] = FeatureUnits(s, centroid[q][lane], noise[lane]);
         }
       }
       std::byte* row = out + (v - begin) * stride;

@@ -27,17 +27,6 @@ std::shared_ptr<const Graph> Make(const std::string& name, int threads = 1) {
   return graph.value();
 }
 
-TEST(Philox, MatchesThePublishedVectors) {
-  // Known answers of Random123 for philox4x32, 10 rounds: all zero, all ones, digits of pi.
-  const PhiloxWords zero = Philox4x32(0, 0, 0, 0, 0);
-  EXPECT_THAT(zero.w, testing::ElementsAre(0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u));
-  const PhiloxWords ones = Philox4x32(~uint64_t{0}, ~0u, ~0u, ~0u, ~0u);
-  EXPECT_THAT(ones.w, testing::ElementsAre(0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu));
-  const PhiloxWords pi =
-      Philox4x32(0x299f31d0a4093822ull, 0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u);
-  EXPECT_THAT(pi.w, testing::ElementsAre(0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u));
-}
-
 TEST(KeyedPermutation, IsAPermutationAndItsInverseInverts) {
   for (const uint64_t count : {1, 2, 3, 4, 5, 17, 64, 1000, 4097}) {
     const KeyedPermutation p = MakePermutation(7, kLevelBlock, 3, count, kPurposePairing);
@@ -230,7 +219,7 @@ TEST(Synthetic, NeighborsTellMuchMoreThanANodesOwnFeatures) {
     std::vector<std::vector<float>> centroids(static_cast<size_t>(spec.num_classes), std::vector<float>(width));
     for (int32_t c = 0; c < spec.num_classes; ++c) {
       for (size_t f = 0; f < width; ++f) {
-        const uint32_t word = CentroidWords(spec, c, static_cast<int32_t>(f / 4)).w[f % 4];
+        const uint32_t word = CentroidWords(spec, c, static_cast<int32_t>(f / 4))[f % 4];
         centroids[static_cast<size_t>(c)][f] = static_cast<float>(spec.centroid_weight * ByteSumNoise(word)) * kFeatureUnit;
       }
     }

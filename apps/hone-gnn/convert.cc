@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone-gnn convert SOURCE OUT: makes a container of a graph in another format.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/json_fields.h"
+#include "gnn/graph/convert.h"
+#include "gnn/graph/feature_dtype.h"
+#include "hone-gnn/commands.h"
+#include "hone-gnn/graph_progress.h"
+
+namespace hone::gnn {
+namespace {
+
+struct ConvertFlags {
+  std::string source, out;
+  ConvertOptions options;
+  std::string self_loops = "keep", dtype = "float32";
+  std::vector<double> split;
+  int64_t split_seed = -1;
+  double replace_nan = 0;
+  bool replace = false;
+  int64_t memory_mib = 1024;
+  bool json = false, quiet = false;
+};
+
+nlohmann::json ToJson(const ConvertFlags& flags, const ConvertReport& r, double seconds) {
+  return {{"graph", flags.out}, {"format", r.format}, {"nodes", r.num_nodes}, {"edges_read", r.edges_read},
+          {"edges", r.num_edges}, {"self_loops_dropped", r.self_loops_dropped}, {"parallel_edges_dropped", r.parallel_dropped},
+          {"features", r.feature_width}, {"nan_replaced", r.nan_replaced}, {"classes", r.num_classes},
+          {"labelled_nodes", r.labelled}, {"train_nodes", r.split_sizes[0]}, {"valid_nodes", r.split_sizes[1]},
+          {"test_nodes", r.split_sizes[2]}, {"splits_made_by_seed", r.splits_made},
+          {"flags", {{"symmetric", r.flags.symmetric}, {"sorted", r.flags.sorted},
+                     {"parallel_edges", r.flags.parallel_edges}, {"self_loops", r.flags.self_loops}}},
+          {"used_temporary_file", r.spilled}, {"notes", r.notes}, {"seconds", seconds}};
+}
+
+Status Run(ConvertFlags& flags) {
+  ConvertOptions& options = flags.options;
+  HONE_ASSIGN_OR_RETURN(options.dtype, ParseFeatureDtype(flags.dtype));
+  options.self_loops = flags.self_loops == "add" ? SelfLoops::kAdd
+                       : flags.self_loops == "remove" ? SelfLoops::kRemove : SelfLoops::kKeep;
+  if (!flags.split.empty()) options.split = SplitFractions{flags.split[0], flags.split[1], flags.split[2]};
+  if (flags.split_seed >= 0) options.split_seed = static_cast<uint64_t>(flags.split_seed);
+  if (flags.replace) options.replace_nan = static_cast<float>(flags.replace_nan);
+  options.memory_bytes = flags.memory_mib << 20;
+  const auto start = std::chrono::steady_clock::now();
+  ConvertReport report;
+  {
+    GraphProgressLine line(!flags.quiet);
+    options.progress = line.callback();
+    HONE_ASSIGN_OR_RETURN(report, ConvertGraph(flags.source, flags.out, options));
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (flags.json) {
+    fmt::print("{}\n", DumpJson(ToJson(flags, report, seconds), 2));
+    return Status::Ok();
+  }
+  fmt::print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out, report.num_nodes,
+             report.num_edges, report.edges_read, report.format, report.feature_width, report.num_classes, seconds);
+  fmt::print("  splits {}: {} train, {} valid, {} test\n", report.splits_made ? "made by seed" : "of the source",
+             report.split_sizes[0], report.split_sizes[1], report.split_sizes[2]);
+  if (report.self_loops_dropped + report.parallel_dropped > 0) {
+    fmt::print("  dropped {} self-loops and {} parallel edges\n", report.self_loops_dropped, report.parallel_dropped);
+  }
+  if (!report.flags.symmetric) {
+    fmt::print("  edges are directed: messages go from source to destination only; --symmetrize adds the reverse\n");
+  }
+  if (report.nan_replaced > 0) fmt::print("  replaced {} features that were not finite\n", report.nan_replaced);
+  for (const std::string& note : report.notes) fmt::print("  {}\n", note);
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
+  auto flags = std::make_shared<ConvertFlags>();
+  CLI::App* command = app.add_subcommand("convert", "make a container of a graph in another format");
+  command->add_option("source", flags->source,
+                      "an OGB folder, a folder of .npy files, a scipy .npz, a folder like facebook_large, an edge list")
+      ->required();
+  command->add_option("out", flags->out, "the container to write")->required();
+  command->add_flag("--symmetrize", flags->options.symmetrize, "add the reverse of every edge");
+  command->add_flag("--coalesce", flags->options.coalesce, "keep one of parallel edges");
+  command->add_option("--self-loops", flags->self_loops, "keep, remove, or add: exactly one at every node")
+      ->check(CLI::IsMember({"keep", "remove", "add"}))->capture_default_str();
+  command->add_option("--dtype", flags->dtype, "feature type: float32, float16 or bfloat16")->capture_default_str();
+  command->add_option("--split", flags->split, "make splits with these fractions of every class: 0.6,0.2,0.2")
+      ->delimiter(',')->expected(3);
+  command->add_option("--split-seed", flags->split_seed, "make splits with this seed (0 where the source has none)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--nodes", flags->options.num_nodes, "number of nodes, where the source does not say it")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--classes", flags->options.num_classes, "number of classes; by default the largest label + 1")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--replace-nan", flags->replace_nan, "take this value for features that are not finite")
+      ->each([flags](const std::string&) { flags->replace = true; });
+  command->add_option("--memory", flags->memory_mib, "MiB of edges held before a temporary file is used")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))->capture_default_str();
+  command->add_option("--threads", flags->options.threads, "threads; by default all the process may use");
+  command->add_flag("--json", flags->json, "print the result as JSON");
+  command->add_flag("--quiet", flags->quiet, "no progress line");
+  command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
+}
+
+}  // namespace hone::gnn

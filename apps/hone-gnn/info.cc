@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone-gnn info GRAPH: describes a graph, and with --verify checks every byte of its container.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/json_fields.h"
+#include "gnn/graph/container_reader.h"
+#include "gnn/graph/describe.h"
+#include "gnn/graph/synthetic_shape.h"
+#include "hone-gnn/commands.h"
+#include "hone-gnn/graph_progress.h"
+
+namespace hone::gnn {
+namespace {
+
+using nlohmann::json;
+
+struct InfoFlags {
+  std::string graph;
+  std::string load = "map";
+  bool verify = false, json = false, quiet = false;
+};
+
+json ToJson(const Graph& graph, const GraphDescription& d, bool verified) {
+  json out = {{"graph", graph.name()},
+              {"nodes", d.num_nodes},
+              {"edges", d.num_edges},
+              {"self_loops", d.self_loops},
+              {"isolated_nodes", d.isolated},
+              {"degree", {{"mean", d.mean_degree}, {"min", d.min_degree}, {"median", d.median_degree},
+                          {"p90", d.p90_degree}, {"p99", d.p99_degree}, {"max", d.max_degree},
+                          {"histogram_log2", d.degree_histogram}}},
+              {"components", d.components},
+              {"largest_component", d.largest_component},
+              {"classes", graph.num_classes()},
+              {"classes_present", d.classes_present},
+              {"labelled_nodes", d.labelled},
+              {"train_nodes", graph.train_nodes().size()},
+              {"valid_nodes", graph.valid_nodes().size()},
+              {"test_nodes", graph.test_nodes().size()},
+              {"bytes_in_memory", graph.resident_bytes()},
+              {"verified", verified}};
+  const GraphFlags flags = graph.flags();
+  out["flags"] = {{"symmetric", flags.symmetric}, {"sorted", flags.sorted}, {"parallel_edges", flags.parallel_edges},
+                  {"self_loops", flags.self_loops}};
+  if (d.labelled_edges > 0) out["edge_homophily"] = d.edge_homophily;
+  const FeatureView x = graph.features();
+  if (x.num_rows > 0) {
+    out["features"] = {{"width", x.width}, {"dtype", FeatureDtypeName(x.dtype)}, {"stride_bytes", x.stride_bytes}};
+  }
+  return out;
+}
+
+void Print(const Graph& graph, const GraphDescription& d, const std::string& provenance, bool verified) {
+  const auto share = [](int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+  };
+  fmt::print("{}\n", graph.name());
+  fmt::print("  nodes        {}\n", d.num_nodes);
+  fmt::print("  edges        {} (slots; {} self-loops)\n", d.num_edges, d.self_loops);
+  const GraphFlags flags = graph.flags();
+  fmt::print("  edges are    {}, {}, {} parallel edges\n", flags.symmetric ? "symmetric" : "not known to be symmetric",
+             flags.sorted ? "sorted" : "not sorted", flags.parallel_edges ? "perhaps with" : "without");
+  fmt::print("  degree       mean {:.2f}, median {}, 90 % up to {}, 99 % up to {}, largest {}; {} nodes have none\n",
+             d.mean_degree, d.median_degree, d.p90_degree, d.p99_degree, d.max_degree, d.isolated);
+  for (size_t k = 1; k < d.degree_histogram.size(); ++k) {
+    const int64_t low = int64_t{1} << (k - 1);
+    const double percent = share(d.degree_histogram[k], d.num_nodes);
+    fmt::print("    {:>8} … {:<8} {:>6.2f} %  {}\n", low, 2 * low - 1, percent,
+               std::string(static_cast<size_t>(percent / 2 + 0.5), '#'));
+  }
+  fmt::print("  components   {}; the largest has {:.2f} % of the nodes\n", d.components,
+             share(d.largest_component, d.num_nodes));
+  const FeatureView x = graph.features();
+  if (x.num_rows > 0) fmt::print("  features     {} x {}, rows of {} bytes\n", x.width, FeatureDtypeName(x.dtype), x.stride_bytes);
+  else fmt::print("  features     none\n");
+  if (d.labelled > 0) {
+    fmt::print("  labels       {} nodes, {} classes of {} to {} nodes\n", d.labelled, d.classes_present, d.smallest_class,
+               d.largest_class);
+  } else {
+    fmt::print("  labels       none\n");
+  }
+  fmt::print("  splits       {} train, {} valid, {} test\n", graph.train_nodes().size(), graph.valid_nodes().size(),
+             graph.test_nodes().size());
+  if (d.labelled_edges > 0) {
+    fmt::print("  homophily    {:.4f} of {} edges between labelled nodes join equal labels\n", d.edge_homophily,
+               d.labelled_edges);
+  }
+  fmt::print("  memory       {:.1f} MiB\n", static_cast<double>(graph.resident_bytes()) / (1 << 20));
+  if (provenance != "{}") fmt::print("  made from    {}\n", provenance);
+  if (verified) fmt::print("  verified     every checksum is right\n");
+}
+
+Status Run(const InfoFlags& flags) {
+  OpenGraphOptions options;
+  options.load = flags.load == "map" ? OpenGraphOptions::Load::kMap
+                 : flags.load == "copy" ? OpenGraphOptions::Load::kCopy : OpenGraphOptions::Load::kAuto;
+  options.verify = flags.verify;
+  std::shared_ptr<const Graph> graph;
+  GraphDescription description;
+  {
+    GraphProgressLine line(!flags.quiet);
+    options.progress = line.callback();
+    HONE_ASSIGN_OR_RETURN(graph, OpenGraph(flags.graph, options));
+    HONE_ASSIGN_OR_RETURN(description, DescribeGraph(*graph, options.progress));
+  }
+  const bool stored = !IsSyntheticName(flags.graph);
+  std::string provenance = "{}";
+  if (stored) {
+    HONE_ASSIGN_OR_RETURN(provenance, ReadContainerProvenance(flags.graph));
+  }
+  const bool verified = stored && (flags.verify || options.load == OpenGraphOptions::Load::kCopy);
+  if (!flags.json) {
+    Print(*graph, description, provenance, verified);
+    return Status::Ok();
+  }
+  json out = ToJson(*graph, description, verified);
+  if (stored) {
+    // Whatever wrote the container wrote this text; as a string if it is no JSON.
+    json parsed = json::parse(provenance, nullptr, /*allow_exceptions=*/false);
+    out["provenance"] = parsed.is_discarded() ? json(provenance) : parsed;
+    HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(flags.graph));
+    for (const ContainerSection& s : header.sections) {
+      out["sections"].push_back({{"type", SectionTypeName(static_cast<uint32_t>(s.type))}, {"offset", s.offset},
+                                 {"bytes", s.bytes}, {"stride_bytes", s.stride_bytes}});
+    }
+  }
+  fmt::print("{}\n", DumpJson(out, 2));
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterInfoCommand(CLI::App& app, CommandResult& result) {
+  auto flags = std::make_shared<InfoFlags>();
+  CLI::App* command = app.add_subcommand("info", "describe a graph");
+  command->add_option("graph", flags->graph, "a container, or synthetic:SHAPE?scale=0.1&seed=1")->required();
+  command->add_flag("--verify", flags->verify, "compare every checksum and check every row");
+  command->add_option("--load", flags->load, "map the container, copy it into memory, or auto")
+      ->check(CLI::IsMember({"map", "copy", "auto"}))->capture_default_str();
+  command->add_flag("--json", flags->json, "print the description as JSON");
+  command->add_flag("--quiet", flags->quiet, "no progress line");
+  command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
+}
+
+}  // namespace hone::gnn

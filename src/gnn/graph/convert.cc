@@ -1,0 +1,448 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See convert.h. Two passes over the edges in all: into buckets by destination, then bucket by bucket into the file.
+#include "gnn/graph/convert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "gnn/graph/container_reader.h"
+#include "gnn/graph/container_writer.h"
+#include "gnn/graph/edge_buckets.h"
+#include "gnn/graph/feature_dtype.h"
+#include "gnn/graph/graph_source.h"
+#include "gnn/graph/parallel.h"
+
+namespace hone::gnn {
+namespace {
+
+constexpr size_t kEdgesAtOnce = 64 * 1024;
+constexpr int64_t kFeatureBytesAtOnce = int64_t{16} << 20;
+
+// One word that tells an edge's direction apart; SplitMix64's finalizer.
+uint64_t DirectedHash(int64_t a, int64_t b) {
+  uint64_t z = (static_cast<uint64_t>(a) << 32 | static_cast<uint64_t>(b)) + 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+class Conversion {
+ public:
+  Conversion(const std::string& path, const std::string& out, const ConvertOptions& options)
+      : path_(path), out_(out), options_(options) {}
+
+  Result<ConvertReport> Run() {
+    HONE_ASSIGN_OR_RETURN(source_, OpenGraphSource(path_));
+    report_.format = source_.format;
+    report_.notes = source_.notes;
+    HONE_RETURN_IF_ERROR(SettleNodes());
+    HONE_RETURN_IF_ERROR(SettleLabels());
+    HONE_RETURN_IF_ERROR(SettleSplits());
+    HONE_RETURN_IF_ERROR(BucketEdges());
+    HONE_RETURN_IF_ERROR(CreateWriter());
+    HONE_RETURN_IF_ERROR(WriteFeatures());
+    HONE_RETURN_IF_ERROR(WriteRows());
+    return Finish();
+  }
+
+ private:
+  void Report(std::string_view step, int64_t done, int64_t total) {
+    if (options_.progress) options_.progress(step, done, total);
+  }
+
+  // How many nodes there are, and who says so.
+  Status SettleNodes() {
+    const auto agree = [&](int64_t count, const std::string& who) {
+      if (count < 0) return Status::Ok();
+      if (nodes_ < 0) {
+        nodes_ = count;
+        told_by_ = who;
+        return Status::Ok();
+      }
+      if (count == nodes_) return Status::Ok();
+      return Status::InvalidArgument(fmt::format("'{}' has {} rows, and {} says {} nodes: give every node one row", who,
+                                                 count, told_by_, nodes_));
+    };
+    if (options_.num_nodes > 0) HONE_RETURN_IF_ERROR(agree(options_.num_nodes, "--nodes"));
+    HONE_RETURN_IF_ERROR(agree(source_.num_nodes, source_.nodes_told_by));
+    if (source_.features) HONE_RETURN_IF_ERROR(agree(source_.features->rows(), source_.features->name()));
+    if (!source_.labels.empty()) {
+      HONE_RETURN_IF_ERROR(agree(static_cast<int64_t>(source_.labels.size()), source_.labels_name));
+    }
+    if (nodes_ < 0) HONE_RETURN_IF_ERROR(FindLargestId());
+    if (nodes_ < 1) {
+      return Status::InvalidArgument(fmt::format("'{}' is an empty graph: {} says there are no nodes", path_, told_by_));
+    }
+    if (nodes_ > INT32_MAX) {
+      return Status::InvalidArgument(fmt::format("'{}' has {} nodes; node ids are 32-bit, so at most {} can be held", path_,
+                                                 nodes_, INT32_MAX));
+    }
+    report_.num_nodes = nodes_;
+    return Status::Ok();
+  }
+
+  Status FindLargestId() {
+    HONE_ASSIGN_OR_RETURN(const std::unique_ptr<EdgeReader> reader, source_.edges->Open());
+    std::vector<int64_t> sources(kEdgesAtOnce), destinations(kEdgesAtOnce);
+    int64_t largest = -1, done = 0;
+    for (;;) {
+      HONE_ASSIGN_OR_RETURN(const size_t count, reader->Next(sources, destinations));
+      if (count == 0) break;
+      for (size_t i = 0; i < count; ++i) {
+        const int64_t id = std::max(sources[i], destinations[i]);
+        if (id >= INT32_MAX) {
+          return Status::InvalidArgument(fmt::format(
+              "{}: node {} is too large; node ids are 32-bit, so number the nodes from 0 without gaps", reader->Place(i), id));
+        }
+        largest = std::max(largest, id);
+      }
+      done += static_cast<int64_t>(count);
+      Report("counting nodes", done, source_.edges->num_edges());
+    }
+    nodes_ = largest + 1;
+    told_by_ = "the largest id";
+    return Status::Ok();
+  }
+
+  Status SettleLabels() {
+    int32_t largest = -1;
+    const int32_t limit = options_.num_classes;
+    for (size_t v = 0; v < source_.labels.size(); ++v) {
+      const int32_t label = source_.labels[v];
+      if (limit > 0 && label >= limit) {
+        return Status::InvalidArgument(fmt::format("'{}' row {}: label {} is outside the {} classes of --classes",
+                                                   source_.labels_name, v, label, limit));
+      }
+      largest = std::max(largest, label);
+      report_.labelled += label != kNoLabel;
+    }
+    // Class numbers far beyond the number of nodes are identifiers, not classes; a model could not hold its output.
+    if (limit == 0 && largest >= std::max<int64_t>(nodes_, 1000)) {
+      return Status::InvalidArgument(fmt::format(
+          "'{}' has the label {} in a graph of {} nodes; number the classes from 0, or say how many there are with --classes",
+          source_.labels_name, largest, nodes_));
+    }
+    report_.num_classes = limit > 0 ? limit : largest + 1;
+    return Status::Ok();
+  }
+
+  Status SettleSplits() {
+    if (options_.split || options_.split_seed || !source_.has_splits) {
+      const SplitFractions fractions = options_.split.value_or(SplitFractions{});
+      if (!(fractions.train >= 0 && fractions.valid >= 0 && fractions.test >= 0 &&
+            fractions.train + fractions.valid + fractions.test <= 1 + 1e-9)) {
+        return Status::InvalidArgument("split fractions are not negative and their sum is at most 1, as in 0.6,0.2,0.2");
+      }
+      if (source_.labels.empty()) {
+        if (options_.split || options_.split_seed) {
+          return Status::InvalidArgument(fmt::format("'{}' has no labels to split by; give labels, or leave --split out", path_));
+        }
+        return Status::Ok();
+      }
+      NodeSplits made =
+          MakeStratifiedSplits(source_.labels, report_.num_classes, fractions, options_.split_seed.value_or(0));
+      for (int i = 0; i < 3; ++i) source_.splits[i] = std::move(made.nodes[i]);
+      report_.splits_made = true;
+    } else {
+      std::vector<bool> taken(static_cast<size_t>(nodes_));
+      for (int i = 0; i < 3; ++i) {
+        for (size_t row = 0; row < source_.splits[i].size(); ++row) {
+          const NodeId v = source_.splits[i][row];
+          if (v < 0 || v >= nodes_) {
+            return Status::InvalidArgument(fmt::format("'{}': node {} is outside the {} nodes ({} says so)",
+                                                       source_.splits_name[i], v, nodes_, told_by_));
+          }
+          if (taken[static_cast<size_t>(v)]) {
+            return Status::InvalidArgument(fmt::format("'{}': node {} is listed twice, or in two splits; a node is in one",
+                                                       source_.splits_name[i], v));
+          }
+          taken[static_cast<size_t>(v)] = true;
+        }
+        std::sort(source_.splits[i].begin(), source_.splits[i].end());
+      }
+    }
+    for (int i = 0; i < 3; ++i) report_.split_sizes[i] = static_cast<int64_t>(source_.splits[i].size());
+    return Status::Ok();
+  }
+
+  Status BucketEdges() {
+    buckets_ = std::make_unique<EdgeBuckets>(nodes_, options_.memory_bytes, out_);
+    HONE_ASSIGN_OR_RETURN(const std::unique_ptr<EdgeReader> reader, source_.edges->Open());
+    std::vector<int64_t> sources(kEdgesAtOnce), destinations(kEdgesAtOnce);
+    const uint64_t nodes = static_cast<uint64_t>(nodes_);
+    const bool drop_loops = options_.self_loops != SelfLoops::kKeep;
+    uint64_t direction = 0;  // sum over edges of hash(u, v) - hash(v, u): 0 for a symmetric graph, else only by accident
+    for (;;) {
+      HONE_ASSIGN_OR_RETURN(const size_t count, reader->Next(sources, destinations));
+      if (count == 0) break;
+      for (size_t i = 0; i < count; ++i) {
+        const int64_t u = sources[i], v = destinations[i];
+        if (static_cast<uint64_t>(u) >= nodes || static_cast<uint64_t>(v) >= nodes) return OutOfRange(*reader, i, u, v);
+        if (u == v) {
+          if (drop_loops) {
+            ++report_.self_loops_dropped;
+            continue;
+          }
+        } else if (options_.symmetrize) {
+          HONE_RETURN_IF_ERROR(buckets_->Add(static_cast<NodeId>(v), static_cast<NodeId>(u)));
+        } else {
+          direction += DirectedHash(u, v) - DirectedHash(v, u);
+        }
+        HONE_RETURN_IF_ERROR(buckets_->Add(static_cast<NodeId>(u), static_cast<NodeId>(v)));
+      }
+      report_.edges_read += static_cast<int64_t>(count);
+      Report("reading edges", report_.edges_read, source_.edges->num_edges());
+    }
+    if (report_.edges_read == 0) {
+      return Status::InvalidArgument(fmt::format("'{}' is an empty graph: it has no edges", path_));
+    }
+    // Coalescing keeps a symmetric multigraph symmetric, but can make an asymmetric one symmetric: then not said.
+    report_.flags.symmetric = options_.symmetrize || direction == 0;
+    report_.spilled = buckets_->spilled();
+    return Status::Ok();
+  }
+
+  Status OutOfRange(const EdgeReader& reader, size_t i, int64_t u, int64_t v) {
+    const int64_t bad = u < 0 || u >= nodes_ ? u : v;
+    if (bad < 0) return Status::InvalidArgument(fmt::format("{}: node {} is negative; ids run from 0", reader.Place(i), bad));
+    if (source_.features && told_by_ == source_.features->name()) {
+      return Status::InvalidArgument(fmt::format("{}: node {} has no features: '{}' has {} rows; add the missing rows",
+                                                 reader.Place(i), bad, told_by_, nodes_));
+    }
+    return Status::InvalidArgument(fmt::format(
+        "{}: node {} is outside the {} nodes that {} tells of; ids run from 0 to {}", reader.Place(i), bad, nodes_, told_by_,
+        nodes_ - 1));
+  }
+
+  Status CreateWriter() {
+    ContainerHeader header;
+    const auto add = [&](SectionType type, SectionDtype dtype, int64_t rows, bool required = false) {
+      ContainerSection s;
+      s.type = type;
+      s.dtype = dtype;
+      s.required = required;
+      s.shape[0] = rows;
+      s.stride_bytes = SectionDtypeBytes(dtype);
+      header.sections.push_back(s);
+      return header.sections.size() - 1;
+    };
+    header.num_nodes = nodes_;
+    header.num_classes = report_.num_classes;
+    offsets_at_ = add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes_ + 1, true);
+    if (source_.features) {
+      report_.feature_width = source_.features->width();
+      features_at_ = add(SectionType::kFeatures,
+                         options_.dtype == FeatureDtype::kFloat32   ? SectionDtype::kFloat32
+                         : options_.dtype == FeatureDtype::kFloat16 ? SectionDtype::kFloat16
+                                                                    : SectionDtype::kBFloat16, nodes_);
+      ContainerSection& s = header.sections.back();
+      s.rank = 2;
+      s.shape[1] = report_.feature_width;
+      s.stride_bytes = FeatureStrideBytes(report_.feature_width, options_.dtype);
+    }
+    size_t labels_at = 0, split_at[3] = {0, 0, 0};
+    if (!source_.labels.empty()) labels_at = add(SectionType::kLabels, SectionDtype::kInt32, nodes_);
+    constexpr SectionType types[] = {SectionType::kTrainNodes, SectionType::kValidNodes, SectionType::kTestNodes};
+    for (int i = 0; i < 3; ++i) {
+      if (report_.split_sizes[i] > 0) split_at[i] = add(types[i], SectionDtype::kInt32, report_.split_sizes[i]);
+    }
+    const std::string provenance = Provenance();
+    const size_t provenance_at = add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()));
+    int64_t most_edges = options_.self_loops == SelfLoops::kAdd ? nodes_ : 0;
+    for (int64_t b = 0; b < buckets_->num_buckets(); ++b) most_edges += buckets_->Size(b);
+    columns_at_ = add(SectionType::kColumns, SectionDtype::kInt32, most_edges, true);
+
+    HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(out_, std::move(header)));
+    writer_ = std::make_unique<ContainerWriter>(std::move(writer));
+    if (!source_.labels.empty()) HONE_RETURN_IF_ERROR(writer_->AppendValues<int32_t>(labels_at, source_.labels));
+    for (int i = 0; i < 3; ++i) {
+      if (report_.split_sizes[i] > 0) HONE_RETURN_IF_ERROR(writer_->AppendValues<int32_t>(split_at[i], source_.splits[i]));
+    }
+    return writer_->Append(provenance_at, std::as_bytes(std::span(provenance)));
+  }
+
+  std::string Provenance() const {
+    std::string escaped;
+    for (const char c : path_) {
+      if (c == '"' || c == '\\') escaped += '\\';
+      escaped += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    }
+    constexpr const char* loops[] = {"keep", "remove", "add"};
+    std::string text = fmt::format(
+        R"({{"source":"{}","format":"{}","symmetrize":{},"coalesce":{},"self_loops":"{}","splits":")", escaped,
+        report_.format, options_.symmetrize, options_.coalesce, loops[static_cast<int>(options_.self_loops)]);
+    if (report_.splits_made) {
+      const SplitFractions f = options_.split.value_or(SplitFractions{});
+      text += fmt::format("stratified {},{},{} seed {}", f.train, f.valid, f.test, options_.split_seed.value_or(0));
+    } else {
+      text += source_.has_splits ? "of the source" : "none";
+    }
+    return text + "\"}";
+  }
+
+  Status WriteFeatures() {
+    if (!source_.features) return Status::Ok();
+    const int64_t width = report_.feature_width, stride = FeatureStrideBytes(width, options_.dtype);
+    HONE_ASSIGN_OR_RETURN(const std::unique_ptr<FeatureReader> reader, source_.features->Open());
+    const int64_t rows_at_once = std::clamp<int64_t>(kFeatureBytesAtOnce / (width * 4), 1, nodes_);
+    std::vector<float> values(static_cast<size_t>(rows_at_once * width));
+    std::vector<std::byte> rows(static_cast<size_t>(rows_at_once * stride));
+    for (int64_t v = 0; v < nodes_; v += rows_at_once) {
+      const int64_t count = std::min(rows_at_once, nodes_ - v);
+      const std::span<float> part = std::span(values).first(static_cast<size_t>(count * width));
+      HONE_RETURN_IF_ERROR(reader->Next(part));
+      for (int64_t r = 0; r < count; ++r) {
+        HONE_RETURN_IF_ERROR(StoreRow(part.subspan(static_cast<size_t>(r * width), static_cast<size_t>(width)), v + r,
+                                      rows.data() + r * stride));
+      }
+      HONE_RETURN_IF_ERROR(writer_->Append(features_at_, std::span(rows).first(static_cast<size_t>(count * stride))));
+      Report("features", v + count, nodes_);
+    }
+    return Status::Ok();
+  }
+
+  // Rounds one row into `out`, whose padding is zero already.
+  Status StoreRow(std::span<float> row, int64_t v, std::byte* out) {
+    for (size_t f = 0; f < row.size(); ++f) {
+      if (!std::isfinite(row[f])) {
+        if (!options_.replace_nan) {
+          return Status::InvalidArgument(fmt::format(
+              "'{}' row {} column {} is {}; mend the source, or give --replace-nan VALUE", source_.features->name(), v, f, row[f]));
+        }
+        row[f] = *options_.replace_nan;
+        ++report_.nan_replaced;
+      }
+      if (options_.dtype == FeatureDtype::kFloat16 && std::fabs(row[f]) >= 65520.0f) {
+        return Status::InvalidArgument(fmt::format(
+            "'{}' row {} column {} is {}, beyond float16's 65504; use --dtype bfloat16 or float32", source_.features->name(), v,
+            f, row[f]));
+      }
+    }
+    if (options_.dtype == FeatureDtype::kFloat32) {
+      std::memcpy(out, row.data(), row.size_bytes());
+      return Status::Ok();
+    }
+    const bool half = options_.dtype == FeatureDtype::kFloat16;
+    uint16_t* elements = reinterpret_cast<uint16_t*>(out);
+    for (size_t f = 0; f < row.size(); ++f) elements[f] = half ? HalfFromFloat(row[f]) : BFloat16FromFloat(row[f]);
+    return Status::Ok();
+  }
+
+  struct BucketRows {
+    std::vector<int64_t> row_ends;  // within the bucket
+    std::vector<NodeId> columns;
+    int64_t parallel = 0, dropped = 0, loops = 0;
+    Status status;
+  };
+
+  // Sorts a bucket's edges into rows.
+  BucketRows MakeRows(int64_t bucket) const {
+    BucketRows out;
+    std::vector<BucketedEdge> edges;
+    out.status = buckets_->Read(bucket, edges);
+    if (!out.status.ok()) return out;
+    const int64_t first = buckets_->FirstNode(bucket);
+    const size_t rows = static_cast<size_t>(buckets_->EndNode(bucket) - first);
+    std::vector<int64_t> begin(rows + 1);
+    for (const BucketedEdge& e : edges) ++begin[static_cast<size_t>(e.destination - first) + 1];
+    for (size_t r = 0; r < rows; ++r) begin[r + 1] += begin[r];
+    std::vector<NodeId> sources(edges.size());
+    std::vector<int64_t> next(begin.begin(), begin.end() - 1);
+    for (const BucketedEdge& e : edges) {
+      sources[static_cast<size_t>(next[static_cast<size_t>(e.destination - first)]++)] = e.source;
+    }
+    const bool add_loops = options_.self_loops == SelfLoops::kAdd;
+    out.columns.reserve(edges.size() + (add_loops ? rows : 0));
+    for (size_t r = 0; r < rows; ++r) {
+      const auto row_begin = sources.begin() + begin[r], row_end = sources.begin() + begin[r + 1];
+      const NodeId self = static_cast<NodeId>(first + static_cast<int64_t>(r));
+      std::sort(row_begin, row_end);
+      bool loop_due = add_loops;
+      for (auto it = row_begin; it != row_end; ++it) {
+        if (it != row_begin && *it == *(it - 1)) {
+          if (options_.coalesce) {
+            ++out.dropped;
+            continue;
+          }
+          ++out.parallel;
+        }
+        if (loop_due && *it > self) {
+          out.columns.push_back(self);
+          ++out.loops;
+          loop_due = false;
+        }
+        out.loops += *it == self;
+        out.columns.push_back(*it);
+      }
+      if (loop_due) {
+        out.columns.push_back(self);
+        ++out.loops;
+      }
+      out.row_ends.push_back(static_cast<int64_t>(out.columns.size()));
+    }
+    return out;
+  }
+
+  Status WriteRows() {
+    const int threads = ThreadCount(options_.threads);
+    const int64_t at_once = std::max(1, 2 * threads);
+    int64_t parallel = 0, loops = 0, edges = 0;
+    const int64_t zero = 0;
+    HONE_RETURN_IF_ERROR(writer_->AppendValues<int64_t>(offsets_at_, {&zero, 1}));
+    for (int64_t bucket = 0; bucket < buckets_->num_buckets(); bucket += at_once) {
+      const int64_t count = std::min(at_once, buckets_->num_buckets() - bucket);
+      std::vector<BucketRows> made(static_cast<size_t>(count));
+      ParallelPieces(threads, count, [&](int64_t i) { made[static_cast<size_t>(i)] = MakeRows(bucket + i); });
+      for (int64_t i = 0; i < count; ++i) {
+        BucketRows& rows = made[static_cast<size_t>(i)];
+        HONE_RETURN_IF_ERROR(rows.status);
+        for (int64_t& end : rows.row_ends) end += edges;
+        HONE_RETURN_IF_ERROR(writer_->AppendValues<int64_t>(offsets_at_, rows.row_ends));
+        HONE_RETURN_IF_ERROR(writer_->AppendValues<NodeId>(columns_at_, rows.columns));
+        edges += static_cast<int64_t>(rows.columns.size());
+        parallel += rows.parallel;
+        loops += rows.loops;
+        report_.parallel_dropped += rows.dropped;
+        buckets_->Release(bucket + i);
+      }
+      Report("sorting rows", std::min(buckets_->num_buckets(), bucket + count), buckets_->num_buckets());
+    }
+    report_.num_edges = edges;
+    report_.flags.sorted = true;
+    report_.flags.parallel_edges = parallel > 0;
+    report_.flags.self_loops = loops > 0;
+    return Status::Ok();
+  }
+
+  Result<ConvertReport> Finish() {
+    writer_->Shrink();
+    writer_->header().num_edges = report_.num_edges;
+    writer_->header().graph_flags = FlagBits(report_.flags);
+    Report("flushing to disk", 0, 0);
+    HONE_RETURN_IF_ERROR(writer_->Finish());
+    return std::move(report_);
+  }
+
+  const std::string path_, out_;
+  const ConvertOptions& options_;
+  ConvertReport report_;
+  GraphSource source_;
+  int64_t nodes_ = -1;
+  std::string told_by_;
+  std::unique_ptr<EdgeBuckets> buckets_;
+  std::unique_ptr<ContainerWriter> writer_;
+  size_t offsets_at_ = 0, columns_at_ = 0, features_at_ = 0;
+};
+
+}  // namespace
+
+Result<ConvertReport> ConvertGraph(const std::string& source, const std::string& out, const ConvertOptions& options) {
+  return Conversion(source, out, options).Run();
+}
+
+}  // namespace hone::gnn

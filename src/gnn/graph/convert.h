@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns somebody else's graph files into a container, streaming: memory is bounded whatever the number of edges and
+// feature rows. What does grow with the graph: 8 bytes a node (labels, splits).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gnn/graph/split.h"
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+enum class SelfLoops { kKeep, kRemove, kAdd };  // kAdd: exactly one at every node
+
+struct ConvertOptions {
+  bool symmetrize = false;  // add the reverse of every edge but self-loops
+  bool coalesce = false;    // keep one of parallel edges
+  SelfLoops self_loops = SelfLoops::kKeep;
+  FeatureDtype dtype = FeatureDtype::kFloat32;
+  std::optional<float> replace_nan;      // instead of refusing features that are not finite
+  int64_t num_nodes = 0;                 // 0: as the source says, or the largest id + 1
+  int32_t num_classes = 0;               // 0: the largest label + 1
+  std::optional<SplitFractions> split;   // make splits even where the source has some
+  std::optional<uint64_t> split_seed;    // the same; default seed 0
+  int64_t memory_bytes = int64_t{1} << 30;  // for edges under way; more of them go to a temporary file beside `out`
+  int threads = 0;
+  GraphProgress progress;
+};
+
+struct ConvertReport {
+  std::string format;
+  int64_t num_nodes = 0;
+  int64_t edges_read = 0;
+  int64_t num_edges = 0;       // slots written
+  int64_t self_loops_dropped = 0, parallel_dropped = 0;
+  int64_t feature_width = 0;
+  int32_t num_classes = 0;
+  int64_t labelled = 0;
+  int64_t split_sizes[3] = {0, 0, 0};
+  bool splits_made = false;    // by seed
+  bool spilled = false;
+  GraphFlags flags;
+  int64_t nan_replaced = 0;
+  std::vector<std::string> notes;
+};
+
+// Reads `source` (see OpenGraphSource for what may stand there) and writes `out`. Rows are sorted. kInvalidArgument
+// names file, row and remedy; kIo for a full disk; on any error nothing is left behind and an old `out` stays.
+Result<ConvertReport> ConvertGraph(const std::string& source, const std::string& out, const ConvertOptions& options);
+
+}  // namespace hone::gnn

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See describe.h.
+#include "gnn/graph/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace hone::gnn {
+namespace {
+
+// Union-find with path halving; the smaller id is the root, so roots are known without ranks.
+NodeId Root(std::vector<NodeId>& parent, NodeId v) {
+  while (parent[static_cast<size_t>(v)] != v) {
+    NodeId& up = parent[static_cast<size_t>(v)];
+    up = parent[static_cast<size_t>(up)];
+    v = up;
+  }
+  return v;
+}
+
+}  // namespace
+
+Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& progress) {
+  const CsrView csr = graph.structure();
+  const std::span<const int32_t> labels = graph.labels();
+  GraphDescription d;
+  d.num_nodes = csr.num_nodes;
+  d.num_edges = csr.num_edges();
+  d.degree_histogram.assign(1, 0);
+  const size_t nodes = static_cast<size_t>(csr.num_nodes);
+
+  std::vector<int64_t> class_size(static_cast<size_t>(graph.num_classes()));
+  for (size_t v = 0; v < labels.size(); ++v) {
+    if (labels[v] == kNoLabel) continue;
+    if (labels[v] < 0 || labels[v] >= graph.num_classes()) {
+      return Status::InvalidArgument(fmt::format("'{}': node {} has label {}, outside the {} classes", graph.name(), v,
+                                                 labels[v], graph.num_classes()));
+    }
+    ++class_size[static_cast<size_t>(labels[v])];
+    ++d.labelled;
+  }
+  for (const int64_t size : class_size) {
+    if (size == 0) continue;
+    d.smallest_class = d.classes_present == 0 ? size : std::min(d.smallest_class, size);
+    d.largest_class = std::max(d.largest_class, size);
+    ++d.classes_present;
+  }
+
+  std::vector<NodeId> parent(nodes);
+  std::iota(parent.begin(), parent.end(), 0);
+  std::vector<int64_t> degrees(nodes);
+  int64_t same = 0;
+  for (NodeId v = 0; v < csr.num_nodes; ++v) {
+    const size_t at = static_cast<size_t>(v);
+    const int64_t begin = csr.row_offsets[at], end = csr.row_offsets[at + 1];
+    if (begin < 0 || begin > end || end > d.num_edges) {
+      return Status::InvalidArgument(fmt::format("'{}': the offsets of row {} are damaged", graph.name(), v));
+    }
+    degrees[at] = end - begin;
+    const size_t bin = static_cast<size_t>(std::bit_width(static_cast<uint64_t>(end - begin)));
+    if (bin >= d.degree_histogram.size()) d.degree_histogram.resize(bin + 1);
+    ++d.degree_histogram[bin];
+    const int32_t label = labels.empty() ? kNoLabel : labels[at];
+    for (const NodeId u : csr.Neighbors(v)) {
+      if (u < 0 || u >= csr.num_nodes) {
+        return Status::InvalidArgument(fmt::format("'{}': row {} names node {}, outside the {} nodes", graph.name(), v, u,
+                                                   csr.num_nodes));
+      }
+      if (u == v) {
+        ++d.self_loops;
+        continue;
+      }
+      if (label != kNoLabel && labels[static_cast<size_t>(u)] != kNoLabel) {
+        ++d.labelled_edges;
+        same += labels[static_cast<size_t>(u)] == label;
+      }
+      const NodeId a = Root(parent, v), b = Root(parent, u);
+      if (a != b) parent[static_cast<size_t>(std::max(a, b))] = std::min(a, b);
+    }
+    if (progress && v % 65536 == 0) progress("describing", v, csr.num_nodes);
+  }
+  if (d.labelled_edges > 0) d.edge_homophily = static_cast<double>(same) / static_cast<double>(d.labelled_edges);
+
+  d.isolated = d.degree_histogram[0];
+  d.mean_degree = static_cast<double>(d.num_edges) / static_cast<double>(nodes);
+  const auto quantile = [&](double q) {
+    const auto at = degrees.begin() + static_cast<std::ptrdiff_t>(q * static_cast<double>(nodes - 1));
+    std::nth_element(degrees.begin(), at, degrees.end());
+    return *at;
+  };
+  d.min_degree = quantile(0);
+  d.median_degree = quantile(0.5);
+  d.p90_degree = quantile(0.9);
+  d.p99_degree = quantile(0.99);
+  d.max_degree = quantile(1);
+
+  std::fill(degrees.begin(), degrees.end(), 0);
+  for (NodeId v = 0; v < csr.num_nodes; ++v) ++degrees[static_cast<size_t>(Root(parent, v))];
+  for (const int64_t size : degrees) {
+    d.components += size > 0;
+    d.largest_component = std::max(d.largest_component, size);
+  }
+  return d;
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups a stream of edges by ranges of destinations, in bounded memory: the first half of building a CSR.
+//
+// An edge is dealt to the bucket of its destination's range. Buckets are lists of 64 KiB pieces in memory; when these
+// reach the limit they are all written to one unlinked file, and the memory is used again. Each bucket is small enough
+// to be sorted in a processor's cache. Not thread-safe while adding; reading different buckets at once is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+struct BucketedEdge {
+  NodeId destination;
+  NodeId source;
+};
+
+class EdgeBuckets {
+ public:
+  // `spill_beside`: the path of the output; the spill file is made in its folder. `memory_bytes` bounds the pieces.
+  EdgeBuckets(int64_t num_nodes, int64_t memory_bytes, std::string spill_beside);
+
+  Status Add(NodeId source, NodeId destination) {
+    Bucket& bucket = buckets_[static_cast<size_t>(destination) >> shift_];
+    bucket.open[bucket.open_count++] = {destination, source};
+    ++bucket.total;
+    return bucket.open_count == kPieceEdges ? ClosePiece(bucket) : Status::Ok();
+  }
+
+  int64_t num_buckets() const { return static_cast<int64_t>(buckets_.size()); }
+  int64_t FirstNode(int64_t bucket) const { return bucket << shift_; }
+  int64_t EndNode(int64_t bucket) const;
+  int64_t Size(int64_t bucket) const { return buckets_[static_cast<size_t>(bucket)].total; }
+  bool spilled() const { return spill_.valid(); }
+  // All edges of a bucket, in the order they were added. After the last Add.
+  Status Read(int64_t bucket, std::vector<BucketedEdge>& out) const;
+  // Frees what a bucket holds in memory.
+  void Release(int64_t bucket);
+
+ private:
+  static constexpr int kPieceEdges = 8192;  // 64 KiB
+  struct Piece {
+    std::vector<BucketedEdge> edges;  // empty when spilled
+    int64_t offset = 0;               // in the spill file
+  };
+  struct Bucket {
+    std::vector<BucketedEdge> open;
+    int open_count = 0;
+    int64_t total = 0;
+    std::vector<Piece> pieces;
+  };
+  Status ClosePiece(Bucket& bucket);
+  Status Spill();
+
+  int64_t num_nodes_, memory_bytes_, held_bytes_ = 0, spilled_bytes_ = 0;
+  int shift_;  // 2^shift_ nodes a bucket
+  std::string spill_beside_;
+  UniqueFd spill_;
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace hone::gnn

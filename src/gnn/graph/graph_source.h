@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A graph in somebody else's files, as a stream of edges, a stream of feature rows, and labels and splits in memory.
+//
+// Readers of single formats (source_*.cc) make one; convert.cc turns one into a container. Every error names the file
+// and the row or line.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gnn/graph/npy_array.h"
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+// One pass over the edges.
+class EdgeReader {
+ public:
+  virtual ~EdgeReader() = default;
+  // Up to sources.size() edges sources[i] -> destinations[i] (same sizes); 0 at the end. Ids are as they stand in the
+  // file: the caller checks their range.
+  virtual Result<size_t> Next(std::span<int64_t> sources, std::span<int64_t> destinations) = 0;
+  // Where edge i of the last Next() stands: "'edges.npy' row 17".
+  virtual std::string Place(size_t i) const = 0;
+};
+
+class EdgeSource {
+ public:
+  virtual ~EdgeSource() = default;
+  virtual int64_t num_edges() const = 0;  // -1: not known before a pass
+  virtual Result<std::unique_ptr<EdgeReader>> Open() const = 0;
+};
+
+// One pass over dense feature rows, in node order.
+class FeatureReader {
+ public:
+  virtual ~FeatureReader() = default;
+  // Fills rows.size() / width rows. The caller keeps within the source's rows.
+  virtual Status Next(std::span<float> rows) = 0;
+};
+
+class FeatureSource {
+ public:
+  virtual ~FeatureSource() = default;
+  virtual const std::string& name() const = 0;
+  virtual int64_t rows() const = 0;  // -1: not known before a pass
+  virtual int64_t width() const = 0;
+  virtual Result<std::unique_ptr<FeatureReader>> Open() const = 0;
+};
+
+struct GraphSource {
+  std::string format;         // "OGB folder", …
+  int64_t num_nodes = -1;     // where the source says it
+  std::string nodes_told_by;  // what says it, for messages
+  std::unique_ptr<EdgeSource> edges;
+  std::unique_ptr<FeatureSource> features;  // null: none
+  std::vector<int32_t> labels;              // empty: none; kNoLabel where a node has none
+  std::string labels_name;
+  bool has_splits = false;
+  std::vector<NodeId> splits[3];  // train, valid, test, as read: unsorted, unchecked
+  std::string splits_name[3];
+  std::vector<std::string> notes;  // what was left out, in sentences
+};
+
+// What `path` holds, by its layout:
+//   a folder with raw/                         OGB (csv.gz, or papers100M's data.npz)
+//   a folder with edges.npy                    arrays: edges, features, labels, split
+//   a folder with *_edges.csv, *_target.csv    facebook_large and its kin
+//   a .npz with adj_indptr                     scipy CSR members
+//   any other file                             a CSV or SNAP edge list, gzip or not
+// kNotFound, kInvalidArgument: names what was looked for.
+Result<GraphSource> OpenGraphSource(const std::string& path);
+
+// The single readers.
+Result<GraphSource> OpenOgbFolder(const std::string& path);
+Result<GraphSource> OpenNpyFolder(const std::string& path);
+Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& stem);
+Result<GraphSource> OpenScipyArchive(const std::string& path);
+Result<GraphSource> OpenEdgeList(const std::string& path);
+
+// Building blocks shared by the readers.
+// Edges of an array [E, 2] (row e is source, destination) or [2, E] (row 0 the sources): by two readers side by side.
+Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two_rows);
+Result<std::unique_ptr<EdgeSource>> EdgesOfText(const std::string& path);
+Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array);
+// Rows of non-zeros: row r is indices[offsets[r] … offsets[r+1]), values[i] (empty: all 1). Indices in [0, width).
+std::unique_ptr<FeatureSource> FeaturesOfSparseRows(std::string name, int64_t width, std::vector<int64_t> offsets,
+                                                    std::vector<int32_t> indices, std::vector<float> values);
+// num_nodes rows of ones from JSON text {"node id": [feature index, …], …}.
+Result<std::unique_ptr<FeatureSource>> FeaturesOfJsonLists(std::string_view text, const std::string& name,
+                                                           int64_t num_nodes);
+// Labels from a vector of integers or floats ([N] or [N, 1]); NaN and negative numbers become kNoLabel.
+Result<std::vector<int32_t>> LabelsOfArray(const NpyArray& array);
+// One label: NaN and -1 are none. kInvalidArgument for a fraction, below -1, or above 2^31 - 2; `place` for the message.
+Result<int32_t> LabelOfFloat(double value, const std::string& place);
+
+}  // namespace hone::gnn
