@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone-gnn bench sampler | pipeline: how fast batches are drawn, and prepared, on this machine.
+//
+// Sampling is timed in processor seconds of the thread that does it, so that a busy machine changes the figures
+// little; throughput and waiting are wall time. With several threads, `sampler` also times independent random reads
+// of the same columns on as many threads: what the machine's memory gives, and hence the scaling one can ask for.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "gnn/sample/index_permutation.h"
+#include "hone-gnn/commands.h"
+#include "hone/gnn/batch_pipeline.h"
+#include "hone/gnn/graph.h"
+#include "hone/gnn/neighbor_sampler.h"
+
+namespace hone::gnn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct BenchFlags {
+  std::string graph, frontier = "all", load = "auto";
+  std::vector<int32_t> fanout = {15, 10, 5};
+  int64_t batch = 1024, batches = 100;
+  int threads = 1, queue = 0, epochs = 1;
+  double consume_ms = 0;
+  uint64_t seed = 1;
+  bool json = false;
+
+  SamplerOptions sampler() const {
+    return {fanout, frontier == "new" ? FrontierRule::kNewOnly : FrontierRule::kAllSoFar};
+  }
+};
+
+double ThreadSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+Result<std::shared_ptr<const Graph>> Open(const BenchFlags& flags) {
+  OpenGraphOptions options;
+  if (flags.load != "auto") options.load = flags.load == "copy" ? OpenGraphOptions::Load::kCopy : OpenGraphOptions::Load::kMap;
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Graph> graph, OpenGraph(flags.graph, options));
+  if (graph->train_nodes().empty()) {
+    return Status::InvalidArgument(flags.graph + " has no training nodes to sample for; give it a split when converting");
+  }
+  return graph;
+}
+
+// What `threads` threads did in the same stretch of time.
+struct SamplerRun {
+  double wall_seconds = 0;
+  std::vector<double> batch_seconds;  // processor time, all threads'
+  int64_t nodes = 0, edges = 0;
+  Status status;
+};
+
+SamplerRun RunSamplers(const Graph& graph, const BenchFlags& flags, int threads) {
+  constexpr int64_t kWarmUp = 8;  // batches, until buffers have grown
+  const std::span<const NodeId> train = graph.train_nodes();
+  const auto count = static_cast<int64_t>(train.size());
+  const IndexPermutation order(flags.seed, 0, count);
+  std::vector<SamplerRun> runs(static_cast<size_t>(threads));
+  std::barrier ready(threads + 1);
+  const auto work = [&](int thread) {
+    SamplerRun& run = runs[static_cast<size_t>(thread)];
+    Result<std::unique_ptr<NeighborSampler>> sampler = MakeNeighborSampler(graph.structure(), flags.sampler());
+    NeighborSample sample;
+    std::vector<NodeId> seeds;
+    const auto draw = [&](int64_t step) {
+      seeds.clear();
+      for (int64_t i = 0; i < std::min(flags.batch, count); ++i) {
+        seeds.push_back(train[static_cast<size_t>(order((step * flags.batch + i) % count))]);
+      }
+      const double start = ThreadSeconds();
+      run.status = (*sampler)->Sample(seeds, {.seed = flags.seed, .step = static_cast<uint32_t>(step)}, sample);
+      return ThreadSeconds() - start;
+    };
+    run.status = sampler.status();
+    for (int64_t i = 0; run.status.ok() && i < kWarmUp; ++i) draw(thread + i * threads);
+    ready.arrive_and_wait();
+    for (int64_t i = 0; run.status.ok() && i < flags.batches; ++i) {
+      run.batch_seconds.push_back(draw(thread + (kWarmUp + i) * threads));
+      run.nodes += sample.num_nodes();
+      for (const NeighborSample::Rows& rows : sample.rows) run.edges += static_cast<int64_t>(rows.columns.size());
+    }
+  };
+  std::vector<std::thread> pool;
+  for (int thread = 0; thread < threads; ++thread) pool.emplace_back(work, thread);
+  ready.arrive_and_wait();
+  const Clock::time_point start = Clock::now();
+  for (std::thread& thread : pool) thread.join();
+  SamplerRun all;
+  all.wall_seconds = SecondsSince(start);
+  for (const SamplerRun& run : runs) {
+    all.batch_seconds.insert(all.batch_seconds.end(), run.batch_seconds.begin(), run.batch_seconds.end());
+    all.nodes += run.nodes;
+    all.edges += run.edges;
+    if (!run.status.ok()) all.status = run.status;
+  }
+  return all;
+}
+
+// Random reads of the columns, 64 under way at a time on each thread; reads a second of all threads together.
+double RandomReadsPerSecond(std::span<const NodeId> columns, int threads) {
+  constexpr int64_t kRounds = 1 << 15, kUnderWay = 64;
+  std::barrier ready(threads + 1);
+  std::vector<int64_t> sums(static_cast<size_t>(threads));
+  const auto work = [&](int thread) {
+    Rng rng(static_cast<uint64_t>(thread) + 1);
+    uint64_t at[kUnderWay];
+    int64_t sum = 0;
+    ready.arrive_and_wait();
+    for (int64_t round = 0; round < kRounds; ++round) {
+      for (uint64_t& position : at) {
+        position = static_cast<uint64_t>(rng.Uniform() * static_cast<double>(columns.size()));
+        __builtin_prefetch(&columns[position]);
+      }
+      for (const uint64_t position : at) sum += columns[position];
+    }
+    sums[static_cast<size_t>(thread)] = sum;
+    asm volatile("" : : "r"(&sums[static_cast<size_t>(thread)]) : "memory");  // the reads happen, though nobody wants the sum
+  };
+  std::vector<std::thread> pool;
+  for (int thread = 0; thread < threads; ++thread) pool.emplace_back(work, thread);
+  ready.arrive_and_wait();
+  const Clock::time_point start = Clock::now();
+  for (std::thread& thread : pool) thread.join();
+  return static_cast<double>(kRounds * kUnderWay * threads) / SecondsSince(start);
+}
+
+Status RunSamplerBench(const BenchFlags& flags) {
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, Open(flags));
+  const SamplerRun run = RunSamplers(*graph, flags, flags.threads);
+  HONE_RETURN_IF_ERROR(run.status);
+  const auto batches = static_cast<double>(run.batch_seconds.size());
+  const double median = Median(run.batch_seconds);
+  nlohmann::json report = {{"benchmark", "sampler"},
+                           {"graph", graph->name()},
+                           {"fanout", flags.fanout},
+                           {"batch", flags.batch},
+                           {"frontier", flags.frontier},
+                           {"threads", flags.threads},
+                           {"batches", run.batch_seconds.size()},
+                           {"cpu_ms_per_batch", {{"min", 1e3 * *std::min_element(run.batch_seconds.begin(), run.batch_seconds.end())},
+                                                 {"median", 1e3 * median},
+                                                 {"max", 1e3 * *std::max_element(run.batch_seconds.begin(), run.batch_seconds.end())}}},
+                           {"batches_per_second", batches / run.wall_seconds},
+                           {"nodes_per_batch", static_cast<double>(run.nodes) / batches},
+                           {"edges_per_batch", static_cast<double>(run.edges) / batches},
+                           {"cpu_ns_per_edge", 1e9 * median * batches / static_cast<double>(std::max<int64_t>(run.edges, 1))}};
+  if (flags.threads > 1) {
+    const SamplerRun one = RunSamplers(*graph, flags, 1);
+    HONE_RETURN_IF_ERROR(one.status);
+    const std::span<const NodeId> columns = graph->structure().columns;
+    const double alone = static_cast<double>(one.batch_seconds.size()) / one.wall_seconds;
+    const double scaling = batches / run.wall_seconds / alone;
+    const double read_scaling = columns.empty() ? 1 : RandomReadsPerSecond(columns, flags.threads) / RandomReadsPerSecond(columns, 1);
+    report["batches_per_second_of_one_thread"] = alone;
+    report["scaling"] = scaling;
+    report["scaling_of_random_reads"] = read_scaling;
+    report["scaling_over_that_of_random_reads"] = scaling / read_scaling;
+  }
+  if (flags.json) {
+    fmt::print("{}\n", report.dump(2));
+    return Status::Ok();
+  }
+  const nlohmann::json& ms = report["cpu_ms_per_batch"];
+  fmt::print("{}: fanout {}, {} seeds a batch, {} frontier, {} threads\n", graph->name(), fmt::join(flags.fanout, ","),
+             flags.batch, flags.frontier, flags.threads);
+  fmt::print("  {:.2f} ms of processor time a batch (median of {}; {:.2f} to {:.2f}), {:.1f} ns an edge\n",
+             ms["median"].get<double>(), run.batch_seconds.size(), ms["min"].get<double>(), ms["max"].get<double>(),
+             report["cpu_ns_per_edge"].get<double>());
+  fmt::print("  {:.0f} nodes and {:.0f} edges a batch, {:.0f} batches a second\n", report["nodes_per_batch"].get<double>(),
+             report["edges_per_batch"].get<double>(), report["batches_per_second"].get<double>());
+  if (flags.threads > 1) {
+    fmt::print("  {:.2f} times one thread; random reads alone: {:.2f} times\n", report["scaling"].get<double>(),
+               report["scaling_of_random_reads"].get<double>());
+  }
+  return Status::Ok();
+}
+
+// Sleeps rather than computes, so that the preparing threads have the processors: what a device's consumer does.
+Status RunPipelineBench(const BenchFlags& flags) {
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, Open(flags));
+  BatchPipelineOptions options;
+  options.sampler = flags.sampler();
+  options.batch = flags.batch;
+  options.seed = flags.seed;
+  options.workers = flags.threads;
+  options.queue = flags.queue;
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline, BatchPipeline::Make(graph, options));
+  for (int epoch = 0; epoch < flags.epochs; ++epoch) {
+    HONE_RETURN_IF_ERROR(pipeline->Start({.seeds = graph->train_nodes(), .epoch = static_cast<uint32_t>(epoch)}));
+  }
+  const Clock::time_point start = Clock::now();
+  int64_t row_bytes = 0;
+  for (int epoch = 0; epoch < flags.epochs;) {
+    HONE_ASSIGN_OR_RETURN(const BatchLease lease, pipeline->Next());
+    if (!lease) {
+      ++epoch;
+      continue;
+    }
+    row_bytes += lease->features.num_rows * lease->features.stride_bytes;
+    if (flags.consume_ms > 0) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(flags.consume_ms));
+  }
+  const double wall = SecondsSince(start);
+  const PipelineTimes times = pipeline->TakeTimes();
+  const auto batches = static_cast<double>(std::max<int64_t>(times.batches, 1));
+  const nlohmann::json report = {{"benchmark", "pipeline"},
+                                 {"graph", graph->name()},
+                                 {"fanout", flags.fanout},
+                                 {"batch", flags.batch},
+                                 {"frontier", flags.frontier},
+                                 {"workers", flags.threads},
+                                 {"epochs", flags.epochs},
+                                 {"batches", times.batches},
+                                 {"consume_ms", flags.consume_ms},
+                                 {"wall_ms_per_batch", 1e3 * wall / batches},
+                                 {"sample_cpu_ms_per_batch", 1e3 * times.sample_seconds / batches},
+                                 {"slice_cpu_ms_per_batch", 1e3 * times.slice_seconds / batches},
+                                 {"exposed_wait_ms_per_batch", 1e3 * times.wait_seconds / batches},
+                                 {"rows_mib_per_batch", static_cast<double>(row_bytes) / batches / (1 << 20)},
+                                 {"slice_gb_per_second", times.slice_seconds > 0 ? 1e-9 * static_cast<double>(row_bytes) / times.slice_seconds : 0},
+                                 {"nodes_per_batch", static_cast<double>(times.nodes) / batches},
+                                 {"edges_per_batch", static_cast<double>(times.edges) / batches}};
+  if (flags.json) {
+    fmt::print("{}\n", report.dump(2));
+    return Status::Ok();
+  }
+  const auto value = [&report](const char* key) { return report[key].get<double>(); };
+  fmt::print("{}: fanout {}, {} seeds a batch, {} frontier, {} workers, {} batches\n", graph->name(),
+             fmt::join(flags.fanout, ","), flags.batch, flags.frontier, flags.threads, times.batches);
+  fmt::print("  {:.2f} ms a batch on the clock, of which the consumer waited {:.2f}\n", value("wall_ms_per_batch"),
+             value("exposed_wait_ms_per_batch"));
+  fmt::print("  processor time a batch: sample {:.2f} ms, slice {:.2f} ms ({:.1f} MiB of rows, {:.1f} GB/s)\n",
+             value("sample_cpu_ms_per_batch"), value("slice_cpu_ms_per_batch"), value("rows_mib_per_batch"),
+             value("slice_gb_per_second"));
+  return Status::Ok();
+}
+
+void AddCommonOptions(CLI::App& command, const std::shared_ptr<BenchFlags>& flags) {
+  command.add_option("graph", flags->graph, "a container, or synthetic:SHAPE?scale=…&seed=…")->required();
+  command.add_option("--fanout", flags->fanout, "neighbors a node at each hop, the first next to the seeds; -1 for all")
+      ->delimiter(',')->capture_default_str();
+  command.add_option("--batch", flags->batch, "seeds a batch")->check(CLI::PositiveNumber)->capture_default_str();
+  command.add_option("--frontier", flags->frontier, "which nodes a hop draws for: all so far, or only new ones")
+      ->check(CLI::IsMember({"all", "new"}))->capture_default_str();
+  command.add_option("--load", flags->load, "whether a container is copied into memory or mapped")
+      ->check(CLI::IsMember({"auto", "copy", "map"}))->capture_default_str();
+  command.add_option("--seed", flags->seed, "of seed order and draws")->capture_default_str();
+  command.add_flag("--json", flags->json, "write JSON");
+}
+
+void AddSamplerBench(CLI::App& bench, CommandResult& result) {
+  auto flags = std::make_shared<BenchFlags>();
+  CLI::App* command = bench.add_subcommand("sampler", "draw batches and time them");
+  AddCommonOptions(*command, flags);
+  command->add_option("--threads", flags->threads, "that sample, each its own batches")->check(CLI::Range(1, 1024))->capture_default_str();
+  command->add_option("--batches", flags->batches, "of each thread")->check(CLI::PositiveNumber)->capture_default_str();
+  command->callback([flags, &result] {
+    const Status status = RunSamplerBench(*flags);
+    if (!status.ok()) result.exit_status = ReportStatus(status);
+  });
+}
+
+void AddPipelineBench(CLI::App& bench, CommandResult& result) {
+  auto flags = std::make_shared<BenchFlags>();
+  CLI::App* command = bench.add_subcommand("pipeline", "prepare the batches of whole epochs and time them");
+  AddCommonOptions(*command, flags);
+  command->add_option("--workers", flags->threads, "threads that prepare batches")->check(CLI::Range(1, 1024))->capture_default_str();
+  command->add_option("--queue", flags->queue, "batches under way; 0: two more than workers")->check(CLI::NonNegativeNumber);
+  command->add_option("--epochs", flags->epochs, "passes over the training nodes")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--consume-ms", flags->consume_ms, "how long the consumer is busy with a batch, asleep")->check(CLI::NonNegativeNumber);
+  command->callback([flags, &result] {
+    const Status status = RunPipelineBench(*flags);
+    if (!status.ok()) result.exit_status = ReportStatus(status);
+  });
+}
+
+}  // namespace
+
+void RegisterBenchCommand(CLI::App& app, CommandResult& result) {
+  CLI::App* bench = app.add_subcommand("bench", "time parts of the engine on this machine");
+  bench->require_subcommand(1);
+  AddSamplerBench(*bench, result);
+  AddPipelineBench(*bench, result);
+}
+
+}  // namespace hone::gnn
