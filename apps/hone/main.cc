@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   hone::RegisterShowCommand(app, context);
   hone::RegisterReportCommand(app, context);
   hone::RegisterApplyCommand(app, context);
+  hone::RegisterNewCommand(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A task from somebody's stand-alone .cu file: task.toml, seed.cu and oracle.cu.
+//
+// What the file says is taken over; what can be inferred is inferred and listed as such; what cannot be known is the
+// placeholder FILL_IN, which `hone tasks check` refuses at its line, and a question that names the option to answer it
+// with. Nothing is compiled or run. docs/interop.md describes it for users.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+struct NewTaskOptions {
+  std::string name;
+  std::string file;                // name of the .cu file, for messages
+  std::vector<std::string> kernels;  // those to take; empty: all that are launched (or the only one)
+  std::vector<std::string> dims;     // dimensions in order; empty: inferred
+  std::map<std::string, std::string> shapes;   // tensor -> "rows, d"
+  std::map<std::string, std::string> dtypes;   // tensor -> "float16"
+  std::map<std::string, std::string> roles;    // tensor -> in | out | inout
+  std::map<std::string, double> scalars;       // scalar -> value
+  std::map<std::string, std::string> values;   // tensor -> distribution ("index:rows", "uniform")
+  std::vector<Dims> time_cases;
+  std::vector<Dims> check_cases;
+  std::map<std::string, int64_t> multiples;    // dimension -> sizes are multiples of this
+  std::string workload;              // class; empty: inferred
+  std::string slice;                 // empty: none
+  std::string summary;
+  std::vector<std::string> grid, block;  // empty: from the launch
+  std::string shared;                    // empty: from the launch
+  std::string template_args;             // of the kernel, where no launch gives them: "float, 256"
+  std::optional<std::string> oracle;     // text of a file to use: an oracle with its plan, or a kernel to derive one from
+  std::string oracle_file;               // its name
+};
+
+struct TaskQuestion {
+  std::string what;    // "shape of tensor 'x'"
+  std::string answer;  // the option that answers it: "--shape x=rows,d"
+};
+
+struct TaskDraft {
+  std::string task_toml, seed;
+  std::string oracle;                       // empty: could not be derived
+  std::vector<std::string> inferred;        // to be looked over: "x: in, float16 [rows, d]"
+  std::vector<TaskQuestion> questions;      // to be answered before the task can be used
+  std::vector<std::string> oracle_reasons;  // why there is none
+  std::vector<std::string> dropped;         // host code left behind
+};
+
+// kInvalidArgument when the file cannot be used at all, or an option names what is not there.
+Result<TaskDraft> DraftTask(std::string_view source, const NewTaskOptions& options);
+
+inline constexpr char kFillIn[] = "FILL_IN";
+
+}  // namespace hone

@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hone new` on kernels as people write them (testdata/): what is read out of them, what is asked, what is refused.
+// new_task_check_test.cc runs the results.
+#include "tuner/interop/new_task.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "hone/tuner/candidate.h"
+#include "tuner/interop/cu_source.h"
+#include "tuner/interop/plan_expression.h"
+
+namespace hone {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::string TestKernel(const std::string& name) {
+  return ReadFile(std::string(HONE_SOURCE_DIR) + "/src/tuner/interop/testdata/" + name + ".cu").value();
+}
+NewTaskOptions Options(const std::string& name) {
+  NewTaskOptions options;
+  options.name = name;
+  options.file = name + ".cu";
+  return options;
+}
+// Parsed as `hone tasks check` would.
+Task Parsed(const TaskDraft& draft) {
+  Result<Task> task = ParseTask(draft.task_toml, "task.toml");
+  EXPECT_TRUE(task.ok()) << task.status().message() << "\n" << draft.task_toml;
+  if (!task.ok()) return {};
+  const Result<Candidate> seed = ParseCandidate(draft.seed, "seed.cu", *task);
+  EXPECT_TRUE(seed.ok()) << seed.status().message() << "\n" << draft.seed;
+  if (!draft.oracle.empty()) {
+    const Result<Candidate> oracle = ParseCandidate(draft.oracle, "oracle.cu", *task, true);
+    EXPECT_TRUE(oracle.ok()) << oracle.status().message() << "\n" << draft.oracle;
+  }
+  return *task;
+}
+std::string Shape(const Task& task, const char* tensor) {
+  const TensorSpec* t = task.FindTensor(tensor);
+  if (t == nullptr) return "no such tensor";
+  std::string text = std::string(TensorRoleName(t->role)) + " " + std::string(DTypeName(t->dtype));
+  for (const Expression& e : t->shape) text += " | " + e.text();
+  return text;
+}
+
+TEST(NewTask, ALauncherWithATestProgram) {
+  const TaskDraft draft = DraftTask(TestKernel("rmsnorm"), Options("rmsnorm")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "x"), "in float32 | rows | d");
+  EXPECT_EQ(Shape(task, "weight"), "in float32 | d");
+  EXPECT_EQ(Shape(task, "out"), "out float32 | rows | d");
+  ASSERT_EQ(task.scalars.size(), 1u);
+  EXPECT_EQ(task.scalars[0].name, "eps");
+  EXPECT_EQ(task.workload, WorkloadClass::kReduction);
+  // Host code is gone, what device code uses has stayed.
+  EXPECT_THAT(draft.seed, AllOf(HasSubstr("#define WARP 32"), HasSubstr("constexpr int kThreads"), HasSubstr("WarpSum")));
+  EXPECT_THAT(draft.seed, AllOf(Not(HasSubstr("main")), Not(HasSubstr("cudaMalloc")), Not(HasSubstr("#define CHECK")),
+                                Not(HasSubstr("<vector>")), Not(HasSubstr("<<<"))));
+  EXPECT_THAT(draft.seed, HasSubstr("block  = [\"256\"]"));
+  EXPECT_THAT(draft.seed, HasSubstr("SPDX-License-Identifier"));
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("ref:out"), HasSubstr("double WarpSum(double v)"), HasSubstr("rsqrt("), HasSubstr("HONE_ORACLE_IN(x_row[i])"),
+                                  HasSubstr("const float* __restrict__ x"), HasSubstr("eps:f64"), Not(HasSubstr("rsqrtf"))));
+}
+
+TEST(NewTask, ATorchExtensionAsksWhatItsTypeStandsFor) {
+  NewTaskOptions options = Options("silu_and_mul");
+  TaskDraft draft = DraftTask(TestKernel("silu_and_mul"), options).value();
+  EXPECT_THAT(draft.questions, Contains(Field(&TaskQuestion::answer, HasSubstr("--template"))));
+  // What is missing has its line and its field.
+  const Result<Task> task = ParseTask(draft.task_toml, "task.toml");
+  ASSERT_FALSE(task.ok());
+  EXPECT_THAT(task.status().message(), AllOf(HasSubstr("dtype"), HasSubstr(kFillIn)));
+
+  options.template_args = "__half";
+  draft = DraftTask(TestKernel("silu_and_mul"), options).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task answered = Parsed(draft);
+  EXPECT_EQ(Shape(answered, "in"), "in float16 | tokens | 2 * d");
+  EXPECT_EQ(Shape(answered, "out"), "out float16 | tokens | d");
+  EXPECT_EQ(answered.dims[0].first, "tokens");
+  EXPECT_THAT(draft.seed, AllOf(HasSubstr("kernel = \"fused::silu_and_mul_kernel<__half>\""), HasSubstr("min(d, 1024)"), Not(HasSubstr("torch"))));
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("double* __restrict__ out"), HasSubstr("const __half* __restrict__ in"), HasSubstr("kernel = \"fused::silu_and_mul_kernel\"")));
+}
+
+TEST(NewTask, SizesThatAreNumbersInMainBecomeDimensions) {
+  const TaskDraft draft = DraftTask(TestKernel("transpose"), Options("transpose")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "idata"), "in float32 | height | width");
+  EXPECT_EQ(Shape(task, "odata"), "out float32 | width | height");
+  ASSERT_EQ(task.cases[0].role, CaseRole::kTime);
+  EXPECT_EQ(task.cases[0].dims, (Dims{{"width", 1024}, {"height", 512}}));
+  EXPECT_THAT(draft.seed, HasSubstr("grid   = [\"ceil_div(width, 32)\", \"ceil_div(height, 32)\"]"));
+}
+
+TEST(NewTask, BranchesBecomeAlternatives) {
+  const TaskDraft draft = DraftTask(TestKernel("row_softmax"), Options("row_softmax")).value();
+  const Task task = Parsed(draft);
+  const Candidate seed = ParseCandidate(draft.seed, "seed.cu", task).value();
+  ASSERT_EQ(seed.plan.entries.size(), 2u);
+  EXPECT_EQ(seed.plan.entries[0].when->text(), "n_cols <= 256");
+  EXPECT_EQ(seed.plan.entries[0].grid[0].text(), "ceil_div(n_rows, 4)");
+  EXPECT_FALSE(seed.plan.entries[1].when);
+  EXPECT_EQ(seed.plan.entries[1].step, seed.plan.entries[0].step);
+  EXPECT_EQ(seed.plan.entries[1].shared->text(), "256 * 4");
+  // The oracle takes the general alternative, with twice the shared memory; a variable called `half` stays one.
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("2 * (256 * 4)"), HasSubstr("int half = blockDim.x / 2"), Not(HasSubstr("softmax_short"))));
+}
+
+TEST(NewTask, InPlaceTensorsAndCases) {
+  NewTaskOptions options = Options("fused");
+  options.time_cases = {{{"rows", 64}, {"d", 4096}}};
+  options.multiples = {{"d", 8}};
+  options.scalars = {{"eps", 1e-5}};
+  const TaskDraft draft = DraftTask(R"(
+__global__ void fused(float* x, float* residual, const float* w, int rows, int d, float eps) {
+  int row = blockIdx.x;
+  float sum = 0;
+  for (int i = 0; i < d; ++i) { residual[row * d + i] += x[row * d + i]; sum += residual[row * d + i] * residual[row * d + i]; }
+  for (int i = 0; i < d; ++i) x[row * d + i] = residual[row * d + i] * rsqrtf(sum / d + eps) * w[i];
+}
+void run(float* x, float* residual, const float* w, int rows, int d, float eps) { fused<<<rows, 1>>>(x, residual, w, rows, d, eps); }
+)", options).value();
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "residual"), "inout float32 | rows | d");
+  EXPECT_EQ(Shape(task, "x"), "inout float32 | rows | d");
+  EXPECT_EQ(task.scalars[0].value, 1e-5);
+  for (const Case& c : task.cases) EXPECT_EQ(c.dims.at("d") % 8, 0);
+  EXPECT_EQ(task.cases[0].dims.at("d"), 4096);
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("hone_copy_x"), HasSubstr("hone_copy_residual"), HasSubstr("double* residual")));
+}
+
+TEST(NewTask, KernelsInARowShareAWorkspace) {
+  const std::string source = R"(
+__global__ void row_sums(const float* a, float* sums, int rows, int d) {
+  int row = blockIdx.x;
+  float s = 0;
+  for (int i = 0; i < d; ++i) s += a[row * d + i];
+  sums[row] = s;
+}
+__global__ void scale(const float* in, const float* by, float* result, int rows, int d) {
+  int row = blockIdx.x;
+  for (int i = threadIdx.x; i < d; i += blockDim.x) result[row * d + i] = in[row * d + i] / by[row];
+}
+void normalize(const float* x, float* y, int rows, int d) {
+  float* tmp;
+  cudaMalloc(&tmp, rows * sizeof(float));
+  row_sums<<<rows, 1>>>(x, tmp, rows, d);
+  scale<<<rows, 128>>>(x, tmp, y, rows, d);
+  cudaFree(tmp);
+}
+)";
+  const TaskDraft draft = DraftTask(source, Options("normalize")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "x"), "in float32 | rows | d");
+  EXPECT_EQ(Shape(task, "y"), "out float32 | rows | d");
+  EXPECT_EQ(task.FindTensor("tmp"), nullptr);
+  const Candidate seed = ParseCandidate(draft.seed, "seed.cu", task).value();
+  EXPECT_EQ(seed.plan.workspaces.at(0).bytes.text(), "4 * rows");
+  EXPECT_EQ(seed.plan.entries.at(1).step, 1);
+  EXPECT_EQ(ParseCandidate(draft.oracle, "oracle.cu", task, true)->plan.workspaces.at(0).bytes.text(), "8 * rows");
+}
+
+TEST(NewTask, WithoutALaunchItAsksForTheGrid) {
+  const std::string kernel = "__global__ void relu(const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = fmaxf(x[i], 0.f);\n}\n";
+  NewTaskOptions options = Options("relu");
+  const TaskDraft asked = DraftTask(kernel, options).value();
+  EXPECT_THAT(asked.questions, Contains(Field(&TaskQuestion::answer, HasSubstr("--grid"))));
+  EXPECT_THAT(ParseCandidate(asked.seed, "seed.cu", ParseTask(asked.task_toml, "task.toml").value()).status().message(),
+              AllOf(HasSubstr("grid"), HasSubstr(kFillIn)));
+  options.grid = {"ceil_div(n, 256)"};
+  options.block = {"256"};
+  const TaskDraft draft = DraftTask(kernel, options).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  EXPECT_EQ(Shape(Parsed(draft), "y"), "out float32 | n");
+}
+
+TEST(NewTask, AnOracleIsNotDerivedWhereThatIsUnsound) {
+  const auto reasons = [](const std::string& body) {
+    NewTaskOptions options = Options("k");
+    options.grid = options.block = {"1"};
+    const TaskDraft draft = DraftTask("#include <cuda_fp16.h>\n__global__ void k(const float* x, float* y, int n) {\n  for (int i = 0; i < n; ++i) y[i] = x[i];\n" + body + "}\n", options).value();
+    EXPECT_EQ(draft.oracle.empty(), !draft.oracle_reasons.empty());
+    return draft.oracle_reasons;
+  };
+  EXPECT_THAT(reasons(""), IsEmpty());
+  EXPECT_THAT(reasons("asm volatile(\"\");\n"), Contains(HasSubstr("assembly")));
+  EXPECT_THAT(reasons("reinterpret_cast<float4*>(y)[0] = reinterpret_cast<const float4*>(x)[0];\n"), Contains(HasSubstr("reinterpreted")));
+  EXPECT_THAT(reasons("y[0] = __int_as_float(__float_as_int(x[0]) & 1);\n"), Contains(HasSubstr("bits")));
+  EXPECT_THAT(reasons("half2 h = __floats2half2_rn(x[0], x[1]);\n"), Contains(HasSubstr("line 11 of seed.cu")));
+}
+
+TEST(NewTask, AnOracleCanBeGivenWholeOrAsASimplerKernel) {
+  NewTaskOptions options = Options("relu");
+  options.oracle_file = "plain.cu";
+  options.oracle = "__global__ void plain(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] > 0 ? x[i] : 0; }\n"
+                   "void run(const float* x, float* y, int n) { plain<<<1, 1>>>(x, y, n); }\n";
+  const std::string kernel = "__global__ void relu(const float* x, float* y, int n) { asm(\"\"); for (int i = 0; i < n; ++i) y[i] = x[i]; }\n"
+                             "void run(const float* x, float* y, int n) { relu<<<1, 1>>>(x, y, n); }\n";
+  TaskDraft draft = DraftTask(kernel, options).value();
+  EXPECT_THAT(draft.oracle, HasSubstr("kernel = \"plain\""));
+  Parsed(draft);
+  options.oracle = "/*hone\n[[launch]]\nkernel = \"o\"\ngrid = [\"1\"]\nblock = [\"1\"]\nargs = [\"x\", \"ref:y\"]\n*/\n__global__ void o(const float* x, double* y) {}\n";
+  draft = DraftTask(kernel, options).value();
+  EXPECT_EQ(draft.oracle, *options.oracle);
+}
+
+TEST(NewTask, BadInputIsRefusedWithARemedy) {
+  const auto message = [](const std::string& source, NewTaskOptions options) { return DraftTask(source, options).status().message(); };
+  EXPECT_THAT(message("int main() {}\n", Options("k")), AllOf(HasSubstr("k.cu"), HasSubstr("no __global__")));
+  EXPECT_THAT(message("", Options("k")), HasSubstr("no __global__"));
+  EXPECT_THAT(message("__global__ void a(float* x) {}\n__global__ void b(float* x) {}\n", Options("k")), AllOf(HasSubstr("a, b"), HasSubstr("--kernel")));
+  const std::string relu = TestKernel("rmsnorm");
+  NewTaskOptions options = Options("k");
+  options.kernels = {"nothing"};
+  EXPECT_THAT(message(relu, options), HasSubstr("rmsnorm_kernel"));
+  options = Options("k");
+  options.shapes = {{"y", "rows"}};
+  EXPECT_THAT(message(relu, options), AllOf(HasSubstr("--shape y"), HasSubstr("x, weight, out")));
+  options = Options("k");
+  options.shapes = {{"x", "rows +"}};
+  EXPECT_THAT(message(relu, options), HasSubstr("--shape x"));
+  options = Options("k");
+  options.dtypes = {{"x", "fp16"}};
+  EXPECT_THAT(message(relu, options), HasSubstr("float16"));
+  options = Options("k");
+  options.roles = {{"x", "input"}};
+  EXPECT_THAT(message(relu, options), HasSubstr("in, out, inout"));
+  options = Options("k");
+  options.scalars = {{"alpha", 1}};
+  EXPECT_THAT(message(relu, options), HasSubstr("--scalar alpha"));
+  options = Options("k");
+  options.time_cases = {{{"columns", 3}}};
+  EXPECT_THAT(message(relu, options), HasSubstr("rows, d"));
+  EXPECT_THAT(message("struct P { int n; };\n__global__ void k(float* x, P p) { x[0] = 1; }\n", Options("k")), AllOf(HasSubstr("'p'"), HasSubstr("P")));
+  EXPECT_THAT(message("__global__ void k(float* x, int n) { x[0] = n; }\nvoid f(float* x) { k<<<1, 1>>>(x); }\n", Options("k")), AllOf(HasSubstr("line 2"), HasSubstr("2 arguments")));
+  EXPECT_THAT(message("__global__ void k(const float* x, int n) { }\n", Options("k")), HasSubstr("--role"));
+}
+
+TEST(NewTask, HostileTextDoesNotCrashIt) {
+  const std::string source = TestKernel("row_softmax");
+  for (size_t cut = 0; cut < source.size(); cut += 37) {
+    NewTaskOptions options = Options("k");
+    (void)DraftTask(source.substr(0, cut), options);
+    (void)DraftTask(source.substr(cut), options);
+  }
+  for (const char* text : {"__global__", "__global__ void k(", "template <", "#define", "namespace {", "extern \"C\" {"}) {
+    EXPECT_FALSE(DraftTask(text, Options("k")).ok()) << text;
+  }
+}
+
+TEST(PlanExpressions, FollowsLocalsMacrosAndHelpers) {
+  const std::unique_ptr<CuSource> source = ReadCuSource(
+      "#define BLOCK 256\n#define DIV_UP(a, b) (((a) + (b)-1) / (b))\nconstexpr int kRows = 4;\n"
+      "static int blocks_for(int n, int per) { return (n + per - 1) / per; }\n"
+      "__global__ void k(float* x, int n) {}\n"
+      "void f(float* x, int n, int m) {\n  const int half_n = n / 2;\n  size_t bytes = BLOCK * sizeof(float);\n  int loop = n;\n  loop /= 2;\n"
+      "  k<<<1, 1>>>(x, n);\n}\n", "f.cu").value();
+  const std::set<std::string> dims = {"n", "m"};
+  const PlanExpressions plan(*source, 1, dims);
+  EXPECT_EQ(plan.Resolve("(n + BLOCK - 1) / BLOCK").value(), "ceil_div(n, 256)");
+  EXPECT_EQ(plan.Resolve("DIV_UP(half_n, kRows)").value(), "ceil_div(n / 2, 4)");
+  EXPECT_EQ(plan.Resolve("blocks_for(n * m, 128)").value(), "ceil_div(n * m, 128)");
+  EXPECT_EQ(plan.Resolve("(unsigned int)std::min<int>(n, 1024)").value(), "min(n, 1024)");
+  EXPECT_EQ(plan.Resolve("static_cast<int>(n + 255) / 256").value(), "ceil_div(n, 256)");
+  EXPECT_EQ(plan.Resolve("bytes").value(), "256 * 4");
+  EXPECT_EQ(plan.Resolve("1 << 20").value(), "1048576");
+  EXPECT_EQ(plan.Resolve("2 * (n + 255) / 256").value(), "2 * (n + 255) / 256");
+  EXPECT_THAT(plan.Resolve("loop").status().message(), HasSubstr("changed"));
+  EXPECT_THAT(plan.Resolve("x.size(0)").status().message(), HasSubstr("'x'"));
+  EXPECT_THAT(plan.Resolve("unknown(n)").status().message(), HasSubstr("unknown(n)"));
+}
+
+TEST(CuSource, ReadsLaunchesAndTheirConditions) {
+  const std::unique_ptr<CuSource> source = ReadCuSource(
+      "template <typename T, int N> __global__ void __launch_bounds__(256) k(const T* __restrict__ x, T* y, long long n) {}\n"
+      "void f(float* x, float* y, long long n) {\n"
+      "  if (n % 4 == 0) {\n    k<float, 4><<<n / 4, 256>>>(x, y, n);\n  } else if (n > 7)\n    k<float, 2><<<n, 128, 64>>>(x, y, n);\n  else {\n    k<float, 1><<<n, 1>>>(x, y, n);\n  }\n"
+      "  for (int i = 0; i < 3; ++i) k<float, 1><<<n, 1>>>(x, y, n);\n}\n", "f.cu").value();
+  ASSERT_EQ(source->launches.size(), 4u);
+  EXPECT_THAT(source->launches[0].template_args, ElementsAre("float", "4"));
+  EXPECT_THAT(source->launches[0].configuration, ElementsAre("n / 4", "256"));
+  EXPECT_THAT(source->launches[0].conditions, ElementsAre("n % 4 == 0"));
+  EXPECT_THAT(source->launches[1].conditions, ElementsAre("!(n % 4 == 0)", "n > 7"));
+  EXPECT_THAT(source->launches[2].conditions, ElementsAre("!(n % 4 == 0)", "!(n > 7)"));
+  EXPECT_FALSE(source->launches[3].conditions_known);
+  EXPECT_EQ(source->kernels[0].parameters[0].type, "T");
+  EXPECT_TRUE(source->kernels[0].parameters[0].to_const);
+  EXPECT_EQ(source->kernels[0].parameters[2].type, "long long");
+}
+
+}  // namespace
+}  // namespace hone

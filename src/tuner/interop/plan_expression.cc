@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/interop/plan_expression.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+
+namespace hone {
+namespace {
+
+using std::string_view;
+
+constexpr int kMaxDepth = 24;
+
+const std::map<string_view, string_view>& Functions() {
+  static const std::map<string_view, string_view> kKnown = {
+      {"min", "min"},           {"max", "max"},           {"ceil_div", "ceil_div"}, {"cdiv", "ceil_div"},
+      {"ceilDiv", "ceil_div"},  {"CeilDiv", "ceil_div"},  {"CEIL_DIV", "ceil_div"}, {"div_up", "ceil_div"},
+      {"divUp", "ceil_div"},    {"DIV_UP", "ceil_div"},   {"DivUp", "ceil_div"},    {"ceildiv", "ceil_div"},
+      {"round_up", "round_up"}, {"roundUp", "round_up"}};
+  return kKnown;
+}
+
+bool IsIntegerType(string_view word) {
+  static constexpr std::array<string_view, 16> kTypes{"int",    "unsigned", "long",    "size_t",   "int64_t", "int32_t",
+                                                      "uint32_t", "uint64_t", "short", "char",     "const",   "auto",
+                                                      "ssize_t",  "uint",     "unsigned int", "std::size_t"};
+  return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end();
+}
+
+std::optional<long long> Number(string_view text) {
+  std::string digits;
+  for (const char c : text) {
+    if (c != '\'') digits += c;
+  }
+  while (!digits.empty() && std::string_view("uUlL").find(digits.back()) != string_view::npos) digits.pop_back();
+  int base = 10;
+  const char* begin = digits.data();
+  if (digits.starts_with("0x") || digits.starts_with("0X")) {
+    base = 16;
+    begin += 2;
+  }
+  long long value = 0;
+  const auto [end, error] = std::from_chars(begin, digits.data() + digits.size(), value, base);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+int SizeOf(string_view type) {
+  if (type == "double" || type == "int64_t" || type == "longlong" || type == "size_t") return 8;
+  if (type == "float4" || type == "uint4" || type == "int4") return 16;
+  if (type == "float2") return 8;
+  if (type == "half" || type == "__half" || type == "__nv_bfloat16" || type == "short") return 2;
+  if (type == "char" || type == "uint8_t" || type == "int8_t" || type == "bool") return 1;
+  if (type == "float" || type == "int" || type == "unsigned" || type == "half2" || type == "uint32_t") return 4;
+  return 0;
+}
+
+// Needs no parentheses as an operand.
+bool Simple(string_view text) {
+  const std::vector<Token> tokens = LexCuda(text);
+  if (tokens.size() == 1) return true;
+  const size_t last = tokens.size() - 1;
+  if (tokens[0].text == "(" && tokens[0].match == static_cast<int>(last)) return true;
+  return tokens.size() > 2 && tokens[0].kind == TokenKind::kIdentifier && tokens[1].text == "(" && tokens[1].match == static_cast<int>(last);
+}
+
+std::string Operand(const std::string& text) { return Simple(text) ? text : "(" + text + ")"; }
+
+}  // namespace
+
+Result<std::string> PlanExpressions::Name(const std::string& name, int depth) const {
+  if (dims_.count(name) != 0) return name;
+  if (function_ >= 0) {
+    const CuFunction& f = source_.functions[static_cast<size_t>(function_)];
+    if (const auto local = f.locals.find(name); local != f.locals.end()) {
+      if (std::find(f.changed.begin(), f.changed.end(), name) != f.changed.end()) {
+        return Status::InvalidArgument(fmt::format("'{}' is changed after it was set", name));
+      }
+      return Resolve(local->second, depth + 1);
+    }
+  }
+  if (const auto constant = source_.constants.find(name); constant != source_.constants.end()) {
+    return Resolve(constant->second, depth + 1);
+  }
+  return Status::InvalidArgument(fmt::format("'{}' is not known", name));
+}
+
+Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const {
+  if (depth > kMaxDepth) return Status::InvalidArgument(fmt::format("'{}' refers to itself", text));
+  const std::vector<Token> tokens = LexCuda(text);
+  if (tokens.empty()) return Status::InvalidArgument("an expression is empty");
+  std::string out;
+  const auto put = [&](const std::string& word) {
+    const bool tight = out.empty() || out.back() == '(' || out.back() == '!' || word == ")" || word == ",";
+    if (!tight) out += ' ';
+    out += word;
+  };
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Token& t = tokens[i];
+    if (t.kind == TokenKind::kNumber) {
+      const std::optional<long long> value = Number(t.text);
+      if (!value) return Status::InvalidArgument(fmt::format("'{}' is no whole number", t.text));
+      put(std::to_string(*value));
+      continue;
+    }
+    // Casts: (int)x, (unsigned int)x, static_cast<int>(x), int(x).
+    if (t.text == "(" && t.match > 0) {
+      bool cast = t.match > static_cast<int>(i) + 1;
+      for (size_t k = i + 1; k < static_cast<size_t>(t.match); ++k) cast = cast && (IsIntegerType(tokens[k].text) || tokens[k].text == "std" || tokens[k].text == "::");
+      if (cast) {
+        i = static_cast<size_t>(t.match);
+        continue;
+      }
+    }
+    if (t.text == "static_cast" && i + 1 < tokens.size()) {
+      while (i + 1 < tokens.size() && tokens[i + 1].text != "(") ++i;
+      continue;
+    }
+    if (IsIntegerType(t.text) && i + 1 < tokens.size() && (tokens[i + 1].text == "(" || IsIntegerType(tokens[i + 1].text))) continue;
+    if (t.text == "<<" && i + 1 < tokens.size()) {  // 1 << 20
+      const std::optional<long long> left = Number(out), right = Number(tokens[i + 1].text);
+      if (!left || !right || *right > 62) return Status::InvalidArgument(fmt::format("'{}' shifts what is not known", text));
+      out = std::to_string(*left << *right);
+      ++i;
+      continue;
+    }
+    if (t.kind == TokenKind::kIdentifier) {
+      if (t.text == "std" && i + 1 < tokens.size() && tokens[i + 1].text == "::") {
+        ++i;
+        continue;
+      }
+      size_t open = i + 1;
+      if (open < tokens.size() && tokens[open].text == "<") {  // min<int>(a, b)
+        size_t k = open;
+        while (k < tokens.size() && tokens[k].text != ">") ++k;
+        if (k + 1 < tokens.size() && tokens[k + 1].text == "(" && Functions().count(t.text) != 0) open = k + 1;
+      }
+      const bool called = open < tokens.size() && tokens[open].text == "(" && tokens[open].match > 0;
+      if (!called) {
+        if (t.text == "true" || t.text == "false") {
+          put(t.text == "true" ? "1" : "0");
+          continue;
+        }
+        Result<std::string> value = Name(std::string(t.text), depth);
+        if (!value.ok()) return value;
+        put(tokens.size() == 1 ? *value : Operand(*value));
+        continue;
+      }
+      const auto close = static_cast<size_t>(tokens[open].match);
+      if (t.text == "sizeof") {
+        std::string type;
+        for (size_t k = open + 1; k < close; ++k) type += tokens[k].text;
+        const int bytes = SizeOf(type);
+        if (bytes == 0) return Status::InvalidArgument(fmt::format("the size of '{}' is not known", type));
+        put(std::to_string(bytes));
+        i = close;
+        continue;
+      }
+      std::vector<std::string> arguments;
+      size_t begin = open + 1;
+      for (size_t k = open + 1; k <= close; ++k) {
+        if (k < close && tokens[k].match > static_cast<int>(k)) {
+          k = static_cast<size_t>(tokens[k].match);
+          continue;
+        }
+        if (k != close && tokens[k].text != ",") continue;
+        if (begin < k) {
+          arguments.emplace_back(text.substr(tokens[begin].begin, tokens[k - 1].end - tokens[begin].begin));
+        }
+        begin = k + 1;
+      }
+      std::vector<std::string> values;
+      for (const std::string& argument : arguments) {
+        Result<std::string> value = Resolve(argument, depth + 1);
+        if (!value.ok()) return value;
+        values.push_back(*value);
+      }
+      if (const auto known = Functions().find(t.text); known != Functions().end() && values.size() >= 2) {
+        put(fmt::format("{}({})", known->second, fmt::join(values, ", ")));
+        i = close;
+        continue;
+      }
+      // A helper that is one expression: its text, with the arguments' values in place.
+      std::vector<std::string> parameters;
+      std::string body;
+      if (const auto macro = source_.macros.find(std::string(t.text)); macro != source_.macros.end()) {
+        parameters = macro->second.first;
+        body = macro->second.second;
+      } else {
+        for (const CuFunction& f : source_.functions) {
+          if (f.name != t.text || !f.returned) continue;
+          for (const CuParameter& p : f.parameters) parameters.push_back(p.name);
+          body = *f.returned;
+        }
+      }
+      if (body.empty() || parameters.size() != values.size()) {
+        return Status::InvalidArgument(fmt::format("the call '{}' cannot be followed", Span(text, tokens, static_cast<int>(i), static_cast<int>(close))));
+      }
+      const std::vector<Token> words = LexCuda(body);
+      std::string inlined;
+      for (const Token& w : words) {
+        const auto p = std::find(parameters.begin(), parameters.end(), w.text);
+        inlined += p == parameters.end() ? std::string(w.text) + " " : Operand(values[static_cast<size_t>(p - parameters.begin())]) + " ";
+      }
+      Result<std::string> value = Resolve(inlined, depth + 1);
+      if (!value.ok()) return value;
+      put(Operand(*value));
+      i = close;
+      continue;
+    }
+    static constexpr string_view kOperators[] = {"+", "-", "*", "/", "%", "(", ")", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "!", "?", ":", ","};
+    if (std::find(std::begin(kOperators), std::end(kOperators), t.text) == std::end(kOperators)) {
+      return Status::InvalidArgument(fmt::format("'{}' in '{}' is not something a plan can say", t.text, text));
+    }
+    put(std::string(t.text));
+  }
+  return TidyExpression(std::move(out));
+}
+
+std::string TidyExpression(std::string text) {
+  for (bool again = true; again;) {
+    again = false;
+    const std::vector<Token> tokens = LexCuda(text);
+    for (size_t i = 0; i < tokens.size() && !again; ++i) {
+      const Token& t = tokens[i];
+      if (t.text != "(" || t.match < 0) continue;
+      const auto close = static_cast<size_t>(t.match);
+      const bool call = i > 0 && tokens[i - 1].kind == TokenKind::kIdentifier;
+      const auto span = [&](size_t a, size_t b) { return text.substr(tokens[a].begin, tokens[b].end - tokens[a].begin); };
+      // Parentheses around one word, a whole argument, or everything.
+      const bool alone = i > 0 && close + 1 < tokens.size() && (tokens[i - 1].text == "(" || tokens[i - 1].text == ",") &&
+                         (tokens[close + 1].text == ")" || tokens[close + 1].text == ",");
+      if (!call && (close == i + 2 || alone || (i == 0 && close + 1 == tokens.size()))) {
+        text = text.substr(0, t.begin) + span(i + 1, close - 1) + text.substr(tokens[close].end);
+        again = true;
+        break;
+      }
+      // (a + k - 1) / k, (a + (k - 1)) / k and, for numbers, (a + 255) / 256.
+      if (call || close + 2 >= tokens.size() || tokens[close + 1].text != "/") continue;
+      if (i > 0 && (tokens[i - 1].text == "*" || tokens[i - 1].text == "/" || tokens[i - 1].text == "%")) continue;
+      size_t last = close + 2;
+      if (tokens[last].match > 0) last = static_cast<size_t>(tokens[last].match);
+      if (last + 1 < tokens.size() && tokens[last].kind == TokenKind::kIdentifier && tokens[last + 1].text == "(") last = static_cast<size_t>(tokens[last + 1].match);
+      const std::string divisor = span(close + 2, last);
+      size_t plus = close;
+      for (size_t k = i + 1; k < close; ++k) {
+        if (tokens[k].match > static_cast<int>(k)) {
+          k = static_cast<size_t>(tokens[k].match);
+          continue;
+        }
+        if (tokens[k].text == "+") plus = k;
+      }
+      if (plus == close || plus == i + 1) continue;
+      std::string added;
+      for (size_t k = plus + 1; k < close; ++k) added += tokens[k].text;
+      std::string want;
+      for (size_t k = close + 2; k <= last; ++k) want += tokens[k].text;
+      bool matches = added == want + "-1" || added == "(" + want + "-1)";
+      if (!matches) {
+        const std::optional<long long> a = Number(added), b = Number(want);
+        matches = a && b && *a + 1 == *b;
+      }
+      if (!matches) continue;
+      std::string inner = divisor;
+      if (inner.size() > 2 && inner.front() == '(' && tokens[close + 2].text == "(" && static_cast<size_t>(tokens[close + 2].match) == last) inner = inner.substr(1, inner.size() - 2);
+      text = text.substr(0, t.begin) + fmt::format("ceil_div({}, {})", span(i + 1, plus - 1), inner) + text.substr(tokens[last].end);
+      again = true;
+    }
+  }
+  return text;
+}
+
+}  // namespace hone

@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/interop/promote_oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+namespace hone {
+namespace {
+
+using std::string_view;
+
+// float functions -> double ones. Names with a leading double underscore are the fast intrinsics.
+const std::map<string_view, string_view>& Functions() {
+  static const std::map<string_view, string_view> kMap = {
+      {"expf", "exp"},       {"__expf", "exp"},     {"exp2f", "exp2"},   {"exp10f", "exp10"},   {"expm1f", "expm1"},
+      {"logf", "log"},       {"__logf", "log"},     {"log2f", "log2"},   {"__log2f", "log2"},   {"log10f", "log10"},
+      {"log1pf", "log1p"},   {"sqrtf", "sqrt"},     {"rsqrtf", "rsqrt"}, {"__fsqrt_rn", "sqrt"}, {"__frsqrt_rn", "rsqrt"},
+      {"tanhf", "tanh"},     {"sinf", "sin"},       {"__sinf", "sin"},   {"cosf", "cos"},       {"__cosf", "cos"},
+      {"tanf", "tan"},       {"powf", "pow"},       {"__powf", "pow"},   {"fabsf", "fabs"},     {"fmaxf", "fmax"},
+      {"fminf", "fmin"},     {"fmaf", "fma"},       {"__fmaf_rn", "fma"}, {"erff", "erf"},      {"erfcf", "erfc"},
+      {"floorf", "floor"},   {"ceilf", "ceil"},     {"roundf", "round"}, {"truncf", "trunc"},   {"rintf", "rint"},
+      {"fmodf", "fmod"},     {"copysignf", "copysign"}, {"cbrtf", "cbrt"}, {"sinhf", "sinh"},   {"coshf", "cosh"},
+      {"atanf", "atan"},     {"asinf", "asin"},     {"acosf", "acos"},   {"atan2f", "atan2"},
+      {"__fdividef", "hone_divide"}, {"__fdiv_rn", "hone_divide"}, {"__frcp_rn", "hone_reciprocal"},
+      {"__fadd_rn", "hone_add"}, {"__fmul_rn", "hone_multiply"}};
+  return kMap;
+}
+const std::set<string_view>& ToHalf() {
+  static const std::set<string_view> kNames = {"__float2half", "__float2half_rn", "__float2bfloat16", "__float2bfloat16_rn", "__double2half"};
+  return kNames;
+}
+const std::set<string_view>& FromHalf() {
+  static const std::set<string_view> kNames = {"__half2float", "__bfloat162float"};
+  return kNames;
+}
+bool IsHalf(string_view w) { return w == "__half" || w == "half" || w == "__nv_bfloat16" || w == "nv_bfloat16"; }
+bool IsVector(string_view w) {
+  static const std::set<string_view> kNames = {"float2", "float4", "float3", "half2",  "__half2", "__nv_bfloat162", "nv_bfloat162",
+                                               "uint2",  "uint4",  "int2",  "int4",    "double2", "int3",           "uint3"};
+  return kNames.count(w) != 0;
+}
+
+constexpr string_view kPrelude = R"cpp(
+// The linter compiles the oracle again with another definition of this, to see what a kernel that reads its inputs
+// with less precision would answer.
+#ifndef HONE_ORACLE_IN
+#define HONE_ORACLE_IN(x) static_cast<double>(x)
+#endif
+)cpp";
+constexpr string_view kHelpers = R"cpp(
+__device__ inline double hone_divide(double a, double b) { return a / b; }
+__device__ inline double hone_reciprocal(double a) { return 1.0 / a; }
+__device__ inline double hone_add(double a, double b) { return a + b; }
+__device__ inline double hone_multiply(double a, double b) { return a * b; }
+)cpp";
+
+class Promoter {
+ public:
+  Promoter(const CuSource& source, const std::vector<KernelToPromote>& kernels, int lines_before)
+      : s_(source), kernels_(kernels), lines_before_(lines_before) {}
+
+  PromotedCode Run() {
+    for (const CuItem& item : s_.items) {
+      if (item.kind == CuItemKind::kKernel) {
+        const KernelToPromote* chosen = Chosen(item);
+        if (chosen == nullptr) {  // an alternative that the oracle does not launch
+          edits_.push_back({s_.token(item.first).begin, item.end, ""});
+          continue;
+        }
+        Item(item, chosen);
+      } else if (item.kind == CuItemKind::kDevice || item.kind == CuItemKind::kType || item.kind == CuItemKind::kConstant) {
+        Item(item, nullptr);
+      }
+    }
+    PromotedCode result;
+    if (!reasons_.empty()) {
+      result.reasons.assign(reasons_.begin(), reasons_.end());
+      return result;
+    }
+    result.text = ApplyEdits(s_.text, edits_);
+    return result;
+  }
+
+ private:
+  const Token& At(int i) const { return s_.token(i); }
+  bool Is(int i, string_view text) const { return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).text == text; }
+  bool Identifier(int i) const { return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier; }
+  void Replace(int i, string_view text) { edits_.push_back({At(i).begin, At(i).end, std::string(text)}); }
+  void Reason(int i, const std::string& what) {
+    const auto line = 1 + lines_before_ + std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n');
+    reasons_.insert(fmt::format("{} (line {} of seed.cu)", what, line));
+  }
+
+  const KernelToPromote* Chosen(const CuItem& item) const {
+    for (const KernelToPromote& k : kernels_) {
+      const CuItem& own = s_.items[static_cast<size_t>(k.kernel->item)];
+      if (own.first == item.first) return &k;
+    }
+    return nullptr;
+  }
+
+  void Item(const CuItem& item, const KernelToPromote* kernel) {
+    std::map<string_view, std::string> substituted;  // template parameters of a kernel
+    std::set<string_view> inputs, outputs;           // names that point into inputs or outputs
+    std::set<string_view> floats;                    // template types that are a floating type
+    int first = item.first;
+    if (kernel != nullptr) {
+      const auto& parameters = kernel->kernel->template_parameters;
+      for (size_t i = 0; i < parameters.size() && i < kernel->template_args.size(); ++i) {
+        substituted[parameters[i].name] = kernel->template_args[i];
+      }
+      if (!parameters.empty()) {  // an ordinary kernel, with its arguments written in
+        int end = item.first + 1, depth = 0;
+        for (;; ++end) {
+          if (Is(end, "<")) ++depth;
+          if (Is(end, ">") && --depth == 0) break;
+        }
+        edits_.push_back({At(item.first).begin, At(end).end, ""});
+        first = end + 1;
+      }
+      for (const auto& [name, p] : kernel->parameters) {
+        (p.role == TensorRole::kIn ? inputs : outputs).insert(name);
+      }
+    }
+    // `half` is a fine name for a variable.
+    std::set<string_view> variables;
+    for (int i = first; i < item.last; ++i) {
+      if (Identifier(i) && Identifier(i + 1) && !Is(i, "const") && !Is(i, "typename") && !Is(i, "return") && !Is(i, "inline") &&
+          !Is(i, "static") && !At(i).text.starts_with("__")) {
+        variables.insert(At(i + 1).text);
+      }
+    }
+    const auto meaning = [&](int i) -> string_view {
+      const auto found = substituted.find(At(i).text);
+      return found == substituted.end() ? At(i).text : string_view(found->second);
+    };
+    // Pointers made from inputs keep their type; those made from outputs become double.
+    const int body = kernel != nullptr ? kernel->kernel->body_open : -1;
+    for (int i = body; body >= 0 && i < kernel->kernel->body_close; ++i) {
+      if (!Is(i, "*") && !Is(i, "__restrict__")) continue;
+      if (!Identifier(i + 1) || !Is(i + 2, "=")) continue;
+      for (int k = i + 3; k < kernel->kernel->body_close && !Is(k, ";"); ++k) {
+        if (inputs.count(At(k).text) != 0) inputs.insert(At(i + 1).text);
+        if (outputs.count(At(k).text) != 0) outputs.insert(At(i + 1).text);
+      }
+    }
+
+    for (int i = first; i <= item.last; ++i) {
+      const Token& t = At(i);
+      if (t.kind == TokenKind::kNumber) {
+        // 1.0f -> 1.0; a hexadecimal number may end in f as well.
+        const bool hex = t.text.size() > 1 && (t.text[1] == 'x' || t.text[1] == 'X');
+        if (!hex && (t.text.back() == 'f' || t.text.back() == 'F')) Replace(i, t.text.substr(0, t.text.size() - 1));
+        continue;
+      }
+      if (t.kind != TokenKind::kIdentifier) continue;
+      if (variables.count(t.text) != 0 && t.text == "half") continue;
+      const string_view word = meaning(i);
+      if (word == "asm" || word == "__asm__") Reason(i, "inline assembly");
+      if (word == "wmma" || word == "mma_sync" || word == "nvcuda") Reason(i, "tensor cores");
+      if (word.starts_with("__float_as_") || word.starts_with("__int_as_float") || word.starts_with("__uint_as_float")) {
+        Reason(i, "the bits of a float are used: " + std::string(word));
+      }
+      if (word.starts_with("__half2") && FromHalf().count(word) == 0 && !IsVector(word)) Reason(i, "packed halves: " + std::string(word));
+      if (word.starts_with("__h") && word.size() > 4 && word != "__half" && word != "__host__" && !word.starts_with("__half") && Is(i + 1, "(")) {
+        Reason(i, "arithmetic in half precision: " + std::string(word));
+      }
+      if (IsVector(word) && (word != "float4" && word != "float2" && word != "float3")) Reason(i, "packed values: " + std::string(word));
+      if (word == "reinterpret_cast") {
+        // Reading inputs in packs of floats is sound; anything else looks at bytes.
+        const bool reads = Is(i + 1, "<") && Is(i + 2, "const") && (Is(i + 3, "float4") || Is(i + 3, "float2"));
+        if (!reads) Reason(i, "a pointer is reinterpreted");
+      }
+      if ((word == "float4" || word == "float2") && !reads_pack(i) && Is(i + 1, "*")) Reason(i, "packed stores");
+      if (word == "make_float4" || word == "make_float2") Reason(i, "packed values are built: " + std::string(word));
+      const auto function = Functions().find(word);
+      if (function != Functions().end() && Is(i + 1, "(")) {
+        Replace(i, function->second);
+        continue;
+      }
+      if (ToHalf().count(word) != 0) {
+        Replace(i, "static_cast<double>");
+        continue;
+      }
+      if (FromHalf().count(word) != 0 && Is(i + 1, "(") && At(i + 1).match > 0) {
+        edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
+        edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
+        Skip(i + 2, At(i + 1).match);
+        continue;
+      }
+      const bool scalar_type = word == "float" || IsHalf(word);
+      if (scalar_type) {
+        Type(i, word, kernel, inputs, outputs, substituted);
+        continue;
+      }
+      // An element of an input, where it is read and nothing else reads it.
+      if (kernel != nullptr && i > body && inputs.count(t.text) != 0 && Is(i + 1, "[") && At(i + 1).match > 0 && !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
+        const auto parameter = kernel->parameters.find(std::string(t.text));
+        const DType dtype = parameter != kernel->parameters.end() ? parameter->second.dtype : Base(kernel, t.text, inputs);
+        if (dtype == DType::kFloat32 || dtype == DType::kFloat64) {
+          edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
+          edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
+        } else if (dtype == DType::kFloat16 || dtype == DType::kBFloat16) {
+          const char* convert = dtype == DType::kFloat16 ? "__half2float" : "__bfloat162float";
+          edits_.push_back({t.begin, t.begin, fmt::format("HONE_ORACLE_IN({}(", convert)});
+          edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, "))"});
+        }
+      } else if (substituted.count(t.text) != 0) {
+        Replace(i, word);
+      }
+    }
+  }
+
+  bool reads_pack(int i) const { return Is(i - 1, "const"); }
+
+  // The dtype behind a pointer that was made from an input: the only floating input there is, else float32.
+  DType Base(const KernelToPromote* kernel, string_view, const std::set<string_view>&) const {
+    DType dtype = DType::kInt32;
+    for (const auto& [name, p] : kernel->parameters) {
+      if (p.role == TensorRole::kIn && IsFloating(p.dtype)) dtype = p.dtype;
+    }
+    return dtype;
+  }
+
+  // `float`, `__half` or a template type that is one of them.
+  void Type(int i, string_view word, const KernelToPromote* kernel, const std::set<string_view>& inputs,
+            const std::set<string_view>& outputs, const std::map<string_view, std::string>& substituted) {
+    int star = i + 1;
+    while (Is(star, "const")) ++star;
+    if (Is(star, "*")) {
+      int name = star + 1;
+      while (Is(name, "__restrict__") || Is(name, "const") || Is(name, "__restrict")) ++name;
+      const bool input = Identifier(name) && inputs.count(At(name).text) != 0;
+      const bool output = Identifier(name) && outputs.count(At(name).text) != 0;
+      if (input && output) Reason(i, fmt::format("'{}' points into an input and an output", At(name).text));
+      if (kernel != nullptr && input) {
+        if (substituted.count(At(i).text) != 0) Replace(i, word);
+        return;
+      }
+      return Replace(i, "double");
+    }
+    Replace(i, "double");
+  }
+
+  void Skip(int first, int last) { skipped_.emplace_back(first, last); }
+  bool Skipped(int i) const {
+    return std::any_of(skipped_.begin(), skipped_.end(), [&](const auto& range) { return i >= range.first && i <= range.second; });
+  }
+
+  const CuSource& s_;
+  const std::vector<KernelToPromote>& kernels_;
+  const int lines_before_;
+  std::vector<TextEdit> edits_;
+  std::set<std::string> reasons_;
+  std::vector<std::pair<int, int>> skipped_;
+};
+
+string_view ElementOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64: return "double";
+    case DType::kFloat16: return "__half";
+    case DType::kBFloat16: return "__nv_bfloat16";
+    case DType::kInt64: return "long long";
+    case DType::kInt32: return "int";
+    case DType::kUInt32: return "unsigned";
+    case DType::kInt16: return "short";
+    case DType::kInt8: return "signed char";
+    case DType::kUInt8: return "unsigned char";
+    default: return "float";
+  }
+}
+
+}  // namespace
+
+PromotedCode PromoteToDouble(const std::string& device_code, int lines_before, const std::vector<KernelToPromote>& given,
+                             const std::map<std::string, DType>& in_place) {
+  PromotedCode result;
+  Result<std::unique_ptr<CuSource>> source = ReadCuSource(device_code, "seed.cu");
+  if (!source.ok()) {
+    result.reasons.push_back(source.status().message());
+    return result;
+  }
+  // The same kernels, as they stand in the device code.
+  std::vector<KernelToPromote> kernels = given;
+  for (KernelToPromote& k : kernels) {
+    const CuKernel* own = (*source)->FindKernel(k.kernel->qualified);
+    if (own == nullptr) {
+      result.reasons.push_back(fmt::format("kernel '{}' was not found again", k.kernel->name));
+      return result;
+    }
+    k.kernel = own;
+  }
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (kernels[i].kernel == kernels[j].kernel && kernels[i].template_args != kernels[j].template_args) {
+        result.reasons.push_back(fmt::format("kernel '{}' is used with two sets of template arguments", kernels[i].kernel->name));
+        return result;
+      }
+    }
+    if (kernels[i].template_args.size() != kernels[i].kernel->template_parameters.size()) {
+      result.reasons.push_back(fmt::format("kernel '{}': not all template arguments are known", kernels[i].kernel->name));
+      return result;
+    }
+  }
+  result = Promoter(**source, kernels, lines_before).Run();
+  if (!result.reasons.empty()) return result;
+  std::string copies;
+  for (const auto& [name, dtype] : in_place) {
+    const std::string value = dtype == DType::kFloat16 ? "__half2float(source[i])" : dtype == DType::kBFloat16 ? "__bfloat162float(source[i])" : "source[i]";
+    copies += fmt::format(
+        "\n// The in-place tensor's input, in double: the kernel works on it from here.\n"
+        "__global__ void hone_copy_{}(const {}* source, double* target, long long elements) {{\n"
+        "  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;\n"
+        "  if (i < elements) target[i] = HONE_ORACLE_IN({});\n}}\n",
+        name, ElementOf(dtype), value);
+  }
+  const bool helpers = result.text.find("hone_divide(") != std::string::npos || result.text.find("hone_reciprocal(") != std::string::npos ||
+                       result.text.find("hone_add(") != std::string::npos || result.text.find("hone_multiply(") != std::string::npos;
+  result.text = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n" + std::string(kPrelude) + (helpers ? std::string(kHelpers) : "") + "\n" + result.text + copies;
+  return result;
+}
+
+}  // namespace hone

@@ -1,0 +1,438 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/interop/shape_inference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/interop/plan_expression.h"
+
+namespace hone {
+namespace {
+
+using Words = std::vector<std::string>;
+constexpr int kMaxDepth = 12;
+
+Words Split(const std::string& text) {
+  Words words;
+  for (const Token& t : LexCuda(text)) words.emplace_back(t.text);
+  return words;
+}
+std::string Join(const Words& words) {
+  std::string text;
+  for (const std::string& w : words) text += (text.empty() ? "" : " ") + w;
+  return text;
+}
+
+// One summand: factors that are sizes or numbers, and the rest.
+struct Term {
+  Words sizes;
+  Words others;  // each a word or a parenthesised expression
+};
+
+class BodyReader {
+ public:
+  BodyReader(const CuSource& source, const CuKernel& kernel, const KernelBounds& bounds)
+      : s_(source), k_(kernel), bounds_(bounds) {
+    Definitions();
+    Limits();
+  }
+
+  std::map<std::string, PointerUse> Run() {
+    std::map<std::string, PointerUse> uses;
+    for (const CuParameter& p : k_.parameters) {
+      if (p.pointer) uses[p.name] = {};
+    }
+    // Pointers made from parameters: const float* row = x + r * d;
+    std::map<std::string, std::pair<std::string, Words>> derived;  // name -> parameter, offset
+    for (const auto& [name, use] : uses) derived[name] = {name, {}};
+    for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
+      if (!Is(i, "*") && !(Is(i, "auto"))) continue;
+      int name = i + 1;
+      while (Is(name, "__restrict__") || Is(name, "const") || Is(name, "*")) ++name;
+      if (!Identifier(name) || !Is(name + 1, "=")) continue;
+      int end = name + 2;
+      while (end < k_.body_close && !Is(end, ";")) ++end;
+      std::string base;
+      for (int k = name + 2; k < end; ++k) {
+        if (Identifier(k) && derived.count(Word(k)) != 0) {
+          base = Word(k);
+          break;
+        }
+      }
+      if (base.empty() || (Is(i, "auto") && Is(name + 2, base.c_str()) && Is(name + 3, "["))) continue;
+      const auto& [parameter, before] = derived[base];
+      Words offset = before;
+      bool vector = false, understood = true;
+      // base + e, &base[e], reinterpret_cast<T*>(base + e)
+      int k = name + 2;
+      Words after;
+      bool seen = false;
+      int depth_paren = 0;
+      for (; k < end; ++k) {
+        if (Is(k, "reinterpret_cast")) vector = true;
+        if (Is(k, base.c_str()) && !seen) {
+          seen = true;
+          if (Is(k + 1, "[") && At(k + 1).match > 0) {
+            for (int j = k + 2; j < At(k + 1).match; ++j) after.push_back(Word(j));
+            break;
+          }
+          int j = k + 1;
+          for (; j < end; ++j) {
+            if (Is(j, "(")) ++depth_paren;
+            if (Is(j, ")") && --depth_paren < 0) break;
+            after.push_back(Word(j));
+          }
+          if (!after.empty() && after[0] == "+") after.erase(after.begin());
+          else if (!after.empty()) understood = false;
+          break;
+        }
+      }
+      if (vector) uses[parameter].vector_access = true;
+      if (!understood) continue;
+      if (!after.empty()) {
+        if (!offset.empty()) offset.push_back("+");
+        offset.insert(offset.end(), after.begin(), after.end());
+      }
+      derived[Word(name)] = {parameter, vector ? Words{"?"} : offset};
+      skip_.insert({i, end});
+    }
+    for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
+      if (!Identifier(i) || Is(i - 1, ".") || Is(i - 1, "->")) continue;
+      const auto found = derived.find(Word(i));
+      if (found == derived.end()) continue;
+      if (Is(i - 1, "*") && Is(i + 1, "=") && !Is(i + 1, "==")) {
+        // `T* name = …` above, or a store through *name.
+      }
+      PointerUse& use = uses[found->second.first];
+      int access_end = -1;
+      Words index = found->second.second;
+      if (Is(i + 1, "[") && At(i + 1).match > 0) {
+        access_end = At(i + 1).match;
+        if (!index.empty()) index.push_back("+");
+        for (int k = i + 2; k < access_end; ++k) index.push_back(Word(k));
+      } else {
+        bool in_definition = false;
+        for (const auto& [a, b] : skip_) in_definition = in_definition || (i > a && i < b);
+        if (in_definition) continue;
+        // Passed to a function, or reinterpret_cast<T*>(x)[i].
+        int k = i;
+        while (k < k_.body_close && !Is(k, ")")) ++k;
+        if (Is(k + 1, "[") && At(k + 1).match > 0) {
+          access_end = At(k + 1).match;
+          use.vector_access = true;
+          index = {"?"};
+        } else {
+          // Atomics both read and write; other functions get what their argument says.
+          bool atomic = false;
+          for (int back = i; back > i - 6 && back > k_.body_open; --back) atomic = atomic || Word(back).starts_with("atomic");
+          use.read = true;
+          if (atomic) use.written = true;
+          continue;
+        }
+      }
+      const bool address = Is(i - 1, "&") && !Is(i - 2, ")") && !Identifier(i - 2);
+      bool atomic = false;
+      for (int back = i; back > i - 6 && back > k_.body_open; --back) atomic = atomic || Word(back).starts_with("atomic");
+      int after = access_end + 1;
+      while (Is(after, ".") || (Identifier(after) && Is(after - 1, "."))) ++after;
+      const std::string next = Word(after);
+      if (atomic) {
+        use.read = use.written = true;
+      } else if (next == "=") {
+        use.written = true;
+      } else if (next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos) {
+        use.read = use.written = true;
+      } else if (next == "++" || next == "--") {
+        use.read = use.written = true;
+      } else if (!address) {
+        use.read = true;
+      } else {
+        use.read = true;
+      }
+      if (std::find(index.begin(), index.end(), "?") == index.end()) {
+        position_ = i;
+        if (std::optional<Words> shape = Shape(index, 0)) use.shapes.push_back(*shape);
+      }
+    }
+    return uses;
+  }
+
+ private:
+  const Token& At(int i) const { return s_.token(i); }
+  bool Is(int i, std::string_view text) const {
+    return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).text == text;
+  }
+  bool Identifier(int i) const { return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier; }
+  std::string Word(int i) const { return i >= 0 && i < static_cast<int>(s_.tokens.size()) ? std::string(At(i).text) : ""; }
+
+  // int row = blockIdx.x; the first definition of each integer.
+  void Definitions() {
+    for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
+      if (!Identifier(i) || !Is(i + 1, "=") || !(Identifier(i - 1) || Is(i - 1, ","))) continue;
+      int end = i + 2;
+      Words value;
+      while (end < k_.body_close && !Is(end, ";") && !Is(end, ",")) {
+        if (At(end).match > end) {
+          for (int k = end; k < At(end).match; ++k) value.push_back(Word(k));
+          end = At(end).match;
+        }
+        value.push_back(Word(end));
+        ++end;
+      }
+      definitions_.emplace(Word(i), value);
+    }
+  }
+
+  // `row < rows`, `row >= rows`: the first comparison of a name with sizes alone.
+  void Limits() {
+    for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
+      if (!(Is(i + 1, "<") || Is(i + 1, ">=")) || !(Identifier(i) || Is(i, ")"))) continue;
+      // What is compared: back to the start of the condition.
+      int begin = i;
+      while (begin - 1 > k_.body_open) {
+        const std::string before = Word(begin - 1);
+        if (before == "(" || before == "&&" || before == "||" || before == ";" || before == "," || before == "{" || before == "=" || before == "return") break;
+        --begin;
+        if (At(begin).match >= 0 && At(begin).match < begin) begin = At(begin).match;
+      }
+      Words compared;
+      for (int k = begin; k <= i; ++k) compared.push_back(Word(k));
+      Words limit;
+      for (int k = i + 2; k < k_.body_close; ++k) {
+        const std::string w = Word(k);
+        if (w == ")" || w == ";" || w == "&&" || w == "||" || w == "?" || w == ",") break;
+        if (w == "(" ) {
+          for (int j = k; j <= At(k).match; ++j) limit.push_back(Word(j));
+          k = At(k).match;
+          continue;
+        }
+        limit.push_back(w);
+      }
+      if (std::optional<std::string> size = SizeText(limit)) limits_[Join(compared)].emplace_back(i, *size);
+    }
+    // dim > name
+    for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
+      if (Identifier(i) && bounds_.dims.count(Word(i)) != 0 && Is(i + 1, ">") && Identifier(i + 2)) limits_[Word(i + 2)].emplace_back(i, Word(i));
+    }
+  }
+
+  // Sizes and numbers alone, names of constants and of locals made of sizes followed.
+  std::optional<std::string> SizeText(const Words& words, int depth = 0) const {
+    if (words.empty() || depth > kMaxDepth) return std::nullopt;
+    Words out;
+    bool any = false;
+    for (const std::string& w : words) {
+      if (bounds_.dims.count(w) != 0) {
+        any = true;
+        out.push_back(w);
+      } else if (std::isdigit(static_cast<unsigned char>(w[0])) != 0 || w == "+" || w == "-" || w == "*" || w == "/" || w == "(" || w == ")") {
+        out.push_back(w);
+      } else if (const auto local = definitions_.find(w); local != definitions_.end()) {
+        std::optional<std::string> inner = SizeText(local->second, depth + 1);
+        if (!inner) return std::nullopt;
+        any = true;
+        out.push_back("(" + *inner + ")");
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (!any) return std::nullopt;
+    return TidyExpression(Join(out));
+  }
+
+  std::vector<Words> Summands(const Words& words) const {
+    std::vector<Words> parts(1);
+    int depth = 0;
+    for (const std::string& w : words) {
+      if (w == "(") ++depth;
+      if (w == ")") --depth;
+      if (w == "+" && depth == 0) {
+        parts.emplace_back();
+      } else {
+        parts.back().push_back(w);
+      }
+    }
+    return parts;
+  }
+
+  static Words Unwrapped(Words words) {
+    // Casts and parentheses around everything.
+    for (bool again = true; again && words.size() > 2;) {
+      again = false;
+      if (words[0] == "static_cast") {
+        const auto open = std::find(words.begin(), words.end(), "(");
+        words.erase(words.begin(), open);
+        again = true;
+      }
+      if (words.empty() || words.front() != "(" || words.back() != ")") continue;
+      int depth = 0;
+      size_t close = 0;
+      for (size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "(") ++depth;
+        if (words[i] == ")" && --depth == 0) {
+          close = i;
+          break;
+        }
+      }
+      static const std::set<std::string> kTypes = {"int", "long", "size_t", "int64_t", "unsigned", "uint32_t"};
+      if (close + 1 == words.size()) {
+        words = Words(words.begin() + 1, words.end() - 1);
+        again = true;
+      } else if (std::all_of(words.begin() + 1, words.begin() + static_cast<long>(close), [](const std::string& w) { return kTypes.count(w) != 0; })) {
+        words.erase(words.begin(), words.begin() + static_cast<long>(close) + 1);
+        again = true;
+      }
+    }
+    return words;
+  }
+
+  std::optional<Term> Factors(const Words& words) const {
+    Term term;
+    Words factor;
+    int depth = 0;
+    const auto finish = [&]() {
+      Words one = Unwrapped(factor);
+      factor.clear();
+      if (one.empty()) return false;
+      if (one.size() == 1 && (bounds_.dims.count(one[0]) != 0 || std::isdigit(static_cast<unsigned char>(one[0][0])) != 0)) {
+        term.sizes.push_back(one[0]);
+      } else if (std::optional<std::string> size = SizeText(one)) {
+        term.sizes.push_back(one.size() == 1 ? *size : "(" + *size + ")");
+      } else {
+        term.others.push_back(Join(one));
+      }
+      return true;
+    };
+    Words rest = Unwrapped(words);
+    for (const std::string& w : rest) {
+      if (w == "(") ++depth;
+      if (w == ")") --depth;
+      if (depth == 0 && w == "*") {
+        if (!finish()) return std::nullopt;
+      } else if (depth == 0 && (w == "-" || w == "&" || w == "^")) {
+        return std::nullopt;
+      } else {
+        factor.push_back(w);
+      }
+    }
+    if (!finish()) return std::nullopt;
+    return term;
+  }
+
+  // How far a name or expression reaches: "rows".
+  std::optional<std::string> Reach(const Words& given, int depth) const {
+    if (depth > kMaxDepth) return std::nullopt;
+    const Words words = Unwrapped(given);
+    // a % d
+    int level = 0;
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == "(") ++level;
+      if (words[i] == ")") --level;
+      if (words[i] == "%" && level == 0) return SizeText(Words(words.begin() + static_cast<long>(i) + 1, words.end()));
+    }
+    // The last comparison before the access, else the first one after it: names may be used twice.
+    if (const auto limit = limits_.find(Join(words)); limit != limits_.end()) {
+      const std::string* size = &limit->second.front().second;
+      for (const auto& [where, below] : limit->second) {
+        if (where < position_) size = &below;
+      }
+      return *size;
+    }
+    if (words.size() == 1) {
+      if (const auto value = definitions_.find(words[0]); value != definitions_.end()) return Reach(value->second, depth + 1);
+      return std::nullopt;
+    }
+    if (words.size() == 3 && words[0] == "blockIdx" && words[1] == ".") {
+      const size_t axis = words[2] == "x" ? 0 : words[2] == "y" ? 1 : 2;
+      if (axis < bounds_.grid.size()) {
+        if (std::optional<std::string> size = SizeText(Split(bounds_.grid[axis]))) return size;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Extents of a flattened index, outermost first.
+  std::optional<Words> Shape(const Words& given, int depth) const {
+    if (depth > kMaxDepth) return std::nullopt;
+    const Words index = Unwrapped(given);
+    if (index.size() == 1 && limits_.count(index[0]) == 0) {
+      if (const auto value = definitions_.find(index[0]); value != definitions_.end()) return Shape(value->second, depth + 1);
+    }
+    std::vector<Term> strided;
+    std::vector<Words> plain;
+    for (const Words& part : Summands(index)) {
+      std::optional<Term> term = Factors(part);
+      if (!term) return std::nullopt;
+      if (term->others.empty()) continue;  // a whole offset: x[row * 2 * d + d + i]
+      const bool has_size = std::any_of(term->sizes.begin(), term->sizes.end(), [&](const std::string& s) { return std::isdigit(static_cast<unsigned char>(s[0])) == 0; });
+      if (has_size && term->others.size() == 1) {
+        strided.push_back(*term);
+      } else if (term->sizes.empty()) {
+        plain.push_back(part);
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (strided.empty()) {
+      if (plain.size() != 1) {
+        // blockIdx.x * blockDim.x + threadIdx.x without a limit says nothing.
+        return std::nullopt;
+      }
+      if (std::optional<std::string> reach = Reach(plain[0], depth + 1)) return Words{*reach};
+      return std::nullopt;
+    }
+    std::sort(strided.begin(), strided.end(), [](const Term& a, const Term& b) { return a.sizes.size() > b.sizes.size(); });
+    const Words outer = Split(strided[0].others[0]);
+    // (b * H + h) * D + i: the outer part is a flattened index of its own.
+    Words shape;
+    if (std::optional<std::string> reach = Reach(outer, depth + 1)) {
+      shape = {*reach};
+    } else if (std::optional<Words> inner = Shape(outer, depth + 1)) {
+      shape = *inner;
+    } else {
+      return std::nullopt;
+    }
+    for (size_t i = 0; i < strided.size(); ++i) {
+      Words ratio = strided[i].sizes;
+      if (i + 1 < strided.size()) {
+        for (const std::string& s : strided[i + 1].sizes) {
+          const auto found = std::find(ratio.begin(), ratio.end(), s);
+          if (found == ratio.end()) return std::nullopt;
+          ratio.erase(found);
+        }
+      }
+      std::string text;
+      for (const std::string& s : ratio) text += (text.empty() ? "" : " * ") + s;
+      if (text.empty()) return std::nullopt;
+      shape.push_back(text);
+    }
+    return shape;
+  }
+
+  const CuSource& s_;
+  const CuKernel& k_;
+  const KernelBounds& bounds_;
+  std::map<std::string, Words> definitions_;
+  std::map<std::string, std::vector<std::pair<int, std::string>>> limits_;  // expression -> where, below what
+  int position_ = 0;                                                        // of the access looked at
+  std::set<std::pair<int, int>> skip_;
+};
+
+}  // namespace
+
+std::map<std::string, PointerUse> ReadPointerUses(const CuSource& source, const CuKernel& kernel, const KernelBounds& bounds) {
+  return BodyReader(source, kernel, bounds).Run();
+}
+
+std::optional<std::vector<std::string>> LikelyShape(const PointerUse& use) {
+  const std::vector<std::string>* best = nullptr;
+  for (const auto& shape : use.shapes) {
+    if (best == nullptr || shape.size() > best->size()) best = &shape;
+  }
+  if (best == nullptr) return std::nullopt;
+  return *best;
+}
+
+}  // namespace hone

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel's body tells about the tensors behind its pointers: who is read, who is written, and how far indices
+// reach. A reading, not a proof: the caller shows it to the user.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tuner/interop/cu_source.h"
+
+namespace hone {
+
+struct PointerUse {
+  bool read = false, written = false;
+  std::vector<std::vector<std::string>> shapes;  // what accesses suggest, over the kernel's own names; outermost first
+  bool vector_access = false;                    // through float4 and the like
+};
+
+struct KernelBounds {
+  std::set<std::string> dims;                 // integer parameters that stand for sizes
+  std::vector<std::string> grid;              // extents of the launch in the kernel's names where known; may be empty
+};
+
+// One entry a pointer parameter, by name.
+std::map<std::string, PointerUse> ReadPointerUses(const CuSource& source, const CuKernel& kernel, const KernelBounds& bounds);
+
+// The shape with the most axes; nullopt when nothing was understood.
+std::optional<std::vector<std::string>> LikelyShape(const PointerUse& use);
+
+}  // namespace hone
