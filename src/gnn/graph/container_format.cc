@@ -45,6 +45,47 @@ constexpr std::array kFlags = {
     NamedCode{"parallel_edges", GraphFlags::kParallelEdges}, NamedCode{"self_loops", GraphFlags::kSelfLoops},
 };
 
+constexpr std::array kHeaderFields = {
+    NamedField{"magic", 0, 8},
+    NamedField{"version", kVersionAt, 4},
+    NamedField{"header_bytes", kHeaderBytesAt, 4},
+    NamedField{"file_bytes", kFileBytesAt, 8},
+    NamedField{"num_nodes", kNumNodesAt, 8},
+    NamedField{"num_edges", kNumEdgesAt, 8},
+    NamedField{"num_classes", kNumClassesAt, 4},
+    NamedField{"graph_flags", kGraphFlagsAt, 4},
+    NamedField{"section_count", kSectionCountAt, 4},
+    NamedField{"entry_bytes", kEntryBytesAt, 4},
+    NamedField{"chunk_bytes", kChunkBytesAt, 4},
+    NamedField{"header_crc", kHeaderCrcAt, 4},
+};
+constexpr std::array kEntryFields = {
+    NamedField{"type", kTypeAt, 4},
+    NamedField{"dtype", kDtypeAt, 4},
+    NamedField{"section_flags", kFlagsAt, 4},
+    NamedField{"rank", kRankAt, 4},
+    NamedField{"shape", kShapeAt, 8 * kContainerMaxRank},
+    NamedField{"stride_bytes", kStrideAt, 8},
+    NamedField{"offset", kOffsetAt, 8},
+    NamedField{"bytes", kBytesAt, 8},
+    NamedField{"crc_offset", kCrcOffsetAt, 8},
+    NamedField{"crc_count", kCrcCountAt, 4},
+    NamedField{"reserved", kEntryReservedAt, 20},
+    NamedField{"name", kNameAt, kContainerNameBytes},
+};
+// Fields follow each other without gaps and fill their part.
+template <size_t kCount>
+constexpr bool Fills(const std::array<NamedField, kCount>& fields, size_t bytes) {
+  size_t at = 0;
+  for (const NamedField& field : fields) {
+    if (field.offset != at) return false;
+    at += field.bytes;
+  }
+  return at == bytes;
+}
+static_assert(Fills(kHeaderFields, kContainerFixedBytes), "the header's fields leave gaps");
+static_assert(Fills(kEntryFields, kContainerEntryBytes), "the entry's fields leave gaps");
+
 template <typename T>
 void Put(std::string& bytes, size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof(T));
@@ -154,6 +195,8 @@ Result<ContainerSection> ParseEntry(std::span<const std::byte> header, size_t at
 std::span<const NamedCode> SectionTypeNames() { return kTypes; }
 std::span<const NamedCode> SectionDtypeNames() { return kDtypes; }
 std::span<const NamedCode> GraphFlagNames() { return kFlags; }
+std::span<const NamedField> HeaderFields() { return kHeaderFields; }
+std::span<const NamedField> EntryFields() { return kEntryFields; }
 
 std::string_view SectionTypeName(uint32_t code) {
   for (const NamedCode& type : kTypes) {
@@ -202,7 +245,6 @@ std::string SerializeContainerHeader(const ContainerHeader& header, int64_t head
     Put<int64_t>(bytes, at + kBytesAt, s.bytes);
     Put<int64_t>(bytes, at + kCrcOffsetAt, static_cast<int64_t>(crc_at));
     Put<uint32_t>(bytes, at + kCrcCountAt, static_cast<uint32_t>(s.chunk_crcs.size()));
-    static_assert(kEntryReservedAt + 20 == kNameAt && kNameAt + kContainerNameBytes == kContainerEntryBytes);
     std::memcpy(bytes.data() + at + kNameAt, s.name.data(), std::min(s.name.size(), kContainerNameBytes - 1));
     HONE_CHECK(crc_at + s.chunk_crcs.size() * 4 <= bytes.size(), "the container's header is too small for its checksums");
     std::memcpy(bytes.data() + crc_at, s.chunk_crcs.data(), s.chunk_crcs.size() * 4);

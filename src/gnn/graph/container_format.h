@@ -57,6 +57,13 @@ struct NamedCode {
 std::span<const NamedCode> SectionTypeNames();
 std::span<const NamedCode> SectionDtypeNames();
 std::span<const NamedCode> GraphFlagNames();
+// The fields of the fixed part and of a section's entry: name, offset, and size in bytes.
+struct NamedField {
+  std::string_view name;
+  size_t offset, bytes;
+};
+std::span<const NamedField> HeaderFields();
+std::span<const NamedField> EntryFields();
 std::string_view SectionTypeName(uint32_t code);  // "unknown" where it is
 
 inline constexpr uint32_t kSectionRequired = 1;  // section flag: a reader that does not know the type must refuse

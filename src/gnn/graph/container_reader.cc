@@ -145,6 +145,7 @@ Status CheckStructure(const CsrView& csr, const GraphParts& parts, int threads, 
                                                parts.labels[static_cast<size_t>(bad_label)], parts.num_classes));
   }
   constexpr std::string_view names[] = {"train", "valid", "test"};
+  std::vector<bool> taken(static_cast<size_t>(csr.num_nodes));
   for (int i = 0; i < 3; ++i) {
     NodeId previous = -1;
     for (const NodeId v : parts.split[i]) {
@@ -152,6 +153,10 @@ Status CheckStructure(const CsrView& csr, const GraphParts& parts, int threads, 
         return Status::InvalidArgument(fmt::format("'{}': the {} nodes are not ascending node ids (found {} after {})",
                                                    path, names[i], v, previous));
       }
+      if (taken[static_cast<size_t>(v)]) {
+        return Status::InvalidArgument(fmt::format("'{}': node {} of the {} nodes is in another split too", path, v, names[i]));
+      }
+      taken[static_cast<size_t>(v)] = true;
       previous = v;
     }
   }

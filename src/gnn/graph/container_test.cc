@@ -190,6 +190,28 @@ TEST_F(ContainerTest, NeighborOutOfRangeIsFoundEvenWithRightChecksums) {
   EXPECT_THAT(OpenBytes(bytes).message(), HasSubstr("row 1 of the graph"));
 }
 
+TEST_F(ContainerTest, LabelsAndSplitsOutOfRangeAreFoundToo) {
+  const std::string good = Bytes();
+  const auto with = [&](SectionType type, std::vector<int32_t> values) {
+    ContainerHeader header = ReadContainerHeader(path_).value();
+    std::string bytes = good;
+    for (ContainerSection& s : header.sections) {
+      if (s.type != type) continue;
+      EXPECT_EQ(s.bytes, static_cast<int64_t>(values.size() * 4));
+      std::memcpy(bytes.data() + s.offset, values.data(), values.size() * 4);
+      s.chunk_crcs[0] = Crc32c(0, values.data(), values.size() * 4);
+    }
+    bytes.replace(0, 4096, SerializeContainerHeader(header, 4096));
+    const Status status = OpenBytes(bytes);
+    EXPECT_TRUE(WriteFileAtomicallyUnflushed(path_, good).ok());
+    return status.message();
+  };
+  EXPECT_THAT(with(SectionType::kLabels, {0, 1, 2, 1, 0, 0}), HasSubstr("node 2 has label 2, outside the 2 classes"));
+  EXPECT_THAT(with(SectionType::kTrainNodes, {3, 0}), HasSubstr("train nodes are not ascending"));
+  EXPECT_THAT(with(SectionType::kTrainNodes, {3, 6}), HasSubstr("train nodes are not ascending node ids (found 6"));
+  EXPECT_THAT(with(SectionType::kTestNodes, {1, 5}), HasSubstr("node 1 of the test nodes is in another split too"));
+}
+
 TEST_F(ContainerTest, WhatIsNoContainerIsNamed) {
   EXPECT_EQ(OpenGraph(directory_ / "absent").status().code(), StatusCode::kNotFound);
   EXPECT_THAT(OpenGraph(directory_.path()).status().message(), HasSubstr("hone-gnn convert"));

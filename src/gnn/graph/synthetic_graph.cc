@@ -112,10 +112,10 @@ Status GenerateContainer(const std::string& name, const std::string& path, int t
     s.stride_bytes = stride;
   }
   const size_t labels_at = add(SectionType::kLabels, SectionDtype::kInt32, nodes);
-  size_t split_at[3];
+  size_t split_at[3] = {0, 0, 0};
   constexpr SectionType split_types[] = {SectionType::kTrainNodes, SectionType::kValidNodes, SectionType::kTestNodes};
   for (size_t i = 0; i < 3; ++i) {
-    split_at[i] = add(split_types[i], SectionDtype::kInt32, static_cast<int64_t>(split[i].size()));
+    if (!split[i].empty()) split_at[i] = add(split_types[i], SectionDtype::kInt32, static_cast<int64_t>(split[i].size()));
   }
   const size_t provenance_at = add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()));
 
@@ -147,7 +147,9 @@ Status GenerateContainer(const std::string& name, const std::string& path, int t
     HONE_RETURN_IF_ERROR(writer.AppendValues<int32_t>(labels_at, labels));
   }
   if (progress) progress("features", nodes, nodes);
-  for (size_t i = 0; i < 3; ++i) HONE_RETURN_IF_ERROR(writer.AppendValues<int32_t>(split_at[i], split[i]));
+  for (size_t i = 0; i < 3; ++i) {
+    if (!split[i].empty()) HONE_RETURN_IF_ERROR(writer.AppendValues<int32_t>(split_at[i], split[i]));
+  }
   HONE_RETURN_IF_ERROR(writer.Append(provenance_at, std::as_bytes(std::span(provenance))));
   if (progress) progress("flushing to disk", 0, 0);
   return writer.Finish();
