@@ -23,5 +23,9 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result);
 void RegisterBenchCommand(CLI::App& app, CommandResult& result);
 void RegisterGenerateCommand(CLI::App& app, CommandResult& result);
 void RegisterInfoCommand(CLI::App& app, CommandResult& result);
+void RegisterTrainCommand(CLI::App& app, CommandResult& result);
+void RegisterInferCommand(CLI::App& app, CommandResult& result);
+// Adds `epoch` to the command `bench`, which must be there if any other bench is.
+void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result);
 
 }  // namespace hone::gnn

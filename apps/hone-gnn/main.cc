@@ -32,6 +32,9 @@ int main(int argc, char** argv) {
   hone::gnn::RegisterBenchCommand(app, result);
   hone::gnn::RegisterGenerateCommand(app, result);
   hone::gnn::RegisterInfoCommand(app, result);
+  hone::gnn::RegisterTrainCommand(app, result);
+  hone::gnn::RegisterInferCommand(app, result);
+  hone::gnn::RegisterEpochBenchCommand(app, result);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone-gnn bench epoch GRAPH: where the time of a training epoch goes, and how near it comes to its bound.
+//
+// The bound is the processor time of the epoch (computing and preparing, as the kernel counts it) divided by the cores
+// it may use: no schedule can be faster without doing less. Waiting threads sleep, so none of that time is spinning.
+// The first epoch warms caches and buffers and is not counted.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "gnn/graph/parallel.h"
+#include "hone-gnn/commands.h"
+#include "hone-gnn/graph_progress.h"
+#include "hone-gnn/train_flags.h"
+
+namespace hone::gnn {
+namespace {
+
+struct Flags {
+  TrainFlags train;
+  RunOptions run;
+  std::string graph;
+  int epochs = 3;
+  bool json = false;
+};
+
+int64_t PeakBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{1024} * usage.ru_maxrss;
+}
+
+Status Run(Flags& flags) {
+  HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
+  flags.train.train.epochs = flags.epochs + 1;
+  flags.train.train.eval_every = 0;
+  std::shared_ptr<const Graph> graph;
+  {
+    GraphProgressLine line(true);
+    OpenGraphOptions open;
+    open.progress = line.callback();
+    HONE_ASSIGN_OR_RETURN(graph, OpenGraph(flags.graph, open));
+  }
+  const int64_t peak_before = PeakBytes();
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
+                        MakeTrainer(graph, flags.train.model.options, flags.train.train, flags.run));
+  std::vector<EpochReport> epochs;
+  HONE_RETURN_IF_ERROR(trainer->Run({.epoch = [&](const EpochReport& e) { epochs.push_back(e); }}).status());
+  epochs.erase(epochs.begin());
+
+  const int cores = ThreadCount(flags.run.threads);
+  nlohmann::json list = nlohmann::json::array();
+  std::vector<double> ratios;
+  for (const EpochReport& e : epochs) {
+    const EpochTimes& t = e.times;
+    const double bound = t.cpu / cores;
+    ratios.push_back(t.train / bound);
+    list.push_back({{"wall", t.train},
+                    {"sample", t.sample},
+                    {"slice", t.slice},
+                    {"transfer", t.transfer},
+                    {"compute", t.compute},
+                    {"exposed", t.exposed},
+                    {"cpu", t.cpu},
+                    {"bound", bound},
+                    {"wall_over_bound", ratios.back()},
+                    {"sampled_nodes", e.sampled_nodes},
+                    {"sampled_edges", e.sampled_edges}});
+    if (!flags.json) {
+      fmt::print("epoch {}: {:.3f} s; sample {:.3f} and slice {:.3f} s of workers, compute {:.3f} s, exposed {:.3f} s; "
+                 "{:.3f} s of processor time on {} cores: {:.3f} times the bound\n",
+                 e.epoch, t.train, t.sample, t.slice, t.compute, t.exposed, t.cpu, cores, ratios.back());
+    }
+  }
+  std::sort(ratios.begin(), ratios.end());
+  const double median = ratios[ratios.size() / 2];
+  if (flags.json) {
+    fmt::print("{}\n", nlohmann::json{{"graph", graph->name()},
+                                      {"nodes", graph->structure().num_nodes},
+                                      {"edges", graph->structure().num_edges()},
+                                      {"model", trainer->model().options().kind},
+                                      {"hidden", trainer->model().options().hidden},
+                                      {"fanouts", trainer->options().fanouts},
+                                      {"batch", trainer->options().batch},
+                                      {"steps", trainer->steps_per_epoch()},
+                                      {"cores", cores},
+                                      {"graph_bytes", graph->resident_bytes()},
+                                      {"peak_bytes_when_opened", peak_before},
+                                      {"peak_bytes", PeakBytes()},
+                                      {"epochs", list},
+                                      {"median_wall_over_bound", median}}
+                           .dump(2));
+  } else {
+    fmt::print("median: {:.3f} times the bound; peak memory {} MiB, of which the graph {} MiB\n", median,
+               PeakBytes() >> 20, graph->resident_bytes() >> 20);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
+  const std::vector<CLI::App*> benches =
+      app.get_subcommands([](CLI::App* command) { return command->get_name() == "bench"; });
+  CLI::App* bench = benches.empty() ? app.add_subcommand("bench", "time parts of the engine on this machine") : benches[0];
+  bench->require_subcommand(1);
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = bench->add_subcommand("epoch", "a training epoch: its parts, what was hidden, its bound");
+  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?seed=1'")->required();
+  AddTrainFlags(*command, flags->train);
+  command->add_option("--epochs", flags->epochs, "epochs measured, after one that is not")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--threads", flags->run.threads, "cores; by default all the process may use")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(CLI::NonNegativeNumber);
+  command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
+  command->add_flag("--json", flags->json, "print the result as JSON");
+  command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
+}
+
+}  // namespace hone::gnn

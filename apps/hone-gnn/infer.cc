@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone-gnn infer GRAPH CHECKPOINT: predicts classes, from samples or exactly, and tells how many are right.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "gnn/infer/npy.h"
+#include "gnn/train/train_options.h"
+#include "hone-gnn/commands.h"
+#include "hone-gnn/graph_progress.h"
+#include "hone-gnn/train_flags.h"
+#include "hone/gnn/predictor.h"
+
+namespace hone::gnn {
+namespace {
+
+struct Flags {
+  ModelFlags model;
+  PredictOptions predict;
+  std::string graph, checkpoint, fanout, frontier, nodes = "test", output;
+  CLI::Option* seed = nullptr;
+  int64_t chunk_mib = 64;
+  bool probabilities = false, other_graph = false, json = false, quiet = false;
+};
+
+Result<std::vector<NodeId>> ChooseNodes(const Graph& graph, const std::string& which) {
+  const auto split = [&](std::span<const NodeId> nodes) -> Result<std::vector<NodeId>> {
+    if (nodes.empty()) {
+      return Status::InvalidArgument(fmt::format("graph '{}' has an empty {} split; choose other --nodes",
+                                                 graph.name(), which));
+    }
+    return std::vector<NodeId>(nodes.begin(), nodes.end());
+  };
+  if (which == "train") return split(graph.train_nodes());
+  if (which == "valid") return split(graph.valid_nodes());
+  if (which == "test") return split(graph.test_nodes());
+  if (which == "all") {
+    std::vector<NodeId> nodes(static_cast<size_t>(graph.structure().num_nodes));
+    std::iota(nodes.begin(), nodes.end(), 0);
+    return nodes;
+  }
+  if (!which.ends_with(".npy")) {
+    return Status::InvalidArgument(
+        fmt::format("--nodes is '{}': use all, train, valid, test or the name of a .npy file", which));
+  }
+  return ReadNodeList(which, graph.structure().num_nodes);
+}
+
+// Of the asked nodes that lie in a split.
+double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::span<const NodeId> nodes,
+                     std::span<const int32_t> classes) {
+  std::vector<NodeId> inside;
+  std::vector<int32_t> predicted;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!std::binary_search(split.begin(), split.end(), nodes[i])) continue;
+    inside.push_back(nodes[i]);
+    predicted.push_back(classes[i]);
+  }
+  return Accuracy(predicted, inside, graph.labels());
+}
+
+Status CheckFlags(Flags& flags, const LoadedModel& loaded, const Graph& graph) {
+  const ModelOptions& model = loaded.model->options();
+  flags.predict.chunk_bytes = flags.chunk_mib << 20;
+  if (flags.predict.exact && !flags.fanout.empty()) {
+    return Status::InvalidArgument("--full takes every neighbor: leave --fanout out");
+  }
+  if (loaded.has_training && loaded.graph_fingerprint != GraphFingerprint(graph) && !flags.other_graph) {
+    return Status::InvalidArgument(
+        fmt::format("'{}' was trained on another graph than '{}'; if that is meant, say --other-graph",
+                    flags.checkpoint, flags.graph));
+  }
+  if (model.num_classes != graph.num_classes() && !graph.labels().empty()) {
+    return Status::InvalidArgument(fmt::format("'{}' tells {} classes apart and graph '{}' has {}", flags.checkpoint,
+                                               model.num_classes, flags.graph, graph.num_classes()));
+  }
+  if (!flags.fanout.empty()) {
+    HONE_ASSIGN_OR_RETURN(flags.predict.fanouts, ParseFanouts("--fanout", flags.fanout));
+  } else {
+    flags.predict.fanouts.assign(static_cast<size_t>(model.layers), 20);
+    if (loaded.has_training && !loaded.eval_fanouts.empty()) flags.predict.fanouts = loaded.eval_fanouts;
+  }
+  flags.predict.frontier = loaded.frontier;
+  if (!flags.frontier.empty()) {
+    HONE_ASSIGN_OR_RETURN(flags.predict.frontier, ParseFrontier(flags.frontier));
+  }
+  if (flags.seed->count() == 0) flags.predict.seed = loaded.seed;
+  return Status::Ok();
+}
+
+Status Run(Flags& flags) {
+  OpenGraphOptions open;
+  open.threads = flags.predict.threads;
+  std::shared_ptr<const Graph> graph;
+  Predictions predictions;
+  std::vector<NodeId> nodes;
+  LoadedModel loaded;
+  {
+    GraphProgressLine line(!flags.quiet);
+    open.progress = line.callback();
+    HONE_ASSIGN_OR_RETURN(graph, OpenGraph(flags.graph, open));
+    ModelOptions fallback = flags.model.options;
+    if (flags.model.layers > 0) fallback.layers = flags.model.layers;
+    fallback.in_width = graph->features().width;
+    fallback.num_classes = graph->num_classes();
+    HONE_ASSIGN_OR_RETURN(loaded, LoadModel(flags.checkpoint, fallback));
+    HONE_RETURN_IF_ERROR(CheckFlags(flags, loaded, *graph));
+    HONE_ASSIGN_OR_RETURN(nodes, ChooseNodes(*graph, flags.nodes));
+    const GraphProgress show = line.callback();
+    flags.predict.progress = [&](const std::string& step, int64_t done, int64_t total) { show(step, done, total); };
+    HONE_ASSIGN_OR_RETURN(predictions, Predict(graph, *loaded.model, nodes, flags.predict));
+  }
+  const std::vector<int32_t> classes = PredictedClasses(predictions);
+  if (!flags.output.empty() && flags.probabilities) {
+    LogitsToProbabilities(predictions);
+    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, predictions.logits, predictions.num_classes));
+  } else if (!flags.output.empty()) {
+    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, classes));
+  }
+
+  const double accuracy = Accuracy(classes, nodes, graph->labels());
+  const double train = SplitAccuracy(*graph, graph->train_nodes(), nodes, classes);
+  const double valid = SplitAccuracy(*graph, graph->valid_nodes(), nodes, classes);
+  const double test = SplitAccuracy(*graph, graph->test_nodes(), nodes, classes);
+  const PredictTimes& t = predictions.times;
+  const std::string kind = flags.predict.exact ? "exact" : "sampled";
+  if (flags.json) {
+    nlohmann::json json = {{"graph", graph->name()},
+                           {"checkpoint", flags.checkpoint},
+                           {"model", loaded.model->options().kind},
+                           {"inference", kind},
+                           {"nodes", nodes.size()},
+                           {"accuracy",
+                            {{"nodes", NumberOrNull(accuracy)},
+                             {"train", NumberOrNull(train)},
+                             {"valid", NumberOrNull(valid)},
+                             {"test", NumberOrNull(test)}}},
+                           {"seconds",
+                            {{"wall", t.wall},
+                             {"sample", t.sample},
+                             {"slice", t.slice},
+                             {"compute", t.compute},
+                             {"exposed", t.exposed}}},
+                           {"output", flags.output}};
+    if (!flags.predict.exact) json["fanouts"] = flags.predict.fanouts;
+    fmt::print("{}\n", json.dump());
+    return Status::Ok();
+  }
+  fmt::print("{} inference of {} nodes in {:.2f} s ({:.2f} s compute, {:.2f} s waiting for batches)\n", kind,
+             nodes.size(), t.wall, t.compute, t.exposed);
+  fmt::print("accuracy: {}", PercentText(accuracy));
+  if (flags.nodes == "all" || flags.nodes.ends_with(".npy")) {
+    fmt::print(" (train {}, valid {}, test {})", PercentText(train), PercentText(valid), PercentText(test));
+  }
+  fmt::print("\n");
+  if (!flags.output.empty()) fmt::print("written: {}\n", flags.output);
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterInferCommand(CLI::App& app, CommandResult& result) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("infer", "predict classes with a trained model");
+  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
+      ->required();
+  command->add_option("checkpoint", flags->checkpoint,
+                      "a checkpoint file, its folder (best.safetensors), or weights with PyTorch Geometric's names")
+      ->required();
+  command->add_option("--fanout", flags->fanout, "neighbors drawn in each hop; by default as in the run's validations");
+  command->add_flag("--full", flags->predict.exact, "exact: every neighbor, one layer at a time");
+  command->add_option("--nodes", flags->nodes, "all, train, valid, test, or a .npy file of node ids")
+      ->capture_default_str();
+  command->add_option("--output", flags->output, "a .npy file: int32 [nodes], in the order of the nodes asked for");
+  command->add_flag("--probabilities", flags->probabilities, "write float32 [nodes, classes] instead");
+  command->add_option("--batch", flags->predict.batch, "sampled: nodes a batch")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--frontier", flags->frontier, "sampled: all or new; by default as in training");
+  flags->seed = command->add_option("--seed", flags->predict.seed, "sampled: of the draws; by default as in training");
+  command->add_option("--scratch", flags->predict.scratch, "exact: folder for activations that memory cannot hold");
+  command->add_option("--chunk-mib", flags->chunk_mib, "exact: input rows computed at a time, in MiB")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");
+  command->add_flag("--json", flags->json, "print the result as JSON");
+  command->add_flag("--quiet", flags->quiet, "no progress line");
+  for (CLI::Option* option : AddModelFlags(*command, flags->model)) option->group("Model, where the file does not say");
+  command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone-gnn train GRAPH: trains a model on sampled mini-batches, epoch by epoch, with checkpoints to go on from.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "hone-gnn/commands.h"
+#include "hone-gnn/graph_progress.h"
+#include "hone-gnn/train_flags.h"
+
+namespace hone::gnn {
+namespace {
+
+struct Flags {
+  TrainFlags train;
+  RunOptions run;
+  std::string graph, resume, init;
+  int epochs = 0;
+  bool json = false, quiet = false;
+  std::vector<CLI::Option*> trajectory;
+};
+
+std::atomic<bool> g_stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+
+// The first signal asks the run to stop after its step; a second one ends the program as usual.
+void StopAtSignals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_stop.store(true); };
+  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+// One line of a terminal that follows the steps; elsewhere a plain line twice a minute.
+class StepLine {
+ public:
+  StepLine(bool wanted, int epochs) : wanted_(wanted), terminal_(isatty(STDERR_FILENO) == 1), epochs_(epochs) {}
+
+  void Show(const StepReport& step) {
+    const double now = SteadySeconds();
+    if (!wanted_ || now - last_ < (terminal_ ? 0.2 : 30)) return;
+    last_ = now;
+    const std::string what =
+        step.validating ? "validating" : fmt::format("step, loss {:.4f}", step.loss);
+    fmt::print(stderr, "{}epoch {} of {}, {} of {} {}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_,
+               step.step + 1, step.steps, what, terminal_ ? "" : "\n");
+    std::fflush(stderr);
+    shown_ = terminal_;
+  }
+  void Clear() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+    shown_ = false;
+  }
+
+ private:
+  bool wanted_, terminal_, shown_ = false;
+  int epochs_;
+  double last_ = SteadySeconds();
+};
+
+nlohmann::json ToJson(const EpochReport& e) {
+  const EpochTimes& t = e.times;
+  return {{"event", "epoch"},
+          {"epoch", e.epoch},
+          {"steps", e.steps},
+          {"loss", NumberOrNull(e.loss)},
+          {"train_accuracy", NumberOrNull(e.train_accuracy)},
+          {"valid_accuracy", NumberOrNull(e.valid_accuracy)},
+          {"best", e.best},
+          {"learning_rate", e.learning_rate},
+          {"sampled_nodes", e.sampled_nodes},
+          {"sampled_edges", e.sampled_edges},
+          {"seconds",
+           {{"wall", t.wall},
+            {"train", t.train},
+            {"sample", t.sample},
+            {"slice", t.slice},
+            {"transfer", t.transfer},
+            {"compute", t.compute},
+            {"exposed", t.exposed},
+            {"evaluate", t.evaluate},
+            {"cpu", t.cpu}}}};
+}
+
+void PrintRow(const EpochReport& e) {
+  const EpochTimes& t = e.times;
+  fmt::print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>9.2g}\n",
+             e.epoch + 1, e.loss, PercentText(e.train_accuracy), PercentText(e.valid_accuracy), e.best ? '*' : ' ',
+             t.train, t.sample, t.slice, t.transfer, t.compute, t.exposed, t.evaluate, e.learning_rate);
+  std::fflush(stdout);
+}
+
+Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<const Graph>& graph) {
+  if (flags.resume.empty()) {
+    if (flags.epochs > 0) flags.train.train.epochs = flags.epochs;
+    return MakeTrainer(graph, flags.train.model.options, flags.train.train, flags.run, flags.init);
+  }
+  if (flags.run.checkpoint.empty()) {
+    std::error_code ignored;
+    const std::filesystem::path path = flags.resume;
+    flags.run.checkpoint = std::filesystem::is_directory(path, ignored) ? path : path.parent_path();
+    if (flags.run.checkpoint.empty()) flags.run.checkpoint = ".";
+  }
+  return ResumeTrainer(graph, flags.resume, flags.run, flags.epochs);
+}
+
+void PrintStart(const Flags& flags, const Graph& graph, Trainer& trainer) {
+  const ModelOptions& model = trainer.model().options();
+  int64_t parameters = 0;
+  for (const Parameter<float>* p : trainer.model().parameters()) {
+    if (p->trainable()) parameters += static_cast<int64_t>(p->value.size());
+  }
+  if (flags.json) {
+    fmt::print("{}\n", nlohmann::json{{"event", "start"},
+                                      {"graph", graph.name()},
+                                      {"nodes", graph.structure().num_nodes},
+                                      {"edges", graph.structure().num_edges()},
+                                      {"model", model.kind},
+                                      {"layers", model.layers},
+                                      {"hidden", model.hidden},
+                                      {"parameters", parameters},
+                                      {"epochs", trainer.options().epochs},
+                                      {"steps_per_epoch", trainer.steps_per_epoch()},
+                                      {"next_epoch", trainer.next_epoch()},
+                                      {"next_step", trainer.next_step()}}
+                           .dump());
+    return;
+  }
+  fmt::print("{}: {} nodes, {} edges, {} training nodes; {} of {} layers, {} parameters\n", graph.name(),
+             graph.structure().num_nodes, graph.structure().num_edges(), graph.train_nodes().size(), model.kind,
+             model.layers, parameters);
+  if (trainer.next_epoch() > 0 || trainer.next_step() > 0) {
+    fmt::print("Going on in epoch {} after step {}.\n", trainer.next_epoch() + 1, trainer.next_step());
+  }
+  fmt::print("{:>5} {:>9} {:>9} {:>9}  {:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n", "epoch", "loss", "train",
+             "valid", "seconds", "sample", "slice", "transfer", "compute", "exposed", "validate", "lr");
+  std::fflush(stdout);
+}
+
+void PrintEnd(const Flags& flags, const TrainResult& result) {
+  static constexpr const char* kEnds[] = {"finished", "early_stop", "stopped"};
+  if (flags.json) {
+    fmt::print("{}\n", nlohmann::json{{"event", "end"},
+                                      {"end", kEnds[static_cast<int>(result.end)]},
+                                      {"epochs", result.epochs},
+                                      {"best_valid_accuracy", NumberOrNull(result.best_valid_accuracy)},
+                                      {"best_epoch", result.best_epoch},
+                                      {"checkpoint", result.checkpoint}}
+                           .dump());
+    return;
+  }
+  if (result.end == TrainResult::End::kEarlyStop) {
+    fmt::print("Ended early: {} validations in a row were no better.\n", flags.train.train.early_stop);
+  }
+  if (result.best_epoch >= 0) {
+    fmt::print("Best validation accuracy {} after epoch {}", PercentText(result.best_valid_accuracy),
+               result.best_epoch + 1);
+    if (!flags.run.checkpoint.empty()) fmt::print("; its weights: {}/best.safetensors", flags.run.checkpoint);
+    fmt::print("\n");
+  }
+  if (result.end != TrainResult::End::kStopped) return;
+  if (result.checkpoint.empty()) {
+    fmt::print("Stopped. Nothing was kept: without --checkpoint FOLDER there is nothing to go on from.\n");
+  } else {
+    fmt::print("Stopped. To go on: hone-gnn train '{}' --resume '{}'\n", flags.graph, flags.run.checkpoint);
+  }
+}
+
+Status Run(Flags& flags, int& exit_status) {
+  if (!flags.resume.empty()) {
+    for (const CLI::Option* option : flags.trajectory) {
+      if (option->count() == 0) continue;
+      return Status::InvalidArgument(
+          fmt::format("{} cannot be given with --resume: the run goes on with the options it began with; leave it out, "
+                      "or start a new run (from these weights: --init)",
+                      option->get_name()));
+    }
+    if (!flags.init.empty()) return Status::InvalidArgument("--init and --resume cannot be given together");
+  } else {
+    HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
+  }
+  OpenGraphOptions open;
+  open.threads = flags.run.threads;
+  std::shared_ptr<const Graph> graph;
+  {
+    GraphProgressLine line(!flags.quiet);
+    open.progress = line.callback();
+    HONE_ASSIGN_OR_RETURN(graph, OpenGraph(flags.graph, open));
+  }
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph));
+  flags.train.train = trainer->options();
+  StopAtSignals();
+  PrintStart(flags, *graph, *trainer);
+
+  StepLine line(!flags.quiet, trainer->options().epochs);
+  const TrainEvents events{.step = [&](const StepReport& step) { line.Show(step); },
+                           .epoch =
+                               [&](const EpochReport& epoch) {
+                                 line.Clear();
+                                 if (flags.json) {
+                                   fmt::print("{}\n", ToJson(epoch).dump());
+                                   std::fflush(stdout);
+                                 } else {
+                                   PrintRow(epoch);
+                                 }
+                               },
+                           .stop = [] { return g_stop.load(); }};
+  const Result<TrainResult> result = trainer->Run(events);
+  line.Clear();
+  HONE_RETURN_IF_ERROR(result.status());
+  PrintEnd(flags, *result);
+  exit_status = result->end == TrainResult::End::kStopped ? 1 : 0;
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("train", "train a model on sampled mini-batches");
+  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
+      ->required();
+  flags->trajectory = AddTrainFlags(*command, flags->train);
+  command->add_option("--epochs", flags->epochs, "epochs in all; 25 by default, or what the resumed run had")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--checkpoint", flags->run.checkpoint,
+                      "folder for last.safetensors (each epoch) and best.safetensors (best validation)");
+  command->add_option("--save-every", flags->run.save_every, "also write last.safetensors after so many steps")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--resume", flags->resume, "go on, to the bit, from a checkpoint file or folder");
+  command->add_option("--init", flags->init, "begin with the weights of a safetensors file (PyTorch Geometric's names)");
+  command->add_option("--threads", flags->run.threads, "threads that compute; by default all the process may use")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--workers", flags->run.workers, "threads that prepare batches; by default as many as --threads")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
+  command->add_flag("--json", flags->json, "one JSON object a line: start, each epoch, end");
+  command->add_flag("--quiet", flags->quiet, "no progress line");
+  command->callback([flags, &result] {
+    int exit_status = 0;
+    const Status status = Run(*flags, exit_status);
+    result.exit_status = status.ok() ? exit_status : ReportStatus(status);
+  });
+}
+
+}  // namespace hone::gnn

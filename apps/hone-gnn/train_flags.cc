@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hone-gnn/train_flags.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "gnn/train/train_options.h"
+
+namespace hone::gnn {
+namespace {
+
+// The parts between commas.
+std::vector<std::string> SplitCommas(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+template <typename T>
+bool ParseNumber(const std::string& text, T& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::string& text) {
+  std::vector<int32_t> fanouts;
+  for (const std::string& part : SplitCommas(text)) {
+    int32_t fanout = kAllNeighbors;
+    if (part != "all" && !ParseNumber(part, fanout)) {
+      return Status::InvalidArgument(
+          fmt::format("{} {}: '{}' is not a number; give one a layer, as in 15,10,5, or all", option, text, part));
+    }
+    fanouts.push_back(fanout);
+  }
+  return fanouts;
+}
+
+std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
+  ModelOptions& o = flags.options;
+  return {
+      command.add_option("--model", o.kind, "sage, gat, gin or sage-ri")->capture_default_str(),
+      command.add_option("--hidden", o.hidden, "width of the hidden layers")->capture_default_str(),
+      command.add_option("--layers", flags.layers, "layers; by default as many as --fanout has numbers"),
+      command.add_option("--heads", o.heads, "attention heads (gat)")->capture_default_str(),
+      command.add_option("--aggregation", o.aggregation, "mean, sum or max (sage)")->capture_default_str(),
+      command.add_option("--dropout", o.dropout, "probability; by default the model's own (0.5; sage-ri 0.1)"),
+      command.add_option("--activation", o.activation, "relu, leaky_relu or elu; by default the model's own"),
+      command.add_option("--norm", o.norm, "none or batch; by default the model's own"),
+  };
+}
+
+std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
+  TrainOptions& o = flags.train;
+  std::vector<CLI::Option*> all = AddModelFlags(command, flags.model);
+  const std::vector<CLI::Option*> more = {
+      command.add_option("--fanout", flags.fanout,
+                         "neighbors drawn in each hop, first next to the seeds: 15,10,5 by default; all: every one"),
+      command.add_option("--frontier", flags.frontier,
+                         "all: each hop draws anew for every node known; new: a node is drawn once")
+          ->capture_default_str(),
+      command.add_option("--batch", o.batch, "training nodes a step (of each shard)")->capture_default_str(),
+      command.add_option("--shards", o.shards, "virtual shards a step, as data-parallel training on so many devices")
+          ->capture_default_str(),
+      command.add_option("--lr", o.learning_rate, "learning rate of Adam")->capture_default_str(),
+      command.add_option("--weight-decay", o.weight_decay, "of Adam, added to the gradient")->capture_default_str(),
+      command.add_option("--clip-norm", o.clip_norm, "largest norm of the whole gradient; 0: any")
+          ->capture_default_str(),
+      command.add_option("--class-weights", flags.class_weights, "of the loss, one number a class, as in 1,0.5,2"),
+      command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling"),
+      command.add_option("--plateau-factor", o.plateau_factor, "what it is multiplied by then")->capture_default_str(),
+      command.add_option("--plateau-patience", o.plateau_patience, "steps without a better loss")
+          ->capture_default_str(),
+      command.add_option("--eval-fanout", flags.eval_fanout, "neighbors drawn in validation: 20 in each hop by default"),
+      command.add_option("--eval-batch", o.eval_batch, "nodes a batch in validation")->capture_default_str(),
+      command.add_option("--eval-every", o.eval_every, "epochs from one validation to the next; 0: none")
+          ->capture_default_str(),
+      command.add_option("--early-stop", o.early_stop, "end after so many validations without a better one; 0: never")
+          ->capture_default_str(),
+      command.add_option("--seed", o.seed, "of weights, seed order, samples and dropout")->capture_default_str(),
+  };
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Status CompleteTrainFlags(TrainFlags& flags) {
+  TrainOptions& o = flags.train;
+  int& layers = flags.model.options.layers;
+  if (!flags.fanout.empty()) {
+    HONE_ASSIGN_OR_RETURN(o.fanouts, ParseFanouts("--fanout", flags.fanout));
+    layers = flags.model.layers > 0 ? flags.model.layers : static_cast<int>(o.fanouts.size());
+  } else if (flags.model.layers > 0) {
+    layers = flags.model.layers;
+    o.fanouts.resize(static_cast<size_t>(layers), 5);  // 15,10,5 and then 5 on
+  }
+  o.eval_fanouts.assign(static_cast<size_t>(layers), 20);
+  if (!flags.eval_fanout.empty()) {
+    HONE_ASSIGN_OR_RETURN(o.eval_fanouts, ParseFanouts("--eval-fanout", flags.eval_fanout));
+  }
+  HONE_ASSIGN_OR_RETURN(o.frontier, ParseFrontier(flags.frontier));
+  flags.model.options.seed = o.seed;
+  if (flags.class_weights.empty()) return Status::Ok();
+  for (const std::string& part : SplitCommas(flags.class_weights)) {
+    double weight = 0;
+    if (!ParseNumber(part, weight)) {
+      return Status::InvalidArgument(
+          fmt::format("--class-weights {}: '{}' is not a number; give one a class, as in 1,0.5,2", flags.class_weights,
+                      part));
+    }
+    o.class_weights.push_back(weight);
+  }
+  return Status::Ok();
+}
+
+nlohmann::json NumberOrNull(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+std::string PercentText(double share) { return std::isfinite(share) ? fmt::format("{:.2f} %", 100 * share) : "-"; }
+
+}  // namespace hone::gnn
