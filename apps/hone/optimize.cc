@@ -17,6 +17,8 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "hone/commands.h"
+#include "hone/model_options.h"
+#include "hone/run_options_flags.h"
 #include "tuner/report/html.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/run_text.h"
@@ -28,9 +30,9 @@ namespace {
 
 struct OptimizeFlags {
   DeviceFlags device;
-  std::string task, resume, replay, store, report, out, seed_file;
-  RunOptions options;
-  double minutes = 0;
+  RunFlags run;
+  std::string task, resume, store, report, out, seed_file;
+  bool list_settings = false;
 };
 
 double UnixNow() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
@@ -86,6 +88,9 @@ struct Prepared {
   Task task;
   RunOptions options;
   std::string id;  // empty: to be made
+  ModelOptions models;
+  bool suspend = false;
+  std::optional<PromptLibrary> prompts;  // none: the run's own
 };
 
 Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& flags, RunStore& store) {
@@ -95,6 +100,11 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
     HONE_ASSIGN_OR_RETURN(prepared.task, LoadRunTask(store, view));
     prepared.options = view.options;
     prepared.id = view.info.id;
+    prepared.suspend = flags.run.suspend;
+    // The same models as before unless others are named now; keys and endpoints are not stored.
+    prepared.models = flags.run.models;
+    if (prepared.models.models.empty()) prepared.models.models = {view.options.model};
+    HONE_RETURN_IF_ERROR(CheckSuspend(prepared.suspend, prepared.models));
     if (!flags.task.empty() && flags.task != prepared.task.name) {
       return Status::InvalidArgument(
           fmt::format("run {} is about task {}, not {}", view.info.id, prepared.task.name, flags.task));
@@ -106,9 +116,12 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   if (!flags.seed_file.empty()) {
     HONE_ASSIGN_OR_RETURN(prepared.task.seed_source, ReadSource(flags.seed_file));
   }
-  prepared.options = flags.options;
+  HONE_ASSIGN_OR_RETURN(ResolvedRun run, ResolveRunFlags(flags.run));
+  prepared.options = std::move(run.options);
   prepared.options.device = flags.device.device;
-  prepared.options.max_seconds = 60 * flags.minutes;
+  prepared.models = std::move(run.models);
+  prepared.suspend = run.suspend;
+  prepared.prompts = std::move(run.prompts);
   return prepared;
 }
 
@@ -134,14 +147,14 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(store_path));
   HONE_ASSIGN_OR_RETURN(Prepared prepared, Prepare(context, flags, *store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(prepared.options.strategy));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider,
-                        MakeProvider(prepared.options.model, {store.get(), 0.25}));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(prepared.models, store.get()));
   EvaluatorOptions evaluator_options = MakeEvaluatorOptions(context, flags.device);
   if (!prepared.id.empty() && flags.device.device == "auto") evaluator_options.device = prepared.options.device;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(evaluator_options));
   if (prepared.id.empty()) {
     HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,
-                                                MakeRunId(UnixNow(), SystemSeed()), UnixNow()));
+                                                MakeRunId(UnixNow(), SystemSeed()), UnixNow(),
+                                                prepared.prompts ? &*prepared.prompts : nullptr));
   }
 
   const bool talk = !flags.device.json;
@@ -171,6 +184,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     dependencies.observer = &progress;
     dependencies.now = UnixNow;
     dependencies.stop = signals.token();
+    dependencies.suspend = prepared.suspend;
     ended = ContinueRun(dependencies, prepared.id);
     stopped = signals.token().stop_requested();
   }
@@ -200,30 +214,11 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
 
 void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<OptimizeFlags>();
-  RunOptions& options = flags->options;
   CLI::App* command = app.add_subcommand("optimize", "look for a faster kernel, one judged step at a time");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml");
-  command->add_option("--model", options.model, "builtin (no model), mailbox:DIR, replay:RUN or replay:FILE.jsonl")
-      ->capture_default_str();
-  command->add_option("--strategy", options.strategy, "refine")->capture_default_str();
+  AddRunFlags(*command, flags->run);
   command->add_option("--seed-kernel", flags->seed_file, "start from this .cu file instead of the task's seed");
-  command->add_option("--attempts", options.max_attempts, "proposals at most")->capture_default_str();
-  command->add_option("--minutes", flags->minutes, "time at most, over all sittings; 0: no limit")
-      ->capture_default_str();
-  command->add_option("--max-tokens", options.max_tokens, "tokens at most, in and out; 0: no limit")
-      ->capture_default_str();
-  command->add_option("--max-cost", options.max_cost_usd, "US dollars at most; 0: no limit")->capture_default_str();
-  command->add_option("--keep-above", options.keep_above, "keep what is surely faster by this share")
-      ->capture_default_str();
-  command
-      ->add_option("--floor-fraction", options.floor_fraction,
-                   "stop when every shape reaches this share of its floor's speed")
-      ->capture_default_str();
-  command->add_option("--sweep-points", options.max_sweep_points, "bindings tried in one sweep at most")
-      ->capture_default_str();
-  command->add_option("--request-limit", options.request_limit_seconds, "seconds a model may take for one answer")
-      ->capture_default_str();
-  command->add_option("--temperature", options.temperature, "of the model")->capture_default_str();
+  command->add_flag("--settings", flags->list_settings, "list the strategies' settings and end");
   command->add_option("--resume", flags->resume, "continue this run: an id, a part of one, or 'last'");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_option("--report", flags->report,
@@ -231,6 +226,10 @@ void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--out", flags->out, "where the best kernel goes; by default beside the report");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
+    if (flags->list_settings) {
+      fmt::print("{}", SettingsTable());
+      return;
+    }
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
   });
 }

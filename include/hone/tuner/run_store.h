@@ -26,7 +26,9 @@ enum class EventKind {
   kChoice,      // what the strategy decided to do next
   kRequest,     // a question to the model, before it is sent
   kReply,       // its answer, or why there is none
-  kProposal,    // what the reply became: a candidate, or a node with the reason why it is none
+  kMemo,        // what a reply became that is no candidate: a plan, a diagnosis, findings, cases, or a problem
+  kProposal,    // what the replies of an attempt became: a candidate, or the reason why it is none
+  kVetting,     // a proposed case, run on the seed: accepted or refused
   kSweepPoint,  // one binding of a sweep, evaluated
   kEvaluation,  // a node, evaluated
   kFinal,       // the last paired run of the best against the seed

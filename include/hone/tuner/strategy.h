@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,45 +39,77 @@ struct RunOptions {
   double max_cost_usd = 0;        // 0: no limit
   double keep_above = 0.005;      // a candidate is kept when it is at least this much faster, surely
   double floor_fraction = 0.97;   // at or above this share of the floor in every case, the search stops
-  int64_t max_sweep_points = 32;  // bindings tried in one sweep
+  int64_t max_sweep_points = 32;  // bindings tried in one sweep; 0: no sweeps
   int correctness_trials = 3;     // of an attempt; the final run uses the evaluator's own default
   double request_limit_seconds = 600;
   int64_t request_max_tokens = 32768;
   double temperature = 0.7;
+  // Attempts in flight. What a decision may know depends on this number and on nothing that happens by chance:
+  // attempt k is decided from the nodes below k - parallel + 1 (from whole rounds of `parallel` with `rounds`).
+  int64_t parallel = 1;
+  bool rounds = false;       // decide `parallel` attempts at once: for models and devices that answer in batches
+  bool blind_start = false;  // open the first attempts before the seed is judged: saves a visit to a spooled device
+  // The strategy's own figures, "tree.epsilon" -> 0.3; absent ones have their defaults (strategies/settings.h).
+  std::map<std::string, double> settings;
 };
 
+// Version of the events' payloads (docs/formats/run-store.md).
+inline constexpr int kRunVersion = 2;
+
 enum class NodeState {
-  kUnusable,  // the reply could not become a candidate: `problem` says why
+  kOpen,      // in the making: its requests are under way (or its sweep)
+  kUnusable,  // the replies could not become a candidate: `problem` says why
   kProposed,  // a candidate that waits for its evaluation
   kEvaluated,
 };
 
-// One candidate, or one failed attempt at one. Node 0 is the seed.
+// One request of an attempt: who is asked, with which template, and what is shown.
+struct Turn {
+  std::string role;    // planner | coder | debugger | tester | analyst
+  std::string prompt;  // template: "tree_plan" (src/tuner/prompts)
+  double temperature = 0.7;
+  bool profile = true;         // resources, counters and findings of the parent are shown
+  bool ledger = true;          // so are the ideas tried so far
+  std::vector<int64_t> shown;  // nodes shown beside the parent, with their outcomes; sources as room allows
+};
+
+// One candidate, or one failed attempt at one. Node 0 is the seed. A node is opened by the choice that decided on
+// it, so its number does not depend on which of several attempts ended first.
 struct RunNode {
   int64_t id = 0;
   int64_t parent = -1;
   std::string origin;     // seed | reply | sweep
+  std::string purpose;    // seed | generate | optimise | debug | sweep
   std::string idea;       // one line
+  std::string idea_key;   // as in the ledger
   std::string reasoning;  // what else the reply said
   NodeState state = NodeState::kProposed;
-  std::string problem;      // kUnusable: no_code, search_not_found, repeated, … (agents/reply.h)
+  std::string problem;      // kUnusable: no_code, search_not_found, repeated_idea, … (agents/reply.h)
   std::string detail;       // kUnusable: a sentence that says what to do better
+  std::string repaired;     // problem of a first reply that a repair turn followed; empty: none was needed
   std::string source_hash;  // empty when unusable
   int64_t bindings = 1;     // how many bindings its tunables allow
   int64_t request = -1;     // number of the request that led here
+  int64_t known = 0;        // the decision to open it knew the nodes below this number
+  std::vector<Turn> turns;  // its requests, in order
   std::optional<Evaluation> evaluation;
-  int64_t incumbent = -1;  // the node it was timed against
+  int64_t incumbent = -1;  // the node it was timed against; set when it is opened
   // Geometric mean over the cases, against the incumbent; set when the verdict is ok and times exist.
   std::optional<Interval> gain;
   // Over the seed: the gains along the chain of incumbents, multiplied. An estimate; only the final run pairs
   // the best with the seed itself.
   std::optional<double> speedup;
-  bool kept = false;   // became the best
-  double seconds = 0;  // into the run, when its evaluation (or refusal) was known
+  bool kept = false;       // became the best
+  bool rejected = false;   // was the best, and failed the final run
+  bool settled = false;    // it and all nodes before it are done: decisions may rest on it
+  int64_t best_after = 0;  // the best once it was settled
+  double seconds = 0;      // into the run, when its evaluation (or refusal) was known
+
+  bool done() const { return state == NodeState::kUnusable || state == NodeState::kEvaluated; }
 };
 
 struct LedgerEntry {
-  std::string key;  // the idea in a form that ignores case, spaces and punctuation
+  std::string key;  // the idea in a form that ignores case, spaces and punctuation; empty: not to be compared
   std::string idea;
   int64_t node = -1;
   std::string outcome;  // "1.14x faster, kept", "wrong_output", "search_not_found"
@@ -86,6 +119,36 @@ struct SweepPoint {
   int64_t node = -1;  // the candidate whose tunables are swept
   Binding binding;
   Evaluation evaluation;
+  int64_t incumbent = -1;  // what it was timed against; -1 in logs of version 1: the best at that time
+};
+
+// What a reply became that is no candidate: a plan, a diagnosis, findings of the profile analyst, proposed cases,
+// or a reply that nothing could be made of.
+struct Memo {
+  int64_t node = -1;  // the attempt it belongs to; 0: the run's own (cases)
+  int turn = 0;
+  int64_t request = -1;
+  std::string kind;  // plan | diagnosis | findings | cases | problem
+  std::string idea;  // plan: one line
+  std::string text;  // what later turns are shown
+  std::vector<std::string> regions;  // plan: the regions it changes
+  std::string problem, detail;       // kind "problem": as of a node
+};
+
+// A case that the tester proposed, vetted by running the seed on it.
+struct ProposedCase {
+  Dims dims;
+  std::string reason;
+  std::string state = "proposed";  // proposed | accepted | refused
+  std::string detail;              // refused: why
+};
+
+// Requests of one node that are not over.
+struct Progress {
+  int turn = 0;
+  bool repair = false;           // the turn's second request is under way
+  std::optional<int64_t> reply;  // a durable reply that is not read yet: it is parsed, never asked for again
+  ModelReply reply_head;         // its figures; `text` is the hash of its text
 };
 
 // A request without a durable reply: on resume it is asked again, and shown as such.
@@ -93,6 +156,9 @@ struct PendingRequest {
   int64_t number = 0;
   int64_t parent = -1;
   int64_t attempts = 1;  // how often it was sent
+  int64_t node = -1;
+  bool suspended = false;             // its sitting ended in order, with the request left where it was put
+  std::vector<ModelMessage> messages;  // `text` is a hash: it is asked again word for word
 };
 
 struct FinalResult {
@@ -103,23 +169,28 @@ struct FinalResult {
 struct RunView {
   RunInfo info;
   RunOptions options;
+  int version = 2;  // of the log; a run begun under version 1 is shown and replayed, not continued
+  std::string workload;  // the task's class: "gemm"
   std::string task_toml_hash, oracle_hash, seed_hash;  // sources in the store
+  std::map<std::string, std::string> prompts;          // template -> hash of its text
   std::vector<RunNode> nodes;                          // by id
-  int64_t best = 0;                                    // node; the seed when nothing was kept
+  int64_t settled = 0;                                 // the nodes below are done
+  int64_t best = 0;                                    // among the settled; the seed when nothing was kept
   bool seed_broken = false;                            // the seed itself was not `ok`
-  std::vector<LedgerEntry> ledger;                     // in order of proposal
+  std::vector<LedgerEntry> ledger;                     // of the settled nodes, in their order
   std::vector<SweepPoint> sweep;
-  std::vector<int64_t> swept;  // nodes that need no sweep: swept already, or a sweep's product
+  std::vector<int64_t> swept;  // nodes that need no sweep: swept (or about to be), or a sweep's product
+  std::vector<Memo> memos;     // in order of arrival
+  bool cases_asked = false;    // a tester was asked for cases
+  bool cases_read = false;     // its answer is in `cases` (perhaps none)
+  std::vector<ProposedCase> cases;
+  std::map<int64_t, Progress> open;  // nodes whose requests are under way
   std::vector<PendingRequest> pending;
-  // A durable reply whose proposal is not yet written: it is parsed, never asked for again.
-  std::optional<int64_t> unparsed_reply;  // request number
-  int64_t unparsed_parent = -1;
-  ModelReply unparsed_text;
   bool provider_exhausted = false;
   std::string provider_failure;  // last request's Status, when it failed for good
-  int64_t requests = 0;          // numbers given so far
+  int64_t requests = 0;          // asked so far, repair turns included, repetitions not
   int64_t asked_again = 0;
-  int64_t attempts = 0;     // proposals, the seed and sweeps not counted
+  int64_t attempts = 0;     // attempts opened; the seed and sweeps not counted
   int64_t evaluations = 0;  // sweep points and the final run included
   TokenUsage usage;
   double cost_usd = 0;
@@ -130,6 +201,10 @@ struct RunView {
   int64_t events = 0;
 
   const RunNode& node(int64_t id) const { return nodes.at(static_cast<size_t>(id)); }
+  // The last memo of this kind for a node; nullptr: none.
+  const Memo* FindMemo(int64_t node, std::string_view kind) const;
+  // Every case the tester proposed is accepted or refused.
+  bool CasesFrozen() const;
 };
 
 // Applies events one by one. Not thread-safe.
@@ -146,45 +221,79 @@ class RunFold {
   double seconds_before_ = 0;
 };
 
+// Number of a request: 8 * node + 2 * turn, plus 1 for the repair turn. Known before anything is asked, so a
+// recorded run answers the same questions however its attempts overlapped.
+inline constexpr int kMaxTurns = 4;
+constexpr int64_t RequestNumber(int64_t node, int turn, bool repair) { return 8 * node + 2 * turn + (repair ? 1 : 0); }
+
 // The whole run, from the store.
 Result<RunView> LoadRun(RunStore& store, const std::string& run);
 
 // --- what to do next ---
 
-// Ask the model for one step from `parent`.
-struct AskAction {
+// Open an attempt: ask in turn, and judge what comes of it against `incumbent`.
+struct AttemptAction {
   int64_t parent = 0;
-  std::string role = "coder";
-  double temperature = 0.7;
+  std::string purpose = "optimise";  // generate | optimise | debug
+  std::vector<Turn> turns;           // 1 to kMaxTurns; the last one's reply becomes the candidate
+  int64_t incumbent = 0;
+  std::string note;  // why this one: "explores leaf 7", for the log
 };
-// Judge a node; `incumbent` is what it is timed against (-1: nothing yet, the seed's own first judging).
-struct EvaluateAction {
+// Try the bindings of a node's tunables against `incumbent`, and propose the winners as a new node.
+struct SweepAction {
   int64_t node = 0;
   int64_t incumbent = 0;
 };
-// Try the bindings of a node's tunables, and propose the winners as a new node.
-struct SweepAction {
-  int64_t node = 0;
+// Ask a tester for cases; each is vetted with the seed and joins the check cases of every later evaluation.
+struct CasesAction {
+  Turn turn;
 };
-// Pair the best with the seed once more, on fresh hidden cases.
+// Pair the best with the seed once more, on fresh hidden cases. Needs everything settled.
 struct FinalAction {
   int64_t node = 0;
 };
+// Needs everything settled.
 struct FinishAction {
   std::string reason;  // floor_reached, attempts_spent, time_spent, no_more_ideas, …
 };
-using Action = std::variant<AskAction, EvaluateAction, SweepAction, FinalAction, FinishAction>;
+using Action = std::variant<AttemptAction, SweepAction, CasesAction, FinalAction, FinishAction>;
+
+// What a decision may rest on: the nodes below `known`, and of the others that they were opened, with their
+// parents and purposes. Two runs that get the same replies and evaluations thus decide alike, in whatever order
+// these arrive. Borrows the view.
+class Knowledge {
+ public:
+  Knowledge(const RunView& view, int64_t known) : view_(view), known_(known) {}
+  int64_t known() const { return known_; }
+  int64_t opened() const { return static_cast<int64_t>(view_.nodes.size()); }
+  bool everything() const { return known_ == opened(); }
+  // Whole below known(); above, only id, parent, purpose, turns and incumbent may be read.
+  const RunNode& node(int64_t id) const { return view_.node(id); }
+  bool Knows(int64_t id) const { return id < known_; }
+  int64_t best() const { return known_ <= 0 ? 0 : view_.node(known_ - 1).best_after; }
+  const RunOptions& options() const { return view_.options; }
+  // Budgets, cases, sweeps: not by node.
+  const RunView& view() const { return view_; }
+
+ private:
+  const RunView& view_;
+  int64_t known_;
+};
+
+// How many nodes the decision about node `next` knows: see RunOptions::parallel.
+int64_t KnownFor(const RunOptions& options, int64_t next);
 
 class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string_view Name() const = 0;
-  // Actions that may run side by side, at most `slots`; empty only while earlier ones are still in flight.
-  // Pure: no clock, no random source but options.seed, no memory of earlier calls.
-  virtual std::vector<Action> Next(const RunView& view, int slots) const = 0;
+  // What to open next; nullopt: nothing until all that is in flight is settled (then it is asked again, knowing
+  // everything). Pure: no clock, no random source but draws keyed by options.seed and the node's number, no memory.
+  virtual std::optional<Action> Next(const Knowledge& run) const = 0;
 };
 
-// refine (more to come). kInvalidArgument lists the names.
+// refine | team | tree | sample | reflexion | single. kInvalidArgument lists the names.
 Result<std::unique_ptr<Strategy>> MakeStrategy(std::string_view name);
+std::vector<std::string> StrategyNames();
 
 }  // namespace hone

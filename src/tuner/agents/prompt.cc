@@ -4,130 +4,174 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/random.h"
+#include "tuner/agents/prompt_text.h"
+#include "tuner/agents/regions.h"
+#include "tuner/agents/reply.h"
 #include "tuner/store/device_facts.h"
-
-extern "C" {
-extern const unsigned char hone_prompt_refine_coder[];
-extern const unsigned long hone_prompt_refine_coder_size;
-}
 
 namespace hone {
 namespace {
 
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+constexpr size_t kShownBytes = 24000;     // of other nodes' sources in one prompt
+constexpr size_t kReferenceBytes = 16000;
+constexpr size_t kEchoBytes = 24000;      // of a reply that is sent back to be repaired
+
+// The names of a menu's entries: "- **Name.** what it is".
+std::vector<std::string> MenuItems(const std::string& menu) {
+  std::vector<std::string> items;
+  for (size_t at = menu.find("- **"); at != std::string::npos; at = menu.find("- **", at + 4)) {
+    const size_t end = menu.find("**", at + 4);
+    if (end == std::string::npos) break;
+    std::string item = menu.substr(at + 4, end - at - 4);
+    while (!item.empty() && (item.back() == '.' || item.back() == ':')) item.pop_back();
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+// Attempts that start side by side from one version get the same prompt; this is what tells them apart.
+std::string ShareText(const RunView& view, const RunNode& node, const std::string& menu) {
+  int64_t mine = 0;
+  for (int64_t id = 1; id < node.id; ++id) {
+    mine += view.node(id).parent == node.parent && view.node(id).purpose == node.purpose;
+  }
+  if (view.options.parallel <= 1 || node.purpose == "debug") return "";
+  std::vector<std::string> items = MenuItems(menu);
+  if (items.empty()) return "";
+  // One shuffle for all attempts of a parent, so that neighbours get different entries.
+  Rng rng = Rng(view.options.seed).Split(static_cast<uint64_t>(node.parent)).Split(0x5a);
+  for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[rng.Below(i)]);
+  return items[static_cast<size_t>(mine) % items.size()];
+}
+
+std::string StandingText(const RunView& view, const RunNode& node) {
+  const int64_t best = node.known > 0 ? view.node(node.known - 1).best_after : 0;
+  std::string text = fmt::format("Attempt {} of at most {}.", node.id, view.options.max_attempts);
+  if (best > 0 && view.node(best).speedup) {
+    text += fmt::format(" The best version so far is node {}, about {:.2f}x as fast as the seed{}.", best,
+                        *view.node(best).speedup, view.info.modelled ? " (modelled)" : "");
+  }
   return text;
 }
 
-std::string DeviceText(const DeviceFacts& f) {
-  std::string text = fmt::format(
-      "{}, compute capability {}.{}, {} multiprocessors, {:.0f} MiB L2, up to {} KiB shared "
-      "memory a block, {:.2f} TB/s memory, {:.0f} TFLOP/s in float32.",
-      f.name, f.cc_major, f.cc_minor, f.sm_count, static_cast<double>(f.l2_bytes) / 1048576, f.smem_optin / 1024,
-      f.memory_bandwidth / 1e12, f.fp32_flops / 1e12);
-  if (f.modelled) text += " It is simulated: times are modelled, never measured.";
-  return text;
-}
-
-std::string LedgerText(const RunView& view) {
-  std::string text;
-  for (const LedgerEntry& entry : view.ledger) {
-    text += fmt::format("- {}: {}\n", entry.idea, entry.outcome);
-    const RunNode& node = view.node(entry.node);
-    if (!node.detail.empty())
-      text += fmt::format("  ({})\n", node.detail);
-    else if (node.evaluation && node.evaluation->verdict != Verdict::kOk) {
-      text += fmt::format("  ({})\n", node.evaluation->detail.substr(0, 600));
-    }
-  }
-  return text.empty() ? "Nothing yet." : text;
-}
-
-std::string TimesText(const RunNode& node) {
-  if (!node.evaluation) return ":";
-  std::string text = ":\n\n";
-  bool any = false;
-  for (const CaseResult& c : node.evaluation->cases) {
-    if (!c.time_us) continue;
-    any = true;
-    text += fmt::format("- {}: {:.2f} us", DimsText(c.dims), c.time_us->median);
-    if (c.floor_us) text += fmt::format(", the floor (moving the same bytes) is {:.2f} us", *c.floor_us);
-    text += "\n";
-  }
-  return any ? text : ":";
-}
-
-std::string FindingsText(const RunNode& node) {
-  if (!node.evaluation) return "";
-  std::string text;
-  for (const KernelResources& r : node.evaluation->resources) {
-    if (r.registers >= 0) {
-      text +=
-          fmt::format("- {}: {} registers, {} bytes spilled, {} bytes of static shared memory, occupancy {:.0f} %\n",
-                      r.kernel, r.registers, r.spill_bytes, r.static_shared_bytes, 100 * r.occupancy);
-    }
-  }
-  for (const Finding& f : node.evaluation->findings)
-    text += fmt::format("- {}: {} {}\n", f.kind, f.message, f.location);
-  return text.empty() ? "" : "What the compiler and the device say of it:\n\n" + text + "\n";
+bool UsesCute(const Task& task, std::string_view parent) {
+  return parent.find("cute/") != std::string_view::npos || task.toml.find("\"cute\"") != std::string::npos ||
+         task.seed_source.find("cute/") != std::string::npos;
 }
 
 }  // namespace
 
-Result<std::string> FillTemplate(std::string_view text, const std::map<std::string, std::string>& values) {
-  std::string out;
-  while (true) {
-    const size_t open = text.find("{{");
-    if (open == std::string_view::npos) return out + std::string(text);
-    const size_t close = text.find("}}", open);
-    if (close == std::string_view::npos) return Status::InvalidArgument("a prompt template has '{{' without '}}'");
-    const std::string name(text.substr(open + 2, close - open - 2));
-    const auto value = values.find(name);
-    if (value == values.end())
-      return Status::InvalidArgument(fmt::format("a prompt template asks for '{}', which does not exist", name));
-    out += text.substr(0, open);
-    out += value->second;
-    text.remove_prefix(close + 2);
+Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_index) {
+  const RunView& view = *in.view;
+  const RunNode& node = view.node(id);
+  const Turn& turn = node.turns.at(static_cast<size_t>(turn_index));
+  const int64_t parent_id = id == 0 ? 0 : node.parent;
+  const RunNode& parent = view.node(parent_id);
+  std::string parent_source;
+  if (!parent.source_hash.empty()) {
+    HONE_ASSIGN_OR_RETURN(parent_source, in.source(parent_id));
   }
-}
+  // The seed's evaluation may be known late when attempts start blind.
+  const Evaluation* judged = parent_id < node.known && parent.evaluation ? &*parent.evaluation : nullptr;
 
-Result<std::string_view> PromptTemplate(std::string_view role) {
-  if (role == "coder") {
-    return std::string_view(reinterpret_cast<const char*>(hone_prompt_refine_coder), hone_prompt_refine_coder_size);
+  std::map<std::string, std::string> values;
+  for (const std::string& name : PromptValues()) values[name];
+  values["task_name"] = in.task->name;
+  values["task_summary"] = in.task->summary;
+  values["task_class"] = WorkloadClassName(in.task->workload);
+  values["task_toml"] = in.task->toml;
+  values["reference"] = ClipText(in.task->oracle_source, kReferenceBytes);
+  values["device"] = in.facts->name;
+  values["device_facts"] = DeviceText(*in.facts);
+  if (in.facts->cc_major >= 9 || in.facts->cc_major == 0) {
+    HONE_ASSIGN_OR_RETURN(values["hardware"], in.library->Expanded("part_hopper"));
+  } else {
+    HONE_ASSIGN_OR_RETURN(values["hardware"], in.library->Expanded("part_ampere"));
   }
-  return Status::InvalidArgument(fmt::format("there is no prompt for the role '{}'", role));
-}
+  values["parent"] = parent_source;
+  values["parent_node"] = std::to_string(parent_id);
+  values["parent_idea"] = parent.idea;
+  if (judged != nullptr) {
+    values["times"] = judged->verdict == Verdict::kOk ? TimesText(*judged) : "";
+    if (turn.profile && judged->verdict == Verdict::kOk) {
+      values["profile"] = ProfileText(*in.task, *in.facts, *judged);
+    }
+    values["failure"] = FailureText(*judged);
+  }
+  if (turn.ledger) values["ledger"] = LedgerText(view, node.known);
+  values["shown"] = ShownText(view, turn.shown, parent_id, node.known, in.source, kShownBytes);
+  values["regions"] = RegionList(SplitRegions(parent_source));
+  Result<std::string> menu = in.library->Expanded("class_" + values["task_class"]);
+  if (!menu.ok()) menu = in.library->Expanded("class_other");
+  HONE_ASSIGN_OR_RETURN(values["menu"], std::move(menu));
+  if (UsesCute(*in.task, parent_source)) {
+    HONE_ASSIGN_OR_RETURN(values["cute"], in.library->Expanded("part_cute"));
+  }
+  if (id > 0) {
+    values["share"] = ShareText(view, node, values["menu"]);
+    values["standing"] = StandingText(view, node);
+    if (const Memo* plan = view.FindMemo(id, "plan")) values["plan"] = plan->text;
+    if (const Memo* diagnosis = view.FindMemo(id, "diagnosis")) values["diagnosis"] = diagnosis->text;
+    if (const Memo* findings = view.FindMemo(id, "findings")) values["findings"] = findings->text;
+    // A plan that made the parent is what a repair must keep.
+    if (values["plan"].empty() && node.purpose == "debug") {
+      if (const Memo* plan = view.FindMemo(parent_id, "plan")) values["plan"] = plan->text;
+    }
+  }
+  std::string dimensions, checks;
+  for (const auto& [name, text] : in.task->dims) dimensions += fmt::format("- `{}`: {}\n", name, text);
+  for (const Case& c : in.task->cases) {
+    checks += fmt::format("- {} ({})\n", DimsLine(c.dims), c.role == CaseRole::kTime ? "timed and checked" : "checked");
+  }
+  values["dimensions"] = dimensions;
+  values["check_cases"] = checks;
 
-Result<ModelRequest> MakeRequest(const PromptInputs& inputs, const AskAction& ask, int64_t number) {
-  const RunView& view = *inputs.view;
-  const RunNode& parent = view.node(inputs.parent);
-  HONE_ASSIGN_OR_RETURN(std::string_view text, PromptTemplate(ask.role));
-  HONE_ASSIGN_OR_RETURN(std::string filled, FillTemplate(text, {{"device", inputs.facts->name},
-                                                                {"device_facts", DeviceText(*inputs.facts)},
-                                                                {"task_name", inputs.task->name},
-                                                                {"task_summary", inputs.task->summary},
-                                                                {"task_toml", inputs.task->toml},
-                                                                {"ledger", LedgerText(view)},
-                                                                {"best_times", TimesText(parent)},
-                                                                {"parent", inputs.parent_source},
-                                                                {"parent_findings", FindingsText(parent)}}));
+  HONE_ASSIGN_OR_RETURN(std::string text, in.library->Expanded(turn.prompt));
+  HONE_ASSIGN_OR_RETURN(std::string filled, FillTemplate(text, values));
   ModelRequest request;
   request.run = view.info.id;
-  request.number = number;
-  request.role = ask.role;
-  request.temperature = ask.temperature;
+  request.number = RequestNumber(id, turn_index, false);
+  request.role = turn.role;
+  request.temperature = turn.temperature;
   request.max_tokens = view.options.request_max_tokens;
   request.limit_seconds = view.options.request_limit_seconds;
   request.messages = {{"user", std::move(filled)}};
   std::string tried;
-  for (const LedgerEntry& entry : view.ledger) tried += entry.key + "\n";
-  request.attachments = {{"parent", inputs.parent_source},
-                         {"task", inputs.task->toml},
+  for (const LedgerEntry& entry : view.ledger) {
+    if (entry.node < node.known && !entry.key.empty()) tried += entry.key + "\n";
+  }
+  request.attachments = {{"parent", parent_source},
+                         {"task", in.task->toml},
                          {"tried", tried},
-                         {"facts", DeviceFactsToJson(*inputs.facts).dump()}};
+                         {"facts", DeviceFactsToJson(*in.facts).dump()},
+                         {"plan", values["plan"]}};
+  return request;
+}
+
+Result<ModelRequest> MakeRepairRequest(const PromptInputs& in, int64_t id, int turn_index, const std::string& reply) {
+  HONE_ASSIGN_OR_RETURN(ModelRequest request, MakeRequest(in, id, turn_index));
+  request.number = RequestNumber(id, turn_index, true);
+  const Memo* problem = nullptr;
+  for (const Memo& memo : in.view->memos) {
+    if (memo.node == id && memo.turn == turn_index && memo.kind == "problem") problem = &memo;
+  }
+  std::map<std::string, std::string> values;
+  for (const std::string& name : PromptValues()) values[name];
+  if (problem != nullptr) {
+    values["problem"] = problem->problem;
+    values["detail"] = problem->detail;
+  }
+  values["regions"] = RegionList(SplitRegions(request.attachments["parent"]));
+  HONE_ASSIGN_OR_RETURN(std::string text, in.library->Expanded("repair"));
+  HONE_ASSIGN_OR_RETURN(std::string filled, FillTemplate(text, values));
+  const std::string echo = IsUtf8(reply) ? ClipText(reply, kEchoBytes) : "(bytes that are no text)";
+  request.messages.push_back({"assistant", echo.find_first_not_of(" \t\r\n") == std::string::npos ? "(nothing)" : echo});
+  request.messages.push_back({"user", std::move(filled)});
   return request;
 }
 

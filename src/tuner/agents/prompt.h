@@ -4,30 +4,29 @@
 // Turns what a run knows into a request to a model. Pure: a prompt is tested without a model or a GPU.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "hone/tuner/model_provider.h"
 #include "hone/tuner/strategy.h"
+#include "tuner/agents/prompt_library.h"
 
 namespace hone {
-
-// Replaces {{name}} by its value; an unknown name is kInvalidArgument, so that a typo in a template shows.
-Result<std::string> FillTemplate(std::string_view text, const std::map<std::string, std::string>& values);
-
-// The embedded template of a role ("coder").
-Result<std::string_view> PromptTemplate(std::string_view role);
 
 struct PromptInputs {
   const Task* task = nullptr;
   const DeviceFacts* facts = nullptr;
   const RunView* view = nullptr;
-  int64_t parent = 0;
-  std::string parent_source;
+  const PromptLibrary* library = nullptr;
+  std::function<Result<std::string>(int64_t node)> source;  // of a node that has one
 };
 
-// The request of AskAction `ask`, numbered `number`; attachments included.
-Result<ModelRequest> MakeRequest(const PromptInputs& inputs, const AskAction& ask, int64_t number);
+// The request of turn `turn` of node `node` (0: the tester's). It shows what the decision to open the node knew, and
+// nothing that came later: a request asked late reads like one asked at once.
+Result<ModelRequest> MakeRequest(const PromptInputs& inputs, int64_t node, int turn);
+
+// The repair turn: the first request, the reply that could not be used, and what was wrong with it.
+Result<ModelRequest> MakeRepairRequest(const PromptInputs& inputs, int64_t node, int turn, const std::string& reply);
 
 }  // namespace hone

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tuner/agents/edit.h"
+#include "tuner/agents/regions.h"
 
 namespace hone {
 namespace {
@@ -18,20 +19,13 @@ namespace {
 constexpr size_t kMaxReplyBytes = 2 << 20;
 constexpr size_t kMaxReasoningBytes = 4000;
 constexpr size_t kMaxIdeaBytes = 120;
+constexpr size_t kMaxMemoBytes = 12000;
 
 std::string_view Trim(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
   return text;
-}
-
-// Cuts at a character's boundary.
-std::string Clip(std::string_view text, size_t bytes) {
-  if (text.size() <= bytes) return std::string(text);
-  size_t end = bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + "…";
 }
 
 std::string_view StripMarkup(std::string_view line) {
@@ -42,17 +36,32 @@ std::string_view StripMarkup(std::string_view line) {
   return line;
 }
 
-bool IsIdeaLine(std::string_view line, std::string_view& idea) {
+// Whether `line` reads "WORD: value", whatever marks stand around it.
+bool IsLabelled(std::string_view line, std::string_view word, std::string_view& value) {
   line = StripMarkup(Trim(line));
-  if (line.size() < 5) return false;
-  for (size_t i = 0; i < 4; ++i) {
-    if (std::toupper(static_cast<unsigned char>(line[i])) != "IDEA"[i]) return false;
+  if (line.size() <= word.size()) return false;
+  for (size_t i = 0; i < word.size(); ++i) {
+    if (std::toupper(static_cast<unsigned char>(line[i])) != word[i]) return false;
   }
-  line.remove_prefix(4);
+  line.remove_prefix(word.size());
   while (!line.empty() && line.front() == '*') line.remove_prefix(1);
   if (line.empty() || line.front() != ':') return false;
-  idea = Trim(StripMarkup(line.substr(1)));
-  return !idea.empty();
+  value = Trim(StripMarkup(line.substr(1)));
+  return !value.empty();
+}
+
+// "`silu_kernel` (kernel)" -> "silu_kernel"
+std::string RegionName(std::string_view value) {
+  std::string name;
+  for (const char c : value) {
+    if (c == '`' || c == '"' || c == '\'' || c == '*') continue;
+    if (c == ' ' || c == '\t' || c == '(' || c == ',' || c == ':') {
+      if (!name.empty()) break;
+      continue;
+    }
+    name += c;
+  }
+  return name;
 }
 
 // The reply, taken apart line by line.
@@ -60,6 +69,7 @@ struct Parts {
   std::string prose;
   std::string idea;
   std::vector<std::string> code_blocks;
+  std::vector<RegionBody> regions;
   std::vector<SearchReplace> edits;
   std::string unclosed;  // what was left open at the end
 };
@@ -75,7 +85,7 @@ Parts TakeApart(std::string_view text) {
   Parts parts;
   enum class Where { kProse, kCode, kSearch, kReplace } where = Where::kProse;
   bool edit_inside_code = false;
-  std::string block;
+  std::string block, region;
   SearchReplace edit;
   for (size_t at = 0; at < text.size();) {
     size_t newline = text.find('\n', at);
@@ -88,6 +98,7 @@ Parts TakeApart(std::string_view text) {
       case Where::kCode:
         if (StartsWithMark(line, '<', "SEARCH")) {
           edit_inside_code = where == Where::kCode;
+          region.clear();  // the region is edited, not sent
           edit = {};
           where = Where::kSearch;
         } else if (line.starts_with("```") && where == Where::kProse) {
@@ -95,15 +106,22 @@ Parts TakeApart(std::string_view text) {
           block.clear();
         } else if (line == "```" && where == Where::kCode) {
           where = Where::kProse;
-          if (!Trim(block).empty()) parts.code_blocks.push_back(block);
+          if (!region.empty()) {
+            parts.regions.push_back({region, block});
+            region.clear();
+          } else if (!Trim(block).empty()) {
+            parts.code_blocks.push_back(block);
+          }
         } else if (where == Where::kCode) {
           block += whole;
         } else {
-          std::string_view idea;
-          if (parts.idea.empty() && IsIdeaLine(line, idea))
-            parts.idea = idea;
-          else
+          std::string_view value;
+          if (parts.idea.empty() && IsLabelled(line, "IDEA", value)) {
+            parts.idea = value;
+          } else {
+            if (IsLabelled(line, "REGION", value)) region = RegionName(value);
             parts.prose += whole;
+          }
         }
         break;
       case Where::kSearch:
@@ -127,7 +145,30 @@ Parts TakeApart(std::string_view text) {
   return parts;
 }
 
+// What makes a reply useless whatever its role; empty: nothing.
+struct Fault {
+  std::string problem, detail;
+};
+Fault CheckReply(const ModelReply& reply) {
+  if (Trim(reply.text).empty()) return {"empty_reply", "the reply was empty"};
+  if (reply.text.size() > kMaxReplyBytes) {
+    return {"too_long", fmt::format("the reply has {} bytes; a kernel needs a few thousand", reply.text.size())};
+  }
+  if (!IsUtf8(reply.text)) return {"not_text", "the reply is not valid UTF-8 text"};
+  if (reply.finish == FinishReason::kRefused) {
+    return {"refused", "the model declined: " + ClipText(Trim(reply.text), 300)};
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string ClipText(std::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return std::string(text);
+  size_t end = bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
 
 bool IsUtf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
@@ -168,33 +209,44 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
     if (proposal.idea.empty()) proposal.idea = "(none named)";
     return proposal;
   };
-  if (Trim(reply.text).empty()) return fail("empty_reply", "the reply was empty");
-  if (reply.text.size() > kMaxReplyBytes) {
-    return fail("too_long", fmt::format("the reply has {} bytes; a kernel needs a few thousand", reply.text.size()));
-  }
-  if (!IsUtf8(reply.text)) return fail("not_text", "the reply is not valid UTF-8 text");
+  const Fault fault = CheckReply(reply);
+  if (!fault.problem.empty() && fault.problem != "refused") return fail(fault.problem, fault.detail);
   Parts parts = TakeApart(reply.text);
-  proposal.reasoning = Clip(Trim(parts.prose), kMaxReasoningBytes);
+  proposal.reasoning = ClipText(Trim(parts.prose), kMaxReasoningBytes);
   if (parts.idea.empty()) {
     const std::string_view prose = Trim(parts.prose);
     parts.idea = std::string(StripMarkup(Trim(prose.substr(0, prose.find('\n')))));
   }
-  proposal.idea = Clip(parts.idea, kMaxIdeaBytes);
+  proposal.idea = ClipText(parts.idea, kMaxIdeaBytes);
   proposal.idea_key = IdeaKey(proposal.idea);
-  if (reply.finish == FinishReason::kRefused) {
-    return fail("refused", "the model declined: " + Clip(Trim(reply.text), 300));
-  }
+  if (!fault.problem.empty()) return fail(fault.problem, fault.detail);
   if (!parts.unclosed.empty()) {
     const bool cut = reply.finish == FinishReason::kLength;
     return fail(
         cut ? "cut_off" : "unclosed_block",
         fmt::format("{} is not closed{}", parts.unclosed, cut ? ": the reply was cut off at its token limit" : ""));
   }
-  if (!parts.edits.empty()) {
-    // Beside edits, code blocks are illustrations.
-    EditResult edited = ApplySearchReplace(parent, parts.edits);
-    if (!edited.problem.empty()) return fail(edited.problem, edited.detail);
-    proposal.source = std::move(edited.source);
+  if (!parts.edits.empty() || !parts.regions.empty()) {
+    // Beside edits, code blocks are illustrations. A file that travels beside its own regions is ambiguous.
+    proposal.form = parts.regions.empty() ? "edits" : "regions";
+    proposal.source = std::string(parent);
+    if (!parts.regions.empty()) {
+      for (const std::string& block : parts.code_blocks) {
+        if (block.find("/*hone") != std::string::npos) {
+          return fail("several_files", "the reply holds a whole file and regions of it: send one or the other");
+        }
+      }
+      RegionResult replaced = ReplaceRegions(parent, parts.regions);
+      proposal.source.clear();
+      if (!replaced.problem.empty()) return fail(replaced.problem, replaced.detail);
+      proposal.source = std::move(replaced.source);
+    }
+    if (!parts.edits.empty()) {
+      EditResult edited = ApplySearchReplace(proposal.source, parts.edits);
+      proposal.source.clear();
+      if (!edited.problem.empty()) return fail(edited.problem, edited.detail);
+      proposal.source = std::move(edited.source);
+    }
   } else {
     std::set<std::string> files;
     for (const std::string& block : parts.code_blocks) {
@@ -206,10 +258,15 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
     if (files.empty()) {
       if (reply.finish == FinishReason::kLength) return fail("cut_off", "the reply was cut off before any whole file");
       if (parts.code_blocks.empty()) {
-        return fail("no_code", "the reply holds neither a code block with a whole file nor a search-and-replace block");
+        return fail("no_code",
+                    "the reply holds no code: neither a REGION with its block, nor a search-and-replace block, nor a "
+                    "whole file");
       }
-      return fail("no_plan", "no code block of the reply opens with a launch plan (/*hone … */): send the whole file");
+      return fail("no_plan",
+                  "no code block of the reply opens with a launch plan (/*hone … */), and none follows a line "
+                  "'REGION: name': say which region a block replaces, or send the whole file");
     }
+    proposal.form = "file";
     proposal.source = *files.begin();
   }
   if (Trim(proposal.source) == Trim(parent)) {
@@ -217,6 +274,128 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
     return fail("same_as_parent", "the reply repeats the parent without a change");
   }
   return proposal;
+}
+
+PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent) {
+  PlanReply plan;
+  const auto fail = [&](std::string problem, std::string detail) {
+    plan.problem = std::move(problem);
+    plan.detail = std::move(detail);
+    if (plan.idea.empty()) plan.idea = "(none named)";
+    return plan;
+  };
+  if (Fault fault = CheckReply(reply); !fault.problem.empty()) return fail(fault.problem, fault.detail);
+  const std::vector<Region> regions = SplitRegions(parent);
+  std::string anchor;
+  const Region* region = nullptr;
+  bool inside = false;
+  std::string_view rest = reply.text;
+  while (!rest.empty()) {
+    const size_t newline = rest.find('\n');
+    const std::string_view whole = rest.substr(0, newline == std::string_view::npos ? rest.size() : newline + 1);
+    const std::string_view line = Trim(whole);
+    rest.remove_prefix(whole.size());
+    std::string_view value;
+    if (line.starts_with("```")) {
+      if (inside && region != nullptr && !Trim(anchor).empty()) {
+        const std::string_view body = parent.substr(region->begin, region->end - region->begin);
+        const EditResult found = ApplySearchReplace(body, {{anchor, "x"}});
+        if (found.problem == "search_not_found") {
+          return fail("anchor_not_found",
+                      fmt::format("the lines quoted for region '{}' are not in it: {}", region->name, found.detail));
+        }
+        region = nullptr;  // only the first block is the anchor; what follows is illustration
+      }
+      inside = !inside;
+      anchor.clear();
+    } else if (inside) {
+      anchor += whole;
+    } else if (plan.idea.empty() && IsLabelled(line, "IDEA", value)) {
+      plan.idea = ClipText(value, kMaxIdeaBytes);
+    } else if (IsLabelled(line, "REGION", value)) {
+      const std::string name = RegionName(value);
+      const auto found = std::find_if(regions.begin(), regions.end(), [&](const Region& r) { return r.name == name; });
+      if (found == regions.end()) {
+        return fail("unknown_region", fmt::format("the plan names a region '{}' that does not exist; there are: {}",
+                                                  name, RegionList(regions)));
+      }
+      region = &*found;
+      if (std::find(plan.regions.begin(), plan.regions.end(), name) == plan.regions.end()) plan.regions.push_back(name);
+    }
+  }
+  if (plan.idea.empty()) {
+    const std::string_view text = Trim(reply.text);
+    plan.idea = ClipText(StripMarkup(Trim(text.substr(0, text.find('\n')))), kMaxIdeaBytes);
+  }
+  plan.idea_key = IdeaKey(plan.idea);
+  plan.text = ClipText(Trim(reply.text), kMaxMemoBytes);
+  return plan;
+}
+
+TextReply ParseTextReply(const ModelReply& reply) {
+  TextReply text;
+  if (Fault fault = CheckReply(reply); !fault.problem.empty()) {
+    text.problem = std::move(fault.problem);
+    text.detail = std::move(fault.detail);
+  } else {
+    text.text = ClipText(Trim(reply.text), kMaxMemoBytes);
+  }
+  return text;
+}
+
+CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t most) {
+  CasesReply cases;
+  if (Fault fault = CheckReply(reply); !fault.problem.empty()) {
+    cases.problem = std::move(fault.problem);
+    cases.detail = std::move(fault.detail);
+    return cases;
+  }
+  cases.text = ClipText(Trim(reply.text), kMaxMemoBytes);
+  std::set<Dims> seen;
+  for (const Case& c : task.cases) seen.insert(c.dims);
+  std::string_view rest = reply.text;
+  while (!rest.empty() && cases.cases.size() < most) {
+    const size_t newline = rest.find('\n');
+    const std::string_view line = Trim(rest.substr(0, newline));
+    rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
+    std::string_view value;
+    if (!IsLabelled(line, "CASE", value)) continue;
+    Dims dims;
+    size_t at = 0;
+    while (at < value.size()) {
+      const size_t equals = value.find('=', at);
+      if (equals == std::string_view::npos) break;
+      size_t begin = equals;
+      while (begin > at && (value[begin - 1] == ' ')) --begin;
+      size_t name_end = begin;
+      while (begin > at && (std::isalnum(static_cast<unsigned char>(value[begin - 1])) || value[begin - 1] == '_'))
+        --begin;
+      const std::string name(value.substr(begin, name_end - begin));
+      const bool known =
+          std::any_of(task.dims.begin(), task.dims.end(), [&](const auto& dim) { return dim.first == name; });
+      size_t digit = equals + 1;
+      while (digit < value.size() && value[digit] == ' ') ++digit;
+      int64_t number = 0;
+      size_t end = digit;
+      while (end < value.size() && std::isdigit(static_cast<unsigned char>(value[end])) && number < (1LL << 40)) {
+        number = 10 * number + (value[end++] - '0');
+      }
+      if (!known || end == digit || dims.contains(name)) break;
+      dims[name] = number;
+      at = end;
+    }
+    if (dims.size() != task.dims.size() || !seen.insert(dims).second) continue;
+    while (at < value.size() && (value[at] == ':' || value[at] == ' ' || value[at] == '-' || value[at] == ',')) ++at;
+    cases.cases.emplace_back(std::move(dims), ClipText(value.substr(at), 200));
+  }
+  if (cases.cases.empty()) {
+    std::string example;
+    for (const auto& [name, text] : task.dims) example += fmt::format("{}{}=1", example.empty() ? "" : ", ", name);
+    cases.problem = "no_cases";
+    cases.detail = fmt::format("the reply holds no new case; one line each, every dimension named: 'CASE: {}: why'",
+                               example);
+  }
+  return cases;
 }
 
 }  // namespace hone

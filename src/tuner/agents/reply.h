@@ -1,28 +1,27 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model's reply proposes: an idea in one line, and a whole file or search-and-replace blocks.
+// What a model's reply amounts to, role by role: code, a plan, free text (a diagnosis, findings), or cases.
 //
-// Anything can come back from a model. Whatever cannot become a candidate is a problem with a name and a sentence,
-// which the run keeps as a node and shows to the model; it never ends a run.
+// Anything can come back from a model. Whatever cannot be used is a problem with a name and a sentence, which the run
+// keeps and shows to the model in a repair turn; it never ends a run.
 //
-//   IDEA: one line
-//   … reasoning …
-//   ```cuda
-//   the whole candidate, plan comment included
-//   ```
-// or, any number of times, inside or outside of a code block:
-//   <<<<<<< SEARCH
-//   lines of the parent
+// Code, in one of three forms (the first two mix):
+//   REGION: silu_kernel               the region's new text, whole; any number of regions
+//   ```cuda … ```
+//   <<<<<<< SEARCH                    whole lines that stand in the parent once
 //   =======
-//   lines to put there
 //   >>>>>>> REPLACE
+//   ```cuda /*hone … */ … ```         the whole file, plan comment included
+// with a line `IDEA: …` where the role is to choose one.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hone/tuner/model_provider.h"
+#include "hone/tuner/task.h"
 
 namespace hone {
 
@@ -31,18 +30,48 @@ struct Proposal {
   std::string idea_key;   // IdeaKey(idea)
   std::string reasoning;  // the reply without its code, at most 4000 bytes
   std::string source;     // the new candidate; empty when there is a problem
+  std::string form;       // file | regions | edits: how it was sent; empty when unknown
   // empty | empty_reply | not_text | too_long | refused | cut_off | no_code | several_files | unclosed_block |
-  // search_not_found | search_not_unique | search_empty | edits_overlap | no_plan | same_as_parent
+  // search_not_found | search_not_unique | search_empty | edits_overlap | unknown_region | region_twice | no_plan |
+  // same_as_parent
   std::string problem;
   std::string detail;  // what happened and what to do about it
 };
 
 Proposal ParseReply(const ModelReply& reply, std::string_view parent);
 
+// A plan: `IDEA: …`, then for each place `REGION: name` with what to do there, and optionally a code block with the
+// lines it means, which must stand in that region. A plan that names no region means the whole file.
+struct PlanReply {
+  std::string idea, idea_key;
+  std::string text;  // what the coder is shown, at most 12000 bytes
+  std::vector<std::string> regions;
+  std::string problem;  // as above | unknown_region | anchor_not_found
+  std::string detail;
+};
+PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent);
+
+// A diagnosis or findings: any text, at most 12000 bytes of it.
+struct TextReply {
+  std::string text;
+  std::string problem, detail;
+};
+TextReply ParseTextReply(const ModelReply& reply);
+
+// Lines `CASE: rows=3, d=5: why`. Every case gives every dimension of the task.
+struct CasesReply {
+  std::vector<std::pair<Dims, std::string>> cases;  // with the reason; no repeats, none the task already has
+  std::string text;
+  std::string problem, detail;  // as above | no_cases
+};
+CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t most);
+
 // The idea in lower case, words joined by '-': "Use __ldg for x!" -> "use-ldg-for-x".
 std::string IdeaKey(std::string_view idea);
 
 // Whether `text` is valid UTF-8.
 bool IsUtf8(std::string_view text);
+// At most `bytes` bytes, cut at a character's boundary, with "…" when cut.
+std::string ClipText(std::string_view text, size_t bytes);
 
 }  // namespace hone

@@ -112,8 +112,13 @@ TEST(FillTemplate, AnUnknownNameIsAFault) {
   EXPECT_EQ(FillTemplate("a {{x}} b {{x}}", {{"x", "{{y}}"}}).value(), "a {{y}} b {{y}}");
   EXPECT_FALSE(FillTemplate("{{z}}", {{"x", ""}}).ok());
   EXPECT_FALSE(FillTemplate("{{x", {{"x", ""}}).ok());
-  EXPECT_TRUE(PromptTemplate("coder").ok());
-  EXPECT_FALSE(PromptTemplate("poet").ok());
+  EXPECT_EQ(FillTemplate("a{{#x}} b {{x}}{{/x}} c", {{"x", "1"}}).value(), "a b 1 c");
+  EXPECT_EQ(FillTemplate("a\n{{#x}}\nb\n{{/x}}\nc", {{"x", ""}}).value(), "a\nc");
+  EXPECT_EQ(FillTemplate("a\n{{#x}}\nb\n{{/x}}\nc", {{"x", "1"}}).value(), "a\nb\nc");
+  EXPECT_FALSE(FillTemplate("{{#x}}", {{"x", ""}}).ok());
+  EXPECT_FALSE(FillTemplate("{{/x}}", {{"x", ""}}).ok());
+  EXPECT_TRUE(PromptLibrary::Embedded().Expanded("refine_optimise").ok());
+  EXPECT_FALSE(PromptLibrary::Embedded().Expanded("poet").ok());
 }
 
 }  // namespace

@@ -12,12 +12,14 @@
 namespace hone {
 namespace {
 
-constexpr std::array<std::pair<EventKind, std::string_view>, 11> kKinds{{
+constexpr std::array<std::pair<EventKind, std::string_view>, 13> kKinds{{
     {EventKind::kStarted, "started"},
     {EventKind::kChoice, "choice"},
     {EventKind::kRequest, "request"},
     {EventKind::kReply, "reply"},
+    {EventKind::kMemo, "memo"},
     {EventKind::kProposal, "proposal"},
+    {EventKind::kVetting, "vetting"},
     {EventKind::kSweepPoint, "sweep_point"},
     {EventKind::kEvaluation, "evaluation"},
     {EventKind::kFinal, "final"},

@@ -27,6 +27,10 @@ void VisitFields(Options& o, Visitor&& visit) {
   visit("request_limit_seconds", o.request_limit_seconds);
   visit("request_max_tokens", o.request_max_tokens);
   visit("temperature", o.temperature);
+  visit("parallel", o.parallel);
+  visit("rounds", o.rounds);
+  visit("blind_start", o.blind_start);
+  visit("settings", o.settings);
 }
 
 }  // namespace

@@ -2,7 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/strategies/limits.h"
 
+#include <algorithm>
+
 namespace hone {
+namespace {
+
+bool Swept(const RunView& view, int64_t node) {
+  return std::find(view.swept.begin(), view.swept.end(), node) != view.swept.end();
+}
+
+}  // namespace
 
 bool AtFloor(const Evaluation& evaluation, double fraction) {
   bool any = false;
@@ -14,17 +23,55 @@ bool AtFloor(const Evaluation& evaluation, double fraction) {
   return any;
 }
 
-std::string StopReason(const RunView& view) {
+std::string BudgetSpent(const RunView& view) {
   const RunOptions& o = view.options;
-  const RunNode& best = view.node(view.best);
-  if (best.evaluation && AtFloor(*best.evaluation, o.floor_fraction)) return "floor_reached";
-  if (o.max_attempts > 0 && view.attempts >= o.max_attempts) return "attempts_spent";
   if (o.max_seconds > 0 && view.seconds >= 0.75 * o.max_seconds) return "time_spent";
   if (o.max_tokens > 0 && view.usage.input + view.usage.output >= o.max_tokens) return "tokens_spent";
   if (o.max_cost_usd > 0 && view.cost_usd >= o.max_cost_usd) return "money_spent";
-  if (view.provider_exhausted) return "no_more_ideas";
-  if (!view.provider_failure.empty()) return "provider_failed";
   return "";
+}
+
+std::string StopReason(const Knowledge& run) {
+  const RunOptions& o = run.options();
+  if (run.known() > 0) {
+    const RunNode& best = run.node(run.best());
+    if (best.evaluation && AtFloor(*best.evaluation, o.floor_fraction)) return "floor_reached";
+  }
+  int64_t attempts = 0;
+  for (int64_t id = 1; id < run.opened(); ++id) {
+    attempts += run.node(id).origin == "reply";
+    if (run.Knows(id) && run.node(id).problem == "no_more_ideas") return "no_more_ideas";
+  }
+  if (o.max_attempts > 0 && attempts >= o.max_attempts) return "attempts_spent";
+  return BudgetSpent(run.view());
+}
+
+std::optional<SweepAction> DueSweep(const Knowledge& run) {
+  if (run.options().max_sweep_points < 1) return std::nullopt;
+  for (int64_t id = std::max<int64_t>(1, run.known() - 2 * run.options().parallel); id < run.known(); ++id) {
+    const RunNode& node = run.node(id);
+    if (node.origin != "reply" || !Right(node) || node.kept || node.bindings < 2 || Swept(run.view(), id)) continue;
+    if (node.bindings > run.node(node.parent).bindings) return SweepAction{id, run.best()};
+  }
+  return std::nullopt;
+}
+
+std::optional<Action> Close(const Knowledge& run, const std::string& reason) {
+  if (!run.everything()) return std::nullopt;
+  const RunView& view = run.view();
+  const RunNode& best = view.node(view.best);
+  const bool time_left = view.options.max_seconds <= 0 || view.seconds < view.options.max_seconds;
+  if (best.bindings > 1 && !Swept(view, best.id) && time_left && reason != "floor_reached" &&
+      view.options.max_sweep_points > 0) {
+    return SweepAction{best.id, best.id};
+  }
+  // The seed needs no second look at itself.
+  if (view.best != 0 && (!view.final_result || view.final_result->node != view.best)) return FinalAction{view.best};
+  return FinishAction{reason};
+}
+
+Rng DrawsFor(const RunOptions& options, int64_t node) {
+  return Rng(options.seed).Split(0x686f6e65).Split(static_cast<uint64_t>(node));
 }
 
 }  // namespace hone

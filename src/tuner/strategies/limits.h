@@ -1,21 +1,42 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a run stops asking for more: shared by all strategies.
+// What all strategies share: when a run stops asking for more, and how it is closed.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "base/random.h"
 #include "hone/tuner/strategy.h"
 
 namespace hone {
 
-// Empty while the run may go on asking; else why it stops:
-//   floor_reached | attempts_spent | time_spent | tokens_spent | money_spent | no_more_ideas | provider_failed
+// Whether the run's budget is used up, as of now: time_spent | tokens_spent | money_spent; empty: not.
 // With a time limit, asking stops at three quarters of it: a sweep and the final pairing need their share.
-std::string StopReason(const RunView& view);
+std::string BudgetSpent(const RunView& view);
+
+// Empty while the run may go on opening attempts; else why it stops: floor_reached | attempts_spent | no_more_ideas,
+// or one of BudgetSpent.
+std::string StopReason(const Knowledge& run);
 
 // Whether every timed case of an evaluation is at least at this share of its floor.
 bool AtFloor(const Evaluation& evaluation, double fraction);
+
+// A sweep that is due before anything else: a right answer that brings new choices is judged by its best, not by its
+// first (a block size made tunable changes nothing by itself).
+std::optional<SweepAction> DueSweep(const Knowledge& run);
+
+// The way to the end once `reason` stands: all that is in flight is awaited, the best is swept, paired with the seed
+// once more, and the run finished.
+std::optional<Action> Close(const Knowledge& run, const std::string& reason);
+
+// Draws for the decision about node `node`: the same for the same run seed, whatever happened before.
+Rng DrawsFor(const RunOptions& options, int64_t node);
+
+// Whether a node was judged right.
+inline bool Right(const RunNode& node) { return node.evaluation && node.evaluation->verdict == Verdict::kOk; }
+// Whether there is a source that a debugger can mend: judged, and not right.
+inline bool Broken(const RunNode& node) { return node.evaluation && node.evaluation->verdict != Verdict::kOk; }
 
 }  // namespace hone

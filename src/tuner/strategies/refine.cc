@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "tuner/strategies/chains.h"
 #include "tuner/strategies/limits.h"
+#include "tuner/strategies/settings.h"
 
 namespace hone {
 namespace {
@@ -15,46 +15,69 @@ class RefineStrategy : public Strategy {
  public:
   std::string_view Name() const override { return "refine"; }
 
-  std::vector<Action> Next(const RunView& view, int) const override {
-    // One evolving kernel: nothing runs side by side.
-    const RunNode& seed = view.node(0);
-    if (!seed.evaluation) return {EvaluateAction{0, -1}};
-    if (view.seed_broken) return {FinishAction{"seed_broken"}};
-    for (const RunNode& node : view.nodes) {
-      if (node.state == NodeState::kProposed) return {EvaluateAction{node.id, view.best}};
+  std::optional<Action> Next(const Knowledge& run) const override {
+    const RunOptions& o = run.options();
+    if (run.view().seed_broken) return Close(run, "seed_broken");
+    if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
+    const int64_t fixes = WholeSettingOf(o, "refine.fixes"), depth = WholeSettingOf(o, "refine.depth");
+    const std::vector<Chain> chains = Chains(run);
+    const int64_t steps = StepsDone(chains, fixes, WholeSettingOf(o, "refine.regenerations")) / std::max<int64_t>(o.parallel, 1);
+    if (depth > 0 && steps >= depth) return Close(run, "depth_reached");
+    if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
+
+    const bool profile = WholeSettingOf(o, "refine.profile_from_start") != 0 || steps + 1 > ProfileStart(run);
+    AttemptAction attempt;
+    attempt.incumbent = run.best();
+    for (const Chain& chain : chains) {
+      if (!chain.Mendable(fixes)) continue;
+      attempt.parent = chain.source;
+      attempt.purpose = "debug";
+      attempt.turns = {{"debugger", "refine_diagnose", o.temperature, false, false, {}},
+                       {"coder", "refine_patch", o.temperature, false, false, {}}};
+      attempt.note = fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first);
+      return attempt;
     }
-    const std::string stop = StopReason(view);
-    if (stop.empty()) {
-      // New choices are judged by their best, not by their first: a block size made tunable changes nothing by itself.
-      const RunNode& last = view.nodes.back();
-      if (last.origin == "reply" && last.evaluation && last.evaluation->verdict == Verdict::kOk && !last.kept &&
-          last.bindings > view.node(last.parent).bindings && !Swept(view, last.id)) {
-        return {SweepAction{last.id}};
-      }
-      return {AskAction{view.best, "coder", view.options.temperature}};
+    const std::optional<int64_t> base = Base(run);
+    if (!base) {
+      attempt.parent = 0;
+      attempt.purpose = "generate";
+      attempt.turns = {{"coder", "refine_generate", o.temperature, false, true, {}}};
+      attempt.note = "first version, from the reference";
+      return attempt;
     }
-    const RunNode& best = view.node(view.best);
-    const bool time_left = view.options.max_seconds <= 0 || view.seconds < view.options.max_seconds;
-    if (best.bindings > 1 && !Swept(view, best.id) && time_left && stop != "floor_reached")
-      return {SweepAction{best.id}};
-    // The seed needs no second look at itself.
-    if (view.best != 0 && (!view.final_result || view.final_result->node != view.best)) return {FinalAction{view.best}};
-    return {FinishAction{stop}};
+    attempt.parent = *base;
+    attempt.turns = {{"coder", "refine_optimise", o.temperature, profile, true, {}}};
+    attempt.note = fmt::format("step {}{}", steps + 1, profile ? "" : ", profile withheld");
+    return attempt;
   }
 
  private:
-  static bool Swept(const RunView& view, int64_t node) {
-    return std::find(view.swept.begin(), view.swept.end(), node) != view.swept.end();
+  // The version a step starts from; nullopt: one is to be written first.
+  static std::optional<int64_t> Base(const Knowledge& run) {
+    const bool generate = WholeSettingOf(run.options(), "refine.generate") != 0;
+    const bool from_best = WholeSettingOf(run.options(), "refine.from_best") != 0;
+    if (!generate && from_best) return run.best();
+    int64_t found = generate ? -1 : 0;
+    for (int64_t id = 1; id < run.known(); ++id) {
+      const RunNode& node = run.node(id);
+      if (!Right(node) || node.rejected) continue;
+      if (from_best && found > 0 && node.speedup.value_or(0) <= run.node(found).speedup.value_or(0)) continue;
+      found = id;
+    }
+    return found < 0 ? std::nullopt : std::optional(found);
+  }
+
+  static int64_t ProfileStart(const Knowledge& run) {
+    const std::string name = "refine.profile_start." + run.view().workload;
+    for (const Setting& setting : AllSettings()) {
+      if (setting.name == name) return WholeSettingOf(run.options(), name);
+    }
+    return WholeSettingOf(run.options(), "refine.profile_start.other");
   }
 };
 
 }  // namespace
 
 std::unique_ptr<Strategy> MakeRefineStrategy() { return std::make_unique<RefineStrategy>(); }
-
-Result<std::unique_ptr<Strategy>> MakeStrategy(std::string_view name) {
-  if (name == "refine") return MakeRefineStrategy();
-  return Status::InvalidArgument(fmt::format("there is no strategy '{}'; there is refine", name));
-}
 
 }  // namespace hone

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The refine strategy in its simplest honest form: propose one change to the best version, judge it against that
-// version, keep it if it is right and surely faster.
+// refine: one evolving kernel, one optimisation a step from the menu of its class, as CuTeGen does it (arXiv
+// 2604.01489): generate where there is nothing to start from, optimise, and where a step fails diagnose, patch, and
+// after a bounded number of patches generate it anew. Profile feedback is withheld for the first steps, by class.
 //
-//   judge the seed
-//   repeat: ask for one step from the best  ->  judge it, paired with the best  ->  sweep it if it brought new choices
-//   until: at the floor | attempts, time, tokens or money spent | nothing more to propose
-//   sweep the tunables of the best  ->  judge the outcome  ->  pair the best with the seed once more
+// What differs from the published system: every step starts from the best version instead of the newest, ideas
+// that were tried are shown and not repeated, patches are anchored to regions, and the last repair is judged too.
+// With several attempts in flight a step is tried in as many ways at once.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loop around a strategy: asks it what to do, writes that down, does it, writes down what came of it.
+// The loop around a strategy: asks it what to open, writes that down, does it, writes down what came of it.
 //
 // Every event is durable before it is acted on. A run killed at any instant continues where its log ends: a durable
 // reply is never asked for again, a durable evaluation is never repeated, and what was in flight is asked again under
 // its old number and shown as such.
+//
+// Requests, evaluations and sweeps of several attempts overlap, each in a thread of its own; the log, the fold and every
+// decision belong to one thread. Decisions rest on what their number allows them to know (KnownFor), so the tree
+// does not depend on which attempt ends first.
 #pragma once
 
 #include <functional>
@@ -17,6 +21,7 @@
 #include "hone/tuner/model_provider.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
+#include "tuner/agents/prompt_library.h"
 
 namespace hone {
 
@@ -39,14 +44,21 @@ struct RunDependencies {
   std::function<double()> now;      // seconds since 1970
   std::stop_token stop;             // Ctrl-C: the step under way is given up, the run ends as "interrupted"
   int parallel_evaluations = 2;     // in a sweep
+  // Do not wait for answers that somebody gives in his own time: a request that is not answered within
+  // `suspend_seconds` stays posted, and once nothing else can be done the run ends as "suspended" (kPending).
+  bool suspend = false;
+  double suspend_seconds = 1;
+  const PromptLibrary* prompts = nullptr;  // null: what the run was begun with
 };
 
 // Creates the run and writes its first event; gives its id. `id` must be new (MakeRunId).
+// The texts of `prompts` (null: the embedded ones) are stored with it.
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
-                             const std::string& id, double now);
+                             const std::string& id, double now, const PromptLibrary* prompts = nullptr);
 
 // Runs to the end: the view's `ended` says why. Works on a new run and on one that was interrupted.
-// A Status means that the environment failed (store, device); the run can be continued later.
+// A Status means that the environment failed (store, device), or kPending that answers or evaluations are waited
+// for; the run can be continued later.
 Result<RunView> ContinueRun(const RunDependencies& dependencies, const std::string& run);
 
 // The task as it was when the run began, from the store: what a resumed run works on, whatever became of the files.

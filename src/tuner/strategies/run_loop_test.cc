@@ -14,6 +14,7 @@
 
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
@@ -38,36 +39,45 @@ double MarkedTime(const std::string& source, const Binding&, const Dims&) {
   return at == std::string::npos ? 100.0 : std::stod(source.substr(at + 6));
 }
 
-// Replies in order by request number; then it is exhausted. Counts every question.
+// Replies by attempt: the first reply belongs to node 1, and a repair turn gets it once more. Beyond them it is
+// exhausted. Counts every question.
 class ScriptedProvider : public ModelProvider {
  public:
   explicit ScriptedProvider(std::vector<std::string> replies) : replies_(std::move(replies)) {}
   std::string Name() const override { return "scripted"; }
+  static int64_t Index(const ModelRequest& request) { return request.number / 8 - 1; }
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink&, std::stop_token) override {
-    ++asked[request.number];
-    last = request;
+    const int64_t index = Index(request);
+    std::function<void(const ModelRequest&)> tell;
+    {
+      std::lock_guard lock(mutex_);
+      ++asked[index];
+      last = request;
+      tell = on_ask;
+    }
     if (delay_us > 0) ::usleep(static_cast<useconds_t>(delay_us));
-    if (fail_at == request.number) return Status::TimedOut("nobody answered");
-    if (on_ask) on_ask(request);
+    if (fail_at == index) return Status::TimedOut("nobody answered");
+    if (tell) tell(request);
     ModelReply reply;
     reply.provider = "scripted";
-    if (request.number >= static_cast<int64_t>(replies_.size())) {
+    if (index >= static_cast<int64_t>(replies_.size())) {
       reply.text = "no more";
       reply.finish = FinishReason::kExhausted;
     } else {
-      reply.text = replies_[static_cast<size_t>(request.number)];
+      reply.text = replies_[static_cast<size_t>(index)];
       reply.usage = {100, 10, false};
       reply.cost_usd = 0.5;
     }
     return reply;
   }
-  std::map<int64_t, int> asked;
+  std::map<int64_t, int> asked;  // by index
   ModelRequest last;
   int delay_us = 0;
   int64_t fail_at = -1;
   std::function<void(const ModelRequest&)> on_ask;
 
  private:
+  std::mutex mutex_;
   std::vector<std::string> replies_;
 };
 
@@ -83,6 +93,8 @@ struct Rig {
 
   explicit Rig(std::vector<std::string> replies) : provider(std::make_unique<ScriptedProvider>(std::move(replies))) {
     options.model = "scripted";
+    // One reply, one node: no repairs of failed steps, no end by depth.
+    options.settings = {{"refine.fixes", 0}, {"refine.depth", 0}};
   }
   std::string Start(const std::string& id = "r1") {
     return StartRun(*store, task, evaluator.facts(), options, id, clock).value();
@@ -118,7 +130,8 @@ TEST(RunLoop, KeepsWhatIsSurelyFasterAndMeasuresTheBestAgainstTheSeed) {
   rig.Start();
   const RunView view = rig.Continue().value();
   EXPECT_EQ(view.ended, "no_more_ideas");
-  ASSERT_EQ(view.nodes.size(), 5u);
+  ASSERT_EQ(view.nodes.size(), 6u);
+  EXPECT_EQ(view.nodes[5].problem, "no_more_ideas");
   EXPECT_EQ(view.best, 4);
   EXPECT_TRUE(view.nodes[1].kept);
   EXPECT_FALSE(view.nodes[2].kept);
@@ -138,7 +151,7 @@ TEST(RunLoop, TheRequestCarriesTheBestAndTheLedger) {
   rig.Start();
   ASSERT_TRUE(rig.Continue().ok());
   const ModelRequest& last = rig.provider->last;
-  EXPECT_EQ(last.number, 2);
+  EXPECT_EQ(last.number, RequestNumber(3, 0, false));
   EXPECT_EQ(last.attachments.at("parent"), Marked("SPEED 50"));
   EXPECT_EQ(last.attachments.at("tried"), "halve-it\nbroken\n");
   EXPECT_THAT(last.messages[0].text, HasSubstr("SPEED 50"));
@@ -160,11 +173,15 @@ TEST(RunLoop, NothingThatAModelSaysEndsARun) {
   std::vector<std::string> problems;
   for (const RunNode& n : view.nodes) {
     problems.push_back(n.problem.empty() && n.evaluation ? std::string(VerdictName(n.evaluation->verdict)) : n.problem);
+    // Every reply that could not be used had its repair turn first.
+    const bool refused = n.state == NodeState::kUnusable && n.problem != "no_more_ideas";
+    EXPECT_EQ(n.repaired, refused ? n.problem : "");
     EXPECT_EQ(n.state == NodeState::kUnusable, !n.detail.empty()) << n.problem;
   }
   EXPECT_THAT(problems, testing::ElementsAre("ok", "empty_reply", "no_code", "no_plan", "several_files",
                                              "search_not_found", "not_text", "ok", "same_as_parent", "repeated_idea",
-                                             "plan_rejected", "compile_error", "same_as_parent", "ok"));
+                                             "plan_rejected", "compile_error", "same_as_parent", "ok",
+                                             "no_more_ideas"));
   EXPECT_EQ(view.best, 13);
 }
 
@@ -218,7 +235,7 @@ TEST(RunLoop, NewChoicesAreSweptBeforeTheyAreRefused) {
   });
   rig.Start();
   const RunView view = rig.Continue().value();
-  ASSERT_EQ(view.nodes.size(), 3u);
+  ASSERT_EQ(view.nodes.size(), 4u);
   EXPECT_EQ(view.nodes[2].origin, "sweep");
   EXPECT_EQ(view.best, 2);
   EXPECT_EQ(view.sweep.size(), 1u) << "the first choice was judged already";
@@ -275,7 +292,7 @@ TEST(RunLoop, APendingSpoolSuspendsTheRun) {
 TEST(RunLoop, AStopIsCleanAndTheRunGoesOnLater) {
   Rig rig({FileReply("one", "SPEED 50"), FileReply("two", "SPEED 20")});
   rig.provider->on_ask = [&](const ModelRequest& r) {
-    if (r.number == 1) rig.stop.request_stop();
+    if (ScriptedProvider::Index(r) == 1) rig.stop.request_stop();
   };
   rig.Start();
   RunView view = rig.Continue().value();
@@ -399,7 +416,7 @@ TEST(RunLoop, KilledAtAnyInstantItGoesOnWithoutAskingTwice) {
         rig.provider->delay_us = 1500;
         // A question counts from the moment it is put.
         rig.provider->on_ask = [&](const ModelRequest& r) {
-          std::ofstream(asked_path, std::ios::app) << r.number << "\n";
+          std::ofstream(asked_path, std::ios::app) << fmt::format("{}\n", r.number);
         };
         _exit(rig.Continue().ok() ? 0 : 1);
       }

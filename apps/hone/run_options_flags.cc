@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hone/run_options_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/file.h"
+#include "tuner/strategies/config_file.h"
+#include "tuner/strategies/settings.h"
+
+namespace hone {
+namespace {
+
+// Adds an option for a field of RunOptions; when it was given, it wins over the config file.
+template <typename Field>
+void AddField(CLI::App& command, RunFlags& flags, const char* name, Field RunOptions::*field, const char* meaning) {
+  CLI::Option* option = command.add_option(name, flags.options.*field, meaning)->capture_default_str();
+  flags.given.push_back([&flags, option, field](RunOptions& options) {
+    if (option->count() > 0) options.*field = flags.options.*field;
+  });
+}
+
+}  // namespace
+
+void AddRunFlags(CLI::App& command, RunFlags& flags) {
+  AddModelOptions(command, flags.models);
+  AddField(command, flags, "--strategy", &RunOptions::strategy, "refine, team, tree, sample, reflexion or single");
+  AddField(command, flags, "--attempts", &RunOptions::max_attempts, "proposals at most");
+  CLI::Option* minutes =
+      command.add_option("--minutes", flags.minutes, "time at most, over all sittings; 0: no limit")->capture_default_str();
+  flags.given.push_back([&flags, minutes](RunOptions& options) {
+    if (minutes->count() > 0) options.max_seconds = 60 * flags.minutes;
+  });
+  AddField(command, flags, "--max-tokens", &RunOptions::max_tokens, "tokens at most, in and out; 0: no limit");
+  AddField(command, flags, "--max-cost", &RunOptions::max_cost_usd, "US dollars at most; 0: no limit");
+  AddField(command, flags, "--parallel", &RunOptions::parallel, "attempts in flight");
+  CLI::Option* rounds = command.add_flag("--rounds", flags.options.rounds,
+                                         "decide --parallel attempts at once, when all before are judged");
+  CLI::Option* blind = command.add_flag("--blind-start", flags.options.blind_start,
+                                        "open the first attempts before the seed is judged");
+  CLI::Option* suspend = command.add_flag(
+      "--suspend", flags.suspend, "post all requests, do not wait for answers, end with status 4; implies --rounds");
+  flags.given.push_back([&flags, rounds, blind, suspend](RunOptions& options) {
+    if (rounds->count() > 0 || suspend->count() > 0) options.rounds = true;
+    if (blind->count() > 0) options.blind_start = flags.options.blind_start;
+  });
+  command.add_option("--set", flags.settings, "a setting of a strategy, NAME=NUMBER (--settings lists them); may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--config", flags.config, "TOML file with these options; the command line wins over it");
+  command.add_option("--prompts", flags.prompts, "folder with NAME.md files that replace the built-in prompts");
+  AddField(command, flags, "--run-seed", &RunOptions::seed, "of the strategy's draws");
+  AddField(command, flags, "--keep-above", &RunOptions::keep_above, "keep what is surely faster by this share");
+  AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
+           "stop when every shape reaches this share of its floor's speed");
+  AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
+           "bindings tried in one sweep at most; 0: no sweeps");
+  AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds, "seconds a model may take for one answer");
+  AddField(command, flags, "--request-tokens", &RunOptions::request_max_tokens, "tokens of one answer at most");
+  AddField(command, flags, "--temperature", &RunOptions::temperature, "of the model, where the strategy sets none");
+}
+
+Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
+  RunConfig config;
+  if (!flags.config.empty()) {
+    HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(flags.config, 1 << 20));
+    HONE_ASSIGN_OR_RETURN(config, ParseRunConfig(text, flags.config));
+  }
+  ResolvedRun run;
+  run.options = std::move(config.options);
+  for (const auto& copy : flags.given) copy(run.options);
+  for (const std::string& setting : flags.settings) HONE_RETURN_IF_ERROR(PutSettingText(run.options, setting));
+  run.models = flags.models;
+  if (run.models.models.empty()) run.models.models = std::move(config.models);
+  run.options.model = ModelSpecification(run.models);
+  run.suspend = flags.suspend || config.suspend;
+  if (run.suspend) run.options.rounds = true;
+  HONE_RETURN_IF_ERROR(CheckSuspend(run.suspend, run.models));
+  if (run.options.max_attempts < 1 || run.options.parallel < 1 || run.options.parallel > 256) {
+    return Status::InvalidArgument("--attempts must be at least 1, --parallel from 1 to 256");
+  }
+  // The mechanical rewrites end by themselves and mend nothing: a bound on steps, or a repair, only stands in their way.
+  if (run.options.model == "builtin") {
+    for (const char* name : {"refine.depth", "refine.fixes", "team.fixes", "team.rounds", "team.cases", "single.rounds"}) {
+      run.options.settings.emplace(name, 0);
+    }
+  }
+  const std::string& folder = flags.prompts.empty() ? config.prompts : flags.prompts;
+  if (!folder.empty()) {
+    HONE_ASSIGN_OR_RETURN(run.prompts, PromptLibrary::WithFolder(folder));
+  }
+  return run;
+}
+
+Status CheckSuspend(bool suspend, const ModelOptions& models) {
+  if (!suspend) return Status::Ok();
+  for (const std::string& model : models.models) {
+    if (model.find("mailbox:") != std::string::npos) return Status::Ok();
+  }
+  return Status::InvalidArgument("--suspend is for models that are answered by hand: --model mailbox:DIR");
+}
+
+std::string SettingsTable() {
+  std::string text;
+  for (const Setting& setting : AllSettings()) {
+    text += fmt::format("{:<36} {:>7g}  {}\n{:<46}{}\n", setting.name, setting.value, setting.meaning, "",
+                        setting.source);
+  }
+  return text;
+}
+
+}  // namespace hone

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of a run, shared by the commands that start runs: from a config file, and over it from the command line.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/model_options.h"
+#include "hone/tuner/strategy.h"
+#include "tuner/agents/prompt_library.h"
+
+namespace hone {
+
+struct RunFlags {
+  ModelOptions models;
+  RunOptions options;
+  std::string config, prompts;
+  std::vector<std::string> settings;  // --set, as given
+  double minutes = 0;
+  bool suspend = false;
+  // Copies what was given on the command line over what the config file said.
+  std::vector<std::function<void(RunOptions&)>> given;
+};
+void AddRunFlags(CLI::App& command, RunFlags& flags);
+
+struct ResolvedRun {
+  RunOptions options;
+  ModelOptions models;
+  bool suspend = false;
+  std::optional<PromptLibrary> prompts;  // --prompts; none: the embedded ones
+};
+// Reads the config file and the prompts' folder. kInvalidArgument and kNotFound as their readers give them.
+Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags);
+
+// --suspend makes sense where somebody answers in his own time.
+Status CheckSuspend(bool suspend, const ModelOptions& models);
+
+// Every setting with default, range, meaning and source.
+std::string SettingsTable();
+
+}  // namespace hone

@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/agents/prompt_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tuner/agents/regions.h"
+#include "tuner/agents/reply.h"
+
+namespace hone {
+namespace {
+
+// Latency of a load that misses every cache, rounded: enough to say how much must be in flight.
+constexpr double kMemoryLatencySeconds = 700e-9;
+constexpr size_t kMaxFailureBytes = 10000;
+constexpr size_t kMaxFindings = 12;
+
+std::string Kilobytes(double bytes) { return fmt::format("{:.0f} KiB", bytes / 1024); }
+
+std::string FindingsText(const Evaluation& evaluation) {
+  std::string text;
+  size_t shown = 0;
+  for (const Finding& f : evaluation.findings) {
+    if (++shown > kMaxFindings) {
+      text += fmt::format("- and {} more\n", evaluation.findings.size() - kMaxFindings);
+      break;
+    }
+    text += fmt::format("- {}: {}{}\n", f.kind, f.message, f.location.empty() ? "" : " at " + f.location);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string DimsLine(const Dims& dims) {
+  std::string text;
+  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+std::string DeviceText(const DeviceFacts& f) {
+  if (f.sm_count <= 0 || f.memory_bandwidth <= 0) {
+    return fmt::format("{}{}: its figures are not known yet. Write for a current data-centre GPU and let the launch plan "
+                       "ask for what differs (`sm_count`, `occupancy(kernel)`, `smem_optin`).\n",
+                       f.name, f.modelled ? " (simulated: its times are modelled, never measured)" : "");
+  }
+  std::string text = fmt::format("- {}, compute capability {}.{}", f.name, f.cc_major, f.cc_minor);
+  text += f.modelled ? " (simulated: its times are modelled, never measured)\n" : "\n";
+  text += fmt::format("- {} multiprocessors (SMs), each with {} threads and {} blocks at most, {} registers, {} of "
+                      "shared memory; one block may use up to {} of shared memory when it asks for it dynamically\n",
+                      f.sm_count, f.max_threads_per_sm, f.max_blocks_per_sm, f.registers_per_sm,
+                      Kilobytes(static_cast<double>(f.smem_per_sm)), Kilobytes(static_cast<double>(f.smem_optin)));
+  text += fmt::format("- L2 cache {:.0f} MiB; memory {:.2f} TB/s by the datasheet\n",
+                      static_cast<double>(f.l2_bytes) / 1048576, f.memory_bandwidth / 1e12);
+  const double in_flight = f.memory_bandwidth * kMemoryLatencySeconds / f.sm_count;
+  text += fmt::format("- to keep memory busy, every SM needs about {} of loads in flight at any moment (bandwidth times "
+                      "latency): {:.0f} bytes a thread at full occupancy, more when fewer threads are resident\n",
+                      Kilobytes(in_flight), in_flight / std::max(1, f.max_threads_per_sm));
+  if (f.fp32_flops > 0) {
+    text += fmt::format("- {:.0f} TFLOP/s in float32 outside the tensor cores", f.fp32_flops / 1e12);
+    if (f.tensor_bf16_flops > 0) text += fmt::format(", {:.0f} in bfloat16 on them", f.tensor_bf16_flops / 1e12);
+    text += fmt::format("; below {:.0f} float32 operations a byte, memory is the limit", f.fp32_flops / f.memory_bandwidth);
+    if (f.tensor_bf16_flops > 0) {
+      text += fmt::format(" ({:.0f} on the tensor cores)", f.tensor_bf16_flops / f.memory_bandwidth);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string TimesText(const Evaluation& evaluation) {
+  std::string text;
+  for (const CaseResult& c : evaluation.cases) {
+    if (!c.time_us) continue;
+    text += fmt::format("- {}: {:.2f} us", DimsLine(c.dims), c.time_us->median);
+    if (c.floor_us) text += fmt::format("; moving its bytes takes at least {:.2f} us", *c.floor_us);
+    if (c.floor_fraction) text += fmt::format(" ({:.0f} % of that speed)", 100 * *c.floor_fraction);
+    if (c.speedup) text += fmt::format("; {:.3f}x of {}", c.speedup->median, evaluation.baseline);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evaluation& evaluation) {
+  std::string text;
+  bool near_floor = false, all_near_floor = true, any = false, latency_bound = false;
+  for (const CaseResult& c : evaluation.cases) {
+    if (!c.time_us || !(c.time_us->median > 0)) continue;
+    any = true;
+    const double seconds = c.time_us->median * 1e-6;
+    const Result<double> bytes = CompulsoryBytes(task, c.dims), flops = Flops(task, c.dims);
+    std::string line = fmt::format("- {}:", DimsLine(c.dims));
+    if (bytes.ok() && *bytes > 0) {
+      line += fmt::format(" {:.0f} GB/s of the bytes that must move", *bytes / seconds / 1e9);
+      if (facts.memory_bandwidth > 0) {
+        line += fmt::format(" ({:.0f} % of peak)", 100 * *bytes / seconds / facts.memory_bandwidth);
+      }
+    }
+    if (flops.ok() && *flops > 0) {
+      line += fmt::format(", {:.2f} TFLOP/s", *flops / seconds / 1e12);
+      if (bytes.ok() && *bytes > 0 && facts.memory_bandwidth > 0 && facts.fp32_flops > 0) {
+        const double intensity = *flops / *bytes, ridge = facts.fp32_flops / facts.memory_bandwidth;
+        line += fmt::format(" ({:.0f} % of float32 peak); {:.1f} operations a byte, so {} is the limit for float32",
+                            100 * *flops / seconds / facts.fp32_flops, intensity, intensity < ridge ? "memory" : "arithmetic");
+      }
+    }
+    if (bytes.ok() && facts.memory_bandwidth > 0 && *bytes / facts.memory_bandwidth < 3e-6 && seconds > 3e-6) {
+      latency_bound = true;
+    }
+    if (c.floor_fraction && *c.floor_fraction > 0.9) {
+      near_floor = true;
+    } else {
+      all_near_floor = false;
+    }
+    text += line + "\n";
+  }
+  std::string rules;
+  for (const KernelResources& r : evaluation.resources) {
+    if (r.registers < 0) continue;
+    text += fmt::format("- kernel {}: {} registers a thread, {} bytes spilled, {} + {} bytes of static + dynamic shared "
+                        "memory, occupancy {}\n",
+                        r.kernel, r.registers, r.spill_bytes, r.static_shared_bytes, r.dynamic_shared_bytes,
+                        r.occupancy > 0 ? fmt::format("{:.0f} %", 100 * r.occupancy) : "not known");
+    if (r.spill_bytes > 0) {
+      rules += fmt::format("- {} spills registers to local memory: that traffic is pure loss\n", r.kernel);
+    }
+    if (r.registers >= 96 && r.occupancy > 0 && r.occupancy <= 0.4) {
+      rules += fmt::format("- {}: few threads are resident because of its registers. That is fine with enough independent "
+                           "work in each thread, and a fault without\n", r.kernel);
+    }
+    if (r.occupancy > 0 && r.occupancy < 0.25 && r.registers < 64) {
+      rules += fmt::format("- {}: occupancy is low and registers are not the reason: look at the block size and at "
+                           "shared memory\n", r.kernel);
+    }
+  }
+  if (any && all_near_floor) {
+    rules += "- every shape runs at more than nine tenths of the speed of moving its bytes: only fewer bytes can help\n";
+  } else if (near_floor) {
+    rules += "- some shapes are near their floor and others are not: what is left to win lies in the others\n";
+  }
+  if (latency_bound) {
+    rules += "- some shapes move so few bytes that launch and latency are most of their time: fewer kernels and steps, "
+             "shorter dependent chains, and more blocks matter there, bandwidth does not\n";
+  }
+  const std::string findings = FindingsText(evaluation);
+  if (!rules.empty()) text += "\nWhat these figures say:\n\n" + rules;
+  if (!findings.empty()) text += "\nFound while it ran:\n\n" + findings;
+  return text;
+}
+
+std::string FailureText(const Evaluation& e) {
+  if (e.verdict == Verdict::kOk) return "";
+  std::string text = fmt::format("Verdict: `{}`\n\n", VerdictName(e.verdict));
+  const std::string& detail = e.detail.empty() ? e.log : e.detail;
+  if (!detail.empty()) text += "```\n" + ClipText(detail, kMaxFailureBytes) + "\n```\n";
+  if (e.mismatch) {
+    const Mismatch& m = *e.mismatch;
+    text += fmt::format("\nFirst wrong element: `{}`[{}] is {:.9g} and should be {:.9g}, at {} with {} inputs; {} of {} "
+                        "elements are wrong there.\n",
+                        m.tensor, fmt::join(m.index, ", "), m.actual, m.expected, DimsLine(m.dims), m.distribution,
+                        m.wrong_elements, m.total_elements);
+  }
+  if (const std::string findings = FindingsText(e); !findings.empty()) text += "\n" + findings;
+  return text;
+}
+
+std::string LedgerText(const RunView& view, int64_t known) {
+  std::string text;
+  for (const LedgerEntry& entry : view.ledger) {
+    if (entry.node >= known) continue;
+    const RunNode& node = view.node(entry.node);
+    text += fmt::format("- node {} (from node {}): {}: {}\n", entry.node, node.parent, entry.idea, entry.outcome);
+    if (!node.detail.empty()) {
+      text += fmt::format("  ({})\n", ClipText(node.detail, 300));
+    } else if (node.evaluation && node.evaluation->verdict != Verdict::kOk) {
+      text += fmt::format("  ({})\n", ClipText(node.evaluation->detail, 400));
+    }
+  }
+  return text;
+}
+
+std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent, int64_t known,
+                      const SourceOfNode& source, size_t room) {
+  std::string text;
+  for (const int64_t id : nodes) {
+    if (id == parent || id < 0 || id >= known) continue;
+    const RunNode& node = view.node(id);
+    if (id == 0) {
+      text += "### Node 0, the seed\n\n";
+    } else {
+      text += fmt::format("### Node {}, from node {}: {}\n\n", id, node.parent, node.idea);
+    }
+    if (node.state == NodeState::kUnusable) {
+      text += fmt::format("Could not be used: {} ({})\n\n", node.problem, ClipText(node.detail, 300));
+      continue;
+    }
+    if (!node.evaluation) continue;
+    if (node.evaluation->verdict != Verdict::kOk) {
+      text += fmt::format("`{}`: {}\n\n", VerdictName(node.evaluation->verdict), ClipText(node.evaluation->detail, 600));
+    } else if (node.speedup) {
+      text += fmt::format("Right; {:.3f}x of the seed{}.\n\n", *node.speedup,
+                          node.evaluation->modelled ? " (modelled)" : "");
+    }
+    Result<std::string> mine = source(id);
+    if (!mine.ok() || id == 0) continue;
+    Result<std::string> theirs = source(node.parent);
+    std::map<std::string, std::string> before;
+    if (theirs.ok()) {
+      for (const Region& r : SplitRegions(*theirs)) before[r.name] = theirs->substr(r.begin, r.end - r.begin);
+    }
+    std::string changed;
+    for (const Region& r : SplitRegions(*mine)) {
+      const std::string body = mine->substr(r.begin, r.end - r.begin);
+      if (const auto old = before.find(r.name); old == before.end() || old->second != body) changed += body;
+    }
+    if (changed.empty()) continue;
+    if (changed.size() > room) {
+      text += "(its changes are too long to show)\n\n";
+      continue;
+    }
+    room -= changed.size();
+    text += "The regions it changed:\n\n```cuda\n" + changed + (changed.ends_with('\n') ? "" : "\n") + "```\n\n";
+  }
+  return text;
+}
+
+}  // namespace hone

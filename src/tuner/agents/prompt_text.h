@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pieces of a prompt that are made from values: the device, a kernel's times and where it stands on the roofline,
+// why it failed, what was tried. Each is Markdown; empty means that there is nothing to say.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "hone/tuner/strategy.h"
+
+namespace hone {
+
+// Multiprocessors, memories, peaks, and what follows from them: bytes in flight for full bandwidth, ridge points.
+std::string DeviceText(const DeviceFacts& facts);
+
+// Time, floor and share of the floor for each timed shape.
+std::string TimesText(const Evaluation& evaluation);
+
+// Roofline position by shape, resources by kernel, rules of thumb that apply, findings of simulator or profiler.
+std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evaluation& evaluation);
+
+// Verdict, compiler or checker text (its first 10000 bytes, CuTeGen's bound), first mismatch, findings.
+std::string FailureText(const Evaluation& evaluation);
+
+// Every idea of the nodes below `known`, with its outcome.
+std::string LedgerText(const RunView& view, int64_t known);
+
+// Nodes beside the parent: idea, outcome, error, and the regions they changed against their own parents, as long as
+// `room` bytes last.
+using SourceOfNode = std::function<Result<std::string>(int64_t)>;
+std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent, int64_t known,
+                      const SourceOfNode& source, size_t room);
+
+std::string DimsLine(const Dims& dims);  // "d=128 rows=4"
+
+}  // namespace hone

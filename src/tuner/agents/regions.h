@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A candidate as named regions: the plan, the prelude, each kernel and each function. Plans name the regions they
+// change and coders return whole region bodies, so the text around an edit is the program's own and stays intact.
+// (Models that count lines themselves break what they edit: four in five of the compile errors in CuTeGen's published
+// runs are such damage.)
+//
+// Regions cover a source from its first byte to its last, in order. They are found by brackets and names, not by a
+// C++ parser; what is not understood becomes part of a `prelude` region.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/tuner/candidate.h"
+
+namespace hone {
+
+struct Region {
+  std::string name;  // plan | prelude | prelude-2 | … | a function's name, "name#2" for its next overload
+  std::string kind;  // plan | prelude | kernel | function
+  size_t begin = 0, end = 0;
+  std::string signature;  // kernel, function: its declaration's tokens, one space apart
+};
+
+std::vector<Region> SplitRegions(std::string_view source);
+// "plan, prelude, rms_norm (kernel), block_sum"
+std::string RegionList(const std::vector<Region>& regions);
+
+struct RegionBody {
+  std::string name;
+  std::string text;
+};
+struct RegionResult {
+  std::string source;   // empty when a body could not be put in place
+  std::string problem;  // unknown_region | region_twice
+  std::string detail;
+};
+// Puts bodies in the place of the regions they name.
+RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBody>& bodies);
+
+// Damage that no compiler is needed to see; empty problem: none found.
+struct StructureFault {
+  std::string problem;  // unbalanced_brackets | duplicate_definition | kernel_missing
+  std::string detail;   // with the line
+};
+StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan);
+
+}  // namespace hone

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The papers' own baselines, so that their comparisons can be repeated on equal terms:
+//   sample     best of K: every attempt is written from the seed, without feedback (STARK's sampling agent)
+//   reflexion  one agent that goes on from its last version, right or wrong, and reflects on it (STARK's)
+//   single     one agent that tests, profiles, plans and codes in one answer (Astra's)
+// All keep the best, as everything does here; that alone is more than the published reflexion does.
+#pragma once
+
+#include <memory>
+
+#include "hone/tuner/strategy.h"
+
+namespace hone {
+
+std::unique_ptr<Strategy> MakeSampleStrategy();
+std::unique_ptr<Strategy> MakeReflexionStrategy();
+std::unique_ptr<Strategy> MakeSingleStrategy();
+
+}  // namespace hone

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/strategies/chains.h"
+
+#include <map>
+
+#include "tuner/strategies/limits.h"
+
+namespace hone {
+
+std::vector<Chain> Chains(const Knowledge& run) {
+  std::vector<Chain> chains;
+  std::map<int64_t, size_t> chain_of;
+  for (int64_t id = 1; id < run.opened(); ++id) {
+    const RunNode& node = run.node(id);
+    if (node.origin != "reply") continue;
+    size_t index = chains.size();
+    if (const auto parent = chain_of.find(node.parent); node.purpose == "debug" && parent != chain_of.end()) {
+      index = parent->second;
+      ++chains[index].fixes;
+    } else {
+      chains.push_back({id, -1, 0, false, false});
+    }
+    chain_of[id] = index;
+    Chain& chain = chains[index];
+    chain.in_flight = !run.Knows(id);
+    if (chain.in_flight) continue;
+    if (Right(node)) chain.right = true;
+    if (Broken(node)) chain.source = id;
+  }
+  return chains;
+}
+
+int64_t StepsDone(const std::vector<Chain>& chains, int64_t fixes, int64_t generations) {
+  int64_t done = 0, failed = 0;
+  for (const Chain& chain : chains) {
+    if (chain.right) {
+      ++done;
+      failed = 0;
+    } else if (chain.Failed(fixes) && ++failed == generations) {
+      ++done;
+      failed = 0;
+    }
+  }
+  return done;
+}
+
+}  // namespace hone

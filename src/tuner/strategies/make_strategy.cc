@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The strategies by name.
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "hone/tuner/strategy.h"
+#include "tuner/core/toml_document.h"
+#include "tuner/strategies/baselines.h"
+#include "tuner/strategies/refine.h"
+#include "tuner/strategies/team.h"
+#include "tuner/strategies/tree.h"
+
+namespace hone {
+namespace {
+
+using Maker = std::unique_ptr<Strategy> (*)();
+constexpr std::array<std::pair<std::string_view, Maker>, 6> kStrategies{{{"refine", MakeRefineStrategy},
+                                                                         {"team", MakeTeamStrategy},
+                                                                         {"tree", MakeTreeStrategy},
+                                                                         {"sample", MakeSampleStrategy},
+                                                                         {"reflexion", MakeReflexionStrategy},
+                                                                         {"single", MakeSingleStrategy}}};
+
+}  // namespace
+
+std::vector<std::string> StrategyNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, make] : kStrategies) names.emplace_back(name);
+  return names;
+}
+
+Result<std::unique_ptr<Strategy>> MakeStrategy(std::string_view name) {
+  for (const auto& [known, make] : kStrategies) {
+    if (known == name) return make();
+  }
+  return Status::InvalidArgument(fmt::format("there is no strategy '{}'{}; there are {}", name,
+                                             Suggestion(name, StrategyNames()), fmt::join(StrategyNames(), ", ")));
+}
+
+}  // namespace hone

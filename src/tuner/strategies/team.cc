@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/strategies/team.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/strategies/chains.h"
+#include "tuner/strategies/limits.h"
+#include "tuner/strategies/settings.h"
+
+namespace hone {
+namespace {
+
+class TeamStrategy : public Strategy {
+ public:
+  std::string_view Name() const override { return "team"; }
+
+  std::optional<Action> Next(const Knowledge& run) const override {
+    const RunOptions& o = run.options();
+    const RunView& view = run.view();
+    if (view.seed_broken) return Close(run, "seed_broken");
+    if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
+    if (WholeSettingOf(o, "team.cases") > 0) {
+      if (!view.cases_asked) return CasesAction{{"tester", "team_test", o.temperature, false, false, {}}};
+      // Round one may be planned meanwhile; it is judged once the cases are frozen.
+      if (!o.blind_start && !(view.cases_read && view.CasesFrozen())) return std::nullopt;
+    }
+    const int64_t fixes = WholeSettingOf(o, "team.fixes"), rounds = WholeSettingOf(o, "team.rounds");
+    const std::vector<Chain> chains = Chains(run);
+    const int64_t done = StepsDone(chains, fixes, 1) / std::max<int64_t>(o.parallel, 1);
+    if (rounds > 0 && done >= rounds) return Close(run, "rounds_done");
+    if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
+
+    AttemptAction attempt;
+    attempt.incumbent = run.best();
+    for (const Chain& chain : chains) {
+      if (!chain.Mendable(fixes)) continue;
+      attempt.parent = chain.source;
+      attempt.purpose = "debug";
+      attempt.turns = {{"coder", "team_fix", o.temperature, false, false, {}}};
+      attempt.note = fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first);
+      return attempt;
+    }
+    attempt.parent = run.best();
+    // Without an evaluation there is nothing to analyse.
+    if (WholeSettingOf(o, "team.analyst") != 0 && run.known() > 0) {
+      attempt.turns.push_back({"analyst", "team_profile", o.temperature, true, true, {}});
+    }
+    attempt.turns.push_back({"planner", "team_plan", o.temperature, true, true, {}});
+    attempt.turns.push_back({"coder", "team_code", o.temperature, true, false, {}});
+    attempt.note = fmt::format("round {}", done + 1);
+    return attempt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeTeamStrategy() { return std::make_unique<TeamStrategy>(); }
+
+}  // namespace hone

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/strategies/tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "tuner/strategies/limits.h"
+#include "tuner/strategies/settings.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kMostShown = 8;  // of one kind of relative; the newest are kept
+
+// How near to right a failure is: what ran and was wrong is nearer than what did not compile.
+int Nearness(const RunNode& node) {
+  if (!node.evaluation) return 0;
+  switch (node.evaluation->verdict) {
+    case Verdict::kOk: return 9;
+    case Verdict::kWrongOutput: return 8;
+    case Verdict::kRuleViolation: return 7;
+    case Verdict::kTimedOut: return 6;
+    case Verdict::kCrashed: return 5;
+    case Verdict::kLaunchError: return 4;
+    case Verdict::kResourceLimit: return 3;
+    case Verdict::kCompileError: return 2;
+    default: return 1;
+  }
+}
+
+struct Growth {
+  std::vector<int64_t> children;  // opened, in order
+  int64_t in_flight = 0, failed = 0, right = 0;
+  bool mended = false;     // a repair of it is right
+  bool mending = false;    // a repair is in flight
+};
+
+class Tree {
+ public:
+  explicit Tree(const Knowledge& run) : run_(run), growth_(static_cast<size_t>(run.opened())) {
+    for (int64_t id = 1; id < run.opened(); ++id) {
+      const RunNode& node = run.node(id);
+      Growth& parent = growth_[static_cast<size_t>(node.parent)];
+      parent.children.push_back(id);
+      if (!run.Knows(id)) {
+        ++parent.in_flight;
+        parent.mending = parent.mending || node.purpose == "debug";
+      } else if (Right(node)) {
+        ++parent.right;
+        parent.mended = parent.mended || node.purpose == "debug";
+      } else {
+        ++parent.failed;
+      }
+    }
+  }
+
+  // STARK's eligible nodes.
+  std::vector<int64_t> Eligible() const {
+    const RunOptions& o = run_.options();
+    const auto most_failed = WholeSettingOf(o, "tree.dead_children");
+    std::vector<int64_t> eligible;
+    for (int64_t id = 1; id < run_.known(); ++id) {
+      const RunNode& node = run_.node(id);
+      const Growth& growth = growth_[static_cast<size_t>(id)];
+      if (node.source_hash.empty() || !node.evaluation || node.rejected) continue;
+      if (growth.failed >= most_failed && growth.right == 0) continue;  // a dead branch
+      if (!Right(node) && (growth.mended || growth.mending)) continue;
+      eligible.push_back(id);
+    }
+    const bool throttled =
+        static_cast<int64_t>(growth_[0].children.size()) >= WholeSettingOf(o, "tree.root_children");
+    if (!throttled || eligible.empty()) eligible.insert(eligible.begin(), 0);
+    return eligible;
+  }
+
+  bool Leaf(int64_t id) const { return growth_[static_cast<size_t>(id)].children.empty(); }
+  int64_t InFlight(int64_t id) const { return growth_[static_cast<size_t>(id)].in_flight; }
+
+  // The lowest score: the fastest right version, then the failure nearest to right.
+  int64_t Greedy(std::vector<int64_t> nodes) const {
+    const int64_t width = WholeSettingOf(run_.options(), "tree.width");
+    if (std::any_of(nodes.begin(), nodes.end(), [&](int64_t id) { return InFlight(id) < width; })) {
+      std::erase_if(nodes, [&](int64_t id) { return InFlight(id) >= width; });
+    }
+    return *std::max_element(nodes.begin(), nodes.end(), [&](int64_t a, int64_t b) {
+      const RunNode &x = run_.node(a), &y = run_.node(b);
+      const double fast_x = Right(x) || a == 0 ? x.speedup.value_or(0) : -1;
+      const double fast_y = Right(y) || b == 0 ? y.speedup.value_or(0) : -1;
+      if (fast_x != fast_y) return fast_x < fast_y;
+      return Nearness(x) < Nearness(y);  // of equals the first stays, so the newest comes first below
+    });
+  }
+
+  // Known children of a node, or of each of several; the newest kMostShown.
+  std::vector<int64_t> Children(const std::vector<int64_t>& of) const {
+    std::vector<int64_t> found;
+    for (const int64_t id : of) {
+      for (const int64_t child : growth_[static_cast<size_t>(id)].children) {
+        if (run_.Knows(child)) found.push_back(child);
+      }
+    }
+    std::sort(found.begin(), found.end());
+    if (found.size() > kMostShown) found.erase(found.begin(), found.end() - kMostShown);
+    return found;
+  }
+  std::vector<int64_t> Siblings(int64_t id) const {
+    if (id == 0) return {};
+    std::vector<int64_t> siblings = Children({run_.node(id).parent});
+    std::erase(siblings, id);
+    return siblings;
+  }
+  std::vector<int64_t> Leaders(int64_t most) const {
+    std::vector<int64_t> right;
+    for (int64_t id = 1; id < run_.known(); ++id) {
+      if (Right(run_.node(id)) && run_.node(id).speedup) right.push_back(id);
+    }
+    std::stable_sort(right.begin(), right.end(),
+                     [&](int64_t a, int64_t b) { return *run_.node(a).speedup > *run_.node(b).speedup; });
+    if (static_cast<int64_t>(right.size()) > most) right.resize(static_cast<size_t>(most));
+    return right;
+  }
+
+ private:
+  const Knowledge& run_;
+  std::vector<Growth> growth_;
+};
+
+// The seed, then the others without repeats.
+std::vector<int64_t> Window(const std::vector<std::vector<int64_t>>& parts) {
+  std::vector<int64_t> window{0};
+  for (const std::vector<int64_t>& part : parts) {
+    for (const int64_t id : part) {
+      if (std::find(window.begin(), window.end(), id) == window.end()) window.push_back(id);
+    }
+  }
+  return window;
+}
+
+class TreeStrategy : public Strategy {
+ public:
+  std::string_view Name() const override { return "tree"; }
+
+  std::optional<Action> Next(const Knowledge& run) const override {
+    const RunOptions& o = run.options();
+    if (run.view().seed_broken) return Close(run, "seed_broken");
+    if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
+    if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
+
+    const Tree tree(run);
+    const std::vector<int64_t> eligible = tree.Eligible();
+    std::vector<int64_t> leaves;
+    for (const int64_t id : eligible) {
+      if (tree.Leaf(id)) leaves.push_back(id);
+    }
+    Rng rng = DrawsFor(o, run.opened());
+    const bool explore = rng.Uniform() < SettingOf(o, "tree.epsilon") && !leaves.empty();
+    const int64_t chosen = explore ? leaves[rng.Below(leaves.size())]
+                                   : tree.Greedy({eligible.rbegin(), eligible.rend()});
+    AttemptAction attempt;
+    attempt.parent = chosen;
+    attempt.incumbent = run.best();
+    attempt.note = fmt::format("{} node {} of {} eligible, {} of them leaves", explore ? "explores" : "exploits", chosen,
+                               eligible.size(), leaves.size());
+    if (chosen != 0 && Broken(run.node(chosen))) {
+      attempt.purpose = "debug";
+      attempt.turns = {{"debugger", "tree_debug", SettingOf(o, "tree.debug_temperature"), false, false,
+                        Window({tree.Siblings(chosen)})}};
+      return attempt;
+    }
+    const std::vector<int64_t> children = tree.Children({chosen});
+    attempt.turns = {
+        {"planner", "tree_plan", SettingOf(o, "tree.plan_temperature"), true, true,
+         Window({children, tree.Leaders(WholeSettingOf(o, "tree.leaders"))})},
+        {"coder", "tree_code", SettingOf(o, "tree.code_temperature"), false, false,
+         Window({children, tree.Children(tree.Siblings(chosen))})}};
+    return attempt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeTreeStrategy() { return std::make_unique<TreeStrategy>(); }
+
+}  // namespace hone
