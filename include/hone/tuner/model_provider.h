@@ -81,6 +81,9 @@ class ModelProvider {
   virtual std::string Name() const = 0;
   virtual Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                                       std::stop_token stop) = 0;
+  // Why costs of its replies may be unknown, a sentence; empty when they never are. A limit in dollars cannot hold
+  // where this says something.
+  virtual std::string CostCaveat() const { return ""; }
 };
 
 // What the providers need from the program. Nothing here is read from the process's own environment.

@@ -61,6 +61,9 @@ class ExecProvider : public ModelProvider {
       : command_(std::move(command)), environment_(std::move(environment)), redactor_(SecretsOf(environment_)) {}
 
   std::string Name() const override { return "exec"; }
+  std::string CostCaveat() const override {
+    return "a command's replies cost what they say in \"cost_usd\", if they do";
+  }
 
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                               std::stop_token stop) override {

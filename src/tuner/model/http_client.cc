@@ -176,7 +176,10 @@ Result<HttpResponse> HttpPost(const HttpRequest& request, const HttpEvents& even
       response.end = deadline.end;
       return response;
     }
-    if (events.on_tick) events.on_tick();
+    if (events.on_tick && !events.on_tick()) {
+      response.end = HttpEnd::kStopped;
+      return response;
+    }
     const int wait_ms = std::clamp(static_cast<int>((deadline.at - now) * 1e3) + 1, 1, 100);
     curl->multi_poll(handles.multi, nullptr, 0, wait_ms, nullptr);
   }

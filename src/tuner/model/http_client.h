@@ -52,7 +52,7 @@ struct HttpResponse {
 struct HttpEvents {
   // A piece of the body, as it came; status and headers are known. False: read no further.
   std::function<bool(const HttpResponse&, std::string_view)> on_bytes;
-  std::function<void()> on_tick;  // ten times a second or so, for progress
+  std::function<bool()> on_tick;  // ten times a second or so. False: read no further
 };
 
 // Blocks. Any number of threads may post at once; the callbacks run on the caller's. Every end is a value; a Status

@@ -11,9 +11,8 @@
 #include <mutex>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "tuner/model/endpoint.h"
-#include "tuner/model/prices.h"
+#include "tuner/model/endpoint_setup.h"
+#include "tuner/model/utf8.h"
 
 namespace hone {
 namespace {
@@ -32,12 +31,12 @@ struct Attempt {
 
 class HttpProvider : public ModelProvider {
  public:
-  HttpProvider(std::unique_ptr<ChatWire> wire, Endpoint endpoint, HttpRequest base, std::optional<Price> price,
-               int max_retries, double request_seconds, HttpProviderHooks hooks)
+  HttpProvider(std::unique_ptr<ChatWire> wire, EndpointSetup setup, int max_retries, double request_seconds,
+               HttpProviderHooks hooks)
       : wire_(std::move(wire)),
-        endpoint_(std::move(endpoint)),
-        base_(std::move(base)),
-        price_(std::move(price)),
+        endpoint_(std::move(setup.endpoint)),
+        base_(std::move(setup.request)),
+        price_(std::move(setup.price)),
         max_retries_(max_retries),
         request_seconds_(request_seconds),
         hooks_(std::move(hooks)),
@@ -51,54 +50,37 @@ class HttpProvider : public ModelProvider {
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                               std::stop_token stop) override {
     const Stopwatch watch;
-    const double limit =
-        request_seconds_ > 0 ? std::min(request_seconds_, request.limit_seconds) : request.limit_seconds;
-    WireAllowances allowances = Learnt();
-    ModelReply reply;
     Spending spending;
-    for (int failures = 0;;) {
-      HttpRequest http = base_;
-      http.body = wire_->Body(request, endpoint_.model, allowances);
-      http.total_seconds = limit - watch.Seconds();
-      HONE_ASSIGN_OR_RETURN(Attempt attempt, Try(http, progress, watch, stop));
-      if (attempt.response.end == HttpEnd::kCancelled) return Cancelled();
-      if (attempt.response.status > 0) reached_ = true;
-      if (IsReply(attempt)) {
-        spending.Add(attempt.reply, request);
-        Finish(attempt.reply, spending, watch.Seconds(), reply);
-        return reply;
-      }
-      if (attempt.response.end == HttpEnd::kOutOfTime) return OutOfTime(limit, reply.notes);
-      if (const auto next = Conceded(attempt, allowances, request)) {
-        allowances = *next;
-        continue;
-      }
-      const AttemptFailure failure = FailureOf(http, attempt);
-      spending.Discard(attempt, request);
-      if (!failure.retry) return failure.status;
-      reply.notes.push_back(failure.status.message());
-      if (++failures > max_retries_) {
-        return Status(failure.status.code(), fmt::format("{}; given up after {} attempt{}{}", failure.status.message(),
-                                                         failures, failures == 1 ? "" : "s", spending.Lost()));
-      }
-      const double wait = failure.wait_seconds ? *failure.wait_seconds : Backoff(failures);
-      if (watch.Seconds() + wait >= limit) {
-        return Status(failure.status.code(),
-                      fmt::format("{}; it is to be asked again in {:.0f} s at the earliest, and {:.0f} s are left of "
-                                  "this request's {:.0f}",
-                                  failure.status.message(), wait, std::max(0.0, limit - watch.Seconds()), limit));
-      }
-      if (progress) {
-        progress({watch.Seconds(), 0,
-                  fmt::format("{}; asking again in {:.1f} s ({} of {})", failure.status.message(), wait, failures,
-                              max_retries_)});
-      }
-      if (!hooks_.sleep(wait, stop)) return Cancelled();
+    std::vector<std::string> notes;
+    Result<StreamedReply> streamed = Ask(request, progress, watch, std::move(stop), spending, notes);
+    if (!streamed.ok()) {
+      const Status status(streamed.status().code(), streamed.status().message() + spending.Lost());
+      std::lock_guard lock(mutex_);
+      unpaid_.Merge(spending);
+      return status;
     }
+    {
+      std::lock_guard lock(mutex_);
+      spending.Merge(std::exchange(unpaid_, {}));
+    }
+    ModelReply reply = MakeReply(*streamed, spending);
+    reply.notes = std::move(notes);
+    reply.seconds = watch.Seconds();
+    return reply;
+  }
+
+  std::string CostCaveat() const override {
+    if (!price_) {
+      return fmt::format("the price of {}{} is not known; --prices names a file with it", endpoint_.Name(),
+                         endpoint_.own_service ? "" : " at " + endpoint_.base_url);
+    }
+    if (price_->up_to_input == 0) return "";
+    return fmt::format("the price of {} is known for prompts of at most {} tokens", endpoint_.Name(),
+                       price_->up_to_input);
   }
 
  private:
-  // What all attempts of one request cost.
+  // What attempts cost.
   struct Spending {
     TokenUsage total, discarded;
     int64_t cached_input = 0;
@@ -107,11 +89,11 @@ class HttpProvider : public ModelProvider {
     void Add(const StreamedReply& reply, const ModelRequest& request) {
       int64_t input = 0;
       for (const ModelMessage& m : request.messages) input += EstimateTokens(m.text);
-      total.estimated = total.estimated || !reply.input_tokens || !reply.output_tokens;
       input = reply.input_tokens.value_or(input);
+      total.estimated = total.estimated || !reply.input_tokens || !reply.output_tokens;
       total.input += input;
-      longest_input = std::max(longest_input, input);
       total.output += reply.output_tokens.value_or(reply.TokensSoFar());
+      longest_input = std::max(longest_input, input);
       cached_input += reply.cached_input_tokens;
     }
     // A broken-off answer is paid for as far as it had come. One that never began is taken to be free.
@@ -127,12 +109,67 @@ class HttpProvider : public ModelProvider {
       discarded.output += total.output - before.output;
       discarded.estimated = true;
     }
+    void Merge(const Spending& other) {
+      for (const auto& [mine, theirs] : {std::pair(&total, &other.total), {&discarded, &other.discarded}}) {
+        mine->input += theirs->input;
+        mine->output += theirs->output;
+        mine->estimated = mine->estimated || theirs->estimated;
+      }
+      cached_input += other.cached_input;
+      longest_input = std::max(longest_input, other.longest_input);
+    }
     std::string Lost() const {
       if (discarded.input + discarded.output == 0) return "";
       return fmt::format("; about {} tokens in and {} out were spent on broken-off answers", discarded.input,
                          discarded.output);
     }
   };
+
+  // The loop of attempts. `notes` gets a sentence for each that failed.
+  Result<StreamedReply> Ask(const ModelRequest& request, const ModelProgressSink& progress, const Stopwatch& watch,
+                            std::stop_token stop, Spending& spending, std::vector<std::string>& notes) {
+    const double limit =
+        request_seconds_ > 0 ? std::min(request_seconds_, request.limit_seconds) : request.limit_seconds;
+    WireAllowances allowances = Learnt();
+    for (int failures = 0;;) {
+      HttpRequest http = base_;
+      http.body = wire_->Body(request, endpoint_.model, allowances);
+      http.total_seconds = limit - watch.Seconds();
+      HONE_ASSIGN_OR_RETURN(Attempt attempt, Try(http, progress, watch, stop));
+      if (attempt.response.status > 0) reached_ = true;
+      if (IsReply(attempt)) {
+        spending.Add(attempt.reply, request);
+        return std::move(attempt.reply);
+      }
+      if (const auto next = Conceded(attempt, allowances, request)) {
+        allowances = *next;
+        continue;
+      }
+      spending.Discard(attempt, request);
+      if (attempt.response.end == HttpEnd::kCancelled) return Cancelled();
+      if (attempt.response.end == HttpEnd::kOutOfTime) return OutOfTime(limit, notes);
+      const AttemptFailure failure = FailureOf(http, attempt);
+      const std::string& what = failure.status.message();
+      if (!failure.retry) return failure.status;
+      notes.push_back(what);
+      if (++failures > max_retries_) {
+        return Status(failure.status.code(),
+                      fmt::format("{}; given up after {} attempt{}", what, failures, failures == 1 ? "" : "s"));
+      }
+      const double wait = failure.wait_seconds ? *failure.wait_seconds : Backoff(failures);
+      if (watch.Seconds() + wait >= limit) {
+        return Status(failure.status.code(),
+                      fmt::format("{}; it is to be asked again in {:.0f} s at the earliest, and {:.0f} s are left of "
+                                  "this request's {:.0f}",
+                                  what, wait, std::max(0.0, limit - watch.Seconds()), limit));
+      }
+      if (progress) {
+        progress({watch.Seconds(), 0,
+                  fmt::format("{}; asking again in {:.1f} s ({} of {})", what, wait, failures, max_retries_)});
+      }
+      if (!hooks_.sleep(wait, stop)) return Cancelled();
+    }
+  }
 
   Status Cancelled() const { return Status::Cancelled("stopped while asking " + endpoint_.Name()); }
 
@@ -184,12 +221,16 @@ class HttpProvider : public ModelProvider {
       // After the end, an error or nonsense there is nothing to wait for.
       return !attempt.too_long && !attempt.reply.ended && !attempt.reply.error && attempt.reply.malformed.empty();
     };
+    std::optional<double> complete;  // when the last word was seen
     events.on_tick = [&] {
-      if (!progress || watch.Seconds() < shown + kProgressSeconds) return;
+      if (attempt.reply.whole() && !complete) complete = watch.Seconds();
+      if (complete && watch.Seconds() > *complete + hooks_.trailer_seconds) return false;
+      if (!progress || watch.Seconds() < shown + kProgressSeconds) return true;
       shown = watch.Seconds();
       progress(
           {shown, attempt.reply.TokensSoFar(),
            fmt::format("{} {}", endpoint_.Name(), attempt.reply.TokensSoFar() > 0 ? "is answering" : "is thinking")});
+      return true;
     };
     HONE_ASSIGN_OR_RETURN(attempt.response, HttpPost(http, events, stop));
     if (body == Body::kStream && attempt.response.end != HttpEnd::kStopped) parser.Finish(read);
@@ -256,17 +297,20 @@ class HttpProvider : public ModelProvider {
     return found == response.headers.end() ? std::nullopt : ParseRetryAfter(found->second, hooks_.unix_now());
   }
 
-  void Finish(StreamedReply& streamed, const Spending& spending, double seconds, ModelReply& reply) const {
+  ModelReply MakeReply(StreamedReply& streamed, const Spending& spending) const {
+    ModelReply reply;
     reply.text = endpoint_.redactor.Text(std::move(streamed.text));
     reply.finish = streamed.finish.value_or(FinishReason::kStop);
     reply.usage = spending.total;
     reply.discarded = spending.discarded;
     reply.provider = endpoint_.provider;
-    reply.model = endpoint_.redactor.Message(streamed.model.empty() ? endpoint_.model : streamed.model.substr(0, 200));
-    reply.seconds = seconds;
+    reply.model = endpoint_.redactor.Message(streamed.model.empty() ? endpoint_.model
+                                                                    : RepairUtf8(streamed.model.substr(0, 200)));
     reply.cost_known = price_ && (price_->up_to_input == 0 || spending.longest_input <= price_->up_to_input);
-    if (reply.cost_known)
+    if (reply.cost_known) {
       reply.cost_usd = CostUsd(*price_, reply.usage.input, spending.cached_input, reply.usage.output);
+    }
+    return reply;
   }
 
   const std::unique_ptr<ChatWire> wire_;
@@ -277,66 +321,11 @@ class HttpProvider : public ModelProvider {
   const double request_seconds_;
   const HttpProviderHooks hooks_;
   std::atomic<bool> reached_ = false;
-  std::mutex mutex_;  // rng_, allowances_
+  std::mutex mutex_;  // what follows
   Rng rng_;
   WireAllowances allowances_;
+  Spending unpaid_;  // of requests that failed: the next reply carries it, so that budgets see it
 };
-
-std::optional<std::string> Variable(const std::vector<std::string>& environment, std::string_view name) {
-  for (const std::string& entry : environment) {
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
-      return entry.substr(name.size() + 1);
-    }
-  }
-  return std::nullopt;
-}
-
-std::string FirstVariable(const std::vector<std::string>& environment, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (const auto value = Variable(environment, name); value && !value->empty()) return *value;
-  }
-  return "";
-}
-
-Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOptions& options, Endpoint& endpoint) {
-  // A key belongs to one service: to any other address goes only a key that the user named for it.
-  endpoint.key_variable = !model.key_variable.empty()     ? model.key_variable
-                          : !options.key_variable.empty() ? options.key_variable
-                          : endpoint.own_service          ? wire.DefaultKeyVariable()
-                                                          : "";
-  if (endpoint.key_variable.empty()) return Status::Ok();
-  endpoint.key = Variable(options.environment, endpoint.key_variable).value_or("");
-  const size_t first = endpoint.key.find_first_not_of(" \t\r\n");
-  endpoint.key = first == std::string::npos
-                     ? ""
-                     : endpoint.key.substr(first, endpoint.key.find_last_not_of(" \t\r\n") - first + 1);
-  if (endpoint.key.empty()) {
-    return Status::InvalidArgument(fmt::format(
-        "{} needs a key, and the environment variable {} is {}; set it, name another variable with --key-env, or "
-        "another endpoint with --base-url",
-        endpoint.Name(), endpoint.key_variable,
-        Variable(options.environment, endpoint.key_variable) ? "empty" : "not set"));
-  }
-  for (const char c : endpoint.key) {
-    if (static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 127) {
-      return Status::InvalidArgument(
-          fmt::format("the key in {} holds a blank, a line break or another character that no key has; set it again",
-                      endpoint.key_variable));
-    }
-  }
-  return Status::Ok();
-}
-
-Result<std::optional<Price>> FindPrice(const Endpoint& endpoint, const ProviderOptions& options) {
-  if (!options.prices_file.empty()) {
-    HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(options.prices_file, 1 << 20));
-    HONE_ASSIGN_OR_RETURN(PriceTable table, PriceTable::Parse(text, options.prices_file));
-    if (const Price* price = table.Find(endpoint.Name())) return std::optional(*price);
-  }
-  // The built-in prices are those of the services themselves; a model of the same name elsewhere has another.
-  const Price* price = endpoint.own_service ? PriceTable::BuiltIn().Find(endpoint.Name()) : nullptr;
-  return price == nullptr ? std::optional<Price>() : std::optional(*price);
-}
 
 }  // namespace
 
@@ -358,35 +347,9 @@ HttpProviderHooks SystemHooks() {
 
 Result<std::unique_ptr<ModelProvider>> MakeHttpProvider(std::unique_ptr<ChatWire> wire, const ServiceModel& model,
                                                         const ProviderOptions& options, HttpProviderHooks hooks) {
-  Endpoint endpoint;
-  endpoint.provider = wire->Provider();
-  endpoint.model = model.name;
-  endpoint.base_url = model.base_url;
-  if (endpoint.base_url.empty() && !options.base_url.empty()) {
-    HONE_ASSIGN_OR_RETURN(endpoint.base_url, NormalizeBaseUrl(options.base_url, endpoint.provider));
-  }
-  if (endpoint.base_url.empty()) endpoint.base_url = wire->DefaultBaseUrl();
-  endpoint.own_service = HostOf(endpoint.base_url) == HostOf(wire->DefaultBaseUrl());
-  endpoint.url = wire->Url(endpoint.base_url);
-  HONE_RETURN_IF_ERROR(FindKey(*wire, model, options, endpoint));
-  endpoint.redactor = Redactor({endpoint.key});
-  HONE_ASSIGN_OR_RETURN(std::optional<Price> price, FindPrice(endpoint, options));
-
-  HttpRequest base;
-  base.url = endpoint.url;
-  base.headers = wire->Headers(endpoint.key);
-  base.connect_seconds = options.connect_seconds;
-  base.first_byte_seconds = options.first_byte_seconds;
-  base.stall_seconds = options.stall_seconds;
-  if (!IsLoopback(HostOf(endpoint.url))) {
-    base.proxy = endpoint.url.starts_with("https://")
-                     ? FirstVariable(options.environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
-                     : FirstVariable(options.environment, {"http_proxy", "all_proxy", "ALL_PROXY"});
-    base.no_proxy = FirstVariable(options.environment, {"no_proxy", "NO_PROXY"});
-  }
-  return std::unique_ptr<ModelProvider>(
-      std::make_unique<HttpProvider>(std::move(wire), std::move(endpoint), std::move(base), std::move(price),
-                                     options.max_retries, options.request_seconds, std::move(hooks)));
+  HONE_ASSIGN_OR_RETURN(EndpointSetup setup, SetUpEndpoint(*wire, model, options));
+  return std::unique_ptr<ModelProvider>(std::make_unique<HttpProvider>(
+      std::move(wire), std::move(setup), options.max_retries, options.request_seconds, std::move(hooks)));
 }
 
 }  // namespace hone

@@ -24,11 +24,13 @@ struct HttpProviderHooks {
   std::function<bool(double seconds, std::stop_token stop)> sleep;
   uint64_t seed = 0;  // of the jitter
   BackoffOptions backoff;
+  // How long after a reply's last word its token counts and its end are waited for: some servers send neither and
+  // keep the connection.
+  double trailer_seconds = 5;
 };
 HttpProviderHooks SystemHooks();
 
-// Finds key, endpoint, proxy and price. kInvalidArgument for a missing key of the provider's own service, for a key
-// that no header can carry, for a wrong URL; what `options.prices_file` holds wrong.
+// Errors as SetUpEndpoint (endpoint_setup.h).
 Result<std::unique_ptr<ModelProvider>> MakeHttpProvider(std::unique_ptr<ChatWire> wire, const ServiceModel& model,
                                                         const ProviderOptions& options, HttpProviderHooks hooks);
 

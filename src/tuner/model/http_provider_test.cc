@@ -95,6 +95,7 @@ TEST_P(BothServices, AnAnswerIsReadWithItsCounts) {
   EXPECT_EQ(reply.provider, rig.kind);
   EXPECT_THAT(reply.model, HasSubstr("-test-1"));
   EXPECT_FALSE(reply.cost_known) << "no price is known for a model at another address";
+  EXPECT_THAT(rig.provider().CostCaveat(), AllOf(HasSubstr(rig.server.Url()), HasSubstr("--prices")));
   EXPECT_TRUE(reply.notes.empty());
 }
 
@@ -147,6 +148,22 @@ TEST_P(BothServices, AWholeReplyWhereAStreamWasAskedForIsTaken) {
   const ModelReply reply = rig.Ask().value();
   EXPECT_EQ(reply.text, "all at once");
   EXPECT_EQ(reply.usage.output, 4);
+}
+
+TEST_P(BothServices, AServerThatKeepsTheConnectionAfterTheLastWordIsNotWaitedFor) {
+  rig.options.stall_seconds = 1000;
+  rig.options.first_byte_seconds = 1000;
+  rig.hooks.trailer_seconds = 0.05;
+  const std::string whole = rig.Says({"all of it"});
+  // What follows the last word: openai's counts and end, anthropic's end.
+  const size_t rest =
+      rig.kind == "openai" ? whole.rfind("data:", whole.find("\"choices\":[],")) : whole.find("event: message_stop");
+  rig.server.Answer(ThenHang(Stream(whole.substr(0, rest), 0, false)));
+  const ModelReply reply = rig.Ask().value();
+  EXPECT_EQ(reply.text, "all of it");
+  if (rig.kind == "openai") {
+    EXPECT_TRUE(reply.usage.estimated) << "the counts come after the last word";
+  }
 }
 
 TEST_P(BothServices, TokensAreCountedWhileTheyCome) {
@@ -298,6 +315,20 @@ TEST_P(BothServices, ABrokenOffReplyIsThrownAwayAndItsTokensAreCounted) {
   EXPECT_GE(reply.discarded.output, 2 * 2);
   if (rig.kind == "anthropic") {
     EXPECT_EQ(reply.discarded.input % 1000, 0);
+  }
+}
+
+TEST_P(BothServices, WhatAFailedRequestSpentIsCarriedByTheNextReply) {
+  rig.options.max_retries = 0;
+  rig.server.Answer(Stream(Beginning(rig), 0, false));
+  const Status status = rig.Ask().status();
+  EXPECT_THAT(status.message(),
+              AllOf(HasSubstr("after 1 attempt;"), HasSubstr("2 out were spent on broken-off answers")));
+  for (const int64_t discarded : {2, 0}) {
+    rig.server.Answer(Stream(rig.Says({"whole"})));
+    const ModelReply reply = rig.Ask().value();
+    EXPECT_EQ(reply.discarded.output, discarded);
+    EXPECT_EQ(reply.usage.output, 200 + discarded);
   }
 }
 
@@ -497,6 +528,15 @@ TEST_P(BothServices, AKeyGoesOnlyToTheServiceItBelongsTo) {
   EXPECT_EQ(rig.server.Requests()[0].headers.count("authorization"), 0u);
   EXPECT_EQ(rig.server.Requests()[0].headers.count("x-api-key"), 0u);
 
+  // The service's own name over plain http is not the service. The request goes to the proxy, so that it is seen.
+  Rig plain(GetParam());
+  plain.options.environment = {standard + "=" + kKey, "http_proxy=" + plain.server.Url()};
+  plain.options.key_variable = "";
+  plain.options.base_url = rig.kind == "openai" ? "http://api.openai.com/v1" : "http://api.anthropic.com";
+  plain.server.Answer(Stream(rig.Says({"x"})));
+  ASSERT_TRUE(plain.Ask().ok());
+  EXPECT_EQ(plain.server.Requests()[0].headers.count(rig.kind == "openai" ? "authorization" : "x-api-key"), 0u);
+
   rig.options.base_url = "";
   rig.options.environment = {};
   const auto make = [&] {
@@ -531,7 +571,9 @@ TEST_P(BothServices, CostIsComputedFromTheTableOrSaidToBeUnknown) {
   EXPECT_TRUE(reply.cost_known);
   // 600 fresh, 400 cached, 200 out: 600 * 2 + 400 * 0.5 + 200 * 10 = 3400 millionths.
   EXPECT_DOUBLE_EQ(reply.cost_usd, 3400e-6);
+  EXPECT_EQ(rig.provider().CostCaveat(), "");
   write("up_to_input = 999\n");
+  EXPECT_THAT(rig.provider().CostCaveat(), HasSubstr("at most 999 tokens"));
   rig.server.Answer(Stream(rig.Says({"x"})));
   reply = rig.Ask().value();
   EXPECT_FALSE(reply.cost_known);

@@ -44,6 +44,7 @@ class MailboxProvider : public ModelProvider {
       : directory_(std::move(directory)), poll_seconds_(poll_seconds) {}
 
   std::string Name() const override { return "mailbox"; }
+  std::string CostCaveat() const override { return "what an answer from a mailbox costs is not known"; }
 
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                               std::stop_token stop) override {
@@ -126,6 +127,7 @@ class MailboxProvider : public ModelProvider {
     HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, int64_t{64} << 20));
     ModelReply reply;
     reply.provider = "mailbox";
+    reply.cost_known = false;
     reply.seconds = seconds;
     for (const ModelMessage& m : request.messages) reply.usage.input += EstimateTokens(m.text);
     reply.usage.output = EstimateTokens(text);

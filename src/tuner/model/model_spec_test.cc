@@ -100,6 +100,7 @@ TEST(RoleProvider, EachRoleAsksItsOwnModel) {
   std::unique_ptr<ModelProvider> provider =
       MakeProvider("planner=exec:echo plan\ncoder=exec:echo code\n\nexec:echo rest", options).value();
   EXPECT_EQ(provider->Name(), "coder=exec, planner=exec, others=exec");
+  EXPECT_THAT(provider->CostCaveat(), AllOf(HasSubstr("planner: a command"), HasSubstr("others: a command")));
   const auto ask = [&](const char* role) {
     ModelRequest request;
     request.role = role;

@@ -33,6 +33,17 @@ class RoleProvider : public ModelProvider {
     return provider->Complete(request, progress, std::move(stop));
   }
 
+  std::string CostCaveat() const override {
+    std::string caveat;
+    const auto add = [&](const std::string& role, const ModelProvider& provider) {
+      const std::string one = provider.CostCaveat();
+      if (!one.empty()) caveat += fmt::format("{}{}: {}", caveat.empty() ? "" : "; ", role, one);
+    };
+    for (const auto& [role, provider] : by_role_) add(role, *provider);
+    if (fallback_) add("others", *fallback_);
+    return caveat;
+  }
+
  private:
   const std::map<std::string, std::unique_ptr<ModelProvider>> by_role_;
   const std::unique_ptr<ModelProvider> fallback_;
