@@ -51,9 +51,10 @@ class StepLine {
     if (!wanted_ || now - last_ < (terminal_ ? 0.2 : 30)) return;
     last_ = now;
     const std::string what =
-        step.validating ? "validating" : fmt::format("step, loss {:.4f}", step.loss);
-    fmt::print(stderr, "{}epoch {} of {}, {} of {} {}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_,
-               step.step + 1, step.steps, what, terminal_ ? "" : "\n");
+        step.validating ? fmt::format("validating {} of {}", step.step + 1, step.steps)
+                        : fmt::format("step {} of {}, loss {:.4f}", step.step + 1, step.steps, step.loss);
+    fmt::print(stderr, "{}epoch {} of {}, {}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_, what,
+               terminal_ ? "" : "\n");
     std::fflush(stderr);
     shown_ = terminal_;
   }

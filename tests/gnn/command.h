@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs `hone-gnn` as a user would.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+
+namespace hone::gnn {
+
+struct Outcome {
+  int status = -1;
+  std::string out, err;
+};
+
+class HoneGnn : public testing::Test {
+ protected:
+  // 1,500 nodes: an epoch takes some tens of milliseconds.
+  static constexpr const char* kGraph = "synthetic:arxiv?nodes=1500&seed=1";
+
+  static std::vector<std::string> Arguments(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), HONE_BINARY_DIR "/bin/hone-gnn");
+    return arguments;
+  }
+  Outcome Run(std::vector<std::string> arguments) {
+    SubprocessOptions options;
+    options.argv = Arguments(std::move(arguments));
+    options.environment = {"PATH=/usr/bin:/bin"};
+    options.limit_seconds = 300;
+    Result<SubprocessResult> result = RunSubprocess(options);
+    EXPECT_TRUE(result.ok()) << result.status().message();
+    if (!result.ok()) return {};
+    EXPECT_EQ(result->exit.signal, 0) << result->exit.Describe();
+    return {result->exit.exit_status, result->out, result->err};
+  }
+  // A training of kGraph that is small enough for tests; `more` is added.
+  Outcome Train(std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train", kGraph, "--fanout", "4,4", "--hidden", "16", "--batch", "128",
+                                          "--lr",  "0.01", "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Run(arguments);
+  }
+  TemporaryDirectory scratch_ = std::move(MakeTemporaryDirectory()).value();
+};
+
+}  // namespace hone::gnn

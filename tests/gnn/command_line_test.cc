@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hone-gnn train`, `infer` and `bench epoch` as a user types them: results, exit statuses, JSON, and what bad input
+// is told.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
+
+#include "gnn/infer/npy.h"
+#include "tests/gnn/command.h"
+
+namespace hone::gnn {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::vector<json> Lines(const std::string& text) {
+  std::vector<json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+TEST_F(HoneGnn, TrainsAndTellsEachEpoch) {
+  const Outcome outcome = Train({"--epochs", "3", "--json", "--checkpoint", scratch_ / "run"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::vector<json> lines = Lines(outcome.out);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0].at("event"), "start");
+  EXPECT_EQ(lines[0].at("nodes"), 1500);
+  EXPECT_EQ(lines[0].at("layers"), 2);
+  for (int e = 0; e < 3; ++e) {
+    const json& epoch = lines[static_cast<size_t>(e) + 1];
+    EXPECT_EQ(epoch.at("epoch"), e);
+    EXPECT_GT(epoch.at("loss").get<double>(), 0);
+    EXPECT_GE(epoch.at("valid_accuracy").get<double>(), 0);
+    EXPECT_GT(epoch.at("sampled_edges").get<int64_t>(), 0);
+    const json& seconds = epoch.at("seconds");
+    EXPECT_EQ(seconds.at("transfer"), 0.0);  // the CPU moves nothing
+    for (const char* part : {"wall", "train", "sample", "slice", "compute", "exposed", "evaluate", "cpu"}) {
+      EXPECT_GE(seconds.at(part).get<double>(), 0) << part;
+    }
+    EXPECT_LE(seconds.at("compute").get<double>() + seconds.at("exposed").get<double>(),
+              seconds.at("train").get<double>() + 1e-3);
+  }
+  EXPECT_EQ(lines[4].at("end"), "finished");
+  EXPECT_EQ(lines[4].at("checkpoint"), scratch_ / "run/last.safetensors");
+  EXPECT_TRUE(FileExists(scratch_ / "run/best.safetensors"));
+}
+
+TEST_F(HoneGnn, PrintsATableForPeople) {
+  const Outcome outcome = Train({"--epochs", "2", "--eval-every", "2"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("exposed"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n    1 "));
+  EXPECT_THAT(outcome.out, HasSubstr("Best validation accuracy"));
+  EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos);  // no terminal, no control sequences
+  EXPECT_TRUE(outcome.err.empty()) << outcome.err;
+}
+
+TEST_F(HoneGnn, InfersFromSamplesAndExactly) {
+  ASSERT_EQ(Train({"--epochs", "2", "--checkpoint", scratch_ / "run"}).status, 0);
+  const std::string classes = scratch_ / "classes.npy", probabilities = scratch_ / "probabilities.npy";
+  const Outcome all = Run({"infer", kGraph, scratch_ / "run", "--full", "--nodes", "all", "--output", classes, "--json"});
+  ASSERT_EQ(all.status, 0) << all.err;
+  const json exact = json::parse(all.out);
+  EXPECT_EQ(exact.at("inference"), "exact");
+  EXPECT_EQ(exact.at("nodes"), 1500);
+  for (const char* split : {"nodes", "train", "valid", "test"}) {
+    EXPECT_GE(exact.at("accuracy").at(split).get<double>(), 0) << split;
+  }
+  EXPECT_EQ(ReadNodeList(classes, 40)->size(), 1500u);  // every entry is one of the 40 classes
+
+  const Outcome sampled = Run({"infer", kGraph, scratch_ / "run", "--fanout", "20,20", "--nodes", "test", "--output",
+                               probabilities, "--probabilities", "--json"});
+  ASSERT_EQ(sampled.status, 0) << sampled.err;
+  const json test = json::parse(sampled.out);
+  EXPECT_EQ(test.at("fanouts"), json({20, 20}));
+  EXPECT_NEAR(test.at("accuracy").at("test").get<double>(), exact.at("accuracy").at("test").get<double>(), 0.1);
+  const std::string bytes = ReadFile(probabilities).value();
+  const int64_t nodes = test.at("nodes");
+  EXPECT_EQ(bytes.size() % 64, static_cast<size_t>(nodes * 40 * 4) % 64);
+  EXPECT_THAT(bytes.substr(0, 128), HasSubstr("'shape': (" + std::to_string(nodes) + ", 40)"));
+
+  const std::vector<NodeId> some = {7, 3, 7};
+  ASSERT_TRUE(WriteNpy(scratch_ / "nodes.npy", some).ok());
+  const Outcome listed =
+      Run({"infer", kGraph, scratch_ / "run", "--full", "--nodes", scratch_ / "nodes.npy", "--output", classes});
+  ASSERT_EQ(listed.status, 0) << listed.err;
+  const std::vector<NodeId> of_some = ReadNodeList(classes, 40).value();
+  ASSERT_EQ(of_some.size(), 3u);
+  EXPECT_EQ(of_some[0], of_some[2]);
+}
+
+TEST_F(HoneGnn, BeginsWithTheWeightsOfAFile) {
+  ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
+  EXPECT_EQ(Train({"--epochs", "1", "--init", scratch_ / "run/last.safetensors"}).status, 0);
+  const Outcome other = Train({"--epochs", "1", "--model", "gat", "--init", scratch_ / "run/last.safetensors"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("has no tensor 'convs.0."));
+}
+
+TEST_F(HoneGnn, MeasuresAnEpochAgainstItsBound) {
+  const Outcome outcome = Run({"bench", "epoch", kGraph, "--fanout", "4,4", "--hidden", "16", "--batch", "128",
+                               "--epochs", "2", "--threads", "2", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  ASSERT_EQ(result.at("epochs").size(), 2u);
+  for (const json& epoch : result.at("epochs")) {
+    EXPECT_NEAR(epoch.at("wall_over_bound").get<double>(),
+                epoch.at("wall").get<double>() / epoch.at("bound").get<double>(), 1e-9);
+    EXPECT_GT(epoch.at("cpu").get<double>(), 0);
+  }
+  EXPECT_GT(result.at("peak_bytes").get<int64_t>(), result.at("graph_bytes").get<int64_t>());
+}
+
+TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
+  ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
+  const std::string run = scratch_ / "run";
+  const std::string cut = scratch_ / "cut.safetensors";
+  ASSERT_TRUE(WriteFileAtomically(cut, ReadFile(run + "/last.safetensors")->substr(0, 3000)).ok());
+  ASSERT_TRUE(WriteFileAtomically(scratch_ / "file", "not a folder").ok());
+  struct Case {
+    std::vector<std::string> arguments;
+    int status;
+    const char* message;
+  };
+  const std::string other = "synthetic:arxiv?nodes=1400&seed=1";
+  const std::vector<Case> cases = {
+      {{"train", kGraph, "--fanout", "5,0"}, 2, "0 is not a fanout"},
+      {{"train", kGraph, "--fanout", "5,x"}, 2, "'x' is not a number"},
+      {{"train", kGraph, "--fanout", "5,5,5", "--layers", "2"}, 2, "3 hops and the model 2 layers"},
+      {{"train", kGraph, "--fanout", "5", "--eval-fanout", "5,5"}, 2, "--eval-fanout"},
+      {{"train", kGraph, "--model", "gcn"}, 2, "'gcn' is not known"},
+      {{"train", kGraph, "--frontier", "old"}, 2, "'old'"},
+      {{"train", kGraph, "--class-weights", "1,2"}, 2, "40 classes"},
+      {{"train", kGraph, "--epochs", "0"}, 2, "--epochs"},
+      {{"train", "no-such-file.graph"}, 2, "no-such-file.graph"},
+      {{"train", kGraph, "--fanout", "4", "--checkpoint", scratch_ / "file/below"}, 3, "file/below"},
+      {{"train", other, "--resume", run}, 2, "another graph"},
+      {{"train", kGraph, "--resume", cut}, 2, "safetensors"},
+      {{"train", kGraph, "--resume", scratch_ / "nowhere"}, 2, "nowhere"},
+      {{"train", kGraph, "--init", cut, "--fanout", "4"}, 2, "safetensors"},
+      {{"infer", other, run}, 2, "--other-graph"},
+      {{"infer", "synthetic:products?nodes=500&seed=1", run, "--other-graph"}, 2, "classes"},
+      {{"infer", kGraph, run, "--fanout", "5,5,5"}, 2, "3 hops and the model 2 layers"},
+      {{"infer", kGraph, run, "--full", "--fanout", "5,5"}, 2, "leave --fanout out"},
+      {{"infer", kGraph, run, "--nodes", "some"}, 2, "'some'"},
+      {{"infer", kGraph, run, "--nodes", scratch_ / "absent.npy"}, 2, "absent.npy"},
+      {{"infer", kGraph, run, "--output", scratch_ / "file/x.npy"}, 3, "file"},
+      {{"infer", kGraph, scratch_ / "absent"}, 2, "absent"},
+  };
+  for (const Case& c : cases) {
+    const Outcome outcome = Run(c.arguments);
+    EXPECT_EQ(outcome.status, c.status) << testing::PrintToString(c.arguments) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(c.message));
+  }
+  EXPECT_EQ(Run({"infer", other, run, "--other-graph"}).status, 0);
+}
+
+}  // namespace
+}  // namespace hone::gnn
