@@ -8,9 +8,6 @@
 namespace hone::gnn {
 namespace {
 
-// Up to here comparing with every earlier slot is cheaper than a set.
-constexpr int kCompareAll = 32;
-
 // A set of up to 1024 words that is never cleared: an entry counts when its tag is that of the current row.
 class RowSet {
  public:
@@ -40,11 +37,26 @@ class RowSet {
   int shift_ = 0;
 };
 
+constexpr int kLanes = 8;
+
+void DrawRows(const DrawKey& key, const uint32_t* nodes, const uint32_t* degrees, int fanout, uint32_t* slots) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    PhiloxWords words{};
+    for (int slot = 0; slot < fanout; ++slot) {
+      if (slot % 4 == 0) words = DrawBlock(key, nodes[lane], static_cast<uint32_t>(slot / 4), 0);
+      const uint32_t n = degrees[lane] - static_cast<uint32_t>(fanout - slot) + 1;
+      slots[slot * kLanes + lane] =
+          BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), words[static_cast<size_t>(slot % 4)], n);
+    }
+    ResolveFloyd(degrees[lane], fanout, slots + lane, kLanes);
+  }
+}
+
 }  // namespace
 
 void ResolveFloyd(uint32_t degree, int fanout, uint32_t* draws, int stride) {
   const auto at = [draws, stride](int slot) -> uint32_t& { return draws[static_cast<ptrdiff_t>(slot) * stride]; };
-  if (fanout <= kCompareAll) {
+  if (fanout <= kFloydCompareAll) {
     for (int slot = 1; slot < fanout; ++slot) {
       bool taken = false;
       for (int before = 0; before < slot; ++before) taken |= at(before) == at(slot);
@@ -61,22 +73,6 @@ void ResolveFloyd(uint32_t degree, int fanout, uint32_t* draws, int stride) {
   }
 }
 
-void DrawRowsScalar(const DrawKey& key, const uint32_t* nodes, const uint32_t* degrees, int fanout, uint32_t* slots) {
-  for (int lane = 0; lane < kDrawLanes; ++lane) {
-    PhiloxWords words{};
-    for (int slot = 0; slot < fanout; ++slot) {
-      if (slot % 4 == 0) words = DrawBlock(key, nodes[lane], static_cast<uint32_t>(slot / 4), 0);
-      const uint32_t n = degrees[lane] - static_cast<uint32_t>(fanout - slot) + 1;
-      slots[slot * kDrawLanes + lane] =
-          BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), words[static_cast<size_t>(slot % 4)], n);
-    }
-    ResolveFloyd(degrees[lane], fanout, slots + lane, kDrawLanes);
-  }
-}
-
-DrawRowsFunction BestDrawRows() {
-  static const DrawRowsFunction best = DrawRowsAvx2() != nullptr ? DrawRowsAvx2() : &DrawRowsScalar;
-  return best;
-}
+RowDrawer DrawRowsScalar() { return {&DrawRows, kLanes}; }
 
 }  // namespace hone::gnn

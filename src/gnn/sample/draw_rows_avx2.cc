@@ -14,7 +14,7 @@ namespace {
 
 #define HONE_AVX2 __attribute__((target("avx2"), always_inline)) inline
 
-constexpr int kCompareAll = 32;  // above it ResolveFloyd's set is cheaper than comparing with all earlier slots
+constexpr int kLanes = 8;
 
 struct Product {
   __m256i high, low;
@@ -32,11 +32,9 @@ struct EightBlocks {
   __m256i word[4];
 };
 
-HONE_AVX2 EightBlocks Philox(const DrawKey& key, __m256i nodes, uint32_t block) {
+HONE_AVX2 EightBlocks Philox(const DrawKey& key, const uint32_t* round_keys, __m256i nodes, uint32_t block) {
   const __m256i multiplier0 = _mm256_set1_epi32(static_cast<int>(0xD2511F53u));
   const __m256i multiplier1 = _mm256_set1_epi32(static_cast<int>(0xCD9E8D57u));
-  uint32_t key0 = static_cast<uint32_t>(key.seed);
-  uint32_t key1 = static_cast<uint32_t>(key.seed >> 32);
   __m256i c0 = nodes;
   __m256i c1 = _mm256_set1_epi32(static_cast<int>(key.step));
   __m256i c2 = _mm256_set1_epi32(static_cast<int>(key.epoch));
@@ -44,26 +42,29 @@ HONE_AVX2 EightBlocks Philox(const DrawKey& key, __m256i nodes, uint32_t block) 
   for (int round = 0; round < 10; ++round) {
     const Product p0 = Multiply(c0, multiplier0, multiplier0);
     const Product p1 = Multiply(c2, multiplier1, multiplier1);
-    c0 = _mm256_xor_si256(_mm256_xor_si256(p1.high, c1), _mm256_set1_epi32(static_cast<int>(key0)));
-    c2 = _mm256_xor_si256(_mm256_xor_si256(p0.high, c3), _mm256_set1_epi32(static_cast<int>(key1)));
+    c0 = _mm256_xor_si256(_mm256_xor_si256(p1.high, c1), _mm256_set1_epi32(static_cast<int>(round_keys[2 * round])));
+    c2 = _mm256_xor_si256(_mm256_xor_si256(p0.high, c3), _mm256_set1_epi32(static_cast<int>(round_keys[2 * round + 1])));
     c1 = p1.low;
     c3 = p0.low;
-    key0 += 0x9E3779B9u;
-    key1 += 0xBB67AE85u;
   }
   return {{c0, c1, c2, c3}};
 }
 
 __attribute__((target("avx2"))) void DrawRows(const DrawKey& key, const uint32_t* nodes, const uint32_t* degrees,
                                               int fanout, uint32_t* slots) {
-  const __m256i node = _mm256_load_si256(reinterpret_cast<const __m256i*>(nodes));
+  uint32_t round_keys[20];
+  for (uint32_t round = 0; round < 10; ++round) {
+    round_keys[2 * round] = static_cast<uint32_t>(key.seed) + round * 0x9E3779B9u;
+    round_keys[2 * round + 1] = static_cast<uint32_t>(key.seed >> 32) + round * 0xBB67AE85u;
+  }
+  const __m256i node = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(nodes));
   // The largest value a slot may take: degree - fanout + slot; one more is the bound of its draw.
-  __m256i last = _mm256_sub_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(degrees)), _mm256_set1_epi32(fanout));
+  __m256i last = _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(degrees)), _mm256_set1_epi32(fanout));
   const __m256i one = _mm256_set1_epi32(1);
   auto* const out = reinterpret_cast<__m256i*>(slots);
   EightBlocks blocks{};
   for (int slot = 0; slot < fanout; ++slot) {
-    if (slot % 4 == 0) blocks = Philox(key, node, static_cast<uint32_t>(slot / 4));
+    if (slot % 4 == 0) blocks = Philox(key, round_keys, node, static_cast<uint32_t>(slot / 4));
     const __m256i bound = _mm256_add_epi32(last, one);
     const Product product = Multiply(blocks.word[slot % 4], bound, _mm256_srli_epi64(bound, 32));
     __m256i drawn = product.high;
@@ -73,34 +74,34 @@ __attribute__((target("avx2"))) void DrawRows(const DrawKey& key, const uint32_t
       alignas(32) uint32_t words[8], bounds[8], values[8];
       _mm256_store_si256(reinterpret_cast<__m256i*>(words), blocks.word[slot % 4]);
       _mm256_store_si256(reinterpret_cast<__m256i*>(bounds), bound);
-      for (int lane = 0; lane < kDrawLanes; ++lane) {
+      for (int lane = 0; lane < kLanes; ++lane) {
         values[lane] = BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), words[lane], bounds[lane]);
       }
       drawn = _mm256_load_si256(reinterpret_cast<const __m256i*>(values));
     }
-    if (fanout <= kCompareAll) {
+    if (fanout <= kFloydCompareAll) {
       __m256i taken = _mm256_setzero_si256();
       for (int before = 0; before < slot; ++before) {
-        taken = _mm256_or_si256(taken, _mm256_cmpeq_epi32(_mm256_load_si256(out + before), drawn));
+        taken = _mm256_or_si256(taken, _mm256_cmpeq_epi32(_mm256_loadu_si256(out + before), drawn));
       }
       drawn = _mm256_blendv_epi8(drawn, last, taken);
     }
-    _mm256_store_si256(out + slot, drawn);
+    _mm256_storeu_si256(out + slot, drawn);
     last = bound;
   }
-  if (fanout > kCompareAll) {
-    for (int lane = 0; lane < kDrawLanes; ++lane) ResolveFloyd(degrees[lane], fanout, slots + lane, kDrawLanes);
+  if (fanout > kFloydCompareAll) {
+    for (int lane = 0; lane < kLanes; ++lane) ResolveFloyd(degrees[lane], fanout, slots + lane, kLanes);
   }
 }
 
 }  // namespace
 
-DrawRowsFunction DrawRowsAvx2() { return __builtin_cpu_supports("avx2") ? &DrawRows : nullptr; }
+RowDrawer DrawRowsAvx2() { return {__builtin_cpu_supports("avx2") ? &DrawRows : nullptr, kLanes}; }
 
 }  // namespace hone::gnn
 
 #else
 namespace hone::gnn {
-DrawRowsFunction DrawRowsAvx2() { return nullptr; }
+RowDrawer DrawRowsAvx2() { return {}; }
 }  // namespace hone::gnn
 #endif

@@ -72,30 +72,47 @@ TEST(Draw, FloydWithASetEqualsFloydByComparing) {
   }
 }
 
-TEST(DrawRows, LanesOfAvx2EqualTheScalarOnes) {
-  const DrawRowsFunction avx2 = DrawRowsAvx2();
-  if (avx2 == nullptr) GTEST_SKIP() << "this processor has no AVX2";
+void ExpectLanesEqualScalarOnes(const RowDrawer& fast) {
+  const RowDrawer plain = DrawRowsScalar();
   Rng rng(5);
-  alignas(32) uint32_t nodes[kDrawLanes], degrees[kDrawLanes];
-  alignas(32) static uint32_t fast[1024 * kDrawLanes], plain[1024 * kDrawLanes];
+  uint32_t nodes[kMaxDrawLanes], degrees[kMaxDrawLanes];
+  std::vector<uint32_t> fast_slots(1024 * kMaxDrawLanes), plain_slots(1024 * kMaxDrawLanes);
   for (const int fanout : {1, 2, 3, 4, 5, 10, 15, 20, 32, 33, 100, 1024}) {
     for (const uint64_t spread : {uint64_t{1}, uint64_t{40}, uint64_t{100000}, uint64_t{3000000000}}) {  // the last: rejections
-      for (int trial = 0; trial < 6; ++trial) {
-        for (int lane = 0; lane < kDrawLanes; ++lane) {
+      for (int trial = 0; trial < 4; ++trial) {
+        for (int lane = 0; lane < fast.lanes; ++lane) {
           nodes[lane] = static_cast<uint32_t>(rng.Below(1u << 31));
           degrees[lane] = static_cast<uint32_t>(fanout) + 1 + static_cast<uint32_t>(rng.Below(spread));
         }
         const DrawKey key{rng(), static_cast<uint32_t>(rng()), static_cast<uint32_t>(rng()), static_cast<uint32_t>(rng.Below(64))};
-        avx2(key, nodes, degrees, fanout, fast);
-        DrawRowsScalar(key, nodes, degrees, fanout, plain);
-        for (int i = 0; i < fanout * kDrawLanes; ++i) ASSERT_EQ(fast[i], plain[i]) << "fanout " << fanout << ", word " << i;
+        fast.draw(key, nodes, degrees, fanout, fast_slots.data());
+        for (int first = 0; first < fast.lanes; first += plain.lanes) {
+          plain.draw(key, nodes + first, degrees + first, fanout, plain_slots.data());
+          for (int slot = 0; slot < fanout; ++slot) {
+            for (int lane = 0; lane < plain.lanes; ++lane) {
+              ASSERT_EQ(fast_slots[static_cast<size_t>(slot * fast.lanes + first + lane)],
+                        plain_slots[static_cast<size_t>(slot * plain.lanes + lane)])
+                  << "fanout " << fanout << ", slot " << slot << ", lane " << first + lane;
+            }
+          }
+        }
         std::set<uint32_t> distinct;
-        for (int slot = 0; slot < fanout; ++slot) distinct.insert(fast[slot * kDrawLanes]);
+        for (int slot = 0; slot < fanout; ++slot) distinct.insert(fast_slots[static_cast<size_t>(slot * fast.lanes)]);
         ASSERT_EQ(distinct.size(), static_cast<size_t>(fanout));
         ASSERT_LT(*distinct.rbegin(), degrees[0]);
       }
     }
   }
+}
+
+TEST(DrawRows, LanesOfAvx2EqualTheScalarOnes) {
+  if (DrawRowsAvx2().draw == nullptr) GTEST_SKIP() << "this processor has no AVX2";
+  ExpectLanesEqualScalarOnes(DrawRowsAvx2());
+}
+
+TEST(DrawRows, LanesOfAvx512EqualTheScalarOnes) {
+  if (DrawRowsAvx512().draw == nullptr) GTEST_SKIP() << "this processor has no AVX-512";
+  ExpectLanesEqualScalarOnes(DrawRowsAvx512());
 }
 
 }  // namespace

@@ -57,8 +57,11 @@ class FastSampler final : public NeighborSampler {
   FastSampler(const CsrView& graph, const SamplerOptions& options, const SamplerTuning& tuning, Map map)
       : graph_(graph),
         options_(options),
-        draw_rows_(tuning.scalar_draws ? &DrawRowsScalar : BestDrawRows()),
-        map_(std::move(map)) {}
+        map_(std::move(map)) {
+    using Draws = SamplerTuning::Draws;
+    if (tuning.draws == Draws::kBest && DrawRowsAvx512().draw != nullptr) wide_ = DrawRowsAvx512();
+    narrow_ = tuning.draws != Draws::kScalar && DrawRowsAvx2().draw != nullptr ? DrawRowsAvx2() : DrawRowsScalar();
+  }
 
   Status Sample(std::span<const NodeId> seeds, const BatchKey& key, NeighborSample& out) override {
     const size_t hops = options_.fanouts.size();
@@ -136,7 +139,8 @@ class FastSampler final : public NeighborSampler {
     const int64_t* const offsets = graph_.row_offsets.data();
     const NodeId* const columns = graph_.columns.data();
     const bool all = fanout == kAllNeighbors;
-    const int most_rows = all ? kChunkRows : std::clamp(kChunkSlots / fanout & -kDrawLanes, kDrawLanes, kChunkRows);
+    const int lanes = fanout <= kFloydCompareAll ? kMaxDrawLanes : kMaxDrawLanes / 2;
+    const int most_rows = all ? kChunkRows : std::clamp(kChunkSlots / fanout & -lanes, lanes, kChunkRows);
     for (const int32_t stop = std::min<int64_t>(end, int64_t{next_row_} + 3 * most_rows); prefetched_ < stop; ++prefetched_) {
       const int64_t* const address = offsets + nodes[prefetched_];
       __builtin_prefetch(address);
@@ -168,21 +172,24 @@ class FastSampler final : public NeighborSampler {
     }
     if (drawn_rows == 0) return Status::Ok();
     chunk.Require(chunk.slots);
-    for (int fill = drawn_rows; fill % kDrawLanes != 0; ++fill) {  // idle lanes repeat the last row
+    for (int fill = drawn_rows; fill % kMaxDrawLanes != 0; ++fill) {  // idle lanes repeat the last row
       draw_node_[fill] = draw_node_[drawn_rows - 1];
       draw_degree_[fill] = draw_degree_[drawn_rows - 1];
     }
-    for (int group = 0; group < drawn_rows; group += kDrawLanes) {
-      draw_rows_(key, draw_node_ + group, draw_degree_ + group, fanout, draw_slots_);
-      for (int lane = 0; lane < kDrawLanes && group + lane < drawn_rows; ++lane) {
+    for (int group = 0; group < drawn_rows;) {
+      const int left = drawn_rows - group;
+      const RowDrawer& drawer = wide_.draw != nullptr && left > narrow_.lanes ? wide_ : narrow_;
+      drawer.draw(key, draw_node_ + group, draw_degree_ + group, fanout, draw_slots_);
+      for (int lane = 0; lane < std::min(drawer.lanes, left); ++lane) {
         const int64_t first = draw_first_[group + lane];
         int64_t* const target = chunk.slot.data() + draw_target_[group + lane];
         for (int slot = 0; slot < fanout; ++slot) {
-          const int64_t position = first + draw_slots_[slot * kDrawLanes + lane];
+          const int64_t position = first + draw_slots_[slot * drawer.lanes + lane];
           target[slot] = position;
           __builtin_prefetch(columns + position);
         }
       }
+      group += drawer.lanes;
     }
     return Status::Ok();
   }
@@ -210,7 +217,8 @@ class FastSampler final : public NeighborSampler {
 
   CsrView graph_;
   SamplerOptions options_;
-  DrawRowsFunction draw_rows_;
+  RowDrawer wide_;    // null draw: there is none
+  RowDrawer narrow_;  // for what does not fill more than half of a wide one
   Map map_;
   int32_t known_ = 0;       // nodes of this batch so far
   int32_t next_row_ = 0;    // of the hop under way
@@ -219,11 +227,11 @@ class FastSampler final : public NeighborSampler {
   std::vector<int32_t> seed_local_;
   Chunk chunks_[3];
   // Rows of a chunk that are drawn rather than copied.
-  alignas(32) uint32_t draw_node_[kChunkRows];
-  alignas(32) uint32_t draw_degree_[kChunkRows];
+  alignas(64) uint32_t draw_node_[kChunkRows];
+  alignas(64) uint32_t draw_degree_[kChunkRows];
   int64_t draw_first_[kChunkRows];
   int64_t draw_target_[kChunkRows];
-  alignas(32) uint32_t draw_slots_[kMaxFanout * kDrawLanes];
+  alignas(64) uint32_t draw_slots_[kMaxFanout * kMaxDrawLanes];
 };
 
 template <typename Map>

@@ -15,7 +15,7 @@ namespace hone::gnn {
 struct SamplerTuning {
   enum class Table : uint8_t { kAuto, kDirect, kHash } table = Table::kAuto;
   PageKind pages = PageKind::kHuge;  // of the node table
-  bool scalar_draws = false;         // leave AVX2 alone
+  enum class Draws : uint8_t { kBest, kScalar, kAvx2 } draws = Draws::kBest;  // kAvx2: where there is AVX2
   uint32_t first_base = 1;           // near 2^32: the node table wraps soon
 };
 

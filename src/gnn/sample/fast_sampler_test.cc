@@ -18,6 +18,7 @@ namespace hone::gnn {
 namespace {
 
 using Table = SamplerTuning::Table;
+using Draws = SamplerTuning::Draws;
 
 std::unique_ptr<NeighborSampler> Make(const TestCsr& csr, const SamplerOptions& options, const SamplerTuning& tuning = {}) {
   Result<std::unique_ptr<NeighborSampler>> sampler = MakeFastSampler(csr.view(), options, tuning);
@@ -113,7 +114,7 @@ TEST(NeighborSampler, EqualsTheReferenceByteForByte) {
     for (const FrontierRule rule : {FrontierRule::kAllSoFar, FrontierRule::kNewOnly}) {
       const SamplerOptions options{c.fanouts, rule};
       const auto nodes = static_cast<uint64_t>(c.csr->view().num_nodes);
-      const SamplerTuning tunings[] = {{.table = Table::kDirect}, {.table = Table::kHash}, {.table = Table::kHash, .scalar_draws = true}};
+      const SamplerTuning tunings[] = {{.table = Table::kDirect}, {.table = Table::kHash, .draws = Draws::kAvx2}, {.draws = Draws::kScalar}};
       std::unique_ptr<NeighborSampler> samplers[] = {Make(*c.csr, options, tunings[0]), Make(*c.csr, options, tunings[1]),
                                                      Make(*c.csr, options, tunings[2])};
       NeighborSample sample;
