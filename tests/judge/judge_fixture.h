@@ -150,7 +150,7 @@ class JudgeBench {
     EXPECT_TRUE(parsed.ok()) << parsed.status().message();
     if (parsed.ok()) task = *parsed;
     if (task.name == "scale") {
-      device.kernels["candidate"] = device.kernels["incumbent"] = {.run = Scale};
+      device.kernels["candidate"] = device.kernels["incumbent"] = device.kernels["seed"] = {.run = Scale};
       device.kernels["oracle"] = {.run = ScaleOracle};
       args = R"("x", "w", "out", "rows * cols:i64")";
       oracle_args = R"("x", "w", "ref:out")";
@@ -177,10 +177,12 @@ class JudgeBench {
   Result<Evaluation> Try() {
     HONE_ASSIGN_OR_RETURN(CompiledProgram mine, Compile(PlanText("candidate", args, plan_more), false));
     HONE_ASSIGN_OR_RETURN(CompiledProgram theirs, Compile(PlanText("incumbent", args), false));
+    HONE_ASSIGN_OR_RETURN(CompiledProgram seed, Compile(PlanText("seed", args), false));
     HONE_ASSIGN_OR_RETURN(CompiledProgram trusted, Compile(PlanText("oracle", oracle_args), true));
     session = std::make_unique<FakeSession>(device);
     JudgeRequest request{.task = &task, .candidate = &mine, .oracle = &trusted,
-                         .incumbent = has_incumbent ? &theirs : nullptr, .options = options};
+                         .incumbent = has_incumbent ? &theirs : nullptr, .fallback = has_fallback ? &seed : nullptr,
+                         .options = options};
     return Judge(*session, request, {});
   }
   Evaluation Run() {
@@ -193,6 +195,7 @@ class JudgeBench {
   FakeDevice device;
   std::string args, oracle_args, plan_more;
   bool has_incumbent = true;
+  bool has_fallback = false;  // a seed that serves the cases the candidate's plan leaves out
   EvaluationRequest options = [] {
     EvaluationRequest request;
     request.seed = 0x60d5eed;

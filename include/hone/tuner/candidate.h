@@ -196,6 +196,7 @@ struct ResolvedTensorMap {
 
 struct ResolvedPlan {
   std::vector<ResolvedStep> steps;  // a launch whose grid has a zero extent is dropped: nothing to do
+  std::vector<size_t> chosen;       // index into LaunchPlan::entries of each step's alternative, dropped ones included
   std::vector<ResolvedWorkspace> workspaces;
   std::vector<ResolvedTensorMap> tensor_maps;
 };
@@ -206,7 +207,8 @@ using OccupancyQuery = std::function<Result<int64_t>(const std::string& kernel, 
 
 // Why a plan cannot run for a case is the candidate's fault and an expected outcome: the caller turns
 // the Status, which names line and field, into the verdict: kInvalidArgument into launch_error (or parse_error),
-// kResourceExhausted (more threads, shared memory, grid or cluster than the device has) into resource_limit.
+// kResourceExhausted (more threads, shared memory, grid or cluster than the device has) into resource_limit. kNotFound:
+// no alternative of some step holds for these dimensions; the task's seed serves them, where there is one.
 // `binding` overrides default tunables; an entry's own `with` wins over both. `base_align` answers align(x):
 // the alignment in bytes of each tensor's base address. Without `occupancy`, occupancy() is answered by an upper
 // bound from threads and shared memory.

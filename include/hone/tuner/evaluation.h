@@ -69,6 +69,7 @@ struct CaseResult {
   double max_scaled_error = 0;           // worst over outputs and input sets
   double rms_error = 0;
   double sampled_block_fraction = 1.0;   // < 1: the simulator ran a stratified sample of blocks
+  bool fallback = false;                 // no alternative of the candidate's plan holds here: the task's seed ran
 };
 
 // Resources of one kernel, from the compiler or the driver.
@@ -102,7 +103,7 @@ struct Mismatch {
 
 // A finding of the simulator or the profiler, tied to a source line where one is known.
 struct Finding {
-  std::string kind;      // shared_race, out_of_bounds, bank_conflict, uncoalesced, …
+  std::string kind;      // shared_race, out_of_bounds, bank_conflict, uncoalesced, untested_alternative, …
   std::string message;
   std::string location;  // "candidate.cu:41", or empty
 };

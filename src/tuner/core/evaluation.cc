@@ -61,6 +61,7 @@ ordered CaseToJson(const CaseResult& result, bool timed) {
   object["max_scaled_error"] = Number(result.max_scaled_error);
   object["rms_error"] = Number(result.rms_error);
   object["sampled_block_fraction"] = Number(result.sampled_block_fraction);
+  if (result.fallback) object["fallback"] = true;
   return object;
 }
 
@@ -116,6 +117,7 @@ void ReadCase(JsonFields& fields, CaseResult& result) {
   fields.Read("max_scaled_error", result.max_scaled_error);
   fields.Read("rms_error", result.rms_error);
   fields.Read("sampled_block_fraction", result.sampled_block_fraction);
+  fields.Read("fallback", result.fallback);
 }
 
 ordered ResourcesToJson(const KernelResources& resources) {

@@ -46,6 +46,7 @@ Evaluation Full() {
   c.max_scaled_error = 1e-3;
   c.rms_error = std::numeric_limits<double>::infinity();
   c.sampled_block_fraction = 0.125;
+  c.fallback = true;
   e.cases = {c, CaseResult{}};
   e.cases[1].role = CaseRole::kHidden;
   e.geomean_speedup = 2.0;

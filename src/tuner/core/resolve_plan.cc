@@ -211,9 +211,10 @@ class Resolver {
         HONE_ASSIGN_OR_RETURN(const int64_t holds, Value(entry, "when", *entry.when, scope));
         if (holds == 0) continue;
       }
+      result_.chosen.push_back(i);
       return entry.is_memset ? ResolveMemset(entry, i, scope) : ResolveLaunch(entry, i, binding, scope);
     }
-    return Status::InvalidArgument(
+    return Status::NotFound(
         fmt::format("{}:{}: no alternative of step {} holds for {}; leave `when` out of the last one, so that every "
                     "shape is served",
                     candidate_.name, plan_.entries[last - 1].line, plan_.entries[first].step, DimsText(dims_)));

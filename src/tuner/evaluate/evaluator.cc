@@ -63,6 +63,15 @@ const CompiledModule* FirstFailure(const CompiledProgram& program) {
   return nullptr;
 }
 
+// Whether some step has no alternative that serves every shape.
+bool LeavesShapesOut(const LaunchPlan& plan) {
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    const bool last = i + 1 == plan.entries.size() || plan.entries[i + 1].step != plan.entries[i].step;
+    if (last && plan.entries[i].when) return true;
+  }
+  return false;
+}
+
 // Trusted programs (oracle, incumbent) are kept: every candidate of a task needs the same ones.
 Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const std::string& source, const std::string& name,
                                                         const Binding& binding, bool is_oracle) {
@@ -154,12 +163,21 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   if (!oracle.ok()) return at_fault(oracle.status());
   if (has_incumbent && !incumbent.ok()) return at_fault(incumbent.status());
 
+  // A plan that does not serve every shape leaves the rest to the seed.
+  std::optional<CompiledProgram> fallback;
+  if (LeavesShapesOut(candidate->plan) && !task.seed_source.empty()) {
+    Result<Program> seed = Compile(task, task.seed_source, task.name + "/seed.cu", {}, false);
+    if (!seed.ok()) return at_fault(seed.status());
+    fallback = **seed;
+  }
+
   // Judge: the device is held by one evaluation at a time.
   JudgeJob job;
   job.task = task;
   job.candidate = std::move(*compiled);
   job.oracle = **oracle;
   if (has_incumbent) job.incumbent = **incumbent;
+  job.fallback = std::move(fallback);
   job.options = request;
   job.launch_limit_seconds = options_.launch_limit_seconds;
   const double wait_started = Now();

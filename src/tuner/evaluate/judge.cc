@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "base/hash.h"
@@ -31,6 +33,9 @@ constexpr double kSlowOracleSeconds = 0.05;
 constexpr int kMostQuadsShort = 100, kMostQuadsLong = 50;
 constexpr int kWarmQuads = 20;
 constexpr double kTimingBudgetSeconds = 2.0;
+// So many hidden cases are drawn, at most, to find some that take alternatives of the plan not taken so far. An
+// alternative for one value in a hundred is missed once in 10^8 judgements.
+constexpr int kAimedDraws = 2000;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -116,10 +121,28 @@ class Judging {
   // `sampled`: the tensors are tiles mapped over and over, and take no memory to speak of.
   bool FitsMemory(const ResolvedPlan& plan, const Dims& dims, bool sampled = false);
 
+  // What runs for a case: the candidate by its plan, or the task's seed where no alternative of that plan holds.
+  struct Served {
+    const CompiledProgram* compiled = nullptr;
+    LoadedProgram* program = nullptr;
+    ResolvedPlan plan;
+    bool fallback = false;
+  };
+  // What goes wrong where the seed stands in is the task's fault.
+  bool StopFor(const Served& served) {
+    if (!served.fallback) return false;
+    return Stop(Verdict::kInvalidTask, "the task's seed, which serves this case, failed: " + evaluation_.detail);
+  }
+  // nullopt: the verdict stands.
+  Result<std::optional<Served>> Serve(const Dims& dims, const std::map<std::string, int64_t>& base_align);
+
   Gate Load();
   Gate CheckCases();
+  // Cases of the hidden ranges that take alternatives which none of `cases` takes.
+  std::vector<Case> AimedCases(const std::vector<Case>& cases);
+  void NoteUntested();
   Gate CheckOne(const Case& check_case, const std::vector<StressChoice>& choices, bool plant);
-  Gate LaunchChecked(CaseBuffers& buffers, const ResolvedPlan& plan, const InputSet& inputs, OracleChecker& checker,
+  Gate LaunchChecked(CaseBuffers& buffers, const Served& served, const InputSet& inputs, OracleChecker& checker,
                      bool require_rms, const std::vector<int64_t>* slices, CaseResult* result);
   Gate TimeCases();
   Gate TimeMeasured(const Case& time_case, CaseResult& result);
@@ -140,7 +163,9 @@ class Judging {
   const JudgeProgress& progress_;
   uint64_t secret_;
 
-  std::unique_ptr<LoadedProgram> oracle_, candidate_, incumbent_;
+  std::unique_ptr<LoadedProgram> oracle_, candidate_, incumbent_, fallback_;
+  std::set<size_t> tested_;  // entries of the candidate's plan that some checked case takes
+  bool served_any_ = false;  // the candidate itself ran
   Evaluation evaluation_;
 };
 
@@ -184,10 +209,36 @@ Judging::Gate Judging::Load() {
   return true;
 }
 
-// Runs the candidate on set 0 and checks everything there is to check.
-Judging::Gate Judging::LaunchChecked(CaseBuffers& buffers, const ResolvedPlan& plan, const InputSet& inputs,
+Result<std::optional<Judging::Served>> Judging::Serve(const Dims& dims, const std::map<std::string, int64_t>& base_align) {
+  Served served{request_.candidate, candidate_.get(), {}, false};
+  Result<ResolvedPlan> plan = Resolve(*served.compiled, served.program, dims, base_align);
+  if (plan.status().code() == StatusCode::kNotFound && request_.fallback != nullptr) {
+    if (fallback_ == nullptr) {
+      HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome seed, session_.Load(*request_.fallback));
+      if (!seed.program) {
+        Stop(Verdict::kInvalidTask, "the task's seed does not load: " + seed.launch.detail);
+        return std::optional<Served>();
+      }
+      fallback_ = std::move(seed.program);
+    }
+    served = Served{request_.fallback, fallback_.get(), {}, true};
+    plan = Resolve(*served.compiled, served.program, dims, base_align);
+  }
+  if (!plan.ok()) {
+    Stop(VerdictOfUnresolved(plan.status()), plan.status().message());
+    return std::optional<Served>();
+  }
+  served.plan = std::move(*plan);
+  served_any_ |= !served.fallback;
+  return std::optional<Served>(std::move(served));
+}
+
+// Runs what serves the case on set 0 and checks everything there is to check.
+Judging::Gate Judging::LaunchChecked(CaseBuffers& buffers, const Served& served, const InputSet& inputs,
                                      OracleChecker& checker, bool require_rms, const std::vector<int64_t>* slices,
                                      CaseResult* result) {
+  const ResolvedPlan& plan = served.plan;
+  if (!served.fallback) tested_.insert(plan.chosen.begin(), plan.chosen.end());
   const uint64_t digest_key = Secret();
   HONE_RETURN_IF_ERROR(buffers.DrawInputs(0, inputs));
   HONE_RETURN_IF_ERROR(buffers.PrepareLaunch(0, inputs, plan));
@@ -202,7 +253,7 @@ Judging::Gate Judging::LaunchChecked(CaseBuffers& buffers, const ResolvedPlan& p
 
   const std::string where = fmt::format("{} ({} inputs)", DimsText(buffers.dims()), inputs.name());
   LaunchRequest launch{.plan = &plan, .bindings = &buffers.set(0), .limit_seconds = request_.launch_limit_seconds};
-  HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, session_.Launch(*candidate_, launch));
+  HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, session_.Launch(*served.program, launch));
   AddFindings(outcome.findings);
   if (outcome.cost) evaluation_.metrics["observed_accesses"] += outcome.cost->accesses;
   if (outcome.status != LaunchStatus::kOk) return Stop(VerdictOf(outcome.status), outcome.detail + ", for " + where);
@@ -213,7 +264,7 @@ Judging::Gate Judging::LaunchChecked(CaseBuffers& buffers, const ResolvedPlan& p
     HONE_ASSIGN_OR_RETURN(std::vector<uint64_t> after, session_.Digest(buffers.set(0).tensors.at(tensor), digest_key));
     if (after != before) return Stop(Verdict::kRuleViolation, fmt::format("changed its input {} for {}", tensor, where));
   }
-  HONE_ASSIGN_OR_RETURN(bool changed, session_.GlobalsChanged(*candidate_));
+  HONE_ASSIGN_OR_RETURN(bool changed, session_.GlobalsChanged(*served.program));
   if (changed) {
     return Stop(Verdict::kRuleViolation,
                 fmt::format("a device global was left changed after the launch for {}; nothing may be kept between "
@@ -248,19 +299,18 @@ Judging::Gate Judging::CheckOne(const Case& check_case, const std::vector<Stress
   const Dims& dims = check_case.dims;
   std::map<std::string, int64_t> base_align;
   for (const TensorSpec& tensor : task_.tensors) base_align[tensor.name] = tensor.align;
-  Result<ResolvedPlan> plan = Resolve(*request_.candidate, candidate_.get(), dims, base_align);
-  if (!plan.ok()) return Stop(VerdictOfUnresolved(plan.status()), plan.status().message());
-  if (!FitsMemory(*plan, dims)) return false;
+  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(dims, base_align));
+  if (!served || !FitsMemory(served->plan, dims)) return false;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
-                        CaseBuffers::Make(session_, task_, dims, {&*plan}, 1, true, Secret()));
+                        CaseBuffers::Make(session_, task_, dims, {&served->plan}, 1, true, Secret()));
   OracleChecker checker(session_, task_, request_.oracle->candidate, *oracle_);
-  CaseResult result{.dims = dims, .role = check_case.role};
+  CaseResult result{.dims = dims, .role = check_case.role, .fallback = served->fallback};
   for (const StressChoice& choice : choices) {
     InputSet inputs{.key = Secret() | 1, .stress = choice.distribution, .use_stress = choice.use_stress};
     Tell("check", fmt::format("{} {} {}", CaseRoleName(check_case.role), DimsText(dims), inputs.name()),
          request_.launch_limit_seconds + 125);
-    HONE_ASSIGN_OR_RETURN(bool on, LaunchChecked(*buffers, *plan, inputs, checker, choice.require_rms, nullptr, &result));
-    if (!on) return false;
+    HONE_ASSIGN_OR_RETURN(bool on, LaunchChecked(*buffers, *served, inputs, checker, choice.require_rms, nullptr, &result));
+    if (!on) return StopFor(*served);
     if (plant) {
       HONE_RETURN_IF_ERROR(checker.PlantAndFind(*buffers, 0, inputs, Secret()));
       plant = false;
@@ -270,6 +320,45 @@ Judging::Gate Judging::CheckOne(const Case& check_case, const std::vector<Stress
   return true;
 }
 
+std::vector<Case> Judging::AimedCases(const std::vector<Case>& cases) {
+  const std::vector<PlanEntry>& entries = request_.candidate->candidate.plan.entries;
+  const bool any_choice = std::any_of(entries.begin(), entries.end(), [](const PlanEntry& e) { return e.when.has_value(); });
+  std::vector<Case> aimed;
+  if (!any_choice) return aimed;
+  std::map<std::string, int64_t> base_align;
+  for (const TensorSpec& tensor : task_.tensors) base_align[tensor.name] = tensor.align;
+  std::set<size_t> taken;
+  // Whether the case takes an alternative that is not taken yet.
+  const auto take = [&](const Dims& dims) {
+    Result<ResolvedPlan> plan = Resolve(*request_.candidate, candidate_.get(), dims, base_align);
+    const size_t before = taken.size();
+    if (plan.ok()) taken.insert(plan->chosen.begin(), plan->chosen.end());
+    return taken.size() > before;
+  };
+  for (const Case& c : cases) take(c.dims);
+  // Rejection sampling: a draw that shows nothing new costs some microseconds.
+  for (int draws = 0; draws < kAimedDraws && taken.size() < entries.size() && !task_.hidden.empty();) {
+    for (Case& drawn : DrawHiddenCases(task_, Secret())) {
+      ++draws;
+      if (take(drawn.dims)) aimed.push_back(std::move(drawn));
+    }
+  }
+  return aimed;
+}
+
+// An alternative that nothing was checked with is told: its code may be wrong for all that this verdict knows.
+void Judging::NoteUntested() {
+  const Candidate& candidate = request_.candidate->candidate;
+  for (size_t i = 0; i < candidate.plan.entries.size(); ++i) {
+    const PlanEntry& entry = candidate.plan.entries[i];
+    if (tested_.contains(i) || candidate.plan.host_mode) continue;
+    AddFindings({{"untested_alternative",
+                  fmt::format("no checked case takes the alternative of step {} {}", entry.step,
+                              entry.when ? fmt::format("with when = \"{}\"", entry.when->text()) : "without `when`"),
+                  fmt::format("{}:{}", candidate.name, entry.line)}});
+  }
+}
+
 Judging::Gate Judging::CheckCases() {
   const double started = Now();
   std::vector<Case> cases;
@@ -277,6 +366,7 @@ Judging::Gate Judging::CheckCases() {
     if (c.role == CaseRole::kCheck) cases.push_back(c);
   }
   for (Case& c : DrawHiddenCases(task_, Secret())) cases.push_back(std::move(c));
+  for (Case& c : AimedCases(cases)) cases.push_back(std::move(c));
   // The smallest non-empty case first: most wrong candidates end here, in milliseconds.
   std::stable_sort(cases.begin(), cases.end(), [&](const Case& a, const Case& b) {
     const auto size = [&](const Case& c) {
@@ -315,10 +405,12 @@ Result<double> Judging::Floor(const Dims& dims, int sets, CacheState cache) {
 // The simulator: one sampled launch a side gives a modelled time. Nothing random, so no statistics.
 Judging::Gate Judging::TimeModelled(const Case& time_case, CaseResult& result) {
   const Dims& dims = time_case.dims;
-  Result<ResolvedPlan> plan = Resolve(*request_.candidate, candidate_.get(), dims, {});
-  if (!plan.ok()) return Stop(VerdictOfUnresolved(plan.status()), plan.status().message());
+  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(dims, {}));
+  if (!served) return false;
+  const ResolvedPlan* plan = &served->plan;
+  result.fallback = served->fallback;
   if (!FitsMemory(*plan, dims, true)) return false;
-  std::vector<const ResolvedPlan*> plans{&*plan};
+  std::vector<const ResolvedPlan*> plans{plan};
   std::optional<ResolvedPlan> other;
   if (incumbent_) {
     HONE_ASSIGN_OR_RETURN(other, Resolve(*request_.incumbent, incumbent_.get(), dims, {}));
@@ -334,10 +426,11 @@ Judging::Gate Judging::TimeModelled(const Case& time_case, CaseResult& result) {
                                 .limit_seconds = request_.launch_limit_seconds});
   };
   Tell("model", DimsText(dims), request_.launch_limit_seconds * 2 + 30);
-  HONE_ASSIGN_OR_RETURN(SampleOutcome mine, modelled(*candidate_, *plan));
+  HONE_ASSIGN_OR_RETURN(SampleOutcome mine, modelled(*served->program, *plan));
   AddFindings(mine.launch.findings);
   if (mine.launch.status != LaunchStatus::kOk) {
-    return Stop(VerdictOf(mine.launch.status), mine.launch.detail + ", for " + DimsText(dims));
+    Stop(VerdictOf(mine.launch.status), mine.launch.detail + ", for " + DimsText(dims));
+    return StopFor(*served);
   }
   result.timing.status = "modelled";
   result.time_us = Interval{mine.us_per_plan, mine.us_per_plan, mine.us_per_plan};
@@ -362,10 +455,12 @@ Judging::Gate Judging::TimeModelled(const Case& time_case, CaseResult& result) {
 Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
   const Dims& dims = time_case.dims;
   const DeviceFacts& facts = session_.facts();
-  Result<ResolvedPlan> plan = Resolve(*request_.candidate, candidate_.get(), dims, {});
-  if (!plan.ok()) return Stop(VerdictOfUnresolved(plan.status()), plan.status().message());
+  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(dims, {}));
+  if (!served) return false;
+  const ResolvedPlan* plan = &served->plan;
+  result.fallback = served->fallback;
   if (!FitsMemory(*plan, dims)) return false;
-  std::vector<const ResolvedPlan*> plans{&*plan};
+  std::vector<const ResolvedPlan*> plans{plan};
   std::optional<ResolvedPlan> other;
   if (incumbent_) {
     HONE_ASSIGN_OR_RETURN(other, Resolve(*request_.incumbent, incumbent_.get(), dims, {}));
@@ -383,8 +478,8 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
     std::vector<int64_t> slices;
     const bool partial = trial > 0 && checker.last_oracle_seconds() > kSlowOracleSeconds && buffers->slices() >= kSlowOracleShare;
     if (partial) slices = SecretSubset(buffers->slices(), buffers->slices() / kSlowOracleShare, Secret());
-    HONE_ASSIGN_OR_RETURN(bool on, LaunchChecked(*buffers, *plan, inputs, checker, true, partial ? &slices : nullptr, &result));
-    if (!on) return false;
+    HONE_ASSIGN_OR_RETURN(bool on, LaunchChecked(*buffers, *served, inputs, checker, true, partial ? &slices : nullptr, &result));
+    if (!on) return StopFor(*served);
   }
 
   // The base set of the timed launches: verified like the others, then remembered by digest on the host,
@@ -395,14 +490,14 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
   options.base = InputSet{.key = Secret() | 1};
   options.launch_limit_seconds = request_.launch_limit_seconds;
   Tell("check", fmt::format("{} base set", DimsText(dims)), phase_limit);
-  TimedSide mine{candidate_.get(), &*plan, {}}, theirs;
+  TimedSide mine{served->program, plan, {}}, theirs;
   {
     const bool partial = checker.last_oracle_seconds() > kSlowOracleSeconds * 20 && buffers->slices() >= kSlowOracleShare &&
                          request_.options.correctness_trials > 1;
     std::vector<int64_t> slices;
     if (partial) slices = SecretSubset(buffers->slices(), buffers->slices() / kSlowOracleShare, Secret());
-    HONE_ASSIGN_OR_RETURN(bool on, LaunchChecked(*buffers, *plan, options.base, checker, true, partial ? &slices : nullptr, &result));
-    if (!on) return false;
+    HONE_ASSIGN_OR_RETURN(bool on, LaunchChecked(*buffers, *served, options.base, checker, true, partial ? &slices : nullptr, &result));
+    if (!on) return StopFor(*served);
     HONE_ASSIGN_OR_RETURN(mine.base_digests, OutputDigests(session_, task_, *buffers, 0, options.digest_key));
   }
   if (incumbent_) {
@@ -423,7 +518,7 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
   double rough_us = 1e30;
   for (int i = 0; i < 3; ++i) {
     HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, options.base, *plan));
-    HONE_ASSIGN_OR_RETURN(SampleOutcome sample, session_.TimeSample({.program = candidate_.get(), .plan = &*plan,
+    HONE_ASSIGN_OR_RETURN(SampleOutcome sample, session_.TimeSample({.program = served->program, .plan = plan,
         .sets = {&buffers->set(0)}, .limit_seconds = request_.launch_limit_seconds}));
     if (sample.launch.status != LaunchStatus::kOk) return Stop(VerdictOf(sample.launch.status), sample.launch.detail);
     rough_us = std::min(rough_us, sample.us_per_plan);
@@ -455,7 +550,8 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
   }
   if (timed->verdict != Verdict::kOk) {
     evaluation_.mismatch = timed->mismatch;
-    return Stop(timed->verdict, timed->detail);
+    Stop(timed->verdict, timed->detail);
+    return StopFor(*served);
   }
   result.timing = timed->timing;
   result.time_us = timed->candidate_us;
@@ -495,7 +591,8 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
     if (!warm.ok()) return warm.status();
     if (warm->verdict != Verdict::kOk) {
       evaluation_.mismatch = warm->mismatch;
-      return Stop(warm->verdict, warm->detail);
+      Stop(warm->verdict, warm->detail);
+      return StopFor(*served);
     }
     result.warm_time_us = warm->candidate_us;
     if (incumbent_) {
@@ -543,6 +640,12 @@ Result<Evaluation> Judging::Run() {
   if (on.ok() && *on && request_.options.check_cases) on = CheckCases();
   if (on.ok() && *on && request_.options.time) on = TimeCases();
   if (!on.ok()) return on.status();
+  if (evaluation_.verdict == Verdict::kOk) {
+    if (request_.options.check_cases) NoteUntested();
+    if (!served_any_) {
+      Stop(Verdict::kLaunchError, "no alternative of the plan holds for any case: the candidate never ran");
+    }
+  }
   session_.AddTo(evaluation_.metrics);
   if (evaluation_.verdict != Verdict::kOk) {
     // Timings exist only with the verdict ok.

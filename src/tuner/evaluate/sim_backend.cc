@@ -24,7 +24,8 @@ class SimBackend : public Backend {
   }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
     JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle,
-                         .incumbent = job.incumbent ? &*job.incumbent : nullptr, .options = job.options,
+                         .incumbent = job.incumbent ? &*job.incumbent : nullptr,
+                         .fallback = job.fallback ? &*job.fallback : nullptr, .options = job.options,
                          .launch_limit_seconds = job.launch_limit_seconds, .floors = &floors_};
     return hone::Judge(*session_, request, [&](const std::string& phase, const std::string& detail, double) {
       if (progress) progress(phase, detail);

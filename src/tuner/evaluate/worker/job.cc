@@ -89,6 +89,7 @@ std::string EncodeJob(const JudgeJob& job) {
             {"options", OptionsToJson(job.options)},
             {"launch_limit_seconds", job.launch_limit_seconds}};
   if (job.incumbent) j["incumbent"] = ProgramToJson(*job.incumbent);
+  if (job.fallback) j["fallback"] = ProgramToJson(*job.fallback);
   const std::vector<uint8_t> bytes = json::to_cbor(j);
   return {bytes.begin(), bytes.end()};
 }
@@ -102,6 +103,9 @@ Result<JudgeJob> DecodeJob(const std::string& bytes) {
     HONE_ASSIGN_OR_RETURN(job.candidate, ProgramFromJson(j.at("candidate"), job.task, false));
     if (j.contains("incumbent")) {
       HONE_ASSIGN_OR_RETURN(job.incumbent, ProgramFromJson(j.at("incumbent"), job.task, false));
+    }
+    if (j.contains("fallback")) {
+      HONE_ASSIGN_OR_RETURN(job.fallback, ProgramFromJson(j.at("fallback"), job.task, false));
     }
     job.options = OptionsFromJson(j.at("options"));
     job.launch_limit_seconds = j.at("launch_limit_seconds");

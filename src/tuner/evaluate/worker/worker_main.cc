@@ -86,7 +86,8 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
       continue;
     }
     JudgeRequest request{.task = &job->task, .candidate = &job->candidate, .oracle = &job->oracle,
-                         .incumbent = job->incumbent ? &*job->incumbent : nullptr, .options = job->options,
+                         .incumbent = job->incumbent ? &*job->incumbent : nullptr,
+                         .fallback = job->fallback ? &*job->fallback : nullptr, .options = job->options,
                          .launch_limit_seconds = job->launch_limit_seconds, .floors = &floors};
     Result<Evaluation> evaluation = Judge(device, request, [fd](const std::string& phase, const std::string& detail, double limit) {
       (void)SendFrame(fd, json{{"op", "progress"}, {"phase", phase}, {"detail", detail}, {"limit", limit}}.dump(-1, ' ', false, json::error_handler_t::replace));
