@@ -14,8 +14,8 @@
 namespace hone::gnn {
 namespace {
 
-// Rows ahead whose first lines are asked for while the current ones are added.
-constexpr int32_t kAhead = 4;
+// Rows are asked for this many edges before they are added: enough to cover the memory's latency.
+constexpr int32_t kAhead = 12;
 
 template <typename T>
 HONE_INLINE_BODY void Prefetch(const T* row, int64_t dim) {
@@ -28,6 +28,7 @@ template <typename T>
 HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns, int32_t num_edges, const T* x,
                                   int64_t x_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end,
                                   bool mean) {
+  int32_t asked = offsets[begin];  // edges whose rows have been asked for
   for (int64_t i = begin; i < end; ++i) {
     T* __restrict o = out + i * out_stride;
     const int32_t first = offsets[i];
@@ -38,8 +39,8 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
     }
     int32_t e = first;
     const int32_t head = (last - first) % 4 == 0 ? 4 : (last - first) % 4;
-    for (int32_t a = 0; a < kAhead; ++a) {
-      if (e + head + a < num_edges) Prefetch(x + columns[e + head + a] * x_stride, dim);
+    for (const int32_t until = std::min(num_edges, e + head + kAhead); asked < until; ++asked) {
+      Prefetch(x + columns[asked] * x_stride, dim);
     }
     // The first one to four rows start the sum; the rest comes in fours.
     const T* r0 = x + columns[e] * x_stride;
@@ -53,8 +54,8 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
       default: for (int64_t c = 0; c < dim; ++c) o[c] = ((r0[c] + r1[c]) + r2[c]) + r3[c]; break;
     }
     for (e += head; e < last; e += 4) {
-      for (int32_t a = 4; a < 4 + kAhead; ++a) {
-        if (e + a < num_edges) Prefetch(x + columns[e + a] * x_stride, dim);
+      for (const int32_t until = std::min(num_edges, e + 4 + kAhead); asked < until; ++asked) {
+        Prefetch(x + columns[asked] * x_stride, dim);
       }
       r0 = x + columns[e] * x_stride;
       r1 = x + columns[e + 1] * x_stride;

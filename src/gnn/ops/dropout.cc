@@ -4,8 +4,11 @@
 // Masks from the counter generator; see dropout.h.
 #include "gnn/ops/dropout.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/philox.h"
 #include "gnn/ops/parallel.h"
@@ -15,76 +18,103 @@
 namespace hone::gnn {
 namespace {
 
-// Blocks computed together: their counters differ in the last word alone, and the rounds vectorise over them.
-constexpr int64_t kTogether = 16;
+struct MaskTask {
+  uint64_t key;
+  uint32_t step, epoch, place, threshold;
+  const NodeId* nodes;
+  int64_t blocks;  // of eight columns; a byte each
+  uint8_t* bits;
+};
 
-HONE_INLINE_BODY void MaskRowsBody(uint64_t key, uint32_t step, uint32_t epoch, uint32_t place, uint32_t threshold,
-                                   const NodeId* nodes, int64_t blocks, uint8_t* bits, int64_t begin, int64_t end) {
-  const auto key_low = static_cast<uint32_t>(key);
-  const auto key_high = static_cast<uint32_t>(key >> 32);
+void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
-    uint8_t* row = bits + i * blocks;
-    for (int64_t first = 0; first < blocks; first += kTogether) {
-      // The ten rounds of base/philox.h, lane by lane; 64-bit words keep the products in place.
-      alignas(64) uint64_t c0[kTogether], c1[kTogether], c2[kTogether], c3[kTogether];
-      for (int64_t j = 0; j < kTogether; ++j) {
-        c0[j] = static_cast<uint32_t>(nodes[i]);
-        c1[j] = step;
-        c2[j] = epoch;
-        c3[j] = place | static_cast<uint32_t>(first + j);
+    for (int64_t b = 0; b < t.blocks; ++b) {
+      const PhiloxWords words = Philox4x32(
+          t.key, {static_cast<uint32_t>(t.nodes[i]), t.step, t.epoch, t.place | static_cast<uint32_t>(b)});
+      uint32_t byte = 0;
+      for (size_t k = 0; k < 8; ++k) {
+        byte |= static_cast<uint32_t>((words[k / 2] >> (k % 2 * 16) & 0xffff) >= t.threshold) << k;
       }
-      uint32_t k0 = key_low;
-      uint32_t k1 = key_high;
-      for (int round = 0; round < 10; ++round) {
-        for (int64_t j = 0; j < kTogether; ++j) {
-          const uint64_t p0 = uint64_t{0xD2511F53u} * static_cast<uint32_t>(c0[j]);
-          const uint64_t p1 = uint64_t{0xCD9E8D57u} * static_cast<uint32_t>(c2[j]);
-          c0[j] = (p1 >> 32) ^ c1[j] ^ k0;
-          c1[j] = static_cast<uint32_t>(p1);
-          c2[j] = (p0 >> 32) ^ c3[j] ^ k1;
-          c3[j] = static_cast<uint32_t>(p0);
-        }
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-      }
-      alignas(64) uint8_t bytes[kTogether];
-      for (int64_t j = 0; j < kTogether; ++j) {
-        const auto kept = [threshold](uint64_t bits16, int at) { return static_cast<uint32_t>(bits16 >= threshold) << at; };
-        bytes[j] = static_cast<uint8_t>(kept(c0[j] & 0xffff, 0) | kept(c0[j] >> 16, 1) | kept(c1[j] & 0xffff, 2) |
-                                        kept(c1[j] >> 16, 3) | kept(c2[j] & 0xffff, 4) | kept(c2[j] >> 16, 5) |
-                                        kept(c3[j] & 0xffff, 6) | kept(c3[j] >> 16, 7));
-      }
-      std::copy_n(bytes, std::min(kTogether, blocks - first), row + first);
+      t.bits[i * t.blocks + b] = static_cast<uint8_t>(byte);
     }
   }
 }
-HONE_VECTORISE(MaskRows,
-               (uint64_t key, uint32_t step, uint32_t epoch, uint32_t place, uint32_t threshold, const NodeId* nodes,
-                int64_t blocks, uint8_t* bits, int64_t begin, int64_t end),
-               (key, step, epoch, place, threshold, nodes, blocks, bits, begin, end))
+
+// Sixteen blocks at once, in four registers of four, each counter word in the low half of 64 bits: what the products
+// leave in the high halves is never looked at.
+[[gnu::target("avx2")]] void MaskRowsAvx2(const MaskTask& t, int64_t begin, int64_t end) {
+  const __m256i multiplier0 = _mm256_set1_epi64x(0xD2511F53);
+  const __m256i multiplier1 = _mm256_set1_epi64x(0xCD9E8D57);
+  const __m256i threshold = _mm256_set1_epi16(static_cast<short>(t.threshold));
+  for (int64_t i = begin; i < end; ++i) {
+    uint8_t* row = t.bits + i * t.blocks;
+    for (int64_t first = 0; first < t.blocks; first += 16) {
+      __m256i c0[4], c1[4], c2[4], c3[4];
+      for (int g = 0; g < 4; ++g) {
+        c0[g] = _mm256_set1_epi64x(static_cast<uint32_t>(t.nodes[i]));
+        c1[g] = _mm256_set1_epi64x(t.step);
+        c2[g] = _mm256_set1_epi64x(t.epoch);
+        const int64_t block = t.place | (first + 4 * g);
+        c3[g] = _mm256_set_epi64x(block + 3, block + 2, block + 1, block);
+      }
+      auto key0 = static_cast<uint32_t>(t.key);
+      auto key1 = static_cast<uint32_t>(t.key >> 32);
+      for (int round = 0; round < 10; ++round) {
+        const __m256i k0 = _mm256_set1_epi64x(key0);
+        const __m256i k1 = _mm256_set1_epi64x(key1);
+        for (int g = 0; g < 4; ++g) {
+          const __m256i p0 = _mm256_mul_epu32(multiplier0, c0[g]);
+          const __m256i p1 = _mm256_mul_epu32(multiplier1, c2[g]);
+          c0[g] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p1, 32), c1[g]), k0);
+          c1[g] = p1;
+          c2[g] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p0, 32), c3[g]), k1);
+          c3[g] = p0;
+        }
+        key0 += 0x9E3779B9u;
+        key1 += 0xBB67AE85u;
+      }
+      alignas(16) uint32_t bytes[4];
+      for (int g = 0; g < 4; ++g) {
+        // The four words of each block side by side, two blocks to a register: sixteen bits an element, in order.
+        const __m256i low = _mm256_blend_epi32(c0[g], _mm256_slli_epi64(c1[g], 32), 0xaa);
+        const __m256i high = _mm256_blend_epi32(c2[g], _mm256_slli_epi64(c3[g], 32), 0xaa);
+        const auto kept = [threshold](__m256i v) __attribute__((target("avx2"), always_inline)) {
+          return _mm256_cmpeq_epi16(_mm256_max_epu16(v, threshold), v);
+        };
+        const __m256i even = kept(_mm256_unpacklo_epi64(low, high));  // blocks 0 and 2
+        const __m256i odd = kept(_mm256_unpackhi_epi64(low, high));   // blocks 1 and 3
+        bytes[g] = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_packs_epi16(even, odd)));
+      }
+      std::memcpy(row + first, bytes, static_cast<size_t>(std::min<int64_t>(16, t.blocks - first)));
+    }
+  }
+}
 
 template <typename T>
-HONE_INLINE_BODY void ApplyRowsBody(const uint8_t* bits, int64_t row_bytes, T scale, const T* x, int64_t x_stride,
-                                    T* out, int64_t out_stride, int64_t cols, int64_t begin, int64_t end) {
-  for (int64_t i = begin; i < end; ++i) {
-    const T* r = x + i * x_stride;
-    T* o = out + i * out_stride;
-    const uint8_t* row = bits + i * row_bytes;
-    const int64_t whole = cols / 8;
-    for (int64_t b = 0; b < whole; ++b) {
-      const uint32_t byte = row[b];
-      for (int k = 0; k < 8; ++k) o[b * 8 + k] = (byte & (1u << k)) != 0 ? r[b * 8 + k] * scale : T(0);
-    }
-    for (int64_t c = whole * 8; c < cols; ++c) o[c] = (row[c / 8] & (1u << (c % 8))) != 0 ? r[c] * scale : T(0);
-  }
+void ApplyRowBaseline(const uint8_t* bits, T scale, const T* x, T* out, int64_t first, int64_t cols) {
+  for (int64_t c = first; c < cols; ++c) out[c] = (bits[c / 8] & (1u << (c % 8))) != 0 ? x[c] * scale : T(0);
 }
-#define HONE_APPLY_ROWS(T)                                                                                       \
-  HONE_VECTORISE(ApplyRows,                                                                                      \
-                 (const uint8_t* bits, int64_t row_bytes, T scale, const T* x, int64_t x_stride, T* out,         \
-                  int64_t out_stride, int64_t cols, int64_t begin, int64_t end),                                 \
-                 (bits, row_bytes, scale, x, x_stride, out, out_stride, cols, begin, end))
-HONE_APPLY_ROWS(float)
-HONE_APPLY_ROWS(double)
+
+[[gnu::target("avx2")]] void ApplyRowAvx2(const uint8_t* bits, float scale, const float* x, float* out, int64_t cols) {
+  const __m256i lane = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
+  const __m256 factor = _mm256_set1_ps(scale);
+  const int64_t whole = cols / 8;
+  for (int64_t b = 0; b < whole; ++b) {
+    const __m256i kept = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits[b]), lane), lane);
+    const __m256 product = _mm256_mul_ps(_mm256_loadu_ps(x + b * 8), factor);
+    _mm256_storeu_ps(out + b * 8, _mm256_and_ps(product, _mm256_castsi256_ps(kept)));
+  }
+  ApplyRowBaseline(bits, scale, x, out, whole * 8, cols);
+}
+
+void ApplyRow(const uint8_t* bits, float scale, const float* x, float* out, int64_t cols) {
+  if (CpuHasAvx2()) return ApplyRowAvx2(bits, scale, x, out, cols);
+  ApplyRowBaseline(bits, scale, x, out, 0, cols);
+}
+// Doubles serve gradient checks alone.
+void ApplyRow(const uint8_t* bits, double scale, const double* x, double* out, int64_t cols) {
+  ApplyRowBaseline(bits, scale, x, out, 0, cols);
+}
 
 }  // namespace
 
@@ -102,9 +132,10 @@ DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const Lay
              "a dropout mask wider than 524,288 columns, or a layer beyond 255");
   const DropoutMask mask{memory.Resize(rows * row_bytes), row_bytes};
   const uint32_t place = static_cast<uint32_t>(context.layer) << 24 | static_cast<uint32_t>(site) << 16;
+  const MaskTask task{context.key.seed ^ kDropoutDomain, context.key.step,     context.key.epoch, place, rate.threshold,
+                      context.nodes.data(),              row_bytes,            mask.bits};
   ParallelRows(context.threads, rows, PieceRows(cols), [&](int64_t begin, int64_t end) {
-    MaskRows(context.key.seed ^ kDropoutDomain, context.key.step, context.key.epoch, place, rate.threshold,
-             context.nodes.data(), row_bytes, mask.bits, begin, end);
+    CpuHasAvx2() ? MaskRowsAvx2(task, begin, end) : MaskRowsBaseline(task, begin, end);
   });
   return mask;
 }
@@ -112,8 +143,9 @@ DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const Lay
 template <typename T>
 void ApplyDropout(const DropoutMask& mask, double scale, Matrix<const T> x, Matrix<T> out, int threads) {
   ParallelRows(threads, out.rows, PieceRows(out.cols), [&](int64_t begin, int64_t end) {
-    ApplyRows(mask.bits, mask.row_bytes, static_cast<T>(scale), x.data, x.stride, out.data, out.stride, out.cols,
-              begin, end);
+    for (int64_t i = begin; i < end; ++i) {
+      ApplyRow(mask.bits + i * mask.row_bytes, static_cast<T>(scale), x.Row(i), out.Row(i), out.cols);
+    }
   });
 }
 
