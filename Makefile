@@ -2,12 +2,13 @@
 #   make build     build into build/, programs in build/bin/
 #   make test      build and run every test that needs no GPU (with a GPU, its tests too)
 #   make demo      a first optimisation run, under two minutes on two cores, no GPU, no key
+#   make demo-gnn  the graph engine: generate a graph, train on it, infer; under a minute on two cores, no GPU
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
 BUILD ?= build
 CMAKE_FLAGS ?=
 
-.PHONY: build test demo test-gpu setup format clean
+.PHONY: build test demo demo-gnn test-gpu setup format clean
 
 setup:
 	@tools/setup
@@ -26,6 +27,9 @@ test-gpu: build
 
 demo: build
 	@tools/demo
+
+demo-gnn: build
+	@tools/demo-gnn
 
 format:
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i
