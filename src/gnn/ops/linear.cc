@@ -19,7 +19,8 @@ constexpr int64_t kRowBlock = 256;
 // Partial weight gradients: enough pieces for many cores, few enough to stay small and cheap to add.
 constexpr int64_t kMinPartialRows = 2048;
 constexpr int64_t kMaxPartials = 16;
-constexpr int64_t kOutBlock = 128;
+constexpr int64_t kMaxPartialElements = int64_t{8} << 20;
+constexpr int64_t kOutBlock = 256;
 
 int I(int64_t value) { return static_cast<int>(value); }
 
@@ -78,10 +79,11 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T>
                           int threads) {
   const int64_t rows = grad_out.rows;
   if (rows == 0) return;
-  const int64_t pieces = std::clamp<int64_t>(rows / kMinPartialRows, 1, kMaxPartials);
+  const int64_t size = grad_out.cols * x.cols;
+  const int64_t most = std::clamp<int64_t>(kMaxPartialElements / std::max<int64_t>(size, 1), 1, kMaxPartials);
+  const int64_t pieces = std::clamp<int64_t>(rows / kMinPartialRows, 1, most);
   const int64_t piece = (rows + pieces - 1) / pieces;
   const int64_t out_blocks = (grad_out.cols + kOutBlock - 1) / kOutBlock;
-  const int64_t size = grad_out.cols * x.cols;
   // One piece adds to the gradient itself; more of them have memory each.
   T* sums = pieces == 1 ? grad_weight.data : partials.Resize(pieces * size);
   const int64_t stride = pieces == 1 ? grad_weight.stride : x.cols;
