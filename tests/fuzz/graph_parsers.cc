@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See graph_parsers.h. Readers open files by path, possibly several times, so the input is put in an anonymous file.
+#include "fuzz/graph_parsers.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "gnn/graph/container_reader.h"
+#include "gnn/graph/crc32c.h"
+#include "gnn/graph/describe.h"
+#include "gnn/graph/graph_source.h"
+#include "gnn/graph/text_lines.h"
+
+namespace hone::gnn {
+namespace {
+
+// An unlinked file in memory with these bytes, and a path that opens it.
+class AnonymousFile {
+ public:
+  explicit AnonymousFile(std::span<const std::byte> bytes) : fd_(memfd_create("graph", MFD_CLOEXEC)) {
+    const ssize_t written = write(fd_.get(), bytes.data(), bytes.size());
+    if (written != static_cast<ssize_t>(bytes.size())) std::abort();
+  }
+  std::string path() const { return fmt::format("/proc/self/fd/{}", fd_.get()); }
+
+ private:
+  UniqueFd fd_;
+};
+
+// Reads a source to its end, as convert would, without building anything as large as the ids it names.
+void Drain(const Result<GraphSource>& source) {
+  if (!source.ok()) return;
+  constexpr int64_t kMostWork = 1 << 20;
+  std::vector<int64_t> sources(512), destinations(512);
+  Result<std::unique_ptr<EdgeReader>> edges = source->edges->Open();
+  for (int64_t done = 0; edges.ok() && done < kMostWork;) {
+    const Result<size_t> count = (*edges)->Next(sources, destinations);
+    if (!count.ok() || *count == 0) break;
+    (void)(*edges)->Place(*count - 1);
+    done += static_cast<int64_t>(*count);
+  }
+  if (source->features == nullptr || source->features->width() > kMostWork) return;
+  Result<std::unique_ptr<FeatureReader>> features = source->features->Open();
+  std::vector<float> row(static_cast<size_t>(source->features->width()));
+  const int64_t rows = std::clamp<int64_t>(source->features->rows(), 0, kMostWork / source->features->width());
+  for (int64_t r = 0; features.ok() && r < rows; ++r) {
+    if (!(*features)->Next(row).ok()) break;
+  }
+}
+
+// A container's header is guarded by checksums that random bytes never meet, so they and the size are mended first.
+void FeedContainer(std::span<const std::byte> input) {
+  std::vector<std::byte> bytes(input.begin(), input.end());
+  const auto put = [&](size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof(value)); };
+  uint32_t header_bytes = 0;
+  if (bytes.size() >= 64) {
+    put(16, static_cast<int64_t>(bytes.size()));
+    std::memcpy(&header_bytes, bytes.data() + 12, 4);
+    if (header_bytes >= 64 && header_bytes <= bytes.size()) {
+      put(60, uint32_t{0});
+      put(60, Crc32c(0, bytes.data(), header_bytes));
+    }
+  }
+  const AnonymousFile file(bytes);
+  const auto graph = OpenGraph(file.path(), {.load = OpenGraphOptions::Load::kMap, .threads = 1});
+  // A mapped graph is unchecked until it is described.
+  if (graph.ok() && (*graph)->structure().num_nodes < (1 << 20)) (void)DescribeGraph(**graph).ok();
+  (void)OpenGraph(file.path(), {.load = OpenGraphOptions::Load::kCopy, .threads = 1}).ok();
+  (void)ReadContainerProvenance(file.path()).ok();
+}
+
+void FeedArray(std::span<const std::byte> input) {
+  const AnonymousFile file(input);
+  const Result<NpyArray> array = NpyArray::InFile(file.path());
+  if (!array.ok()) return;
+  (void)array->Integers().ok();
+  (void)array->Floats().ok();
+  (void)LabelsOfArray(*array).ok();
+  if (Result<std::unique_ptr<FeatureSource>> features = FeaturesOfArray(*array); features.ok()) {
+    (void)(*features)->Open().ok();
+  }
+  for (const bool two_rows : {false, true}) {
+    Result<std::unique_ptr<EdgeSource>> edges = EdgesOfArray(*array, two_rows);
+    if (!edges.ok()) continue;
+    GraphSource source;
+    source.edges = std::move(edges).value();
+    Drain(std::move(source));
+  }
+}
+
+void FeedLines(std::span<const std::byte> input) {
+  TextLines lines(OpenMemoryStream(input, "input"));
+  std::string_view line, field;
+  for (;;) {
+    const Result<bool> more = lines.Next(line);
+    if (!more.ok() || !*more) return;
+    (void)CsvFields(line);
+    float value = 0;
+    for (std::string_view rest = line; TakeField(rest, field);) (void)ParseFloat(field, value);
+  }
+}
+
+}  // namespace
+
+void FeedGraphParser(std::span<const std::byte> input) {
+  if (input.empty()) return;
+  const std::span<const std::byte> file_bytes = input.subspan(1);
+  switch (static_cast<unsigned>(input[0]) % 6) {
+    case 0: return FeedContainer(file_bytes);
+    case 1: return FeedArray(file_bytes);
+    case 2: {
+      const AnonymousFile file(file_bytes);  // lives while the source reads it
+      return Drain(OpenScipyArchive(file.path()));
+    }
+    case 3: {
+      const AnonymousFile file(file_bytes);
+      return Drain(OpenEdgeList(file.path()));
+    }
+    case 4: {
+      const std::string_view text(reinterpret_cast<const char*>(file_bytes.data()), file_bytes.size());
+      (void)FeaturesOfJsonLists(text, "input", 1000).ok();
+      return;
+    }
+    default: return FeedLines(file_bytes);
+  }
+}
+
+}  // namespace hone::gnn
