@@ -206,10 +206,11 @@ class HttpProvider : public ModelProvider {
         return attempt.error_body.size() < kMaxErrorBytes;
       }
       if (body == Body::kUnknown) {
-        const auto type = response.headers.find("content-type");
-        const bool json = type != response.headers.end() &&
-                          (type->second.starts_with("application/json") || type->second.starts_with("text/html"));
-        body = json ? Body::kWhole : Body::kStream;
+        // By what comes, not by the type it is said to have: services get that wrong, and no event stream begins so.
+        const size_t first = bytes.find_first_not_of(" \t\r\n");
+        if (first != std::string_view::npos) {
+          body = bytes[first] == '{' || bytes[first] == '[' || bytes[first] == '<' ? Body::kWhole : Body::kStream;
+        }
       }
       if (body == Body::kWhole) {
         whole += bytes;
@@ -233,7 +234,12 @@ class HttpProvider : public ModelProvider {
       return true;
     };
     HONE_ASSIGN_OR_RETURN(attempt.response, HttpPost(http, events, stop));
-    if (body == Body::kStream && attempt.response.end != HttpEnd::kStopped) parser.Finish(read);
+    if (body == Body::kStream && attempt.response.end != HttpEnd::kStopped) {
+      const StreamedReply before = attempt.reply;
+      parser.Finish(read);
+      // A line cut off after the last word (of the token counts, say) takes nothing back.
+      if (before.whole() && !attempt.reply.malformed.empty()) attempt.reply = before;
+    }
     if (body == Body::kWhole && attempt.response.end == HttpEnd::kWhole) wire_->ReadWhole(whole, attempt.reply);
     return attempt;
   }

@@ -166,6 +166,22 @@ TEST_P(BothServices, AServerThatKeepsTheConnectionAfterTheLastWordIsNotWaitedFor
   }
 }
 
+TEST_P(BothServices, AConnectionThatBreaksAfterTheLastWordTakesNothingBack) {
+  const std::string whole = rig.Says({"all of it"});
+  const size_t rest = rig.kind == "openai" ? whole.find("prompt_tokens") : whole.rfind("message_stop");
+  rig.server.Answer(Stream(whole.substr(0, rest), 0, false));
+  EXPECT_EQ(rig.Ask().value().text, "all of it");
+  EXPECT_EQ(rig.server.Requests().size(), 1u);
+}
+
+TEST_P(BothServices, TheTypeThatABodyIsSaidToHaveDoesNotMatter) {
+  rig.server.Answer(Stream(rig.Says({"a stream"}), 3, true, "application/json"));
+  EXPECT_EQ(rig.Ask().value().text, "a stream");
+  rig.server.Answer(Plain(200, R"( {"error":{"type":"invalid_request_error","message":"said as a stream"}})", {},
+                          "text/event-stream"));
+  EXPECT_THAT(rig.Ask().status().message(), HasSubstr("said as a stream"));
+}
+
 TEST_P(BothServices, TokensAreCountedWhileTheyCome) {
   const std::string whole = rig.Says({std::string(400, 'x'), "end"});
   rig.server.Answer(ThenHang(Stream(whole.substr(0, whole.find("end")), 0, false)));
