@@ -8,21 +8,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gnn/ops/ask_ahead.h"
 #include "gnn/ops/parallel.h"
 #include "gnn/ops/simd.h"
 
 namespace hone::gnn {
 namespace {
-
-// Rows are asked for this many edges before they are added: enough to cover the memory's latency.
-constexpr int32_t kAhead = 12;
-
-template <typename T>
-HONE_INLINE_BODY void Prefetch(const T* row, int64_t dim) {
-  const char* p = reinterpret_cast<const char*>(row);
-  const int64_t bytes = std::min<int64_t>(dim * static_cast<int64_t>(sizeof(T)), 1024);
-  for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(p + b);
-}
 
 template <typename T>
 HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns, int32_t num_edges, const T* x,
@@ -39,9 +30,7 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
     }
     int32_t e = first;
     const int32_t head = (last - first) % 4 == 0 ? 4 : (last - first) % 4;
-    for (const int32_t until = std::min(num_edges, e + head + kAhead); asked < until; ++asked) {
-      Prefetch(x + columns[asked] * x_stride, dim);
-    }
+    AskAhead(x, x_stride, dim, columns, num_edges, e + head, asked);
     // The first one to four rows start the sum; the rest comes in fours.
     const T* r0 = x + columns[e] * x_stride;
     const T* r1 = head > 1 ? x + columns[e + 1] * x_stride : nullptr;
@@ -54,9 +43,7 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
       default: for (int64_t c = 0; c < dim; ++c) o[c] = ((r0[c] + r1[c]) + r2[c]) + r3[c]; break;
     }
     for (e += head; e < last; e += 4) {
-      for (const int32_t until = std::min(num_edges, e + 4 + kAhead); asked < until; ++asked) {
-        Prefetch(x + columns[asked] * x_stride, dim);
-      }
+      AskAhead(x, x_stride, dim, columns, num_edges, e + 4, asked);
       r0 = x + columns[e] * x_stride;
       r1 = x + columns[e + 1] * x_stride;
       r2 = x + columns[e + 2] * x_stride;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gnn/ops/ask_ahead.h"
 #include "gnn/ops/parallel.h"
 #include "gnn/ops/simd.h"
 
@@ -66,26 +67,36 @@ HONE_INLINE_BODY void SoftmaxOfRow(const Task<T>& t, int64_t i, int h) {
   t.weights.self[i * t.heads + h] = self_weight * inverse;
 }
 
+// The rows and the scores of the edges to come.
+template <typename T>
+HONE_INLINE_BODY void AskForRow(const Task<T>& t, int32_t last, int32_t& asked) {
+  const auto edges = static_cast<int32_t>(t.block.num_edges());
+  int32_t also = asked;
+  AskAhead(t.scores.data, t.scores.stride, t.scores.cols, t.block.columns.data(), edges, last, also);
+  AskAhead(t.x.data, t.x.stride, t.x.cols, t.block.columns.data(), edges, last, asked);
+}
+
 template <typename T>
 HONE_INLINE_BODY void ForwardRowsBody(const Task<T>& t, Matrix<T> out, int64_t begin, int64_t end) {
   const int64_t dim = t.x.cols;
   const int32_t* columns = t.block.columns.data();
+  int32_t asked = t.block.row_offsets[static_cast<size_t>(begin)];
   for (int64_t i = begin; i < end; ++i) {
     const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
     const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
+    AskForRow(t, last, asked);
     for (int h = 0; h < t.heads; ++h) SoftmaxOfRow(t, i, h);
     for (int h = 0; h < t.heads; ++h) {
       T* __restrict o = out.Row(i) + h * dim;
-      std::fill_n(o, dim, T(0));
+      const T own = t.weights.self[i * t.heads + h];
+      const T* __restrict x = t.x.Row(i);
+      for (int64_t c = 0; c < dim; ++c) o[c] = own * x[c];
       for (int32_t e = first; e < last; ++e) {
         if (columns[e] == i) continue;
         const T w = t.weights.edges[static_cast<int64_t>(e) * t.heads + h];
         const T* __restrict r = t.x.Row(columns[e]);
         for (int64_t c = 0; c < dim; ++c) o[c] += w * r[c];
       }
-      const T w = t.weights.self[i * t.heads + h];
-      const T* __restrict r = t.x.Row(i);
-      for (int64_t c = 0; c < dim; ++c) o[c] += w * r[c];
     }
   }
 }
@@ -96,9 +107,11 @@ HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& t, Matrix<const T> gr
                                             Matrix<T> grad_scores, int64_t begin, int64_t end) {
   const int64_t dim = t.x.cols;
   const int32_t* columns = t.block.columns.data();
+  int32_t asked = t.block.row_offsets[static_cast<size_t>(begin)];
   for (int64_t i = begin; i < end; ++i) {
     const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
     const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
+    AskForRow(t, last, asked);
     for (int h = 0; h < t.heads; ++h) {
       const T* g = grad_out.Row(i) + h * dim;
       const T own = t.scores.Row(i)[t.heads + h];

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Prefetch for loops over the edges of a block: the rows they name lie anywhere in memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "gnn/ops/simd.h"
+
+namespace hone::gnn {
+
+// Rows are asked for this many edges before they are used: enough to cover the memory's latency.
+inline constexpr int32_t kEdgesAhead = 12;
+
+// Asks for the rows of the edges up to kEdgesAhead past `edge`. `asked` is the first edge not asked for yet; a loop
+// starts it at its own first edge.
+template <typename T>
+HONE_INLINE_BODY void AskAhead(const T* x, int64_t stride, int64_t dim, const int32_t* columns, int32_t num_edges,
+                               int32_t edge, int32_t& asked) {
+  const int64_t bytes = std::min<int64_t>(dim * static_cast<int64_t>(sizeof(T)), 1024);
+  for (const int32_t until = std::min(num_edges, edge + kEdgesAhead); asked < until; ++asked) {
+    const char* row = reinterpret_cast<const char*>(x + columns[asked] * stride);
+    for (int64_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b);
+  }
+}
+
+}  // namespace hone::gnn
