@@ -4,10 +4,10 @@
 // A graph layer of your own: written, checked against finite differences, and trained in a stack with one of Hone's.
 //
 // MixConv learns how much to listen: out_i = ((1 - g) x_i + g mean(x of i's neighbors)) W^T, with one number
-// g = sigmoid(gate). The graph has two communities whose nodes have very noisy features, so listening pays, and the
+// g = sigmoid(gate); in training it drops a tenth of what it mixed. The graph has two communities whose nodes have very noisy features, so listening pays, and the
 // gate opens. Prints the loss, the accuracy and both gates; exit status 1 where the layer did not learn.
 //
-// What the contract in hone/gnn/layer.h asks of a layer is marked (1) to (5) below.
+// What the contract in hone/gnn/layer.h asks of a layer is marked (1) to (6) below.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -46,17 +46,20 @@ class MixConv final : public Layer<T> {
   // several batches may be under way.
   struct State final : LayerState {
     std::vector<T> mean;   // [num_dst, in]
-    std::vector<T> mixed;  // [num_dst, in]
+    std::vector<T> mixed;  // [num_dst, in], after dropout
+    std::vector<T> kept;   // [num_dst, in]: 0, or the factor of what dropout kept
   };
   std::unique_ptr<LayerState> MakeState() const override { return std::make_unique<State>(); }
 
   void Forward(const BlockView& block, Matrix<const T> x, Matrix<T> out, LayerState& layer_state,
-               const LayerContext&) override {
+               const LayerContext& context) override {
     auto& state = static_cast<State&>(layer_state);
     const T g = Gate();
     const auto size = static_cast<size_t>(block.num_dst * in_);
     state.mean.assign(size, T(0));
     state.mixed.resize(size);
+    state.kept.assign(size, T(1));
+    std::vector<uint8_t> bits(static_cast<size_t>(in_ + 7) / 8);
     // (3) Rows of x are read through the block only: what lies beyond num_src is not ours to read.
     for (int32_t i = 0; i < block.num_dst; ++i) {
       T* mean = state.mean.data() + i * in_;
@@ -67,7 +70,16 @@ class MixConv final : public Layer<T> {
         const T* source = x.Row(block.columns[static_cast<size_t>(e)]);
         for (int64_t c = 0; c < in_; ++c) mean[c] += source[c] / static_cast<T>(last - first);
       }
-      for (int64_t c = 0; c < in_; ++c) mixed[c] = (1 - g) * x.Row(i)[c] + g * mean[c];  // source i is destination i
+      T* kept = state.kept.data() + i * in_;
+      if (context.training) {
+        // (4) A mask comes from the context's key and the node, so that it is the same on any row, thread and device.
+        const double factor = DropoutRow(context, kSite, i, in_, 0.1, bits);
+        for (int64_t c = 0; c < in_; ++c) {
+          kept[c] = static_cast<T>((bits[static_cast<size_t>(c / 8)] >> (c % 8) & 1) != 0 ? factor : 0.0);
+        }
+      }
+      // Source i is destination i.
+      for (int64_t c = 0; c < in_; ++c) mixed[c] = kept[c] * ((1 - g) * x.Row(i)[c] + g * mean[c]);
       for (int64_t o = 0; o < out_; ++o) {
         T sum = 0;
         for (int64_t c = 0; c < in_; ++c) sum += mixed[c] * Weight(o)[c];
@@ -81,12 +93,12 @@ class MixConv final : public Layer<T> {
     auto& state = static_cast<State&>(layer_state);
     const T g = Gate();
     T grad_g = 0;
-    // (4) grad_x is overwritten, and absent in the first layer; parameters' gradients are added to.
+    // (5) grad_x is overwritten, and absent in the first layer; parameters' gradients are added to.
     if (!grad_x.empty()) {
       for (int32_t s = 0; s < block.num_src; ++s) std::fill_n(grad_x.Row(s), in_, T(0));
     }
     std::vector<T> grad_mixed(static_cast<size_t>(in_));
-    // (5) One thread, in order: the same bits whatever context.threads says. A layer that spreads its work gives each
+    // (6) One thread, in order: the same bits whatever context.threads says. A layer that spreads its work gives each
     // output row one writer and adds partial sums in a fixed order.
     for (int32_t i = 0; i < block.num_dst; ++i) {
       const T* mixed = state.mixed.data() + i * in_;
@@ -99,6 +111,8 @@ class MixConv final : public Layer<T> {
           grad_mixed[static_cast<size_t>(c)] += d * Weight(o)[c];
         }
       }
+      const T* kept = state.kept.data() + i * in_;
+      for (int64_t c = 0; c < in_; ++c) grad_mixed[static_cast<size_t>(c)] *= kept[c];
       for (int64_t c = 0; c < in_; ++c) grad_g += grad_mixed[static_cast<size_t>(c)] * (mean[c] - x.Row(i)[c]);
       if (grad_x.empty()) continue;
       const int32_t first = block.row_offsets[static_cast<size_t>(i)];
@@ -115,6 +129,8 @@ class MixConv final : public Layer<T> {
  private:
   T Gate() const { return 1 / (1 + std::exp(-gate_.value[0])); }
   const T* Weight(int64_t o) const { return weight_.value.data() + o * in_; }
+
+  static constexpr uint8_t kSite = 128;
 
   int64_t in_, out_;
   Parameter<T> weight_, gate_;
@@ -162,10 +178,11 @@ double GateError(const Toy& toy, const NeighborSample& sample) {
   const auto state = layer.MakeState();
   const BlockView block = sample.Block(0);
   std::vector<double> x = Gather<double>(toy, sample), out(static_cast<size_t>(block.num_dst) * 2);
+  const LayerContext context{.key = {}, .layer = 0, .training = true, .nodes = sample.nodes, .threads = 1};
   double& gate = layer.parameters()[1]->value[0];
   const auto objective = [&](double at) {
     gate = at;
-    layer.Forward(block, View(x, Toy::kWidth), View(out, 2), *state, {});
+    layer.Forward(block, View(x, Toy::kWidth), View(out, 2), *state, context);
     double sum = 0;
     for (const double value : out) sum += value;
     return sum;
@@ -173,7 +190,7 @@ double GateError(const Toy& toy, const NeighborSample& sample) {
   const double expected = (objective(0.3 + 1e-6) - objective(0.3 - 1e-6)) / 2e-6;
   objective(0.3);
   std::vector<double> ones(out.size(), 1.0);
-  layer.Backward(block, View(x, Toy::kWidth), View(ones, 2), {}, *state, {});
+  layer.Backward(block, View(x, Toy::kWidth), View(ones, 2), {}, *state, context);
   return std::abs(layer.parameters()[1]->gradient[0] - expected) / std::max(1.0, std::abs(expected));
 }
 
@@ -209,7 +226,7 @@ int main() {
       return std::fprintf(stderr, "%s\n", status.message().c_str()), 3;
     }
     std::vector<float> x = Gather<float>(toy, sample), logits(seeds.size() * 2);
-    const LayerContext context{.key = key, .training = true, .threads = 2};
+    const LayerContext context{.key = key, .layer = 0, .training = true, .nodes = sample.nodes, .threads = 2};
     adam.ZeroGradients(1);
     (*model)->Forward(sample, View(x, Toy::kWidth), View(logits, 2), *state, context);
     // Cross-entropy of two classes, and its gradient in the logits' place.

@@ -51,6 +51,13 @@ struct LayerContext {
   int threads = 1;                // results must not depend on it
 };
 
+// Dropout for layers of your own, keyed as that of ours: the mask of one row, a bit an element (bit c % 8 of byte c / 8,
+// 1 for kept), a pure function of (seed, epoch, step, layer, site, the row's global id, column). `kept` has
+// (cols + 7) / 8 bytes; bits past `cols` mean nothing. Two masks of one layer need two sites; 128 to 255 are yours.
+// Returns the factor for what is kept. The probability, in [0, 1), is rounded to a 65,536th.
+double DropoutRow(const LayerContext& context, uint8_t site, int64_t row, int64_t cols, double probability,
+                  std::span<uint8_t> kept);
+
 // What one forward pass leaves for its backward pass. A layer derives its own; reused from batch to batch.
 class LayerState {
  public:
@@ -69,7 +76,9 @@ class Layer {
   virtual std::unique_ptr<LayerState> MakeState() const = 0;
   //   x    [block.num_src, in_width]
   //   out  [block.num_dst, out_width], overwritten; must not overlap x
-  // Rows of x beyond num_src are never read. May update buffers (running statistics) when context.training.
+  // Rows of x beyond num_src are never read and rows of out beyond num_dst never written: a batch may be padded with
+  // anything. Every reduction (statistics, weight gradients) runs over the real rows alone. May update buffers (running
+  // statistics) when context.training. `out` belongs to the caller, who may change it before Backward.
   virtual void Forward(const BlockView& block, Matrix<const T> x, Matrix<T> out, LayerState& state,
                        const LayerContext& context) = 0;
   // After Forward with the same block, x and context.

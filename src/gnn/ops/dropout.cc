@@ -140,6 +140,19 @@ DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const Lay
   return mask;
 }
 
+double DropoutRow(const LayerContext& context, uint8_t site, int64_t row, int64_t cols, double probability,
+                  std::span<uint8_t> kept) {
+  HONE_CHECK(static_cast<int64_t>(kept.size()) >= MaskRowBytes(cols), "a dropout row needs a bit for every column");
+  LayerContext one = context;
+  one.nodes = context.nodes.subspan(static_cast<size_t>(row), 1);
+  one.threads = 1;
+  thread_local Buffer<uint8_t> memory;
+  const DropoutRate rate(probability);
+  const DropoutMask mask = MakeDropoutMask(rate, static_cast<DropoutSite>(site), one, 1, cols, memory);
+  std::copy_n(mask.bits, mask.row_bytes, kept.data());
+  return rate.scale;
+}
+
 template <typename T>
 void ApplyDropout(const DropoutMask& mask, double scale, Matrix<const T> x, Matrix<T> out, int threads) {
   ParallelRows(threads, out.rows, PieceRows(out.cols), [&](int64_t begin, int64_t end) {

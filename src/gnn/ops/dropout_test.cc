@@ -86,6 +86,16 @@ TEST(Dropout, EveryPartOfTheKeyChangesTheMaskButTheShard) {
   EXPECT_EQ(masks.size(), 10u);
 }
 
+TEST(Dropout, ARowForCustomLayersIsTheRowOfTheWholeMask) {
+  const LayerContext context = Context();
+  const auto whole = Mask(0.25, static_cast<DropoutSite>(130), context, 77);
+  for (size_t i = 0; i < context.nodes.size(); ++i) {
+    std::vector<uint8_t> row(10);
+    EXPECT_DOUBLE_EQ(DropoutRow(context, 130, static_cast<int64_t>(i), 77, 0.25, row), 4.0 / 3);
+    EXPECT_TRUE(std::equal(row.begin(), row.end(), whole.begin() + static_cast<int64_t>(i) * 10)) << i;
+  }
+}
+
 TEST(Dropout, KeepsTheExpectedShare) {
   std::vector<NodeId> nodes(2000);
   for (size_t i = 0; i < nodes.size(); ++i) nodes[i] = static_cast<NodeId>(i);
