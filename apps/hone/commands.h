@@ -57,6 +57,7 @@ Result<std::string> ReadSource(const std::string& path);
 std::string DescribeEvaluation(const Evaluation& evaluation);
 
 void RegisterApplyCommand(CLI::App& app, CommandContext& context);
+void RegisterBenchCommand(CLI::App& app, CommandContext& context);
 void RegisterCompareCommand(CLI::App& app, CommandContext& context);
 void RegisterDevicesCommand(CLI::App& app, CommandContext& context);
 void RegisterEvalCommand(CLI::App& app, CommandContext& context);

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   hone::RegisterWorkerCommand(app, context);
   hone::RegisterTuneCommand(app, context);
   hone::RegisterOptimizeCommand(app, context);
+  hone::RegisterBenchCommand(app, context);
   hone::RegisterRunsCommand(app, context);
   hone::RegisterShowCommand(app, context);
   hone::RegisterReportCommand(app, context);

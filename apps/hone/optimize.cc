@@ -7,18 +7,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/file.h"
 #include "base/random.h"
 #include "hone/commands.h"
 #include "hone/model_options.h"
 #include "hone/run_options_flags.h"
+#include "hone/signal_stop.h"
 #include "tuner/report/html.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/run_text.h"
@@ -41,47 +39,6 @@ int TerminalColumns() {
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
 }
-
-std::atomic<int> signals_seen{0};
-
-// The first Ctrl-C asks for a clean end; the second ends the process at once, which costs nothing that is stored.
-void OnSignal(int) {
-  if (signals_seen.fetch_add(1) > 0) _exit(130);
-}
-
-// Turns signals into a stop request while it lives. A thread looks at a flag, for a handler may not do more than set
-// one.
-class SignalStop {
- public:
-  SignalStop() {
-    struct sigaction action {};
-    action.sa_handler = OnSignal;
-    sigaction(SIGINT, &action, &old_interrupt_);
-    sigaction(SIGTERM, &action, &old_terminate_);
-    watcher_ = std::jthread([this](std::stop_token done) {
-      while (!done.stop_requested()) {
-        if (signals_seen > 0) {
-          source_.request_stop();
-          return;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      }
-    });
-  }
-  ~SignalStop() {
-    watcher_.request_stop();
-    watcher_.join();
-    sigaction(SIGINT, &old_interrupt_, nullptr);
-    sigaction(SIGTERM, &old_terminate_, nullptr);
-  }
-  std::stop_token token() const { return source_.get_token(); }
-
- private:
-  std::stop_source source_;
-  struct sigaction old_interrupt_ {
-  }, old_terminate_{};
-  std::jthread watcher_;
-};
 
 // The task, options and id of a new run, or of one that goes on.
 struct Prepared {

@@ -287,7 +287,8 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string_view Name() const = 0;
-  // What to open next; nullopt: nothing until all that is in flight is settled (then it is asked again, knowing
+  // What to open next. While the seed is judged it is asked once or more knowing nothing, and only a CasesAction or a
+  // SweepAction of the seed is then taken. nullopt: nothing until all that is in flight is settled (then it is asked again, knowing
   // everything). Pure: no clock, no random source but draws keyed by options.seed and the node's number, no memory.
   virtual std::optional<Action> Next(const Knowledge& run) const = 0;
 };

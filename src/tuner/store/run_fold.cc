@@ -354,6 +354,8 @@ Status ApplyEvaluation(RunView& view, const Event& event, const Json& payload) {
   node.incumbent = payload.at("incumbent");
   node.seconds = view.seconds;
   ++view.evaluations;
+  // A spool does not know at the start what kind of device will judge.
+  view.info.modelled = view.info.modelled || node.evaluation->modelled;
   if (node.id == 0 && node.evaluation->verdict != Verdict::kOk) node.speedup.reset();
   if (node.id != 0 && node.evaluation->verdict == Verdict::kOk) {
     node.gain = GeomeanGain(node.evaluation->cases);

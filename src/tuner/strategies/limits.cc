@@ -48,6 +48,11 @@ std::string StopReason(const Knowledge& run) {
 
 std::optional<SweepAction> DueSweep(const Knowledge& run) {
   if (run.options().max_sweep_points < 1) return std::nullopt;
+  // Where evaluations are judged in batches, the seed's own choices ride along with the first one instead of costing
+  // a batch at the end.
+  if (run.options().rounds && run.opened() == 1 && run.node(0).bindings > 1 && !Swept(run.view(), 0)) {
+    return SweepAction{0, 0};
+  }
   for (int64_t id = std::max<int64_t>(1, run.known() - 2 * run.options().parallel); id < run.known(); ++id) {
     const RunNode& node = run.node(id);
     if (node.origin != "reply" || !Right(node) || node.kept || node.bindings < 2 || Swept(run.view(), id)) continue;

@@ -533,7 +533,18 @@ class Sitting {
   Result<bool> Decide() {
     const auto next = static_cast<int64_t>(view().nodes.size());
     const int64_t known = KnownFor(view().options, next);
-    if (view().settled < known || Running("final") || pending_evaluations_.contains("final")) return false;
+    if (Running("final") || pending_evaluations_.contains("final")) return false;
+    if (next == 1 && view().settled == 0 && known > 0) {
+      // While the seed is judged, what needs no knowledge of it may begin: its cases and its sweep.
+      decided_with_ = 0;
+      std::optional<Action> first = d_.strategy->Next(Knowledge(view(), 0));
+      if (!first || !(std::holds_alternative<CasesAction>(*first) || std::holds_alternative<SweepAction>(*first))) {
+        return false;
+      }
+      HONE_RETURN_IF_ERROR(std::visit([this](const auto& a) { return Begin(a); }, *first));
+      return true;
+    }
+    if (view().settled < known) return false;
     decided_with_ = known;
     std::optional<Action> action = d_.strategy->Next(Knowledge(view(), known));
     if (!action && view().settled == next && known < next) {

@@ -32,9 +32,11 @@ class ScriptedEvaluator : public Evaluator {
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
                               const EvaluationProgress& progress) override {
     ++calls;
+    if (on_evaluate) on_evaluate(task, request);
     if (progress) progress("scripted", request.name);
     if (delay_us > 0) ::usleep(static_cast<useconds_t>(delay_us));
     if (fail_after > 0 && calls >= fail_after) return Status::Unavailable("the scripted device went away");
+    if (pending && pending(request)) return Status::Pending("waits in a scripted spool");
     if (pending_rounds > 0) return Status::Pending("waits in a scripted spool");
     Evaluation evaluation;
     evaluation.task = task.name;
@@ -55,7 +57,7 @@ class ScriptedEvaluator : public Evaluator {
       evaluation.detail = "scripted: does not compile";
       return evaluation;
     }
-    if (has("SCRIPT_WRONG")) {
+    if (has("SCRIPT_WRONG") || (wrong && wrong(request))) {
       evaluation.verdict = Verdict::kWrongOutput;
       evaluation.detail = "scripted: wrong at [0]";
       return evaluation;
@@ -85,6 +87,8 @@ class ScriptedEvaluator : public Evaluator {
 
   void set_time(ScriptedTime time) { time_ = std::move(time); }
 
+  std::function<bool(const EvaluationRequest&)> pending, wrong;  // verdicts by request
+  std::function<void(const Task&, const EvaluationRequest&)> on_evaluate;  // from the evaluating thread
   std::atomic<int> calls{0};
   int fail_after = 0;
   int pending_rounds = 0;  // above 0: every answer is pending

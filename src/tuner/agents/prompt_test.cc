@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Prompts say what an agent needs and nothing that it must not know yet.
+#include "tuner/agents/prompt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+DeviceFacts Hopper() {
+  DeviceFacts f;
+  f.name = "NVIDIA H200";
+  f.cc_major = 9;
+  f.sm_count = 132;
+  f.l2_bytes = 50 << 20;
+  f.smem_optin = 227 << 10;
+  f.smem_per_sm = 228 << 10;
+  f.memory_bandwidth = 4.8e12;
+  f.fp32_flops = 67e12;
+  f.tensor_bf16_flops = 989e12;
+  return f;
+}
+
+struct Desk {
+  Task task = LoadTask(HONE_SOURCE_DIR "/tasks/silu_and_mul").value();
+  DeviceFacts facts = Hopper();
+  RunView view;
+  Desk() {
+    RunNode seed;
+    seed.origin = "seed";
+    seed.source_hash = "0";
+    seed.speedup = 1;
+    Evaluation e;
+    e.verdict = Verdict::kOk;
+    CaseResult c;
+    for (const Case& wanted : task.cases) {
+      if (wanted.role == CaseRole::kTime) c.dims = wanted.dims;
+    }
+    c.time_us = Interval{100, 99, 101};
+    c.floor_us = 80;
+    c.floor_fraction = 0.8;
+    e.cases = {c};
+    e.resources = {{"silu_and_mul", 112, 16, 1024, 0, 0.31}};
+    e.findings = {{"uncoalesced", "reads 4 bytes of each sector", "seed.cu:12"}};
+    seed.evaluation = e;
+    seed.state = NodeState::kEvaluated;
+    view.nodes.push_back(seed);
+    view.settled = 1;
+  }
+  // A node that asks with this prompt.
+  std::string Ask(const std::string& prompt, const std::string& role = "coder", int64_t known = 1) {
+    RunNode node;
+    node.id = static_cast<int64_t>(view.nodes.size());
+    node.parent = 0;
+    node.origin = "reply";
+    node.purpose = "optimise";
+    node.known = known;
+    node.turns = {{role, prompt, 0.5, true, true, {0}}};
+    view.nodes.push_back(node);
+    PromptInputs in{&task, &facts, &view, &PromptLibrary::Embedded(), [&](int64_t) { return Result<std::string>(task.seed_source); }};
+    return MakeRequest(in, node.id, 0).value().messages[0].text;
+  }
+};
+
+TEST(Prompts, EveryTemplateFillsForEveryTask) {
+  for (const auto& [name, text] : PromptLibrary::Embedded().texts()) {
+    if (name.starts_with("part_") || name.starts_with("class_") || name == "repair") continue;
+    Desk desk;
+    const std::string prompt = desk.Ask(name);
+    EXPECT_THAT(prompt, Not(HasSubstr("{{"))) << name;
+    EXPECT_THAT(prompt, HasSubstr(desk.task.summary)) << name;
+    EXPECT_THAT(prompt, HasSubstr("132 multiprocessors")) << name;
+  }
+}
+
+TEST(Prompts, SayWhereTheKernelStandsOnTheDevice) {
+  Desk desk;
+  const std::string prompt = desk.Ask("refine_optimise");
+  for (const char* wanted : {"80 % of that speed", "112 registers a thread, 16 bytes spilled", "spills registers to local memory",
+                             "reads 4 bytes of each sector at seed.cu:12", "% of peak", "227 KiB", "wgmma", "__global__"}) {
+    EXPECT_THAT(prompt, HasSubstr(wanted));
+  }
+  EXPECT_THAT(prompt, Not(HasSubstr("CuTe\n"))) << "only where the source uses it";
+}
+
+TEST(Prompts, ShowWhatTheDecisionKnewAndNothingLater) {
+  Desk desk;
+  EXPECT_THAT(desk.Ask("refine_optimise", "coder", 0), Not(HasSubstr("Its times"))) << "a blind start knows no times";
+  desk.view.ledger.push_back({"later", "later idea", 1, "kept"});
+  EXPECT_THAT(desk.Ask("refine_optimise", "coder", 1), Not(HasSubstr("later idea")));
+  EXPECT_THAT(desk.Ask("refine_optimise", "coder", 2), HasSubstr("later idea"));
+}
+
+TEST(Prompts, AttemptsSideBySideGetDifferentShares) {
+  Desk desk;
+  desk.view.options.parallel = 4;
+  std::set<std::string> shares;
+  for (int i = 0; i < 4; ++i) {
+    const std::string prompt = desk.Ask("refine_optimise");
+    const size_t at = prompt.find("consider **");
+    ASSERT_NE(at, std::string::npos);
+    shares.insert(prompt.substr(at, 40));
+  }
+  EXPECT_EQ(shares.size(), 4u);
+}
+
+TEST(Prompts, EveryClassHasAMenuAndCuteHasItsGuidance) {
+  for (const char* name : {"gemm", "elementwise", "reduction", "convolution", "attention", "gather", "graph", "other"}) {
+    Desk desk;
+    desk.task.workload = *WorkloadClassFromName(name);
+    desk.view.options.parallel = 2;
+    EXPECT_THAT(desk.Ask("refine_optimise"), HasSubstr("consider **")) << name;
+  }
+  Desk desk;
+  desk.task.seed_source = "#include <cute/tensor.hpp>\n" + desk.task.seed_source;
+  EXPECT_THAT(desk.Ask("refine_optimise"), HasSubstr("partition_S"));
+}
+
+TEST(Prompts, AFolderReplacesThemFileByFile) {
+  TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  EXPECT_EQ(PromptLibrary::WithFolder(folder / "none").status().code(), StatusCode::kNotFound);
+  EXPECT_THAT(PromptLibrary::WithFolder(folder.path()).status().message(), HasSubstr("no NAME.md"));
+  ASSERT_TRUE(WriteFileAtomically(folder / "sample.md", "Only {{task_name}}").ok());
+  EXPECT_EQ(PromptLibrary::WithFolder(folder.path()).value().Expanded("sample").value(), "Only {{task_name}}");
+  ASSERT_TRUE(WriteFileAtomically(folder / "sample.md", "Only {{tusk_name}}").ok());
+  EXPECT_THAT(PromptLibrary::WithFolder(folder.path()).status().message(), testing::AllOf(HasSubstr("sample.md"), HasSubstr("tusk_name")));
+  ASSERT_TRUE(WriteFileAtomically(folder / "sample.md", "x").ok());
+  ASSERT_TRUE(WriteFileAtomically(folder / "simple.md", "x").ok());
+  EXPECT_THAT(PromptLibrary::WithFolder(folder.path()).status().message(), HasSubstr("did you mean 'sample'"));
+}
+
+TEST(Prompts, TheRepairTurnShowsTheReplyAndItsFault) {
+  Desk desk;
+  desk.Ask("refine_optimise");
+  Memo memo;
+  memo.node = 1;
+  memo.kind = "problem";
+  memo.problem = "no_code";
+  memo.detail = "the reply holds no code";
+  desk.view.memos.push_back(memo);
+  PromptInputs in{&desk.task, &desk.facts, &desk.view, &PromptLibrary::Embedded(), [&](int64_t) { return Result<std::string>(desk.task.seed_source); }};
+  const ModelRequest request = MakeRepairRequest(in, 1, 0, "I refuse.").value();
+  EXPECT_EQ(request.number, RequestNumber(1, 0, true));
+  ASSERT_EQ(request.messages.size(), 3u);
+  EXPECT_EQ(request.messages[1].role, "assistant");
+  EXPECT_EQ(request.messages[1].text, "I refuse.");
+  EXPECT_THAT(request.messages[2].text, testing::AllOf(HasSubstr("no_code"), HasSubstr("the reply holds no code"), HasSubstr("silu_and_mul")));
+}
+
+}  // namespace
+}  // namespace hone

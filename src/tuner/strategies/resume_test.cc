@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run that is killed, stopped, suspended or starved goes on where its log ends, and comes out the same.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/file.h"
+#include "tuner/strategies/scripted_run.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<std::string> Lines(const std::vector<Event>& events) {
+  std::vector<std::string> lines;
+  for (const Event& e : events) {
+    lines.push_back(fmt::format("{} {} {} {} {}", e.sequence, e.time, EventKindName(e.kind), e.node, e.payload));
+  }
+  return lines;
+}
+
+// The same run whoever continues it; slow enough that a kill hits every phase.
+std::unique_ptr<ScriptedRun> KillableRun(const std::string& strategy, const std::string& store) {
+  auto run = std::make_unique<ScriptedRun>(strategy, Journeyman);
+  run->options.parallel = 3;
+  run->options.max_attempts = 14;
+  run->options.settings = {{"team.rounds", 0}, {"refine.depth", 0}};
+  run->mind.salt = 9;
+  run->evaluator.delay_us = 600;
+  run->store = OpenSqliteRunStore(store).value();
+  return run;
+}
+
+TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
+  int kills = 0;
+  Rng random(20261121);
+  for (const std::string strategy : {"tree", "refine", "team"}) {
+    TemporaryDirectory directory = MakeTemporaryDirectory().value();
+    std::string wanted;
+    double whole_ms = 0;
+    {
+      const std::unique_ptr<ScriptedRun> reference = KillableRun(strategy, directory / "reference.sqlite");
+      const auto before = std::chrono::steady_clock::now();
+      wanted = TreeText(reference->Whole());
+      whole_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
+    }
+    for (int round = 0, killed_here = 0; killed_here < 17 && round < 12; ++round) {
+      SCOPED_TRACE(fmt::format("{}, round {}", strategy, round));
+      const std::string path = directory / fmt::format("{}.sqlite", round), asked_path = directory / fmt::format("{}.asked", round);
+      KillableRun(strategy, path)->Start();
+      std::vector<std::string> before;
+      bool finished = false;
+      for (int sitting = 0; sitting < 60 && !finished; ++sitting) {
+        const pid_t child = fork();
+        if (child == 0) {
+          const std::unique_ptr<ScriptedRun> run = KillableRun(strategy, path);
+          run->clock = 1000 + 1000 * sitting;
+          // A question counts from the moment it is put; one write, so that a kill leaves whole lines.
+          run->mind.on_ask = [&](const ModelRequest& r) {
+            std::ofstream(asked_path, std::ios::app) << fmt::format("{}\n", r.number) << std::flush;
+          };
+          _exit(run->Continue().ok() ? 0 : 1);
+        }
+        // Anywhere within a whole run's time; in the end it gets as long as it needs.
+        const double limit = sitting < 12 ? whole_ms : 50 * whole_ms;
+        const double wait_ms = 1 + limit * random.Uniform();
+        int state = 0;
+        for (double waited = 0; waited < wait_ms; waited += 1) {
+          usleep(1000);
+          if (waitpid(child, &state, WNOHANG) == child) {
+            finished = true;
+            break;
+          }
+        }
+        if (!finished) {
+          kill(child, SIGKILL);
+          waitpid(child, &state, 0);
+          finished = WIFEXITED(state);
+        }
+        if (finished) ASSERT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+        kills += !finished;
+        killed_here += !finished;
+        const std::vector<std::string> now = Lines(OpenSqliteRunStore(path).value()->Events("r1").value());
+        ASSERT_GE(now.size(), before.size());
+        ASSERT_TRUE(std::equal(before.begin(), before.end(), now.begin())) << "the log before a kill is a prefix of the log after";
+        before = now;
+      }
+      ASSERT_TRUE(finished);
+      std::unique_ptr<RunStore> store = OpenSqliteRunStore(path).value();
+      const RunView view = LoadRun(*store, "r1").value();
+      EXPECT_EQ(TreeText(view), wanted);
+      std::map<int64_t, int> replies;
+      for (const Event& e : store->Events("r1").value()) {
+        if (e.kind == EventKind::kReply) ++replies[nlohmann::json::parse(e.payload).at("number").get<int64_t>()];
+      }
+      for (const auto& [number, times] : replies) EXPECT_EQ(times, 1) << "request " << number;
+      // Asked more often than answered: at most what was in flight at each kill.
+      std::set<std::string> asked;
+      std::ifstream file(asked_path);
+      int64_t total = 0;
+      for (std::string line; std::getline(file, line); ++total) asked.insert(line);
+      EXPECT_LE(total - static_cast<int64_t>(asked.size()), 3 * (view.sittings - 1));
+      EXPECT_LE(view.asked_again, 3 * (view.sittings - 1));
+    }
+  }
+  EXPECT_GE(kills, 50) << "the test must have killed something";
+}
+
+TEST(Resume, ARecordedRunReplaysToTheSameTreeWithItsAttemptsOverlapping) {
+  ScriptedRun run("tree", Journeyman);
+  run.options.parallel = 4;
+  run.mind.salt = 5;
+  const RunView original = run.Whole();
+  const std::unique_ptr<ModelProvider> replay = MakeProvider("replay:r1", ProviderOptions{run.store.get()}).value();
+  ScriptedRun again("tree", [&](const ModelRequest& r) -> Result<std::string> {
+    HONE_ASSIGN_OR_RETURN(ModelReply reply, replay->Complete(r, {}, {}));
+    return reply.text;
+  });
+  again.options.parallel = 4;
+  again.mind.salt = 6;
+  EXPECT_EQ(TreeText(again.Whole()), TreeText(original));
+}
+
+// Somebody who answers in batches: what is not in `answers` is not there yet.
+struct Desk {
+  std::set<int64_t> posted;
+  std::set<int64_t> answered;
+  std::mutex mutex;
+  Result<std::string> Take(const ModelRequest& r) {
+    std::lock_guard lock(mutex);
+    posted.insert(r.number);
+    if (!answered.contains(r.number)) return Status::TimedOut("nobody has answered yet");
+    return Journeyman(r);
+  }
+};
+
+TEST(Suspend, AllRequestsArePostedAtOnceAndWhatIsThereIsPickedUp) {
+  Desk desk;
+  ScriptedRun run("refine", [&](const ModelRequest& r) { return desk.Take(r); });
+  run.options.parallel = 8;
+  run.options.rounds = true;
+  run.options.max_attempts = 16;
+  run.options.settings = {{"refine.fixes", 0}};
+  run.suspend = true;
+  run.Start();
+  EXPECT_EQ(run.Continue().status().code(), StatusCode::kPending);
+  EXPECT_EQ(desk.posted.size(), 8u) << "all requests of the round can be answered at once";
+  EXPECT_EQ(LoadRun(*run.store, "r1").value().ended, "suspended");
+  // Half of the answers are there: they are judged, the others stay posted, no second round is opened.
+  for (int64_t node = 1; node <= 4; ++node) desk.answered.insert(RequestNumber(node, 0, false));
+  EXPECT_EQ(run.Continue().status().code(), StatusCode::kPending);
+  RunView view = LoadRun(*run.store, "r1").value();
+  EXPECT_EQ(view.nodes.size(), 9u);
+  EXPECT_EQ(view.asked_again, 0) << "a request left in order is not asked again";
+  int requests = 0;
+  for (const Event& e : run.store->Events("r1").value()) requests += e.kind == EventKind::kRequest;
+  EXPECT_EQ(requests, static_cast<int>(view.requests));
+  // Then everything, as often as it takes.
+  Status last = Status::Pending("");
+  for (int sitting = 0; sitting < 20 && last.code() == StatusCode::kPending; ++sitting) {
+    desk.answered = desk.posted;
+    last = run.Continue().status();
+  }
+  ASSERT_TRUE(last.ok()) << last.message();
+  view = LoadRun(*run.store, "r1").value();
+  EXPECT_EQ(view.ended, "attempts_spent");
+  // The same as a run that never stopped.
+  ScriptedRun straight("refine", Journeyman);
+  straight.options = run.options;
+  EXPECT_EQ(TreeText(straight.Whole()), TreeText(view));
+}
+
+TEST(Suspend, AllEvaluationsOfARoundAreSubmittedAtOnce) {
+  ScriptedRun run("tree", Journeyman);
+  run.options.parallel = 6;
+  run.options.rounds = true;
+  run.options.max_attempts = 12;
+  std::set<std::string> submitted, judged;
+  std::mutex mutex;
+  run.evaluator.pending = [&](const EvaluationRequest& r) {
+    std::lock_guard lock(mutex);
+    const std::string key = r.name + r.incumbent_name + (r.warm ? "f" : "");
+    submitted.insert(key);
+    return !judged.contains(key);
+  };
+  run.Start();
+  std::vector<size_t> visits;
+  Status last = Status::Pending("");
+  while (visits.size() < 20 && (last = run.Continue().status()).code() == StatusCode::kPending) {
+    visits.push_back(submitted.size() - judged.size());
+    judged = submitted;
+  }
+  ASSERT_TRUE(last.ok()) << last.message();
+  // The seed; two rounds; the final pairing: four visits to the device for twelve attempts.
+  ASSERT_EQ(visits.size(), 4u);
+  EXPECT_EQ(visits[0], 1u);
+  EXPECT_GE(visits[1], 3u);
+  EXPECT_EQ(visits[3], 1u);
+}
+
+TEST(Suspend, ABlindStartSavesAVisit) {
+  ScriptedRun run("refine", Journeyman);
+  run.options.parallel = 6;
+  run.options.rounds = run.options.blind_start = true;
+  run.options.max_attempts = 6;
+  std::set<std::string> submitted, judged;
+  std::mutex mutex;
+  run.evaluator.pending = [&](const EvaluationRequest& r) {
+    std::lock_guard lock(mutex);
+    const std::string key = r.name + r.incumbent_name + (r.warm ? "f" : "");
+    submitted.insert(key);
+    return !judged.contains(key);
+  };
+  run.Start();
+  int visits = 0;
+  while (visits < 20 && run.Continue().status().code() == StatusCode::kPending) {
+    ++visits;
+    judged = submitted;
+  }
+  EXPECT_EQ(LoadRun(*run.store, "r1").value().ended, "attempts_spent");
+  EXPECT_EQ(visits, 2) << "the seed and its attempts together, then the final pairing";
+}
+
+TEST(Resume, AStopWithAttemptsInFlightIsClean) {
+  ScriptedRun run("tree", Journeyman);
+  run.options.parallel = 4;
+  std::atomic<int> asked{0};
+  run.mind.on_ask = [&](const ModelRequest&) {
+    if (++asked == 9) run.stop.request_stop();
+  };
+  run.Start();
+  const RunView stopped = run.Continue().value();
+  EXPECT_EQ(stopped.ended, "interrupted");
+  run.stop = std::stop_source();
+  run.mind.on_ask = {};
+  const RunView whole = run.Continue().value();
+  ScriptedRun straight("tree", Journeyman);
+  straight.options = run.options;
+  EXPECT_EQ(TreeText(whole), TreeText(straight.Whole()));
+  for (const auto& [number, times] : run.mind.asked) EXPECT_EQ(times, 1) << number;
+}
+
+TEST(Resume, ABestThatFailsItsFinalCheckGivesWayToTheOneBefore) {
+  ScriptedRun run("refine", [](const ModelRequest& r) -> Result<std::string> {
+    return FileReply(fmt::format("idea {}", r.number), fmt::format("SPEED {}", 100 - r.number));
+  });
+  run.options.max_attempts = 3;
+  // Fresh hidden cases (only the final run asks for warm times) catch what the attempts did not show.
+  run.evaluator.wrong = [](const EvaluationRequest& r) { return r.warm && r.name == "node-3.cu"; };
+  const RunView view = run.Whole();
+  EXPECT_TRUE(view.nodes[3].rejected);
+  EXPECT_EQ(view.best, 2);
+  ASSERT_TRUE(view.final_result);
+  EXPECT_EQ(view.final_result->node, 2);
+  EXPECT_EQ(view.final_result->evaluation.verdict, Verdict::kOk);
+}
+
+// --- logs of other versions ---
+
+TEST(OldLogs, VersionOneIsShownAndNotContinued) {
+  ScriptedRun run("refine", Journeyman);
+  RunInfo info;
+  info.id = "old";
+  info.task = "copy";
+  ASSERT_TRUE(run.store->CreateRun(info).ok());
+  const std::string seed = run.store->PutSource(kScriptedSeed).value(), next = run.store->PutSource(Marked("SPEED 50")).value();
+  const std::string toml = run.store->PutSource(run.task.toml).value();
+  const auto append = [&](EventKind kind, int64_t node, const nlohmann::json& payload, const std::string& evaluation = "") {
+    ASSERT_TRUE(run.store->Append("old", {kind, 1.0, node, payload.dump(), evaluation, {}}).ok());
+  };
+  const auto judged = [&](const std::string& source) {
+    EvaluationRequest request;
+    request.source = source;
+    return EvaluationToJson(run.evaluator.Evaluate(run.task, request, {}).value(), -1);
+  };
+  append(EventKind::kStarted, 0, {{"version", 1}, {"options", nlohmann::json::object()}, {"task_toml", toml}, {"oracle", toml}, {"seed", seed}});
+  append(EventKind::kChoice, -1, {{"action", "evaluate"}, {"node", 0}, {"incumbent", -1}});
+  append(EventKind::kEvaluation, 0, {{"incumbent", -1}}, judged(kScriptedSeed));
+  append(EventKind::kChoice, -1, {{"action", "ask"}, {"parent", 0}, {"role", "coder"}});
+  append(EventKind::kRequest, -1, {{"number", 0}, {"parent", 0}, {"messages", {{{"role", "user"}, {"text", seed}}}}});
+  append(EventKind::kReply, -1, {{"number", 0}, {"text", next}, {"finish", "stop"}});
+  append(EventKind::kProposal, 1, {{"request", 0}, {"parent", 0}, {"origin", "reply"}, {"idea", "halve"}, {"idea_key", "halve"}, {"source", next}});
+  append(EventKind::kEvaluation, 1, {{"incumbent", 0}}, judged(Marked("SPEED 50")));
+  const RunView view = LoadRun(*run.store, "old").value();
+  EXPECT_EQ(view.best, 1);
+  EXPECT_NEAR(*view.nodes[1].speedup, 2, 1e-9);
+  EXPECT_EQ(view.attempts, 1);
+  const Status status = run.Continue("old").status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("older Hone"));
+}
+
+TEST(OldLogs, ANewerLogIsRefused) {
+  ScriptedRun run("refine", Journeyman);
+  RunInfo info;
+  info.id = "new";
+  ASSERT_TRUE(run.store->CreateRun(info).ok());
+  ASSERT_TRUE(run.store->Append("new", {EventKind::kStarted, 1.0, 0, "{\"version\": 99}", "", {}}).ok());
+  EXPECT_THAT(LoadRun(*run.store, "new").status().message(), HasSubstr("newer Hone"));
+}
+
+}  // namespace
+}  // namespace hone

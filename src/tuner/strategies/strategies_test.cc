@@ -1,0 +1,363 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each strategy does what its paper says, and all of them keep what the papers' systems lose.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tuner/strategies/config_file.h"
+#include "tuner/strategies/limits.h"
+#include "tuner/strategies/scripted_run.h"
+#include "tuner/strategies/settings.h"
+
+namespace hone {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> Purposes(const RunView& view) {
+  std::vector<std::string> purposes;
+  for (const RunNode& n : view.nodes) purposes.push_back(n.purpose);
+  return purposes;
+}
+std::vector<int64_t> Parents(const RunView& view) {
+  std::vector<int64_t> parents;
+  for (const RunNode& n : view.nodes) parents.push_back(n.parent);
+  return parents;
+}
+std::vector<std::string> Roles(const RunNode& node) {
+  std::vector<std::string> roles;
+  for (const Turn& t : node.turns) roles.push_back(t.role);
+  return roles;
+}
+
+// A coder whose n-th file has the n-th mark; other roles say something fitting.
+Mind::Answer Marks(std::vector<std::string> marks) {
+  return [marks = std::move(marks), next = std::make_shared<size_t>(0)](const ModelRequest& r) -> Result<std::string> {
+    if (r.role != "coder" && r.messages[0].text.find("## Your answer\n\nSend the code") == std::string::npos) {
+      return Journeyman(r);
+    }
+    if (*next >= marks.size()) return FileReply(fmt::format("late {}", r.number), fmt::format("SPEED {}", 200 + r.number));
+    const std::string mark = marks[(*next)++];
+    return FileReply("idea " + mark, mark);
+  };
+}
+
+// --- refine ---
+
+TEST(Refine, AFailedStepIsDiagnosedPatchedAndThenGeneratedAnew) {
+  std::vector<std::string> marks;
+  for (int i = 0; i < 8; ++i) marks.push_back(fmt::format("SCRIPT_WRONG {}", i));
+  marks.push_back("SPEED 50");
+  ScriptedRun run("refine", Marks(marks));
+  run.options.settings = {{"refine.fixes", 2}, {"refine.regenerations", 2}, {"refine.depth", 4}};
+  run.options.max_attempts = 9;
+  const RunView view = run.Whole();
+  // Two generations of step 1 with two repairs each, then step 2 with two repairs, of which none helps.
+  EXPECT_THAT(Purposes(view), ElementsAre("seed", "optimise", "debug", "debug", "optimise", "debug", "debug", "optimise",
+                                          "debug", "debug"));
+  EXPECT_THAT(Parents(view), ElementsAre(-1, 0, 1, 2, 0, 4, 5, 0, 7, 8)) << "a repair mends the latest version of its step";
+  EXPECT_THAT(Roles(view.nodes[2]), ElementsAre("debugger", "coder"));
+  EXPECT_EQ(view.best, 9);
+  const ModelRequest& diagnosis = run.mind.requests.at(RequestNumber(2, 0, false));
+  EXPECT_THAT(diagnosis.messages[0].text, HasSubstr("scripted: wrong at [0]"));
+  EXPECT_THAT(run.mind.requests.at(RequestNumber(2, 1, false)).messages[0].text, HasSubstr("CAUSE: x")) << "the patcher reads the diagnosis";
+}
+
+TEST(Refine, StepsStartFromTheBestUnlessToldOtherwise) {
+  const std::vector<std::string> marks{"SPEED 50", "SPEED 70", "SPEED 60"};
+  ScriptedRun best("refine", Marks(marks));
+  best.options.settings = {{"refine.depth", 3}};
+  const RunView kept = best.Whole();
+  EXPECT_THAT(Parents(kept), ElementsAre(-1, 0, 1, 1));
+  EXPECT_EQ(kept.ended, "depth_reached");
+  ScriptedRun newest("refine", Marks(marks));
+  newest.options.settings = {{"refine.depth", 3}, {"refine.from_best", 0}};
+  const RunView chain = newest.Whole();
+  EXPECT_THAT(Parents(chain), ElementsAre(-1, 0, 1, 2)) << "as published";
+  EXPECT_EQ(chain.best, 1) << "the best is kept even so";
+}
+
+TEST(Refine, TheProfileIsWithheldUntilTheStartDepthOfTheClass) {
+  ScriptedRun run("refine", Marks({"SPEED 90", "SPEED 80", "SPEED 70", "SPEED 60"}));
+  run.options.settings = {{"refine.depth", 4}};
+  run.Whole();
+  std::string shown;
+  for (const auto& [number, request] : run.mind.requests) {
+    shown += request.messages[0].text.find("Where it stands on the device") == std::string::npos ? "-" : "p";
+  }
+  EXPECT_EQ(shown, "--pp") << "elementwise: from the third step on";
+  ScriptedRun always("refine", Marks({"SPEED 90"}));
+  always.options.settings = {{"refine.depth", 1}, {"refine.profile_from_start", 1}};
+  always.Whole();
+  EXPECT_THAT(always.mind.requests.begin()->second.messages[0].text, HasSubstr("Where it stands on the device"));
+}
+
+TEST(Refine, GeneratesFromTheReferenceWhenAsked) {
+  ScriptedRun run("refine", Marks({"SPEED 120", "SPEED 110"}));
+  run.options.settings = {{"refine.depth", 2}, {"refine.generate", 1}};
+  const RunView view = run.Whole();
+  EXPECT_THAT(Purposes(view), ElementsAre("seed", "generate", "optimise"));
+  EXPECT_EQ(view.nodes[2].parent, 1) << "from its own first version, although the seed is faster";
+  EXPECT_EQ(view.best, 0);
+  const std::string& prompt = run.mind.requests.at(RequestNumber(1, 0, false)).messages[0].text;
+  EXPECT_THAT(prompt, HasSubstr("not used by a scripted evaluator"));
+  EXPECT_THAT(prompt, Not(HasSubstr("__global__ void copy"))) << "the seed is not shown";
+}
+
+// --- team ---
+
+TEST(Team, PlansCodesAndTestsInRoundsFromTheBest) {
+  ScriptedRun run("team", Marks({"SPEED 90", "SPEED 95", "SCRIPT_COMPILE_ERROR", "SPEED 80"}));
+  run.options.settings = {{"team.rounds", 3}};
+  const RunView view = run.Whole();
+  EXPECT_EQ(view.ended, "rounds_done");
+  EXPECT_THAT(Purposes(view), ElementsAre("seed", "optimise", "optimise", "optimise", "debug"));
+  EXPECT_THAT(Parents(view), ElementsAre(-1, 0, 1, 1, 3));
+  EXPECT_THAT(Roles(view.nodes[1]), ElementsAre("analyst", "planner", "coder"));
+  EXPECT_THAT(Roles(view.nodes[4]), ElementsAre("coder"));
+  const std::string& plan = run.mind.requests.at(RequestNumber(1, 1, false)).messages[0].text;
+  EXPECT_THAT(plan, HasSubstr("FINDING: memory"));
+  const std::string& code = run.mind.requests.at(RequestNumber(1, 2, false)).messages[0].text;
+  EXPECT_THAT(code, HasSubstr("REGION: copy\nDo it."));
+  EXPECT_THAT(run.mind.requests.at(RequestNumber(4, 0, false)).messages[0].text, HasSubstr("Do it.")) << "the plan survives its repair";
+}
+
+TEST(Team, CasesAreVettedWithTheSeedAndFrozenForEveryCandidate) {
+  ScriptedRun run("team", [](const ModelRequest& r) -> Result<std::string> {
+    if (r.role == "tester") {
+      return std::string(
+          "CASE: rows=1, d=3: narrow\nCASE: rows=100000, d=100000: too large\nCASE: rows=3, d=5: known already\n"
+          "CASE: rows=2: no width\nCASE: rows=9, d=77: **odd**\n");
+    }
+    return Journeyman(r);
+  });
+  run.options.settings = {{"team.rounds", 1}};
+  std::set<size_t> cases_seen;
+  run.evaluator.on_evaluate = [&](const Task& task, const EvaluationRequest& request) {
+    if (request.name != "seed.cu") cases_seen.insert(task.cases.size());
+  };
+  const RunView view = run.Whole();
+  ASSERT_EQ(view.cases.size(), 3u);
+  EXPECT_EQ(view.cases[0].state, "accepted");
+  EXPECT_EQ(view.cases[1].state, "refused");
+  EXPECT_THAT(view.cases[1].detail, HasSubstr("elements"));
+  EXPECT_EQ(view.cases[2].state, "accepted");
+  EXPECT_THAT(cases_seen, ElementsAre(run.task.cases.size() + 2)) << "every candidate is judged with the same cases";
+}
+
+TEST(Team, ATesterWithoutCasesDoesNotStopTheTeam) {
+  ScriptedRun run("team", [](const ModelRequest& r) -> Result<std::string> {
+    return r.role == "tester" ? Result<std::string>(std::string("no idea")) : Journeyman(r);
+  });
+  run.options.settings = {{"team.rounds", 2}};
+  const RunView view = run.Whole();
+  EXPECT_EQ(view.ended, "rounds_done");
+  EXPECT_TRUE(view.cases.empty());
+  EXPECT_EQ(run.mind.asked.at(RequestNumber(0, 0, true)), 1) << "it had its repair turn";
+}
+
+// --- tree ---
+
+TEST(Tree, TheRootIsThrottledAndDeadBranchesArePruned) {
+  ScriptedRun run("tree", Journeyman);
+  run.options.max_attempts = 60;
+  run.options.settings = {{"tree.root_children", 3}, {"tree.dead_children", 2}};
+  const RunView view = run.Whole();
+  std::map<int64_t, std::vector<int64_t>> children;
+  for (const RunNode& n : view.nodes) {
+    if (n.id == 0) continue;
+    // A node is only grown while it is no dead branch.
+    int failed = 0, right = 0;
+    for (const int64_t c : children[n.parent]) {
+      Right(view.node(c)) ? ++right : ++failed;
+    }
+    if (n.parent != 0) {
+      EXPECT_FALSE(failed >= 2 && right == 0) << n.id;
+      EXPECT_FALSE(view.node(n.parent).source_hash.empty()) << "nothing grows from a reply without a source";
+    }
+    EXPECT_EQ(n.purpose == "debug", n.parent != 0 && Broken(view.node(n.parent))) << n.id;
+    children[n.parent].push_back(n.id);
+  }
+  EXPECT_EQ(view.attempts, 60);
+  // Beyond its throttle the root grows only when nothing else may.
+  EXPECT_GE(children[0].size(), 3u);
+  EXPECT_LE(children[0].size(), 6u);
+  EXPECT_GT(children.size(), 8u) << "it is a tree, not a star";
+}
+
+TEST(Tree, RolesHaveTheirTemperaturesAndTheirWindows) {
+  ScriptedRun run("tree", Journeyman);
+  run.options.max_attempts = 40;
+  const RunView view = run.Whole();
+  bool debugged = false, saw_cousins = false;
+  for (const RunNode& n : view.nodes) {
+    if (n.id == 0) continue;
+    if (n.purpose == "debug") {
+      debugged = true;
+      ASSERT_THAT(Roles(n), ElementsAre("debugger"));
+      EXPECT_EQ(n.turns[0].temperature, 0.1);
+      for (const int64_t id : n.turns[0].shown) {
+        EXPECT_TRUE(id == 0 || view.node(id).parent == view.node(n.parent).parent) << "siblings and the root";
+      }
+      continue;
+    }
+    ASSERT_THAT(Roles(n), ElementsAre("planner", "coder"));
+    EXPECT_EQ(n.turns[0].temperature, 0.8);
+    EXPECT_EQ(n.turns[1].temperature, 0.1);
+    for (const int64_t id : n.turns[1].shown) {
+      const int64_t parent = view.node(id).parent;
+      const bool child = parent == n.parent;
+      const bool cousin = parent > 0 && n.parent > 0 && view.node(parent).parent == view.node(n.parent).parent;
+      EXPECT_TRUE(id == 0 || child || cousin) << n.id << " shows " << id;
+      saw_cousins = saw_cousins || (cousin && !child);
+    }
+  }
+  EXPECT_TRUE(debugged);
+  EXPECT_TRUE(saw_cousins);
+}
+
+TEST(Tree, EpsilonSaysHowOftenItExplores) {
+  const auto greedy_share = [](double epsilon) {
+    ScriptedRun run("tree", Marks({}));
+    run.options.max_attempts = 40;
+    run.options.settings = {{"tree.epsilon", epsilon}};
+    run.Whole();
+    int exploits = 0;
+    for (const Event& e : run.store->Events("r1").value()) exploits += e.payload.find("exploits") != std::string::npos;
+    return exploits / 40.0;
+  };
+  EXPECT_EQ(greedy_share(0), 1.0);
+  EXPECT_NEAR(greedy_share(0.35), 0.65, 0.25);
+  EXPECT_LT(greedy_share(1), 0.2) << "only where there is no leaf to explore";
+}
+
+// --- baselines ---
+
+TEST(Baselines, SampleStartsFromTheSeedReflexionFromTheLastSingleFromTheBest) {
+  const std::vector<std::string> marks{"SPEED 50", "SPEED 70", "SCRIPT_WRONG", "SPEED 60"};
+  const auto parents = [&](const std::string& strategy) {
+    ScriptedRun run(strategy, Marks(marks));
+    run.options.max_attempts = 4;
+    const RunView view = run.Whole();
+    EXPECT_EQ(view.best, 1) << strategy;
+    return Parents(view);
+  };
+  EXPECT_THAT(parents("sample"), ElementsAre(-1, 0, 0, 0, 0));
+  EXPECT_THAT(parents("reflexion"), ElementsAre(-1, 0, 1, 2, 3));
+  EXPECT_THAT(parents("single"), ElementsAre(-1, 0, 1, 1, 1));
+}
+
+// --- all of them ---
+
+TEST(EveryStrategy, DecidesTheSameWhicheverAttemptEndsFirst) {
+  for (const std::string& name : StrategyNames()) {
+    for (const bool rounds : {false, true}) {
+      std::string wanted;
+      for (const uint64_t salt : {0, 1, 2}) {
+        ScriptedRun run(name, Journeyman);
+        run.options.parallel = 4;
+        run.options.rounds = rounds;
+        run.options.max_attempts = 16;
+        run.options.settings = {{"team.rounds", 0}, {"single.rounds", 0}, {"refine.depth", 0}};
+        run.mind.salt = salt;
+        run.evaluator.delay_us = salt == 2 ? 700 : 0;
+        const RunView view = run.Whole();
+        EXPECT_EQ(view.attempts, 16) << name;
+        if (wanted.empty()) wanted = TreeText(view);
+        EXPECT_EQ(TreeText(view), wanted) << name << " rounds " << rounds << " salt " << salt;
+      }
+    }
+  }
+}
+
+TEST(EveryStrategy, KeepsTheBestAndStopsAtEveryBound) {
+  for (const std::string& name : StrategyNames()) {
+    SCOPED_TRACE(name);
+    const auto ended = [&](auto change, int64_t parallel) {
+      ScriptedRun run(name, Journeyman);
+      run.options.max_attempts = 30;
+      run.options.parallel = parallel;
+      run.options.settings = {{"team.rounds", 0}, {"single.rounds", 0}, {"refine.depth", 0}};
+      change(run.options);
+      const RunView view = run.Whole();
+      for (const RunNode& n : view.nodes) {
+        EXPECT_TRUE(n.done());
+        if (Right(n)) EXPECT_LE(*n.speedup, 1.006 * *view.node(view.best).speedup);
+      }
+      // What was in flight when the bound was reached is all that goes beyond it.
+      if (view.options.max_cost_usd > 0) EXPECT_LE(view.cost_usd, view.options.max_cost_usd + 0.5 * static_cast<double>(parallel));
+      return view.ended;
+    };
+    EXPECT_EQ(ended([](RunOptions& o) { o.max_attempts = 5; }, 1), "attempts_spent");
+    EXPECT_EQ(ended([](RunOptions& o) { o.max_cost_usd = 4; }, 1), "money_spent");
+    EXPECT_EQ(ended([](RunOptions& o) { o.max_cost_usd = 4; }, 4), "money_spent");
+    EXPECT_EQ(ended([](RunOptions& o) { o.max_tokens = 700; }, 3), "tokens_spent");
+    EXPECT_EQ(ended([](RunOptions& o) { o.max_seconds = 60; }, 3), "time_spent");
+    EXPECT_EQ(ended([](RunOptions& o) { o.floor_fraction = 1e-9; }, 2), "floor_reached");
+  }
+}
+
+TEST(EveryStrategy, DoesNotRepeatAnIdeaThatWasSettled) {
+  for (const std::string& name : {"refine", "tree", "team"}) {
+    ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
+      if (r.role == "planner") return std::string("IDEA: the same\nREGION: copy\nAgain.\n");
+      if (r.role != "coder") return Journeyman(r);
+      return FileReply("the same", fmt::format("SPEED {}", 99 - r.number / 100.0));
+    });
+    run.options.max_attempts = 3;
+    const RunView view = run.Whole();
+    EXPECT_TRUE(Right(view.nodes[1])) << name;
+    EXPECT_EQ(view.nodes[2].problem, "repeated_idea") << name;
+    EXPECT_THAT(view.nodes[2].detail, HasSubstr("choose another"));
+  }
+}
+
+// --- settings and config files ---
+
+TEST(Settings, AreCheckedByNameAndRange) {
+  RunOptions o;
+  EXPECT_TRUE(PutSettingText(o, "tree.epsilon=0.3").ok());
+  EXPECT_EQ(SettingOf(o, "tree.epsilon"), 0.3);
+  EXPECT_EQ(SettingOf(o, "tree.plan_temperature"), 0.8);
+  EXPECT_THAT(PutSettingText(o, "tree.epsilom=0.3").message(), HasSubstr("did you mean 'tree.epsilon'"));
+  EXPECT_THAT(PutSettingText(o, "tree.epsilon=3").message(), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(PutSettingText(o, "refine.depth=1.5").message(), HasSubstr("whole number"));
+  EXPECT_THAT(PutSettingText(o, "refine.depth").message(), HasSubstr("NAME=NUMBER"));
+  EXPECT_THAT(PutSettingText(o, "refine.depth=ten").message(), HasSubstr("no number"));
+}
+
+TEST(ConfigFile, SetsOptionsAndSettings) {
+  const RunConfig config = ParseRunConfig("strategy = \"tree\"\nattempts = 40\nminutes = 2\nparallel = 8\nsuspend = true\n"
+                                          "model = [\"mailbox:m\", \"planner=builtin\"]\n[tree]\nepsilon = 0.4\n"
+                                          "[refine.profile_start]\ngemm = 3\n[refine]\nfrom_best = false\n",
+                                          "c.toml").value();
+  EXPECT_EQ(config.options.strategy, "tree");
+  EXPECT_EQ(config.options.max_attempts, 40);
+  EXPECT_EQ(config.options.max_seconds, 120);
+  EXPECT_EQ(config.options.parallel, 8);
+  EXPECT_TRUE(config.suspend);
+  EXPECT_EQ(config.models.size(), 2u);
+  EXPECT_EQ(config.options.settings, (std::map<std::string, double>{{"tree.epsilon", 0.4}, {"refine.profile_start.gemm", 3}, {"refine.from_best", 0}}));
+}
+
+TEST(ConfigFile, FaultsNameFileLineAndField) {
+  const auto fault = [](const std::string& text) {
+    const Result<RunConfig> config = ParseRunConfig(text, "c.toml");
+    EXPECT_FALSE(config.ok()) << text;
+    return config.ok() ? std::string() : config.status().message();
+  };
+  EXPECT_THAT(fault("attempts = 0\n"), HasSubstr("c.toml:1: field 'attempts': is 0; at least 1"));
+  EXPECT_THAT(fault("\nattempst = 3\n"), testing::AllOf(HasSubstr("c.toml:2"), HasSubstr("attempts")));
+  EXPECT_THAT(fault("strategy = \"luck\"\n"), HasSubstr("reflexion"));
+  EXPECT_THAT(fault("[tree]\nepsilon = 2\n"), testing::AllOf(HasSubstr("c.toml:2"), HasSubstr("from 0 to 1")));
+  EXPECT_THAT(fault("[tree]\nepsilon = \"much\"\n"), HasSubstr("write a number"));
+  EXPECT_THAT(fault("attempts = = 3\n"), HasSubstr("c.toml:1"));
+}
+
+}  // namespace
+}  // namespace hone
