@@ -16,7 +16,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 struct Shape {
   int64_t rows, in, out;
 };
-const Shape kShapes[] = {{1, 1, 1}, {7, 5, 3}, {256, 16, 8}, {257, 33, 130}, {4500, 9, 11}};
+const Shape kShapes[] = {{1, 1, 1}, {7, 5, 3}, {256, 16, 8}, {257, 33, 130}, {4501, 9, 11}, {300, 20, 300}};
 
 TEST(Linear, AgreesWithPlainLoops) {
   for (const Shape& s : kShapes) {
