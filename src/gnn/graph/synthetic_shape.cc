@@ -49,9 +49,9 @@ void SetCommunities(SyntheticSpec& spec) {
 const std::vector<SyntheticShape>& SyntheticShapes() {
   static const std::vector<SyntheticShape> shapes = {
       // name, nodes, mean degree, sigma, max degree, width, classes, train, valid, test, centroid weight
-      {"arxiv", 169'343, 13.77, 1.3, 13'161, 128, 40, 90'941, 29'799, 48'603, 11},
-      {"products", 2'449'029, 50.52, 1.15, 17'481, 100, 47, 196'615, 39'323, 2'213'091, 13},
-      {"papers100M", 111'059'956, 29.07, 1.5, 251'471, 128, 172, 1'207'179, 125'265, 214'338, 14},
+      {"arxiv", 169'343, 13.77, 1.3, 13'161, 128, 40, 90'941, 29'799, 48'603, 14},
+      {"products", 2'449'029, 50.52, 1.15, 17'481, 100, 47, 196'615, 39'323, 2'213'091, 17},
+      {"papers100M", 111'059'956, 29.07, 1.5, 251'471, 128, 172, 1'207'179, 125'265, 214'338, 15},
   };
   return shapes;
 }

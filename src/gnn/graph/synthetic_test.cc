@@ -6,11 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
 
+#include "base/file.h"
 #include "gnn/graph/feature_dtype.h"
 #include "gnn/graph/synthetic_core.h"
 #include "gnn/graph/synthetic_generator.h"
@@ -255,9 +258,18 @@ TEST(Synthetic, NeighborsTellMuchMoreThanANodesOwnFeatures) {
     const double own_accuracy = 1.0 * alone / count, both_accuracy = 1.0 * together / count;
     RecordProperty(shape + "_own", std::to_string(own_accuracy));
     RecordProperty(shape + "_with_neighbors", std::to_string(both_accuracy));
-    EXPECT_GT(own_accuracy, 0.25);
-    EXPECT_LT(own_accuracy, 0.65);
-    EXPECT_GT(both_accuracy, own_accuracy + 0.15);
+    EXPECT_GT(own_accuracy, 0.4);
+    EXPECT_LT(own_accuracy, 0.7);
+    EXPECT_GT(both_accuracy, own_accuracy + 0.18);
+  }
+}
+
+// docs/graphs.md lists the shapes with the numbers of the code.
+TEST(SyntheticName, PageHasTheShapesOfTheCode) {
+  const std::string page = ReadFile(HONE_SOURCE_DIR "/docs/graphs.md").value();
+  for (const SyntheticShape& s : SyntheticShapes()) {
+    EXPECT_THAT(page, HasSubstr(fmt::format("| `{}` | {} | {:.2f} | {} | {} | {} | {} / {} / {} |", s.name, s.nodes,
+                                            s.mean_degree, s.sigma, s.width, s.classes, s.train, s.valid, s.test)));
   }
 }
 
