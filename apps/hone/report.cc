@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone report RUN: the run as one HTML file.
+// hone report RUN: the run as one HTML file. hone report A B …: runs and strategies side by side.
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,23 +9,43 @@
 #include "base/file.h"
 #include "hone/commands.h"
 #include "tuner/report/html.h"
+#include "tuner/report/run_summary.h"
 #include "tuner/store/open_run.h"
 
 namespace hone {
 namespace {
 
 struct ReportFlags {
-  std::string store, run, out;
+  std::string store, out;
+  std::vector<std::string> runs;
+  bool json = false, compare = false;
 };
 
 Status Run(const CommandContext& context, const ReportFlags& flags) {
   const std::string path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
-  HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.run));
-  HONE_ASSIGN_OR_RETURN(std::string html, HtmlReport(*run.store, run.view));
-  const std::string out =
-      flags.out.empty() ? fmt::format("{}/reports/{}.html", context.state_directory, run.view.info.id) : flags.out;
-  HONE_RETURN_IF_ERROR(WriteFileAtomically(out, html));
-  fmt::print("Report: {}\n", out);
+  if (flags.runs.size() == 1 && !flags.compare && !flags.json) {
+    HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.runs[0]));
+    HONE_ASSIGN_OR_RETURN(std::string html, HtmlReport(*run.store, run.view));
+    const std::string out =
+        flags.out.empty() ? fmt::format("{}/reports/{}.html", context.state_directory, run.view.info.id) : flags.out;
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(out, html));
+    fmt::print("Report: {}\n", out);
+    return Status::Ok();
+  }
+  std::vector<RunSummary> runs;
+  for (const std::string& name : flags.runs) {
+    HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, name));
+    for (const RunSummary& known : runs) {
+      if (known.info.id == run.view.info.id) {
+        return Status::InvalidArgument(fmt::format("run {} is named twice ('{}')", known.info.id, name));
+      }
+    }
+    runs.push_back(Summarize(run.view));
+  }
+  const Comparison comparison = CompareRuns(std::move(runs));
+  if (!flags.out.empty()) HONE_RETURN_IF_ERROR(WriteFileAtomically(flags.out, ComparisonHtml(comparison)));
+  fmt::print("{}{}", flags.json ? ComparisonToJson(comparison) : ComparisonText(comparison), flags.json ? "\n" : "");
+  if (!flags.out.empty() && !flags.json) fmt::print("Report: {}\n", flags.out);
   return Status::Ok();
 }
 
@@ -33,10 +53,12 @@ Status Run(const CommandContext& context, const ReportFlags& flags) {
 
 void RegisterReportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ReportFlags>();
-  CLI::App* command = app.add_subcommand("report", "write a run's report as one HTML file");
-  command->add_option("run", flags->run, "id of a run, a part of one, 'last', or an exported file")->required();
-  command->add_option("--out", flags->out, "where to write it; by default reports/RUN.html in Hone's state folder");
+  CLI::App* command = app.add_subcommand("report", "write a run's report as one HTML file, or compare several runs");
+  command->add_option("runs", flags->runs, "id of a run, a part of one, 'last', or an exported file; several are compared")->required();
+  command->add_option("--out", flags->out, "the HTML file; by default reports/RUN.html in Hone's state folder, for a comparison none");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_flag("--json", flags->json, "write the figures as JSON (docs/interop.md)");
+  command->add_flag("--compare", flags->compare, "the table of a comparison even for one run");
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
   });

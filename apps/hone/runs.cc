@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone runs: which optimisation runs are there?
+// hone runs: which optimisation runs are there, what did they find, what did they spend?
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "hone/commands.h"
-#include "tuner/report/run_text.h"
+#include "tuner/report/run_summary.h"
 
 namespace hone {
 namespace {
@@ -21,24 +20,8 @@ struct RunsFlags {
 Status Run(const CommandContext& context, const RunsFlags& flags) {
   const std::string path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(path));
-  HONE_ASSIGN_OR_RETURN(std::vector<RunInfo> runs, store->Runs());
-  if (!flags.json) {
-    fmt::print("{}", RunsTable(runs));
-    return Status::Ok();
-  }
-  nlohmann::json list = nlohmann::json::array();
-  for (const RunInfo& r : runs) {
-    list.push_back({{"run", r.id},
-                    {"task", r.task},
-                    {"device", r.device},
-                    {"modelled", r.modelled},
-                    {"strategy", r.strategy},
-                    {"model", r.model},
-                    {"started", r.started},
-                    {"events", r.events},
-                    {"state", r.state}});
-  }
-  fmt::print("{}\n", list.dump(2));
+  HONE_ASSIGN_OR_RETURN(std::vector<RunSummary> runs, SummarizeRuns(*store));
+  fmt::print("{}{}", flags.json ? RunSummaryToJson(runs) : RunsTable(runs), flags.json ? "\n" : "");
   return Status::Ok();
 }
 
@@ -46,7 +29,7 @@ Status Run(const CommandContext& context, const RunsFlags& flags) {
 
 void RegisterRunsCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<RunsFlags>();
-  CLI::App* command = app.add_subcommand("runs", "list the optimisation runs in the store");
+  CLI::App* command = app.add_subcommand("runs", "list the optimisation runs: state, best, spend");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_flag("--json", flags->json, "write JSON");
   command->callback([flags, &context] {

@@ -17,7 +17,7 @@ namespace {
 struct ShowFlags {
   std::string store, run, export_path;
   int64_t node = -1;
-  bool json = false, full = false, source = false;
+  bool json = false, prompts = false, source = false;
 };
 
 Status Run(const CommandContext& context, const ShowFlags& flags) {
@@ -38,9 +38,11 @@ Status Run(const CommandContext& context, const ShowFlags& flags) {
     fmt::print("{}", source);
     return Status::Ok();
   }
+  if (flags.prompts && flags.node < 0) return Status::InvalidArgument("--prompts belongs to one node: hone show RUN NODE --prompts");
   if (flags.node >= 0) {
-    HONE_ASSIGN_OR_RETURN(std::string text, NodeText(*run.store, run.view, flags.node, flags.full));
-    fmt::print("{}", text);
+    HONE_ASSIGN_OR_RETURN(std::string text, flags.json ? NodeToJson(*run.store, run.view, flags.node, flags.prompts)
+                                                       : NodeText(*run.store, run.view, flags.node, flags.prompts));
+    fmt::print("{}{}", text, flags.json ? "\n" : "");
     return Status::Ok();
   }
   fmt::print("{}{}", flags.json ? RunToJson(run.view) : RunText(run.view), flags.json ? "\n" : "");
@@ -53,8 +55,8 @@ void RegisterShowCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ShowFlags>();
   CLI::App* command = app.add_subcommand("show", "show a run, or one attempt of it");
   command->add_option("run", flags->run, "id of a run, a part of one, 'last', or an exported file")->required();
-  command->add_option("node", flags->node, "number of a node: idea, verdict, times and difference to its parent");
-  command->add_flag("--full", flags->full, "with the request and the reply that led to the node");
+  command->add_option("node", flags->node, "number of a node: plan, verdict, times and difference to its parent");
+  command->add_flag("--prompts,--full", flags->prompts, "with every request that was made for the node, and its reply");
   command->add_flag("--source", flags->source, "only the source of the node (by default the best)");
   command->add_option("--export", flags->export_path, "write the run to this file, to be kept or replayed elsewhere");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");

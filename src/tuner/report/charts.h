@@ -1,12 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report's charts as inline SVG. Colours come from the page's CSS variables, so both colour schemes work.
+// The report's charts: inline SVG and plain HTML. Colours come from the page's CSS variables, so both colour schemes
+// work; what colour says, shape or text says as well. A chart that would not be legible when shrunk to a phone's width is
+// drawn twice, and the page shows the one that fits (page.cc, classes `wide` and `narrow`).
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "hone/tuner/strategy.h"
+#include "hone/tuner/task.h"
 
 namespace hone {
 
@@ -16,5 +20,28 @@ std::string AttemptChart(const RunView& view);
 
 // One bar a timed shape: the speedup over the seed with its 95 % interval (none when modelled), 1x as a line.
 std::string SpeedupBars(const Evaluation& evaluation);
+
+// Who came from whom: seed on the left, one row a leaf, the way to the best drawn thick. Marks link to #node-N.
+std::string TreeChart(const RunView& view);
+
+// One measured kernel on one shape.
+struct RooflinePoint {
+  std::string label;      // "seed", "best"
+  Dims dims;
+  double seconds = 0;
+  double bytes = 0;       // compulsory
+  double flops = 0;       // 0: the task does not say
+};
+// Achieved operations per second over operations per byte, under the device's roofs; without operations, achieved
+// bandwidth as bars. Empty when the device's figures are not known. `modelled` is said in the caption.
+std::string RooflineChart(const std::vector<RooflinePoint>& points, const DeviceFacts& facts, bool modelled);
+
+// Cost over time would need clocks; this is spend by who was asked: one bar a role.
+struct CostShare {
+  std::string role;
+  int64_t requests = 0, input_tokens = 0, output_tokens = 0;
+  double cost_usd = 0, seconds = 0;
+};
+std::string CostBars(const std::vector<CostShare>& shares);
 
 }  // namespace hone

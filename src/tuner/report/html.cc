@@ -8,36 +8,18 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 #include "tuner/agents/reply.h"
 #include "tuner/report/charts.h"
-#include "tuner/report/diff.h"
+#include "tuner/report/highlight.h"
+#include "tuner/report/page.h"
 #include "tuner/report/run_text.h"
+#include "tuner/report/spend.h"
+#include "tuner/store/device_facts.h"
 
 namespace hone {
 namespace {
-
-constexpr std::string_view kStyle = R"css(
-:root { color-scheme: light dark; --ink: #1a1c20; --soft: #5b616b; --line: #d9dce1; --paper: #ffffff; --panel: #f5f6f8;
-  --accent: #0b6bcb; --good: #18794e; --bad: #c62a2f; --addbg: #e3f5ea; --delbg: #fdeaea; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --soft: #9aa3af; --line: #343a43; --paper: #15181c;
-  --panel: #1e2228; --accent: #6cb1ff; --good: #5fd39a; --bad: #ff8d8d; --addbg: #143523; --delbg: #40191c; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 64rem; padding: 1rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; margin: 0.5rem 0; } h2 { font-size: 1.15rem; margin: 2rem 0 0.5rem; }
-.soft { color: var(--soft); } .good { color: var(--good); } .bad { color: var(--bad); }
-.badge { display: inline-block; padding: 0 0.5rem; border: 1px solid currentColor; border-radius: 1rem; font-size: 0.85rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
-th, td { text-align: left; padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-pre { background: var(--panel); padding: 0.75rem; border-radius: 0.4rem; overflow-x: auto; font: 13px/1.45 ui-monospace, monospace; }
-pre span { display: block; min-height: 1.45em; } pre .add { background: var(--addbg); } pre .del { background: var(--delbg); }
-svg { width: 100%; height: auto; background: var(--panel); border-radius: 0.4rem; }
-details summary { cursor: pointer; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 1rem; margin: 0; } dt { color: var(--soft); } dd { margin: 0; }
-)css";
 
 std::string Paragraphs(const std::string& text) {
   std::string out;
@@ -57,55 +39,57 @@ std::string ShapeTable(const Evaluation& e) {
   for (const CaseResult& c : e.cases) {
     if (!c.time_us) continue;
     rows += fmt::format(
-        "<tr><td>{}</td><td class=number>{:.2f}</td><td class=number>{}</td><td class=number>{}</td><td "
-        "class=number>{}</td>"
-        "<td class=number>{}</td><td>{}</td></tr>\n",
+        "<tr><td data-name=shape>{}</td><td class=number data-name='time'>{:.2f}</td><td class=number data-name='seed'>{}</td><td class=number data-name=speedup>{}</td>"
+        "<td class=number data-name='floor'>{}</td><td class=number data-name=\"of the floor's speed\">{}</td><td data-name=timing>{}</td></tr>\n",
         EscapeHtml(DimsText(c.dims)), c.time_us->median, c.baseline_us ? fmt::format("{:.2f}", *c.baseline_us) : "–",
         c.speedup ? EscapeHtml(SpeedupText(*c.speedup, e.modelled)) : "–",
         c.floor_us ? fmt::format("{:.2f}", *c.floor_us) : "–",
         c.floor_fraction ? fmt::format("{:.0f} %", 100 * *c.floor_fraction) : "–",
         EscapeHtml(c.timing.status + (c.timing.decision.empty() ? "" : ", " + c.timing.decision)));
   }
-  const char* unit = e.modelled ? "modelled us" : "us";
+  const char* unit = e.modelled ? "modelled µs" : "µs";
   return fmt::format(
-      "<div class=scroll><table><tr><th>shape</th><th class=number>time, {0}</th><th class=number>seed, {0}</th>"
-      "<th class=number>speedup</th><th class=number>floor, {0}</th><th class=number>of the floor's "
-      "speed</th><th>timing</th></tr>\n{1}</table></div>\n",
+      "<details><summary>The same in numbers, {0}</summary><div class=scroll><table class=stack><tr><th>shape</th><th class=number>time, {0}</th><th class=number>seed, {0}</th>"
+      "<th class=number>speedup</th><th class=number>floor, {0}</th><th class=number>of the floor's speed</th><th>timing</th></tr>\n{1}</table></div></details>\n",
       unit, rows);
 }
 
-std::string AttemptTable(const RunView& view) {
-  std::string rows;
-  for (const RunNode& n : view.nodes) {
-    std::string verdict = n.state == NodeState::kUnusable ? n.problem
-                          : n.evaluation                  ? std::string(VerdictName(n.evaluation->verdict))
-                                                          : "waiting";
-    const bool ok = n.evaluation && n.evaluation->verdict == Verdict::kOk;
-    std::string why = n.detail;
-    if (n.evaluation && !ok) why = n.evaluation->detail;
-    if (why.size() > 400) why = why.substr(0, 400) + "…";
-    std::string idea = EscapeHtml(n.idea);
-    if (!n.reasoning.empty())
-      idea = fmt::format("<details><summary>{}</summary>{}</details>", idea, EscapeHtml(n.reasoning));
-    rows += fmt::format(
-        "<tr><td class=number>{}</td><td class=number>{}</td><td>{}</td><td class={}>{}</td><td "
-        "class=number>{}</td><td>{}</td><td>{}</td></tr>\n",
-        n.id, n.parent < 0 ? "" : std::to_string(n.parent), idea, ok ? "good" : "bad", EscapeHtml(verdict),
-        n.gain ? fmt::format("{:.3f}x", n.gain->median) : "", n.kept ? "kept" : "", EscapeHtml(why));
-  }
-  return "<div class=scroll><table><tr><th class=number>node</th><th "
-         "class=number>from</th><th>idea</th><th>verdict</th>"
-         "<th class=number>against the best before</th><th></th><th>why</th></tr>\n" +
-         rows + "</table></div>\n";
+std::string Clipped(const std::string& text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most) + "…";
 }
 
-std::string DiffBlock(std::string_view before, std::string_view after) {
-  std::string out = "<pre>";
-  for (const DiffLine& line : DiffLines(before, after)) {
-    const char* kind = line.mark == '+' ? " class=add" : line.mark == '-' ? " class=del" : "";
-    out += fmt::format("<span{}>{}{}</span>", kind, line.mark, EscapeHtml(line.text));
+// Everything about one attempt, folded away.
+std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& diff) {
+  const bool ok = n.evaluation && n.evaluation->verdict == Verdict::kOk;
+  const std::string verdict = n.state == NodeState::kUnusable ? n.problem
+                              : n.evaluation                  ? std::string(VerdictName(n.evaluation->verdict))
+                                                              : "waiting";
+  std::string out = fmt::format(
+      "<details class=node id=node-{0}><summary><span class=id>{0}</span><span class=idea>{1}</span><span class='verdict {2}'>{3}</span>"
+      "<span class='gain number'>{4}</span><span class=fate>{5}</span></summary><div class=inside>\n",
+      n.id, EscapeHtml(Clipped(n.idea, 160)), ok ? "good" : n.evaluation || !n.problem.empty() ? "bad" : "soft", EscapeHtml(verdict),
+      n.gain ? fmt::format("{:.3f}×", n.gain->median) : "", n.rejected ? "rejected" : n.kept ? "kept" : "");
+  if (n.parent >= 0) {
+    std::string roles;
+    for (const Turn& t : n.turns) roles += (roles.empty() ? "" : ", ") + t.role;
+    out += fmt::format("<p class=soft>{} from <a href='#node-{}'>node {}</a>{}{}</p>\n", EscapeHtml(n.purpose.empty() ? n.origin : n.purpose), n.parent, n.parent,
+                       roles.empty() ? "" : "; asked: " + EscapeHtml(roles),
+                       n.gain ? fmt::format("; {} over node {}", EscapeHtml(SpeedupText(*n.gain, view.info.modelled)), std::max<int64_t>(n.incumbent, 0)) : "");
   }
-  return out + "</pre>\n";
+  if (!n.detail.empty()) out += "<p>" + EscapeHtml(Clipped(n.detail, 600)) + "</p>\n";
+  if (n.evaluation && !ok) {
+    out += "<pre class=text>" + EscapeHtml(Clipped(n.evaluation->detail, 900)) + "</pre>\n";
+    if (n.evaluation->mismatch) out += "<p>First wrong: " + EscapeHtml(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
+  }
+  for (const Memo& memo : view.memos) {
+    if (memo.node != n.id || n.id == 0 || memo.kind == "problem") continue;
+    out += fmt::format("<p class=soft>{}</p><pre class=text>{}</pre>\n", EscapeHtml(memo.kind), EscapeHtml(Clipped(memo.text.empty() ? memo.idea : memo.text, 1200)));
+  }
+  if (!n.reasoning.empty()) out += "<pre class=text>" + EscapeHtml(Clipped(n.reasoning, 1200)) + "</pre>\n";
+  if (ok && !n.evaluation->resources.empty()) out += "<p class=soft>" + EscapeHtml(ResourcesText(*n.evaluation)) + "</p>\n";
+  return out + diff + "</div></details>\n";
 }
 
 std::string SweepTable(const RunView& view) {
@@ -163,8 +147,49 @@ std::string EscapeHtml(std::string_view text) {
   return out;
 }
 
+namespace {
+
+// Compulsory bytes and operations of every timed shape of the seed and the best; nothing where the task or the device
+// cannot be read any more: a report is not worth failing for a chart.
+std::string Roofline(RunStore& store, const RunView& view, const std::vector<Event>& events) {
+  Result<std::string> toml = store.Source(view.task_toml_hash);
+  if (!toml.ok() || events.empty()) return "";
+  const Result<Task> task = ParseTask(*toml, "task.toml");
+  const nlohmann::json started = nlohmann::json::parse(events.front().payload, nullptr, false);
+  if (!task.ok() || !started.is_object() || !started.contains("facts")) return "";
+  DeviceFacts facts = DeviceFactsFromJson(started["facts"], {});
+  if (facts.name.empty()) facts.name = view.info.device;
+  std::vector<RooflinePoint> points;
+  const auto add = [&](const char* label, const Evaluation& e, bool baseline) {
+    for (const CaseResult& c : e.cases) {
+      const double us = baseline ? c.baseline_us.value_or(0) : c.time_us ? c.time_us->median : 0;
+      const Result<double> bytes = CompulsoryBytes(*task, c.dims), flops = Flops(*task, c.dims);
+      if (us <= 0 || !bytes.ok() || !flops.ok() || *bytes <= 0) continue;
+      points.push_back({label, c.dims, us * 1e-6, *bytes, *flops});
+    }
+  };
+  if (view.final_result && view.final_result->evaluation.verdict == Verdict::kOk && view.best != 0) {
+    add("seed", view.final_result->evaluation, true);
+    add("best", view.final_result->evaluation, false);
+  } else {
+    if (view.node(0).evaluation) add("seed", *view.node(0).evaluation, false);
+    if (view.best != 0 && view.node(view.best).evaluation) add("best", *view.node(view.best).evaluation, false);
+  }
+  const std::string chart = RooflineChart(points, facts, view.info.modelled);
+  return chart.empty() ? "" : "<h2 id=roofline>Against the device's limits</h2>\n" + chart;
+}
+
+std::string Tile(const std::string& value, const std::string& name) {
+  return fmt::format("<div class=tile><b>{}</b><span>{}</span></div>\n", EscapeHtml(value), EscapeHtml(name));
+}
+
+}  // namespace
+
 Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
+  if (view.nodes.empty()) return Status::InvalidArgument(fmt::format("run {} has no events yet", view.info.id));
   HONE_ASSIGN_OR_RETURN(std::string seed, store.Source(view.seed_hash));
+  HONE_ASSIGN_OR_RETURN(const std::vector<Event> events, store.Events(view.info.id));
+  const std::vector<Exchange> exchanges = ReadExchanges(events);
   const bool modelled = view.info.modelled;
   std::string body;
   body += fmt::format("<h1>{} on {}</h1>\n", EscapeHtml(view.info.task), EscapeHtml(view.info.device));
@@ -173,26 +198,71 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
         "<p><span class=badge>modelled</span> This device is simulated: every time and speedup below is modelled, none "
         "is measured. Results were checked by execution.</p>\n";
   }
-  body += Paragraphs(ResultText(view));
-  body += "<h2>Speedup over attempts</h2>\n" + AttemptChart(view);
+  int right = 0, kept = 0;
+  for (const RunNode& n : view.nodes) {
+    right += n.id != 0 && n.evaluation && n.evaluation->verdict == Verdict::kOk;
+    kept += n.kept;
+  }
+  const bool proven = view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk;
+  const double speedup = proven ? view.final_result->evaluation.geomean_speedup.value_or(1.0) : view.node(view.best).speedup.value_or(1.0);
+  body += "<div class=tiles>\n";
+  body += Tile(fmt::format("{:.3f}×", speedup), fmt::format("{}{}", proven ? "as fast as the seed" : "estimated, over the seed", modelled ? ", modelled" : ""));
+  body += Tile(fmt::format("{} / {} / {}", view.attempts, right, kept), "attempts / right / kept");
+  body += Tile(DurationText(view.seconds), fmt::format("{} evaluation{}", view.evaluations, view.evaluations == 1 ? "" : "s"));
+  body += Tile(fmt::format("${:.2f}", view.cost_usd), fmt::format("{} requests, {} tokens", view.requests, view.usage.input + view.usage.output));
+  body += "</div>\n" + Paragraphs(ResultText(view));
+  body += "<nav aria-label='sections'><a href='#attempts-chart'>over time</a><a href='#shapes'>shapes</a><a href='#tree'>tree</a><a href='#attempts'>attempts</a>"
+          "<a href='#kernel'>kernel</a><a href='#run'>the run</a></nav>\n";
+  body += "<h2 id=attempts-chart>Speedup over attempts</h2>\n" + AttemptChart(view);
+  body += fmt::format("<h2 id=shapes>Every shape{}</h2>\n", modelled ? ", modelled" : "");
   if (view.final_result && !view.final_result->evaluation.cases.empty()) {
-    const Evaluation& e = view.final_result->evaluation;
-    body += fmt::format("<h2>Every shape, {}</h2>\n", modelled ? "modelled" : "with 95 % intervals");
-    body += SpeedupBars(e) + ShapeTable(e);
+    body += SpeedupBars(view.final_result->evaluation) + ShapeTable(view.final_result->evaluation);
   } else if (view.node(view.best).evaluation) {
-    body += fmt::format("<h2>The {}'s times{}</h2>\n", view.best == 0 ? "seed" : "best", modelled ? ", modelled" : "");
+    body += fmt::format("<p class=soft>Times of the {}; it has not been paired with the seed.</p>\n", view.best == 0 ? "seed" : "best so far");
     body += ShapeTable(*view.node(view.best).evaluation);
   }
-  body += "<h2>Attempts</h2>\n" + AttemptTable(view) + SweepTable(view);
+  body += Roofline(store, view, events);
+  if (const std::string tree = TreeChart(view); !tree.empty()) body += "<h2 id=tree>The tree</h2>\n" + tree;
+
+  // Differences to the parent for what was kept, as long as they do not swell the page.
+  body += "<h2 id=attempts>Attempts</h2>\n<div class=head aria-hidden=true><span>node</span><span>idea</span><span>verdict</span><span class=number>gain</span><span></span></div>\n";
+  size_t diff_bytes = 0;
+  constexpr size_t kMostDiffBytes = 1'200'000;
+  for (const RunNode& n : view.nodes) {
+    std::string diff;
+    if (n.kept && n.parent >= 0 && diff_bytes < kMostDiffBytes && !view.node(n.parent).source_hash.empty()) {
+      Result<std::string> before = store.Source(view.node(n.parent).source_hash), after = store.Source(n.source_hash);
+      if (before.ok() && after.ok()) diff = HighlightedDiff(*before, *after, 3);
+      diff_bytes += diff.size();
+    }
+    body += NodeBlock(view, n, diff);
+  }
+  body += SweepTable(view);
+  if (!view.cases.empty()) {
+    std::string rows;
+    for (const ProposedCase& c : view.cases) {
+      rows += fmt::format("<tr><td data-name=case>{}</td><td data-name=state>{}</td><td data-name=why>{}</td></tr>\n", EscapeHtml(DimsText(c.dims)), EscapeHtml(c.state),
+                          EscapeHtml(Clipped(c.detail.empty() ? c.reason : c.detail, 300)));
+    }
+    body += "<h2>Cases the tester proposed</h2>\n<table class=stack><tr><th>case</th><th></th><th>why</th></tr>\n" + rows + "</table>\n";
+  }
+  body += "<h2 id=kernel>The winning kernel</h2>\n";
   if (view.best != 0) {
     HONE_ASSIGN_OR_RETURN(std::string winner, store.Source(view.node(view.best).source_hash));
-    body += fmt::format(
-        "<h2>The winning kernel</h2>\n<p class=soft>Node {}, with its difference to the seed. SHA-256 {}</p>\n",
-        view.best, view.node(view.best).source_hash);
-    body += DiffBlock(seed, winner);
-    body += fmt::format("<details><summary>The whole file</summary><pre>{}</pre></details>\n", EscapeHtml(winner));
+    body += fmt::format("<p class=soft>Node {}, with its difference to the seed. SHA-256 <small>{}</small></p>\n", view.best, view.node(view.best).source_hash);
+    body += HighlightedDiff(seed, winner);
+    std::string whole = "<pre class=code tabindex=0>";
+    for (const std::string& line : HighlightCuda(winner)) whole += "<span>" + line + "</span>";
+    body += "<details><summary>The file alone</summary>" + whole + "</pre></details>\n";
+  } else {
+    body += "<p>The seed has not been beaten; this is it.</p>\n";
+    std::string whole = "<pre class=code tabindex=0>";
+    for (const std::string& line : HighlightCuda(seed)) whole += "<span>" + line + "</span>";
+    body += "<details><summary>The seed</summary>" + whole + "</pre></details>\n";
   }
-  body += "<h2>The run</h2>\n<dl>";
+  body += "<h2 id=run>The run</h2>\n";
+  body += CostBars(SharesByRole(exchanges));
+  body += "<dl>";
   const auto fact = [&](const char* name, const std::string& value) {
     body += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, EscapeHtml(value));
   };
@@ -209,11 +279,7 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   fact("cost", fmt::format("${:.2f}", view.cost_usd));
   fact("kept above", fmt::format("{:.1f} % surely faster", 100 * view.options.keep_above));
   body += "</dl>\n";
-  return fmt::format(
-      "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width, "
-      "initial-scale=1\">\n"
-      "<title>{} – {}</title>\n<style>{}</style></head>\n<body>\n{}</body></html>\n",
-      EscapeHtml(view.info.task), EscapeHtml(view.info.id), kStyle, body);
+  return HtmlPage(view.info.task + " – " + view.info.id, body);
 }
 
 }  // namespace hone

@@ -28,8 +28,8 @@ std::string FitTo(const std::string& text, int columns) {
 }  // namespace
 
 ProgressPrinter::ProgressPrinter(std::function<void(const std::string&)> write, bool terminal,
-                                 std::function<double()> now, int columns)
-    : write_(std::move(write)), terminal_(terminal), now_(std::move(now)), columns_(columns) {}
+                                 std::function<double()> now, int columns, bool colour)
+    : write_(std::move(write)), terminal_(terminal), now_(std::move(now)), columns_(columns), colour_(colour) {}
 
 ProgressPrinter::~ProgressPrinter() {
   if (drawn_) write_(kClearLine);
@@ -46,9 +46,23 @@ void ProgressPrinter::Redraw() {
   last_redraw_ = now;
   std::string line = "      " + activity_ + figures_;
   if (sitting_started_ > 0) line += ", " + DurationText(now - sitting_started_);
-  if (deadline_ > 0) line += fmt::format(", {} left", DurationText(deadline_ - now));
+  if (deadline_ > 0) {
+    line += fmt::format(", {} left", DurationText(deadline_ - now));
+  } else if (const int64_t done = attempts_ - attempts_before_; done >= 2 && max_attempts_ > attempts_) {
+    // No limit was given: as long as the attempts so far took.
+    const double each = (now - sitting_started_) / static_cast<double>(done);
+    line += fmt::format(", about {} left", DurationText(each * static_cast<double>(max_attempts_ - attempts_)));
+  }
   write_(kClearLine + FitTo(line, columns_ - 1));
   drawn_ = true;
+}
+
+// What became of a node, and the first line of why.
+void ProgressPrinter::NodeLines(const RunView& view, const RunNode& node, const std::string& why) {
+  const bool ok = node.evaluation && node.evaluation->verdict == Verdict::kOk;
+  const char* colour = !colour_ ? "" : node.kept ? "\x1b[32m" : ok || node.id == 0 ? "" : "\x1b[31m";
+  Line(colour + NodeLine(view, node) + (*colour != '\0' ? "\x1b[0m" : ""));
+  if (!why.empty()) Line("        " + FitTo(why.substr(0, why.find('\n')), columns_ - 9));
 }
 
 void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
@@ -61,6 +75,12 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
   figures_ =
       fmt::format("; attempt {} of {}, best {:.3f}x{}", view.attempts, view.options.max_attempts,
                   best != nullptr && best->speedup ? *best->speedup : 1.0, view.info.modelled ? " modelled" : "");
+  attempts_ = view.attempts;
+  if (attempts_before_ < 0) attempts_before_ = view.attempts;
+  max_attempts_ = view.options.max_attempts;
+  if (const int64_t tokens = view.usage.input + view.usage.output; tokens > 0) {
+    figures_ += tokens < 10'000 ? fmt::format(", {} tokens", tokens) : fmt::format(", {}k tokens", tokens / 1000);
+  }
   if (view.cost_usd > 0) figures_ += fmt::format(", ${:.2f}", view.cost_usd);
   switch (event.kind) {
     case EventKind::kResumed:
@@ -68,17 +88,16 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
           "      taken up again after {} of work{}", DurationText(view.seconds),
           view.pending.empty() ? "" : fmt::format("; {} request(s) will be asked again", view.pending.size())));
       break;
-    case EventKind::kEvaluation:
-      Line(NodeLine(view, view.node(event.node)));
-      if (const RunNode& node = view.node(event.node); node.evaluation->verdict != Verdict::kOk) {
-        // The first line of the detail tells most; `hone show RUN NODE` has it all.
-        Line("        " + FitTo(node.evaluation->detail.substr(0, node.evaluation->detail.find('\n')), columns_ - 9));
-      }
+    case EventKind::kEvaluation: {
+      const RunNode& node = view.node(event.node);
+      // The first line of the detail tells most; `hone show RUN NODE` has it all.
+      NodeLines(view, node, node.evaluation && node.evaluation->verdict != Verdict::kOk ? node.evaluation->detail : "");
       break;
+    }
     case EventKind::kProposal:
-      if (event.node < static_cast<int64_t>(view.nodes.size()) && view.node(event.node).state == NodeState::kUnusable) {
-        Line(NodeLine(view, view.node(event.node)));
-        Line("        " + FitTo(view.node(event.node).detail, columns_ - 9));
+      if (event.node >= 0 && event.node < static_cast<int64_t>(view.nodes.size()) &&
+          view.node(event.node).state == NodeState::kUnusable) {
+        NodeLines(view, view.node(event.node), view.node(event.node).detail);
       }
       break;
     case EventKind::kSweepPoint: {

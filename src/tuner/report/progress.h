@@ -15,9 +15,10 @@ namespace hone {
 class ProgressPrinter : public RunObserver {
  public:
   // `write` takes text as it is, control sequences included when `terminal`. `now` as in RunDependencies.
-  // `columns`: the terminal's width.
+  // `columns`: the terminal's width. `colour`: what was kept in green, what failed in red; callers that honour NO_COLOR
+  // pass false, and so does everybody whose reader is no terminal.
   ProgressPrinter(std::function<void(const std::string&)> write, bool terminal, std::function<double()> now,
-                  int columns = 100);
+                  int columns = 100, bool colour = false);
   // Removes the redrawn line.
   ~ProgressPrinter() override;
 
@@ -26,15 +27,18 @@ class ProgressPrinter : public RunObserver {
 
  private:
   void Line(const std::string& text);
+  void NodeLines(const RunView& view, const RunNode& node, const std::string& why);
   void Redraw();
 
   std::function<void(const std::string&)> write_;
   const bool terminal_;
   std::function<double()> now_;
   const int columns_;
+  const bool colour_;
   std::mutex mutex_;
   std::string activity_, figures_;
   double deadline_ = 0;  // 0: none
+  int64_t attempts_ = 0, attempts_before_ = -1, max_attempts_ = 0;  // before: at the start of this sitting
   double sitting_started_ = 0;
   double last_redraw_ = 0;
   bool drawn_ = false;

@@ -101,8 +101,10 @@ class Canned : public ModelProvider {
   std::string Name() const override { return "canned"; }
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink&, std::stop_token) override {
     ModelReply reply;
-    if (request.number < static_cast<int64_t>(replies_.size()))
-      reply.text = replies_[static_cast<size_t>(request.number)];
+    // The first reply belongs to node 1; a repair turn gets it again.
+    const int64_t index = request.number / 8 - 1;
+    if (index < static_cast<int64_t>(replies_.size()))
+      reply.text = replies_[static_cast<size_t>(index)];
     else
       reply.finish = FinishReason::kExhausted;
     return reply;
@@ -131,6 +133,7 @@ FinishedRun RunOf(std::vector<std::string> replies, bool terminal = false) {
   const auto now = [&clock] { return clock += 0.5; };
   RunOptions options;
   options.model = "canned";
+  options.settings = {{"refine.fixes", 0}};
   options.max_seconds = 600;
   EXPECT_TRUE(StartRun(*run.store, task, evaluator.facts(), options, "20260921-000000-0001", now()).ok());
   {
@@ -154,11 +157,11 @@ TEST(Report, TellsTheWholeRunAndSaysModelled) {
   EXPECT_THAT(html, HasSubstr("halve &lt;it&gt; &amp; go"));
   EXPECT_THAT(html, HasSubstr("wrong_output"));
   EXPECT_THAT(html, HasSubstr("no_code"));
-  EXPECT_THAT(html, HasSubstr("class=add>+// SPEED 25"));
+  EXPECT_THAT(html, HasSubstr("class=add>+<i>// SPEED 25</i>"));
   EXPECT_THAT(html, HasSubstr("d=1024 rows=4096"));
   EXPECT_THAT(html, Not(HasSubstr("<script")));
   // Self-contained: nothing is fetched.
-  for (const char* fetched : {"src=", "href=", "@import", "url("})
+  for (const char* fetched : {"src=", "href=\"", "href='h", "@import", "url("})
     EXPECT_THAT(html, Not(HasSubstr(fetched))) << fetched;
   // Every element that is opened is closed.
   for (const char* tag : {"table", "svg", "pre", "details", "dl", "div", "tr"}) {
@@ -207,7 +210,7 @@ TEST(Show, ANodeHasItsDifferenceItsRequestAndItsReply) {
   EXPECT_THAT(brief, HasSubstr("gain over node 0: 2.000x modelled"));
   EXPECT_THAT(brief, Not(HasSubstr("=== reply")));
   const std::string full = NodeText(*run.store, run.view, 1, true).value();
-  EXPECT_THAT(full, HasSubstr("=== user (request 0) ==="));
+  EXPECT_THAT(full, HasSubstr("=== user (request 8, coder) ==="));
   EXPECT_THAT(full, HasSubstr("IDEA: halve"));
   EXPECT_EQ(NodeText(*run.store, run.view, 9, false).status().code(), StatusCode::kNotFound);
 }
@@ -215,7 +218,7 @@ TEST(Show, ANodeHasItsDifferenceItsRequestAndItsReply) {
 TEST(Show, JsonCarriesTheTreeAndTheFinalEvaluation) {
   const FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
   const nlohmann::json json = nlohmann::json::parse(RunToJson(run.view));
-  EXPECT_EQ(json["nodes"].size(), 2u);
+  EXPECT_EQ(json["nodes"].size(), 3u);  // the last one: the model had no more ideas
   EXPECT_EQ(json["nodes"][1]["parent"], 0);
   EXPECT_EQ(json["final"]["evaluation"]["verdict"], "ok");
   EXPECT_EQ(json["modelled"], true);
@@ -242,12 +245,6 @@ TEST(Progress, ATerminalGetsALineThatIsRedrawnAndRemoved) {
         run.printed.compare(at + 3, 6, "      ") == 0 && end != std::string::npos && run.printed[end] == '\r';
     EXPECT_TRUE(!redrawn || end - at - 3 <= 80u);
   }
-}
-
-TEST(RunsTable, IsKindWhenEmpty) {
-  EXPECT_THAT(RunsTable({}), HasSubstr("hone optimize"));
-  const FinishedRun run = RunOf({});
-  EXPECT_THAT(RunsTable(run.store->Runs().value()), HasSubstr("20260921-000000-0001"));
 }
 
 TEST(Charts, AThousandAttemptsStaySmall) {

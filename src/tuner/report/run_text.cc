@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/report/diff.h"
+#include "tuner/report/spend.h"
 #include "tuner/store/run_options.h"
 
 namespace hone {
@@ -42,12 +43,35 @@ std::string CaseTable(const Evaluation& evaluation) {
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us) continue;
     text += fmt::format("  {:<28} {:>12}", DimsText(c.dims), TimeText(c.time_us->median));
+    if (!evaluation.modelled && c.time_us->high > c.time_us->low) {
+      text += fmt::format(" [{}, {}]", TimeText(c.time_us->low), TimeText(c.time_us->high));
+    }
     if (c.baseline_us) text += fmt::format("  was {:>12}", TimeText(*c.baseline_us));
     if (c.speedup) text += fmt::format("  {:>22}", SpeedupText(*c.speedup, evaluation.modelled));
     if (c.floor_fraction) text += fmt::format("  {:.0f} % of the floor's speed", 100 * *c.floor_fraction);
     text += "\n";
   }
   return text;
+}
+
+Json NodeJson(const RunNode& n) {
+  Json node = {{"id", n.id},
+               {"parent", n.parent},
+               {"origin", n.origin},
+               {"idea", n.idea},
+               {"verdict", VerdictText(n)},
+               {"kept", n.kept},
+               {"source", n.source_hash},
+               {"seconds", n.seconds},
+               {"request", n.request}};
+  if (!n.problem.empty()) node["problem"] = n.problem;
+  if (!n.detail.empty()) node["detail"] = n.detail;
+  if (n.gain)
+    node["gain"] = {{"median", n.gain->median},
+                    {"ci95", {n.gain->low, n.gain->high}},
+                    {"over", std::max<int64_t>(n.incumbent, 0)}};
+  if (n.speedup) node["speedup_estimate"] = *n.speedup;
+  return node;
 }
 
 }  // namespace
@@ -67,18 +91,6 @@ std::string DurationText(double seconds) {
 std::string SpeedupText(const Interval& speedup, bool modelled) {
   if (modelled) return fmt::format("{:.3f}x modelled", speedup.median);
   return fmt::format("{:.3f}x [{:.3f}, {:.3f}]", speedup.median, speedup.low, speedup.high);
-}
-
-std::string RunsTable(const std::vector<RunInfo>& runs) {
-  if (runs.empty()) return "No runs yet: `hone optimize TASK` makes one.\n";
-  std::string text = fmt::format("{:<22} {:<17} {:<20} {:<9} {:<18} {:<10} {:>7}  {}\n", "run", "started (UTC)", "task",
-                                 "strategy", "model", "device", "events", "state");
-  for (const RunInfo& run : runs) {
-    text += fmt::format("{:<22} {:%Y-%m-%d %H:%M}  {:<20} {:<9} {:<18} {:<10} {:>7}  {}\n", run.id,
-                        fmt::gmtime(static_cast<std::time_t>(run.started)), Clip(run.task, 20), run.strategy,
-                        Clip(run.model, 18), run.device, run.events, run.state);
-  }
-  return text;
 }
 
 std::string NodeLine(const RunView& view, const RunNode& node) {
@@ -170,23 +182,83 @@ std::string RunText(const RunView& view) {
   return text + "\n" + ResultText(view);
 }
 
-Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, bool full) {
-  if (id < 0 || id >= static_cast<int64_t>(view.nodes.size())) {
-    return Status::NotFound(
-        fmt::format("run {} has nodes 0 to {}, but not {}", view.info.id, view.nodes.size() - 1, id));
+std::string MismatchText(const Mismatch& m) {
+  std::string index;
+  for (const int64_t i : m.index) index += fmt::format("{}{}", index.empty() ? "" : ", ", i);
+  return fmt::format("{}[{}] is {:.9g}, expected {:.9g}; {} of {} elements wrong, {}, {} inputs, seed {:#x}", m.tensor, index, m.actual, m.expected,
+                     m.wrong_elements, m.total_elements, DimsText(m.dims), m.distribution, m.seed);
+}
+
+std::string ResourcesText(const Evaluation& e) {
+  std::string text;
+  for (const KernelResources& r : e.resources) {
+    text += fmt::format("{}{}: ", text.empty() ? "" : "; ", r.kernel);
+    text += r.registers >= 0 ? fmt::format("{} registers", r.registers) : "registers not known";
+    if (r.spill_bytes > 0) text += fmt::format(", {} bytes spilled", r.spill_bytes);
+    if (r.static_shared_bytes + r.dynamic_shared_bytes > 0) text += fmt::format(", {} bytes shared", r.static_shared_bytes + r.dynamic_shared_bytes);
+    if (r.occupancy > 0) text += fmt::format(", occupancy {:.0f} %", 100 * r.occupancy);
   }
+  return text;
+}
+
+namespace {
+
+Status CheckNode(const RunView& view, int64_t id) {
+  if (id >= 0 && id < static_cast<int64_t>(view.nodes.size())) return Status::Ok();
+  return Status::NotFound(fmt::format("run {} has nodes 0 to {}, but not {}", view.info.id, static_cast<int64_t>(view.nodes.size()) - 1, id));
+}
+
+// Requests of a node: by their own word, and in logs of version 1 by the number that led to it.
+bool Belongs(const Exchange& e, const RunNode& node) { return e.node >= 0 ? e.node == node.id : node.request >= 0 && e.number == node.request; }
+
+Result<std::string> ExchangeText(RunStore& store, const Exchange& e) {
+  std::string text;
+  for (const auto& [role, hash] : e.messages) {
+    HONE_ASSIGN_OR_RETURN(const std::string message, store.Source(hash));
+    text += fmt::format("\n=== {} (request {}{}) ===\n{}\n", role, e.number, e.role.empty() ? "" : ", " + e.role, message);
+  }
+  if (!e.reply.empty()) {
+    HONE_ASSIGN_OR_RETURN(const std::string reply, store.Source(e.reply));
+    text += fmt::format("\n=== reply of {}{} ({} tokens in, {} out{}{:.1f} s) ===\n{}\n", e.provider, e.model.empty() || e.model == e.provider ? "" : " " + e.model,
+                        e.input_tokens, e.output_tokens, e.cost_usd > 0 ? fmt::format(", ${:.4f}, ", e.cost_usd) : ", ", e.seconds, reply);
+  } else if (!e.error.empty()) {
+    text += fmt::format("\n=== no reply: {} ===\n", e.error);
+  } else {
+    text += "\n=== no reply yet ===\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, bool prompts) {
+  HONE_RETURN_IF_ERROR(CheckNode(view, id));
   const RunNode& node = view.node(id);
   std::string text = fmt::format("Node {} of run {}: {}\n", id, view.info.id, node.idea);
-  if (node.parent >= 0) text += fmt::format("from node {} ({})\n", node.parent, view.node(node.parent).idea);
-  text += fmt::format("verdict: {}{}\n", VerdictText(node), node.kept ? ", kept" : "");
+  if (node.parent >= 0) {
+    text += fmt::format("{} from node {} ({})\n", node.purpose.empty() ? node.origin : node.purpose, node.parent, view.node(node.parent).idea);
+  }
+  if (!node.turns.empty()) {
+    std::string turns;
+    for (const Turn& t : node.turns) {
+      turns += fmt::format("{}{} (temperature {:g}", turns.empty() ? "" : ", then ", t.role, t.temperature);
+      if (!t.shown.empty()) turns += fmt::format("; shown nodes {}", fmt::join(t.shown, ", "));
+      turns += ")";
+    }
+    text += "asked: " + turns + "\n";
+  }
+  text += fmt::format("verdict: {}{}\n", VerdictText(node), node.rejected ? ", kept and then rejected by the final run" : node.kept ? ", kept" : "");
+  if (!node.repaired.empty()) text += fmt::format("the first reply was unusable ({}) and was asked for again\n", node.repaired);
   if (!node.detail.empty()) text += node.detail + "\n";
   if (node.evaluation) {
     if (!node.evaluation->detail.empty()) text += node.evaluation->detail + "\n";
+    if (node.evaluation->mismatch) text += "first wrong: " + MismatchText(*node.evaluation->mismatch) + "\n";
     if (node.gain) {
       text += fmt::format("gain over node {}: {}\n", std::max<int64_t>(node.incumbent, 0),
                           SpeedupText(*node.gain, view.info.modelled));
     }
     text += CaseTable(*node.evaluation);
+    if (!node.evaluation->resources.empty()) text += "resources: " + ResourcesText(*node.evaluation) + "\n";
     for (const Finding& f : node.evaluation->findings)
       text += fmt::format("  {}: {} {}\n", f.kind, f.message, f.location);
   }
@@ -197,57 +269,89 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
                           p.evaluation.geomean_speedup ? fmt::format("{:.3f}x", *p.evaluation.geomean_speedup) : "");
   }
   if (!points.empty()) text += "swept:\n" + points;
+  for (const Memo& memo : view.memos) {
+    if (memo.node != id) continue;
+    text += fmt::format("\n--- {}{} ---\n", memo.kind, memo.regions.empty() ? "" : fmt::format(" (regions {})", fmt::join(memo.regions, ", ")));
+    if (!memo.problem.empty()) text += memo.problem + ": " + memo.detail + "\n";
+    if (!memo.idea.empty()) text += memo.idea + "\n";
+    if (!memo.text.empty()) text += memo.text + "\n";
+  }
   if (!node.reasoning.empty()) text += "\n" + node.reasoning + "\n";
   if (!node.source_hash.empty()) {
     HONE_ASSIGN_OR_RETURN(std::string source, store.Source(node.source_hash));
-    if (node.parent >= 0) {
+    const bool parent_has_source = node.parent >= 0 && !view.node(node.parent).source_hash.empty();
+    if (parent_has_source) {
       HONE_ASSIGN_OR_RETURN(std::string parent, store.Source(view.node(node.parent).source_hash));
       text += "\n" + UnifiedDiff(parent, source, fmt::format("node-{}.cu", node.parent), fmt::format("node-{}.cu", id));
     } else {
       text += "\n" + source;
     }
   }
-  if (!full || node.request < 0) return text;
+  if (!prompts) return text;
   HONE_ASSIGN_OR_RETURN(std::vector<Event> events, store.Events(view.info.id));
-  for (const Event& event : events) {
-    if (event.kind != EventKind::kRequest && event.kind != EventKind::kReply) continue;
-    const Json payload = Json::parse(event.payload, nullptr, false);
-    if (!payload.is_object() || payload.value("number", int64_t{-1}) != node.request) continue;
-    if (event.kind == EventKind::kReply) {
-      if (!payload.contains("text")) continue;
-      HONE_ASSIGN_OR_RETURN(std::string reply, store.Source(payload["text"].get<std::string>()));
-      text += fmt::format("\n=== reply of {} ===\n{}\n", payload.value("provider", ""), reply);
-    } else {
-      for (const Json& message : payload.value("messages", Json::array())) {
-        HONE_ASSIGN_OR_RETURN(std::string message_text, store.Source(message.at("text").get<std::string>()));
-        text += fmt::format("\n=== {} (request {}) ===\n{}\n", message.value("role", ""), node.request, message_text);
-      }
-    }
+  for (const Exchange& e : ReadExchanges(events)) {
+    if (!Belongs(e, node)) continue;
+    HONE_ASSIGN_OR_RETURN(const std::string one, ExchangeText(store, e));
+    text += one;
   }
   return text;
 }
 
+Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t id, bool prompts, int indent) {
+  HONE_RETURN_IF_ERROR(CheckNode(view, id));
+  const RunNode& node = view.node(id);
+  Json json = NodeJson(node);
+  json["run"] = view.info.id;
+  json["reasoning"] = node.reasoning;
+  Json turns = Json::array();
+  for (const Turn& t : node.turns) {
+    turns.push_back({{"role", t.role}, {"prompt", t.prompt}, {"temperature", t.temperature}, {"profile", t.profile}, {"ledger", t.ledger}, {"shown", t.shown}});
+  }
+  json["turns"] = std::move(turns);
+  Json memos = Json::array();
+  for (const Memo& m : view.memos) {
+    if (m.node != id) continue;
+    Json memo = {{"kind", m.kind}, {"turn", m.turn}, {"request", m.request}, {"idea", m.idea}, {"text", m.text}, {"regions", m.regions}};
+    if (!m.problem.empty()) memo["problem"] = m.problem, memo["detail"] = m.detail;
+    memos.push_back(std::move(memo));
+  }
+  json["memos"] = std::move(memos);
+  if (node.evaluation) json["evaluation"] = Json::parse(EvaluationToJson(*node.evaluation, -1), nullptr, false);
+  if (!node.source_hash.empty()) {
+    HONE_ASSIGN_OR_RETURN(const std::string source, store.Source(node.source_hash));
+    json["source_text"] = source;
+    if (node.parent >= 0 && !view.node(node.parent).source_hash.empty()) {
+      HONE_ASSIGN_OR_RETURN(const std::string parent, store.Source(view.node(node.parent).source_hash));
+      json["diff"] = UnifiedDiff(parent, source, fmt::format("node-{}.cu", node.parent), fmt::format("node-{}.cu", id));
+    }
+  }
+  if (prompts) {
+    HONE_ASSIGN_OR_RETURN(std::vector<Event> events, store.Events(view.info.id));
+    Json exchanges = Json::array();
+    for (const Exchange& e : ReadExchanges(events)) {
+      if (!Belongs(e, node)) continue;
+      Json messages = Json::array();
+      for (const auto& [role, hash] : e.messages) {
+        HONE_ASSIGN_OR_RETURN(const std::string message, store.Source(hash));
+        messages.push_back({{"role", role}, {"text", message}});
+      }
+      Json one = {{"number", e.number}, {"role", e.role}, {"temperature", e.temperature}, {"provider", e.provider}, {"model", e.model}, {"attempts", e.attempts},
+                  {"messages", std::move(messages)}, {"input_tokens", e.input_tokens}, {"output_tokens", e.output_tokens}, {"cost_usd", e.cost_usd}, {"seconds", e.seconds}};
+      if (!e.reply.empty()) {
+        HONE_ASSIGN_OR_RETURN(const std::string reply, store.Source(e.reply));
+        one["reply"] = reply;
+      }
+      if (!e.error.empty()) one["error"] = e.error;
+      exchanges.push_back(std::move(one));
+    }
+    json["requests"] = std::move(exchanges);
+  }
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string RunToJson(const RunView& view, int indent) {
   Json nodes = Json::array();
-  for (const RunNode& n : view.nodes) {
-    Json node = {{"id", n.id},
-                 {"parent", n.parent},
-                 {"origin", n.origin},
-                 {"idea", n.idea},
-                 {"verdict", VerdictText(n)},
-                 {"kept", n.kept},
-                 {"source", n.source_hash},
-                 {"seconds", n.seconds},
-                 {"request", n.request}};
-    if (!n.problem.empty()) node["problem"] = n.problem;
-    if (!n.detail.empty()) node["detail"] = n.detail;
-    if (n.gain)
-      node["gain"] = {{"median", n.gain->median},
-                      {"ci95", {n.gain->low, n.gain->high}},
-                      {"over", std::max<int64_t>(n.incumbent, 0)}};
-    if (n.speedup) node["speedup_estimate"] = *n.speedup;
-    nodes.push_back(std::move(node));
-  }
+  for (const RunNode& n : view.nodes) nodes.push_back(NodeJson(n));
   Json json = {
       {"run", view.info.id},
       {"task", view.info.task},

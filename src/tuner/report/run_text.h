@@ -16,9 +16,6 @@ std::string DimsText(const Dims& dims);                           // "d=4096 tok
 std::string DurationText(double seconds);                         // "1:05", "2:03:04"
 std::string SpeedupText(const Interval& speedup, bool modelled);  // "1.31x [1.29, 1.33]", "1.31x modelled"
 
-// A table of runs, newest first.
-std::string RunsTable(const std::vector<RunInfo>& runs);
-
 // One line a node, and the result.
 std::string RunText(const RunView& view);
 
@@ -28,9 +25,16 @@ std::string ResultText(const RunView& view);
 // One attempt on one line, without a newline: number, idea, verdict, gain, kept or not.
 std::string NodeLine(const RunView& view, const RunNode& node);
 
-// Everything about one node: idea, reasoning, verdict, timings, the difference to its parent; with `full`, the request
-// and the reply that led to it.
-Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t node, bool full);
+// "out[3, 17] is 0, expected 1.25; 12 of 4096 elements wrong, …"
+std::string MismatchText(const Mismatch& mismatch);
+// "silu<8>: 32 registers, occupancy 100 %"
+std::string ResourcesText(const Evaluation& evaluation);
+
+// Everything about one node: idea, who was asked, plan and diagnosis, verdict with the first mismatch, timings, the
+// difference to its parent; with `prompts`, every request of the node and its reply.
+Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t node, bool prompts);
+// The same as JSON (docs/interop.md, "Looking at runs as JSON").
+Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t node, bool prompts, int indent = 2);
 
 // The view as JSON (docs/formats/run-store.md, "hone show --json").
 std::string RunToJson(const RunView& view, int indent = 2);

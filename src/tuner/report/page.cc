@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/report/page.h"
+
+#include <fmt/format.h>
+
+#include "tuner/report/html.h"
+
+namespace hone {
+namespace {
+
+// Contrast of text on its ground is at least 4.5 in both schemes.
+constexpr std::string_view kStyle = R"css(
+:root{color-scheme:light dark;--ink:#1a1c20;--soft:#59606b;--line:#d5d9df;--paper:#fff;--panel:#f4f6f8;--accent:#0b64c0;--pale:#a9cdf3;
+--good:#126a43;--bad:#b3262b;--warn:#7a4d00;--addbg:#def3e6;--delbg:#fde7e7;--key:#7b2d8b;--num:#8a4600;--dir:#0b5c6b;--com:#5d6672}
+@media(prefers-color-scheme:dark){:root{--ink:#e8eaed;--soft:#a3acb8;--line:#363d47;--paper:#14171b;--panel:#1d2127;--accent:#6cb1ff;
+--pale:#2b5788;--good:#62d6a0;--bad:#ff9090;--warn:#f0bd6a;--addbg:#123322;--delbg:#3f1a1d;--key:#d8a3e6;--num:#f0b07a;--dir:#7fd0de;--com:#98a1ad}}
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%}
+body{margin:0 auto;max-width:66rem;padding:1rem 1rem 4rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
+h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0}
+h2{font-size:1.2rem;margin:2.4rem 0 .6rem}
+p{margin:.5rem 0;max-width:46rem}
+a{color:var(--accent)}
+.soft{color:var(--soft)}.good{color:var(--good)}.bad{color:var(--bad)}
+.badge{display:inline-block;padding:0 .55rem;border:1px solid currentColor;border-radius:1rem;font-size:.85rem;color:var(--warn)}
+nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.95rem;margin:.6rem 0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.6rem;margin:1rem 0}
+.tile{background:var(--panel);border-radius:.5rem;padding:.6rem .8rem}
+.tile b{display:block;font-size:1.45rem;line-height:1.2;font-variant-numeric:tabular-nums;font-weight:650}
+.tile span{color:var(--soft);font-size:.88rem}
+.scroll{overflow-x:auto;max-width:100%}
+table{border-collapse:collapse;width:100%;font-size:.92rem}
+th,td{text-align:left;padding:.35rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
+th{color:var(--soft);font-weight:600}
+.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+figure{margin:.6rem 0}figcaption{color:var(--soft);font-size:.9rem;margin:.35rem 0}
+svg{display:block;background:var(--panel);border-radius:.5rem;max-width:none}
+.wide svg,.narrow svg{width:100%;height:auto}
+.narrow{display:none}
+.tree{max-height:34rem;overflow:auto;background:var(--panel);border-radius:.5rem}
+.tree svg{background:none}
+svg a{cursor:pointer}
+.x{stroke:var(--bad);stroke-width:1.8;fill:none}
+.bars{background:var(--panel);border-radius:.5rem;padding:.7rem .9rem}
+.bar{display:grid;grid-template-columns:minmax(8rem,15rem) 1fr 12.5rem;gap:0 .8rem;align-items:center;padding:.22rem 0}
+.bar .name{grid-column:1;grid-row:1}.bar .value{grid-column:3;grid-row:1;font-variant-numeric:tabular-nums}
+.bar small{color:var(--soft);white-space:nowrap}
+.track{grid-column:2;grid-row:1;position:relative;height:1.1rem;display:flex}
+.bars:not(.plain) .track::after{content:"";position:absolute;left:var(--one);top:-.22rem;bottom:-.22rem;border-left:2px dashed var(--soft)}
+.fill{background:var(--accent);height:100%;border-radius:0 .15rem .15rem 0}.fill.seed{background:var(--pale)}
+.fill.slow{background:var(--bad)}
+.ci{position:absolute;top:50%;height:.55rem;margin-top:-.275rem;border:solid var(--ink);border-width:0 2px;background:linear-gradient(var(--ink),var(--ink)) center/100% 2px no-repeat}
+pre{background:var(--panel);padding:.75rem;border-radius:.5rem;overflow-x:auto;font:13px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace;margin:.5rem 0;max-width:100%;overflow-wrap:normal}
+pre.code{padding:.5rem 0}
+pre.code>span{display:block;min-height:1.5em;padding:0 .75rem;width:max-content;min-width:100%}
+pre .add{background:var(--addbg)}pre .del{background:var(--delbg)}pre .gap{color:var(--soft)}
+pre b{color:var(--key);font-weight:500}pre i{color:var(--com)}pre u{color:var(--num);text-decoration:none}pre s{color:var(--dir);text-decoration:none}
+pre.text{white-space:pre-wrap;overflow-wrap:anywhere}
+summary{cursor:pointer}
+.node{border-bottom:1px solid var(--line)}
+.node>summary{display:grid;grid-template-columns:3.2rem 1fr 9.5rem 6rem 3.6rem;gap:.1rem .7rem;padding:.35rem 0;align-items:baseline;list-style:none}
+.node>summary::-webkit-details-marker{display:none}
+.node>summary .id::before{content:"▸ ";color:var(--soft)}.node[open]>summary .id::before{content:"▾ "}
+.node .inside{padding:.1rem 0 .8rem 1rem;border-left:3px solid var(--line);margin:0 0 .6rem .3rem}
+.node:target{background:var(--panel)}
+.head{display:grid;grid-template-columns:3.2rem 1fr 9.5rem 6rem 3.6rem;gap:.1rem .7rem;color:var(--soft);font-weight:600;font-size:.92rem;border-bottom:1px solid var(--line)}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:0}dt{color:var(--soft)}dd{margin:0}
+@media(max-width:640px){
+.wide{display:none}.narrow{display:block}
+.bar{grid-template-columns:1fr auto;padding:.3rem 0}.bar .value{grid-column:2}.track{grid-column:1/3;grid-row:2}
+.node>summary{grid-template-columns:2.6rem 1fr auto}.node>summary .idea{grid-column:2/4}.node>summary .verdict{grid-column:2;grid-row:2}.node>summary .gain{grid-column:3;grid-row:2}.node>summary .fate{display:none}
+.head{display:none}
+table.stack,table.stack tbody,table.stack tr,table.stack td{display:block}table.stack tr:first-child{display:none}
+table.stack tr{padding:.5rem 0;border-bottom:1px solid var(--line)}table.stack td{border:0;padding:.05rem 0;text-align:left}
+table.stack td::before{content:attr(data-name) " ";color:var(--soft)}
+h1{font-size:1.35rem}
+}
+@media print{.tree,.scroll{max-height:none;overflow:visible}}
+)css";
+
+}  // namespace
+
+std::string HtmlPage(std::string_view title, std::string_view body) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width, "
+      "initial-scale=1\">\n<title>{}</title>\n<style>{}</style></head>\n<body>\n<main>\n{}</main>\n</body></html>\n",
+      EscapeHtml(title), kStyle, body);
+}
+
+}  // namespace hone

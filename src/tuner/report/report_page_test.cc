@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pages and tables on runs of every size: a small tree, a thousand nodes, runs side by side.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "tuner/report/charts.h"
+#include "tuner/report/highlight.h"
+#include "tuner/report/html.h"
+#include "tuner/report/progress.h"
+#include "tuner/report/run_summary.h"
+#include "tuner/report/run_text.h"
+#include "tuner/report/spend.h"
+#include "tuner/report/synthetic_run.h"
+
+namespace hone {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string TaskFile(const char* name) { return ReadFile(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm/" + name).value(); }
+
+struct Written {
+  std::unique_ptr<RunStore> store = MakeMemoryRunStore();
+  RunView view;
+};
+Written Write(const SyntheticRun& run) {
+  Written w;
+  const Status status = WriteSyntheticRun(*w.store, run, TaskFile("task.toml"), TaskFile("seed.cu"));
+  EXPECT_TRUE(status.ok()) << status.message();
+  w.view = LoadRun(*w.store, run.id).value();
+  return w;
+}
+
+double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+size_t Count(const std::string& text, const std::string& what) {
+  size_t n = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++n;
+  return n;
+}
+
+TEST(Report, HasEverySectionOfARunWithRoles) {
+  const Written w = Write({});
+  const std::string html = HtmlReport(*w.store, w.view).value();
+  for (const char* section : {"Speedup over attempts", "Every shape", "Against the device", "The tree", "Attempts", "The winning kernel", "The run"})
+    EXPECT_THAT(html, HasSubstr(section));
+  EXPECT_EQ(Count(html, "<details class=node "), w.view.nodes.size());
+  // Plans, the first mismatch, who was asked and what it cost.
+  EXPECT_THAT(html, HasSubstr("asked: planner, coder"));
+  EXPECT_THAT(html, HasSubstr("Change the loads first"));
+  EXPECT_THAT(html, HasSubstr("out[3, 1020, 0] is 0, expected 0.731"));
+  EXPECT_THAT(html, HasSubstr("Tokens by role"));
+  EXPECT_THAT(html, AllOf(HasSubstr("class=ci"), HasSubstr("95 % confidence")));
+  // Nothing is fetched and nothing runs; what a model wrote stays text.
+  for (const char* fetched : {"http://", "https://", "<script", "src=", "url(", "@import", "onclick"}) EXPECT_THAT(html, Not(HasSubstr(fetched))) << fetched;
+  EXPECT_THAT(html, AllOf(HasSubstr("&lt;4 bytes a thread&gt;"), Not(HasSubstr("<4 bytes"))));
+  // Every chart has a name, every target of a link exists, every id is there once.
+  EXPECT_EQ(Count(html, "<svg "), Count(html, "role=img aria-label="));
+  for (size_t at = 0; (at = html.find("href='#", at)) != std::string::npos; ++at) {
+    const std::string id = html.substr(at + 7, html.find('\'', at + 7) - at - 7);
+    EXPECT_EQ(Count(html, "id=" + id + ">") + Count(html, "id=" + id + "><"), Count(html, "id=" + id + ">") == 0 ? 0 : Count(html, "id=" + id + ">") + Count(html, "id=" + id + "><")) << id;
+    EXPECT_GE(Count(html, "id=" + id + ">"), 1u) << id;
+  }
+}
+
+TEST(Report, AThousandNodesAreFastAndSmall) {
+  SyntheticRun run;
+  run.nodes = 1000;
+  const Written w = Write(run);
+  ASSERT_EQ(w.view.nodes.size(), 1001u);
+  // Processor time: what other programs do meanwhile does not count.
+  const double start = CpuSeconds();
+  const std::string html = HtmlReport(*w.store, w.view).value();
+  const double report_seconds = CpuSeconds() - start;
+  EXPECT_LT(report_seconds, 3.0);
+  EXPECT_LT(html.size(), 5u << 20);
+  EXPECT_EQ(Count(html, "<details class=node "), 1001u);
+  RecordProperty("html_bytes", static_cast<int>(html.size()));
+
+  const double listed = CpuSeconds();
+  const std::vector<RunSummary> runs = SummarizeRuns(*w.store).value();
+  EXPECT_LT(CpuSeconds() - listed, 2.0);
+  ASSERT_EQ(runs.size(), 1u);
+  const double shown = CpuSeconds();
+  EXPECT_THAT(NodeText(*w.store, w.view, 500, true).value(), HasSubstr("=== user (request 4000, planner) ==="));
+  EXPECT_THAT(RunText(w.view), HasSubstr("1000 attempts"));
+  EXPECT_LT(CpuSeconds() - shown, 2.0);
+}
+
+TEST(Report, ADeepChainIsDrawnWithoutRecursion) {
+  RunView view;
+  for (int i = 0; i < 5000; ++i) {
+    RunNode n;
+    n.id = i;
+    n.parent = i - 1;
+    view.nodes.push_back(n);
+  }
+  view.best = 4999;
+  EXPECT_THAT(TreeChart(view), HasSubstr("5000 nodes"));
+  EXPECT_EQ(TreeChart(RunView{}), "");
+}
+
+TEST(Roofline, ShowsBandwidthWhereOperationsAreNotKnown) {
+  DeviceFacts facts;
+  facts.name = "a device";
+  facts.memory_bandwidth = 1e12;
+  facts.fp32_flops = 1e13;
+  const std::vector<RooflinePoint> copies = {{"seed", {{"n", 4}}, 2e-6, 1e6, 0}, {"best", {{"n", 4}}, 1.25e-6, 1e6, 0}};
+  const std::string bars = RooflineChart(copies, facts, false);
+  EXPECT_THAT(bars, AllOf(HasSubstr("0.5 TB/s · 50 %"), HasSubstr("80 %"), Not(HasSubstr("<svg"))));
+  const std::vector<RooflinePoint> counted = {{"best", {{"n", 4}}, 1e-6, 1e6, 2e6}};
+  EXPECT_THAT(RooflineChart(counted, facts, true), AllOf(HasSubstr("<svg"), HasSubstr("2 Tflop/s at 2 flop/byte, 100 % of the memory roof"), HasSubstr("modelled")));
+  EXPECT_EQ(RooflineChart(counted, DeviceFacts{}, false), "");
+}
+
+TEST(Highlight, ColoursCodeAndKeepsItsLines) {
+  EXPECT_THAT(HighlightCuda("#define N 4\nfloat x = 1.0f; // a <b>\n/* two\nlines */ foo(\"s\");\n"),
+              ElementsAre("<s>#define N 4</s>", "<b>float</b> x = <u>1.0f</u>;<i> // a &lt;b&gt;</i>", "<i>/* two</i>", "<i>lines */ </i>foo(<u>&quot;s&quot;</u>);"));
+  EXPECT_TRUE(HighlightCuda("").size() <= 1);
+  const std::string diff = HighlightedDiff("a\nb\nc\nd\ne\nf\ng\n", "a\nb\nc\nd\ne\nf\nh\n", 1);
+  EXPECT_THAT(diff, AllOf(HasSubstr("<span class=gap>"), HasSubstr("<span class=del>-g</span><span class=add>+h</span>"), Not(HasSubstr("> b<"))));
+}
+
+TEST(Show, ANodeIsTheSameInJson) {
+  const Written w = Write({});
+  const nlohmann::json json = nlohmann::json::parse(NodeToJson(*w.store, w.view, 1, true).value());
+  EXPECT_EQ(json["id"], 1);
+  EXPECT_EQ(json["turns"][0]["role"], "planner");
+  EXPECT_EQ(json["memos"][0]["kind"], "plan");
+  ASSERT_EQ(json["requests"].size(), 2u);
+  EXPECT_THAT(json["requests"][1]["reply"].get<std::string>(), HasSubstr("IDEA:"));
+  EXPECT_FALSE(nlohmann::json::parse(NodeToJson(*w.store, w.view, 1, false).value()).contains("requests"));
+  EXPECT_EQ(NodeToJson(*w.store, w.view, 99, false).status().code(), StatusCode::kNotFound);
+}
+
+TEST(Show, TimesCarryTheirIntervalsAndAWrongNodeItsFirstMismatch) {
+  const Written w = Write({});
+  std::string text;
+  for (const RunNode& n : w.view.nodes) text += NodeText(*w.store, w.view, n.id, false).value();
+  EXPECT_THAT(text, HasSubstr("first wrong: out[3, 1020, 0] is 0, expected 0.731; 11 of 11231 elements wrong"));
+  EXPECT_THAT(text, HasSubstr("12.96 us [12.91 us, 13.01 us]"));
+  EXPECT_THAT(text, HasSubstr("asked: planner (temperature 0.8), then coder (temperature 0.1)"));
+  EXPECT_THAT(text, HasSubstr("--- plan (regions rmsnorm_rows) ---"));
+}
+
+// A run's events, as the loop tells an observer of them.
+std::string Printed(bool terminal, bool colour, double max_seconds) {
+  const Written w = Write({});
+  std::string out;
+  double clock = 1'790'000'000;
+  ProgressPrinter printer([&](const std::string& text) { out += text; }, terminal, [&] { return clock; }, 160, colour);
+  RunFold fold(w.store->Runs().value()[0]);
+  const std::vector<Event> events = w.store->Events(w.view.info.id).value();
+  for (const Event& e : events) {
+    clock = e.time;
+    EXPECT_TRUE(fold.Apply(e).ok());
+    RunView view = fold.view();
+    view.options.max_seconds = max_seconds;
+    printer.OnEvent(e, view);
+    printer.OnActivity(fmt::format("event {}", e.sequence));
+  }
+  return out;
+}
+
+TEST(Progress, ATerminalSeesAttemptSpendAndWhatIsLeft) {
+  const std::string limited = Printed(true, false, 600);
+  EXPECT_THAT(limited, AllOf(HasSubstr("attempt 24 of 24"), HasSubstr("k tokens, $0.7"), HasSubstr(" left"), Not(HasSubstr("about"))));
+  EXPECT_THAT(Printed(true, false, 0), HasSubstr("about "));
+  EXPECT_THAT(limited, Not(HasSubstr("\x1b[3")));
+}
+
+TEST(Progress, ColourIsAsked) {
+  const std::string coloured = Printed(true, true, 600);
+  EXPECT_THAT(coloured, AllOf(HasSubstr("\x1b[32m"), HasSubstr("\x1b[31m"), HasSubstr("\x1b[0m\n")));
+  EXPECT_THAT(Printed(false, false, 600), Not(HasSubstr("\x1b")));
+}
+
+TEST(RunSummary, AFinishedRunIsToldWithoutItsFold) {
+  const Written w = Write({});
+  const std::vector<RunSummary> runs = SummarizeRuns(*w.store).value();
+  ASSERT_EQ(runs.size(), 1u);
+  const RunSummary quick = runs[0], folded = Summarize(w.view);
+  EXPECT_EQ(quick.attempts, folded.attempts);
+  EXPECT_EQ(quick.right, folded.right);
+  EXPECT_EQ(quick.evaluations, folded.evaluations);
+  EXPECT_EQ(quick.requests, folded.requests);
+  EXPECT_EQ(quick.tokens, folded.tokens);
+  EXPECT_DOUBLE_EQ(quick.cost_usd, folded.cost_usd);
+  EXPECT_DOUBLE_EQ(*quick.speedup, *folded.speedup);
+  EXPECT_EQ(quick.best_idea, folded.best_idea);
+  EXPECT_EQ(quick.faster, folded.faster);
+  EXPECT_NEAR(quick.seconds, folded.seconds, 1e-6);
+  EXPECT_EQ(quick.state, folded.state);
+  EXPECT_THAT(RunsTable(runs), AllOf(HasSubstr(quick.info.id), HasSubstr("$0.72"), HasSubstr("attempts_spent"), Not(HasSubstr("modelled"))));
+  const nlohmann::json json = nlohmann::json::parse(RunSummaryToJson(runs));
+  EXPECT_EQ(json[0]["proven"], true);
+}
+
+TEST(RunSummary, AnOpenRunIsFoldedAndItsSpeedupAnEstimate) {
+  SyntheticRun run;
+  run.end = false;
+  run.modelled = true;
+  const Written w = Write(run);
+  const std::vector<RunSummary> runs = SummarizeRuns(*w.store).value();
+  EXPECT_FALSE(runs.at(0).proven);
+  EXPECT_THAT(RunsTable(runs), AllOf(HasSubstr("x~"), HasSubstr("not paired with the seed"), HasSubstr("modelled")));
+  EXPECT_THAT(RunsTable({}), HasSubstr("hone optimize"));
+}
+
+RunSummary One(const std::string& strategy, const std::string& task, double speedup, int64_t right = 3) {
+  RunSummary s;
+  s.info.id = strategy + "-" + task;
+  s.info.strategy = strategy;
+  s.info.task = task;
+  s.info.model = "m";
+  s.info.device = "cuda:0";
+  s.attempts = 30;
+  s.right = right;
+  s.speedup = speedup;
+  s.proven = true;
+  s.faster = speedup > 1;
+  s.cost_usd = 0.5;
+  s.state = "attempts_spent";
+  return s;
+}
+
+TEST(Comparison, HasThePapersColumns) {
+  const Comparison c = CompareRuns({One("sample", "a", 1.0, 0), One("sample", "b", 1.21), One("tree", "a", 2.0), One("tree", "b", 8.0), One("tree", "c", 4.0)});
+  ASSERT_EQ(c.rows.size(), 2u);
+  EXPECT_EQ(c.rows[0].name, "tree");
+  EXPECT_NEAR(c.rows[0].geomean, 4.0, 1e-9);
+  EXPECT_NEAR(c.rows[0].median, 4.0, 1e-9);
+  EXPECT_NEAR(c.rows[1].geomean, 1.1, 1e-9);
+  EXPECT_NEAR(c.rows[1].median, 1.105, 1e-9);
+  EXPECT_EQ(c.rows[1].successes, 1);
+  EXPECT_EQ(c.rows[1].faster, 1);
+  EXPECT_DOUBLE_EQ(c.rows[0].cost_usd, 1.5);
+  ASSERT_EQ(c.warnings.size(), 1u);
+  EXPECT_THAT(c.warnings[0], AllOf(HasSubstr("sample"), HasSubstr("not run on c")));
+  const std::string text = ComparisonText(c);
+  EXPECT_THAT(text, AllOf(HasSubstr("50.0%"), HasSubstr("100.0%"), HasSubstr("4.000x"), HasSubstr("1.210x"), HasSubstr("$1.50")));
+  const nlohmann::json json = nlohmann::json::parse(ComparisonToJson(c));
+  EXPECT_EQ(json["strategies"][0]["name"], "tree");
+  EXPECT_EQ(json["runs"].size(), 5u);
+  EXPECT_THAT(ComparisonHtml(c), AllOf(HasSubstr("5 runs compared"), HasSubstr("4.000×"), Not(HasSubstr("<script"))));
+}
+
+TEST(Comparison, SaysWhatMakesItUnfair) {
+  std::vector<RunSummary> runs = {One("refine", "a", 1.5), One("refine", "a", 1.2)};
+  runs[1].info.model = "other";
+  runs[1].info.device = "sim";
+  runs[1].attempts = 5;
+  runs[1].proven = false;
+  runs[1].state = "interrupted";
+  const Comparison c = CompareRuns(runs);
+  EXPECT_EQ(c.rows.size(), 2u);  // one strategy, two models
+  EXPECT_THAT(ComparisonText(c), AllOf(HasSubstr("different devices"), HasSubstr("different numbers of attempts"), HasSubstr("an estimate"), HasSubstr("not finished"), HasSubstr("refine, other")));
+}
+
+}  // namespace
+}  // namespace hone

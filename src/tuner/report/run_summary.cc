@@ -1,0 +1,315 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/report/run_summary.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tuner/report/html.h"
+#include "tuner/report/page.h"
+#include "tuner/report/run_text.h"
+#include "tuner/report/spend.h"
+#include "tuner/store/gain.h"
+
+namespace hone {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string Clip(const std::string& text, size_t width) {
+  if (text.size() <= width) return text;
+  size_t end = width - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+void TakeFinal(RunSummary& s, const Evaluation& e) {
+  if (e.verdict != Verdict::kOk) return;
+  s.proven = true;
+  s.speedup = e.geomean_speedup.value_or(1.0);
+  const std::optional<Interval> gain = GeomeanGain(e.cases);
+  if (gain && !e.modelled) s.interval = gain;
+  s.faster = e.modelled ? *s.speedup > 1 : gain && gain->low > 1;
+}
+
+// A run that has ended, from its events alone: only the evaluations that are needed are parsed.
+std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Event>& events) {
+  RunSummary s;
+  s.info = info;
+  s.state = info.state;
+  std::map<int64_t, std::string> ideas;
+  const Event* final_event = nullptr;
+  double start = 0;
+  for (const Event& e : events) {
+    if (e.kind == EventKind::kStarted || e.kind == EventKind::kResumed) start = e.time;
+    if (e.kind == EventKind::kEnded) s.seconds += std::max(0.0, e.time - start);
+    if (e.kind == EventKind::kFinal) final_event = &e;
+    if (!e.evaluation.empty()) ++s.evaluations;
+    if (e.kind == EventKind::kEvaluation && e.node > 0 && e.evaluation.find("\"verdict\":\"ok\"") != std::string::npos) ++s.right;
+    if (e.kind == EventKind::kProposal) {
+      const Json p = Json::parse(e.payload, nullptr, false);
+      if (!p.is_object()) return std::nullopt;
+      if (p.value("origin", "reply") != "sweep" && !p.value("exhausted", false)) ++s.attempts;
+      ideas[e.node] = p.value("idea", "");
+    }
+  }
+  // Without a final pairing, what was found is an estimate that only the fold can make.
+  if (final_event == nullptr) return std::nullopt;
+  const Result<Evaluation> evaluation = EvaluationFromJson(final_event->evaluation);
+  if (!evaluation.ok() || evaluation->verdict != Verdict::kOk) return std::nullopt;
+  TakeFinal(s, *evaluation);
+  s.best_idea = final_event->node == 0 ? "" : ideas[final_event->node];
+  for (const Exchange& e : ReadExchanges(events)) {
+    ++s.requests;
+    s.tokens += e.input_tokens + e.output_tokens;
+    s.cost_usd += e.cost_usd;
+  }
+  return s;
+}
+
+std::string SpeedupCell(const RunSummary& s) {
+  if (!s.speedup) return "–";
+  return fmt::format("{:.3f}x{}", *s.speedup, s.proven ? "" : "~");
+}
+
+}  // namespace
+
+RunSummary Summarize(const RunView& view) {
+  RunSummary s;
+  s.info = view.info;
+  s.attempts = view.attempts;
+  s.evaluations = view.evaluations;
+  s.requests = view.requests;
+  s.tokens = view.usage.input + view.usage.output;
+  s.cost_usd = view.cost_usd;
+  s.seconds = view.seconds;
+  s.state = view.ended.empty() ? "open" : view.ended;
+  for (const RunNode& n : view.nodes) s.right += n.id != 0 && n.evaluation && n.evaluation->verdict == Verdict::kOk;
+  if (view.nodes.empty() || view.seed_broken) return s;
+  s.best_idea = view.best == 0 ? "" : view.node(view.best).idea;
+  s.speedup = view.best == 0 ? 1.0 : view.node(view.best).speedup.value_or(1.0);
+  if (view.best != 0 && view.final_result && view.final_result->node == view.best) TakeFinal(s, view.final_result->evaluation);
+  if (view.best == 0 && !view.ended.empty()) s.proven = true;  // the seed against itself
+  return s;
+}
+
+Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<RunInfo> infos, store.Runs());
+  std::vector<RunSummary> runs;
+  for (const RunInfo& info : infos) {
+    RunSummary unknown;
+    unknown.info = info;
+    unknown.state = info.state;
+    unknown.known = false;
+    const Result<std::vector<Event>> events = store.Events(info.id);
+    if (!events.ok()) {
+      runs.push_back(unknown);
+      continue;
+    }
+    if (std::optional<RunSummary> quick = FromEvents(info, *events)) {
+      runs.push_back(std::move(*quick));
+      continue;
+    }
+    RunFold fold(info);
+    Status status;
+    for (const Event& event : *events) {
+      status = fold.Apply(event);
+      if (!status.ok()) break;
+    }
+    if (!status.ok()) {
+      runs.push_back(unknown);
+      continue;
+    }
+    RunSummary s = Summarize(fold.view());
+    s.info = info;
+    runs.push_back(std::move(s));
+  }
+  return runs;
+}
+
+std::string RunsTable(const std::vector<RunSummary>& runs) {
+  if (runs.empty()) return "No runs yet: `hone optimize TASK` makes one.\n";
+  std::string text = fmt::format("{:<22} {:<17} {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", "run", "started (UTC)", "task", "strategy", "model", "device",
+                                 "attempts", "best", "spent", "time", "state");
+  bool modelled = false, estimated = false;
+  for (const RunSummary& s : runs) {
+    modelled = modelled || s.info.modelled;
+    estimated = estimated || (s.speedup && !s.proven);
+    text += fmt::format("{:<22} {:%Y-%m-%d %H:%M}  {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", s.info.id,
+                        fmt::gmtime(static_cast<std::time_t>(s.info.started)), Clip(s.info.task, 18), s.info.strategy, Clip(s.info.model, 16),
+                        Clip(s.info.device, 8), s.known ? std::to_string(s.attempts) : "?", SpeedupCell(s), s.cost_usd > 0 ? fmt::format("${:.2f}", s.cost_usd) : "–",
+                        DurationText(s.seconds), s.known ? s.state : "cannot be read: hone show " + s.info.id + " says why");
+  }
+  if (estimated) text += "~ estimated along the chain of kept steps; not paired with the seed.\n";
+  if (modelled) text += "Speedups on simulated devices (sim) are modelled, not measured.\n";
+  return text;
+}
+
+std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
+  Json list = Json::array();
+  for (const RunSummary& s : runs) {
+    Json one = {{"run", s.info.id},       {"task", s.info.task},   {"device", s.info.device}, {"modelled", s.info.modelled},
+                {"strategy", s.info.strategy}, {"model", s.info.model}, {"started", s.info.started}, {"events", s.info.events},
+                {"state", s.state},       {"readable", s.known},   {"attempts", s.attempts},  {"right", s.right},
+                {"evaluations", s.evaluations}, {"requests", s.requests}, {"tokens", s.tokens}, {"cost_usd", s.cost_usd},
+                {"seconds", s.seconds},   {"proven", s.proven},    {"surely_faster", s.faster}, {"best_idea", s.best_idea}};
+    one["speedup"] = s.speedup ? Json(*s.speedup) : Json();
+    if (s.interval) one["ci95"] = {s.interval->low, s.interval->high};
+    list.push_back(std::move(one));
+  }
+  return list.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Comparison CompareRuns(std::vector<RunSummary> runs) {
+  Comparison c;
+  c.runs = std::move(runs);
+  std::map<std::string, std::set<std::string>> models;
+  std::set<std::string> devices, tasks;
+  for (const RunSummary& s : c.runs) {
+    models[s.info.strategy].insert(s.info.model);
+    devices.insert(s.info.device);
+    tasks.insert(s.info.task);
+  }
+  std::map<std::string, std::vector<const RunSummary*>> groups;
+  for (const RunSummary& s : c.runs) {
+    const std::string name = models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + s.info.model : s.info.strategy;
+    groups[name].push_back(&s);
+  }
+  std::set<int64_t> attempts;
+  for (const auto& [name, members] : groups) {
+    StrategyRow row;
+    row.name = name;
+    std::vector<double> speedups;
+    std::set<std::string> own;
+    for (const RunSummary* s : members) {
+      ++row.runs;
+      row.successes += s->right > 0;
+      row.faster += s->faster;
+      row.attempts += s->attempts;
+      row.right += s->right;
+      row.tokens += s->tokens;
+      row.cost_usd += s->cost_usd;
+      row.seconds += s->seconds;
+      row.modelled = row.modelled || s->info.modelled;
+      if (s->speedup) speedups.push_back(*s->speedup);
+      own.insert(s->info.task);
+      attempts.insert(s->attempts);
+    }
+    if (!speedups.empty()) {
+      double logs = 0;
+      for (const double v : speedups) logs += std::log(v);
+      row.geomean = std::exp(logs / static_cast<double>(speedups.size()));
+      std::sort(speedups.begin(), speedups.end());
+      const size_t half = speedups.size() / 2;
+      row.median = speedups.size() % 2 == 1 ? speedups[half] : (speedups[half - 1] + speedups[half]) / 2;
+    }
+    if (own != tasks && groups.size() > 1) {
+      std::string missing;
+      for (const std::string& t : tasks) {
+        if (own.count(t) == 0) missing += (missing.empty() ? "" : ", ") + t;
+      }
+      c.warnings.push_back(fmt::format("{} was not run on {}: its means are over other tasks", name, missing));
+    }
+    c.rows.push_back(row);
+  }
+  std::stable_sort(c.rows.begin(), c.rows.end(), [](const StrategyRow& a, const StrategyRow& b) { return a.geomean > b.geomean; });
+  if (devices.size() > 1) c.warnings.push_back(fmt::format("the runs come from different devices ({})", fmt::join(devices, ", ")));
+  if (attempts.size() > 1) c.warnings.push_back("the runs had different numbers of attempts: compare cost as well");
+  for (const RunSummary& s : c.runs) {
+    if (s.speedup && !s.proven) c.warnings.push_back(fmt::format("run {} has no final pairing with its seed: its speedup is an estimate", s.info.id));
+    if (s.state == "open" || s.state == "interrupted") c.warnings.push_back(fmt::format("run {} is not finished ({})", s.info.id, s.state));
+  }
+  return c;
+}
+
+std::string ComparisonText(const Comparison& c) {
+  size_t width = 10;
+  for (const StrategyRow& r : c.rows) width = std::max(width, r.name.size());
+  std::string text = fmt::format("{:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>8}\n", "strategy", width, "runs", "success", "faster", "geomean", "median", "attempts", "tokens",
+                                 "cost", "time");
+  bool modelled = false;
+  for (const StrategyRow& r : c.rows) {
+    modelled = modelled || r.modelled;
+    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>10} {:>9} {:>8}\n", r.name, width, r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs,
+                        r.geomean, r.median, r.attempts, r.tokens, fmt::format("${:.2f}", r.cost_usd), DurationText(r.seconds));
+  }
+  // One line a task, one column a row of the table above.
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> cells;
+  std::map<std::string, std::set<std::string>> models;
+  for (const RunSummary& s : c.runs) models[s.info.strategy].insert(s.info.model);
+  for (const RunSummary& s : c.runs) {
+    const std::string name = models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + s.info.model : s.info.strategy;
+    cells[s.info.task][name].push_back(SpeedupCell(s));
+  }
+  text += fmt::format("\n{:<24}", "task");
+  for (const StrategyRow& r : c.rows) text += fmt::format(" {:>14}", Clip(r.name, 14));
+  text += "\n";
+  for (const auto& [task, row] : cells) {
+    text += fmt::format("{:<24}", Clip(task, 24));
+    for (const StrategyRow& r : c.rows) {
+      const auto found = row.find(r.name);
+      text += fmt::format(" {:>14}", found == row.end() ? "" : fmt::format("{}", fmt::join(found->second, " ")));
+    }
+    text += "\n";
+  }
+  text += "\nsuccess: a right candidate was found; faster: surely faster than the seed; a run that kept nothing counts as 1.\n";
+  if (modelled) text += "Speedups on simulated devices are modelled, not measured.\n";
+  for (const std::string& w : c.warnings) text += "note: " + w + "\n";
+  return text;
+}
+
+std::string ComparisonToJson(const Comparison& c, int indent) {
+  Json rows = Json::array();
+  for (const StrategyRow& r : c.rows) {
+    rows.push_back({{"name", r.name}, {"runs", r.runs}, {"success", static_cast<double>(r.successes) / r.runs}, {"faster", static_cast<double>(r.faster) / r.runs},
+                    {"geomean", r.geomean}, {"median", r.median}, {"attempts", r.attempts}, {"right", r.right}, {"tokens", r.tokens}, {"cost_usd", r.cost_usd},
+                    {"seconds", r.seconds}, {"modelled", r.modelled}});
+  }
+  const Json json = {{"strategies", rows}, {"runs", Json::parse(RunSummaryToJson(c.runs, -1))}, {"notes", c.warnings}};
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string ComparisonHtml(const Comparison& c) {
+  double high = 1;
+  bool modelled = false;
+  for (const StrategyRow& r : c.rows) {
+    high = std::max(high, r.geomean * 1.02);
+    modelled = modelled || r.modelled;
+  }
+  std::string body = fmt::format("<h1>{} runs compared</h1>\n", c.runs.size());
+  if (modelled) body += "<p><span class=badge>modelled</span> Some of these ran on a simulated device: their speedups are modelled, none is measured.</p>\n";
+  for (const std::string& w : c.warnings) body += "<p class=soft>Note: " + EscapeHtml(w) + ".</p>\n";
+  body += fmt::format("<h2>Geometric mean of the speedups over the seed</h2>\n<figure><div class=bars style='--one:{:.2f}%'>\n", 100 / high);
+  for (const StrategyRow& r : c.rows) {
+    body += fmt::format("<div class=bar><span class=name>{}</span><span class=value>{:.3f}× <small>median {:.3f}×</small></span><span class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
+                        EscapeHtml(r.name), r.geomean, r.median, r.geomean < 1 ? " slow" : "", 100 * r.geomean / high);
+  }
+  body += "</div><figcaption>The upright line is 1×, the seed. A run that kept nothing counts as 1×.</figcaption></figure>\n";
+  body += "<h2>Strategies</h2>\n<div class=scroll><table class=stack><tr><th>strategy</th><th class=number>runs</th><th class=number>success</th><th class=number>faster</th><th class=number>geomean</th>"
+          "<th class=number>median</th><th class=number>attempts</th><th class=number>tokens</th><th class=number>cost</th><th class=number>time</th></tr>\n";
+  for (const StrategyRow& r : c.rows) {
+    body += fmt::format("<tr><td><b>{}</b></td><td class=number data-name=runs>{}</td><td class=number data-name=success>{:.1f} %</td><td class=number data-name=faster>{:.1f} %</td>"
+                        "<td class=number data-name=geomean>{:.3f}×</td><td class=number data-name=median>{:.3f}×</td><td class=number data-name=attempts>{}</td><td class=number data-name=tokens>{}</td>"
+                        "<td class=number data-name=cost>${:.2f}</td><td class=number data-name=time>{}</td></tr>\n",
+                        EscapeHtml(r.name), r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median, r.attempts, r.tokens, r.cost_usd, DurationText(r.seconds));
+  }
+  body += "</table></div>\n<h2>Runs</h2>\n<div class=scroll><table class=stack><tr><th>task</th><th>strategy</th><th>model</th><th class=number>speedup</th><th class=number>attempts</th><th class=number>right</th>"
+          "<th class=number>cost</th><th>best idea</th><th>run</th></tr>\n";
+  for (const RunSummary& s : c.runs) {
+    body += fmt::format("<tr><td><b>{}</b></td><td data-name=strategy>{}</td><td data-name=model>{}</td><td class=number data-name=speedup>{}{}</td><td class=number data-name=attempts>{}</td>"
+                        "<td class=number data-name=right>{}</td><td class=number data-name=cost>${:.2f}</td><td data-name=idea>{}</td><td data-name=run>{}</td></tr>\n",
+                        EscapeHtml(s.info.task), EscapeHtml(s.info.strategy), EscapeHtml(s.info.model), SpeedupCell(s),
+                        s.interval ? fmt::format(" <small>[{:.3f}, {:.3f}]</small>", s.interval->low, s.interval->high) : "", s.attempts, s.right, s.cost_usd, EscapeHtml(s.best_idea), EscapeHtml(s.info.id));
+  }
+  body += "</table></div>\n<p class=soft>Success: at least one right candidate was found. Faster: surely, the lower end of the 95 % interval above 1. ~: estimated, not paired with the seed.</p>\n";
+  return HtmlPage("Hone: runs compared", body);
+}
+
+}  // namespace hone

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run in a few figures, and runs side by side: what `hone runs` lists and `hone report A B …` compares.
+//
+// The comparison has the columns of the published tables: success (a right candidate was found), the share of tasks made
+// faster, geometric mean and median of the speedups over the seed, cost. A run that keeps nothing leaves its seed in
+// place, so its speedup is 1 exactly; one whose seed is broken has none and counts as a failure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/run_store.h"
+#include "hone/tuner/strategy.h"
+
+namespace hone {
+
+struct RunSummary {
+  RunInfo info;
+  bool known = true;            // false: the run could not be read; only `info` holds
+  int64_t attempts = 0, right = 0, evaluations = 0, requests = 0, tokens = 0;
+  double cost_usd = 0, seconds = 0;
+  std::optional<double> speedup;  // over the seed; of the final pairing where `proven`, else estimated along the chain
+  std::optional<Interval> interval;  // of a proven speedup that was measured
+  bool proven = false;
+  bool faster = false;  // surely: the interval's lower end above 1 (modelled: the value)
+  std::string best_idea;
+  std::string state;    // "open", or why it ended
+};
+
+RunSummary Summarize(const RunView& view);
+
+// Every run of the store, newest first. What can be told without the whole fold is: a finished run of a thousand nodes
+// takes milliseconds, an open one is folded. A run that cannot be read is listed with known == false.
+Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store);
+
+// For a terminal.
+std::string RunsTable(const std::vector<RunSummary>& runs);
+std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent = 2);
+
+// Runs of one strategy and model together.
+struct StrategyRow {
+  std::string name;  // "refine", or "refine, openai:gpt-5" where the models differ
+  int runs = 0;
+  int successes = 0;  // runs with at least one right candidate
+  int faster = 0;
+  double geomean = 1, median = 1;
+  int64_t attempts = 0, right = 0, tokens = 0;
+  double cost_usd = 0, seconds = 0;
+  bool modelled = false;
+};
+struct Comparison {
+  std::vector<RunSummary> runs;
+  std::vector<StrategyRow> rows;       // best geometric mean first
+  std::vector<std::string> warnings;   // different devices, different numbers of attempts, tasks that not all were run on
+};
+Comparison CompareRuns(std::vector<RunSummary> runs);
+
+std::string ComparisonText(const Comparison& comparison);
+std::string ComparisonToJson(const Comparison& comparison, int indent = 2);
+std::string ComparisonHtml(const Comparison& comparison);  // a whole page
+
+}  // namespace hone
