@@ -42,6 +42,7 @@ class GatConv final : public Layer<T> {
 
   void Forward(const BlockView& block, Matrix<const T> x, Matrix<T> out, LayerState& layer_state,
                const LayerContext& context) override {
+    out = FirstRows(out, block.num_dst);
     auto& state = static_cast<State&>(layer_state);
     const int heads = options_.heads;
     const int64_t dim = options_.in_width;
@@ -62,6 +63,7 @@ class GatConv final : public Layer<T> {
 
   void Backward(const BlockView& block, Matrix<const T> x, Matrix<T> grad_out, Matrix<T> grad_x,
                 LayerState& layer_state, const LayerContext& context) override {
+    grad_out = FirstRows(grad_out, block.num_dst);
     auto& state = static_cast<State&>(layer_state);
     const int heads = options_.heads;
     const int64_t dim = options_.in_width;

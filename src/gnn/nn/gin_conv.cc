@@ -66,6 +66,7 @@ class GinConv final : public Layer<T> {
 
   void Backward(const BlockView& block, Matrix<const T>, Matrix<T> grad_out, Matrix<T> grad_x, LayerState& layer_state,
                 const LayerContext& context) override {
+    grad_out = FirstRows(grad_out, block.num_dst);
     auto& state = static_cast<State&>(layer_state);
     const int threads = context.threads;
     const int64_t width = options_.out_width;

@@ -172,13 +172,16 @@ TEST(Layers, GiveTheSameBitsOnAnyThreadCountAndNeverReadPadding) {
       // Fifty rows of NaN past the sources and past the destinations, as a padded batch may have them.
       std::vector<float> x = RandomValues<float>((kSources + 50) * layer->in_width(), 4);
       std::fill(x.begin() + kSources * layer->in_width(), x.end(), std::numeric_limits<float>::quiet_NaN());
-      std::vector<float> out(static_cast<size_t>(kDestinations * layer->out_width()));
+      const auto real = static_cast<size_t>(kDestinations * layer->out_width());
+      std::vector<float> out(real + static_cast<size_t>(50 * layer->out_width()), 4.5f);
       std::vector<float> grad = RandomValues<float>(static_cast<int64_t>(out.size()), 5);
+      std::fill(grad.begin() + static_cast<int64_t>(real), grad.end(), std::numeric_limits<float>::quiet_NaN());
       std::vector<float> grad_x(static_cast<size_t>(kSources * layer->in_width()));
       const auto state = layer->MakeState();
       layer->Forward(block.view(), View(x, layer->in_width()), View(out, layer->out_width()), *state, context);
       layer->Backward(block.view(), View(x, layer->in_width()), View(grad, layer->out_width()),
                       View(grad_x, layer->in_width()), *state, context);
+      for (size_t i = real; i < out.size(); ++i) EXPECT_EQ(out[i], 4.5f) << c.what;
       out.insert(out.end(), grad_x.begin(), grad_x.end());
       for (const Parameter<float>* p : layer->parameters()) {
         out.insert(out.end(), p->value.begin(), p->value.end());

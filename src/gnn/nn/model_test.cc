@@ -177,16 +177,20 @@ TEST(Model, TrainsToTheSameBitsOnAnyThreadCountWithPaddingUnread) {
         const NeighborSample sample = FullSample(graph, seeds, options.layers, step == 1);
         std::vector<float> x = RandomValues<float>((sample.num_nodes() + 9) * 5, 5);
         std::fill(x.end() - 9 * 5, x.end(), std::numeric_limits<float>::quiet_NaN());
-        std::vector<float> logits(seeds.size() * 3);
+        // Fifty rows of logits too many, too.
+        std::vector<float> padded((seeds.size() + 50) * 3, std::numeric_limits<float>::quiet_NaN());
+        const Matrix<float> logits = View(padded, 3);
+        const Matrix<float> real = {padded.data(), static_cast<int64_t>(seeds.size()), 3, 3};
         std::vector<int32_t> labels(seeds.size());
         for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int32_t>(i % 4) - 1;
         LayerContext context = Context(true, threads);
         context.key.step = step;
         adam.ZeroGradients(threads);
-        model->Forward(sample, View(x, 5), View(logits, 3), *state, context);
-        SoftmaxCrossEntropy<float>(View(logits, 3), labels, {}, 0, View(logits, 3), threads);
-        model->Backward(sample, View(x, 5), View(logits, 3), *state, context);
+        model->Forward(sample, View(x, 5), logits, *state, context);
+        SoftmaxCrossEntropy<float>(real, labels, {}, 0, real, threads);
+        model->Backward(sample, View(x, 5), logits, *state, context);
         adam.Step(threads);
+        for (size_t i = seeds.size() * 3; i < padded.size(); ++i) EXPECT_TRUE(std::isnan(padded[i])) << kind;
       }
       for (const Parameter<float>* p : model->parameters()) out.insert(out.end(), p->value.begin(), p->value.end());
       for (const float value : out) EXPECT_TRUE(std::isfinite(value)) << kind;

@@ -17,6 +17,10 @@
 
 namespace hone::gnn {
 
+// The first `count` rows.
+template <typename T>
+Matrix<T> FirstRows(Matrix<T> x, int64_t count) { return {x.data, count, x.cols, x.stride}; }
+
 // Initial weights, drawn uniformly from [-bound, bound].
 //   kFanIn         1 / sqrt(in): what PyTorch's Linear and PyG's do where nothing else is said
 //   kXavierRelu    sqrt(2) * sqrt(6 / (in + out)) (Glorot and Bengio 2010 with the gain of ReLU)

@@ -67,6 +67,7 @@ class SageConv final : public Layer<T> {
 
   void Backward(const BlockView& block, Matrix<const T> x, Matrix<T> grad_out, Matrix<T> grad_x,
                 LayerState& layer_state, const LayerContext& context) override {
+    grad_out = FirstRows(grad_out, block.num_dst);
     auto& state = static_cast<State&>(layer_state);
     const int64_t width = options_.in_width;
     const bool drops = Drops(context);

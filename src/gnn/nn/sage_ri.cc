@@ -24,8 +24,6 @@ namespace {
 
 template <typename T>
 Matrix<T> Columns(Matrix<T> x, int64_t first, int64_t count) { return {x.data + first, x.rows, count, x.stride}; }
-template <typename T>
-Matrix<T> Rows(Matrix<T> x, int64_t count) { return {x.data, count, x.cols, x.stride}; }
 
 template <typename T>
 class SageRi final : public Model<T> {
@@ -76,17 +74,17 @@ class SageRi final : public Model<T> {
     HONE_CHECK(sample.hops() == options_.layers, "a sample with as many hops as the model has layers");
     LayerContext context = given;
     context.nodes = sample.nodes;
-    x = DropInput(sample, x, state, context);
+    x = DropInput(sample, FirstRows(x, sample.num_nodes()), state, context);
     const int64_t seeds = sample.num_seeds();
     const Matrix<T> collected = state.collected.Resize(seeds, lin0_.in());
-    CopyTo<T>(Rows(x, seeds), Columns(collected, 0, Width(0)), context.threads);
+    CopyTo<T>(FirstRows(x, seeds), Columns(collected, 0, Width(0)), context.threads);
     for (int i = 0; i < options_.layers; ++i) {
       context.layer = i;
       const BlockView block = sample.Block(i);
       const Matrix<T> out = Step(state, i).out.Resize(block.num_dst, options_.hidden);
       RunLayer(i, block, x, out, Step(state, i), context);
       x = out;
-      CopyTo<T>(Rows(x, seeds), Columns(collected, CollectedAt(i + 1), options_.hidden), context.threads);
+      CopyTo<T>(FirstRows(x, seeds), Columns(collected, CollectedAt(i + 1), options_.hidden), context.threads);
     }
     const Matrix<T> middle = state.middle.Resize(seeds, Middle());
     lin0_.Forward(collected, false, middle, context.threads);
@@ -102,6 +100,7 @@ class SageRi final : public Model<T> {
     if (Drops(context)) x = {state.input.data(), sample.num_nodes(), Width(0), Width(0)};
     const int64_t seeds = sample.num_seeds();
     const int64_t hidden = options_.hidden;
+    grad_logits = FirstRows(grad_logits, seeds);
 
     const Matrix<T> collected = {state.collected.data(), seeds, lin0_.in(), lin0_.in()};
     const Matrix<T> middle = {state.middle.data(), seeds, Middle(), Middle()};
@@ -124,11 +123,11 @@ class SageRi final : public Model<T> {
           i == 0 ? Matrix<T>{} : state.gradients[(options_.layers - i) % 2].Resize(block.num_src, hidden);
       Conv(i).Backward(block, in, through, grad_in, *Step(state, i).conv, context);
       if (i == 0) {
-        residual_.BackwardParameters(Rows(x, block.num_dst), grad, state.partials, threads);
+        residual_.BackwardParameters(FirstRows(x, block.num_dst), grad, state.partials, threads);
         return;
       }
-      AddTo<T>(grad, Rows(grad_in, block.num_dst), threads);
-      AddTo<T>(Columns(collected, CollectedAt(i), hidden), Rows(grad_in, seeds), threads);
+      AddTo<T>(grad, FirstRows(grad_in, block.num_dst), threads);
+      AddTo<T>(Columns(collected, CollectedAt(i), hidden), FirstRows(grad_in, seeds), threads);
       grad = grad_in;
     }
   }
@@ -147,16 +146,17 @@ class SageRi final : public Model<T> {
     auto& state = static_cast<State&>(*pass_state_);
     const bool last = pass + 1 == num_passes();
     const int64_t at = pass == 0 ? 0 : Middle();
+    out = FirstRows(out, block.num_dst);
     const Matrix<const T> in = Columns(x, at, Width(pass));
-    const Matrix<T> middle = last ? state.middle.Resize(block.num_dst, Middle()) : Columns(Rows(out, block.num_dst), 0, Middle());
+    const Matrix<T> middle = last ? state.middle.Resize(block.num_dst, Middle()) : Columns(out, 0, Middle());
     const Matrix<T> next = last ? Step(state, pass).out.Resize(block.num_dst, options_.hidden)
-                                : Columns(Rows(out, block.num_dst), Middle(), options_.hidden);
+                                : Columns(out, Middle(), options_.hidden);
     RunLayer(pass, block, in, next, Step(state, pass), context);
     if (pass == 0) {
-      LinearForward<T>(Rows(in, block.num_dst), Columns(lin0_.weight(), 0, Width(0)), lin0_.bias(), false, middle,
+      LinearForward<T>(FirstRows(in, block.num_dst), Columns(lin0_.weight(), 0, Width(0)), lin0_.bias(), false, middle,
                        threads);
     } else {
-      CopyTo<T>(Columns(Rows(x, block.num_dst), 0, Middle()), middle, threads);
+      CopyTo<T>(Columns(FirstRows(x, block.num_dst), 0, Middle()), middle, threads);
     }
     LinearForward<T>(next, Columns(lin0_.weight(), CollectedAt(pass + 1), options_.hidden), nullptr, true, middle,
                      threads);
@@ -214,7 +214,7 @@ class SageRi final : public Model<T> {
       step.mask = MakeDropoutMask(rate_, DropoutSite::kActivation, context, out.rows, out.cols, step.bits);
       ApplyDropout<T>(step.mask, rate_.scale, out, out, threads);
     }
-    const Matrix<const T> own = Rows(x, block.num_dst);
+    const Matrix<const T> own = FirstRows(x, block.num_dst);
     if (i == 0) {
       residual_.Forward(own, true, out, threads);
     } else {

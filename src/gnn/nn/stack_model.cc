@@ -59,6 +59,7 @@ class StackModel final : public Model<T> {
                const LayerContext& given) override {
     auto& state = static_cast<StackState&>(model_state);
     HONE_CHECK(sample.hops() == static_cast<int>(layers_.size()), "a sample with as many hops as the model has layers");
+    logits = FirstRows(logits, sample.num_seeds());
     LayerContext context = given;
     context.nodes = sample.nodes;
     for (size_t i = 0; i < layers_.size(); ++i) {
@@ -79,7 +80,7 @@ class StackModel final : public Model<T> {
     auto& state = static_cast<StackState&>(model_state);
     LayerContext context = given;
     context.nodes = sample.nodes;
-    Matrix<T> grad = grad_logits;
+    Matrix<T> grad = FirstRows(grad_logits, sample.num_seeds());
     int into = 0;  // which of the two gradient buffers is free
     const auto output = [&](size_t i) -> Matrix<const T> {
       return Matrix<const T>{state.steps[i].out.data(), sample.Block(static_cast<int>(i)).num_dst,
@@ -110,6 +111,7 @@ class StackModel final : public Model<T> {
   }
   void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out, const LayerContext& given) override {
     const auto i = static_cast<size_t>(pass);
+    out = FirstRows(out, block.num_dst);
     LayerContext context = given;
     context.training = false;
     context.layer = pass;

@@ -155,7 +155,7 @@ double DropoutRow(const LayerContext& context, uint8_t site, int64_t row, int64_
 
 template <typename T>
 void ApplyDropout(const DropoutMask& mask, double scale, Matrix<const T> x, Matrix<T> out, int threads) {
-  ParallelRows(threads, out.rows, PieceRows(out.cols), [&](int64_t begin, int64_t end) {
+  ParallelRows(threads, x.rows, PieceRows(out.cols), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       ApplyRow(mask.bits + i * mask.row_bytes, static_cast<T>(scale), x.Row(i), out.Row(i), out.cols);
     }

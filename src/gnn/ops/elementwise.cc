@@ -65,7 +65,7 @@ void ActivationBackward(Activation kind, double out_scale, Matrix<const T> out, 
 
 template <typename T>
 void AddTo(Matrix<const T> from, Matrix<T> to, int threads, T factor) {
-  ParallelRows(threads, to.rows, PieceRows(to.cols), [&](int64_t begin, int64_t end) {
+  ParallelRows(threads, from.rows, PieceRows(to.cols), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const T* __restrict f = from.Row(i);
       T* __restrict t = to.Row(i);
@@ -76,7 +76,7 @@ void AddTo(Matrix<const T> from, Matrix<T> to, int threads, T factor) {
 
 template <typename T>
 void CopyTo(Matrix<const T> from, Matrix<T> to, int threads) {
-  ParallelRows(threads, to.rows, PieceRows(to.cols), [&](int64_t begin, int64_t end) {
+  ParallelRows(threads, from.rows, PieceRows(to.cols), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) std::copy_n(from.Row(i), to.cols, to.Row(i));
   });
 }

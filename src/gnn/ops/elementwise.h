@@ -23,10 +23,10 @@ void ActivationForward(Activation kind, Matrix<T> x, int threads);
 template <typename T>
 void ActivationBackward(Activation kind, double out_scale, Matrix<const T> out, Matrix<T> grad, int threads);
 
-// to += factor * from.
+// to += factor * from, over the rows of `from`.
 template <typename T>
 void AddTo(Matrix<const T> from, Matrix<T> to, int threads, T factor = T(1));
-// to = from.
+// to = from, over the rows of `from`.
 template <typename T>
 void CopyTo(Matrix<const T> from, Matrix<T> to, int threads);
 

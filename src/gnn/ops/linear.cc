@@ -52,7 +52,7 @@ void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
 template <typename T>
 void LinearForward(Matrix<const T> x, Matrix<const T> weight, const T* bias, bool accumulate, Matrix<T> out,
                    int threads) {
-  ParallelRows(threads, out.rows, kRowBlock, [&](int64_t begin, int64_t end) {
+  ParallelRows(threads, x.rows, kRowBlock, [&](int64_t begin, int64_t end) {
     if (bias != nullptr) {
       for (int64_t i = begin; i < end; ++i) {
         T* o = out.Row(i);

@@ -15,7 +15,8 @@
 
 namespace hone::gnn {
 
-// out [n, out_width] = x [n, in_width] * weight^T + bias; `bias` may be null. `accumulate`: added to out instead.
+// out [n, out_width] = x [n, in_width] * weight^T + bias; `bias` may be null. `accumulate`: added to out instead. n is
+// the rows of the matrix that is read, here and below; the one written may have more.
 template <typename T>
 void LinearForward(Matrix<const T> x, Matrix<const T> weight, const T* bias, bool accumulate, Matrix<T> out,
                    int threads);
