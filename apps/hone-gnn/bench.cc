@@ -4,8 +4,9 @@
 // hone-gnn bench sampler | pipeline: how fast batches are drawn, and prepared, on this machine.
 //
 // Sampling is timed in processor seconds of the thread that does it, so that a busy machine changes the figures
-// little; throughput and waiting are wall time. With several threads, `sampler` also times independent random reads
-// of the same columns on as many threads: what the machine's memory gives, and hence the scaling one can ask for.
+// little; throughput and waiting are wall time. `sampler` also times plain random reads of the same columns: what the
+// machine's memory gives, hence the time below which no batch is drawn, and with several threads the scaling one can
+// ask for.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -72,7 +73,7 @@ Result<std::shared_ptr<const Graph>> Open(const BenchFlags& flags) {
 struct SamplerRun {
   double wall_seconds = 0;
   std::vector<double> batch_seconds;  // processor time, all threads'
-  int64_t nodes = 0, edges = 0;
+  int64_t nodes = 0, edges = 0, rows = 0;  // rows: that were drawn from
   Status status;
 };
 
@@ -103,7 +104,10 @@ SamplerRun RunSamplers(const Graph& graph, const BenchFlags& flags, int threads)
     for (int64_t i = 0; run.status.ok() && i < flags.batches; ++i) {
       run.batch_seconds.push_back(draw(thread + (kWarmUp + i) * threads));
       run.nodes += sample.num_nodes();
-      for (const NeighborSample::Rows& rows : sample.rows) run.edges += static_cast<int64_t>(rows.columns.size());
+      for (const NeighborSample::Rows& rows : sample.rows) {
+        run.edges += static_cast<int64_t>(rows.columns.size());
+        run.rows += static_cast<int64_t>(rows.row_offsets.size()) - 1;
+      }
     }
   };
   std::vector<std::thread> pool;
@@ -117,21 +121,28 @@ SamplerRun RunSamplers(const Graph& graph, const BenchFlags& flags, int threads)
     all.batch_seconds.insert(all.batch_seconds.end(), run.batch_seconds.begin(), run.batch_seconds.end());
     all.nodes += run.nodes;
     all.edges += run.edges;
+    all.rows += run.rows;
     if (!run.status.ok()) all.status = run.status;
   }
   return all;
 }
 
-// Random reads of the columns, 64 under way at a time on each thread; reads a second of all threads together.
-double RandomReadsPerSecond(std::span<const NodeId> columns, int threads) {
+struct RandomReads {
+  double per_second = 0;      // of all threads together, by the clock
+  double per_cpu_second = 0;  // of a thread
+};
+
+// Reads of the columns at random, 64 under way at a time on each thread.
+RandomReads ReadAtRandom(std::span<const NodeId> columns, int threads) {
   constexpr int64_t kRounds = 1 << 15, kUnderWay = 64;
   std::barrier ready(threads + 1);
-  std::vector<int64_t> sums(static_cast<size_t>(threads));
+  std::vector<double> seconds(static_cast<size_t>(threads));
   const auto work = [&](int thread) {
     Rng rng(static_cast<uint64_t>(thread) + 1);
     uint64_t at[kUnderWay];
     int64_t sum = 0;
     ready.arrive_and_wait();
+    const double start = ThreadSeconds();
     for (int64_t round = 0; round < kRounds; ++round) {
       for (uint64_t& position : at) {
         position = static_cast<uint64_t>(rng.Uniform() * static_cast<double>(columns.size()));
@@ -139,15 +150,16 @@ double RandomReadsPerSecond(std::span<const NodeId> columns, int threads) {
       }
       for (const uint64_t position : at) sum += columns[position];
     }
-    sums[static_cast<size_t>(thread)] = sum;
-    asm volatile("" : : "r"(&sums[static_cast<size_t>(thread)]) : "memory");  // the reads happen, though nobody wants the sum
+    seconds[static_cast<size_t>(thread)] = ThreadSeconds() - start;
+    asm volatile("" : : "r"(sum));  // the reads happen, though nobody wants the sum
   };
   std::vector<std::thread> pool;
   for (int thread = 0; thread < threads; ++thread) pool.emplace_back(work, thread);
   ready.arrive_and_wait();
   const Clock::time_point start = Clock::now();
   for (std::thread& thread : pool) thread.join();
-  return static_cast<double>(kRounds * kUnderWay * threads) / SecondsSince(start);
+  constexpr auto kReads = static_cast<double>(kRounds * kUnderWay);
+  return {kReads * threads / SecondsSince(start), kReads / Median(seconds)};
 }
 
 Status RunSamplerBench(const BenchFlags& flags) {
@@ -170,13 +182,21 @@ Status RunSamplerBench(const BenchFlags& flags) {
                            {"nodes_per_batch", static_cast<double>(run.nodes) / batches},
                            {"edges_per_batch", static_cast<double>(run.edges) / batches},
                            {"cpu_ns_per_edge", 1e9 * median * batches / static_cast<double>(std::max<int64_t>(run.edges, 1))}};
+  const std::span<const NodeId> columns = graph->structure().columns;
+  RandomReads reads;
+  if (!columns.empty()) {
+    // What a sampler cannot do without: one read for each neighbor drawn and one for each row it is drawn from.
+    reads = ReadAtRandom(columns, 1);
+    report["rows_per_batch"] = static_cast<double>(run.rows) / batches;
+    report["random_reads_per_cpu_second"] = reads.per_cpu_second;
+    report["floor_cpu_ms_per_batch"] = 1e3 * static_cast<double>(run.edges + run.rows) / batches / reads.per_cpu_second;
+  }
   if (flags.threads > 1) {
     const SamplerRun one = RunSamplers(*graph, flags, 1);
     HONE_RETURN_IF_ERROR(one.status);
-    const std::span<const NodeId> columns = graph->structure().columns;
     const double alone = static_cast<double>(one.batch_seconds.size()) / one.wall_seconds;
     const double scaling = batches / run.wall_seconds / alone;
-    const double read_scaling = columns.empty() ? 1 : RandomReadsPerSecond(columns, flags.threads) / RandomReadsPerSecond(columns, 1);
+    const double read_scaling = columns.empty() ? 1 : ReadAtRandom(columns, flags.threads).per_second / reads.per_second;
     report["batches_per_second_of_one_thread"] = alone;
     report["scaling"] = scaling;
     report["scaling_of_random_reads"] = read_scaling;
@@ -194,6 +214,9 @@ Status RunSamplerBench(const BenchFlags& flags) {
              report["cpu_ns_per_edge"].get<double>());
   fmt::print("  {:.0f} nodes and {:.0f} edges a batch, {:.0f} batches a second\n", report["nodes_per_batch"].get<double>(),
              report["edges_per_batch"].get<double>(), report["batches_per_second"].get<double>());
+  if (report.contains("floor_cpu_ms_per_batch")) {
+    fmt::print("  the same number of random reads, and nothing else: {:.2f} ms\n", report["floor_cpu_ms_per_batch"].get<double>());
+  }
   if (flags.threads > 1) {
     fmt::print("  {:.2f} times one thread; random reads alone: {:.2f} times\n", report["scaling"].get<double>(),
                report["scaling_of_random_reads"].get<double>());

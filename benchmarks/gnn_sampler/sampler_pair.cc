@@ -19,6 +19,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -27,6 +28,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "benchmarks/gnn_sampler/salient_scheme.h"
@@ -193,6 +195,16 @@ Status Serve(Subjects& subjects) {
   return Status::Ok();
 }
 
+nlohmann::json EnvironmentJson() {
+  std::string cpu, line;
+  for (std::ifstream info("/proc/cpuinfo"); std::getline(info, line);) {
+    if (line.starts_with("model name")) cpu = line.substr(line.find(':') + 2);
+  }
+  double load = 0;
+  if (getloadavg(&load, 1) != 1) load = -1;
+  return {{"cpu", cpu}, {"cores", std::thread::hardware_concurrency()}, {"load_average", load}};
+}
+
 nlohmann::json SpreadJson(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return {{"min", values.front()}, {"median", values[values.size() / 2]}, {"max", values.back()}, {"n", values.size()}};
@@ -201,7 +213,8 @@ nlohmann::json SpreadJson(std::vector<double> values) {
 Status TakeTurns(Subjects& subjects, const Arguments& arguments) {
   nlohmann::json report = {{"benchmark", "sampler_pair --salient-rounds"}, {"graph", subjects.Facts()},
                            {"fanout", arguments.fanout}, {"batch", arguments.batch}, {"frontier", arguments.frontier},
-                           {"pages", arguments.pages}, {"batches_per_round", arguments.per_round},
+                           {"pages", arguments.pages}, {"table", arguments.table},
+                           {"environment", EnvironmentJson()}, {"batches_per_round", arguments.per_round},
                            {"clock", "processor seconds of one thread"}};
   for (const std::string part : {"sample", "sample_and_slice"}) {
     const std::string ours = part == "sample" ? "sample" : "slice";

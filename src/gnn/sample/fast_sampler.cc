@@ -28,8 +28,9 @@ namespace {
 constexpr int kChunkRows = 64;
 constexpr int kChunkSlots = 256;  // 16 KiB of cache lines under way in each stage
 constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
-// A direct table up to this size: beyond, a table of the batch's own nodes misses the cache less often.
-constexpr int64_t kDirectTableBytes = int64_t{32} << 20;
+// A direct table up to this size, for it is about twice as fast (docs/sampling.md); beyond, one for each thread would
+// be too much memory, and a table of the batch's own nodes is small.
+constexpr int64_t kDirectTableBytes = int64_t{48} << 20;
 
 // Some rows on their way through the stages.
 struct Chunk {

@@ -8,7 +8,7 @@
 // up, the table is zeroed once and base starts again at 1.
 //
 // DirectNodeMap has four bytes for every node of the graph: one access, no keys. HashNodeMap has eight bytes for a
-// key and its local id, open addressing with linear probing, at most half full; it grows to the largest batch seen.
+// key and its local id, open addressing, at most half full; it grows to the largest batch seen.
 // Which is chosen when: fast_sampler.cc. Not thread-safe: one per sampler.
 #pragma once
 
@@ -113,7 +113,7 @@ class HashNodeMap {
     if (base_.Advance(previous)) std::memset(storage_.data(), 0, storage_.bytes());
   }
   Status Reserve(int64_t count, const NodeId* nodes, int32_t known) {
-    return count * 2 <= capacity() ? Status::Ok() : Grow(count * 4, nodes, known);
+    return count * 2 <= capacity() ? Status::Ok() : Grow(count * 2, nodes, known);
   }
   void Fetch(const NodeId* columns, const int64_t* slot, int64_t count, NodeId* neighbors) const {
     const Entry* const entries = table();
@@ -125,11 +125,14 @@ class HashNodeMap {
   }
   int32_t Number(const NodeId* neighbors, int64_t count, int32_t known, NodeId* nodes, int32_t* local) {
     Entry* const entries = table();
-    const uint32_t base = base_.value(), mask = mask_;
+    const uint32_t base = base_.value();
     for (int64_t i = 0; i < count; ++i) {
       const NodeId node = neighbors[i];
       uint32_t at = Home(node);
-      while ((entries[at].node != node) & (entries[at].stored >= base)) at = (at + 1) & mask;
+      // One branch, on "another node's": nearly never. Two would ask "this node's?" first, which is the coin toss.
+      for (uint32_t tries = 1; (AllOnesIf(entries[at].node != node) & AllOnesIf(entries[at].stored >= base)) != 0; ++tries) {
+        at = Next(at, tries);
+      }
       const uint32_t stored = entries[at].stored;
       const uint32_t is_new = AllOnesIf(stored < base);
       const uint32_t fresh = base + static_cast<uint32_t>(known);
@@ -150,7 +153,16 @@ class HashNodeMap {
   };
   HashNodeMap(LocalIdBase base, PageKind pages) : base_(base), pages_(pages) {}
   Entry* table() const { return reinterpret_cast<Entry*>(storage_.data()); }
-  uint32_t Home(NodeId node) const { return static_cast<uint32_t>(node) * 0x9E3779B1u >> shift_; }
+  // Eight neighboring ids share a cache line, wherever the line is: graphs are mostly numbered so that ids that are
+  // close are visited together.
+  uint32_t Home(NodeId node) const {
+    const auto id = static_cast<uint32_t>(node);
+    return ((id >> 3) * 0x9E3779B1u >> shift_) << 3 | (id & 7);
+  }
+  // Around the line first, then on to the next one.
+  uint32_t Next(uint32_t at, uint32_t tries) const {
+    return tries % 8 != 0 ? (at & ~7u) | ((at + 1) & 7u) : (at + 8) & mask_;
+  }
 
   // A table of at least `entries` with nodes[0 … known) in it.
   Status Grow(int64_t entries, const NodeId* nodes, int32_t known) {
@@ -158,11 +170,11 @@ class HashNodeMap {
     if (bits > 32) return Status::ResourceExhausted("a batch may have at most 2^31 - 1 nodes; use a smaller batch or fanout");
     HONE_ASSIGN_OR_RETURN(HugeBuffer grown, HugeBuffer::Allocate((size_t{1} << bits) * sizeof(Entry), pages_));
     storage_ = std::move(grown);
-    shift_ = 32 - bits;
+    shift_ = 32 - (bits - 3);  // of the hash, what numbers a line
     mask_ = static_cast<uint32_t>((uint64_t{1} << bits) - 1);
     for (int32_t local = 0; local < known; ++local) {
       uint32_t at = Home(nodes[local]);
-      while (table()[at].stored >= base_.value()) at = (at + 1) & mask_;
+      for (uint32_t tries = 1; table()[at].stored >= base_.value(); ++tries) at = Next(at, tries);
       table()[at] = {nodes[local], base_.value() + static_cast<uint32_t>(local)};
     }
     return Status::Ok();
