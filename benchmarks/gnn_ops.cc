@@ -79,8 +79,8 @@ Matrix<float> Fill(Buffer<float>& buffer, int64_t rows, int64_t cols) {
 
 void Print(const char* what, double seconds, double floor, const char* unit, double rate) {
   static bool first = true;
-  std::printf("%s\n {\"op\": \"%s\", \"cpu_ms\": %.2f, \"floor_cpu_ms\": %.2f, \"of_floor\": %.2f, \"%s\": %.1f}", first ? "" : ",", what,
-              1e3 * seconds, 1e3 * floor, floor / seconds, unit, rate);
+  std::printf("%s\n {\"op\": \"%s\", \"cpu_ms\": %.2f, \"floor_cpu_ms\": %.2f, \"of_floor\": %.2f, \"%s\": %.1f}",
+              first ? "" : ",", what, 1e3 * seconds, 1e3 * floor, floor / seconds, unit, rate);
   first = false;
 }
 
@@ -93,15 +93,16 @@ int Main(int threads) {
   const Matrix<float> out = Fill(memory[2], outer.num_dst, kHidden);
 
   const auto bytes = static_cast<double>(outer.num_dst * kHidden * 4);
-  const double copy = 2 * bytes / Best(5, [&] {
-    ParallelRows(threads, outer.num_dst, 256, [&](int64_t begin, int64_t end) {
-      std::memcpy(out.Row(begin), hidden.Row(begin), static_cast<size_t>((end - begin) * kHidden) * 4);
-    });
-  });
+  const double copy =
+      2 * bytes / Best(5, [&] {
+        ParallelRows(threads, outer.num_dst, 256, [&](int64_t begin, int64_t end) {
+          std::memcpy(out.Row(begin), hidden.Row(begin), static_cast<size_t>((end - begin) * kHidden) * 4);
+        });
+      });
   const Matrix<float> a = Fill(memory[3], 4096, 512), w = Fill(memory[4], 512, 512);
   const double peak = 2.0 * 4096 * 512 * 512 / Best(5, [&] {
-    LinearForward<float>(a, w, nullptr, false, {out.data, 4096, 512, 512}, threads);
-  });
+                        LinearForward<float>(a, w, nullptr, false, {out.data, 4096, 512, 512}, threads);
+                      });
   std::printf("{\"threads\": %d, \"copy_GB_per_cpu_s\": %.2f, \"product_GFLOP_per_cpu_s\": %.1f, \"results\": [",
               threads, copy * 1e-9, peak * 1e-9);
 
@@ -137,8 +138,8 @@ int Main(int threads) {
   BySource(middle, by_source);
   memory_bound("its backward pass, 256 columns",
                rows_bytes(middle.num_edges(), kHidden) + rows_bytes(middle.num_src, kHidden), 5, [&] {
-                 AggregateBackward<float>(Aggregation::kMean, middle, by_source, {hidden.data, middle.num_dst, kHidden, kHidden},
-                                          out, threads);
+                 AggregateBackward<float>(Aggregation::kMean, middle, by_source,
+                                          {hidden.data, middle.num_dst, kHidden, kHidden}, out, threads);
                });
   memory_bound("the order by source that it needs", 4.0 * 4 * static_cast<double>(middle.num_edges()), 5,
                [&] { BySource(middle, by_source); });
@@ -148,9 +149,8 @@ int Main(int threads) {
   Buffer<uint8_t> bits;
   const DropoutRate rate(0.5);
   DropoutMask mask;
-  memory_bound("dropout mask of 91,000 x 256", static_cast<double>(outer.num_dst * kHidden) / 8, 5, [&] {
-    mask = MakeDropoutMask(rate, DropoutSite::kActivation, context, outer.num_dst, kHidden, bits);
-  });
+  memory_bound("dropout mask of 91,000 x 256", static_cast<double>(outer.num_dst * kHidden) / 8, 5,
+               [&] { mask = MakeDropoutMask(rate, DropoutSite::kActivation, context, outer.num_dst, kHidden, bits); });
   memory_bound("applying it in place", 2 * rows_bytes(outer.num_dst, kHidden), 5,
                [&] { ApplyDropout<float>(mask, rate.scale, out, out, threads); });
   std::vector<uint16_t> halves(static_cast<size_t>(outer.num_src) * 128, 0x3c00);
@@ -167,7 +167,8 @@ int Main(int threads) {
   const Matrix<float> weight = {w.data, kHidden, kFeatures, kFeatures};
   const Matrix<const float> means = {x.data, outer.num_dst, kFeatures, kFeatures};
   const double flop = 2.0 * static_cast<double>(outer.num_dst) * kFeatures * kHidden;
-  product("product 91,000 x 100 x 256", flop, [&] { LinearForward<float>(means, weight, nullptr, false, out, threads); });
+  product("product 91,000 x 100 x 256", flop,
+          [&] { LinearForward<float>(means, weight, nullptr, false, out, threads); });
   Buffer<float> partials, gradient;
   const Matrix<float> grad_weight = gradient.Resize(kHidden, kFeatures);
   product("its weight gradient", flop,

@@ -4,8 +4,9 @@
 // A graph layer of your own: written, checked against finite differences, and trained in a stack with one of Hone's.
 //
 // MixConv learns how much to listen: out_i = ((1 - g) x_i + g mean(x of i's neighbors)) W^T, with one number
-// g = sigmoid(gate); in training it drops a tenth of what it mixed. The graph has two communities whose nodes have very noisy features, so listening pays, and the
-// gate opens. Prints the loss, the accuracy and both gates; exit status 1 where the layer did not learn.
+// g = sigmoid(gate); in training it drops a tenth of what it mixed. The graph has two communities whose nodes have very
+// noisy features, so listening pays, and the gate opens. Prints the loss, the accuracy and the gate; exit status 1
+// where the layer did not learn.
 //
 // What the contract in hone/gnn/layer.h asks of a layer is marked (1) to (6) below.
 #include <cmath>
@@ -120,7 +121,8 @@ class MixConv final : public Layer<T> {
       for (int64_t c = 0; c < in_; ++c) grad_x.Row(i)[c] += (1 - g) * grad_mixed[static_cast<size_t>(c)];
       for (int32_t e = first; e < last; ++e) {
         T* source = grad_x.Row(block.columns[static_cast<size_t>(e)]);
-        for (int64_t c = 0; c < in_; ++c) source[c] += g * grad_mixed[static_cast<size_t>(c)] / static_cast<T>(last - first);
+        for (int64_t c = 0; c < in_; ++c)
+          source[c] += g * grad_mixed[static_cast<size_t>(c)] / static_cast<T>(last - first);
       }
     }
     gate_.gradient[0] += grad_g * g * (1 - g);

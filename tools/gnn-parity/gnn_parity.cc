@@ -39,10 +39,14 @@ std::vector<T> Values(const TensorFile& file, const std::string& name) {
       values[i] = static_cast<T>(element);
     }
   };
-  if (tensor->dtype == "F64") read(double{});
-  else if (tensor->dtype == "F32") read(float{});
-  else if (tensor->dtype == "I64") read(int64_t{});
-  else HONE_CHECK(false, "tensor '" + name + "' is of type " + tensor->dtype);
+  if (tensor->dtype == "F64")
+    read(double{});
+  else if (tensor->dtype == "F32")
+    read(float{});
+  else if (tensor->dtype == "I64")
+    read(int64_t{});
+  else
+    HONE_CHECK(false, "tensor '" + name + "' is of type " + tensor->dtype);
   return values;
 }
 
@@ -68,9 +72,13 @@ struct Difference {
 template <typename T>
 Result<std::unique_ptr<Model<T>>> Make(const ModelOptions& options);
 template <>
-Result<std::unique_ptr<Model<float>>> Make<float>(const ModelOptions& options) { return MakeModel(options); }
+Result<std::unique_ptr<Model<float>>> Make<float>(const ModelOptions& options) {
+  return MakeModel(options);
+}
 template <>
-Result<std::unique_ptr<Model<double>>> Make<double>(const ModelOptions& options) { return MakeDoubleModel(options); }
+Result<std::unique_ptr<Model<double>>> Make<double>(const ModelOptions& options) {
+  return MakeDoubleModel(options);
+}
 
 template <typename T>
 int Compare(const TensorFile& file, int threads) {
@@ -150,14 +158,16 @@ int Compare(const TensorFile& file, int threads) {
   control.Add("", Values<double>(file, "control_losses"), losses);
   const bool ok = logits_difference.Within(kStepOneTolerance) && gradient_difference.Within(kStepOneTolerance) &&
                   loss_difference.Within(kLossTolerance);
-  std::printf("{\"model\": \"%s\", \"mode\": \"%s\", \"norm\": \"%s\", \"heads\": %d, \"dtype\": \"%s\", \"rate\": %g, "
-              "\"steps\": %zu, \"first_loss\": %.6f, \"last_loss\": %.6f, "
-              "\"logits_step_1\": %.3g, \"largest_logit\": %.3g, \"gradients_step_1\": %.3g, "
-              "\"gradient_worst\": \"%s\", \"losses\": %.3g, \"loss_worst\": \"%s\", \"losses_pyg_edges_reordered\": %.3g, \"within\": %s}\n",
-              options.kind.c_str(), given["mode"].c_str(), options.norm.c_str(), options.heads,
-              given["dtype"].c_str(), adam_options.learning_rate, losses.size(), losses[0], last_loss, logits_difference.largest,
-              logits_difference.scale, gradient_difference.largest, gradient_difference.where.c_str(),
-              loss_difference.largest, loss_difference.where.c_str(), control.largest, ok ? "true" : "false");
+  std::printf(
+      "{\"model\": \"%s\", \"mode\": \"%s\", \"norm\": \"%s\", \"heads\": %d, \"dtype\": \"%s\", \"rate\": %g, "
+      "\"steps\": %zu, \"first_loss\": %.6f, \"last_loss\": %.6f, "
+      "\"logits_step_1\": %.3g, \"largest_logit\": %.3g, \"gradients_step_1\": %.3g, "
+      "\"gradient_worst\": \"%s\", \"losses\": %.3g, \"loss_worst\": \"%s\", \"losses_pyg_edges_reordered\": %.3g, "
+      "\"within\": %s}\n",
+      options.kind.c_str(), given["mode"].c_str(), options.norm.c_str(), options.heads, given["dtype"].c_str(),
+      adam_options.learning_rate, losses.size(), losses[0], last_loss, logits_difference.largest,
+      logits_difference.scale, gradient_difference.largest, gradient_difference.where.c_str(), loss_difference.largest,
+      loss_difference.where.c_str(), control.largest, ok ? "true" : "false");
   return ok ? 0 : 1;
 }
 

@@ -44,17 +44,17 @@ struct Parameter {
 
 // Everything a layer may need besides its input. Plain data; the same context gives the same bits.
 struct LayerContext {
-  BatchKey key;         // keys every dropout mask, together with layer, site, global node id and column
+  BatchKey key;  // keys every dropout mask, together with layer, site, global node id and column
   int layer = 0;
   bool training = false;
   std::span<const NodeId> nodes;  // global id by local id of the sources; needed where dropout is active
   int threads = 1;                // results must not depend on it
 };
 
-// Dropout for layers of your own, keyed as that of ours: the mask of one row, a bit an element (bit c % 8 of byte c / 8,
-// 1 for kept), a pure function of (seed, epoch, step, layer, site, the row's global id, column). `kept` has
-// (cols + 7) / 8 bytes; bits past `cols` mean nothing. Two masks of one layer need two sites; 128 to 255 are yours.
-// Returns the factor for what is kept. The probability, in [0, 1), is rounded to a 65,536th.
+// Dropout for layers of your own, keyed as that of ours: the mask of one row, a bit an element (bit c % 8 of byte c /
+// 8, 1 for kept), a pure function of (seed, epoch, step, layer, site, the row's global id, column). `kept` has (cols +
+// 7) / 8 bytes; bits past `cols` mean nothing. Two masks of one layer need two sites; 128 to 255 are yours. Returns the
+// factor for what is kept. The probability, in [0, 1), is rounded to a 65,536th.
 double DropoutRow(const LayerContext& context, uint8_t site, int64_t row, int64_t cols, double probability,
                   std::span<uint8_t> kept);
 
@@ -122,8 +122,8 @@ std::unique_ptr<Layer<T>> MakeGatConv(const GatConvOptions& options, const std::
 // normalisation the second Linear is ".nn.2".
 struct GinConvOptions {
   int64_t in_width = 0;
-  int64_t out_width = 0;              // of both Linears
-  std::string activation = "relu";    // relu | leaky_relu | elu
+  int64_t out_width = 0;            // of both Linears
+  std::string activation = "relu";  // relu | leaky_relu | elu
   bool normalise = true;
 };
 template <typename T>

@@ -24,13 +24,13 @@ struct ModelOptions {
   int64_t hidden = 256;
   int64_t num_classes = 0;
   int layers = 3;
-  int heads = 1;          // gat
+  int heads = 1;                     // gat
   std::string aggregation = "mean";  // sage: mean | sum | max
-  double dropout = -1;    // below 0: the model's own (0.5; sage-ri 0.1)
-  std::string activation;  // relu | leaky_relu | elu; empty: the model's own
-  std::string norm;        // none | batch; empty: the model's own
-  double negative_slope = 0.2;  // gat's attention
-  uint64_t seed = 0;            // of the initial weights
+  double dropout = -1;               // below 0: the model's own (0.5; sage-ri 0.1)
+  std::string activation;            // relu | leaky_relu | elu; empty: the model's own
+  std::string norm;                  // none | batch; empty: the model's own
+  double negative_slope = 0.2;       // gat's attention
+  uint64_t seed = 0;                 // of the initial weights
 };
 
 template <typename T>

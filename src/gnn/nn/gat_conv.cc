@@ -5,13 +5,13 @@
 //
 // A node's score as a source is att_src . (W x) = (W^T att_src) . x: the two vectors of a head are folded into one
 // small matrix, so that all scores are one thin product. Backward unfolds its gradient again.
+#include <cmath>
+
 #include "gnn/nn/modules.h"
 #include "gnn/ops/attention.h"
 #include "gnn/ops/linear.h"
 #include "hone/base/status.h"
 #include "hone/gnn/layer.h"
-
-#include <cmath>
 
 namespace hone::gnn {
 namespace {
@@ -94,11 +94,11 @@ class GatConv final : public Layer<T> {
 
  private:
   struct State final : LayerState {
-    Buffer<T> folded, grad_folded;          // [2 * heads, in_width]
-    Buffer<T> scores, grad_scores;          // [num_src, 2 * heads]
-    Buffer<T> edge_weights, edge_grads;     // [num_edges, heads]
-    Buffer<T> self_weights, self_grads;     // [num_dst, heads]
-    Buffer<T> sums;                         // [num_dst, heads * in_width]
+    Buffer<T> folded, grad_folded;       // [2 * heads, in_width]
+    Buffer<T> scores, grad_scores;       // [num_src, 2 * heads]
+    Buffer<T> edge_weights, edge_grads;  // [num_edges, heads]
+    Buffer<T> self_weights, self_grads;  // [num_dst, heads]
+    Buffer<T> sums;                      // [num_dst, heads * in_width]
     Buffer<T> partials;
     SourceMajorBlock by_source;
   };

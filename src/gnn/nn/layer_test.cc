@@ -101,21 +101,34 @@ struct Case {
   std::unique_ptr<Layer<double>> (*make)();
   std::unique_ptr<Layer<float>> (*make_float)();
 };
-#define HONE_CASE(what, expression)                                            \
-  {what, []() -> std::unique_ptr<Layer<double>> { using T = double; return expression; }, \
-   []() -> std::unique_ptr<Layer<float>> { using T = float; return expression; }}
+#define HONE_CASE(what, expression)              \
+  {                                              \
+    what,                                        \
+        []() -> std::unique_ptr<Layer<double>> { \
+          using T = double;                      \
+          return expression;                     \
+        },                                       \
+        []() -> std::unique_ptr<Layer<float>> {  \
+          using T = float;                       \
+          return expression;                     \
+        }                                        \
+  }
 const Case kCases[] = {
     HONE_CASE("SAGE mean", (MakeSageConv<T>({.in_width = 5, .out_width = 4}, "c", 3))),
-    HONE_CASE("SAGE sum, bias", (MakeSageConv<T>({.in_width = 5, .out_width = 4, .aggregation = "sum", .bias = true}, "c", 3))),
+    HONE_CASE("SAGE sum, bias",
+              (MakeSageConv<T>({.in_width = 5, .out_width = 4, .aggregation = "sum", .bias = true}, "c", 3))),
     HONE_CASE("SAGE max", (MakeSageConv<T>({.in_width = 5, .out_width = 4, .aggregation = "max"}, "c", 3))),
     HONE_CASE("SAGE dropout", (MakeSageConv<T>({.in_width = 5, .out_width = 4, .input_dropout = 0.3}, "c", 3))),
     HONE_CASE("SAGE max, dropout",
               (MakeSageConv<T>({.in_width = 5, .out_width = 4, .aggregation = "max", .input_dropout = 0.3}, "c", 3))),
     HONE_CASE("GAT", (MakeGatConv<T>({.in_width = 5, .width = 4}, "c", 3))),
     HONE_CASE("GAT, 3 heads", (MakeGatConv<T>({.in_width = 5, .width = 2, .heads = 3}, "c", 3))),
-    HONE_CASE("GAT, mean of heads", (MakeGatConv<T>({.in_width = 5, .width = 3, .heads = 2, .concatenate = false}, "c", 3))),
+    HONE_CASE("GAT, mean of heads",
+              (MakeGatConv<T>({.in_width = 5, .width = 3, .heads = 2, .concatenate = false}, "c", 3))),
     HONE_CASE("GIN", (MakeGinConv<T>({.in_width = 5, .out_width = 4}, "c", 3))),
-    HONE_CASE("GIN plain, leaky", (MakeGinConv<T>({.in_width = 5, .out_width = 4, .activation = "leaky_relu", .normalise = false}, "c", 3))),
+    HONE_CASE(
+        "GIN plain, leaky",
+        (MakeGinConv<T>({.in_width = 5, .out_width = 4, .activation = "leaky_relu", .normalise = false}, "c", 3))),
     HONE_CASE("GIN elu", (MakeGinConv<T>({.in_width = 5, .out_width = 4, .activation = "elu"}, "c", 3))),
 };
 

@@ -29,14 +29,14 @@ Status Require(bool holds, const std::string& message) {
 Status CheckSizes(const ModelOptions& options) {
   HONE_RETURN_IF_ERROR(Require(options.in_width >= 1, "in_width is " + std::to_string(options.in_width) +
                                                           ": the graph needs at least one feature a node"));
-  HONE_RETURN_IF_ERROR(Require(options.num_classes >= 1, "num_classes is " + std::to_string(options.num_classes) +
-                                                             ": the graph needs labels"));
+  HONE_RETURN_IF_ERROR(Require(options.num_classes >= 1,
+                               "num_classes is " + std::to_string(options.num_classes) + ": the graph needs labels"));
   HONE_RETURN_IF_ERROR(Require(options.hidden >= 1 && options.hidden <= 65536,
                                "hidden is " + std::to_string(options.hidden) + ": use 1 to 65536"));
   HONE_RETURN_IF_ERROR(Require(options.layers >= 1 && options.layers <= 64,
                                "layers is " + std::to_string(options.layers) + ": use 1 to 64"));
-  HONE_RETURN_IF_ERROR(Require(options.dropout < 1, "dropout is " + std::to_string(options.dropout) +
-                                                        ": use a probability below 1"));
+  HONE_RETURN_IF_ERROR(
+      Require(options.dropout < 1, "dropout is " + std::to_string(options.dropout) + ": use a probability below 1"));
   HONE_RETURN_IF_ERROR(Require(options.norm.empty() || options.norm == "none" || options.norm == "batch",
                                "norm '" + options.norm + "' is not known: use none or batch"));
   return Status::Ok();
@@ -73,9 +73,9 @@ template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeGat(const ModelOptions& options) {
   HONE_RETURN_IF_ERROR(Require(options.heads >= 1 && options.heads <= 64,
                                "heads is " + std::to_string(options.heads) + ": use 1 to 64"));
-  HONE_RETURN_IF_ERROR(Require(options.hidden % options.heads == 0,
-                               "hidden is " + std::to_string(options.hidden) + " and heads " +
-                                   std::to_string(options.heads) + ": the heads must share hidden evenly"));
+  HONE_RETURN_IF_ERROR(Require(options.hidden % options.heads == 0, "hidden is " + std::to_string(options.hidden) +
+                                                                        " and heads " + std::to_string(options.heads) +
+                                                                        ": the heads must share hidden evenly"));
   HONE_RETURN_IF_ERROR(Require(options.negative_slope >= 0 && options.negative_slope <= 1,
                                "negative_slope is " + std::to_string(options.negative_slope) + ": use 0 to 1"));
   StackPlan plan;
@@ -140,19 +140,19 @@ template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeStackModel(const ModelOptions& options,
                                                  std::vector<std::unique_ptr<Layer<T>>> layers) {
   HONE_RETURN_IF_ERROR(CheckSizes(options));
-  HONE_RETURN_IF_ERROR(Require(static_cast<int64_t>(layers.size()) == options.layers,
-                               std::to_string(layers.size()) + " layers were given where options.layers is " +
-                                   std::to_string(options.layers)));
+  HONE_RETURN_IF_ERROR(Require(
+      static_cast<int64_t>(layers.size()) == options.layers,
+      std::to_string(layers.size()) + " layers were given where options.layers is " + std::to_string(options.layers)));
   int64_t width = options.in_width;
   for (size_t i = 0; i < layers.size(); ++i) {
-    HONE_RETURN_IF_ERROR(Require(layers[i]->in_width() == width,
-                                 "layer " + std::to_string(i) + " takes " + std::to_string(layers[i]->in_width()) +
-                                     " columns and is given " + std::to_string(width)));
+    HONE_RETURN_IF_ERROR(Require(layers[i]->in_width() == width, "layer " + std::to_string(i) + " takes " +
+                                                                     std::to_string(layers[i]->in_width()) +
+                                                                     " columns and is given " + std::to_string(width)));
     width = layers[i]->out_width();
   }
-  HONE_RETURN_IF_ERROR(Require(width == options.num_classes,
-                               "the last layer gives " + std::to_string(width) + " columns for " +
-                                   std::to_string(options.num_classes) + " classes"));
+  HONE_RETURN_IF_ERROR(Require(width == options.num_classes, "the last layer gives " + std::to_string(width) +
+                                                                 " columns for " + std::to_string(options.num_classes) +
+                                                                 " classes"));
   StackPlan plan;
   HONE_ASSIGN_OR_RETURN(plan.between, ParseActivation(options.activation, Activation::kRelu));
   plan.normalise_between = options.norm == "batch";

@@ -93,8 +93,16 @@ TEST(Model, GradientsAgreeForEveryOption) {
   };
   for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
     check(kind, [](ModelOptions& o) { o.layers = 1; });
-    check(kind, [](ModelOptions& o) { o.layers = 2; o.activation = "elu"; o.dropout = 0.25; });
-    check(kind, [](ModelOptions& o) { o.activation = "leaky_relu"; o.norm = "batch"; o.dropout = 0; });
+    check(kind, [](ModelOptions& o) {
+      o.layers = 2;
+      o.activation = "elu";
+      o.dropout = 0.25;
+    });
+    check(kind, [](ModelOptions& o) {
+      o.activation = "leaky_relu";
+      o.norm = "batch";
+      o.dropout = 0;
+    });
     check(kind, [](ModelOptions& o) { o.norm = "none"; });
   }
   check("gat", [](ModelOptions& o) { o.heads = 3; });
@@ -220,8 +228,7 @@ TEST(Model, ParametersBearTheNamesOfPyTorchGeometric) {
             (std::vector<std::string>{"convs.0.lin_l.weight", "convs.0.lin_r.weight", "bns.0.weight", "bns.0.bias",
                                       "bns.0.running_mean", "bns.0.running_var", "bns.0.num_batches_tracked",
                                       "res_linears.0.weight", "res_linears.0.bias", "mlp.module_list.0.weight",
-                                      "mlp.module_list.0.bias", "mlp.module_list.1.weight",
-                                      "mlp.module_list.1.bias"}));
+                                      "mlp.module_list.0.bias", "mlp.module_list.1.weight", "mlp.module_list.1.bias"}));
 }
 
 TEST(Model, TheSeedAloneDecidesTheInitialWeights) {
@@ -257,7 +264,12 @@ TEST(Model, RefusesWhatItCannotBeAndNamesTheOption) {
   refused([](ModelOptions& o) { o.activation = "gelu"; }, "activation 'gelu'");
   refused([](ModelOptions& o) { o.norm = "layer"; }, "norm 'layer'");
   refused([](ModelOptions& o) { o.negative_slope = 2; }, "negative_slope");
-  refused([](ModelOptions& o) { o.kind = "sage"; o.aggregation = "median"; }, "aggregation 'median'");
+  refused(
+      [](ModelOptions& o) {
+        o.kind = "sage";
+        o.aggregation = "median";
+      },
+      "aggregation 'median'");
   ModelOptions options = Small("mine");
   options.layers = 1;
   std::vector<std::unique_ptr<Layer<float>>> layers;

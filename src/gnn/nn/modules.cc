@@ -35,9 +35,15 @@ Linear<T>::Linear(const std::string& name, int64_t in, int64_t out, bool bias, W
   const double fan_in_bound = 1.0 / std::sqrt(static_cast<double>(in));
   const double glorot_bound = std::sqrt(6.0 / static_cast<double>(in + out));
   switch (init) {
-    case WeightInit::kFanIn: FillUniform(weight_, fan_in_bound, rng); break;
-    case WeightInit::kXavierRelu: FillUniform(weight_, std::sqrt(2.0) * glorot_bound, rng); break;
-    case WeightInit::kGlorot: FillUniform(weight_, glorot_bound, rng); break;
+    case WeightInit::kFanIn:
+      FillUniform(weight_, fan_in_bound, rng);
+      break;
+    case WeightInit::kXavierRelu:
+      FillUniform(weight_, std::sqrt(2.0) * glorot_bound, rng);
+      break;
+    case WeightInit::kGlorot:
+      FillUniform(weight_, glorot_bound, rng);
+      break;
   }
   if (bias) {
     bias_ = MakeParameter<T>(name + ".bias", {out}, true);
@@ -84,8 +90,7 @@ void BatchNorm<T>::Collect(std::vector<Parameter<T>*>& parameters) {
 }
 
 template <typename T>
-void BatchNorm<T>::Forward(Matrix<const T> x, bool training, ColumnStatistics& statistics, Matrix<T> out,
-                           int threads) {
+void BatchNorm<T>::Forward(Matrix<const T> x, bool training, ColumnStatistics& statistics, Matrix<T> out, int threads) {
   if (training) {
     ComputeColumnStatistics<T>(x, statistics, threads);
     UpdateRunningStatistics<T>(statistics, running_mean_.value.data(), running_var_.value.data());
@@ -110,10 +115,10 @@ void BatchNorm<T>::Backward(Matrix<const T> x, bool training, const ColumnStatis
                        bias_.gradient.data(), threads);
 }
 
-#define HONE_INSTANTIATE(T)                                                    \
-  template void FillUniform<T>(Parameter<T>&, double, Rng&);                   \
+#define HONE_INSTANTIATE(T)                                                        \
+  template void FillUniform<T>(Parameter<T>&, double, Rng&);                       \
   template Parameter<T> MakeParameter<T>(std::string, std::vector<int64_t>, bool); \
-  template class Linear<T>;                                                    \
+  template class Linear<T>;                                                        \
   template class BatchNorm<T>;
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)

@@ -19,7 +19,9 @@ namespace hone::gnn {
 
 // The first `count` rows.
 template <typename T>
-Matrix<T> FirstRows(Matrix<T> x, int64_t count) { return {x.data, count, x.cols, x.stride}; }
+Matrix<T> FirstRows(Matrix<T> x, int64_t count) {
+  return {x.data, count, x.cols, x.stride};
+}
 
 // Initial weights, drawn uniformly from [-bound, bound].
 //   kFanIn         1 / sqrt(in): what PyTorch's Linear and PyG's do where nothing else is said

@@ -17,7 +17,9 @@ namespace {
 constexpr int64_t kPiece = 16384;
 
 template <typename T>
-int64_t Size(const Parameter<T>& parameter) { return static_cast<int64_t>(parameter.value.size()); }
+int64_t Size(const Parameter<T>& parameter) {
+  return static_cast<int64_t>(parameter.value.size());
+}
 }  // namespace
 
 template <typename T>

@@ -101,8 +101,7 @@ TEST(Adam, GivesTheSameBitsOnAnyThreadCount) {
 }
 
 TEST(Plateau, FollowsPyTorchLossByLoss) {
-  const std::vector<double> losses = {1.0, .9,  .95, .9,  .89999, .91, .8,  .85,
-                                      .85, .85, .85, .85, .85,    .85, .85, .85};
+  const std::vector<double> losses = {1.0, .9, .95, .9, .89999, .91, .8, .85, .85, .85, .85, .85, .85, .85, .85, .85};
   const auto run = [&](const PlateauOptions& options) {
     PlateauState state;
     double rate = 1;

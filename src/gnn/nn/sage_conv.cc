@@ -48,8 +48,8 @@ class SageConv final : public Layer<T> {
     Matrix<const T> from_neighbors = {x.data, block.num_src, width, x.stride};
     Matrix<const T> from_self = {x.data, block.num_dst, width, x.stride};
     if (Drops(context)) {
-      state.neighbor_mask = MakeDropoutMask(rate_, DropoutSite::kNeighbors, context, block.num_src, width,
-                                            state.neighbor_bits);
+      state.neighbor_mask =
+          MakeDropoutMask(rate_, DropoutSite::kNeighbors, context, block.num_src, width, state.neighbor_bits);
       state.self_mask = MakeDropoutMask(rate_, DropoutSite::kSelf, context, block.num_dst, width, state.self_bits);
       const Matrix<T> dropped = state.dropped_neighbors.Resize(block.num_src, width);
       ApplyDropout<T>(state.neighbor_mask, rate_.scale, from_neighbors, dropped, context.threads);

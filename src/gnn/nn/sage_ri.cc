@@ -23,13 +23,14 @@ namespace hone::gnn {
 namespace {
 
 template <typename T>
-Matrix<T> Columns(Matrix<T> x, int64_t first, int64_t count) { return {x.data + first, x.rows, count, x.stride}; }
+Matrix<T> Columns(Matrix<T> x, int64_t first, int64_t count) {
+  return {x.data + first, x.rows, count, x.stride};
+}
 
 template <typename T>
 class SageRi final : public Model<T> {
  public:
-  SageRi(const ModelOptions& options, const SageRiPlan& plan)
-      : options_(options), plan_(plan), rate_(plan.dropout) {
+  SageRi(const ModelOptions& options, const SageRiPlan& plan) : options_(options), plan_(plan), rate_(plan.dropout) {
     Rng rng(options.seed);
     for (int i = 0; i < options.layers; ++i) {
       SageConvOptions conv;
@@ -107,14 +108,15 @@ class SageRi final : public Model<T> {
     lin1_.BackwardParameters(middle, grad_logits, state.partials, threads);
     lin1_.BackwardInput(grad_logits, false, middle, threads);  // used: its gradient from here on
     lin0_.BackwardParameters(collected, middle, state.partials, threads);
-    lin0_.BackwardInput(middle, false, collected, threads);    // likewise
+    lin0_.BackwardInput(middle, false, collected, threads);  // likewise
 
     Matrix<T> grad = state.gradients[0].Resize(seeds, hidden);
     CopyTo<T>(Columns(collected, CollectedAt(options_.layers), hidden), grad, threads);
     for (int i = options_.layers - 1; i >= 0; --i) {
       context.layer = i;
       const BlockView block = sample.Block(i);
-      const Matrix<const T> in = i == 0 ? x : Matrix<const T>{Step(state, i - 1).out.data(), block.num_src, hidden, hidden};
+      const Matrix<const T> in =
+          i == 0 ? x : Matrix<const T>{Step(state, i - 1).out.data(), block.num_src, hidden, hidden};
       // `grad` also flows past the layer; what goes through it needs a copy.
       const Matrix<T> through = state.through.Resize(block.num_dst, hidden);
       CopyTo<T>(grad, through, threads);
@@ -149,8 +151,8 @@ class SageRi final : public Model<T> {
     out = FirstRows(out, block.num_dst);
     const Matrix<const T> in = Columns(x, at, Width(pass));
     const Matrix<T> middle = last ? state.middle.Resize(block.num_dst, Middle()) : Columns(out, 0, Middle());
-    const Matrix<T> next = last ? Step(state, pass).out.Resize(block.num_dst, options_.hidden)
-                                : Columns(out, Middle(), options_.hidden);
+    const Matrix<T> next =
+        last ? Step(state, pass).out.Resize(block.num_dst, options_.hidden) : Columns(out, Middle(), options_.hidden);
     RunLayer(pass, block, in, next, Step(state, pass), context);
     if (pass == 0) {
       LinearForward<T>(FirstRows(in, block.num_dst), Columns(lin0_.weight(), 0, Width(0)), lin0_.bias(), false, middle,

@@ -119,9 +119,8 @@ class StackModel final : public Model<T> {
     auto& state = static_cast<StackState&>(*pass_state_);
     Step& step = state.steps[i];
     const bool last = i + 1 == layers_.size();
-    const Matrix<T> plain = Normalises(i) || (last && plan_.head)
-                                ? step.plain.Resize(block.num_dst, layers_[i]->out_width())
-                                : out;
+    const Matrix<T> plain =
+        Normalises(i) || (last && plan_.head) ? step.plain.Resize(block.num_dst, layers_[i]->out_width()) : out;
     layers_[i]->Forward(block, x, plain, *step.layer, context);
     if (!last) Between(i, step, out, context);
     if (last && plan_.head) Head(plain, out, state, context);

@@ -37,10 +37,18 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
     const T* r2 = head > 2 ? x + columns[e + 2] * x_stride : nullptr;
     const T* r3 = head > 3 ? x + columns[e + 3] * x_stride : nullptr;
     switch (head) {
-      case 1: for (int64_t c = 0; c < dim; ++c) o[c] = r0[c]; break;
-      case 2: for (int64_t c = 0; c < dim; ++c) o[c] = r0[c] + r1[c]; break;
-      case 3: for (int64_t c = 0; c < dim; ++c) o[c] = (r0[c] + r1[c]) + r2[c]; break;
-      default: for (int64_t c = 0; c < dim; ++c) o[c] = ((r0[c] + r1[c]) + r2[c]) + r3[c]; break;
+      case 1:
+        for (int64_t c = 0; c < dim; ++c) o[c] = r0[c];
+        break;
+      case 2:
+        for (int64_t c = 0; c < dim; ++c) o[c] = r0[c] + r1[c];
+        break;
+      case 3:
+        for (int64_t c = 0; c < dim; ++c) o[c] = (r0[c] + r1[c]) + r2[c];
+        break;
+      default:
+        for (int64_t c = 0; c < dim; ++c) o[c] = ((r0[c] + r1[c]) + r2[c]) + r3[c];
+        break;
     }
     for (e += head; e < last; e += 4) {
       AskAhead(x, x_stride, dim, columns, num_edges, e + 4, asked);
@@ -56,10 +64,10 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
     }
   }
 }
-#define HONE_SUM_ROWS(T)                                                                                             \
-  HONE_VECTORISE(SumRows,                                                                                            \
-                 (const int32_t* offsets, const int32_t* columns, int32_t num_edges, const T* x, int64_t x_stride,   \
-                  T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end, bool mean),                   \
+#define HONE_SUM_ROWS(T)                                                                                           \
+  HONE_VECTORISE(SumRows,                                                                                          \
+                 (const int32_t* offsets, const int32_t* columns, int32_t num_edges, const T* x, int64_t x_stride, \
+                  T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end, bool mean),                 \
                  (offsets, columns, num_edges, x, x_stride, out, out_stride, dim, begin, end, mean))
 HONE_SUM_ROWS(float)
 HONE_SUM_ROWS(double)
@@ -90,10 +98,10 @@ HONE_INLINE_BODY void MaxRowsBody(const int32_t* offsets, const int32_t* columns
     }
   }
 }
-#define HONE_MAX_ROWS(T)                                                                                               \
-  HONE_VECTORISE(MaxRows,                                                                                              \
-                 (const int32_t* offsets, const int32_t* columns, const T* x, int64_t x_stride, T* out,                \
-                  int64_t out_stride, int32_t* winners, int64_t dim, int64_t begin, int64_t end),                      \
+#define HONE_MAX_ROWS(T)                                                                                \
+  HONE_VECTORISE(MaxRows,                                                                               \
+                 (const int32_t* offsets, const int32_t* columns, const T* x, int64_t x_stride, T* out, \
+                  int64_t out_stride, int32_t* winners, int64_t dim, int64_t begin, int64_t end),       \
                  (offsets, columns, x, x_stride, out, out_stride, winners, dim, begin, end))
 HONE_MAX_ROWS(float)
 HONE_MAX_ROWS(double)
@@ -122,10 +130,10 @@ HONE_INLINE_BODY void ScatterRowsBody(const int32_t* offsets, const int32_t* des
     }
   }
 }
-#define HONE_SCATTER_ROWS(T)                                                                                         \
-  HONE_VECTORISE(ScatterRows,                                                                                        \
-                 (const int32_t* offsets, const int32_t* destinations, const T* weights, const T* g,                 \
-                  int64_t g_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end),            \
+#define HONE_SCATTER_ROWS(T)                                                                                           \
+  HONE_VECTORISE(ScatterRows,                                                                                          \
+                 (const int32_t* offsets, const int32_t* destinations, const T* weights, const T* g, int64_t g_stride, \
+                  T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end),                                \
                  (offsets, destinations, weights, g, g_stride, out, out_stride, dim, begin, end))
 HONE_SCATTER_ROWS(float)
 HONE_SCATTER_ROWS(double)
@@ -208,11 +216,11 @@ void MaxBackward(const BlockView& block, const SourceMajorBlock& by_source, cons
   });
 }
 
-#define HONE_INSTANTIATE(T)                                                                                            \
-  template void AggregateForward<T>(Aggregation, const BlockView&, Matrix<const T>, Matrix<T>, int32_t*, int);         \
-  template void AggregateBackward<T>(Aggregation, const BlockView&, const SourceMajorBlock&, Matrix<const T>,          \
-                                     Matrix<T>, int);                                                                  \
-  template void MaxBackward<T>(const BlockView&, const SourceMajorBlock&, const int32_t*, Matrix<const T>, Matrix<T>,  \
+#define HONE_INSTANTIATE(T)                                                                                           \
+  template void AggregateForward<T>(Aggregation, const BlockView&, Matrix<const T>, Matrix<T>, int32_t*, int);        \
+  template void AggregateBackward<T>(Aggregation, const BlockView&, const SourceMajorBlock&, Matrix<const T>,         \
+                                     Matrix<T>, int);                                                                 \
+  template void MaxBackward<T>(const BlockView&, const SourceMajorBlock&, const int32_t*, Matrix<const T>, Matrix<T>, \
                                int);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)

@@ -16,7 +16,9 @@ namespace hone::gnn {
 namespace {
 
 template <typename T>
-HONE_INLINE_BODY T LeakyRelu(T value, T slope) { return value > T(0) ? value : slope * value; }
+HONE_INLINE_BODY T LeakyRelu(T value, T slope) {
+  return value > T(0) ? value : slope * value;
+}
 
 // Eight running sums, added pairwise at the end: one order for every vector width.
 template <typename T>
@@ -174,15 +176,15 @@ HONE_INLINE_BODY void SourceGradientRowsBody(const Task<T>& t, const SourceMajor
   }
 }
 
-#define HONE_ATTENTION(T)                                                                                            \
-  HONE_VECTORISE(ForwardRows, (const Task<T>& t, Matrix<T> out, int64_t begin, int64_t end), (t, out, begin, end))   \
-  HONE_VECTORISE(ScoreGradientRows,                                                                                  \
-                 (const Task<T>& t, Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores,   \
-                  int64_t begin, int64_t end),                                                                       \
-                 (t, grad_out, edge_grads, self_grads, grad_scores, begin, end))                                     \
-  HONE_VECTORISE(SourceGradientRows,                                                                                 \
+#define HONE_ATTENTION(T)                                                                                             \
+  HONE_VECTORISE(ForwardRows, (const Task<T>& t, Matrix<T> out, int64_t begin, int64_t end), (t, out, begin, end))    \
+  HONE_VECTORISE(ScoreGradientRows,                                                                                   \
+                 (const Task<T>& t, Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores,    \
+                  int64_t begin, int64_t end),                                                                        \
+                 (t, grad_out, edge_grads, self_grads, grad_scores, begin, end))                                      \
+  HONE_VECTORISE(SourceGradientRows,                                                                                  \
                  (const Task<T>& t, const SourceMajorBlock& by_source, Matrix<const T> grad_out, const T* edge_grads, \
-                  const T* self_grads, Matrix<T> grad_scores, Matrix<T> grad_x, int64_t begin, int64_t end),         \
+                  const T* self_grads, Matrix<T> grad_scores, Matrix<T> grad_x, int64_t begin, int64_t end),          \
                  (t, by_source, grad_out, edge_grads, self_grads, grad_scores, grad_x, begin, end))
 HONE_ATTENTION(float)
 HONE_ATTENTION(double)
@@ -200,8 +202,8 @@ void AttentionForward(const BlockView& block, Matrix<const T> x, Matrix<const T>
 template <typename T>
 void AttentionBackward(const BlockView& block, const SourceMajorBlock& by_source, Matrix<const T> x,
                        Matrix<const T> scores, int heads, T negative_slope, AttentionWeights<T> weights,
-                       Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores,
-                       Matrix<T> grad_x, int threads) {
+                       Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores, Matrix<T> grad_x,
+                       int threads) {
   const Task<T> task{block, x, scores, heads, negative_slope, weights};
   ParallelRows(threads, block.num_dst, PieceRows(x.cols * 4), [&](int64_t begin, int64_t end) {
     ScoreGradientRows(task, grad_out, edge_grads, self_grads, grad_scores, begin, end);
@@ -211,11 +213,11 @@ void AttentionBackward(const BlockView& block, const SourceMajorBlock& by_source
   });
 }
 
-#define HONE_INSTANTIATE(T)                                                                                          \
-  template void AttentionForward<T>(const BlockView&, Matrix<const T>, Matrix<const T>, int, T, AttentionWeights<T>, \
-                                    Matrix<T>, int);                                                                 \
-  template void AttentionBackward<T>(const BlockView&, const SourceMajorBlock&, Matrix<const T>, Matrix<const T>,    \
-                                     int, T, AttentionWeights<T>, Matrix<const T>, T*, T*, Matrix<T>, Matrix<T>, int);
+#define HONE_INSTANTIATE(T)                                                                                            \
+  template void AttentionForward<T>(const BlockView&, Matrix<const T>, Matrix<const T>, int, T, AttentionWeights<T>,   \
+                                    Matrix<T>, int);                                                                   \
+  template void AttentionBackward<T>(const BlockView&, const SourceMajorBlock&, Matrix<const T>, Matrix<const T>, int, \
+                                     T, AttentionWeights<T>, Matrix<const T>, T*, T*, Matrix<T>, Matrix<T>, int);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)
 

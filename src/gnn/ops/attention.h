@@ -37,7 +37,7 @@ void AttentionForward(const BlockView& block, Matrix<const T> x, Matrix<const T>
 template <typename T>
 void AttentionBackward(const BlockView& block, const SourceMajorBlock& by_source, Matrix<const T> x,
                        Matrix<const T> scores, int heads, T negative_slope, AttentionWeights<T> weights,
-                       Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores,
-                       Matrix<T> grad_x, int threads);
+                       Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores, Matrix<T> grad_x,
+                       int threads);
 
 }  // namespace hone::gnn

@@ -34,10 +34,11 @@ HONE_INLINE_BODY void PieceStatisticsBody(const T* x, int64_t stride, int64_t co
     }
   }
 }
-#define HONE_PIECE_STATISTICS(T)                                                                                   \
-  HONE_VECTORISE(PieceStatistics,                                                                                  \
-                 (const T* x, int64_t stride, int64_t cols, int64_t begin, int64_t end, double* mean, double* squares), \
-                 (x, stride, cols, begin, end, mean, squares))
+#define HONE_PIECE_STATISTICS(T)                                                                             \
+  HONE_VECTORISE(                                                                                            \
+      PieceStatistics,                                                                                       \
+      (const T* x, int64_t stride, int64_t cols, int64_t begin, int64_t end, double* mean, double* squares), \
+      (x, stride, cols, begin, end, mean, squares))
 HONE_PIECE_STATISTICS(float)
 HONE_PIECE_STATISTICS(double)
 
@@ -68,10 +69,10 @@ HONE_INLINE_BODY void GradientSumsBody(const T* x, int64_t x_stride, const T* gr
     }
   }
 }
-#define HONE_GRADIENT_SUMS(T)                                                                                        \
-  HONE_VECTORISE(GradientSums,                                                                                       \
+#define HONE_GRADIENT_SUMS(T)                                                                                         \
+  HONE_VECTORISE(GradientSums,                                                                                        \
                  (const T* x, int64_t x_stride, const T* grad, int64_t grad_stride, const double* mean, int64_t cols, \
-                  int64_t begin, int64_t end, double* sum, double* product),                                         \
+                  int64_t begin, int64_t end, double* sum, double* product),                                          \
                  (x, x_stride, grad, grad_stride, mean, cols, begin, end, sum, product))
 HONE_GRADIENT_SUMS(float)
 HONE_GRADIENT_SUMS(double)
@@ -188,10 +189,10 @@ void BatchNormBackward(Matrix<const T> x, const ColumnStatistics& statistics, bo
   });
 }
 
-#define HONE_INSTANTIATE(T)                                                                                           \
-  template void ComputeColumnStatistics<T>(Matrix<const T>, ColumnStatistics&, int);                                  \
-  template void UpdateRunningStatistics<T>(const ColumnStatistics&, T*, T*);                                          \
-  template void BatchNormForward<T>(Matrix<const T>, const ColumnStatistics&, const T*, const T*, Matrix<T>, int);    \
+#define HONE_INSTANTIATE(T)                                                                                        \
+  template void ComputeColumnStatistics<T>(Matrix<const T>, ColumnStatistics&, int);                               \
+  template void UpdateRunningStatistics<T>(const ColumnStatistics&, T*, T*);                                       \
+  template void BatchNormForward<T>(Matrix<const T>, const ColumnStatistics&, const T*, const T*, Matrix<T>, int); \
   template void BatchNormBackward<T>(Matrix<const T>, const ColumnStatistics&, bool, const T*, Matrix<T>, T*, T*, int);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)

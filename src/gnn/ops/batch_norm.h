@@ -15,7 +15,7 @@
 
 namespace hone::gnn {
 
-inline constexpr double kBatchNormEpsilon = 1e-5;   // PyTorch's defaults
+inline constexpr double kBatchNormEpsilon = 1e-5;  // PyTorch's defaults
 inline constexpr double kBatchNormMomentum = 0.1;
 
 // Of the rows of one pass; [cols] each.

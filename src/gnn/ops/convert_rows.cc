@@ -54,9 +54,15 @@ HONE_VECTORISE(BFloat16Row, (const uint16_t* in, float* out, int64_t cols), (in,
 
 void ConvertRow(const std::byte* row, FeatureDtype dtype, float* out, int64_t cols) {
   switch (dtype) {
-    case FeatureDtype::kFloat32: std::memcpy(out, row, static_cast<size_t>(cols) * sizeof(float)); break;
-    case FeatureDtype::kFloat16: HalfRow(reinterpret_cast<const uint16_t*>(row), out, cols); break;
-    case FeatureDtype::kBFloat16: BFloat16Row(reinterpret_cast<const uint16_t*>(row), out, cols); break;
+    case FeatureDtype::kFloat32:
+      std::memcpy(out, row, static_cast<size_t>(cols) * sizeof(float));
+      break;
+    case FeatureDtype::kFloat16:
+      HalfRow(reinterpret_cast<const uint16_t*>(row), out, cols);
+      break;
+    case FeatureDtype::kBFloat16:
+      BFloat16Row(reinterpret_cast<const uint16_t*>(row), out, cols);
+      break;
   }
 }
 

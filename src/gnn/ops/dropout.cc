@@ -29,8 +29,8 @@ struct MaskTask {
 void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     for (int64_t b = 0; b < t.blocks; ++b) {
-      const PhiloxWords words = Philox4x32(
-          t.key, {static_cast<uint32_t>(t.nodes[i]), t.step, t.epoch, t.place | static_cast<uint32_t>(b)});
+      const PhiloxWords words =
+          Philox4x32(t.key, {static_cast<uint32_t>(t.nodes[i]), t.step, t.epoch, t.place | static_cast<uint32_t>(b)});
       uint32_t byte = 0;
       for (size_t k = 0; k < 8; ++k) {
         byte |= static_cast<uint32_t>((words[k / 2] >> (k % 2 * 16) & 0xffff) >= t.threshold) << k;
@@ -132,8 +132,14 @@ DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const Lay
              "a dropout mask wider than 524,288 columns, or a layer beyond 255");
   const DropoutMask mask{memory.Resize(rows * row_bytes), row_bytes};
   const uint32_t place = static_cast<uint32_t>(context.layer) << 24 | static_cast<uint32_t>(site) << 16;
-  const MaskTask task{context.key.seed ^ kDropoutDomain, context.key.step,     context.key.epoch, place, rate.threshold,
-                      context.nodes.data(),              row_bytes,            mask.bits};
+  const MaskTask task{context.key.seed ^ kDropoutDomain,
+                      context.key.step,
+                      context.key.epoch,
+                      place,
+                      rate.threshold,
+                      context.nodes.data(),
+                      row_bytes,
+                      mask.bits};
   ParallelRows(context.threads, rows, PieceRows(cols), [&](int64_t begin, int64_t end) {
     CpuHasAvx2() ? MaskRowsAvx2(task, begin, end) : MaskRowsBaseline(task, begin, end);
   });

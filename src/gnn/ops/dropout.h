@@ -43,7 +43,8 @@ inline int64_t MaskRowBytes(int64_t cols) { return (cols + 7) / 8; }
 DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const LayerContext& context, int64_t rows,
                             int64_t cols, Buffer<uint8_t>& memory);
 
-// out = x * scale where kept, else 0, over the rows of x; out may be x. The backward pass is the same function of the gradient.
+// out = x * scale where kept, else 0, over the rows of x; out may be x. The backward pass is the same function of the
+// gradient.
 template <typename T>
 void ApplyDropout(const DropoutMask& mask, double scale, Matrix<const T> x, Matrix<T> out, int threads);
 

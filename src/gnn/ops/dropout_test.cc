@@ -45,8 +45,8 @@ TEST(Dropout, EveryBitFollowsTheDocumentedFormula) {
   const std::vector<uint8_t> bits = Mask(0.3, DropoutSite::kSelf, context, kCols);
   for (size_t i = 0; i < context.nodes.size(); ++i) {
     for (uint32_t c = 0; c < kCols; ++c) {
-      const PhiloxWords words = Philox4x32(context.key.seed ^ kDropoutDomain,
-                                           {static_cast<uint32_t>(context.nodes[i]), 17, 3, 2u << 24 | 2u << 16 | c / 8});
+      const PhiloxWords words = Philox4x32(context.key.seed ^ kDropoutDomain, {static_cast<uint32_t>(context.nodes[i]),
+                                                                               17, 3, 2u << 24 | 2u << 16 | c / 8});
       const uint32_t sixteen = words[c % 8 / 2] >> (c % 2 * 16) & 0xffff;
       const bool kept = (bits[i * MaskRowBytes(kCols) + c / 8] >> (c % 8) & 1) != 0;
       ASSERT_EQ(kept, sixteen >= 19661) << "node " << context.nodes[i] << " column " << c;  // 0.3 * 65536 = 19660.8
@@ -73,16 +73,28 @@ TEST(Dropout, EveryPartOfTheKeyChangesTheMaskButTheShard) {
     masks.insert(Mask(0.5, site, context, 64));
   };
   add(base);
-  LayerContext c = base; c.key.seed ^= 1; add(c);
-  c = base; c.key.seed ^= uint64_t{1} << 40; add(c);
-  c = base; c.key.epoch ^= 1; add(c);
-  c = base; c.key.step ^= 1; add(c);
-  c = base; c.layer = 3; add(c);
+  LayerContext c = base;
+  c.key.seed ^= 1;
+  add(c);
+  c = base;
+  c.key.seed ^= uint64_t{1} << 40;
+  add(c);
+  c = base;
+  c.key.epoch ^= 1;
+  add(c);
+  c = base;
+  c.key.step ^= 1;
+  add(c);
+  c = base;
+  c.layer = 3;
+  add(c);
   for (const auto site : {DropoutSite::kNeighbors, DropoutSite::kSelf, DropoutSite::kInput, DropoutSite::kHead}) {
     add(base, site);
   }
   EXPECT_EQ(masks.size(), 10u);
-  c = base; c.key.shard = 6; add(c);  // one process with eight shards must equal eight with one
+  c = base;
+  c.key.shard = 6;
+  add(c);  // one process with eight shards must equal eight with one
   EXPECT_EQ(masks.size(), 10u);
 }
 

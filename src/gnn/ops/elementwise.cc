@@ -17,21 +17,32 @@ template <typename T>
 HONE_INLINE_BODY void ForwardRowBody(Activation kind, T* x, int64_t cols) {
   constexpr T kSlope = static_cast<T>(kLeakySlope);
   switch (kind) {
-    case Activation::kIdentity: break;
-    case Activation::kRelu: for (int64_t c = 0; c < cols; ++c) x[c] = x[c] > T(0) ? x[c] : T(0); break;
-    case Activation::kLeakyRelu: for (int64_t c = 0; c < cols; ++c) x[c] = x[c] > T(0) ? x[c] : kSlope * x[c]; break;
-    case Activation::kElu: for (int64_t c = 0; c < cols; ++c) x[c] = x[c] > T(0) ? x[c] : std::expm1(x[c]); break;
+    case Activation::kIdentity:
+      break;
+    case Activation::kRelu:
+      for (int64_t c = 0; c < cols; ++c) x[c] = x[c] > T(0) ? x[c] : T(0);
+      break;
+    case Activation::kLeakyRelu:
+      for (int64_t c = 0; c < cols; ++c) x[c] = x[c] > T(0) ? x[c] : kSlope * x[c];
+      break;
+    case Activation::kElu:
+      for (int64_t c = 0; c < cols; ++c) x[c] = x[c] > T(0) ? x[c] : std::expm1(x[c]);
+      break;
   }
 }
 HONE_VECTORISE(ForwardRow, (Activation kind, float* x, int64_t cols), (kind, x, cols))
 HONE_VECTORISE(ForwardRow, (Activation kind, double* x, int64_t cols), (kind, x, cols))
 
 template <typename T>
-HONE_INLINE_BODY void BackwardRowBody(Activation kind, T inverse_scale, const T* __restrict out, T* __restrict grad, int64_t cols) {
+HONE_INLINE_BODY void BackwardRowBody(Activation kind, T inverse_scale, const T* __restrict out, T* __restrict grad,
+                                      int64_t cols) {
   constexpr T kSlope = static_cast<T>(kLeakySlope);
   switch (kind) {
-    case Activation::kIdentity: break;
-    case Activation::kRelu: for (int64_t c = 0; c < cols; ++c) grad[c] = out[c] > T(0) ? grad[c] : T(0); break;
+    case Activation::kIdentity:
+      break;
+    case Activation::kRelu:
+      for (int64_t c = 0; c < cols; ++c) grad[c] = out[c] > T(0) ? grad[c] : T(0);
+      break;
     case Activation::kLeakyRelu:
       for (int64_t c = 0; c < cols; ++c) grad[c] = out[c] > T(0) ? grad[c] : kSlope * grad[c];
       break;
@@ -59,7 +70,8 @@ template <typename T>
 void ActivationBackward(Activation kind, double out_scale, Matrix<const T> out, Matrix<T> grad, int threads) {
   if (kind == Activation::kIdentity) return;
   ParallelRows(threads, grad.rows, PieceRows(grad.cols), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) BackwardRow(kind, static_cast<T>(1 / out_scale), out.Row(i), grad.Row(i), grad.cols);
+    for (int64_t i = begin; i < end; ++i)
+      BackwardRow(kind, static_cast<T>(1 / out_scale), out.Row(i), grad.Row(i), grad.cols);
   });
 }
 
@@ -81,10 +93,10 @@ void CopyTo(Matrix<const T> from, Matrix<T> to, int threads) {
   });
 }
 
-#define HONE_INSTANTIATE(T)                                              \
-  template void AddTo<T>(Matrix<const T>, Matrix<T>, int, T);           \
-  template void CopyTo<T>(Matrix<const T>, Matrix<T>, int);             \
-  template void ActivationForward<T>(Activation, Matrix<T>, int);       \
+#define HONE_INSTANTIATE(T)                                       \
+  template void AddTo<T>(Matrix<const T>, Matrix<T>, int, T);     \
+  template void CopyTo<T>(Matrix<const T>, Matrix<T>, int);       \
+  template void ActivationForward<T>(Activation, Matrix<T>, int); \
   template void ActivationBackward<T>(Activation, double, Matrix<const T>, Matrix<T>, int);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)

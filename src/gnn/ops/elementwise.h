@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations, in place, and sums and copies of matrices. Their backward pass needs only their output, so no input is kept for it.
+// Activations, in place, and sums and copies of matrices. Their backward pass needs only their output, so no input is
+// kept for it.
 #pragma once
 
 #include <cstdint>

@@ -60,8 +60,8 @@ void LinearForward(Matrix<const T> x, Matrix<const T> weight, const T* bias, boo
       }
     }
     const T beta = accumulate || bias != nullptr ? T(1) : T(0);
-    Gemm(false, true, end - begin, out.cols, x.cols, x.Row(begin), x.stride, weight.data, weight.stride, beta, out.Row(begin),
-         out.stride);
+    Gemm(false, true, end - begin, out.cols, x.cols, x.Row(begin), x.stride, weight.data, weight.stride, beta,
+         out.Row(begin), out.stride);
   });
 }
 
@@ -127,10 +127,10 @@ void AddColumnSums(Matrix<const T> x, T* sums, int threads) {
   }
 }
 
-#define HONE_INSTANTIATE(T)                                                                                  \
-  template void LinearForward<T>(Matrix<const T>, Matrix<const T>, const T*, bool, Matrix<T>, int);                 \
-  template void LinearBackwardInput<T>(Matrix<const T>, Matrix<const T>, bool, Matrix<T>, int);                     \
-  template void LinearBackwardWeight<T>(Matrix<const T>, Matrix<const T>, Matrix<T>, Buffer<T>&, int);              \
+#define HONE_INSTANTIATE(T)                                                                            \
+  template void LinearForward<T>(Matrix<const T>, Matrix<const T>, const T*, bool, Matrix<T>, int);    \
+  template void LinearBackwardInput<T>(Matrix<const T>, Matrix<const T>, bool, Matrix<T>, int);        \
+  template void LinearBackwardWeight<T>(Matrix<const T>, Matrix<const T>, Matrix<T>, Buffer<T>&, int); \
   template void AddColumnSums<T>(Matrix<const T>, T*, int);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)

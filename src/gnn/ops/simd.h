@@ -23,7 +23,7 @@ inline bool CpuHasAvx2() {
 }  // namespace hone::gnn
 
 // HONE_VECTORISE(Name, (int a, float* b), (a, b)) defines Name over an always-inlined NameBody.
-#define HONE_VECTORISE(name, parameters, arguments)                                       \
+#define HONE_VECTORISE(name, parameters, arguments)                                        \
   [[gnu::target("avx2,f16c")]] static void name##Avx2 parameters { name##Body arguments; } \
   static void name##Baseline parameters { name##Body arguments; }                          \
   static inline void name parameters {                                                     \

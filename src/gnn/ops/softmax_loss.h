@@ -13,8 +13,8 @@ namespace hone::gnn {
 
 // Sums, not means: a step's batch may be cut into shards, whose sums are added before anything is divided.
 struct LossSums {
-  double loss = 0;      // sum of weight(label) * -log softmax(logits)[label] over labelled rows
-  double weight = 0;    // sum of weight(label); the number of labelled rows where there are no class weights
+  double loss = 0;    // sum of weight(label) * -log softmax(logits)[label] over labelled rows
+  double weight = 0;  // sum of weight(label); the number of labelled rows where there are no class weights
   int64_t labelled = 0;
   int64_t correct = 0;  // rows whose largest logit (the first of equals) is the label's
 };

@@ -34,9 +34,7 @@ struct OwnedBlock {
       row_offsets.push_back(static_cast<int32_t>(columns.size()));
     }
   }
-  BlockView view() const {
-    return {static_cast<int32_t>(row_offsets.size()) - 1, num_src, row_offsets, columns};
-  }
+  BlockView view() const { return {static_cast<int32_t>(row_offsets.size()) - 1, num_src, row_offsets, columns}; }
   int32_t num_src;
   std::vector<int32_t> row_offsets = {0};
   std::vector<int32_t> columns;

@@ -100,10 +100,18 @@ TEST(SoftmaxLoss, AgreesWithPyTorch) {
   EXPECT_NEAR(sums.loss / sums.weight, 0.8739438959498377, 1e-14);
   EXPECT_EQ(sums.labelled, 3);
   EXPECT_EQ(sums.correct, 1);  // ties go to the first class, which is not row 1's label
-  const std::vector<double> expected = {-0.25999126480846274,  0.06992242030137075,   0.19006884450709194,
-                                        0.047619047619047616,  0.047619047619047616,  -0.09523809523809523,
-                                        0.0013460760461695318, -0.028382736172926047, 0.0270366601267566,
-                                        0,                     0,                     0};
+  const std::vector<double> expected = {-0.25999126480846274,
+                                        0.06992242030137075,
+                                        0.19006884450709194,
+                                        0.047619047619047616,
+                                        0.047619047619047616,
+                                        -0.09523809523809523,
+                                        0.0013460760461695318,
+                                        -0.028382736172926047,
+                                        0.0270366601267566,
+                                        0,
+                                        0,
+                                        0};
   for (size_t i = 0; i < grad.size(); ++i) EXPECT_NEAR(grad[i], expected[i], 1e-15) << i;
   const LossSums plain = SoftmaxCrossEntropy<double>(View(logits, 3), labels, {}, 0, {}, 1);
   EXPECT_NEAR(plain.loss / plain.weight, 1.1857213388784962, 1e-14);
