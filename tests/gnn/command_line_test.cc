@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <regex>
 #include <sstream>
 
 #include "gnn/infer/npy.h"
@@ -160,6 +160,19 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
     EXPECT_THAT(outcome.err, HasSubstr(c.message));
   }
   EXPECT_EQ(Run({"infer", other, run, "--other-graph"}).status, 0);
+}
+
+TEST_F(HoneGnn, HasEveryOptionDescribed) {
+  const std::string document = ReadFile(HONE_SOURCE_DIR "/docs/training.md").value();
+  const std::regex option(R"(  (--[a-z-]+))");
+  for (const char* command : {"train", "infer"}) {
+    const std::string help = Run({command, "--help"}).out;
+    int options = 0;
+    for (std::sregex_iterator it(help.begin(), help.end(), option), end; it != end; ++it, ++options) {
+      EXPECT_THAT(document, HasSubstr((*it)[1].str() + "`")) << command;
+    }
+    EXPECT_GT(options, 10) << help;
+  }
 }
 
 }  // namespace
