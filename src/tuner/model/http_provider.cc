@@ -228,9 +228,10 @@ class HttpProvider : public ModelProvider {
       if (complete && watch.Seconds() > *complete + hooks_.trailer_seconds) return false;
       if (!progress || watch.Seconds() < shown + kProgressSeconds) return true;
       shown = watch.Seconds();
-      progress(
-          {shown, attempt.reply.TokensSoFar(),
-           fmt::format("{} {}", endpoint_.Name(), attempt.reply.TokensSoFar() > 0 ? "is answering" : "is thinking")});
+      const int64_t tokens = attempt.reply.TokensSoFar();
+      progress({shown, tokens,
+                tokens > 0 ? fmt::format("{} is answering: about {} tokens", endpoint_.Name(), tokens)
+                           : fmt::format("{} is thinking", endpoint_.Name())});
       return true;
     };
     HONE_ASSIGN_OR_RETURN(attempt.response, HttpPost(http, events, stop));
