@@ -187,17 +187,20 @@ TEST_P(BothServices, TokensAreCountedWhileTheyCome) {
   rig.server.Answer(ThenHang(Stream(whole.substr(0, whole.find("end")), 0, false)));
   std::stop_source stop;
   int64_t tokens = 0;
+  std::string said;
   const Status status = rig.provider()
                             .Complete(
                                 Request(),
                                 [&](const ModelProgress& p) {
                                   tokens = std::max(tokens, p.output_tokens);
+                                  said = p.message;
                                   if (tokens > 0) stop.request_stop();
                                 },
                                 stop.get_token())
                             .status();
   EXPECT_EQ(status.code(), StatusCode::kCancelled);
   EXPECT_EQ(tokens, 100);
+  EXPECT_THAT(said, HasSubstr("m-1 is answering: about 100 tokens"));
 }
 
 // --- requests ---
