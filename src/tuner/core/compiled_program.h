@@ -25,12 +25,12 @@ struct TranslationUnit {
   // the function's own type, so it needs only the names above.
 };
 
-// A variable in a module's device memory, or a run of them.
+// A variable in a module's device memory.
 struct DeviceGlobal {
   std::string symbol;
-  int64_t bytes = 0;      // from the symbol's address on; may exceed the variable's own size, and then covers others
+  int64_t bytes = 0;
   bool writable = true;
-  bool reachable = true;  // false: internal linkage, cannot be restored by name
+  bool reachable = true;  // false: memory without a name, which cannot be found and so not be restored
 };
 
 struct CompiledModule {

@@ -41,6 +41,14 @@ CudaProgram::~CudaProgram() {
 Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const CompiledModule& module) {
   const CudaDriver& driver = context_->driver();
   const std::string which = key.empty() ? "the module" : fmt::format("the module for {}", key);
+  for (const DeviceGlobal& global : module.globals) {
+    if (!global.writable || global.reachable || global.bytes == 0) continue;
+    LaunchOutcome outcome;
+    outcome.status = LaunchStatus::kRuleViolation;
+    outcome.detail = fmt::format("{} has {} bytes of writable device memory without a name ({}): nothing may be kept between "
+                                 "launches, and what cannot be found cannot be put back", which, global.bytes, global.symbol);
+    return outcome;
+  }
   // The driver's own account of what is wrong with an image (a symbol, shared memory) is far better than its code.
   std::array<char, 8192> log{};
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -92,25 +100,44 @@ Status CudaProgram::KeepGlobals(const std::vector<DeviceGlobal>& globals, CUmodu
   for (const DeviceGlobal& global : globals) {
     if (!global.writable || global.bytes == 0) continue;
     global_bytes_ += global.bytes;
-    if (!global.reachable) continue;
-    Global kept;
-    const CUresult result = context_->driver().ModuleGetGlobal(&kept.address, &kept.bytes, module, global.symbol.c_str());
+    CUdeviceptr address = 0;
+    size_t bytes = 0;
+    const CUresult result = context_->driver().ModuleGetGlobal(&address, &bytes, module, global.symbol.c_str());
     // Removed by the driver's own linking, so no kernel can reach it either.
     if (result == CUDA_ERROR_NOT_FOUND) continue;
     HONE_CUDA_RETURN_IF_ERROR(context_->driver(), result, "finding the device global " + global.symbol);
-    globals_.push_back(kept);
+    variables_.push_back({address, bytes});
   }
   return Status::Ok();
 }
 
 Status CudaProgram::FinishGlobals() {
-  if (globals_.empty()) return Status::Ok();
-  const CudaDriver& driver = context_->driver();
-  size_t bytes = 0;
-  for (Global& global : globals_) {
-    global.image_offset = (bytes + 15) / 16 * 16 + global.address % 16;
-    bytes = global.image_offset + global.bytes;
+  const std::vector<GlobalRun> runs = GlobalRuns(std::move(variables_));
+  variables_.clear();
+  if (runs.empty()) return Status::Ok();
+  std::vector<GlobalRange> ranges;
+  for (const GlobalRun& run : runs) ranges.push_back(run.whole);
+  HONE_ASSIGN_OR_RETURN(CUresult result, TakeImage(ranges));
+  if (result == CUDA_ERROR_INVALID_VALUE) {
+    ranges.clear();
+    for (const GlobalRun& run : runs) ranges.insert(ranges.end(), run.variables.begin(), run.variables.end());
+    HONE_ASSIGN_OR_RETURN(result, TakeImage(ranges));
   }
+  HONE_CUDA_RETURN_IF_ERROR(context_->driver(), result, "keeping the initial values of device globals");
+  return Status::Ok();
+}
+
+Result<CUresult> CudaProgram::TakeImage(const std::vector<GlobalRange>& ranges) {
+  const CudaDriver& driver = context_->driver();
+  globals_.clear();
+  size_t bytes = 0;
+  for (const GlobalRange& range : ranges) {
+    Global global{range.address, range.bytes, (bytes + 15) / 16 * 16 + range.address % 16};
+    bytes = global.image_offset + global.bytes;
+    globals_.push_back(global);
+  }
+  host_image_.clear();
+  device_image_ = DeviceBlock();
   if (bytes <= kHostImageBytes) {
     host_image_.resize(bytes);
   } else {
@@ -121,9 +148,10 @@ Status CudaProgram::FinishGlobals() {
         host_image_.empty()
             ? driver.MemcpyDtoDAsync(device_image_.address() + global.image_offset, global.address, global.bytes, context_->stream())
             : driver.MemcpyDtoHAsync(host_image_.data() + global.image_offset, global.address, global.bytes, context_->stream());
-    HONE_CUDA_RETURN_IF_ERROR(driver, result, "keeping the initial values of device globals");
+    if (result != CUDA_SUCCESS) return result;
   }
-  return context_->WaitForHarness("keeping the initial values of device globals");
+  HONE_RETURN_IF_ERROR(context_->WaitForHarness("keeping the initial values of device globals"));
+  return CUDA_SUCCESS;
 }
 
 Status CudaProgram::RestoreGlobals() {

@@ -3,7 +3,8 @@
 //
 // A candidate's modules on the device: its kernels by name, and its writable globals with their initial image.
 //
-// Globals are put back before every launch, so that nothing a kernel keeps in one reaches the next launch.
+// Globals are put back before every launch, so that nothing a kernel keeps in one reaches the next launch. A module with
+// writable memory that has no name, and so cannot be put back, is refused.
 // Up to kHostImageBytes the pristine image is kept on the host, out of a kernel's reach; beyond that a copy on
 // the device serves.
 #pragma once
@@ -16,6 +17,7 @@
 
 #include "tuner/core/compiled_program.h"
 #include "tuner/device/cuda/cuda_context.h"
+#include "tuner/device/cuda/global_runs.h"
 #include "tuner/device/cuda/harness.h"
 #include "tuner/device/cuda/sample_graph.h"
 #include "tuner/device/device_session.h"
@@ -61,16 +63,19 @@ class CudaProgram : public LoadedProgram {
   Status KeepGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module);
   Status FinishGlobals();
 
-  struct Global {  // or a run of neighbouring ones
+  struct Global {  // a variable, or a run of them
     CUdeviceptr address = 0;
     size_t bytes = 0;
     size_t image_offset = 0;  // has the address's remainder modulo 16
   };
+  // Gives each its place in an image and copies their memory there. CUDA_ERROR_INVALID_VALUE: not memory of one piece.
+  Result<CUresult> TakeImage(const std::vector<GlobalRange>& ranges);
 
   std::shared_ptr<CudaContext> context_;
   std::shared_ptr<SampleGraph> graph_;
   std::vector<CUmodule> modules_;
   std::map<std::pair<std::string, std::string>, CudaKernel> kernels_;  // by binding key and name expression
+  std::vector<GlobalRange> variables_;  // of the modules loaded so far
   std::vector<Global> globals_;
   int64_t global_bytes_ = 0;        // unreachable ones included
   std::vector<uint8_t> host_image_;

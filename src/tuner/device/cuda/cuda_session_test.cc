@@ -29,7 +29,7 @@ constexpr DType kDTypes[] = {DType::kFloat64, DType::kFloat32, DType::kFloat16, 
                              DType::kInt32,   DType::kUInt32,  DType::kInt16,   DType::kInt8,     DType::kUInt8};
 
 const std::vector<std::string> kKernels = {"add_one",         "scale",       "copy16",             "increment",
-                                           "count_in_global", "read_global", "write_large_global", "write_past_end"};
+                                           "count_in_global", "count_in_two_globals", "read_global", "write_large_global", "write_past_end"};
 
 std::string Image() {
   return std::string(reinterpret_cast<const char*>(hone_session_test_fatbin), hone_session_test_fatbin_size);
@@ -527,6 +527,33 @@ TEST(CudaSession, GlobalsDoNotSurviveALaunch) {
   sample.sets = {&data.bindings};
   ASSERT_TRUE(session.TimeSample(sample).ok());
   EXPECT_EQ(Read<float>(session, data.out)[0], 5.0f) << "before a timed sample too";
+}
+
+// Neighbours are one copy where the driver allows that, and several where (as the fake) it does not.
+TEST(CudaSession, NeighbouringGlobalsAreAllRestored) {
+  HONE_REQUIRE_SESSION();
+  std::unique_ptr<LoadedProgram> program = Load(
+      session, Program(Image(), kKernels, {{"kept_second", 4, true, true}, {"kept_first", 4, true, true}, {"kept_counter", 4, true, true}}));
+  ASSERT_NE(program, nullptr);
+  EXPECT_EQ(program->WritableGlobalBytes(), 12);
+  AddOne data(session);
+  const ResolvedPlan count = Plan({Step("count_in_two_globals", {Tensor("out")}, 1, 1)});
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(Launch(session, *program, count, data.bindings).status, LaunchStatus::kOk);
+    const std::vector<float> out = Read<float>(session, data.out);
+    EXPECT_EQ(out[0], 1.0f) << "launch " << i;
+    EXPECT_EQ(out[1], 2.0f) << "launch " << i;
+    EXPECT_TRUE(*session.GlobalsChanged(*program));
+  }
+}
+
+TEST(CudaSession, WritableMemoryWithoutANameIsRefused) {
+  HONE_REQUIRE_SESSION();
+  Result<DeviceSession::LoadOutcome> loaded = session.Load(Program(Image(), kKernels, {{".nv.global", 64, true, false}}));
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_EQ(loaded->program, nullptr);
+  EXPECT_EQ(loaded->launch.status, LaunchStatus::kRuleViolation);
+  EXPECT_NE(loaded->launch.detail.find("64 bytes"), std::string::npos) << loaded->launch.detail;
 }
 
 TEST(CudaSession, LargeGlobalsAreRestoredFromACopyOnTheDevice) {

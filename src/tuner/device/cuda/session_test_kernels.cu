@@ -35,6 +35,13 @@ extern "C" __global__ void increment(float* out, int n) {
 __device__ float kept_counter = 5.0f;
 __device__ float kept_large[3 << 20];
 extern "C" __global__ void count_in_global(float* out) { out[0] = kept_counter; kept_counter += 1.0f; }
+__device__ float kept_first = 1.0f, kept_second = 2.0f;
+extern "C" __global__ void count_in_two_globals(float* out) {
+  out[0] = kept_first;
+  out[1] = kept_second;
+  kept_first += 1.0f;
+  kept_second += 1.0f;
+}
 extern "C" __global__ void read_global(float* out) { out[0] = kept_counter; }
 extern "C" __global__ void write_large_global(float* out) {
   out[0] = kept_large[12345];

@@ -145,49 +145,19 @@ std::map<uint32_t, FunctionFacts> ReadInfo(std::string_view info) {
   return facts;
 }
 
-// Whether a variable's mangled name lies in a namespace of the toolkit's or CUTLASS's headers, directly or inside
-// the unnamed "_INTERNAL_" namespace that the compiler wraps around internal linkage.
-bool IsLibraryVariable(std::string_view name) {
-  if (name.starts_with("_ZZN")) name.remove_prefix(1);
-  while (!name.empty() && name.front() == '_') name.remove_prefix(1);
-  if (!name.starts_with("ZN")) return false;
-  name.remove_prefix(2);
-  for (int part = 0; part < 2; ++part) {
-    size_t length = 0, digits = 0;
-    while (digits < name.size() && digits < 6 && name[digits] >= '0' && name[digits] <= '9') {
-      length = 10 * length + static_cast<size_t>(name[digits++] - '0');
-    }
-    if (digits == 0 || length > name.size() - digits) return false;
-    const std::string_view word = name.substr(digits, length);
-    for (const std::string_view library : {"cuda", "cooperative_groups", "cute", "cutlass", "nvcuda", "nv", "cub", "thrust"}) {
-      if (word == library) return true;
-    }
-    if (!word.starts_with("_INTERNAL_")) return false;
-    name.remove_prefix(digits + length);
-  }
-  return false;
-}
-
 void AddGlobals(const Elf& elf, size_t index, std::vector<DeviceGlobal>& globals) {
   const Section& section = elf.sections[index];
   const bool writable = section.name == ".nv.global" || section.name == ".nv.global.init";
   if ((!writable && section.name != ".nv.constant3") || section.header.sh_size == 0) return;
-  std::vector<const Symbol*> variables;
-  const Symbol* first = nullptr;
+  const int64_t bytes = static_cast<int64_t>(section.header.sh_size);
+  bool any = false;
   for (const Symbol& symbol : elf.symbols) {
     if (ELF64_ST_TYPE(symbol.entry.st_info) != STT_OBJECT || symbol.entry.st_shndx != index || symbol.name.empty()) continue;
-    variables.push_back(&symbol);
-    if (symbol.entry.st_value == 0 && (first == nullptr || first->entry.st_size < symbol.entry.st_size)) first = &symbol;
+    any = true;
+    if (symbol.entry.st_size > section.header.sh_size) continue;  // damaged: no variable outgrows its section
+    globals.push_back({std::string(symbol.name), static_cast<int64_t>(symbol.entry.st_size), writable, true});
   }
-  const bool many = variables.size() > kMostListedVariables;
-  const int64_t bytes = static_cast<int64_t>(section.header.sh_size);
-  if (many && first != nullptr) globals.push_back({std::string(first->name), bytes, writable, true});
-  for (const Symbol* variable : variables) {
-    if (variable->entry.st_size > section.header.sh_size) continue;  // damaged: no variable outgrows its section
-    if (many && first != nullptr && IsLibraryVariable(variable->name)) continue;
-    globals.push_back({std::string(variable->name), static_cast<int64_t>(variable->entry.st_size), writable, true});
-  }
-  if (variables.empty()) globals.push_back({std::string(section.name), bytes, writable, false});
+  if (!any) globals.push_back({std::string(section.name), bytes, writable, false});
 }
 
 }  // namespace

@@ -20,15 +20,12 @@
 
 namespace hone {
 
-inline constexpr size_t kMostListedVariables = 64;
-
 struct CubinInfo {
   std::vector<KernelResources> kernels;  // `kernel` holds the symbol; spill_bytes is the stack of one thread
   // What must be kept and restored between launches: every variable in device memory, static, anonymous and
-  // function-local ones alike. Where a section holds more than kMostListedVariables (libcu++'s headers bring a
-  // thousand constants), it comes as one run of memory, `symbol` being the variable at its start and `bytes` the
-  // size of the whole section, followed by the variables that are not a library's. `__constant__` memory is listed
-  // as not writable.
+  // function-local ones alike, those of headers included (libcu++ brings a thousand constants in writable memory).
+  // `__constant__` memory is listed as not writable. A section without a variable's name comes as one that is not
+  // reachable.
   std::vector<DeviceGlobal> globals;
   std::vector<std::string> variables;    // names of the variables themselves, for messages
   std::vector<std::string> managed;      // __managed__ variables

@@ -156,7 +156,7 @@ __global__ void k(float** p) {
   EXPECT_THAT(info->externs, UnorderedElementsAre("malloc", "vprintf"));
 }
 
-TEST(CubinReader, ManyVariablesComeAsOneRunAndTheCandidatesOwn) {
+TEST(CubinReader, ManyVariablesOfHeadersAreListedOneByOne) {
   SKIP_WITHOUT_NVCC();
   std::string source = "namespace cuda { namespace std {\n", uses;
   for (int i = 0; i < 100; ++i) {
@@ -166,10 +166,10 @@ TEST(CubinReader, ManyVariablesComeAsOneRunAndTheCandidatesOwn) {
   source += "} }\n__device__ int own;\nnamespace { __device__ long long mine; }\n__global__ void k(int* p) { own++; mine++; " + uses + " }";
   const auto info = ReadCubin(Nvcc(source, "sm_90").bytes);
   ASSERT_TRUE(info.ok()) << info.status().message();
-  ASSERT_EQ(info->globals.size(), 3u);
-  EXPECT_EQ(info->globals[0].bytes, 8 + 4 + 100 * 4 + 4 - 4);  // 8-byte aligned, 101 ints behind one long long
-  std::vector<int64_t> own = {info->globals[1].bytes, info->globals[2].bytes};
-  EXPECT_THAT(own, UnorderedElementsAre(4, 8));
+  ASSERT_EQ(info->globals.size(), 102u);
+  int64_t bytes = 0;
+  for (const DeviceGlobal& global : info->globals) bytes += global.bytes;
+  EXPECT_EQ(bytes, 100 * 4 + 4 + 8);
 }
 
 TEST(CubinReader, NamesTheTensorCoresOperands) {

@@ -290,8 +290,16 @@ CUresult fake_MemFree(CUdeviceptr address) {
 }
 CUresult fake_MemHostAlloc(void** memory, size_t bytes, unsigned) { *memory = std::malloc(bytes); return CUDA_SUCCESS; }
 CUresult fake_MemFreeHost(void* memory) { std::free(memory); return CUDA_SUCCESS; }
-CUresult fake_MemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream) { std::memcpy(reinterpret_cast<void*>(to), from, bytes); return CUDA_SUCCESS; }
-CUresult fake_MemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream) { std::memcpy(to, reinterpret_cast<void*>(from), bytes); return CUDA_SUCCESS; }
+// Each global is an allocation of its own here: a copy that runs over its end is refused, as a driver may.
+bool RunsOverAGlobal(CUdeviceptr begin, size_t bytes) {
+  for (const auto& [name, global] : hone::fake::HostGlobals()) {
+    const auto address = reinterpret_cast<CUdeviceptr>(global.address);
+    if (begin >= address && begin < address + global.bytes && begin + bytes > address + global.bytes) return true;
+  }
+  return false;
+}
+CUresult fake_MemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream) { if (RunsOverAGlobal(to, bytes)) return CUDA_ERROR_INVALID_VALUE; std::memcpy(reinterpret_cast<void*>(to), from, bytes); return CUDA_SUCCESS; }
+CUresult fake_MemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream) { if (RunsOverAGlobal(from, bytes)) return CUDA_ERROR_INVALID_VALUE; std::memcpy(to, reinterpret_cast<void*>(from), bytes); return CUDA_SUCCESS; }
 CUresult fake_MemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream) { std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes); return CUDA_SUCCESS; }
 CUresult fake_MemsetD8Async(CUdeviceptr at, unsigned char value, size_t bytes, CUstream) {
   Operation operation;
