@@ -81,8 +81,10 @@ struct Comparison {
   int64_t non_finite = 0;
   std::optional<int64_t> first_wrong;  // linear row-major element number, the smallest
   double first_expected = 0, first_actual = 0;
-  double max_scaled = 0;           // max |err| / max(|ref|, rms of the slice's ref)
-  double rms_error = 0;            // sqrt(sum err^2 / sum ref^2); 0 when ref is all zero and err is too
+  double max_scaled = 0;           // max |err| / max(|ref|, rms of the slice's ref, floor): Tolerance::floor, and never
+                                   // less than the dtype's smallest normal number
+  double rms_error = 0;            // sqrt(sum err^2 / sum ref^2); 0 when ref is all zero and err is too. The rms of ref
+                                   // counts as the dtype's smallest normal number at least
   double max_ulp = 0, mean_ulp = 0;  // in units of the output dtype
 };
 

@@ -384,10 +384,11 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
     }
   });
   const double per_slice = static_cast<double>(output.elements) / static_cast<double>(slices);
-  for (double& sum : rms) sum = std::sqrt(sum / per_slice);
+  const harness::Precision precision = PrecisionOf(output.dtype);
+  const double smallest = harness::SmallestNormal(precision);
+  for (double& sum : rms) sum = std::max({std::sqrt(sum / per_slice), tolerance.floor, smallest});
 
   double sum_error2 = 0, sum_ulp = 0;
-  const harness::Precision precision = PrecisionOf(output.dtype);
   WithType(output.dtype, [&](auto tag) {
     using T = typename decltype(tag)::Type;
     using Word = WordOf<T>;
@@ -420,7 +421,8 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
     });
   });
   if (sum_error2 > 0) {
-    result.rms_error = sum_reference2 > 0 ? std::sqrt(sum_error2 / sum_reference2) : std::numeric_limits<double>::infinity();
+    const double scale2 = std::max(sum_reference2, static_cast<double>(output.elements) * smallest * smallest);
+    result.rms_error = scale2 > 0 ? std::sqrt(sum_error2 / scale2) : std::numeric_limits<double>::infinity();
   }
   result.mean_ulp = sum_ulp / static_cast<double>(output.elements);
   return result;

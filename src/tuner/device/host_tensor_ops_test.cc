@@ -258,7 +258,7 @@ TEST(HostCompare, PoisonLeftBehindIsUnwrittenEvenWhereNanIsExpected) {
   }
 }
 
-TEST(HostCompare, NothingOfZeroIsRightAndSomethingIsInfinitelyWrong) {
+TEST(HostCompare, NothingOfZeroIsRightAndSomethingIsVeryWrong) {
   Tensor tensor(DType::kFloat32, {1, 2}, 0);
   const std::vector<double> reference = {0, 0};
   tensor.Set({0, 0}, 0);
@@ -267,7 +267,22 @@ TEST(HostCompare, NothingOfZeroIsRightAndSomethingIsInfinitelyWrong) {
   tensor.Set({0, 1}, 1e-30);
   const Comparison comparison = host::Compare(tensor.view, reference.data(), {1, 1});
   EXPECT_EQ(comparison.wrong, 1);
-  EXPECT_EQ(comparison.rms_error, kInfinity);
+  EXPECT_NEAR(comparison.rms_error, 1e-30 / 0x1p-126 / std::sqrt(2), 1e4);
+  Tensor whole(DType::kFloat64, {1, 2}, 0);
+  whole.Set({0, 0}, 0);
+  whole.Set({0, 1}, 1e-30);
+  EXPECT_EQ(host::Compare(whole.view, reference.data(), {1, 1}).rms_error, kInfinity) << "smaller squares there are none";
+}
+
+TEST(HostCompare, AFloorIsTheLeastScale) {
+  Tensor tensor(DType::kFloat16, {1, 2}, 0);
+  tensor.Set({0, 0}, 0x1p-20);
+  tensor.Set({0, 1}, 0);
+  const std::vector<double> reference = {0, 0};
+  // float16's smallest normal number is 2^-14, the floor above it counts.
+  EXPECT_DOUBLE_EQ(host::Compare(tensor.view, reference.data(), {.c_max = 1}).max_scaled, 0x1p-6);
+  EXPECT_DOUBLE_EQ(host::Compare(tensor.view, reference.data(), {.c_max = 1, .floor = 0x1p-10}).max_scaled, 0x1p-10);
+  EXPECT_DOUBLE_EQ(host::Compare(tensor.view, reference.data(), {.c_max = 1, .floor = 0x1p-16}).max_scaled, 0x1p-6);
 }
 
 // --- digests ---

@@ -326,8 +326,9 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
                                 work.segment_elements));
   }
   const double slice_elements = static_cast<double>(output.elements / layout.slices);
+  const double smallest = harness::SmallestNormal(PrecisionOf(output.dtype));
   HONE_RETURN_IF_ERROR(Launch("hone_root_mean", GridFor(static_cast<uint64_t>(layout.slices), kThreads, 8), kThreads, sums,
-                              layout.slices, slice_elements));
+                              layout.slices, slice_elements, std::max(tolerance.floor, smallest)));
 
   CompareCounters counters{};
   counters.first_wrong = ~0ULL;
@@ -345,7 +346,9 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
   comparison.max_ulp = std::bit_cast<double>(counters.max_ulp_bits);
   comparison.mean_ulp = counters.sum_ulp / static_cast<double>(output.elements);
   if (counters.sum_error2 > 0) {
-    comparison.rms_error = counters.sum_reference2 > 0 ? std::sqrt(counters.sum_error2 / counters.sum_reference2) : INFINITY;
+    const double least = static_cast<double>(output.elements) * smallest * smallest;
+    const double scale2 = std::max(counters.sum_reference2, least);
+    comparison.rms_error = scale2 > 0 ? std::sqrt(counters.sum_error2 / scale2) : INFINITY;
   }
   if (counters.first_wrong != ~0ULL) {
     comparison.first_wrong = static_cast<int64_t>(counters.first_wrong);

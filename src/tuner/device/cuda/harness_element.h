@@ -53,6 +53,13 @@ HONE_HD double UlpAt(double reference, Precision precision) {
   return DoubleOf(1ULL << (power + 1074));  // subnormal in double: only float64 gets here
 }
 
+// The smallest normal number of the dtype: below it the distance between neighbours no longer shrinks, and an error is
+// to be held against this, not against the value. 0 for integers.
+HONE_HD double SmallestNormal(Precision precision) {
+  if (precision.mantissa_bits == 0) return 0.0;
+  return DoubleOf(static_cast<uint64_t>(precision.lowest_exponent + 1023) << 52);
+}
+
 // One element judged. `scaled` and `ulps` are 0 for a right non-finite value and for a wrong one.
 struct Judged {
   bool wrong;
@@ -62,7 +69,7 @@ struct Judged {
   double ulps;
 };
 
-// rms: of the reference over the element's slice, finite values only.
+// rms: of the reference over the element's slice, finite values only, or the floor below which no scale goes.
 // A reference that is not finite must be met exactly: NaN by NaN, an infinity by the same infinity.
 HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision) {
   Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0};

@@ -449,10 +449,10 @@ extern "C" __global__ void __launch_bounds__(256)
                         int64_t rows_per_thread) {
   ThreadRows(layout, rows_per_thread, SquareVisitor{reference, sums});
 }
-// Sums of squares become root mean squares, in place.
-extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double elements_per_slice) {
+// Sums of squares become root mean squares, but at least `floor`, in place.
+extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double elements_per_slice, double floor) {
   for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(slices); i += ThreadCount()) {
-    sums[i] = sqrt(sums[i] / elements_per_slice);
+    sums[i] = fmax(sqrt(sums[i] / elements_per_slice), floor);
   }
 }
 

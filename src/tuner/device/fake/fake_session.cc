@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <utility>
 
 #include "tuner/device/arena_layout.h"
 #include "tuner/device/host_tensor_ops.h"
@@ -84,10 +86,33 @@ void FakeLaunch::Fail(LaunchStatus status, const std::string& detail) {
 
 // --- memory and programs ---
 
+// Freed memory, kept from other use for a while: a kernel that remembers where buffers were may write to them later, as
+// it may on a GPU, and shall harm nothing but its own verdict.
+class FakeSession::Graveyard {
+ public:
+  ~Graveyard() {
+    for (const auto& [memory, bytes] : buried_) std::free(memory);
+  }
+  void Bury(void* memory, size_t bytes) {
+    buried_.emplace_back(memory, bytes);
+    bytes_ += bytes;
+    while (bytes_ > kMostBytes) {
+      std::free(buried_.front().first);
+      bytes_ -= buried_.front().second;
+      buried_.pop_front();
+    }
+  }
+
+ private:
+  static constexpr size_t kMostBytes = size_t{64} << 20;
+  std::deque<std::pair<void*, size_t>> buried_;
+  size_t bytes_ = 0;
+};
+
 class FakeSession::Memory : public Arena {
  public:
-  Memory(ArenaLayout layout, uint64_t gap_key, std::shared_ptr<int64_t> allocated)
-      : layout_(std::move(layout)), gap_key_(gap_key), allocated_(std::move(allocated)) {
+  Memory(ArenaLayout layout, uint64_t gap_key, std::shared_ptr<int64_t> allocated, std::shared_ptr<Graveyard> graveyard)
+      : layout_(std::move(layout)), gap_key_(gap_key), allocated_(std::move(allocated)), graveyard_(std::move(graveyard)) {
     const auto rounded = static_cast<size_t>((layout_.bytes + kBaseAlign - 1) / kBaseAlign * kBaseAlign);
     base_ = std::aligned_alloc(static_cast<size_t>(kBaseAlign), rounded);
     HONE_CHECK(base_ != nullptr, "no host memory for a fake arena");
@@ -97,7 +122,7 @@ class FakeSession::Memory : public Arena {
   }
   ~Memory() override {
     *allocated_ -= layout_.bytes;
-    std::free(base_);
+    graveyard_->Bury(base_, static_cast<size_t>(layout_.bytes));
   }
   uint64_t address(size_t block) const override {
     return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(base_)) +  // NOLINT: addresses are pointers here
@@ -110,6 +135,7 @@ class FakeSession::Memory : public Arena {
   ArenaLayout layout_;
   uint64_t gap_key_;
   std::shared_ptr<int64_t> allocated_;
+  std::shared_ptr<Graveyard> graveyard_;
   void* base_ = nullptr;
 };
 
@@ -132,6 +158,7 @@ class FakeSession::Program : public LoadedProgram {
 
 // --- the session ---
 
+FakeSession::FakeSession(FakeDevice device) : device_(std::move(device)), graveyard_(std::make_shared<Graveyard>()) {}
 FakeSession::~FakeSession() = default;
 
 DeviceFacts FakeDevice::DefaultFacts() {
@@ -196,7 +223,7 @@ Result<std::unique_ptr<Arena>> FakeSession::Allocate(const std::vector<BlockRequ
   if (layout.bytes > FreeBytes()) {
     return Status::Device(fmt::format("out of memory: {} bytes asked for, {} free", layout.bytes, FreeBytes()));
   }
-  std::unique_ptr<Arena> arena = std::make_unique<Memory>(std::move(layout), gap_key, allocated_);
+  std::unique_ptr<Arena> arena = std::make_unique<Memory>(std::move(layout), gap_key, allocated_, graveyard_);
   peak_allocated_ = std::max(peak_allocated_, *allocated_);
   return arena;
 }

@@ -91,7 +91,7 @@ struct FakeDevice {
 // Not thread-safe, like any session.
 class FakeSession : public DeviceSession {
  public:
-  explicit FakeSession(FakeDevice device) : device_(std::move(device)) {}
+  explicit FakeSession(FakeDevice device);
   ~FakeSession() override;
 
   const DeviceFacts& facts() const override { return device_.facts; }
@@ -123,6 +123,7 @@ class FakeSession : public DeviceSession {
   int64_t peak_allocated_bytes() const { return peak_allocated_; }
 
  private:
+  class Graveyard;
   class Memory;
   class Program;
   Status Alive() const;
@@ -135,6 +136,7 @@ class FakeSession : public DeviceSession {
   int64_t launches_ = 0, samples_ = 0, conditions_ = 0;
   std::shared_ptr<int64_t> allocated_ = std::make_shared<int64_t>(0);  // arenas may outlive a lost session
   int64_t peak_allocated_ = 0;
+  std::shared_ptr<Graveyard> graveyard_;  // arenas may outlive a lost session
 };
 
 }  // namespace hone

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "tuner/core/draw.h"
+#include "tuner/evaluate/correctness/scale_floor.h"
 
 namespace hone {
 namespace {
@@ -153,7 +154,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   CheckOutcome outcome;
   for (const TensorSpec& tensor : task_.tensors) {
     if (!IsOutput(tensor)) continue;
-    const Tolerance& tolerance = task_.tolerance.at(tensor.name);
+    Tolerance tolerance = task_.tolerance.at(tensor.name);
+    tolerance.floor = ScaleFloor(task_, tensor, inputs);
     const uint64_t reference = oracle_bindings.references.at("ref:" + tensor.name);
     HONE_ASSIGN_OR_RETURN(Comparison comparison, session_.Compare(outputs.at(tensor.name), reference, tolerance));
     outcome.max_scaled_error = std::max(outcome.max_scaled_error, comparison.max_scaled);

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/correctness/scale_floor.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hone {
+namespace {
+
+// Half the distance between 1 and the next number.
+double RoundingUnit(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16: return 0x1p-11;
+    case DType::kBFloat16: return 0x1p-8;
+    case DType::kFloat32: return 0x1p-24;
+    case DType::kFloat64: return 0x1p-53;
+    default: return 0;
+  }
+}
+
+constexpr double kCancellingBase = 8;  // core/draw.h: these values stand at +-8 times their scale
+
+}  // namespace
+
+double TypicalMagnitude(const TensorSpec& tensor, const InputSet& inputs) {
+  if (!IsFloating(tensor.dtype)) return 0;
+  const ValueSpec& values = tensor.values;
+  const bool stressed = inputs.use_stress && tensor.stress;
+  switch (stressed ? inputs.stress : values.distribution) {
+    case Distribution::kZero: return 0;
+    case Distribution::kUniform:
+    case Distribution::kLogUniform: return std::max(std::abs(values.low), std::abs(values.high));
+    case Distribution::kHeavyTailed: return std::abs(values.scale);
+    case Distribution::kCancelling: return kCancellingBase * std::abs(values.scale);
+    default: return std::abs(values.scale) + std::abs(values.offset);
+  }
+}
+
+double ScaleFloor(const Task& task, const TensorSpec& output, const InputSet& inputs) {
+  double magnitude = 0;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role != TensorRole::kOut) magnitude = std::max(magnitude, TypicalMagnitude(tensor, inputs));
+  }
+  return RoundingUnit(output.dtype) * magnitude;
+}
+
+}  // namespace hone

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results that cancel to nothing or lie among the subnormal numbers: an honest float16 kernel passes, one that keeps
+// less than it should still fails.
+#include "tuner/evaluate/correctness/scale_floor.h"
+
+#include <cmath>
+
+#include "tests/judge/judge_fixture.h"
+#include "tuner/core/float_bits.h"
+
+namespace hone {
+namespace {
+
+// out[r][c] = f of row r of x; float16 in and out.
+std::string RowTask(const std::string& values) {
+  return R"(
+name = "rows"
+summary = "a function of each row"
+class = "reduction"
+slice = "rows"
+[dims]
+rows = "rows"
+cols = "columns"
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float16"
+shape = ["rows", "cols"]
+values = { )" + values + R"( }
+[[tensor]]
+name = "out"
+role = "out"
+dtype = "float16"
+shape = ["rows", "cols"]
+[tolerance.out]
+c_max = 2e-3
+c_rms = 6e-4
+[[case]]
+role = "check"
+dims = { rows = 40, cols = 33 }
+[[case]]
+role = "check"
+dims = { rows = 7, cols = 100 }
+[[hand]]
+dims = { rows = 1, cols = 1 }
+inputs.x = [1.0]
+outputs.out = [0.0]
+)";
+}
+
+float ToHalf(float value) { return static_cast<float>(HalfValue(HalfBits(value))); }
+
+// A kernel that writes element(row, column, columns) with `launch` at hand.
+template <typename Element>
+FakeKernel RowKernel(const std::string& target, Element element) {
+  return {.run = [=](FakeLaunch& launch) {
+    const int64_t rows = launch.Extent("x", 0), cols = launch.Extent("x", 1);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < cols; ++c) launch.Write(target, r * cols + c, element(launch, r, c, cols));
+    }
+  }};
+}
+
+template <typename Oracle, typename Candidate>
+Evaluation JudgedRows(const std::string& values, Oracle oracle, Candidate candidate) {
+  JudgeBench bench(RowTask(values));
+  bench.options.time = false;
+  bench.args = bench.oracle_args = R"("x", "out")";
+  bench.oracle_args = R"("x", "ref:out")";
+  bench.oracle() = RowKernel("ref:out", oracle);
+  bench.candidate() = bench.incumbent() = bench.device.kernels["seed"] = RowKernel("out", candidate);
+  return bench.Run();
+}
+
+double Centred(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
+  double sum = 0;
+  for (int64_t i = 0; i < cols; ++i) sum += launch.Read("x", r * cols + i);
+  return launch.Read("x", r * cols + c) - sum / static_cast<double>(cols);
+}
+// As a float32 kernel would: a product with 1 / n is what makes rows of equal numbers miss 0 by a rounding.
+double CentredInFloat(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
+  float sum = 0;
+  for (int64_t i = 0; i < cols; ++i) sum += static_cast<float>(launch.Read("x", r * cols + i));
+  return static_cast<float>(launch.Read("x", r * cols + c)) - sum * (1.0f / static_cast<float>(cols));
+}
+double CentredInHalf(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
+  float sum = 0;
+  for (int64_t i = 0; i < cols; ++i) sum = ToHalf(sum + static_cast<float>(launch.Read("x", r * cols + i)));
+  return static_cast<float>(launch.Read("x", r * cols + c)) - ToHalf(sum * (1.0f / static_cast<float>(cols)));
+}
+// Right but for rows that cancel: there it leaves what half a sum in float16 leaves.
+double CarelessWhereItCancels(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
+  const double exact = Centred(launch, r, c, cols);
+  return exact == 0 ? CentredInHalf(launch, r, c, cols) : exact;
+}
+
+double Square(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
+  const double x = launch.Read("x", r * cols + c);
+  return x * x;
+}
+double SquareFlushed(FakeLaunch& launch, int64_t r, int64_t c, int64_t cols) {
+  const double square = Square(launch, r, c, cols);
+  return square < 0x1p-14 ? 0.0 : square;
+}
+
+constexpr const char* kOnes = "distribution = \"normal\", scale = 1.0, offset = 1.0";
+// Squares of 3e-3 are 9e-6: numbers of which float16 keeps seven bits and fewer.
+constexpr const char* kTiny = "distribution = \"normal\", scale = 0.003";
+
+TEST(ScaleFloor, AnHonestSumPassesWhereItsResultCancels) {
+  const Evaluation evaluation = JudgedRows(kOnes, Centred, CentredInFloat);
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+}
+
+TEST(ScaleFloor, ASumInHalfFailsThereAndEverywhere) {
+  EXPECT_EQ(JudgedRows(kOnes, Centred, CentredInHalf).verdict, Verdict::kWrongOutput);
+  const Evaluation careless = JudgedRows(kOnes, Centred, CarelessWhereItCancels);
+  EXPECT_EQ(careless.verdict, Verdict::kWrongOutput);
+  EXPECT_EQ(careless.mismatch->distribution, "constant") << careless.detail;
+}
+
+TEST(ScaleFloor, AnHonestKernelPassesAmongSubnormalResults) {
+  const Evaluation evaluation = JudgedRows(kTiny, Square, Square);
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+}
+
+TEST(ScaleFloor, ZeroIsNotASubnormalResult) {
+  EXPECT_EQ(JudgedRows(kTiny, Square, SquareFlushed).verdict, Verdict::kWrongOutput);
+}
+
+TEST(ScaleFloor, FollowsTheValuesOfTheInputs) {
+  const Task task = ParseTask(RowTask(kOnes), "task.toml").value();
+  const TensorSpec& x = task.tensors[0];
+  const TensorSpec& out = task.tensors[1];
+  EXPECT_EQ(TypicalMagnitude(x, {}), 2.0);
+  EXPECT_EQ(ScaleFloor(task, out, {}), 0x1p-10);
+  EXPECT_EQ(ScaleFloor(task, out, {.stress = Distribution::kZero, .use_stress = true}), 0.0);
+  EXPECT_EQ(ScaleFloor(task, out, {.stress = Distribution::kCancelling, .use_stress = true}), 0x1p-8);
+}
+
+}  // namespace
+}  // namespace hone
