@@ -5,7 +5,7 @@
 //
 // Sampling is timed in processor seconds of the thread that does it, so that a busy machine changes the figures
 // little; throughput and waiting are wall time. `sampler` also times plain random reads of the same columns: what the
-// machine's memory gives, hence the time below which no batch is drawn, and with several threads the scaling one can
+// machine's memory gives to a program that does nothing else, and with several threads the scaling one can
 // ask for.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -189,7 +189,7 @@ Status RunSamplerBench(const BenchFlags& flags) {
     reads = ReadAtRandom(columns, 1);
     report["rows_per_batch"] = static_cast<double>(run.rows) / batches;
     report["random_reads_per_cpu_second"] = reads.per_cpu_second;
-    report["floor_cpu_ms_per_batch"] = 1e3 * static_cast<double>(run.edges + run.rows) / batches / reads.per_cpu_second;
+    report["same_reads_cpu_ms_per_batch"] = 1e3 * static_cast<double>(run.edges + run.rows) / batches / reads.per_cpu_second;
   }
   if (flags.threads > 1) {
     const SamplerRun one = RunSamplers(*graph, flags, 1);
@@ -214,8 +214,8 @@ Status RunSamplerBench(const BenchFlags& flags) {
              report["cpu_ns_per_edge"].get<double>());
   fmt::print("  {:.0f} nodes and {:.0f} edges a batch, {:.0f} batches a second\n", report["nodes_per_batch"].get<double>(),
              report["edges_per_batch"].get<double>(), report["batches_per_second"].get<double>());
-  if (report.contains("floor_cpu_ms_per_batch")) {
-    fmt::print("  the same number of random reads, and nothing else: {:.2f} ms\n", report["floor_cpu_ms_per_batch"].get<double>());
+  if (report.contains("same_reads_cpu_ms_per_batch")) {
+    fmt::print("  as many uniformly random reads and nothing else: {:.2f} ms\n", report["same_reads_cpu_ms_per_batch"].get<double>());
   }
   if (flags.threads > 1) {
     fmt::print("  {:.2f} times one thread; random reads alone: {:.2f} times\n", report["scaling"].get<double>(),

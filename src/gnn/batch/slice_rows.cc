@@ -13,8 +13,6 @@ namespace hone::gnn {
 namespace {
 
 constexpr int64_t kLine = 64;
-// Bytes of rows asked for ahead of the copy: enough lines to cover a memory access, few enough to stay in the cache.
-constexpr int64_t kAheadBytes = 4096;
 // Gathered rows larger than this would push each other out of the cache before the consumer reads them.
 constexpr int64_t kStreamAbove = int64_t{16} << 20;
 
@@ -43,10 +41,10 @@ void EndStreaming() {}
 #endif
 
 template <void (*Copy)(const std::byte*, std::byte*, int64_t)>
-void Gather(const FeatureView& features, std::span<const NodeId> nodes, std::byte* out) {
+void Gather(const FeatureView& features, std::span<const NodeId> nodes, std::byte* out, int64_t ahead_bytes) {
   const int64_t stride = features.stride_bytes;
   const auto count = static_cast<int64_t>(nodes.size());
-  const int64_t ahead = std::max<int64_t>(kAheadBytes / stride, 2);
+  const int64_t ahead = std::max<int64_t>(ahead_bytes / stride, 1);
   for (int64_t i = 0; i < std::min(ahead, count); ++i) PrefetchRow(features.Row(nodes[static_cast<size_t>(i)]), stride);
   for (int64_t i = 0; i < count; ++i) {
     if (i + ahead < count) PrefetchRow(features.Row(nodes[static_cast<size_t>(i + ahead)]), stride);
@@ -56,14 +54,14 @@ void Gather(const FeatureView& features, std::span<const NodeId> nodes, std::byt
 
 }  // namespace
 
-void SliceRows(const FeatureView& features, std::span<const NodeId> nodes, std::byte* out, RowStores stores) {
+void SliceRows(const FeatureView& features, std::span<const NodeId> nodes, std::byte* out, const SliceTuning& tuning) {
   const int64_t bytes = static_cast<int64_t>(nodes.size()) * features.stride_bytes;
-  const bool wanted = stores == RowStores::kStreaming || (stores == RowStores::kAuto && bytes > kStreamAbove);
+  const bool wanted = tuning.stores == RowStores::kStreaming || (tuning.stores == RowStores::kAuto && bytes > kStreamAbove);
   if (wanted && CanStream()) {
-    Gather<CopyStreaming>(features, nodes, out);
+    Gather<CopyStreaming>(features, nodes, out, tuning.ahead_bytes);
     EndStreaming();
   } else {
-    Gather<CopyPlain>(features, nodes, out);
+    Gather<CopyPlain>(features, nodes, out, tuning.ahead_bytes);
   }
 }
 

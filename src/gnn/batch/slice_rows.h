@@ -16,12 +16,17 @@ namespace hone::gnn {
 // but the consumer then finds nothing in the cache.
 enum class RowStores : uint8_t { kAuto, kPlain, kStreaming };
 
+struct SliceTuning {
+  RowStores stores = RowStores::kAuto;
+  int64_t ahead_bytes = 4096;  // of rows that are asked for ahead of the copy
+};
+
 // Copies row nodes[i] of `features`, padding included, to out + i * features.stride_bytes.
 //   nodes  each in [0, features.num_rows)
 //   out    nodes.size() * stride_bytes, aligned to 64
-// Any thread. Figures behind the prefetch distance and kAuto: docs/sampling.md.
+// Any thread. Figures behind the defaults: docs/sampling.md.
 void SliceRows(const FeatureView& features, std::span<const NodeId> nodes, std::byte* out,
-               RowStores stores = RowStores::kAuto);
+               const SliceTuning& tuning = {});
 
 // out[i] = labels[nodes[i]]; kNoLabel everywhere when the graph has no labels.
 void SliceLabels(std::span<const int32_t> labels, std::span<const NodeId> nodes, std::span<int32_t> out);

@@ -25,7 +25,7 @@ TEST(SliceRows, CopiesWholeRowsEitherWay) {
       for (const RowStores stores : {RowStores::kPlain, RowStores::kStreaming, RowStores::kAuto}) {
         HugeBuffer out = std::move(HugeBuffer::Allocate(count * static_cast<size_t>(features.stride_bytes) + 64)).value();
         std::memset(out.data(), 0xee, out.bytes());
-        SliceRows(features, nodes, out.data(), stores);
+        SliceRows(features, nodes, out.data(), {.stores = stores});
         for (size_t i = 0; i < count; ++i) {
           ASSERT_EQ(std::memcmp(out.data() + static_cast<int64_t>(i) * features.stride_bytes, features.Row(nodes[i]),
                                 static_cast<size_t>(features.stride_bytes)), 0)
