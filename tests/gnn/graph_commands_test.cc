@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hone-gnn convert`, `generate` and `info` as a user types them: results, exit statuses, and the page about them.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "command.h"
+
+namespace hone::gnn {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class HoneGnnGraphs : public HoneGnn {
+ protected:
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = scratch_ / name;
+    EXPECT_TRUE(WriteFileAtomicallyUnflushed(path, text).ok());
+    return path;
+  }
+};
+
+TEST_F(HoneGnnGraphs, GeneratesWhatTheNameStandsFor) {
+  const std::string path = scratch_ / "a.hgraph";
+  const Outcome made = Run({"generate", "arxiv", path, "--nodes", "4000", "--seed", "4", "--json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_EQ(json::parse(made.out)["nodes"], 4000);
+  json stored = json::parse(Run({"info", path, "--verify", "--json"}).out);
+  json direct = json::parse(Run({"info", "synthetic:arxiv?nodes=4000&seed=4", "--json"}).out);
+  EXPECT_EQ(stored["verified"], true);
+  EXPECT_EQ(stored["provenance"]["source"], "synthetic:arxiv?seed=4&nodes=4000");
+  EXPECT_EQ(stored["sections"][0]["type"], "row_offsets");
+  EXPECT_EQ(stored["flags"]["symmetric"], true);
+  EXPECT_GT(stored["edge_homophily"], 0.2);
+  for (const char* key : {"graph", "provenance", "sections", "verified"}) {
+    stored.erase(key);
+    direct.erase(key);
+  }
+  EXPECT_EQ(stored, direct);
+}
+
+TEST_F(HoneGnnGraphs, ConvertsAndDescribes) {
+  // A 6-cycle, one direction of each edge.
+  const std::string source = Write("cycle.csv", "source,target\n0,1\n1,2\n2,3\n3,4\n4,5\n5,0\n");
+  const std::string path = scratch_ / "cycle.hgraph";
+  const Outcome made = Run({"convert", source, path, "--symmetrize", "--self-loops", "add"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("6 nodes, 18 edges (6 read from the edge list)"));
+  const Outcome told = Run({"info", path});
+  EXPECT_THAT(told.out, AllOf(HasSubstr("18 (slots; 6 self-loops)"), HasSubstr("symmetric, sorted, without parallel edges"),
+                              HasSubstr("components   1; the largest has 100.00 % of the nodes"), HasSubstr("features     none")));
+  EXPECT_EQ(told.err, "");
+  const json again = json::parse(Run({"convert", source, path, "--json"}).out);
+  EXPECT_EQ(again["flags"]["symmetric"], false);
+  EXPECT_EQ(again["edges"], 6);
+}
+
+TEST_F(HoneGnnGraphs, TellsBadInputApartFromAFailingMachine) {
+  const std::string edges = Write("g.txt", "0 1\n1 x\n");
+  std::string damaged = Write("damaged.hgraph", std::string(9000, 'x'));
+  const std::string out = scratch_ / "out.hgraph";
+  const struct {
+    std::vector<std::string> arguments;
+    int status;
+    std::string message;
+  } cases[] = {
+      {{"convert", edges, out}, 2, "line 2: '1 x' is no edge"},
+      {{"convert", scratch_ / "absent", out}, 2, "is not there"},
+      {{"convert", edges, out, "--dtype", "int8"}, 2, "use float32, float16 or bfloat16"},
+      {{"convert", edges, out, "--self-loops", "some"}, 2, "--self-loops"},
+      {{"convert", edges, out, "--split", "0.6,0.2"}, 2, "--split"},
+      {{"convert", edges}, 2, "out"},
+      {{"info", damaged}, 2, "is no graph container"},
+      {{"info", scratch_.path()}, 2, "hone-gnn convert"},
+      {{"info", "synthetic:reddit"}, 2, "SHAPE one of arxiv"},
+      {{"generate", "arxiv", out, "--scale", "0.1", "--nodes", "5"}, 2, "excludes"},
+      {{"generate", "arxiv", "/proc/no/such.hgraph", "--nodes", "50"}, 3, "/proc/no"},
+  };
+  for (const auto& c : cases) {
+    const Outcome outcome = Run(c.arguments);
+    EXPECT_EQ(outcome.status, c.status) << c.message << "\n" << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(c.message));
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST_F(HoneGnnGraphs, HasEveryOptionDescribed) {
+  const std::string document = ReadFile(HONE_SOURCE_DIR "/docs/graphs.md").value();
+  const std::regex option(R"(  (--[a-z-]+))");
+  for (const char* command : {"convert", "generate", "info"}) {
+    const std::string help = Run({command, "--help"}).out;
+    int options = 0;
+    for (std::sregex_iterator it(help.begin(), help.end(), option), end; it != end; ++it, ++options) {
+      EXPECT_THAT(document, HasSubstr("`" + (*it)[1].str())) << command;
+    }
+    EXPECT_GE(options, 4) << help;
+  }
+}
+
+}  // namespace
+}  // namespace hone::gnn
