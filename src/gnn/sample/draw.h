@@ -7,7 +7,7 @@
 //   (node, step, epoch, hop | block << 8 | retry << 24),    word s = lane s % 4 of block s / 4.
 // The word becomes an integer below n by Lemire's multiplication (2019): exact, because a word that falls into the
 // short interval is thrown away and the same slot asks again with the next retry. No draw depends on another row's.
-// hop is below kMaxHops; the byte 255 in its place belongs to the seed order (index_permutation.h), the others are free.
+// hop is below kMaxHops; the byte 255 in its place belongs to the seed order (index_permutation.h).
 // Any thread, host or device: constexpr throughout (nvcc: --expt-relaxed-constexpr).
 #pragma once
 
