@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/train_flags.h"
@@ -25,7 +26,7 @@ struct Flags {
   RunOptions run;
   std::string graph, resume, init;
   int epochs = 0;
-  bool json = false, quiet = false;
+  bool overwrite = false, json = false, quiet = false;
   std::vector<CLI::Option*> trajectory;
 };
 
@@ -189,6 +190,13 @@ Status Run(Flags& flags, int& exit_status) {
     if (!flags.init.empty()) return Status::InvalidArgument("--init and --resume cannot be given together");
   } else {
     HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
+    // A forgotten --resume must not cost a run of days.
+    if (!flags.run.checkpoint.empty() && FileExists(flags.run.checkpoint + "/last.safetensors") && !flags.overwrite) {
+      return Status::InvalidArgument(
+          fmt::format("'{}' holds the checkpoint of a run already: go on with it by --resume '{}', choose another folder, "
+                      "or say --overwrite",
+                      flags.run.checkpoint, flags.run.checkpoint));
+    }
   }
   OpenGraphOptions open;
   open.threads = flags.run.threads;
@@ -236,6 +244,7 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
       ->check(CLI::PositiveNumber);
   command->add_option("--checkpoint", flags->run.checkpoint,
                       "folder for last.safetensors (each epoch) and best.safetensors (best validation)");
+  command->add_flag("--overwrite", flags->overwrite, "begin anew in a folder that holds a run's checkpoint");
   command->add_option("--save-every", flags->run.save_every, "also write last.safetensors after so many steps")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--resume", flags->resume, "go on, to the bit, from a checkpoint file or folder");

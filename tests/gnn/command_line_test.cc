@@ -141,6 +141,7 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"train", kGraph, "--epochs", "0"}, 2, "--epochs"},
       {{"train", "no-such-file.graph"}, 2, "no-such-file.graph"},
       {{"train", kGraph, "--fanout", "4", "--checkpoint", scratch_ / "file/below"}, 3, "file/below"},
+      {{"train", kGraph, "--fanout", "4", "--checkpoint", run}, 2, "--overwrite"},
       {{"train", other, "--resume", run}, 2, "another graph"},
       {{"train", kGraph, "--resume", cut}, 2, "safetensors"},
       {{"train", kGraph, "--resume", scratch_ / "nowhere"}, 2, "nowhere"},
@@ -160,6 +161,7 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
     EXPECT_THAT(outcome.err, HasSubstr(c.message));
   }
   EXPECT_EQ(Run({"infer", other, run, "--other-graph"}).status, 0);
+  EXPECT_EQ(Train({"--epochs", "1", "--checkpoint", run, "--overwrite"}).status, 0);
 }
 
 TEST_F(HoneGnn, HasEveryOptionDescribed) {
