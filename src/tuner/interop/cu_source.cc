@@ -20,11 +20,30 @@ std::string Trim(string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n\\") - begin + 1));
 }
 
-constexpr std::array<string_view, 24> kDeviceHeaders{
-    "cuda_fp16.h", "cuda_bf16.h", "mma.h",    "cooperative_groups.h", "cuda_pipeline.h", "math.h",   "cmath",   "float.h",
-    "cfloat",      "limits.h",    "climits",  "limits",               "stdint.h",        "cstdint",  "cassert", "assert.h",
-    "type_traits", "cuda/barrier", "cuda/pipeline", "math_constants.h", "cooperative_groups/reduce.h", "stddef.h", "cstddef",
-    "cute/tensor.hpp"};
+constexpr std::array<string_view, 24> kDeviceHeaders{"cuda_fp16.h",
+                                                     "cuda_bf16.h",
+                                                     "mma.h",
+                                                     "cooperative_groups.h",
+                                                     "cuda_pipeline.h",
+                                                     "math.h",
+                                                     "cmath",
+                                                     "float.h",
+                                                     "cfloat",
+                                                     "limits.h",
+                                                     "climits",
+                                                     "limits",
+                                                     "stdint.h",
+                                                     "cstdint",
+                                                     "cassert",
+                                                     "assert.h",
+                                                     "type_traits",
+                                                     "cuda/barrier",
+                                                     "cuda/pipeline",
+                                                     "math_constants.h",
+                                                     "cooperative_groups/reduce.h",
+                                                     "stddef.h",
+                                                     "cstddef",
+                                                     "cute/tensor.hpp"};
 
 class Reader {
  public:
@@ -137,7 +156,8 @@ class Reader {
   }
 
   static bool HostOnly(string_view text) {
-    for (const string_view word : {"std::vector", "std::string", "torch::", "at::", "c10::", "std::cout", "cudaStream_t", "cudaError_t"}) {
+    for (const string_view word :
+         {"std::vector", "std::string", "torch::", "at::", "c10::", "std::cout", "cudaStream_t", "cudaError_t"}) {
       if (text.find(word) != string_view::npos) return true;
     }
     return false;
@@ -192,14 +212,18 @@ class Reader {
       }
       if (Is(i, "*")) star = i;
       if (Is(i, "const") && star < 0) p.to_const = true;
-      if (At(i).kind == TokenKind::kIdentifier && !Is(i, "const") && !Is(i, "__restrict__") && !Is(i, "__restrict") && !Is(i, "restrict")) name = i;
+      if (At(i).kind == TokenKind::kIdentifier && !Is(i, "const") && !Is(i, "__restrict__") && !Is(i, "__restrict") &&
+          !Is(i, "restrict"))
+        name = i;
     }
     if (name < 0) return p;
     p.name = std::string(At(name).text);
     p.pointer = star >= 0 || Is(name + 1, "[");
     for (int i = first; i < (star >= 0 ? star : name); ++i) {
       if (Is(i, "const") || Is(i, "volatile") || Is(i, "__grid_constant__") || Is(i, "&")) continue;
-      if (!p.type.empty() && At(i).kind == TokenKind::kIdentifier && (std::isalnum(static_cast<unsigned char>(p.type.back())) != 0 || p.type.back() == '_')) p.type += ' ';
+      if (!p.type.empty() && At(i).kind == TokenKind::kIdentifier &&
+          (std::isalnum(static_cast<unsigned char>(p.type.back())) != 0 || p.type.back() == '_'))
+        p.type += ' ';
       p.type += std::string(At(i).text);
     }
     return p;
@@ -281,7 +305,8 @@ class Reader {
     for (int i = f.body_open + 1; i < f.body_close; ++i) {
       if (At(i).kind != TokenKind::kIdentifier) continue;
       const std::string name(At(i).text);
-      const bool declared = i > f.body_open + 1 && (At(i - 1).kind == TokenKind::kIdentifier || Is(i - 1, ">")) && !Is(i - 1, "return") && !Is(i - 1, "else");
+      const bool declared = i > f.body_open + 1 && (At(i - 1).kind == TokenKind::kIdentifier || Is(i - 1, ">")) &&
+                            !Is(i - 1, "return") && !Is(i - 1, "else");
       if (Is(i + 1, "=")) {
         int end = i + 2, depth = 0;
         while (end < f.body_close && !Is(end, ";") && !(Is(end, ",") && depth == 0)) {
@@ -296,7 +321,8 @@ class Reader {
         }
       } else if (declared && Is(i - 1, "dim3") && (Is(i + 1, "(") || Is(i + 1, "{")) && At(i + 1).match > 0) {
         f.locals[name] = "dim3(" + Text(i + 2, At(i + 1).match) + ")";
-      } else if (i + 1 < f.body_close && At(i + 1).text.size() == 2 && At(i + 1).text[1] == '=' && string_view("+-*/%").find(At(i + 1).text[0]) != string_view::npos) {
+      } else if (i + 1 < f.body_close && At(i + 1).text.size() == 2 && At(i + 1).text[1] == '=' &&
+                 string_view("+-*/%").find(At(i + 1).text[0]) != string_view::npos) {
         f.changed.push_back(name);
       }
     }
@@ -313,7 +339,8 @@ class Reader {
         if (Is(close, "}")) open = At(close).match;
         if (open < 0) {  // if (c) statement; else …
           int k = before - 2;
-          while (k > f.body_open && !Is(k, ";") && !Is(k, "{") && !Is(k, "}")) k = At(k).match >= 0 && At(k).match < k ? At(k).match - 1 : k - 1;
+          while (k > f.body_open && !Is(k, ";") && !Is(k, "{") && !Is(k, "}"))
+            k = At(k).match >= 0 && At(k).match < k ? At(k).match - 1 : k - 1;
           ++k;
           const int chain = Is(k, "else") ? k++ : -1;
           if (Is(k, "if") && Is(k + 1, "(")) {
@@ -337,10 +364,11 @@ class Reader {
         if (Is(paren - 1, "if")) {
           launch.conditions.insert(launch.conditions.begin(), Text(paren + 1, before));
           if (Is(paren - 2, "else")) again_ = paren - 2;
-        } else if (Is(paren - 1, "for") || Is(paren - 1, "while") || Is(paren - 1, "switch") || Is(paren - 1, "]") || At(paren - 1).kind == TokenKind::kIdentifier) {
+        } else if (Is(paren - 1, "for") || Is(paren - 1, "while") || Is(paren - 1, "switch") || Is(paren - 1, "]") ||
+                   At(paren - 1).kind == TokenKind::kIdentifier) {
           launch.conditions_known = false;
         }
-      } else if (Is(before, "]") ) {
+      } else if (Is(before, "]")) {
         launch.conditions_known = false;  // a lambda, as dispatch macros take it
       }
     };
@@ -355,7 +383,9 @@ class Reader {
     };
     // Start of the statement.
     int start = i;
-    while (start - 1 > f.body_open && !Is(start - 1, ";") && !Is(start - 1, "{") && !Is(start - 1, "}") && !Is(start - 1, ")") && !Is(start - 1, "else")) --start;
+    while (start - 1 > f.body_open && !Is(start - 1, ";") && !Is(start - 1, "{") && !Is(start - 1, "}") &&
+           !Is(start - 1, ")") && !Is(start - 1, "else"))
+      --start;
     if (Is(start - 1, ")") || Is(start - 1, "else")) look_all(start - 1);
     for (int k = inner; k > f.body_open; --k) {
       if (At(k).match >= 0 && At(k).match < k) {
@@ -371,14 +401,16 @@ class Reader {
     for (int i = f.body_open + 1; i < f.body_close; ++i) {
       if (!Is(i, "<<") || !Is(i + 1, "<") || At(i).end != At(i + 1).begin) continue;
       int close = i + 2;
-      while (close + 3 < f.body_close && !(Is(close, ">") && Is(close + 1, ">") && Is(close + 2, ">") && Is(close + 3, "("))) {
+      while (close + 3 < f.body_close &&
+             !(Is(close, ">") && Is(close + 1, ">") && Is(close + 2, ">") && Is(close + 3, "("))) {
         if (At(close).match > close) close = At(close).match;
         ++close;
       }
       if (!Is(close + 3, "(") || At(close + 3).match < 0) continue;
       CuLaunch launch;
       launch.function = function;
-      launch.line = 1 + static_cast<int>(std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n'));
+      launch.line =
+          1 + static_cast<int>(std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n'));
       int name = i - 1;
       if (Is(name, ">")) {  // template arguments
         int depth = 0, open = name;
@@ -418,7 +450,8 @@ Result<std::unique_ptr<CuSource>> ReadCuSource(string_view text, string_view fil
   source->text = std::string(text);
   Reader(*source).Run();
   if (source->kernels.empty()) {
-    return Status::InvalidArgument(fmt::format("{}: no __global__ function is defined in it; name the file that holds the kernel", file));
+    return Status::InvalidArgument(
+        fmt::format("{}: no __global__ function is defined in it; name the file that holds the kernel", file));
   }
   return source;
 }
@@ -435,7 +468,8 @@ std::string DeviceCode(const CuSource& source, std::vector<std::string>* dropped
     return string_view(source.text).substr(source.token(item.first).begin, item.end - source.token(item.first).begin);
   };
   const auto device = [](const CuItem& i) {
-    return i.kind == CuItemKind::kKernel || i.kind == CuItemKind::kDevice || i.kind == CuItemKind::kType || i.kind == CuItemKind::kConstant;
+    return i.kind == CuItemKind::kKernel || i.kind == CuItemKind::kDevice || i.kind == CuItemKind::kType ||
+           i.kind == CuItemKind::kConstant;
   };
   for (const CuItem& item : source.items) {
     if (device(item)) use(text_of(item));

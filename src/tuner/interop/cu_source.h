@@ -23,9 +23,9 @@ enum class CuItemKind { kInclude, kDefine, kOtherDirective, kKernel, kDevice, kT
 
 struct CuItem {
   CuItemKind kind = CuItemKind::kHost;
-  int first = 0, last = 0;         // tokens [first, last]
-  size_t begin = 0, end = 0;       // bytes; begin includes the comments in front
-  std::string name;                // macro, constant or function
+  int first = 0, last = 0;    // tokens [first, last]
+  size_t begin = 0, end = 0;  // bytes; begin includes the comments in front
+  std::string name;           // macro, constant or function
 };
 
 struct CuTemplateParameter {
@@ -35,7 +35,7 @@ struct CuTemplateParameter {
 
 struct CuParameter {
   std::string name;
-  std::string type;      // "float", "T": without const, * and __restrict__
+  std::string type;  // "float", "T": without const, * and __restrict__
   bool pointer = false;
   bool to_const = false;
 };
@@ -59,13 +59,13 @@ struct CuFunction {
 };
 
 struct CuLaunch {
-  std::string kernel;                        // name, no template arguments
+  std::string kernel;  // name, no template arguments
   std::vector<std::string> template_args;
-  std::vector<std::string> configuration;    // grid, block, shared, stream
+  std::vector<std::string> configuration;  // grid, block, shared, stream
   std::vector<std::string> arguments;
-  int function = -1;                         // index into functions
-  std::vector<std::string> conditions;       // of the enclosing ifs, outermost first; "!(c)" in an else branch
-  bool conditions_known = true;              // false: inside a loop, a switch or a lambda
+  int function = -1;                    // index into functions
+  std::vector<std::string> conditions;  // of the enclosing ifs, outermost first; "!(c)" in an else branch
+  bool conditions_known = true;         // false: inside a loop, a switch or a lambda
   int line = 0;
 };
 

@@ -20,9 +20,9 @@ namespace {
 
 // Names that the generated struct uses itself.
 const std::vector<std::string> kTaken = {
-    "Int",   "Launch", "min",   "max",    "ceil_div", "round_up", "Log2",      "Holds",     "Checked", "Divides",
-    "error", "launch", "args",  "stream", "workspace", "Winner",  "Seed",      "UseSeed",   "ok",      "sm_count",
-    "cc",    "hone",   "Valid", "Call",   "launched", "AlignmentOf", "Offset", "TensorMap", "bytes",   "memset"};
+    "Int",   "Launch", "min",   "max",    "ceil_div",  "round_up",    "Log2",   "Holds",     "Checked", "Divides",
+    "error", "launch", "args",  "stream", "workspace", "Winner",      "Seed",   "UseSeed",   "ok",      "sm_count",
+    "cc",    "hone",   "Valid", "Call",   "launched",  "AlignmentOf", "Offset", "TensorMap", "bytes",   "memset"};
 
 std::string Multiline(std::string_view text, std::string_view prefix) {
   std::string out;
@@ -66,8 +66,9 @@ class PlanWriter {
       if (!t.alias.empty()) names_[t.name] = names_.at(t.alias);
     }
     names_["sm_count"] = "Int(DeviceAttribute(cudaDevAttrMultiProcessorCount))";
-    names_["cc"] = "Int(DeviceAttribute(cudaDevAttrComputeCapabilityMajor) * 10 + "
-                   "DeviceAttribute(cudaDevAttrComputeCapabilityMinor))";
+    names_["cc"] =
+        "Int(DeviceAttribute(cudaDevAttrComputeCapabilityMajor) * 10 + "
+        "DeviceAttribute(cudaDevAttrComputeCapabilityMinor))";
     names_["l2_bytes"] = "Int(DeviceAttribute(cudaDevAttrL2CacheSize))";
     names_["smem_optin"] = "Int(DeviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))";
   }
@@ -78,8 +79,8 @@ class PlanWriter {
     int number = 0;
     for (const CompileUnit& unit : CompileUnits(candidate_, binding_)) {
       const std::string space = fmt::format("{}_{}", prefix_, number++);
-      out += fmt::format("\n// {}{}{}\n", candidate_.name, unit.binding.empty() ? "" : " with ",
-                         BindingKey(unit.binding));
+      out +=
+          fmt::format("\n// {}{}{}\n", candidate_.name, unit.binding.empty() ? "" : " with ", BindingKey(unit.binding));
       for (const auto& [name, value] : unit.binding) {
         out += value < 0 ? fmt::format("#define HONE_TUNE_{} ({})\n", name, value)
                          : fmt::format("#define HONE_TUNE_{} {}\n", name, value);
@@ -112,7 +113,8 @@ class PlanWriter {
     const std::string title = prefix_ == "winner" ? "Winner" : "Seed";
     std::string out;
     if (HasWorkspaces()) {
-      out += fmt::format("  // Bytes of workspace; -1: the shape's arithmetic overflows.\n  long long {}Bytes() {{\n", title);
+      out += fmt::format("  // Bytes of workspace; -1: the shape's arithmetic overflows.\n  long long {}Bytes() {{\n",
+                         title);
       HONE_ASSIGN_OR_RETURN(const std::string sizes, WorkspaceSizes());
       out += sizes + "    return ok ? workspace_end.value : -1;\n  }\n";
     }
@@ -231,11 +233,21 @@ class PlanWriter {
   Result<std::string> TensorMapText(size_t index) {
     const TensorMapSpec& map = plan_.tensor_maps[index];
     const Binding binding = EffectiveBinding(plan_, binding_, PlanEntry{});
-    static const std::map<std::string, std::string> kTypes = {
-        {"float64", "FLOAT64"},   {"float32", "FLOAT32"},   {"float32_ftz", "FLOAT32_FTZ"}, {"tfloat32", "TFLOAT32"},
-        {"tfloat32_ftz", "TFLOAT32_FTZ"}, {"float16", "FLOAT16"}, {"bfloat16", "BFLOAT16"}, {"int64", "INT64"},
-        {"uint64", "UINT64"},     {"int32", "INT32"},       {"uint32", "UINT32"},           {"int16", "UINT16"},
-        {"uint16", "UINT16"},     {"int8", "UINT8"},        {"uint8", "UINT8"}};
+    static const std::map<std::string, std::string> kTypes = {{"float64", "FLOAT64"},
+                                                              {"float32", "FLOAT32"},
+                                                              {"float32_ftz", "FLOAT32_FTZ"},
+                                                              {"tfloat32", "TFLOAT32"},
+                                                              {"tfloat32_ftz", "TFLOAT32_FTZ"},
+                                                              {"float16", "FLOAT16"},
+                                                              {"bfloat16", "BFLOAT16"},
+                                                              {"int64", "INT64"},
+                                                              {"uint64", "UINT64"},
+                                                              {"int32", "INT32"},
+                                                              {"uint32", "UINT32"},
+                                                              {"int16", "UINT16"},
+                                                              {"uint16", "UINT16"},
+                                                              {"int8", "UINT8"},
+                                                              {"uint8", "UINT8"}};
     const std::string dtype =
         map.dtype.empty() ? std::string(DTypeName(task_.FindTensor(map.tensor)->dtype)) : map.dtype;
     const auto fields = [&](const std::vector<Expression>& list, size_t missing) -> Result<std::string> {
@@ -254,7 +266,8 @@ class PlanWriter {
     return fmt::format(
         "    CUtensorMap m{0};  // {1}\n"
         "    error = TensorMap{{CU_TENSOR_MAP_DATA_TYPE_{2}, {3}, {{{4}}}, {{{5}}}, {{{6}}}, {{{7}}},\n"
-        "                      CU_TENSOR_MAP_INTERLEAVE_{8}, CU_TENSOR_MAP_SWIZZLE_{9}, CU_TENSOR_MAP_L2_PROMOTION_{10},\n"
+        "                      CU_TENSOR_MAP_INTERLEAVE_{8}, CU_TENSOR_MAP_SWIZZLE_{9}, "
+        "CU_TENSOR_MAP_L2_PROMOTION_{10},\n"
         "                      CU_TENSOR_MAP_FLOAT_OOB_FILL_{11}}}.Encode({12}, &m{0});\n"
         "    if (error != cudaSuccess) return error;\n",
         index, map.name, kTypes.at(dtype), map.dims.size(), dims, strides, box, steps,
@@ -332,7 +345,8 @@ class PlanWriter {
       case ArgumentKind::kScalar: {
         const std::string& name = names_.at(argument.name);
         if (argument.type == "f64") return fmt::format("      double a{} = static_cast<double>({});\n", i, name);
-        if (argument.type == "f16") return fmt::format("      __half a{} = __float2half_rn(static_cast<float>({}));\n", i, name);
+        if (argument.type == "f16")
+          return fmt::format("      __half a{} = __float2half_rn(static_cast<float>({}));\n", i, name);
         if (argument.type == "bf16")
           return fmt::format("      __nv_bfloat16 a{} = __float2bfloat16_rn(static_cast<float>({}));\n", i, name);
         return fmt::format("      float a{} = static_cast<float>({});\n", i, name);
@@ -341,7 +355,8 @@ class PlanWriter {
         for (size_t m = 0; m < plan_.tensor_maps.size(); ++m) {
           if (plan_.tensor_maps[m].name == argument.name) return fmt::format("      CUtensorMap& a{} = m{};\n", i, m);
         }
-        return Status::InvalidArgument(fmt::format("{}:{}: no tensor map '{}'", candidate_.name, entry.line, argument.name));
+        return Status::InvalidArgument(
+            fmt::format("{}:{}: no tensor map '{}'", candidate_.name, entry.line, argument.name));
       }
       case ArgumentKind::kStruct: {
         ResolvedArgument sizes;
@@ -353,7 +368,8 @@ class PlanWriter {
         for (size_t f = 0; f < argument.fields.size(); ++f) {
           const std::string field = fmt::format("{}_{}", i, f);
           HONE_ASSIGN_OR_RETURN(std::string text, FieldText(entry, binding, argument.fields[f], field, occupancy));
-          out += text + fmt::format("      memcpy(a{0} + {1}, &a{2}, sizeof a{2});\n", i, layout.field_offsets[f], field);
+          out +=
+              text + fmt::format("      memcpy(a{0} + {1}, &a{2}, sizeof a{2});\n", i, layout.field_offsets[f], field);
         }
         return out;
       }
@@ -368,8 +384,8 @@ class PlanWriter {
   Result<std::string> FieldText(const PlanEntry& entry, const Binding& binding, const Argument& field,
                                 const std::string& name, const std::string& occupancy) {
     if (field.kind == ArgumentKind::kStruct || field.kind == ArgumentKind::kTensorMap) {
-      return Status::InvalidArgument(fmt::format("{}:{}: a struct within a struct cannot be written out",
-                                                 candidate_.name, entry.line));
+      return Status::InvalidArgument(
+          fmt::format("{}:{}: a struct within a struct cannot be written out", candidate_.name, entry.line));
     }
     HONE_ASSIGN_OR_RETURN(std::string text, ArgumentText(entry, binding, field, 0, occupancy));
     const size_t at = text.find(" a0 =");
@@ -391,8 +407,8 @@ class PlanWriter {
 
   Result<std::string> LaunchText(const PlanEntry& entry, const Binding& binding, bool dependent) {
     const std::string kernel = kernels_.at({BindingKey(binding), SubstituteTunables(entry.kernel, binding)});
-    std::string out = fmt::format("      Launch launch;\n      launch.kernel = hone_kernels_{}::{};\n",
-                                  task_.name, kernel);
+    std::string out =
+        fmt::format("      Launch launch;\n      launch.kernel = hone_kernels_{}::{};\n", task_.name, kernel);
     const auto extents = [&](const char* field, const std::vector<Expression>& list,
                              const std::string& occupancy) -> Result<std::string> {
       std::string text;
@@ -411,23 +427,28 @@ class PlanWriter {
       HONE_ASSIGN_OR_RETURN(const std::string shared, Text(*entry.shared, binding, entry.line));
       out += fmt::format("      launch.shared = {};\n", shared);
     }
-    if (!entry.cluster.empty()) out += "      launch.cluster[0] = launch.cluster[1] = launch.cluster[2] = 1;\n" + cluster;
+    if (!entry.cluster.empty())
+      out += "      launch.cluster[0] = launch.cluster[1] = launch.cluster[2] = 1;\n" + cluster;
     if (entry.cooperative) out += "      launch.cooperative = true;\n";
     if (entry.programmatic_dependent_launch) out += "      launch.dependent = launched;\n";
     // An empty grid means that there is nothing to do; what else the plan computes need not make sense then.
     out += "      const bool shape_is_sound = ok;\n" + grid;
-    out += "      if (launch.Empty()) ok = shape_is_sound;\n      if (!ok) return cudaErrorInvalidValue;\n"
-           "      if (!launch.Empty()) {\n";
+    out +=
+        "      if (launch.Empty()) ok = shape_is_sound;\n      if (!ok) return cudaErrorInvalidValue;\n"
+        "      if (!launch.Empty()) {\n";
     std::string arguments, list;
     for (size_t i = 0; i < entry.args.size(); ++i) {
-      HONE_ASSIGN_OR_RETURN(const std::string one, ArgumentText(entry, binding, entry.args[i], i, "launch.Occupancy()"));
+      HONE_ASSIGN_OR_RETURN(const std::string one,
+                            ArgumentText(entry, binding, entry.args[i], i, "launch.Occupancy()"));
       arguments += one;
-      list += fmt::format("{}const_cast<void*>(static_cast<const void*>(&a{}))", list.empty() ? "" : ",\n                      ", i);
+      list += fmt::format("{}const_cast<void*>(static_cast<const void*>(&a{}))",
+                          list.empty() ? "" : ",\n                      ", i);
     }
     out += Multiline(arguments, "  ");
     out += fmt::format("        void* args[] = {{{}}};\n", list.empty() ? "nullptr" : list);
-    out += "        if (!ok) return cudaErrorInvalidValue;\n        error = launch.Run(args, stream);\n"
-           "        if (error != cudaSuccess) return error;\n";
+    out +=
+        "        if (!ok) return cudaErrorInvalidValue;\n        error = launch.Run(args, stream);\n"
+        "        if (error != cudaSuccess) return error;\n";
     if (dependent) out += "        launched = true;\n";
     return out + "      }\n";
   }
@@ -437,14 +458,15 @@ class PlanWriter {
   const Candidate& candidate_;
   const Binding& binding_;
   const std::string prefix_;
-  std::map<std::string, std::string> names_;                             // of the plan -> C++
+  std::map<std::string, std::string> names_;                            // of the plan -> C++
   std::map<std::pair<std::string, std::string>, std::string> kernels_;  // binding key, name -> address
 };
 
 std::string Preamble(const KernelPackage& package, const HeaderSignature& signature) {
   const Task& task = package.task;
   std::string out = fmt::format(
-      "// {}: {}\n//\n// Written by `hone apply` from node {} of run {}; the kernels below carry their authors' own licence "
+      "// {}: {}\n//\n// Written by `hone apply` from node {} of run {}; the kernels below carry their authors' own "
+      "licence "
       "lines.\n//\n",
       task.name, task.summary, package.node, package.run);
   out += fmt::format("// Device of the run: {}.{}\n", package.device,
@@ -483,8 +505,9 @@ std::string Preamble(const KernelPackage& package, const HeaderSignature& signat
     out += fmt::format("//   {:<12} {}; the run used {}\n", p.name, p.type, task.FindScalar(p.plan)->value);
   }
   for (const auto& [name, text] : task.dims) out += fmt::format("//   {:<12} {}\n", name, text);
-  out += "// Enqueues on `stream` and returns at once. cudaErrorInvalidValue for a negative size or a null tensor,\n"
-         "// cudaErrorMisalignedAddress for a pointer that is not aligned as above, else what the launch says.\n";
+  out +=
+      "// Enqueues on `stream` and returns at once. cudaErrorInvalidValue for a negative size or a null tensor,\n"
+      "// cudaErrorMisalignedAddress for a pointer that is not aligned as above, else what the launch says.\n";
   return out;
 }
 
@@ -492,16 +515,26 @@ std::string Preamble(const KernelPackage& package, const HeaderSignature& signat
 
 std::string_view HostElementType(DType dtype) {
   switch (dtype) {
-    case DType::kFloat64: return "double";
-    case DType::kFloat32: return "float";
-    case DType::kFloat16: return "__half";
-    case DType::kBFloat16: return "__nv_bfloat16";
-    case DType::kInt64: return "int64_t";
-    case DType::kInt32: return "int32_t";
-    case DType::kUInt32: return "uint32_t";
-    case DType::kInt16: return "int16_t";
-    case DType::kInt8: return "int8_t";
-    case DType::kUInt8: return "uint8_t";
+    case DType::kFloat64:
+      return "double";
+    case DType::kFloat32:
+      return "float";
+    case DType::kFloat16:
+      return "__half";
+    case DType::kBFloat16:
+      return "__nv_bfloat16";
+    case DType::kInt64:
+      return "int64_t";
+    case DType::kInt32:
+      return "int32_t";
+    case DType::kUInt32:
+      return "uint32_t";
+    case DType::kInt16:
+      return "int16_t";
+    case DType::kInt8:
+      return "int8_t";
+    case DType::kUInt8:
+      return "uint8_t";
   }
   return "void";
 }
@@ -515,11 +548,13 @@ HeaderSignature SignatureOf(const Task& task) {
   }
   for (const TensorSpec& t : task.tensors) {
     if (!t.alias.empty()) continue;
-    signature.tensors.push_back({HostIdentifier(t.name, kTaken), t.name,
-                                 fmt::format("{}{}*", written.count(t.name) != 0 ? "" : "const ", HostElementType(t.dtype))});
+    signature.tensors.push_back(
+        {HostIdentifier(t.name, kTaken), t.name,
+         fmt::format("{}{}*", written.count(t.name) != 0 ? "" : "const ", HostElementType(t.dtype))});
   }
   for (const ScalarSpec& s : task.scalars) {
-    signature.scalars.push_back({HostIdentifier(s.name, kTaken), s.name, s.dtype == DType::kFloat64 ? "double" : "float"});
+    signature.scalars.push_back(
+        {HostIdentifier(s.name, kTaken), s.name, s.dtype == DType::kFloat64 ? "double" : "float"});
   }
   for (const auto& [name, text] : task.dims) signature.dims.push_back({HostIdentifier(name, kTaken), name, "int64_t"});
   return signature;
@@ -530,7 +565,8 @@ std::vector<std::string> PackageOptions(const KernelPackage& package) {
   for (const std::string& option : package.seed.plan.compiler_options) {
     // Where both name one option, the winner's holds.
     const std::string key = option.substr(0, option.find('='));
-    const bool known = std::any_of(options.begin(), options.end(), [&](const std::string& o) { return o.starts_with(key); });
+    const bool known =
+        std::any_of(options.begin(), options.end(), [&](const std::string& o) { return o.starts_with(key); });
     if (!known && key != "--use_fast_math") options.push_back(option);
   }
   return options;
@@ -555,8 +591,8 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
   };
   for (const Candidate* candidate : {&package.winner, &package.seed}) {
     if (candidate->plan.include_set == "full") {
-      for (const char* name : {"<mma.h>", "<cooperative_groups.h>", "<cooperative_groups/reduce.h>", "<cuda_pipeline.h>",
-                               "<cuda/pipeline>", "<cuda/barrier>"})
+      for (const char* name : {"<mma.h>", "<cooperative_groups.h>", "<cooperative_groups/reduce.h>",
+                               "<cuda_pipeline.h>", "<cuda/pipeline>", "<cuda/barrier>"})
         include(name);
     } else if (candidate->plan.include_set == "cute") {
       for (const char* name : {"<cute/tensor.hpp>", "<cute/atom/mma_atom.hpp>", "<cute/atom/copy_atom.hpp>",
@@ -593,10 +629,12 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
     members += fmt::format("  Int {};\n", p.name);
     parameters += fmt::format("int64_t {}, ", p.name);
   }
-  out += "\nstruct Call {\n" + members + "  cudaStream_t stream;\n  bool ok = true;  // false once a shape's arithmetic overflows\n\n";
-  out += "  template <typename T>\n  T Fit(Int value) {\n    const T fitted = static_cast<T>(value.value);\n"
-         "    if (static_cast<long long>(fitted) != value.value || (value.value < 0) != (fitted < T(0))) ok = false;\n"
-         "    return fitted;\n  }\n\n";
+  out += "\nstruct Call {\n" + members +
+         "  cudaStream_t stream;\n  bool ok = true;  // false once a shape's arithmetic overflows\n\n";
+  out +=
+      "  template <typename T>\n  T Fit(Int value) {\n    const T fitted = static_cast<T>(value.value);\n"
+      "    if (static_cast<long long>(fitted) != value.value || (value.value < 0) != (fitted < T(0))) ok = false;\n"
+      "    return fitted;\n  }\n\n";
   // Validation.
   out += "  cudaError_t Valid() {\n";
   std::string negative;
@@ -650,21 +688,25 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
   body.replace(body.find("Call call"), 4, call_type);
   body += "  cudaError_t error = call.Valid();\n  if (error != cudaSuccess) return error;\n";
   if (!workspaces) {
-    out += fmt::format("[[maybe_unused]] static cudaError_t {}({}cudaStream_t stream) {{\n{}  return call.UseSeed() ? "
-                       "call.Seed() : call.Winner();\n}}\n",
-                       signature.function, parameters, body);
+    out += fmt::format(
+        "[[maybe_unused]] static cudaError_t {}({}cudaStream_t stream) {{\n{}  return call.UseSeed() ? "
+        "call.Seed() : call.Winner();\n}}\n",
+        signature.function, parameters, body);
   } else {
     const std::string winner_bytes = winner.HasWorkspaces() ? "call.WinnerBytes()" : "0LL";
     const std::string seed_bytes = seed.HasWorkspaces() ? "call.SeedBytes()" : "0LL";
-    const std::string run = fmt::format("call.UseSeed() ? call.Seed({}) : call.Winner({})",
-                                        seed.HasWorkspaces() ? "workspace" : "", winner.HasWorkspaces() ? "workspace" : "");
+    const std::string run =
+        fmt::format("call.UseSeed() ? call.Seed({}) : call.Winner({})", seed.HasWorkspaces() ? "workspace" : "",
+                    winner.HasWorkspaces() ? "workspace" : "");
     // Bytes first: a caller may own the memory.
     out += fmt::format(
-        "// Bytes of device memory, aligned to 256, that one call needs beside its tensors. Calls that may overlap need\n"
+        "// Bytes of device memory, aligned to 256, that one call needs beside its tensors. Calls that may overlap "
+        "need\n"
         "// memory of their own. cudaErrorInvalidValue when there are no such tensors.\n"
         "[[maybe_unused]] static cudaError_t {0}_workspace({1}cudaStream_t stream, size_t* bytes) {{\n{2}"
         "  const long long needed = call.UseSeed() ? {3} : {4};\n"
-        "  if (needed < 0) return cudaErrorInvalidValue;\n  *bytes = static_cast<size_t>(needed);\n  return cudaSuccess;\n}}\n\n",
+        "  if (needed < 0) return cudaErrorInvalidValue;\n  *bytes = static_cast<size_t>(needed);\n  return "
+        "cudaSuccess;\n}}\n\n",
         signature.function, parameters, body, seed_bytes, winner_bytes);
     out += fmt::format(
         "// With memory of the caller's, at least as much as {0}_workspace says; its content does not matter.\n"

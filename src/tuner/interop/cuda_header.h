@@ -26,9 +26,9 @@ std::string CudaHeaderName(const KernelPackage& package);
 
 // How the generated function calls things; the PyTorch binding calls them the same way.
 struct HeaderParameter {
-  std::string name;   // C++ name
-  std::string plan;   // the task's name for it
-  std::string type;   // "const __half*", "int64_t", "float"
+  std::string name;  // C++ name
+  std::string plan;  // the task's name for it
+  std::string type;  // "const __half*", "int64_t", "float"
 };
 struct HeaderSignature {
   std::string function;                  // "silu_and_mul"

@@ -28,52 +28,54 @@ using namespace hone::testing;
 constexpr char kProgram[] = R"cpp(
 #include "hone_scale_add.cuh"
 #include <cmath>
-namespace k = hone_kernels_scale_add;
-bool LinkedTwice(int rows);
-int main(int argc, char** argv) {
-  RunKernel("winner scale<4>", k::winner_0::HoneKernel0(), &k::winner_0::scale<4>);
-  RunKernel("winner inner::add_bias", k::winner_0::HoneKernel1(), &k::winner_0::inner::add_bias);
-  RunKernel("winner scale<(2 / 2)>", k::winner_1::HoneKernel0(), &k::winner_1::scale<1>);
-  RunKernel("seed scale_add", k::seed_0::HoneKernel0(), &k::seed_0::scale_add);
-  for (int a = 1; a + 1 < argc; a += 2) {
-    const long long rows = atoll(argv[a]), d = atoll(argv[a + 1]), n = rows * d;
-    const bool real = rows >= 0 && d >= 0 && rows < 10000 && d < 10000;
-    float* memory = static_cast<float*>(aligned_alloc(256, 4 * (2 * (real ? n : 0) + 2 * 10000 + 512) / 256 * 256));
-    float *bias = memory, *x = memory + 10048, *out = x + (real ? (n + 63) / 64 * 64 : 0);
-    for (long long i = 0; real && i < n; ++i) x[i] = i % 17;
-    for (long long i = 0; real && i < d; ++i) bias[i] = i % 5;
-    fake_launches().clear();
-    size_t bytes = 1;
-    const cudaError_t sized = hone::scale_add_workspace(x, bias, out, 3.0f, rows, d, nullptr, &bytes);
-    const cudaError_t error = hone::scale_add(x, bias, out, 3.0f, rows, d, nullptr);
-    bool right = error == cudaSuccess;
-    for (long long i = 0; right && i < n; ++i) right = out[i] == 3.0f * (i % 17) + (i % d) % 5;
-    printf("%lld %lld: error %d %d %s\n", rows, d, int(sized), int(error), right ? "right" : "wrong");
-    for (const std::string& line : fake_launches()) printf("  %s\n", line.c_str());
-    // The same again in memory of the caller's.
-    if (real && sized == cudaSuccess) {
-      void* workspace = aligned_alloc(256, (bytes + 511) / 256 * 256);
-      for (long long i = 0; i < n; ++i) out[i] = -1;
-      bool again = hone::scale_add(x, bias, out, 3.0f, rows, d, workspace, nullptr) == cudaSuccess;
-      for (long long i = 0; again && i < n; ++i) again = out[i] == 3.0f * (i % 17) + (i % d) % 5;
-      if (!again) printf("  WRONG with the caller's workspace\n");
-      free(workspace);
+  namespace k = hone_kernels_scale_add;
+  bool LinkedTwice(int rows);
+  int main(int argc, char** argv) {
+    RunKernel("winner scale<4>", k::winner_0::HoneKernel0(), &k::winner_0::scale<4>);
+    RunKernel("winner inner::add_bias", k::winner_0::HoneKernel1(), &k::winner_0::inner::add_bias);
+    RunKernel("winner scale<(2 / 2)>", k::winner_1::HoneKernel0(), &k::winner_1::scale<1>);
+    RunKernel("seed scale_add", k::seed_0::HoneKernel0(), &k::seed_0::scale_add);
+    for (int a = 1; a + 1 < argc; a += 2) {
+      const long long rows = atoll(argv[a]), d = atoll(argv[a + 1]), n = rows * d;
+      const bool real = rows >= 0 && d >= 0 && rows < 10000 && d < 10000;
+      float* memory = static_cast<float*>(aligned_alloc(256, 4 * (2 * (real ? n : 0) + 2 * 10000 + 512) / 256 * 256));
+      float *bias = memory, *x = memory + 10048, *out = x + (real ? (n + 63) / 64 * 64 : 0);
+      for (long long i = 0; real && i < n; ++i) x[i] = i % 17;
+      for (long long i = 0; real && i < d; ++i) bias[i] = i % 5;
+      fake_launches().clear();
+      size_t bytes = 1;
+      const cudaError_t sized = hone::scale_add_workspace(x, bias, out, 3.0f, rows, d, nullptr, &bytes);
+      const cudaError_t error = hone::scale_add(x, bias, out, 3.0f, rows, d, nullptr);
+      bool right = error == cudaSuccess;
+      for (long long i = 0; right && i < n; ++i) right = out[i] == 3.0f * (i % 17) + (i % d) % 5;
+      printf("%lld %lld: error %d %d %s\n", rows, d, int(sized), int(error), right ? "right" : "wrong");
+      for (const std::string& line : fake_launches()) printf("  %s\n", line.c_str());
+      // The same again in memory of the caller's.
+      if (real && sized == cudaSuccess) {
+        void* workspace = aligned_alloc(256, (bytes + 511) / 256 * 256);
+        for (long long i = 0; i < n; ++i) out[i] = -1;
+        bool again = hone::scale_add(x, bias, out, 3.0f, rows, d, workspace, nullptr) == cudaSuccess;
+        for (long long i = 0; again && i < n; ++i) again = out[i] == 3.0f * (i % 17) + (i % d) % 5;
+        if (!again) printf("  WRONG with the caller's workspace\n");
+        free(workspace);
+      }
+      free(memory);
     }
-    free(memory);
+    alignas(256) static float tensors[3][64];
+    printf("null %d\n", int(hone::scale_add(nullptr, tensors[1], tensors[2], 1, 2, 8, nullptr)));
+    printf("misaligned %d\n", int(hone::scale_add(tensors[0] + 1, tensors[1], tensors[2], 1, 2, 8, nullptr)));
+    fake_attributes[cudaDevAttrComputeCapabilityMajor] = 8;
+    fake_launches().clear();
+    hone::scale_add(tensors[0], tensors[1], tensors[2], 1, 1, 64, nullptr);
+    printf("older device: %s\n", fake_launches()[0].c_str());
+    return LinkedTwice(1) ? 0 : 1;
   }
-  alignas(256) static float tensors[3][64];
-  printf("null %d\n", int(hone::scale_add(nullptr, tensors[1], tensors[2], 1, 2, 8, nullptr)));
-  printf("misaligned %d\n", int(hone::scale_add(tensors[0] + 1, tensors[1], tensors[2], 1, 2, 8, nullptr)));
-  fake_attributes[cudaDevAttrComputeCapabilityMajor] = 8;
-  fake_launches().clear();
-  hone::scale_add(tensors[0], tensors[1], tensors[2], 1, 1, 64, nullptr);
-  printf("older device: %s\n", fake_launches()[0].c_str());
-  return LinkedTwice(1) ? 0 : 1;
-}
 )cpp";
 constexpr char kSecondFile[] = R"cpp(
 #include "hone_scale_add.cuh"
-bool LinkedTwice(int rows) { return hone::scale_add(nullptr, nullptr, nullptr, 1, rows, 0, nullptr) == cudaSuccess; }
+  bool LinkedTwice(int rows) {
+    return hone::scale_add(nullptr, nullptr, nullptr, 1, rows, 0, nullptr) == cudaSuccess;
+  }
 )cpp";
 
 // What the evaluator's resolver launches, in the words of the stand-in.
@@ -93,8 +95,8 @@ std::string Expected(const KernelPackage& package, const Dims& dims, bool seed) 
       continue;
     }
     if (s.shared_bytes > 48 * 1024) text += fmt::format("  attribute {}\n", s.shared_bytes);
-    text += fmt::format("  {} {} grid {} {} {} block {} {} {} shared {}{}\n", seed ? "seed" : "winner", s.kernel, s.grid[0],
-                        s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], s.shared_bytes,
+    text += fmt::format("  {} {} grid {} {} {} block {} {} {} shared {}{}\n", seed ? "seed" : "winner", s.kernel,
+                        s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], s.shared_bytes,
                         s.programmatic_dependent_launch ? " dependent" : "");
   }
   return text;
@@ -107,8 +109,8 @@ TEST(CudaHeader, LaunchesWhatTheEvaluatorWould) {
   Write(directory / "main.cu", kProgram);
   Write(directory / "second.cu", kSecondFile);
   ASSERT_EQ(CompileForHost(directory.path(), {"main.cu", "second.cu"}, "program"), "");
-  const std::vector<std::pair<int64_t, int64_t>> shapes = {{64, 1024}, {2, 8},   {3, 5},  {33, 37},  {1, 1025}, {1, 1024},
-                                                           {0, 7},     {7, 0},   {50, 84}, {2000, 3}, {1, 9000}};
+  const std::vector<std::pair<int64_t, int64_t>> shapes = {
+      {64, 1024}, {2, 8}, {3, 5}, {33, 37}, {1, 1025}, {1, 1024}, {0, 7}, {7, 0}, {50, 84}, {2000, 3}, {1, 9000}};
   std::vector<std::string> argv = {directory / "program"};
   std::string expected;
   for (const auto& [rows, d] : shapes) {
@@ -162,7 +164,8 @@ TEST(HostExpression, ReplacesNamesAndNothingElse) {
   };
   EXPECT_EQ(HostExpression("ceil_div(int * 2, 8) > sm_count ? 1 : 0", names).value(),
             "ceil_div(int_ * 2, 8) > Int(Sms()) ? 1 : 0");
-  EXPECT_EQ(HostExpression("occupancy(k<4, A<1>>) + stride(x, 1)", names).value(), "<occupancy|k<4, A<1>>> + <stride|x|1>");
+  EXPECT_EQ(HostExpression("occupancy(k<4, A<1>>) + stride(x, 1)", names).value(),
+            "<occupancy|k<4, A<1>>> + <stride|x|1>");
   EXPECT_EQ(HostExpression("100000 * 100000", names).value(), "100000LL * 100000LL");
   EXPECT_FALSE(HostExpression("align(x)", {}).ok());
   EXPECT_EQ(HostIdentifier("float"), "float_");
@@ -171,11 +174,24 @@ TEST(HostExpression, ReplacesNamesAndNothingElse) {
 
 // The generated arithmetic and the evaluator's agree, in values and in refusals.
 TEST(HostExpression, MeansWhatTheEvaluatorMeans) {
-  const std::vector<std::string> texts = {
-      "a + b * 2 - 7", "a / b", "a % b", "ceil_div(a, b)", "round_up(a, 8)", "min(a, b, 5, 3)", "max(a, b, -9)",
-      "log2(a)", "a > b ? a - b : b - a", "a != 0 && b / a > 2", "a == 0 || b % a == 1", "!(a < b) + 3", "-a - -b",
-      "a * b * 4611686018427387904", "(a > 3) + (b > 3) * 2", "a * 70000 * 70000", "a >= b ? b > 2 && a > 2 : 7",
-      "9223372036854775807 + a"};
+  const std::vector<std::string> texts = {"a + b * 2 - 7",
+                                          "a / b",
+                                          "a % b",
+                                          "ceil_div(a, b)",
+                                          "round_up(a, 8)",
+                                          "min(a, b, 5, 3)",
+                                          "max(a, b, -9)",
+                                          "log2(a)",
+                                          "a > b ? a - b : b - a",
+                                          "a != 0 && b / a > 2",
+                                          "a == 0 || b % a == 1",
+                                          "!(a < b) + 3",
+                                          "-a - -b",
+                                          "a * b * 4611686018427387904",
+                                          "(a > 3) + (b > 3) * 2",
+                                          "a * 70000 * 70000",
+                                          "a >= b ? b > 2 && a > 2 : 7",
+                                          "9223372036854775807 + a"};
   const std::vector<std::pair<int64_t, int64_t>> values = {{0, 0}, {1, 3}, {7, 2}, {-5, 3}, {12, -4}, {1024, 31}};
   std::string program = "#include <cuda_runtime.h>\n#include <limits.h>\n#include <stdint.h>\nnamespace {\n" +
                         std::string(HeaderSupport()) + "}\nint main() {\n";
@@ -224,18 +240,17 @@ TEST(CudaHeader, CompilesAndLinksWithNvcc) {
   Write(directory / "main.cu", R"cpp(
 #include "hone_fused_add_rmsnorm.cuh"
 #include "hone_scale_add.cuh"
-int main(int argc, char**) {
-  __half* none = nullptr;
-  const cudaError_t a = hone::fused_add_rmsnorm(none, none, none, 1e-6f, argc - 1, 8, nullptr);
-  const cudaError_t b = hone::scale_add(nullptr, nullptr, nullptr, 2.0f, argc - 1, 8, nullptr);
-  return a == cudaSuccess && b == cudaSuccess ? 0 : 1;
-}
-)cpp");
-  const SubprocessResult nvcc =
-      RunProgram({HONE_NVCC_PATH, "-std=c++17", "-Werror=all-warnings", "-Wno-deprecated-gpu-targets", "-t", "2",
-                  "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90a,code=sm_90a", "main.cu", "-o",
-                  "program"},
-                 directory.path());
+    int main(int argc, char**) {
+      __half* none = nullptr;
+      const cudaError_t a = hone::fused_add_rmsnorm(none, none, none, 1e-6f, argc - 1, 8, nullptr);
+      const cudaError_t b = hone::scale_add(nullptr, nullptr, nullptr, 2.0f, argc - 1, 8, nullptr);
+      return a == cudaSuccess && b == cudaSuccess ? 0 : 1;
+    }
+  )cpp");
+  const SubprocessResult nvcc = RunProgram(
+      {HONE_NVCC_PATH, "-std=c++17", "-Werror=all-warnings", "-Wno-deprecated-gpu-targets", "-t", "2",
+       "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90a,code=sm_90a", "main.cu", "-o", "program"},
+      directory.path());
   EXPECT_TRUE(nvcc.exit.success()) << nvcc.out << nvcc.err;
 #endif
 }

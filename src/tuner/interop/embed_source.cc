@@ -44,7 +44,8 @@ EmbeddedSource EmbedSource(std::string_view source) {
         edits.push_back({t.begin, t.end, ""});
       } else if (word == "define") {
         size_t end = 0;
-        while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_')) ++end;
+        while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_'))
+          ++end;
         AddOnce(result.macros, rest.substr(0, end));
       }
       continue;

@@ -6,209 +6,210 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kSupport = R"cpp(
-// A 64-bit integer that notices overflow and division by zero: `ok`, where it has one, becomes false.
-struct Int {
-  long long value = 0;
-  bool* ok = nullptr;
-  Int() = default;
-  Int(bool v) : value(v) {}
-  Int(int v) : value(v) {}
-  Int(long v) : value(v) {}
-  Int(long long v) : value(v) {}
-  Int(long long v, bool* flag) : value(v), ok(flag) {}
-  explicit operator bool() const { return value != 0; }
-};
-inline Int Checked(Int a, Int b, bool failed, long long value) {
-  bool* ok = a.ok != nullptr ? a.ok : b.ok;
-  if (failed && ok != nullptr) *ok = false;
-  return Int(failed ? 0 : value, ok);
-}
-inline Int operator+(Int a, Int b) {
-  long long r = 0;
-  const bool failed = __builtin_add_overflow(a.value, b.value, &r);
-  return Checked(a, b, failed, r);
-}
-inline Int operator-(Int a, Int b) {
-  long long r = 0;
-  const bool failed = __builtin_sub_overflow(a.value, b.value, &r);
-  return Checked(a, b, failed, r);
-}
-inline Int operator*(Int a, Int b) {
-  long long r = 0;
-  const bool failed = __builtin_mul_overflow(a.value, b.value, &r);
-  return Checked(a, b, failed, r);
-}
-inline bool Divides(Int a, Int b) { return b.value != 0 && !(b.value == -1 && a.value < -INT64_MAX); }
-inline Int operator/(Int a, Int b) { return Checked(a, b, !Divides(a, b), Divides(a, b) ? a.value / b.value : 0); }
-inline Int operator%(Int a, Int b) { return Checked(a, b, !Divides(a, b), Divides(a, b) ? a.value % b.value : 0); }
-inline Int operator-(Int a) { return Int(0) - a; }
-inline Int operator<(Int a, Int b) { return Checked(a, b, false, a.value < b.value); }
-inline Int operator<=(Int a, Int b) { return Checked(a, b, false, a.value <= b.value); }
-inline Int operator>(Int a, Int b) { return Checked(a, b, false, a.value > b.value); }
-inline Int operator>=(Int a, Int b) { return Checked(a, b, false, a.value >= b.value); }
-inline Int operator==(Int a, Int b) { return Checked(a, b, false, a.value == b.value); }
-inline Int operator!=(Int a, Int b) { return Checked(a, b, false, a.value != b.value); }
-inline Int min(Int a, Int b) { return Checked(a, b, false, a.value < b.value ? a.value : b.value); }
-inline Int max(Int a, Int b) { return Checked(a, b, false, a.value > b.value ? a.value : b.value); }
-template <typename... Rest>
-Int min(Int a, Int b, Int c, Rest... rest) {
-  return min(min(a, b), c, Int(rest)...);
-}
-template <typename... Rest>
-Int max(Int a, Int b, Int c, Rest... rest) {
-  return max(max(a, b), c, Int(rest)...);
-}
-inline Int ceil_div(Int a, Int b) {  // towards plus infinity
-  if (!Divides(a, b)) return Checked(a, b, true, 0);
-  const bool inexact = a.value % b.value != 0 && (a.value < 0) == (b.value < 0);
-  return Checked(a, b, false, a.value / b.value + (inexact ? 1 : 0));
-}
-inline Int round_up(Int a, Int b) { return ceil_div(a, b) * b; }
-inline Int Log2(Int a) {
-  long long r = 0;
-  for (long long v = a.value; v > 1; v /= 2) ++r;
-  return Checked(a, a, a.value <= 0, r);
-}
-inline bool Holds(Int condition) { return condition.value != 0; }
-
-// The largest power of two, up to 4096, that divides the address.
-inline long long AlignmentOf(const void* pointer) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(pointer) | 4096;
-  return static_cast<long long>(address & (~address + 1));
-}
-inline const void* Offset(const void* base, Int bytes) { return static_cast<const char*>(base) + bytes.value; }
-
-inline long long DeviceAttribute(cudaDeviceAttr attribute) {
-  int device = 0, value = 0;
-  if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess) return 0;
-  return value;
-}
-
-struct Launch {
-  const void* kernel = nullptr;
-  Int grid[3] = {1, 1, 1};
-  Int block[3] = {1, 1, 1};
-  Int cluster[3] = {0, 0, 0};  // zeros: none
-  Int shared = 0;              // dynamic, bytes
-  bool cooperative = false;
-  bool dependent = false;      // programmatic dependent launch on the kernel launched just before
-
-  bool Empty() const { return grid[0].value == 0 || grid[1].value == 0 || grid[2].value == 0; }
-
-  // Lets the kernel have its dynamic shared memory, where that is more than every kernel may have.
-  cudaError_t Prepare() const {
-    if (shared.value > 48 * 1024) {
-      const cudaError_t error =
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared.value));
-      if (error != cudaSuccess) return error;
-    }
-    if (cluster[0].value * cluster[1].value * cluster[2].value > 8) {
-      return cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    }
-    return cudaSuccess;
+  // A 64-bit integer that notices overflow and division by zero: `ok`, where it has one, becomes false.
+  struct Int {
+    long long value = 0;
+    bool* ok = nullptr;
+    Int() = default;
+    Int(bool v) : value(v) {}
+    Int(int v) : value(v) {}
+    Int(long v) : value(v) {}
+    Int(long long v) : value(v) {}
+    Int(long long v, bool* flag) : value(v), ok(flag) {}
+    explicit operator bool() const { return value != 0; }
+  };
+  inline Int Checked(Int a, Int b, bool failed, long long value) {
+    bool* ok = a.ok != nullptr ? a.ok : b.ok;
+    if (failed && ok != nullptr) *ok = false;
+    return Int(failed ? 0 : value, ok);
   }
-  // Blocks of this launch that fit on one multiprocessor; at least 1, so that a grid made of it is never empty.
-  Int Occupancy() const {
-    int blocks = 0;
-    const long long threads = block[0].value * block[1].value * block[2].value;
-    if (Prepare() != cudaSuccess ||
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads),
-                                                      static_cast<size_t>(shared.value)) != cudaSuccess) {
-      blocks = 1;
-    }
-    return Int(static_cast<long long>(blocks > 0 ? blocks : 1));
+  inline Int operator+(Int a, Int b) {
+    long long r = 0;
+    const bool failed = __builtin_add_overflow(a.value, b.value, &r);
+    return Checked(a, b, failed, r);
   }
-  cudaError_t Run(void** arguments, cudaStream_t stream) const {
-    for (int i = 0; i < 3; ++i) {
-      if (grid[i].value < 0 || grid[i].value > INT32_MAX || block[i].value < 1 || block[i].value > 1024) {
-        return cudaErrorInvalidConfiguration;
+  inline Int operator-(Int a, Int b) {
+    long long r = 0;
+    const bool failed = __builtin_sub_overflow(a.value, b.value, &r);
+    return Checked(a, b, failed, r);
+  }
+  inline Int operator*(Int a, Int b) {
+    long long r = 0;
+    const bool failed = __builtin_mul_overflow(a.value, b.value, &r);
+    return Checked(a, b, failed, r);
+  }
+  inline bool Divides(Int a, Int b) { return b.value != 0 && !(b.value == -1 && a.value < -INT64_MAX); }
+  inline Int operator/(Int a, Int b) { return Checked(a, b, !Divides(a, b), Divides(a, b) ? a.value / b.value : 0); }
+  inline Int operator%(Int a, Int b) { return Checked(a, b, !Divides(a, b), Divides(a, b) ? a.value % b.value : 0); }
+  inline Int operator-(Int a) { return Int(0) - a; }
+  inline Int operator<(Int a, Int b) { return Checked(a, b, false, a.value < b.value); }
+  inline Int operator<=(Int a, Int b) { return Checked(a, b, false, a.value <= b.value); }
+  inline Int operator>(Int a, Int b) { return Checked(a, b, false, a.value > b.value); }
+  inline Int operator>=(Int a, Int b) { return Checked(a, b, false, a.value >= b.value); }
+  inline Int operator==(Int a, Int b) { return Checked(a, b, false, a.value == b.value); }
+  inline Int operator!=(Int a, Int b) { return Checked(a, b, false, a.value != b.value); }
+  inline Int min(Int a, Int b) { return Checked(a, b, false, a.value < b.value ? a.value : b.value); }
+  inline Int max(Int a, Int b) { return Checked(a, b, false, a.value > b.value ? a.value : b.value); }
+  template <typename... Rest>
+  Int min(Int a, Int b, Int c, Rest... rest) {
+    return min(min(a, b), c, Int(rest)...);
+  }
+  template <typename... Rest>
+  Int max(Int a, Int b, Int c, Rest... rest) {
+    return max(max(a, b), c, Int(rest)...);
+  }
+  inline Int ceil_div(Int a, Int b) {  // towards plus infinity
+    if (!Divides(a, b)) return Checked(a, b, true, 0);
+    const bool inexact = a.value % b.value != 0 && (a.value < 0) == (b.value < 0);
+    return Checked(a, b, false, a.value / b.value + (inexact ? 1 : 0));
+  }
+  inline Int round_up(Int a, Int b) { return ceil_div(a, b) * b; }
+  inline Int Log2(Int a) {
+    long long r = 0;
+    for (long long v = a.value; v > 1; v /= 2) ++r;
+    return Checked(a, a, a.value <= 0, r);
+  }
+  inline bool Holds(Int condition) { return condition.value != 0; }
+
+  // The largest power of two, up to 4096, that divides the address.
+  inline long long AlignmentOf(const void* pointer) {
+    const uintptr_t address = reinterpret_cast<uintptr_t>(pointer) | 4096;
+    return static_cast<long long>(address & (~address + 1));
+  }
+  inline const void* Offset(const void* base, Int bytes) { return static_cast<const char*>(base) + bytes.value; }
+
+  inline long long DeviceAttribute(cudaDeviceAttr attribute) {
+    int device = 0, value = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
+      return 0;
+    return value;
+  }
+
+  struct Launch {
+    const void* kernel = nullptr;
+    Int grid[3] = {1, 1, 1};
+    Int block[3] = {1, 1, 1};
+    Int cluster[3] = {0, 0, 0};  // zeros: none
+    Int shared = 0;              // dynamic, bytes
+    bool cooperative = false;
+    bool dependent = false;  // programmatic dependent launch on the kernel launched just before
+
+    bool Empty() const { return grid[0].value == 0 || grid[1].value == 0 || grid[2].value == 0; }
+
+    // Lets the kernel have its dynamic shared memory, where that is more than every kernel may have.
+    cudaError_t Prepare() const {
+      if (shared.value > 48 * 1024) {
+        const cudaError_t error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared.value));
+        if (error != cudaSuccess) return error;
       }
+      if (cluster[0].value * cluster[1].value * cluster[2].value > 8) {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+      }
+      return cudaSuccess;
     }
-    if (shared.value < 0 || shared.value > INT32_MAX) return cudaErrorInvalidConfiguration;
-    const cudaError_t prepared = Prepare();
-    if (prepared != cudaSuccess) return prepared;
-    cudaLaunchAttribute attributes[3];
-    memset(attributes, 0, sizeof attributes);
-    unsigned count = 0;
-    if (cluster[0].value > 0) {
-      attributes[count].id = cudaLaunchAttributeClusterDimension;
-      attributes[count].val.clusterDim.x = static_cast<unsigned>(cluster[0].value);
-      attributes[count].val.clusterDim.y = static_cast<unsigned>(cluster[1].value);
-      attributes[count].val.clusterDim.z = static_cast<unsigned>(cluster[2].value);
-      ++count;
+    // Blocks of this launch that fit on one multiprocessor; at least 1, so that a grid made of it is never empty.
+    Int Occupancy() const {
+      int blocks = 0;
+      const long long threads = block[0].value * block[1].value * block[2].value;
+      if (Prepare() != cudaSuccess ||
+          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads),
+                                                        static_cast<size_t>(shared.value)) != cudaSuccess) {
+        blocks = 1;
+      }
+      return Int(static_cast<long long>(blocks > 0 ? blocks : 1));
     }
-    if (cooperative) {
-      attributes[count].id = cudaLaunchAttributeCooperative;
-      attributes[count].val.cooperative = 1;
-      ++count;
+    cudaError_t Run(void** arguments, cudaStream_t stream) const {
+      for (int i = 0; i < 3; ++i) {
+        if (grid[i].value < 0 || grid[i].value > INT32_MAX || block[i].value < 1 || block[i].value > 1024) {
+          return cudaErrorInvalidConfiguration;
+        }
+      }
+      if (shared.value < 0 || shared.value > INT32_MAX) return cudaErrorInvalidConfiguration;
+      const cudaError_t prepared = Prepare();
+      if (prepared != cudaSuccess) return prepared;
+      cudaLaunchAttribute attributes[3];
+      memset(attributes, 0, sizeof attributes);
+      unsigned count = 0;
+      if (cluster[0].value > 0) {
+        attributes[count].id = cudaLaunchAttributeClusterDimension;
+        attributes[count].val.clusterDim.x = static_cast<unsigned>(cluster[0].value);
+        attributes[count].val.clusterDim.y = static_cast<unsigned>(cluster[1].value);
+        attributes[count].val.clusterDim.z = static_cast<unsigned>(cluster[2].value);
+        ++count;
+      }
+      if (cooperative) {
+        attributes[count].id = cudaLaunchAttributeCooperative;
+        attributes[count].val.cooperative = 1;
+        ++count;
+      }
+      if (dependent) {
+        attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[count].val.programmaticStreamSerializationAllowed = 1;
+        ++count;
+      }
+      cudaLaunchConfig_t config;
+      memset(static_cast<void*>(&config), 0, sizeof config);
+      config.gridDim = dim3(static_cast<unsigned>(grid[0].value), static_cast<unsigned>(grid[1].value),
+                            static_cast<unsigned>(grid[2].value));
+      config.blockDim = dim3(static_cast<unsigned>(block[0].value), static_cast<unsigned>(block[1].value),
+                             static_cast<unsigned>(block[2].value));
+      config.dynamicSmemBytes = static_cast<size_t>(shared.value);
+      config.stream = stream;
+      config.attrs = attributes;
+      config.numAttrs = count;
+      return cudaLaunchKernelExC(&config, kernel, arguments);
     }
-    if (dependent) {
-      attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-      attributes[count].val.programmaticStreamSerializationAllowed = 1;
-      ++count;
-    }
-    cudaLaunchConfig_t config;
-    memset(static_cast<void*>(&config), 0, sizeof config);
-    config.gridDim = dim3(static_cast<unsigned>(grid[0].value), static_cast<unsigned>(grid[1].value),
-                          static_cast<unsigned>(grid[2].value));
-    config.blockDim = dim3(static_cast<unsigned>(block[0].value), static_cast<unsigned>(block[1].value),
-                           static_cast<unsigned>(block[2].value));
-    config.dynamicSmemBytes = static_cast<size_t>(shared.value);
-    config.stream = stream;
-    config.attrs = attributes;
-    config.numAttrs = count;
-    return cudaLaunchKernelExC(&config, kernel, arguments);
-  }
-};
+  };
 )cpp";
 
 constexpr std::string_view kTensorMaps = R"cpp(
-// The driver's encoder, found through the runtime: nothing has to be linked.
-using EncodeTensorMap = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
-                                     const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
-                                     CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-inline EncodeTensorMap FindTensorMapEncoder() {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  // The driver's encoder, found through the runtime: nothing has to be linked.
+  using EncodeTensorMap = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                                       const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
+                                       CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+  inline EncodeTensorMap FindTensorMapEncoder() {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
 #if CUDART_VERSION >= 12050
-  const cudaError_t error =
-      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
 #else
-  const cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
+    const cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
 #endif
-  if (error != cudaSuccess || found != cudaDriverEntryPointSuccess) return nullptr;
-  return reinterpret_cast<EncodeTensorMap>(function);
-}
-struct TensorMap {
-  CUtensorMapDataType type;
-  int rank;
-  Int dims[5], strides[5], box[5], element_strides[5];
-  CUtensorMapInterleave interleave;
-  CUtensorMapSwizzle swizzle;
-  CUtensorMapL2promotion l2_promotion;
-  CUtensorMapFloatOOBfill oob_fill;
-
-  cudaError_t Encode(const void* base, CUtensorMap* map) const {
-    memset(static_cast<void*>(map), 0, sizeof *map);
-    cuuint64_t d[5], s[5];
-    cuuint32_t b[5], e[5];
-    for (int i = 0; i < rank; ++i) {
-      if (dims[i].value < 0 || strides[i].value < 0 || box[i].value < 1 || element_strides[i].value < 1) {
-        return cudaErrorInvalidValue;
-      }
-      if (dims[i].value == 0) return cudaSuccess;  // an empty tensor: no launch will read the map
-      d[i] = static_cast<cuuint64_t>(dims[i].value);
-      s[i] = static_cast<cuuint64_t>(strides[i].value);
-      b[i] = static_cast<cuuint32_t>(box[i].value);
-      e[i] = static_cast<cuuint32_t>(element_strides[i].value);
-    }
-    const EncodeTensorMap encode = FindTensorMapEncoder();
-    if (encode == nullptr) return cudaErrorNotSupported;
-    const CUresult result = encode(map, type, static_cast<cuuint32_t>(rank), const_cast<void*>(base), d, s, b, e,
-                                   interleave, swizzle, l2_promotion, oob_fill);
-    return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+    if (error != cudaSuccess || found != cudaDriverEntryPointSuccess) return nullptr;
+    return reinterpret_cast<EncodeTensorMap>(function);
   }
-};
+  struct TensorMap {
+    CUtensorMapDataType type;
+    int rank;
+    Int dims[5], strides[5], box[5], element_strides[5];
+    CUtensorMapInterleave interleave;
+    CUtensorMapSwizzle swizzle;
+    CUtensorMapL2promotion l2_promotion;
+    CUtensorMapFloatOOBfill oob_fill;
+
+    cudaError_t Encode(const void* base, CUtensorMap* map) const {
+      memset(static_cast<void*>(map), 0, sizeof *map);
+      cuuint64_t d[5], s[5];
+      cuuint32_t b[5], e[5];
+      for (int i = 0; i < rank; ++i) {
+        if (dims[i].value < 0 || strides[i].value < 0 || box[i].value < 1 || element_strides[i].value < 1) {
+          return cudaErrorInvalidValue;
+        }
+        if (dims[i].value == 0) return cudaSuccess;  // an empty tensor: no launch will read the map
+        d[i] = static_cast<cuuint64_t>(dims[i].value);
+        s[i] = static_cast<cuuint64_t>(strides[i].value);
+        b[i] = static_cast<cuuint32_t>(box[i].value);
+        e[i] = static_cast<cuuint32_t>(element_strides[i].value);
+      }
+      const EncodeTensorMap encode = FindTensorMapEncoder();
+      if (encode == nullptr) return cudaErrorNotSupported;
+      const CUresult result = encode(map, type, static_cast<cuuint32_t>(rank), const_cast<void*>(base), d, s, b, e,
+                                     interleave, swizzle, l2_promotion, oob_fill);
+      return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+    }
+  };
 )cpp";
 
 }  // namespace

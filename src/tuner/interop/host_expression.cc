@@ -16,15 +16,15 @@ constexpr std::array<std::string_view, 6> kOwnFunctions{"ceil_div", "min", "max"
 
 // Names that C++ or CUDA keeps for itself; a dimension may be called any of these.
 constexpr std::array<std::string_view, 76> kReserved{
-    "alignas",  "alignof",  "and",       "asm",      "auto",     "bool",     "break",    "case",     "catch",
-    "char",     "class",    "const",     "constexpr", "continue", "decltype", "default",  "delete",   "do",
-    "double",   "else",     "enum",      "explicit", "export",   "extern",   "false",    "float",    "for",
-    "friend",   "goto",     "if",        "inline",   "int",      "long",     "mutable",  "namespace", "new",
-    "noexcept", "not",      "nullptr",   "operator", "or",       "private",  "protected", "public",   "register",
-    "return",   "short",    "signed",    "sizeof",   "static",   "struct",   "switch",   "template", "this",
-    "throw",    "true",     "try",       "typedef",  "typeid",   "typename", "union",    "unsigned", "using",
-    "virtual",  "void",     "volatile",  "while",    "xor",      "concept",  "requires", "dim3",     "threadIdx",
-    "blockIdx", "blockDim", "gridDim",   "warpSize"};
+    "alignas",  "alignof",  "and",      "asm",       "auto",     "bool",     "break",     "case",      "catch",
+    "char",     "class",    "const",    "constexpr", "continue", "decltype", "default",   "delete",    "do",
+    "double",   "else",     "enum",     "explicit",  "export",   "extern",   "false",     "float",     "for",
+    "friend",   "goto",     "if",       "inline",    "int",      "long",     "mutable",   "namespace", "new",
+    "noexcept", "not",      "nullptr",  "operator",  "or",       "private",  "protected", "public",    "register",
+    "return",   "short",    "signed",   "sizeof",    "static",   "struct",   "switch",    "template",  "this",
+    "throw",    "true",     "try",      "typedef",   "typeid",   "typename", "union",     "unsigned",  "using",
+    "virtual",  "void",     "volatile", "while",     "xor",      "concept",  "requires",  "dim3",      "threadIdx",
+    "blockIdx", "blockDim", "gridDim",  "warpSize"};
 
 }  // namespace
 
@@ -79,9 +79,8 @@ Result<std::string> HostExpression(std::string_view text, const HostNames& names
       arguments.push_back(std::move(argument));
       begin = tokens[k].end;
     }
-    Result<std::string> call =
-        names.call ? names.call(t.text, arguments)
-                   : Status::InvalidArgument(fmt::format("{}() has no meaning here", t.text));
+    Result<std::string> call = names.call ? names.call(t.text, arguments)
+                                          : Status::InvalidArgument(fmt::format("{}() has no meaning here", t.text));
     if (!call.ok()) return call.status().WithContext(fmt::format("expression '{}'", text));
     out += *call;
     copied = tokens[close].end;

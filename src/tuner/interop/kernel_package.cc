@@ -47,10 +47,10 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
                                                static_cast<int64_t>(view.nodes.size()) - 1, node));
   }
   if (node == 0) {
-    return Status::InvalidArgument(
-        fmt::format("run {} kept nothing that is surely faster than its seed: there is nothing to apply", view.info.id));
+    return Status::InvalidArgument(fmt::format(
+        "run {} kept nothing that is surely faster than its seed: there is nothing to apply", view.info.id));
   }
-  if (best && !view.final_result) {
+  if (best && (!view.final_result || view.final_result->node != node)) {
     return Status::InvalidArgument(
         fmt::format("run {} has not paired its best (node {}) with the seed on fresh hidden cases yet; let it end with "
                     "`hone optimize --resume {}`, or take the node unproven with --node {}",
@@ -116,9 +116,9 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   bool any = false;
   for (const PackagedShape& shape : package.shapes) any = any || shape.wins;
   if (!any) {
-    return Status::InvalidArgument(fmt::format(
-        "node {} of run {} is surely faster than the seed in no timed shape: there is nothing to apply", node,
-        view.info.id));
+    return Status::InvalidArgument(
+        fmt::format("node {} of run {} is surely faster than the seed in no timed shape: there is nothing to apply",
+                    node, view.info.id));
   }
   for (const DispatchRule& rule : MakeDispatchRules(choices, Binding{})) package.seed_shapes.push_back(rule.when);
   return package;

@@ -22,25 +22,25 @@ namespace hone {
 
 struct NewTaskOptions {
   std::string name;
-  std::string file;                // name of the .cu file, for messages
-  std::vector<std::string> kernels;  // those to take; empty: all that are launched (or the only one)
-  std::vector<std::string> dims;     // dimensions in order; empty: inferred
-  std::map<std::string, std::string> shapes;   // tensor -> "rows, d"
-  std::map<std::string, std::string> dtypes;   // tensor -> "float16"
-  std::map<std::string, std::string> roles;    // tensor -> in | out | inout
-  std::map<std::string, double> scalars;       // scalar -> value
-  std::map<std::string, std::string> values;   // tensor -> distribution ("index:rows", "uniform")
+  std::string file;                           // name of the .cu file, for messages
+  std::vector<std::string> kernels;           // those to take; empty: all that are launched (or the only one)
+  std::vector<std::string> dims;              // dimensions in order; empty: inferred
+  std::map<std::string, std::string> shapes;  // tensor -> "rows, d"
+  std::map<std::string, std::string> dtypes;  // tensor -> "float16"
+  std::map<std::string, std::string> roles;   // tensor -> in | out | inout
+  std::map<std::string, double> scalars;      // scalar -> value
+  std::map<std::string, std::string> values;  // tensor -> distribution ("index:rows", "uniform")
   std::vector<Dims> time_cases;
   std::vector<Dims> check_cases;
-  std::map<std::string, int64_t> multiples;    // dimension -> sizes are multiples of this
-  std::string workload;              // class; empty: inferred
-  std::string slice;                 // empty: none
+  std::map<std::string, int64_t> multiples;  // dimension -> sizes are multiples of this
+  std::string workload;                      // class; empty: inferred
+  std::string slice;                         // empty: none
   std::string summary;
   std::vector<std::string> grid, block;  // empty: from the launch
   std::string shared;                    // empty: from the launch
   std::string template_args;             // of the kernel, where no launch gives them: "float, 256"
-  std::optional<std::string> oracle;     // text of a file to use: an oracle with its plan, or a kernel to derive one from
-  std::string oracle_file;               // its name
+  std::optional<std::string> oracle;  // text of a file to use: an oracle with its plan, or a kernel to derive one from
+  std::string oracle_file;            // its name
 };
 
 struct TaskQuestion {

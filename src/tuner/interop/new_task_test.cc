@@ -65,13 +65,15 @@ TEST(NewTask, ALauncherWithATestProgram) {
   EXPECT_EQ(task.scalars[0].name, "eps");
   EXPECT_EQ(task.workload, WorkloadClass::kReduction);
   // Host code is gone, what device code uses has stayed.
-  EXPECT_THAT(draft.seed, AllOf(HasSubstr("#define WARP 32"), HasSubstr("constexpr int kThreads"), HasSubstr("WarpSum")));
+  EXPECT_THAT(draft.seed,
+              AllOf(HasSubstr("#define WARP 32"), HasSubstr("constexpr int kThreads"), HasSubstr("WarpSum")));
   EXPECT_THAT(draft.seed, AllOf(Not(HasSubstr("main")), Not(HasSubstr("cudaMalloc")), Not(HasSubstr("#define CHECK")),
                                 Not(HasSubstr("<vector>")), Not(HasSubstr("<<<"))));
   EXPECT_THAT(draft.seed, HasSubstr("block  = [\"256\"]"));
   EXPECT_THAT(draft.seed, HasSubstr("SPDX-License-Identifier"));
-  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("ref:out"), HasSubstr("double WarpSum(double v)"), HasSubstr("rsqrt("), HasSubstr("HONE_ORACLE_IN(x_row[i])"),
-                                  HasSubstr("const float* __restrict__ x"), HasSubstr("eps:f64"), Not(HasSubstr("rsqrtf"))));
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("ref:out"), HasSubstr("double WarpSum(double v)"), HasSubstr("rsqrt("),
+                                  HasSubstr("HONE_ORACLE_IN(x_row[i])"), HasSubstr("const float* __restrict__ x"),
+                                  HasSubstr("eps:f64"), Not(HasSubstr("rsqrtf"))));
 }
 
 TEST(NewTask, ATorchExtensionAsksWhatItsTypeStandsFor) {
@@ -90,8 +92,10 @@ TEST(NewTask, ATorchExtensionAsksWhatItsTypeStandsFor) {
   EXPECT_EQ(Shape(answered, "in"), "in float16 | tokens | 2 * d");
   EXPECT_EQ(Shape(answered, "out"), "out float16 | tokens | d");
   EXPECT_EQ(answered.dims[0].first, "tokens");
-  EXPECT_THAT(draft.seed, AllOf(HasSubstr("kernel = \"fused::silu_and_mul_kernel<__half>\""), HasSubstr("min(d, 1024)"), Not(HasSubstr("torch"))));
-  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("double* __restrict__ out"), HasSubstr("const __half* __restrict__ in"), HasSubstr("kernel = \"fused::silu_and_mul_kernel\"")));
+  EXPECT_THAT(draft.seed, AllOf(HasSubstr("kernel = \"fused::silu_and_mul_kernel<__half>\""), HasSubstr("min(d, 1024)"),
+                                Not(HasSubstr("torch"))));
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("double* __restrict__ out"), HasSubstr("const __half* __restrict__ in"),
+                                  HasSubstr("kernel = \"fused::silu_and_mul_kernel\"")));
 }
 
 TEST(NewTask, SizesThatAreNumbersInMainBecomeDimensions) {
@@ -116,7 +120,8 @@ TEST(NewTask, BranchesBecomeAlternatives) {
   EXPECT_EQ(seed.plan.entries[1].step, seed.plan.entries[0].step);
   EXPECT_EQ(seed.plan.entries[1].shared->text(), "256 * 4");
   // The oracle takes the general alternative, with twice the shared memory; a variable called `half` stays one.
-  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("2 * (256 * 4)"), HasSubstr("int half = blockDim.x / 2"), Not(HasSubstr("softmax_short"))));
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("2 * (256 * 4)"), HasSubstr("int half = blockDim.x / 2"),
+                                  Not(HasSubstr("softmax_short"))));
 }
 
 TEST(NewTask, InPlaceTensorsAndCases) {
@@ -132,14 +137,17 @@ __global__ void fused(float* x, float* residual, const float* w, int rows, int d
   for (int i = 0; i < d; ++i) x[row * d + i] = residual[row * d + i] * rsqrtf(sum / d + eps) * w[i];
 }
 void run(float* x, float* residual, const float* w, int rows, int d, float eps) { fused<<<rows, 1>>>(x, residual, w, rows, d, eps); }
-)", options).value();
+)",
+                                    options)
+                              .value();
   const Task task = Parsed(draft);
   EXPECT_EQ(Shape(task, "residual"), "inout float32 | rows | d");
   EXPECT_EQ(Shape(task, "x"), "inout float32 | rows | d");
   EXPECT_EQ(task.scalars[0].value, 1e-5);
   for (const Case& c : task.cases) EXPECT_EQ(c.dims.at("d") % 8, 0);
   EXPECT_EQ(task.cases[0].dims.at("d"), 4096);
-  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("hone_copy_x"), HasSubstr("hone_copy_residual"), HasSubstr("double* residual")));
+  EXPECT_THAT(draft.oracle,
+              AllOf(HasSubstr("hone_copy_x"), HasSubstr("hone_copy_residual"), HasSubstr("double* residual")));
 }
 
 TEST(NewTask, KernelsInARowShareAWorkspace) {
@@ -175,7 +183,9 @@ void normalize(const float* x, float* y, int rows, int d) {
 }
 
 TEST(NewTask, WithoutALaunchItAsksForTheGrid) {
-  const std::string kernel = "__global__ void relu(const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = fmaxf(x[i], 0.f);\n}\n";
+  const std::string kernel =
+      "__global__ void relu(const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if "
+      "(i < n) y[i] = fmaxf(x[i], 0.f);\n}\n";
   NewTaskOptions options = Options("relu");
   const TaskDraft asked = DraftTask(kernel, options).value();
   EXPECT_THAT(asked.questions, Contains(Field(&TaskQuestion::answer, HasSubstr("--grid"))));
@@ -192,13 +202,19 @@ TEST(NewTask, AnOracleIsNotDerivedWhereThatIsUnsound) {
   const auto reasons = [](const std::string& body) {
     NewTaskOptions options = Options("k");
     options.grid = options.block = {"1"};
-    const TaskDraft draft = DraftTask("#include <cuda_fp16.h>\n__global__ void k(const float* x, float* y, int n) {\n  for (int i = 0; i < n; ++i) y[i] = x[i];\n" + body + "}\n", options).value();
+    const TaskDraft draft = DraftTask(
+                                "#include <cuda_fp16.h>\n__global__ void k(const float* x, float* y, int n) {\n  for "
+                                "(int i = 0; i < n; ++i) y[i] = x[i];\n" +
+                                    body + "}\n",
+                                options)
+                                .value();
     EXPECT_EQ(draft.oracle.empty(), !draft.oracle_reasons.empty());
     return draft.oracle_reasons;
   };
   EXPECT_THAT(reasons(""), IsEmpty());
   EXPECT_THAT(reasons("asm volatile(\"\");\n"), Contains(HasSubstr("assembly")));
-  EXPECT_THAT(reasons("reinterpret_cast<float4*>(y)[0] = reinterpret_cast<const float4*>(x)[0];\n"), Contains(HasSubstr("reinterpreted")));
+  EXPECT_THAT(reasons("reinterpret_cast<float4*>(y)[0] = reinterpret_cast<const float4*>(x)[0];\n"),
+              Contains(HasSubstr("reinterpreted")));
   EXPECT_THAT(reasons("y[0] = __int_as_float(__float_as_int(x[0]) & 1);\n"), Contains(HasSubstr("bits")));
   EXPECT_THAT(reasons("half2 h = __floats2half2_rn(x[0], x[1]);\n"), Contains(HasSubstr("line 11 of seed.cu")));
 }
@@ -206,23 +222,31 @@ TEST(NewTask, AnOracleIsNotDerivedWhereThatIsUnsound) {
 TEST(NewTask, AnOracleCanBeGivenWholeOrAsASimplerKernel) {
   NewTaskOptions options = Options("relu");
   options.oracle_file = "plain.cu";
-  options.oracle = "__global__ void plain(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] > 0 ? x[i] : 0; }\n"
-                   "void run(const float* x, float* y, int n) { plain<<<1, 1>>>(x, y, n); }\n";
-  const std::string kernel = "__global__ void relu(const float* x, float* y, int n) { asm(\"\"); for (int i = 0; i < n; ++i) y[i] = x[i]; }\n"
-                             "void run(const float* x, float* y, int n) { relu<<<1, 1>>>(x, y, n); }\n";
+  options.oracle =
+      "__global__ void plain(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] > 0 ? x[i] : "
+      "0; }\n"
+      "void run(const float* x, float* y, int n) { plain<<<1, 1>>>(x, y, n); }\n";
+  const std::string kernel =
+      "__global__ void relu(const float* x, float* y, int n) { asm(\"\"); for (int i = 0; i < n; ++i) y[i] = x[i]; }\n"
+      "void run(const float* x, float* y, int n) { relu<<<1, 1>>>(x, y, n); }\n";
   TaskDraft draft = DraftTask(kernel, options).value();
   EXPECT_THAT(draft.oracle, HasSubstr("kernel = \"plain\""));
   Parsed(draft);
-  options.oracle = "/*hone\n[[launch]]\nkernel = \"o\"\ngrid = [\"1\"]\nblock = [\"1\"]\nargs = [\"x\", \"ref:y\"]\n*/\n__global__ void o(const float* x, double* y) {}\n";
+  options.oracle =
+      "/*hone\n[[launch]]\nkernel = \"o\"\ngrid = [\"1\"]\nblock = [\"1\"]\nargs = [\"x\", \"ref:y\"]\n*/\n__global__ "
+      "void o(const float* x, double* y) {}\n";
   draft = DraftTask(kernel, options).value();
   EXPECT_EQ(draft.oracle, *options.oracle);
 }
 
 TEST(NewTask, BadInputIsRefusedWithARemedy) {
-  const auto message = [](const std::string& source, NewTaskOptions options) { return DraftTask(source, options).status().message(); };
+  const auto message = [](const std::string& source, NewTaskOptions options) {
+    return DraftTask(source, options).status().message();
+  };
   EXPECT_THAT(message("int main() {}\n", Options("k")), AllOf(HasSubstr("k.cu"), HasSubstr("no __global__")));
   EXPECT_THAT(message("", Options("k")), HasSubstr("no __global__"));
-  EXPECT_THAT(message("__global__ void a(float* x) {}\n__global__ void b(float* x) {}\n", Options("k")), AllOf(HasSubstr("a, b"), HasSubstr("--kernel")));
+  EXPECT_THAT(message("__global__ void a(float* x) {}\n__global__ void b(float* x) {}\n", Options("k")),
+              AllOf(HasSubstr("a, b"), HasSubstr("--kernel")));
   const std::string relu = TestKernel("rmsnorm");
   NewTaskOptions options = Options("k");
   options.kernels = {"nothing"};
@@ -245,8 +269,11 @@ TEST(NewTask, BadInputIsRefusedWithARemedy) {
   options = Options("k");
   options.time_cases = {{{"columns", 3}}};
   EXPECT_THAT(message(relu, options), HasSubstr("rows, d"));
-  EXPECT_THAT(message("struct P { int n; };\n__global__ void k(float* x, P p) { x[0] = 1; }\n", Options("k")), AllOf(HasSubstr("'p'"), HasSubstr("P")));
-  EXPECT_THAT(message("__global__ void k(float* x, int n) { x[0] = n; }\nvoid f(float* x) { k<<<1, 1>>>(x); }\n", Options("k")), AllOf(HasSubstr("line 2"), HasSubstr("2 arguments")));
+  EXPECT_THAT(message("struct P { int n; };\n__global__ void k(float* x, P p) { x[0] = 1; }\n", Options("k")),
+              AllOf(HasSubstr("'p'"), HasSubstr("P")));
+  EXPECT_THAT(
+      message("__global__ void k(float* x, int n) { x[0] = n; }\nvoid f(float* x) { k<<<1, 1>>>(x); }\n", Options("k")),
+      AllOf(HasSubstr("line 2"), HasSubstr("2 arguments")));
   EXPECT_THAT(message("__global__ void k(const float* x, int n) { }\n", Options("k")), HasSubstr("--role"));
 }
 
@@ -257,18 +284,23 @@ TEST(NewTask, HostileTextDoesNotCrashIt) {
     (void)DraftTask(source.substr(0, cut), options);
     (void)DraftTask(source.substr(cut), options);
   }
-  for (const char* text : {"__global__", "__global__ void k(", "template <", "#define", "namespace {", "extern \"C\" {"}) {
+  for (const char* text :
+       {"__global__", "__global__ void k(", "template <", "#define", "namespace {", "extern \"C\" {"}) {
     EXPECT_FALSE(DraftTask(text, Options("k")).ok()) << text;
   }
 }
 
 TEST(PlanExpressions, FollowsLocalsMacrosAndHelpers) {
-  const std::unique_ptr<CuSource> source = ReadCuSource(
-      "#define BLOCK 256\n#define DIV_UP(a, b) (((a) + (b)-1) / (b))\nconstexpr int kRows = 4;\n"
-      "static int blocks_for(int n, int per) { return (n + per - 1) / per; }\n"
-      "__global__ void k(float* x, int n) {}\n"
-      "void f(float* x, int n, int m) {\n  const int half_n = n / 2;\n  size_t bytes = BLOCK * sizeof(float);\n  int loop = n;\n  loop /= 2;\n"
-      "  k<<<1, 1>>>(x, n);\n}\n", "f.cu").value();
+  const std::unique_ptr<CuSource> source =
+      ReadCuSource(
+          "#define BLOCK 256\n#define DIV_UP(a, b) (((a) + (b)-1) / (b))\nconstexpr int kRows = 4;\n"
+          "static int blocks_for(int n, int per) { return (n + per - 1) / per; }\n"
+          "__global__ void k(float* x, int n) {}\n"
+          "void f(float* x, int n, int m) {\n  const int half_n = n / 2;\n  size_t bytes = BLOCK * sizeof(float);\n  "
+          "int loop = n;\n  loop /= 2;\n"
+          "  k<<<1, 1>>>(x, n);\n}\n",
+          "f.cu")
+          .value();
   const std::set<std::string> dims = {"n", "m"};
   const PlanExpressions plan(*source, 1, dims);
   EXPECT_EQ(plan.Resolve("(n + BLOCK - 1) / BLOCK").value(), "ceil_div(n, 256)");
@@ -285,11 +317,16 @@ TEST(PlanExpressions, FollowsLocalsMacrosAndHelpers) {
 }
 
 TEST(CuSource, ReadsLaunchesAndTheirConditions) {
-  const std::unique_ptr<CuSource> source = ReadCuSource(
-      "template <typename T, int N> __global__ void __launch_bounds__(256) k(const T* __restrict__ x, T* y, long long n) {}\n"
-      "void f(float* x, float* y, long long n) {\n"
-      "  if (n % 4 == 0) {\n    k<float, 4><<<n / 4, 256>>>(x, y, n);\n  } else if (n > 7)\n    k<float, 2><<<n, 128, 64>>>(x, y, n);\n  else {\n    k<float, 1><<<n, 1>>>(x, y, n);\n  }\n"
-      "  for (int i = 0; i < 3; ++i) k<float, 1><<<n, 1>>>(x, y, n);\n}\n", "f.cu").value();
+  const std::unique_ptr<CuSource> source =
+      ReadCuSource(
+          "template <typename T, int N> __global__ void __launch_bounds__(256) k(const T* __restrict__ x, T* y, long "
+          "long n) {}\n"
+          "void f(float* x, float* y, long long n) {\n"
+          "  if (n % 4 == 0) {\n    k<float, 4><<<n / 4, 256>>>(x, y, n);\n  } else if (n > 7)\n    k<float, 2><<<n, "
+          "128, 64>>>(x, y, n);\n  else {\n    k<float, 1><<<n, 1>>>(x, y, n);\n  }\n"
+          "  for (int i = 0; i < 3; ++i) k<float, 1><<<n, 1>>>(x, y, n);\n}\n",
+          "f.cu")
+          .value();
   ASSERT_EQ(source->launches.size(), 4u);
   EXPECT_THAT(source->launches[0].template_args, ElementsAre("float", "4"));
   EXPECT_THAT(source->launches[0].configuration, ElementsAre("n / 4", "256"));

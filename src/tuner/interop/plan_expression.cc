@@ -19,17 +19,17 @@ constexpr int kMaxDepth = 24;
 
 const std::map<string_view, string_view>& Functions() {
   static const std::map<string_view, string_view> kKnown = {
-      {"min", "min"},           {"max", "max"},           {"ceil_div", "ceil_div"}, {"cdiv", "ceil_div"},
-      {"ceilDiv", "ceil_div"},  {"CeilDiv", "ceil_div"},  {"CEIL_DIV", "ceil_div"}, {"div_up", "ceil_div"},
-      {"divUp", "ceil_div"},    {"DIV_UP", "ceil_div"},   {"DivUp", "ceil_div"},    {"ceildiv", "ceil_div"},
+      {"min", "min"},           {"max", "max"},          {"ceil_div", "ceil_div"}, {"cdiv", "ceil_div"},
+      {"ceilDiv", "ceil_div"},  {"CeilDiv", "ceil_div"}, {"CEIL_DIV", "ceil_div"}, {"div_up", "ceil_div"},
+      {"divUp", "ceil_div"},    {"DIV_UP", "ceil_div"},  {"DivUp", "ceil_div"},    {"ceildiv", "ceil_div"},
       {"round_up", "round_up"}, {"roundUp", "round_up"}};
   return kKnown;
 }
 
 bool IsIntegerType(string_view word) {
-  static constexpr std::array<string_view, 16> kTypes{"int",    "unsigned", "long",    "size_t",   "int64_t", "int32_t",
-                                                      "uint32_t", "uint64_t", "short", "char",     "const",   "auto",
-                                                      "ssize_t",  "uint",     "unsigned int", "std::size_t"};
+  static constexpr std::array<string_view, 16> kTypes{
+      "int",   "unsigned", "long",  "size_t", "int64_t", "int32_t", "uint32_t",     "uint64_t",
+      "short", "char",     "const", "auto",   "ssize_t", "uint",    "unsigned int", "std::size_t"};
   return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end();
 }
 
@@ -67,7 +67,8 @@ bool Simple(string_view text) {
   if (tokens.size() == 1) return true;
   const size_t last = tokens.size() - 1;
   if (tokens[0].text == "(" && tokens[0].match == static_cast<int>(last)) return true;
-  return tokens.size() > 2 && tokens[0].kind == TokenKind::kIdentifier && tokens[1].text == "(" && tokens[1].match == static_cast<int>(last);
+  return tokens.size() > 2 && tokens[0].kind == TokenKind::kIdentifier && tokens[1].text == "(" &&
+         tokens[1].match == static_cast<int>(last);
 }
 
 std::string Operand(const std::string& text) { return Simple(text) ? text : "(" + text + ")"; }
@@ -112,7 +113,8 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
     // Casts: (int)x, (unsigned int)x, static_cast<int>(x), int(x).
     if (t.text == "(" && t.match > 0) {
       bool cast = t.match > static_cast<int>(i) + 1;
-      for (size_t k = i + 1; k < static_cast<size_t>(t.match); ++k) cast = cast && (IsIntegerType(tokens[k].text) || tokens[k].text == "std" || tokens[k].text == "::");
+      for (size_t k = i + 1; k < static_cast<size_t>(t.match); ++k)
+        cast = cast && (IsIntegerType(tokens[k].text) || tokens[k].text == "std" || tokens[k].text == "::");
       if (cast) {
         i = static_cast<size_t>(t.match);
         continue;
@@ -122,10 +124,13 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
       while (i + 1 < tokens.size() && tokens[i + 1].text != "(") ++i;
       continue;
     }
-    if (IsIntegerType(t.text) && i + 1 < tokens.size() && (tokens[i + 1].text == "(" || IsIntegerType(tokens[i + 1].text))) continue;
+    if (IsIntegerType(t.text) && i + 1 < tokens.size() &&
+        (tokens[i + 1].text == "(" || IsIntegerType(tokens[i + 1].text)))
+      continue;
     if (t.text == "<<" && i + 1 < tokens.size()) {  // 1 << 20
       const std::optional<long long> left = Number(out), right = Number(tokens[i + 1].text);
-      if (!left || !right || *right > 62) return Status::InvalidArgument(fmt::format("'{}' shifts what is not known", text));
+      if (!left || !right || *right > 62)
+        return Status::InvalidArgument(fmt::format("'{}' shifts what is not known", text));
       out = std::to_string(*left << *right);
       ++i;
       continue;
@@ -200,13 +205,15 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
         }
       }
       if (body.empty() || parameters.size() != values.size()) {
-        return Status::InvalidArgument(fmt::format("the call '{}' cannot be followed", Span(text, tokens, static_cast<int>(i), static_cast<int>(close))));
+        return Status::InvalidArgument(fmt::format("the call '{}' cannot be followed",
+                                                   Span(text, tokens, static_cast<int>(i), static_cast<int>(close))));
       }
       const std::vector<Token> words = LexCuda(body);
       std::string inlined;
       for (const Token& w : words) {
         const auto p = std::find(parameters.begin(), parameters.end(), w.text);
-        inlined += p == parameters.end() ? std::string(w.text) + " " : Operand(values[static_cast<size_t>(p - parameters.begin())]) + " ";
+        inlined += p == parameters.end() ? std::string(w.text) + " "
+                                         : Operand(values[static_cast<size_t>(p - parameters.begin())]) + " ";
       }
       Result<std::string> value = Resolve(inlined, depth + 1);
       if (!value.ok()) return value;
@@ -214,7 +221,8 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
       i = close;
       continue;
     }
-    static constexpr string_view kOperators[] = {"+", "-", "*", "/", "%", "(", ")", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "!", "?", ":", ","};
+    static constexpr string_view kOperators[] = {
+        "+", "-", "*", "/", "%", "(", ")", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "!", "?", ":", ","};
     if (std::find(std::begin(kOperators), std::end(kOperators), t.text) == std::end(kOperators)) {
       return Status::InvalidArgument(fmt::format("'{}' in '{}' is not something a plan can say", t.text, text));
     }
@@ -232,9 +240,12 @@ std::string TidyExpression(std::string text) {
       if (t.text != "(" || t.match < 0) continue;
       const auto close = static_cast<size_t>(t.match);
       const bool call = i > 0 && tokens[i - 1].kind == TokenKind::kIdentifier;
-      const auto span = [&](size_t a, size_t b) { return text.substr(tokens[a].begin, tokens[b].end - tokens[a].begin); };
+      const auto span = [&](size_t a, size_t b) {
+        return text.substr(tokens[a].begin, tokens[b].end - tokens[a].begin);
+      };
       // Parentheses around one word, a whole argument, or everything.
-      const bool alone = i > 0 && close + 1 < tokens.size() && (tokens[i - 1].text == "(" || tokens[i - 1].text == ",") &&
+      const bool alone = i > 0 && close + 1 < tokens.size() &&
+                         (tokens[i - 1].text == "(" || tokens[i - 1].text == ",") &&
                          (tokens[close + 1].text == ")" || tokens[close + 1].text == ",");
       if (!call && (close == i + 2 || alone || (i == 0 && close + 1 == tokens.size()))) {
         text = text.substr(0, t.begin) + span(i + 1, close - 1) + text.substr(tokens[close].end);
@@ -246,7 +257,8 @@ std::string TidyExpression(std::string text) {
       if (i > 0 && (tokens[i - 1].text == "*" || tokens[i - 1].text == "/" || tokens[i - 1].text == "%")) continue;
       size_t last = close + 2;
       if (tokens[last].match > 0) last = static_cast<size_t>(tokens[last].match);
-      if (last + 1 < tokens.size() && tokens[last].kind == TokenKind::kIdentifier && tokens[last + 1].text == "(") last = static_cast<size_t>(tokens[last + 1].match);
+      if (last + 1 < tokens.size() && tokens[last].kind == TokenKind::kIdentifier && tokens[last + 1].text == "(")
+        last = static_cast<size_t>(tokens[last + 1].match);
       const std::string divisor = span(close + 2, last);
       size_t plus = close;
       for (size_t k = i + 1; k < close; ++k) {
@@ -268,8 +280,11 @@ std::string TidyExpression(std::string text) {
       }
       if (!matches) continue;
       std::string inner = divisor;
-      if (inner.size() > 2 && inner.front() == '(' && tokens[close + 2].text == "(" && static_cast<size_t>(tokens[close + 2].match) == last) inner = inner.substr(1, inner.size() - 2);
-      text = text.substr(0, t.begin) + fmt::format("ceil_div({}, {})", span(i + 1, plus - 1), inner) + text.substr(tokens[last].end);
+      if (inner.size() > 2 && inner.front() == '(' && tokens[close + 2].text == "(" &&
+          static_cast<size_t>(tokens[close + 2].match) == last)
+        inner = inner.substr(1, inner.size() - 2);
+      text = text.substr(0, t.begin) + fmt::format("ceil_div({}, {})", span(i + 1, plus - 1), inner) +
+             text.substr(tokens[last].end);
       again = true;
     }
   }

@@ -16,22 +16,60 @@ using std::string_view;
 
 // float functions -> double ones. Names with a leading double underscore are the fast intrinsics.
 const std::map<string_view, string_view>& Functions() {
-  static const std::map<string_view, string_view> kMap = {
-      {"expf", "exp"},       {"__expf", "exp"},     {"exp2f", "exp2"},   {"exp10f", "exp10"},   {"expm1f", "expm1"},
-      {"logf", "log"},       {"__logf", "log"},     {"log2f", "log2"},   {"__log2f", "log2"},   {"log10f", "log10"},
-      {"log1pf", "log1p"},   {"sqrtf", "sqrt"},     {"rsqrtf", "rsqrt"}, {"__fsqrt_rn", "sqrt"}, {"__frsqrt_rn", "rsqrt"},
-      {"tanhf", "tanh"},     {"sinf", "sin"},       {"__sinf", "sin"},   {"cosf", "cos"},       {"__cosf", "cos"},
-      {"tanf", "tan"},       {"powf", "pow"},       {"__powf", "pow"},   {"fabsf", "fabs"},     {"fmaxf", "fmax"},
-      {"fminf", "fmin"},     {"fmaf", "fma"},       {"__fmaf_rn", "fma"}, {"erff", "erf"},      {"erfcf", "erfc"},
-      {"floorf", "floor"},   {"ceilf", "ceil"},     {"roundf", "round"}, {"truncf", "trunc"},   {"rintf", "rint"},
-      {"fmodf", "fmod"},     {"copysignf", "copysign"}, {"cbrtf", "cbrt"}, {"sinhf", "sinh"},   {"coshf", "cosh"},
-      {"atanf", "atan"},     {"asinf", "asin"},     {"acosf", "acos"},   {"atan2f", "atan2"},
-      {"__fdividef", "hone_divide"}, {"__fdiv_rn", "hone_divide"}, {"__frcp_rn", "hone_reciprocal"},
-      {"__fadd_rn", "hone_add"}, {"__fmul_rn", "hone_multiply"}};
+  static const std::map<string_view, string_view> kMap = {{"expf", "exp"},
+                                                          {"__expf", "exp"},
+                                                          {"exp2f", "exp2"},
+                                                          {"exp10f", "exp10"},
+                                                          {"expm1f", "expm1"},
+                                                          {"logf", "log"},
+                                                          {"__logf", "log"},
+                                                          {"log2f", "log2"},
+                                                          {"__log2f", "log2"},
+                                                          {"log10f", "log10"},
+                                                          {"log1pf", "log1p"},
+                                                          {"sqrtf", "sqrt"},
+                                                          {"rsqrtf", "rsqrt"},
+                                                          {"__fsqrt_rn", "sqrt"},
+                                                          {"__frsqrt_rn", "rsqrt"},
+                                                          {"tanhf", "tanh"},
+                                                          {"sinf", "sin"},
+                                                          {"__sinf", "sin"},
+                                                          {"cosf", "cos"},
+                                                          {"__cosf", "cos"},
+                                                          {"tanf", "tan"},
+                                                          {"powf", "pow"},
+                                                          {"__powf", "pow"},
+                                                          {"fabsf", "fabs"},
+                                                          {"fmaxf", "fmax"},
+                                                          {"fminf", "fmin"},
+                                                          {"fmaf", "fma"},
+                                                          {"__fmaf_rn", "fma"},
+                                                          {"erff", "erf"},
+                                                          {"erfcf", "erfc"},
+                                                          {"floorf", "floor"},
+                                                          {"ceilf", "ceil"},
+                                                          {"roundf", "round"},
+                                                          {"truncf", "trunc"},
+                                                          {"rintf", "rint"},
+                                                          {"fmodf", "fmod"},
+                                                          {"copysignf", "copysign"},
+                                                          {"cbrtf", "cbrt"},
+                                                          {"sinhf", "sinh"},
+                                                          {"coshf", "cosh"},
+                                                          {"atanf", "atan"},
+                                                          {"asinf", "asin"},
+                                                          {"acosf", "acos"},
+                                                          {"atan2f", "atan2"},
+                                                          {"__fdividef", "hone_divide"},
+                                                          {"__fdiv_rn", "hone_divide"},
+                                                          {"__frcp_rn", "hone_reciprocal"},
+                                                          {"__fadd_rn", "hone_add"},
+                                                          {"__fmul_rn", "hone_multiply"}};
   return kMap;
 }
 const std::set<string_view>& ToHalf() {
-  static const std::set<string_view> kNames = {"__float2half", "__float2half_rn", "__float2bfloat16", "__float2bfloat16_rn", "__double2half"};
+  static const std::set<string_view> kNames = {"__float2half", "__float2half_rn", "__float2bfloat16",
+                                               "__float2bfloat16_rn", "__double2half"};
   return kNames;
 }
 const std::set<string_view>& FromHalf() {
@@ -40,23 +78,24 @@ const std::set<string_view>& FromHalf() {
 }
 bool IsHalf(string_view w) { return w == "__half" || w == "half" || w == "__nv_bfloat16" || w == "nv_bfloat16"; }
 bool IsVector(string_view w) {
-  static const std::set<string_view> kNames = {"float2", "float4", "float3", "half2",  "__half2", "__nv_bfloat162", "nv_bfloat162",
-                                               "uint2",  "uint4",  "int2",  "int4",    "double2", "int3",           "uint3"};
+  static const std::set<string_view> kNames = {"float2",         "float4",       "float3", "half2", "__half2",
+                                               "__nv_bfloat162", "nv_bfloat162", "uint2",  "uint4", "int2",
+                                               "int4",           "double2",      "int3",   "uint3"};
   return kNames.count(w) != 0;
 }
 
 constexpr string_view kPrelude = R"cpp(
-// The linter compiles the oracle again with another definition of this, to see what a kernel that reads its inputs
-// with less precision would answer.
+  // The linter compiles the oracle again with another definition of this, to see what a kernel that reads its inputs
+  // with less precision would answer.
 #ifndef HONE_ORACLE_IN
 #define HONE_ORACLE_IN(x) static_cast<double>(x)
 #endif
 )cpp";
 constexpr string_view kHelpers = R"cpp(
-__device__ inline double hone_divide(double a, double b) { return a / b; }
-__device__ inline double hone_reciprocal(double a) { return 1.0 / a; }
-__device__ inline double hone_add(double a, double b) { return a + b; }
-__device__ inline double hone_multiply(double a, double b) { return a * b; }
+  __device__ inline double hone_divide(double a, double b) { return a / b; }
+  __device__ inline double hone_reciprocal(double a) { return 1.0 / a; }
+  __device__ inline double hone_add(double a, double b) { return a + b; }
+  __device__ inline double hone_multiply(double a, double b) { return a * b; }
 )cpp";
 
 class Promoter {
@@ -73,7 +112,8 @@ class Promoter {
           continue;
         }
         Item(item, chosen);
-      } else if (item.kind == CuItemKind::kDevice || item.kind == CuItemKind::kType || item.kind == CuItemKind::kConstant) {
+      } else if (item.kind == CuItemKind::kDevice || item.kind == CuItemKind::kType ||
+                 item.kind == CuItemKind::kConstant) {
         Item(item, nullptr);
       }
     }
@@ -88,11 +128,16 @@ class Promoter {
 
  private:
   const Token& At(int i) const { return s_.token(i); }
-  bool Is(int i, string_view text) const { return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).text == text; }
-  bool Identifier(int i) const { return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier; }
+  bool Is(int i, string_view text) const {
+    return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).text == text;
+  }
+  bool Identifier(int i) const {
+    return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier;
+  }
   void Replace(int i, string_view text) { edits_.push_back({At(i).begin, At(i).end, std::string(text)}); }
   void Reason(int i, const std::string& what) {
-    const auto line = 1 + lines_before_ + std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n');
+    const auto line =
+        1 + lines_before_ + std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n');
     reasons_.insert(fmt::format("{} (line {} of seed.cu)", what, line));
   }
 
@@ -130,8 +175,8 @@ class Promoter {
     // `half` is a fine name for a variable.
     std::set<string_view> variables;
     for (int i = first; i < item.last; ++i) {
-      if (Identifier(i) && Identifier(i + 1) && !Is(i, "const") && !Is(i, "typename") && !Is(i, "return") && !Is(i, "inline") &&
-          !Is(i, "static") && !At(i).text.starts_with("__")) {
+      if (Identifier(i) && Identifier(i + 1) && !Is(i, "const") && !Is(i, "typename") && !Is(i, "return") &&
+          !Is(i, "inline") && !Is(i, "static") && !At(i).text.starts_with("__")) {
         variables.insert(At(i + 1).text);
       }
     }
@@ -163,14 +208,18 @@ class Promoter {
       const string_view word = meaning(i);
       if (word == "asm" || word == "__asm__") Reason(i, "inline assembly");
       if (word == "wmma" || word == "mma_sync" || word == "nvcuda") Reason(i, "tensor cores");
-      if (word.starts_with("__float_as_") || word.starts_with("__int_as_float") || word.starts_with("__uint_as_float")) {
+      if (word.starts_with("__float_as_") || word.starts_with("__int_as_float") ||
+          word.starts_with("__uint_as_float")) {
         Reason(i, "the bits of a float are used: " + std::string(word));
       }
-      if (word.starts_with("__half2") && FromHalf().count(word) == 0 && !IsVector(word)) Reason(i, "packed halves: " + std::string(word));
-      if (word.starts_with("__h") && word.size() > 4 && word != "__half" && word != "__host__" && !word.starts_with("__half") && Is(i + 1, "(")) {
+      if (word.starts_with("__half2") && FromHalf().count(word) == 0 && !IsVector(word))
+        Reason(i, "packed halves: " + std::string(word));
+      if (word.starts_with("__h") && word.size() > 4 && word != "__half" && word != "__host__" &&
+          !word.starts_with("__half") && Is(i + 1, "(")) {
         Reason(i, "arithmetic in half precision: " + std::string(word));
       }
-      if (IsVector(word) && (word != "float4" && word != "float2" && word != "float3")) Reason(i, "packed values: " + std::string(word));
+      if (IsVector(word) && (word != "float4" && word != "float2" && word != "float3"))
+        Reason(i, "packed values: " + std::string(word));
       if (word == "reinterpret_cast") {
         // Reading inputs in packs of floats is sound; anything else looks at bytes.
         const bool reads = Is(i + 1, "<") && Is(i + 2, "const") && (Is(i + 3, "float4") || Is(i + 3, "float2"));
@@ -199,9 +248,11 @@ class Promoter {
         continue;
       }
       // An element of an input, where it is read and nothing else reads it.
-      if (kernel != nullptr && i > body && inputs.count(t.text) != 0 && Is(i + 1, "[") && At(i + 1).match > 0 && !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
+      if (kernel != nullptr && i > body && inputs.count(t.text) != 0 && Is(i + 1, "[") && At(i + 1).match > 0 &&
+          !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
         const auto parameter = kernel->parameters.find(std::string(t.text));
-        const DType dtype = parameter != kernel->parameters.end() ? parameter->second.dtype : Base(kernel, t.text, inputs);
+        const DType dtype =
+            parameter != kernel->parameters.end() ? parameter->second.dtype : Base(kernel, t.text, inputs);
         if (dtype == DType::kFloat32 || dtype == DType::kFloat64) {
           edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
           edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
@@ -249,7 +300,8 @@ class Promoter {
 
   void Skip(int first, int last) { skipped_.emplace_back(first, last); }
   bool Skipped(int i) const {
-    return std::any_of(skipped_.begin(), skipped_.end(), [&](const auto& range) { return i >= range.first && i <= range.second; });
+    return std::any_of(skipped_.begin(), skipped_.end(),
+                       [&](const auto& range) { return i >= range.first && i <= range.second; });
   }
 
   const CuSource& s_;
@@ -262,23 +314,33 @@ class Promoter {
 
 string_view ElementOf(DType dtype) {
   switch (dtype) {
-    case DType::kFloat64: return "double";
-    case DType::kFloat16: return "__half";
-    case DType::kBFloat16: return "__nv_bfloat16";
-    case DType::kInt64: return "long long";
-    case DType::kInt32: return "int";
-    case DType::kUInt32: return "unsigned";
-    case DType::kInt16: return "short";
-    case DType::kInt8: return "signed char";
-    case DType::kUInt8: return "unsigned char";
-    default: return "float";
+    case DType::kFloat64:
+      return "double";
+    case DType::kFloat16:
+      return "__half";
+    case DType::kBFloat16:
+      return "__nv_bfloat16";
+    case DType::kInt64:
+      return "long long";
+    case DType::kInt32:
+      return "int";
+    case DType::kUInt32:
+      return "unsigned";
+    case DType::kInt16:
+      return "short";
+    case DType::kInt8:
+      return "signed char";
+    case DType::kUInt8:
+      return "unsigned char";
+    default:
+      return "float";
   }
 }
 
 }  // namespace
 
-PromotedCode PromoteToDouble(const std::string& device_code, int lines_before, const std::vector<KernelToPromote>& given,
-                             const std::map<std::string, DType>& in_place) {
+PromotedCode PromoteToDouble(const std::string& device_code, int lines_before,
+                             const std::vector<KernelToPromote>& given, const std::map<std::string, DType>& in_place) {
   PromotedCode result;
   Result<std::unique_ptr<CuSource>> source = ReadCuSource(device_code, "seed.cu");
   if (!source.ok()) {
@@ -298,12 +360,14 @@ PromotedCode PromoteToDouble(const std::string& device_code, int lines_before, c
   for (size_t i = 0; i < kernels.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (kernels[i].kernel == kernels[j].kernel && kernels[i].template_args != kernels[j].template_args) {
-        result.reasons.push_back(fmt::format("kernel '{}' is used with two sets of template arguments", kernels[i].kernel->name));
+        result.reasons.push_back(
+            fmt::format("kernel '{}' is used with two sets of template arguments", kernels[i].kernel->name));
         return result;
       }
     }
     if (kernels[i].template_args.size() != kernels[i].kernel->template_parameters.size()) {
-      result.reasons.push_back(fmt::format("kernel '{}': not all template arguments are known", kernels[i].kernel->name));
+      result.reasons.push_back(
+          fmt::format("kernel '{}': not all template arguments are known", kernels[i].kernel->name));
       return result;
     }
   }
@@ -311,7 +375,9 @@ PromotedCode PromoteToDouble(const std::string& device_code, int lines_before, c
   if (!result.reasons.empty()) return result;
   std::string copies;
   for (const auto& [name, dtype] : in_place) {
-    const std::string value = dtype == DType::kFloat16 ? "__half2float(source[i])" : dtype == DType::kBFloat16 ? "__bfloat162float(source[i])" : "source[i]";
+    const std::string value = dtype == DType::kFloat16    ? "__half2float(source[i])"
+                              : dtype == DType::kBFloat16 ? "__bfloat162float(source[i])"
+                                                          : "source[i]";
     copies += fmt::format(
         "\n// The in-place tensor's input, in double: the kernel works on it from here.\n"
         "__global__ void hone_copy_{}(const {}* source, double* target, long long elements) {{\n"
@@ -319,9 +385,12 @@ PromotedCode PromoteToDouble(const std::string& device_code, int lines_before, c
         "  if (i < elements) target[i] = HONE_ORACLE_IN({});\n}}\n",
         name, ElementOf(dtype), value);
   }
-  const bool helpers = result.text.find("hone_divide(") != std::string::npos || result.text.find("hone_reciprocal(") != std::string::npos ||
-                       result.text.find("hone_add(") != std::string::npos || result.text.find("hone_multiply(") != std::string::npos;
-  result.text = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n" + std::string(kPrelude) + (helpers ? std::string(kHelpers) : "") + "\n" + result.text + copies;
+  const bool helpers = result.text.find("hone_divide(") != std::string::npos ||
+                       result.text.find("hone_reciprocal(") != std::string::npos ||
+                       result.text.find("hone_add(") != std::string::npos ||
+                       result.text.find("hone_multiply(") != std::string::npos;
+  result.text = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n" + std::string(kPrelude) +
+                (helpers ? std::string(kHelpers) : "") + "\n" + result.text + copies;
   return result;
 }
 

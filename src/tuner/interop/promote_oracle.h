@@ -27,8 +27,8 @@ struct PromotedParameter {
 
 struct KernelToPromote {
   const CuKernel* kernel = nullptr;
-  std::vector<std::string> template_args;                  // one a template parameter
-  std::map<std::string, PromotedParameter> parameters;     // pointer parameters by name; others are workspaces
+  std::vector<std::string> template_args;               // one a template parameter
+  std::map<std::string, PromotedParameter> parameters;  // pointer parameters by name; others are workspaces
 };
 
 struct PromotedCode {
@@ -36,9 +36,10 @@ struct PromotedCode {
   std::vector<std::string> reasons;  // not empty: `text` is empty, it cannot be done
 };
 
-// `device_code`: as DeviceCode() gave it, after `lines_before` lines of seed.cu. A kernel's in-place tensors are expected to hold their input, as double, in
-// what `ref:` passes; a kernel `hone_copy_NAME` for that is added for each name in `in_place`.
-PromotedCode PromoteToDouble(const std::string& device_code, int lines_before, const std::vector<KernelToPromote>& kernels,
-                             const std::map<std::string, DType>& in_place);
+// `device_code`: as DeviceCode() gave it, after `lines_before` lines of seed.cu. A kernel's in-place tensors are
+// expected to hold their input, as double, in what `ref:` passes; a kernel `hone_copy_NAME` for that is added for each
+// name in `in_place`.
+PromotedCode PromoteToDouble(const std::string& device_code, int lines_before,
+                             const std::vector<KernelToPromote>& kernels, const std::map<std::string, DType>& in_place);
 
 }  // namespace hone

@@ -84,8 +84,10 @@ class BodyReader {
             if (Is(j, ")") && --depth_paren < 0) break;
             after.push_back(Word(j));
           }
-          if (!after.empty() && after[0] == "+") after.erase(after.begin());
-          else if (!after.empty()) understood = false;
+          if (!after.empty() && after[0] == "+")
+            after.erase(after.begin());
+          else if (!after.empty())
+            understood = false;
           break;
         }
       }
@@ -126,7 +128,8 @@ class BodyReader {
         } else {
           // Atomics both read and write; other functions get what their argument says.
           bool atomic = false;
-          for (int back = i; back > i - 6 && back > k_.body_open; --back) atomic = atomic || Word(back).starts_with("atomic");
+          for (int back = i; back > i - 6 && back > k_.body_open; --back)
+            atomic = atomic || Word(back).starts_with("atomic");
           use.read = true;
           if (atomic) use.written = true;
           continue;
@@ -134,7 +137,8 @@ class BodyReader {
       }
       const bool address = Is(i - 1, "&") && !Is(i - 2, ")") && !Identifier(i - 2);
       bool atomic = false;
-      for (int back = i; back > i - 6 && back > k_.body_open; --back) atomic = atomic || Word(back).starts_with("atomic");
+      for (int back = i; back > i - 6 && back > k_.body_open; --back)
+        atomic = atomic || Word(back).starts_with("atomic");
       int after = access_end + 1;
       while (Is(after, ".") || (Identifier(after) && Is(after - 1, "."))) ++after;
       const std::string next = Word(after);
@@ -164,8 +168,12 @@ class BodyReader {
   bool Is(int i, std::string_view text) const {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).text == text;
   }
-  bool Identifier(int i) const { return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier; }
-  std::string Word(int i) const { return i >= 0 && i < static_cast<int>(s_.tokens.size()) ? std::string(At(i).text) : ""; }
+  bool Identifier(int i) const {
+    return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier;
+  }
+  std::string Word(int i) const {
+    return i >= 0 && i < static_cast<int>(s_.tokens.size()) ? std::string(At(i).text) : "";
+  }
 
   // int row = blockIdx.x; the first definition of each integer.
   void Definitions() {
@@ -193,7 +201,9 @@ class BodyReader {
       int begin = i;
       while (begin - 1 > k_.body_open) {
         const std::string before = Word(begin - 1);
-        if (before == "(" || before == "&&" || before == "||" || before == ";" || before == "," || before == "{" || before == "=" || before == "return") break;
+        if (before == "(" || before == "&&" || before == "||" || before == ";" || before == "," || before == "{" ||
+            before == "=" || before == "return")
+          break;
         --begin;
         if (At(begin).match >= 0 && At(begin).match < begin) begin = At(begin).match;
       }
@@ -203,7 +213,7 @@ class BodyReader {
       for (int k = i + 2; k < k_.body_close; ++k) {
         const std::string w = Word(k);
         if (w == ")" || w == ";" || w == "&&" || w == "||" || w == "?" || w == ",") break;
-        if (w == "(" ) {
+        if (w == "(") {
           for (int j = k; j <= At(k).match; ++j) limit.push_back(Word(j));
           k = At(k).match;
           continue;
@@ -214,7 +224,8 @@ class BodyReader {
     }
     // dim > name
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
-      if (Identifier(i) && bounds_.dims.count(Word(i)) != 0 && Is(i + 1, ">") && Identifier(i + 2)) limits_[Word(i + 2)].emplace_back(i, Word(i));
+      if (Identifier(i) && bounds_.dims.count(Word(i)) != 0 && Is(i + 1, ">") && Identifier(i + 2))
+        limits_[Word(i + 2)].emplace_back(i, Word(i));
     }
   }
 
@@ -227,7 +238,8 @@ class BodyReader {
       if (bounds_.dims.count(w) != 0) {
         any = true;
         out.push_back(w);
-      } else if (std::isdigit(static_cast<unsigned char>(w[0])) != 0 || w == "+" || w == "-" || w == "*" || w == "/" || w == "(" || w == ")") {
+      } else if (std::isdigit(static_cast<unsigned char>(w[0])) != 0 || w == "+" || w == "-" || w == "*" || w == "/" ||
+                 w == "(" || w == ")") {
         out.push_back(w);
       } else if (const auto local = definitions_.find(w); local != definitions_.end()) {
         std::optional<std::string> inner = SizeText(local->second, depth + 1);
@@ -280,7 +292,8 @@ class BodyReader {
       if (close + 1 == words.size()) {
         words = Words(words.begin() + 1, words.end() - 1);
         again = true;
-      } else if (std::all_of(words.begin() + 1, words.begin() + static_cast<long>(close), [](const std::string& w) { return kTypes.count(w) != 0; })) {
+      } else if (std::all_of(words.begin() + 1, words.begin() + static_cast<long>(close),
+                             [](const std::string& w) { return kTypes.count(w) != 0; })) {
         words.erase(words.begin(), words.begin() + static_cast<long>(close) + 1);
         again = true;
       }
@@ -296,7 +309,8 @@ class BodyReader {
       Words one = Unwrapped(factor);
       factor.clear();
       if (one.empty()) return false;
-      if (one.size() == 1 && (bounds_.dims.count(one[0]) != 0 || std::isdigit(static_cast<unsigned char>(one[0][0])) != 0)) {
+      if (one.size() == 1 &&
+          (bounds_.dims.count(one[0]) != 0 || std::isdigit(static_cast<unsigned char>(one[0][0])) != 0)) {
         term.sizes.push_back(one[0]);
       } else if (std::optional<std::string> size = SizeText(one)) {
         term.sizes.push_back(one.size() == 1 ? *size : "(" + *size + ")");
@@ -341,7 +355,8 @@ class BodyReader {
       return *size;
     }
     if (words.size() == 1) {
-      if (const auto value = definitions_.find(words[0]); value != definitions_.end()) return Reach(value->second, depth + 1);
+      if (const auto value = definitions_.find(words[0]); value != definitions_.end())
+        return Reach(value->second, depth + 1);
       return std::nullopt;
     }
     if (words.size() == 3 && words[0] == "blockIdx" && words[1] == ".") {
@@ -358,7 +373,8 @@ class BodyReader {
     if (depth > kMaxDepth) return std::nullopt;
     const Words index = Unwrapped(given);
     if (index.size() == 1 && limits_.count(index[0]) == 0) {
-      if (const auto value = definitions_.find(index[0]); value != definitions_.end()) return Shape(value->second, depth + 1);
+      if (const auto value = definitions_.find(index[0]); value != definitions_.end())
+        return Shape(value->second, depth + 1);
     }
     std::vector<Term> strided;
     std::vector<Words> plain;
@@ -366,7 +382,9 @@ class BodyReader {
       std::optional<Term> term = Factors(part);
       if (!term) return std::nullopt;
       if (term->others.empty()) continue;  // a whole offset: x[row * 2 * d + d + i]
-      const bool has_size = std::any_of(term->sizes.begin(), term->sizes.end(), [&](const std::string& s) { return std::isdigit(static_cast<unsigned char>(s[0])) == 0; });
+      const bool has_size = std::any_of(term->sizes.begin(), term->sizes.end(), [&](const std::string& s) {
+        return std::isdigit(static_cast<unsigned char>(s[0])) == 0;
+      });
       if (has_size && term->others.size() == 1) {
         strided.push_back(*term);
       } else if (term->sizes.empty()) {
@@ -383,7 +401,8 @@ class BodyReader {
       if (std::optional<std::string> reach = Reach(plain[0], depth + 1)) return Words{*reach};
       return std::nullopt;
     }
-    std::sort(strided.begin(), strided.end(), [](const Term& a, const Term& b) { return a.sizes.size() > b.sizes.size(); });
+    std::sort(strided.begin(), strided.end(),
+              [](const Term& a, const Term& b) { return a.sizes.size() > b.sizes.size(); });
     const Words outer = Split(strided[0].others[0]);
     // (b * H + h) * D + i: the outer part is a flattened index of its own.
     Words shape;
@@ -422,7 +441,8 @@ class BodyReader {
 
 }  // namespace
 
-std::map<std::string, PointerUse> ReadPointerUses(const CuSource& source, const CuKernel& kernel, const KernelBounds& bounds) {
+std::map<std::string, PointerUse> ReadPointerUses(const CuSource& source, const CuKernel& kernel,
+                                                  const KernelBounds& bounds) {
   return BodyReader(source, kernel, bounds).Run();
 }
 

@@ -22,12 +22,13 @@ struct PointerUse {
 };
 
 struct KernelBounds {
-  std::set<std::string> dims;                 // integer parameters that stand for sizes
-  std::vector<std::string> grid;              // extents of the launch in the kernel's names where known; may be empty
+  std::set<std::string> dims;     // integer parameters that stand for sizes
+  std::vector<std::string> grid;  // extents of the launch in the kernel's names where known; may be empty
 };
 
 // One entry a pointer parameter, by name.
-std::map<std::string, PointerUse> ReadPointerUses(const CuSource& source, const CuKernel& kernel, const KernelBounds& bounds);
+std::map<std::string, PointerUse> ReadPointerUses(const CuSource& source, const CuKernel& kernel,
+                                                  const KernelBounds& bounds);
 
 // The shape with the most axes; nullopt when nothing was understood.
 std::optional<std::vector<std::string>> LikelyShape(const PointerUse& use);

@@ -16,16 +16,26 @@ namespace {
 
 std::string_view TorchDType(DType dtype) {
   switch (dtype) {
-    case DType::kFloat64: return "torch::kFloat64";
-    case DType::kFloat32: return "torch::kFloat32";
-    case DType::kFloat16: return "torch::kFloat16";
-    case DType::kBFloat16: return "torch::kBFloat16";
-    case DType::kInt64: return "torch::kInt64";
-    case DType::kInt32: return "torch::kInt32";
-    case DType::kUInt32: return "torch::kUInt32";
-    case DType::kInt16: return "torch::kInt16";
-    case DType::kInt8: return "torch::kInt8";
-    case DType::kUInt8: return "torch::kUInt8";
+    case DType::kFloat64:
+      return "torch::kFloat64";
+    case DType::kFloat32:
+      return "torch::kFloat32";
+    case DType::kFloat16:
+      return "torch::kFloat16";
+    case DType::kBFloat16:
+      return "torch::kBFloat16";
+    case DType::kInt64:
+      return "torch::kInt64";
+    case DType::kInt32:
+      return "torch::kInt32";
+    case DType::kUInt32:
+      return "torch::kUInt32";
+    case DType::kInt16:
+      return "torch::kInt16";
+    case DType::kInt8:
+      return "torch::kInt8";
+    case DType::kUInt8:
+      return "torch::kUInt8";
   }
   return "torch::kFloat32";
 }
@@ -44,7 +54,10 @@ int64_t MultipleOf(const std::string& extent, const std::string& dim) {
 class BindingWriter {
  public:
   explicit BindingWriter(const KernelPackage& package)
-      : package_(package), task_(package.task), signature_(SignatureOf(package.task)), dims_(FindDimensions(package.task)) {
+      : package_(package),
+        task_(package.task),
+        signature_(SignatureOf(package.task)),
+        dims_(FindDimensions(package.task)) {
     for (const HeaderParameter& p : signature_.dims) names_.names[p.plan] = p.name;
     for (const HeaderParameter& p : signature_.tensors) cpp_[p.plan] = p.name;
     for (const HeaderParameter& p : signature_.dims) cpp_[p.plan] = p.name;
@@ -79,8 +92,8 @@ class BindingWriter {
         HONE_ASSIGN_OR_RETURN(const std::string stride, HostExpression(t.strides[i].text(), names_));
         strides += fmt::format("{}Extent({}, ok)", i == 0 ? "" : ", ", stride);
       }
-      checks += fmt::format("  Check({0}, \"{1}\", {2}, {{{3}}}, {{{4}}}, device);\n", p.name, t.name, TorchDType(t.dtype),
-                            shape, strides);
+      checks += fmt::format("  Check({0}, \"{1}\", {2}, {{{3}}}, {{{4}}}, device);\n", p.name, t.name,
+                            TorchDType(t.dtype), shape, strides);
       const std::string element(HostElementType(t.dtype));
       call += fmt::format("static_cast<{0}>({1}.data_ptr()), ", p.type, p.name);
     }
@@ -107,8 +120,8 @@ class BindingWriter {
       call += fmt::format("{}.value, ", name);
     }
     const std::string first = FirstTensor();
-    const std::string device =
-        fmt::format("  const torch::Device device = {0}.device();\n  const c10::cuda::CUDAGuard guard(device);\n", first);
+    const std::string device = fmt::format(
+        "  const torch::Device device = {0}.device();\n  const c10::cuda::CUDAGuard guard(device);\n", first);
 
     std::string out = fmt::format(
         "// {0} for PyTorch: checks shapes, dtypes and devices, and calls hone::{1} on the current stream.\n//\n"
@@ -118,34 +131,34 @@ class BindingWriter {
         "using namespace hone::{5}_detail;  // ceil_div, min, max of Int\n\n",
         task_.name, signature_.function, package_.node, package_.run, CudaHeaderName(package_), task_.name);
     out += R"cpp(int64_t Extent(Int value, const bool& ok) {
-  TORCH_CHECK(ok && value.value >= 0, "the sizes overflow");
-  return value.value;
-}
+                   TORCH_CHECK(ok && value.value >= 0, "the sizes overflow");
+                   return value.value;
+                 }
 
-// `strides` empty: contiguous.
-void Check(const torch::Tensor& tensor, const char* name, torch::ScalarType dtype, const std::vector<int64_t>& shape,
-           const std::vector<int64_t>& strides, const torch::Device& device) {
-  TORCH_CHECK(tensor.is_cuda(), name, ": expected a CUDA tensor");
-  TORCH_CHECK(tensor.device() == device, name, ": lies on ", tensor.device(), ", the first tensor on ", device);
-  TORCH_CHECK(tensor.scalar_type() == dtype, name, ": expected ", dtype, ", found ", tensor.scalar_type());
-  TORCH_CHECK(tensor.sizes() == torch::IntArrayRef(shape), name, ": expected shape ", torch::IntArrayRef(shape),
-              ", found ", tensor.sizes());
-  if (strides.empty()) {
-    TORCH_CHECK(tensor.is_contiguous(), name, ": must be contiguous; call .contiguous() first");
-  } else {
-    TORCH_CHECK(tensor.numel() == 0 || tensor.strides() == torch::IntArrayRef(strides), name, ": expected strides ",
-                torch::IntArrayRef(strides), ", found ", tensor.strides());
-  }
-}
-
-)cpp";
+                 // `strides` empty: contiguous.
+                 void Check(const torch::Tensor& tensor, const char* name, torch::ScalarType dtype,
+                            const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
+                            const torch::Device& device) {
+                   TORCH_CHECK(tensor.is_cuda(), name, ": expected a CUDA tensor");
+                   TORCH_CHECK(tensor.device() == device, name, ": lies on ", tensor.device(), ", the first tensor on ", device);
+                   TORCH_CHECK(tensor.scalar_type() == dtype, name, ": expected ", dtype, ", found ", tensor.scalar_type());
+                   TORCH_CHECK(tensor.sizes() == torch::IntArrayRef(shape), name, ": expected shape ",
+                               torch::IntArrayRef(shape), ", found ", tensor.sizes());
+                   if (strides.empty()) {
+                     TORCH_CHECK(tensor.is_contiguous(), name, ": must be contiguous; call .contiguous() first");
+                   } else {
+                     TORCH_CHECK(tensor.numel() == 0 || tensor.strides() == torch::IntArrayRef(strides), name,
+                                 ": expected strides ", torch::IntArrayRef(strides), ", found ", tensor.strides());
+                   }
+                 }
+    )cpp";
     const std::string launch = fmt::format(
         "  const cudaError_t error = hone::{}({}at::cuda::getCurrentCUDAStream().stream());\n"
         "  TORCH_CHECK(error == cudaSuccess, \"{}: \", cudaGetErrorString(error));\n",
         signature_.function, call, task_.name);
     // With outputs given: for memory that is reused, and for CUDA graphs.
-    out += fmt::format("void {}_out({}{}{}{}) {{\n  bool ok = true;\n{}{}{}{}}}\n\n", task_.name, outputs, inputs, scalars,
-                       extra, find, device, checks, launch);
+    out += fmt::format("void {}_out({}{}{}{}) {{\n  bool ok = true;\n{}{}{}{}}}\n\n", task_.name, outputs, inputs,
+                       scalars, extra, find, device, checks, launch);
     if (!returned.empty()) {
       std::string arguments;
       const auto add = [&](const std::string& name) {
@@ -178,7 +191,8 @@ void Check(const torch::Tensor& tensor, const char* name, torch::ScalarType dtyp
       out += fmt::format("  m.def(\"{0}_out\", &{0}_out, \"{1} (into given outputs)\"{2});\n", task_.name, summary,
                          PythonArguments(true));
     } else {
-      out += fmt::format("  m.def(\"{0}\", &{0}_out, \"{1} (in place)\"{2});\n", task_.name, summary, PythonArguments(true));
+      out += fmt::format("  m.def(\"{0}\", &{0}_out, \"{1} (in place)\"{2});\n", task_.name, summary,
+                         PythonArguments(true));
     }
     return out + "}\n";
   }
@@ -187,10 +201,12 @@ void Check(const torch::Tensor& tensor, const char* name, torch::ScalarType dtyp
     return fmt::format(
         "# Builds {0} as a package: pip install --no-build-isolation .\n"
         "# Written by `hone apply` from node {1} of run {2}.\n"
-        "import os\n\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import BuildExtension, CUDAExtension\n\n"
+        "import os\n\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import BuildExtension, "
+        "CUDAExtension\n\n"
         "here = os.path.dirname(os.path.abspath(__file__))\n\n"
         "setup(\n    name=\"hone_{0}\",\n    version=\"0.1\",\n    ext_modules=[\n        CUDAExtension(\n"
-        "            name=\"hone_{0}\",\n            sources=[\"hone_{0}_torch.cu\"],\n            include_dirs=[here{3}],\n"
+        "            name=\"hone_{0}\",\n            sources=[\"hone_{0}_torch.cu\"],\n            "
+        "include_dirs=[here{3}],\n"
         "            extra_compile_args={{\"cxx\": [\"-O2\", \"-std=c++17\"], \"nvcc\": [{4}]}},\n        )\n    ],\n"
         "    cmdclass={{\"build_ext\": BuildExtension}},\n)\n",
         task_.name, package_.node, package_.run, CutlassInclude(), NvccOptions());
@@ -199,7 +215,8 @@ void Check(const torch::Tensor& tensor, const char* name, torch::ScalarType dtyp
   std::string Load() const {
     std::string arguments;
     for (const HeaderParameter& p : signature_.tensors) {
-      if (task_.FindTensor(p.plan)->role != TensorRole::kOut) arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", p.plan);
+      if (task_.FindTensor(p.plan)->role != TensorRole::kOut)
+        arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", p.plan);
     }
     for (const HeaderParameter& p : signature_.scalars) {
       arguments += fmt::format("{}{}={}", arguments.empty() ? "" : ", ", p.plan, task_.FindScalar(p.plan)->value);
@@ -213,7 +230,8 @@ void Check(const torch::Tensor& tensor, const char* name, torch::ScalarType dtyp
         "import os\n\nfrom torch.utils.cpp_extension import load\n\n"
         "_here = os.path.dirname(os.path.abspath(__file__))\n"
         "_module = load(\n    name=\"hone_{0}\",\n    sources=[os.path.join(_here, \"hone_{0}_torch.cu\")],\n"
-        "    extra_include_paths=[_here{3}],\n    extra_cflags=[\"-O2\", \"-std=c++17\"],\n    extra_cuda_cflags=[{4}],\n)\n"
+        "    extra_include_paths=[_here{3}],\n    extra_cflags=[\"-O2\", \"-std=c++17\"],\n    "
+        "extra_cuda_cflags=[{4}],\n)\n"
         "{0} = _module.{0}\n{6}",
         task_.name, package_.node, package_.run, CutlassInclude(), NvccOptions(), arguments,
         HasOutput() ? fmt::format("{0}_out = _module.{0}_out\n", task_.name) : "");
@@ -225,9 +243,8 @@ void Check(const torch::Tensor& tensor, const char* name, torch::ScalarType dtyp
                        [](const TensorSpec& t) { return t.role != TensorRole::kOut; });
   }
   bool HasOutput() const {
-    return std::any_of(signature_.tensors.begin(), signature_.tensors.end(), [&](const HeaderParameter& p) {
-      return task_.FindTensor(p.plan)->role == TensorRole::kOut;
-    });
+    return std::any_of(signature_.tensors.begin(), signature_.tensors.end(),
+                       [&](const HeaderParameter& p) { return task_.FindTensor(p.plan)->role == TensorRole::kOut; });
   }
   std::string FirstTensor() const {
     for (const HeaderParameter& p : signature_.tensors) {

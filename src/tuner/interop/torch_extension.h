@@ -31,7 +31,8 @@ struct DimSource {
 std::vector<DimSource> FindDimensions(const Task& task);
 
 // hone_TASK_torch.cu, setup.py, load.py. Tensors must have the task's dtypes and shapes, be contiguous (or have the
-// task's strides) and lie on one device; outputs are allocated; in-place tensors are updated; the current stream is used.
+// task's strides) and lie on one device; outputs are allocated; in-place tensors are updated; the current stream is
+// used.
 Result<std::vector<GeneratedFile>> TorchExtension(const KernelPackage& package);
 
 }  // namespace hone

@@ -19,41 +19,41 @@ using namespace hone::testing;
 
 constexpr char kProgram[] = R"cpp(
 #include "hone_scale_add_torch.cu"
-namespace k = hone_kernels_scale_add;
-template <typename F>
-void Try(const char* what, F f) {
-  try {
-    f();
-    printf("%s: done\n", what);
-  } catch (const std::exception& e) {
-    printf("%s: %s\n", what, e.what());
+  namespace k = hone_kernels_scale_add;
+  template <typename F>
+  void Try(const char* what, F f) {
+    try {
+      f();
+      printf("%s: done\n", what);
+    } catch (const std::exception& e) {
+      printf("%s: %s\n", what, e.what());
+    }
   }
-}
-int main() {
-  RunKernel("winner scale<4>", k::winner_0::HoneKernel0(), &k::winner_0::scale<4>);
-  RunKernel("winner inner::add_bias", k::winner_0::HoneKernel1(), &k::winner_0::inner::add_bias);
-  RunKernel("winner scale<(2 / 2)>", k::winner_1::HoneKernel0(), &k::winner_1::scale<1>);
-  RunKernel("seed scale_add", k::seed_0::HoneKernel0(), &k::seed_0::scale_add);
-  torch::TensorOptions f32, f16 = f32.dtype(torch::kFloat16), elsewhere;
-  elsewhere.place.index = 1;
-  torch::Tensor x({3, 500}, f32), bias({500}, f32);
-  for (int i = 0; i < 1500; ++i) static_cast<float*>(x.data_ptr())[i] = i;
-  for (int i = 0; i < 500; ++i) static_cast<float*>(bias.data_ptr())[i] = 1;
-  torch::Tensor out = scale_add(x, bias, 3.0);
-  printf("%g\n", static_cast<float*>(out.data_ptr())[1499]);
-  Try("right", [&] { scale_add(x, bias, 3.0); });
-  Try("rank", [&] { scale_add(bias, bias, 3.0); });
-  Try("shape", [&] { scale_add(x, torch::Tensor({499}, f32), 3.0); });
-  Try("dtype", [&] { scale_add(x, torch::Tensor({500}, f16), 3.0); });
-  Try("device", [&] { scale_add(x, torch::Tensor({500}, elsewhere), 3.0); });
-  Try("host", [&] { scale_add(torch::Tensor({3, 500}, f32, false), bias, 3.0); });
-  torch::Tensor strided = x;
-  strided.contiguous = false;
-  Try("strided", [&] { scale_add(strided, bias, 3.0); });
-  pybind11::module_ module;
-  FakeModule(module);
-  for (const std::string& name : module.defined) printf("%s\n", name.c_str());
-}
+  int main() {
+    RunKernel("winner scale<4>", k::winner_0::HoneKernel0(), &k::winner_0::scale<4>);
+    RunKernel("winner inner::add_bias", k::winner_0::HoneKernel1(), &k::winner_0::inner::add_bias);
+    RunKernel("winner scale<(2 / 2)>", k::winner_1::HoneKernel0(), &k::winner_1::scale<1>);
+    RunKernel("seed scale_add", k::seed_0::HoneKernel0(), &k::seed_0::scale_add);
+    torch::TensorOptions f32, f16 = f32.dtype(torch::kFloat16), elsewhere;
+    elsewhere.place.index = 1;
+    torch::Tensor x({3, 500}, f32), bias({500}, f32);
+    for (int i = 0; i < 1500; ++i) static_cast<float*>(x.data_ptr())[i] = i;
+    for (int i = 0; i < 500; ++i) static_cast<float*>(bias.data_ptr())[i] = 1;
+    torch::Tensor out = scale_add(x, bias, 3.0);
+    printf("%g\n", static_cast<float*>(out.data_ptr())[1499]);
+    Try("right", [&] { scale_add(x, bias, 3.0); });
+    Try("rank", [&] { scale_add(bias, bias, 3.0); });
+    Try("shape", [&] { scale_add(x, torch::Tensor({499}, f32), 3.0); });
+    Try("dtype", [&] { scale_add(x, torch::Tensor({500}, f16), 3.0); });
+    Try("device", [&] { scale_add(x, torch::Tensor({500}, elsewhere), 3.0); });
+    Try("host", [&] { scale_add(torch::Tensor({3, 500}, f32, false), bias, 3.0); });
+    torch::Tensor strided = x;
+    strided.contiguous = false;
+    Try("strided", [&] { scale_add(strided, bias, 3.0); });
+    pybind11::module_ module;
+    FakeModule(module);
+    for (const std::string& name : module.defined) printf("%s\n", name.c_str());
+  }
 )cpp";
 
 TEST(TorchExtension, ChecksWhatItIsGivenAndComputes) {

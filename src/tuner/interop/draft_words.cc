@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/interop/draft_words.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "tuner/interop/plan_expression.h"
+#include "tuner/model/builtin/cuda_lexer.h"
+
+namespace hone {
+
+using std::string_view;
+
+std::optional<DType> ElementType(string_view type) {
+  static const std::map<string_view, DType> kTypes = {{"float", DType::kFloat32},
+                                                      {"double", DType::kFloat64},
+                                                      {"half", DType::kFloat16},
+                                                      {"__half", DType::kFloat16},
+                                                      {"__nv_bfloat16", DType::kBFloat16},
+                                                      {"nv_bfloat16", DType::kBFloat16},
+                                                      {"int", DType::kInt32},
+                                                      {"int32_t", DType::kInt32},
+                                                      {"unsigned", DType::kUInt32},
+                                                      {"unsigned int", DType::kUInt32},
+                                                      {"uint32_t", DType::kUInt32},
+                                                      {"int64_t", DType::kInt64},
+                                                      {"long", DType::kInt64},
+                                                      {"long long", DType::kInt64},
+                                                      {"long long int", DType::kInt64},
+                                                      {"int16_t", DType::kInt16},
+                                                      {"short", DType::kInt16},
+                                                      {"int8_t", DType::kInt8},
+                                                      {"char", DType::kInt8},
+                                                      {"signed char", DType::kInt8},
+                                                      {"uint8_t", DType::kUInt8},
+                                                      {"unsigned char", DType::kUInt8},
+                                                      {"float4", DType::kFloat32},
+                                                      {"float2", DType::kFloat32},
+                                                      {"half2", DType::kFloat16},
+                                                      {"__half2", DType::kFloat16},
+                                                      {"__nv_bfloat162", DType::kBFloat16}};
+  const auto found = kTypes.find(type);
+  if (found == kTypes.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string IntegerSuffix(string_view type) {
+  if (type == "int" || type == "int32_t" || type == "signed" || type == "signed int") return "i32";
+  if (type == "unsigned" || type == "unsigned int" || type == "uint32_t" || type == "uint") return "u32";
+  if (type == "size_t" || type == "uint64_t" || type == "unsigned long" || type == "unsigned long long" ||
+      type == "std::size_t")
+    return "u64";
+  if (type == "long" || type == "long long" || type == "int64_t" || type == "long int" || type == "long long int" ||
+      type == "ptrdiff_t")
+    return "i64";
+  if (type == "bool") return "bool";
+  return "";
+}
+
+std::string Quoted(string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+std::string List(const std::vector<std::string>& items) {
+  std::string out;
+  for (const std::string& item : items) out += fmt::format("{}{}", out.empty() ? "" : ", ", Quoted(item));
+  return "[" + out + "]";
+}
+std::string Wrapped(const std::string& text) {
+  const std::vector<Token> tokens = LexCuda(text);
+  return tokens.size() <= 1 ? text : "(" + text + ")";
+}
+std::string ReplaceNames(const std::string& text, const std::map<std::string, std::string>& by) {
+  std::vector<TextEdit> edits;
+  for (const Token& t : LexCuda(text)) {
+    const auto found = by.find(std::string(t.text));
+    if (t.kind == TokenKind::kIdentifier && found != by.end())
+      edits.push_back({t.begin, t.end, Wrapped(found->second)});
+  }
+  return TidyExpression(ApplyEdits(text, std::move(edits)));
+}
+std::vector<std::string> SplitCommas(const std::string& text) {
+  std::vector<std::string> parts;
+  int depth = 0;
+  std::string part;
+  const auto add = [&] {
+    const size_t a = part.find_first_not_of(" \t"), b = part.find_last_not_of(" \t");
+    if (a != std::string::npos) parts.push_back(part.substr(a, b - a + 1));
+    part.clear();
+  };
+  for (const char c : text) {
+    if (c == '(' || c == '<') ++depth;
+    if (c == ')' || c == '>') --depth;
+    if (c == ',' && depth == 0) {
+      add();
+    } else {
+      part += c;
+    }
+  }
+  add();
+  return parts;
+}
+std::optional<double> Literal(string_view text) {
+  std::string t(text);
+  while (!t.empty() && (t.back() == 'f' || t.back() == 'F')) t.pop_back();
+  char* end = nullptr;
+  const double value = std::strtod(t.c_str(), &end);
+  if (t.empty() || end != t.c_str() + t.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace hone
