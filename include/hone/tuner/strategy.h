@@ -45,7 +45,7 @@ struct RunOptions {
   int64_t request_max_tokens = 32768;
   double temperature = 0.7;
   // Attempts in flight. What a decision may know depends on this number and on nothing that happens by chance:
-  // attempt k is decided from the nodes below k - parallel + 1 (from whole rounds of `parallel` with `rounds`).
+  // node k is decided from the nodes below k - parallel + 1 (with `rounds`, from whole rounds of `parallel` attempts).
   int64_t parallel = 1;
   bool rounds = false;       // decide `parallel` attempts at once: for models and devices that answer in batches
   bool blind_start = false;  // open the first attempts before the seed is judged: saves a visit to a spooled device
@@ -280,8 +280,8 @@ class Knowledge {
   int64_t known_;
 };
 
-// How many nodes the decision about node `next` knows: see RunOptions::parallel.
-int64_t KnownFor(const RunOptions& options, int64_t next);
+// How many nodes the decision about the next node knows: see RunOptions::parallel. Sweeps take no place in a round.
+int64_t KnownFor(const RunView& view);
 
 class Strategy {
  public:

@@ -481,15 +481,18 @@ bool RunView::CasesFrozen() const {
   return std::none_of(cases.begin(), cases.end(), [](const ProposedCase& c) { return c.state == "proposed"; });
 }
 
-int64_t KnownFor(const RunOptions& options, int64_t next) {
+int64_t KnownFor(const RunView& view) {
+  const RunOptions& options = view.options;
   const int64_t parallel = std::max<int64_t>(options.parallel, 1);
   const int64_t first = options.blind_start ? 0 : 1;  // the seed
-  if (options.rounds) {
-    const int64_t round = (next - 1) / parallel;
-    return round == 0 ? first : 1 + round * parallel;
+  const auto next = static_cast<int64_t>(view.nodes.size());
+  if (!options.rounds) return std::max(next - parallel + 1, first);
+  std::vector<int64_t> attempts;
+  for (const RunNode& node : view.nodes) {
+    if (node.origin == "reply") attempts.push_back(node.id);
   }
-  const int64_t known = next - parallel + 1;
-  return known < 1 ? first : std::max(known, first);
+  const size_t whole = attempts.size() / static_cast<size_t>(parallel) * static_cast<size_t>(parallel);
+  return whole == 0 ? first : attempts[whole - 1] + 1;
 }
 
 Result<RunView> LoadRun(RunStore& store, const std::string& run) {

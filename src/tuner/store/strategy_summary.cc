@@ -28,7 +28,10 @@ RunOutcome OutcomeOf(const RunView& view) {
   o.tokens = view.usage.input + view.usage.output;
   o.cost_usd = view.cost_usd;
   o.seconds = view.seconds;
+  for (const Memo& memo : view.memos) o.repaired += memo.kind == "problem";
   for (const RunNode& node : view.nodes) {
+    o.unusable += node.origin == "reply" && node.state == NodeState::kUnusable && node.problem != "no_more_ideas";
+    o.compile_errors += node.evaluation && node.evaluation->verdict == Verdict::kCompileError;
     o.success = o.success || (node.id > 0 && node.evaluation && node.evaluation->verdict == Verdict::kOk && !node.rejected);
   }
   if (view.best == 0) return o;
@@ -158,6 +161,9 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                             {"requests", o.requests},
                             {"evaluations", o.evaluations},
                             {"tokens", o.tokens},
+                            {"repaired", o.repaired},
+                            {"unusable", o.unusable},
+                            {"compile_errors", o.compile_errors},
                             {"cost_usd", o.cost_usd},
                             {"seconds", o.seconds}});
   }

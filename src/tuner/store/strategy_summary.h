@@ -25,6 +25,9 @@ struct RunOutcome {
   bool paired = false;    // `speedup` is from the final paired run; else it is the estimate along the chain
   double speedup = 1;
   int64_t attempts = 0, requests = 0, evaluations = 0, tokens = 0;
+  int64_t repaired = 0;        // replies that could not be used and had a repair turn
+  int64_t unusable = 0;        // attempts that came to no candidate even so
+  int64_t compile_errors = 0;  // candidates that did not compile
   double cost_usd = 0, seconds = 0;
 };
 RunOutcome OutcomeOf(const RunView& view);

@@ -532,7 +532,7 @@ class Sitting {
   // Asks the strategy what to open, if what that decision may know is settled. True when something was begun.
   Result<bool> Decide() {
     const auto next = static_cast<int64_t>(view().nodes.size());
-    const int64_t known = KnownFor(view().options, next);
+    const int64_t known = KnownFor(view());
     if (Running("final") || pending_evaluations_.contains("final")) return false;
     if (next == 1 && view().settled == 0 && known > 0) {
       // While the seed is judged, what needs no knowledge of it may begin: its cases and its sweep.

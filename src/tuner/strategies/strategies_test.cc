@@ -5,8 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
 #include <set>
 
+#include "tuner/store/strategy_summary.h"
 #include "tuner/strategies/config_file.h"
 #include "tuner/strategies/limits.h"
 #include "tuner/strategies/scripted_run.h"
@@ -134,7 +137,7 @@ TEST(Team, CasesAreVettedWithTheSeedAndFrozenForEveryCandidate) {
           "CASE: rows=1, d=3: narrow\nCASE: rows=100000, d=100000: too large\nCASE: rows=3, d=5: known already\n"
           "CASE: rows=2: no width\nCASE: rows=9, d=77: **odd**\n");
     }
-    return Journeyman(r);
+    return r.role == "coder" ? Result<std::string>(FileReply("a", "SPEED 90")) : Journeyman(r);
   });
   run.options.settings = {{"team.rounds", 1}};
   std::set<size_t> cases_seen;
@@ -228,7 +231,8 @@ TEST(Tree, EpsilonSaysHowOftenItExplores) {
     run.options.settings = {{"tree.epsilon", epsilon}};
     run.Whole();
     int exploits = 0;
-    for (const Event& e : run.store->Events("r1").value()) exploits += e.payload.find("exploits") != std::string::npos;
+    const std::vector<Event> events = run.store->Events("r1").value();
+    for (const Event& e : events) exploits += e.payload.find("exploits") != std::string::npos;
     return exploits / 40.0;
   };
   EXPECT_EQ(greedy_share(0), 1.0);
@@ -317,7 +321,52 @@ TEST(EveryStrategy, DoesNotRepeatAnIdeaThatWasSettled) {
   }
 }
 
+// --- comparing them ---
+
+TEST(Summary, PutsTheGeometricMeanFirstAndCountsWhatFoundNothingAsOne) {
+  std::vector<RunOutcome> outcomes(4);
+  const double speedups[] = {4, 1, 1.5, 2};
+  for (int i = 0; i < 4; ++i) {
+    outcomes[static_cast<size_t>(i)].strategy = i < 3 ? "tree" : "sample";
+    outcomes[static_cast<size_t>(i)].task = fmt::format("t{}", i % 3);
+    outcomes[static_cast<size_t>(i)].speedup = speedups[i];
+    outcomes[static_cast<size_t>(i)].success = outcomes[static_cast<size_t>(i)].faster = i != 1;
+    outcomes[static_cast<size_t>(i)].paired = true;
+    outcomes[static_cast<size_t>(i)].attempts = 8;
+  }
+  const std::vector<StrategySummary> rows = Summarise(outcomes);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].strategy, "tree");
+  EXPECT_NEAR(rows[0].geomean, std::cbrt(6.0), 1e-12);
+  EXPECT_EQ(rows[0].median, 1.5);
+  EXPECT_NEAR(rows[0].faster_share, 2.0 / 3, 1e-12);
+  EXPECT_EQ(rows[0].attempts, 24);
+  EXPECT_THAT(SummaryTable(rows), HasSubstr("tree           1.817x   1.500x     67 %"));
+  EXPECT_THAT(OutcomesTable(outcomes), HasSubstr("nothing"));
+}
+
+TEST(Summary, ReadsARunsOutcomeFromItsFinalPairing) {
+  ScriptedRun run("tree", Journeyman);
+  run.options.max_attempts = 20;
+  const RunView view = run.Whole();
+  const RunOutcome o = OutcomeOf(view);
+  ASSERT_NE(view.best, 0);
+  EXPECT_TRUE(o.paired && o.success && o.faster);
+  EXPECT_NEAR(o.speedup, *view.final_result->evaluation.geomean_speedup, 1e-9);
+  EXPECT_EQ(o.attempts, 20);
+  EXPECT_GT(o.repaired, 0);
+}
+
 // --- settings and config files ---
+
+TEST(Settings, AreInTheManualAsTheyAre) {
+  std::ifstream file(HONE_SOURCE_DIR "/docs/strategies.md");
+  const std::string manual((std::istreambuf_iterator<char>(file)), {});
+  for (const Setting& s : AllSettings()) {
+    EXPECT_THAT(manual, HasSubstr(fmt::format("| `{}` | {:g} | {} | {} |", s.name, s.value, s.meaning, s.source)));
+  }
+}
+
 
 TEST(Settings, AreCheckedByNameAndRange) {
   RunOptions o;
