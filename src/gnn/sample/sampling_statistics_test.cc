@@ -81,10 +81,10 @@ TEST(SamplingStatistics, SlotsAndPairsOfSlotsAreEquallyLikely) {
   Scores scores;
   constexpr int kHubs = 32;
   for (const auto& [degree, k] : std::vector<std::pair<int, int>>{
-           {1, 1}, {2, 1}, {3, 1}, {3, 2}, {5, 4}, {6, 3}, {16, 15}, {17, 5}, {30, 15}, {33, 32}, {34, 33}, {48, 40}}) {
+           {1, 1}, {2, 1}, {3, 1}, {3, 2}, {5, 4}, {6, 3}, {16, 15}, {17, 5}, {30, 15}, {33, 32}, {34, 33}, {48, 40}, {110, 100}}) {
     const TestCsr csr = Hubs(kHubs, degree);
     const auto sampler = std::move(MakeNeighborSampler(csr.view(), {.fanouts = {k}})).value();
-    constexpr int kSteps = 400;
+    constexpr int kSteps = 1500;
     const auto d = static_cast<size_t>(degree);
     std::vector<int> single(d), pair(d * d);
     NeighborSample sample;
@@ -141,7 +141,7 @@ TEST(SamplingStatistics, LongRowsAreCoveredEvenly) {
 // The overlap of two independent k-subsets of d slots is hypergeometric with mean k^2 / d.
 TEST(SamplingStatistics, HopsEpochsStepsSeedsAndNodesDrawIndependently) {
   Scores scores;
-  constexpr int kHubs = 16, kSteps = 400;
+  constexpr int kHubs = 16, kSteps = 1500;
   for (const auto& [degree, k] : std::vector<std::pair<int, int>>{{2, 1}, {6, 3}, {30, 15}, {100, 10}, {200, 100}}) {
     const TestCsr csr = Hubs(kHubs, degree);
     const auto sampler = std::move(MakeNeighborSampler(csr.view(), {.fanouts = {k, k}})).value();
@@ -205,7 +205,7 @@ TEST(SamplingStatistics, ParallelEdgesWeighTwice) {
 // The instrument must be able to fail: a Floyd whose draw stops one short (the known mistake: below `last` instead of
 // below `last + 1`) is caught, on the same number of draws.
 TEST(SamplingStatistics, ASamplerOffByOneIsCaught) {
-  constexpr int kDegree = 30, kFanout = 15, kTrials = 400 * 32;
+  constexpr int kDegree = 30, kFanout = 15, kTrials = 1500 * 32;
   Rng rng(51);
   std::vector<int> single(kDegree);
   for (int trial = 0; trial < kTrials; ++trial) {
