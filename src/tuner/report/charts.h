@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The report's charts: inline SVG and plain HTML. Colours come from the page's CSS variables, so both colour schemes
-// work; what colour says, shape or text says as well. A chart that would not be legible when shrunk to a phone's width is
-// drawn twice, and the page shows the one that fits (page.cc, classes `wide` and `narrow`).
+// work; what colour says, shape or text says as well. A chart that would not be legible when shrunk to a phone's width
+// is drawn twice, and the page shows the one that fits (page.cc, classes `wide` and `narrow`).
 #pragma once
 
 #include <string>
@@ -26,11 +26,11 @@ std::string TreeChart(const RunView& view);
 
 // One measured kernel on one shape.
 struct RooflinePoint {
-  std::string label;      // "seed", "best"
+  std::string label;  // "seed", "best"
   Dims dims;
   double seconds = 0;
-  double bytes = 0;       // compulsory
-  double flops = 0;       // 0: the task does not say
+  double bytes = 0;  // compulsory
+  double flops = 0;  // 0: the task does not say
 };
 // Achieved operations per second over operations per byte, under the device's roofs; without operations, achieved
 // bandwidth as bars. Empty when the device's figures are not known. `modelled` is said in the caption.

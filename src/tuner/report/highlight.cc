@@ -15,12 +15,16 @@ namespace {
 
 bool IsKeyword(std::string_view word) {
   static const std::set<std::string_view> kWords = {
-      "alignas",  "auto",    "bool",     "break",     "case",   "char",     "class",    "const",    "constexpr", "continue",
-      "default",  "do",      "double",   "else",      "enum",   "extern",   "false",    "float",    "for",       "if",
-      "inline",   "int",     "long",     "namespace", "return", "short",    "signed",   "sizeof",   "static",    "struct",
-      "switch",   "template", "true",    "typedef",   "typename", "union",  "unsigned", "using",    "void",      "volatile",
-      "while",    "asm",     "half",     "half2",     "float2", "float4",   "uint4",    "uint2",    "int64_t",   "int32_t",
-      "uint32_t", "size_t",  "static_cast", "reinterpret_cast", "threadIdx", "blockIdx", "blockDim", "gridDim"};
+      "alignas",   "auto",     "bool",      "break",    "case",        "char",
+      "class",     "const",    "constexpr", "continue", "default",     "do",
+      "double",    "else",     "enum",      "extern",   "false",       "float",
+      "for",       "if",       "inline",    "int",      "long",        "namespace",
+      "return",    "short",    "signed",    "sizeof",   "static",      "struct",
+      "switch",    "template", "true",      "typedef",  "typename",    "union",
+      "unsigned",  "using",    "void",      "volatile", "while",       "asm",
+      "half",      "half2",    "float2",    "float4",   "uint4",       "uint2",
+      "int64_t",   "int32_t",  "uint32_t",  "size_t",   "static_cast", "reinterpret_cast",
+      "threadIdx", "blockIdx", "blockDim",  "gridDim"};
   return kWords.count(word) != 0 || word.starts_with("__");
 }
 
@@ -54,12 +58,19 @@ std::vector<std::string> HighlightCuda(std::string_view text) {
     gap(t.begin);
     const char* tag = nullptr;
     switch (t.kind) {
-      case TokenKind::kIdentifier: tag = IsKeyword(t.text) ? "b" : nullptr; break;
+      case TokenKind::kIdentifier:
+        tag = IsKeyword(t.text) ? "b" : nullptr;
+        break;
       case TokenKind::kNumber:
       case TokenKind::kString:
-      case TokenKind::kCharacter: tag = "u"; break;
-      case TokenKind::kDirective: tag = "s"; break;
-      case TokenKind::kPunctuation: break;
+      case TokenKind::kCharacter:
+        tag = "u";
+        break;
+      case TokenKind::kDirective:
+        tag = "s";
+        break;
+      case TokenKind::kPunctuation:
+        break;
     }
     Put(lines, t.text, tag);
     at = t.end;

@@ -39,8 +39,10 @@ std::string ShapeTable(const Evaluation& e) {
   for (const CaseResult& c : e.cases) {
     if (!c.time_us) continue;
     rows += fmt::format(
-        "<tr><td data-name=shape>{}</td><td class=number data-name='time'>{:.2f}</td><td class=number data-name='seed'>{}</td><td class=number data-name=speedup>{}</td>"
-        "<td class=number data-name='floor'>{}</td><td class=number data-name=\"of the floor's speed\">{}</td><td data-name=timing>{}</td></tr>\n",
+        "<tr><td data-name=shape>{}</td><td class=number data-name='time'>{:.2f}</td><td class=number "
+        "data-name='seed'>{}</td><td class=number data-name=speedup>{}</td>"
+        "<td class=number data-name='floor'>{}</td><td class=number data-name=\"of the floor's speed\">{}</td><td "
+        "data-name=timing>{}</td></tr>\n",
         EscapeHtml(DimsText(c.dims)), c.time_us->median, c.baseline_us ? fmt::format("{:.2f}", *c.baseline_us) : "–",
         c.speedup ? EscapeHtml(SpeedupText(*c.speedup, e.modelled)) : "–",
         c.floor_us ? fmt::format("{:.2f}", *c.floor_us) : "–",
@@ -49,8 +51,10 @@ std::string ShapeTable(const Evaluation& e) {
   }
   const char* unit = e.modelled ? "modelled µs" : "µs";
   return fmt::format(
-      "<details><summary>The same in numbers, {0}</summary><div class=scroll><table class=stack><tr><th>shape</th><th class=number>time, {0}</th><th class=number>seed, {0}</th>"
-      "<th class=number>speedup</th><th class=number>floor, {0}</th><th class=number>of the floor's speed</th><th>timing</th></tr>\n{1}</table></div></details>\n",
+      "<details><summary>The same in numbers, {0}</summary><div class=scroll><table class=stack><tr><th>shape</th><th "
+      "class=number>time, {0}</th><th class=number>seed, {0}</th>"
+      "<th class=number>speedup</th><th class=number>floor, {0}</th><th class=number>of the floor's "
+      "speed</th><th>timing</th></tr>\n{1}</table></div></details>\n",
       unit, rows);
 }
 
@@ -67,28 +71,41 @@ std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& 
                               : n.evaluation                  ? std::string(VerdictName(n.evaluation->verdict))
                                                               : "waiting";
   std::string out = fmt::format(
-      "<details class=node id=node-{0}><summary><span class=id>{0}</span><span class=idea>{1}</span><span class='verdict {2}'>{3}</span>"
+      "<details class=node id=node-{0}><summary><span class=id>{0}</span><span class=idea>{1}</span><span "
+      "class='verdict {2}'>{3}</span>"
       "<span class='gain number'>{4}</span><span class=fate>{5}</span></summary><div class=inside>\n",
-      n.id, EscapeHtml(Clipped(n.idea, 160)), ok ? "good" : n.evaluation || !n.problem.empty() ? "bad" : "soft", EscapeHtml(verdict),
-      n.gain ? fmt::format("{:.3f}×", n.gain->median) : "", n.rejected ? "rejected" : n.kept ? "kept" : "");
+      n.id, EscapeHtml(Clipped(n.idea, 160)),
+      ok                                   ? "good"
+      : n.evaluation || !n.problem.empty() ? "bad"
+                                           : "soft",
+      EscapeHtml(verdict), n.gain ? fmt::format("{:.3f}×", n.gain->median) : "",
+      n.rejected ? "rejected"
+      : n.kept   ? "kept"
+                 : "");
   if (n.parent >= 0) {
     std::string roles;
     for (const Turn& t : n.turns) roles += (roles.empty() ? "" : ", ") + t.role;
-    out += fmt::format("<p class=soft>{} from <a href='#node-{}'>node {}</a>{}{}</p>\n", EscapeHtml(n.purpose.empty() ? n.origin : n.purpose), n.parent, n.parent,
+    out += fmt::format("<p class=soft>{} from <a href='#node-{}'>node {}</a>{}{}</p>\n",
+                       EscapeHtml(n.purpose.empty() ? n.origin : n.purpose), n.parent, n.parent,
                        roles.empty() ? "" : "; asked: " + EscapeHtml(roles),
-                       n.gain ? fmt::format("; {} over node {}", EscapeHtml(SpeedupText(*n.gain, view.info.modelled)), std::max<int64_t>(n.incumbent, 0)) : "");
+                       n.gain ? fmt::format("; {} over node {}", EscapeHtml(SpeedupText(*n.gain, view.info.modelled)),
+                                            std::max<int64_t>(n.incumbent, 0))
+                              : "");
   }
   if (!n.detail.empty()) out += "<p>" + EscapeHtml(Clipped(n.detail, 600)) + "</p>\n";
   if (n.evaluation && !ok) {
     out += "<pre class=text>" + EscapeHtml(Clipped(n.evaluation->detail, 900)) + "</pre>\n";
-    if (n.evaluation->mismatch) out += "<p>First wrong: " + EscapeHtml(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
+    if (n.evaluation->mismatch)
+      out += "<p>First wrong: " + EscapeHtml(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
   }
   for (const Memo& memo : view.memos) {
     if (memo.node != n.id || n.id == 0 || memo.kind == "problem") continue;
-    out += fmt::format("<p class=soft>{}</p><pre class=text>{}</pre>\n", EscapeHtml(memo.kind), EscapeHtml(Clipped(memo.text.empty() ? memo.idea : memo.text, 1200)));
+    out += fmt::format("<p class=soft>{}</p><pre class=text>{}</pre>\n", EscapeHtml(memo.kind),
+                       EscapeHtml(Clipped(memo.text.empty() ? memo.idea : memo.text, 1200)));
   }
   if (!n.reasoning.empty()) out += "<pre class=text>" + EscapeHtml(Clipped(n.reasoning, 1200)) + "</pre>\n";
-  if (ok && !n.evaluation->resources.empty()) out += "<p class=soft>" + EscapeHtml(ResourcesText(*n.evaluation)) + "</p>\n";
+  if (ok && !n.evaluation->resources.empty())
+    out += "<p class=soft>" + EscapeHtml(ResourcesText(*n.evaluation)) + "</p>\n";
   return out + diff + "</div></details>\n";
 }
 
@@ -204,28 +221,39 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
     kept += n.kept;
   }
   const bool proven = view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk;
-  const double speedup = proven ? view.final_result->evaluation.geomean_speedup.value_or(1.0) : view.node(view.best).speedup.value_or(1.0);
+  const double speedup =
+      proven ? view.final_result->evaluation.geomean_speedup.value_or(1.0) : view.node(view.best).speedup.value_or(1.0);
   body += "<div class=tiles>\n";
-  body += Tile(fmt::format("{:.3f}×", speedup), fmt::format("{}{}", proven ? "as fast as the seed" : "estimated, over the seed", modelled ? ", modelled" : ""));
+  body += Tile(
+      fmt::format("{:.3f}×", speedup),
+      fmt::format("{}{}", proven ? "as fast as the seed" : "estimated, over the seed", modelled ? ", modelled" : ""));
   body += Tile(fmt::format("{} / {} / {}", view.attempts, right, kept), "attempts / right / kept");
-  body += Tile(DurationText(view.seconds), fmt::format("{} evaluation{}", view.evaluations, view.evaluations == 1 ? "" : "s"));
-  body += Tile(fmt::format("${:.2f}", view.cost_usd), fmt::format("{} requests, {} tokens", view.requests, view.usage.input + view.usage.output));
+  body += Tile(DurationText(view.seconds),
+               fmt::format("{} evaluation{}", view.evaluations, view.evaluations == 1 ? "" : "s"));
+  body += Tile(fmt::format("${:.2f}", view.cost_usd),
+               fmt::format("{} requests, {} tokens", view.requests, TokensText(view.usage.input + view.usage.output)));
   body += "</div>\n" + Paragraphs(ResultText(view));
-  body += "<nav aria-label='sections'><a href='#attempts-chart'>over time</a><a href='#shapes'>shapes</a><a href='#tree'>tree</a><a href='#attempts'>attempts</a>"
-          "<a href='#kernel'>kernel</a><a href='#run'>the run</a></nav>\n";
+  body +=
+      "<nav aria-label='sections'><a href='#attempts-chart'>over time</a><a href='#shapes'>shapes</a><a "
+      "href='#tree'>tree</a><a href='#attempts'>attempts</a>"
+      "<a href='#kernel'>kernel</a><a href='#run'>the run</a></nav>\n";
   body += "<h2 id=attempts-chart>Speedup over attempts</h2>\n" + AttemptChart(view);
   body += fmt::format("<h2 id=shapes>Every shape{}</h2>\n", modelled ? ", modelled" : "");
   if (view.final_result && !view.final_result->evaluation.cases.empty()) {
     body += SpeedupBars(view.final_result->evaluation) + ShapeTable(view.final_result->evaluation);
   } else if (view.node(view.best).evaluation) {
-    body += fmt::format("<p class=soft>Times of the {}; it has not been paired with the seed.</p>\n", view.best == 0 ? "seed" : "best so far");
+    body += fmt::format("<p class=soft>Times of the {}; it has not been paired with the seed.</p>\n",
+                        view.best == 0 ? "seed" : "best so far");
     body += ShapeTable(*view.node(view.best).evaluation);
   }
   body += Roofline(store, view, events);
   if (const std::string tree = TreeChart(view); !tree.empty()) body += "<h2 id=tree>The tree</h2>\n" + tree;
 
   // Differences to the parent for what was kept, as long as they do not swell the page.
-  body += "<h2 id=attempts>Attempts</h2>\n<div class=head aria-hidden=true><span>node</span><span>idea</span><span>verdict</span><span class=number>gain</span><span></span></div>\n";
+  body +=
+      "<h2 id=attempts>Attempts</h2>\n<div class=head "
+      "aria-hidden=true><span>node</span><span>idea</span><span>verdict</span><span "
+      "class=number>gain</span><span></span></div>\n";
   size_t diff_bytes = 0;
   constexpr size_t kMostDiffBytes = 1'200'000;
   for (const RunNode& n : view.nodes) {
@@ -241,15 +269,18 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   if (!view.cases.empty()) {
     std::string rows;
     for (const ProposedCase& c : view.cases) {
-      rows += fmt::format("<tr><td data-name=case>{}</td><td data-name=state>{}</td><td data-name=why>{}</td></tr>\n", EscapeHtml(DimsText(c.dims)), EscapeHtml(c.state),
+      rows += fmt::format("<tr><td data-name=case>{}</td><td data-name=state>{}</td><td data-name=why>{}</td></tr>\n",
+                          EscapeHtml(DimsText(c.dims)), EscapeHtml(c.state),
                           EscapeHtml(Clipped(c.detail.empty() ? c.reason : c.detail, 300)));
     }
-    body += "<h2>Cases the tester proposed</h2>\n<table class=stack><tr><th>case</th><th></th><th>why</th></tr>\n" + rows + "</table>\n";
+    body += "<h2>Cases the tester proposed</h2>\n<table class=stack><tr><th>case</th><th></th><th>why</th></tr>\n" +
+            rows + "</table>\n";
   }
   body += "<h2 id=kernel>The winning kernel</h2>\n";
   if (view.best != 0) {
     HONE_ASSIGN_OR_RETURN(std::string winner, store.Source(view.node(view.best).source_hash));
-    body += fmt::format("<p class=soft>Node {}, with its difference to the seed. SHA-256 <small>{}</small></p>\n", view.best, view.node(view.best).source_hash);
+    body += fmt::format("<p class=soft>Node {}, with its difference to the seed. SHA-256 <small>{}</small></p>\n",
+                        view.best, view.node(view.best).source_hash);
     body += HighlightedDiff(seed, winner);
     std::string whole = "<pre class=code tabindex=0>";
     for (const std::string& line : HighlightCuda(winner)) whole += "<span>" + line + "</span>";

@@ -79,7 +79,7 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
   if (attempts_before_ < 0) attempts_before_ = view.attempts;
   max_attempts_ = view.options.max_attempts;
   if (const int64_t tokens = view.usage.input + view.usage.output; tokens > 0) {
-    figures_ += tokens < 10'000 ? fmt::format(", {} tokens", tokens) : fmt::format(", {}k tokens", tokens / 1000);
+    figures_ += fmt::format(", {} tokens", TokensText(tokens));
   }
   if (view.cost_usd > 0) figures_ += fmt::format(", ${:.2f}", view.cost_usd);
   switch (event.kind) {

@@ -37,7 +37,7 @@ class ProgressPrinter : public RunObserver {
   const bool colour_;
   std::mutex mutex_;
   std::string activity_, figures_;
-  double deadline_ = 0;  // 0: none
+  double deadline_ = 0;                                             // 0: none
   int64_t attempts_ = 0, attempts_before_ = -1, max_attempts_ = 0;  // before: at the start of this sitting
   double sitting_started_ = 0;
   double last_redraw_ = 0;

@@ -26,7 +26,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string TaskFile(const char* name) { return ReadFile(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm/" + name).value(); }
+std::string TaskFile(const char* name) {
+  return ReadFile(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm/" + name).value();
+}
 
 struct Written {
   std::unique_ptr<RunStore> store = MakeMemoryRunStore();
@@ -51,7 +53,8 @@ size_t Count(const std::string& text, const std::string& what) {
 TEST(Report, HasEverySectionOfARunWithRoles) {
   const Written w = Write({});
   const std::string html = HtmlReport(*w.store, w.view).value();
-  for (const char* section : {"Speedup over attempts", "Every shape", "Against the device", "The tree", "Attempts", "The winning kernel", "The run"})
+  for (const char* section : {"Speedup over attempts", "Every shape", "Against the device", "The tree", "Attempts",
+                              "The winning kernel", "The run"})
     EXPECT_THAT(html, HasSubstr(section));
   EXPECT_EQ(Count(html, "<details class=node "), w.view.nodes.size());
   // Plans, the first mismatch, who was asked and what it cost.
@@ -61,13 +64,16 @@ TEST(Report, HasEverySectionOfARunWithRoles) {
   EXPECT_THAT(html, HasSubstr("Tokens by role"));
   EXPECT_THAT(html, AllOf(HasSubstr("class=ci"), HasSubstr("95 % confidence")));
   // Nothing is fetched and nothing runs; what a model wrote stays text.
-  for (const char* fetched : {"http://", "https://", "<script", "src=", "url(", "@import", "onclick"}) EXPECT_THAT(html, Not(HasSubstr(fetched))) << fetched;
+  for (const char* fetched : {"http://", "https://", "<script", "src=", "url(", "@import", "onclick"})
+    EXPECT_THAT(html, Not(HasSubstr(fetched))) << fetched;
   EXPECT_THAT(html, AllOf(HasSubstr("&lt;4 bytes a thread&gt;"), Not(HasSubstr("<4 bytes"))));
   // Every chart has a name, every target of a link exists, every id is there once.
   EXPECT_EQ(Count(html, "<svg "), Count(html, "role=img aria-label="));
   for (size_t at = 0; (at = html.find("href='#", at)) != std::string::npos; ++at) {
     const std::string id = html.substr(at + 7, html.find('\'', at + 7) - at - 7);
-    EXPECT_EQ(Count(html, "id=" + id + ">") + Count(html, "id=" + id + "><"), Count(html, "id=" + id + ">") == 0 ? 0 : Count(html, "id=" + id + ">") + Count(html, "id=" + id + "><")) << id;
+    EXPECT_EQ(Count(html, "id=" + id + ">") + Count(html, "id=" + id + "><"),
+              Count(html, "id=" + id + ">") == 0 ? 0 : Count(html, "id=" + id + ">") + Count(html, "id=" + id + "><"))
+        << id;
     EXPECT_GE(Count(html, "id=" + id + ">"), 1u) << id;
   }
 }
@@ -118,16 +124,20 @@ TEST(Roofline, ShowsBandwidthWhereOperationsAreNotKnown) {
   const std::string bars = RooflineChart(copies, facts, false);
   EXPECT_THAT(bars, AllOf(HasSubstr("0.5 TB/s · 50 %"), HasSubstr("80 %"), Not(HasSubstr("<svg"))));
   const std::vector<RooflinePoint> counted = {{"best", {{"n", 4}}, 1e-6, 1e6, 2e6}};
-  EXPECT_THAT(RooflineChart(counted, facts, true), AllOf(HasSubstr("<svg"), HasSubstr("2 Tflop/s at 2 flop/byte, 100 % of the memory roof"), HasSubstr("modelled")));
+  EXPECT_THAT(
+      RooflineChart(counted, facts, true),
+      AllOf(HasSubstr("<svg"), HasSubstr("2 Tflop/s at 2 flop/byte, 100 % of the memory roof"), HasSubstr("modelled")));
   EXPECT_EQ(RooflineChart(counted, DeviceFacts{}, false), "");
 }
 
 TEST(Highlight, ColoursCodeAndKeepsItsLines) {
   EXPECT_THAT(HighlightCuda("#define N 4\nfloat x = 1.0f; // a <b>\n/* two\nlines */ foo(\"s\");\n"),
-              ElementsAre("<s>#define N 4</s>", "<b>float</b> x = <u>1.0f</u>;<i> // a &lt;b&gt;</i>", "<i>/* two</i>", "<i>lines */ </i>foo(<u>&quot;s&quot;</u>);"));
+              ElementsAre("<s>#define N 4</s>", "<b>float</b> x = <u>1.0f</u>;<i> // a &lt;b&gt;</i>", "<i>/* two</i>",
+                          "<i>lines */ </i>foo(<u>&quot;s&quot;</u>);"));
   EXPECT_TRUE(HighlightCuda("").size() <= 1);
   const std::string diff = HighlightedDiff("a\nb\nc\nd\ne\nf\ng\n", "a\nb\nc\nd\ne\nf\nh\n", 1);
-  EXPECT_THAT(diff, AllOf(HasSubstr("<span class=gap>"), HasSubstr("<span class=del>-g</span><span class=add>+h</span>"), Not(HasSubstr("> b<"))));
+  EXPECT_THAT(diff, AllOf(HasSubstr("<span class=gap>"),
+                          HasSubstr("<span class=del>-g</span><span class=add>+h</span>"), Not(HasSubstr("> b<"))));
 }
 
 TEST(Show, ANodeIsTheSameInJson) {
@@ -173,7 +183,8 @@ std::string Printed(bool terminal, bool colour, double max_seconds) {
 
 TEST(Progress, ATerminalSeesAttemptSpendAndWhatIsLeft) {
   const std::string limited = Printed(true, false, 600);
-  EXPECT_THAT(limited, AllOf(HasSubstr("attempt 24 of 24"), HasSubstr("k tokens, $0.7"), HasSubstr(" left"), Not(HasSubstr("about"))));
+  EXPECT_THAT(limited, AllOf(HasSubstr("attempt 24 of 24"), HasSubstr("k tokens, $0.7"), HasSubstr(" left"),
+                             Not(HasSubstr("about"))));
   EXPECT_THAT(Printed(true, false, 0), HasSubstr("about "));
   EXPECT_THAT(limited, Not(HasSubstr("\x1b[3")));
 }
@@ -200,7 +211,8 @@ TEST(RunSummary, AFinishedRunIsToldWithoutItsFold) {
   EXPECT_EQ(quick.faster, folded.faster);
   EXPECT_NEAR(quick.seconds, folded.seconds, 1e-6);
   EXPECT_EQ(quick.state, folded.state);
-  EXPECT_THAT(RunsTable(runs), AllOf(HasSubstr(quick.info.id), HasSubstr("$0.72"), HasSubstr("attempts_spent"), Not(HasSubstr("modelled"))));
+  EXPECT_THAT(RunsTable(runs), AllOf(HasSubstr(quick.info.id), HasSubstr("$0.72"), HasSubstr("attempts_spent"),
+                                     Not(HasSubstr("modelled"))));
   const nlohmann::json json = nlohmann::json::parse(RunSummaryToJson(runs));
   EXPECT_EQ(json[0]["proven"], true);
 }
@@ -234,7 +246,8 @@ RunSummary One(const std::string& strategy, const std::string& task, double spee
 }
 
 TEST(Comparison, HasThePapersColumns) {
-  const Comparison c = CompareRuns({One("sample", "a", 1.0, 0), One("sample", "b", 1.21), One("tree", "a", 2.0), One("tree", "b", 8.0), One("tree", "c", 4.0)});
+  const Comparison c = CompareRuns({One("sample", "a", 1.0, 0), One("sample", "b", 1.21), One("tree", "a", 2.0),
+                                    One("tree", "b", 8.0), One("tree", "c", 4.0)});
   ASSERT_EQ(c.rows.size(), 2u);
   EXPECT_EQ(c.rows[0].name, "tree");
   EXPECT_NEAR(c.rows[0].geomean, 4.0, 1e-9);
@@ -247,7 +260,8 @@ TEST(Comparison, HasThePapersColumns) {
   ASSERT_EQ(c.warnings.size(), 1u);
   EXPECT_THAT(c.warnings[0], AllOf(HasSubstr("sample"), HasSubstr("not run on c")));
   const std::string text = ComparisonText(c);
-  EXPECT_THAT(text, AllOf(HasSubstr("50.0%"), HasSubstr("100.0%"), HasSubstr("4.000x"), HasSubstr("1.210x"), HasSubstr("$1.50")));
+  EXPECT_THAT(text, AllOf(HasSubstr("50.0%"), HasSubstr("100.0%"), HasSubstr("4.000x"), HasSubstr("1.210x"),
+                          HasSubstr("$1.50")));
   const nlohmann::json json = nlohmann::json::parse(ComparisonToJson(c));
   EXPECT_EQ(json["strategies"][0]["name"], "tree");
   EXPECT_EQ(json["runs"].size(), 5u);
@@ -263,7 +277,9 @@ TEST(Comparison, SaysWhatMakesItUnfair) {
   runs[1].state = "interrupted";
   const Comparison c = CompareRuns(runs);
   EXPECT_EQ(c.rows.size(), 2u);  // one strategy, two models
-  EXPECT_THAT(ComparisonText(c), AllOf(HasSubstr("different devices"), HasSubstr("different numbers of attempts"), HasSubstr("an estimate"), HasSubstr("not finished"), HasSubstr("refine, other")));
+  EXPECT_THAT(ComparisonText(c),
+              AllOf(HasSubstr("different devices"), HasSubstr("different numbers of attempts"),
+                    HasSubstr("an estimate"), HasSubstr("not finished"), HasSubstr("refine, other")));
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
     if (e.kind == EventKind::kEnded) s.seconds += std::max(0.0, e.time - start);
     if (e.kind == EventKind::kFinal) final_event = &e;
     if (!e.evaluation.empty()) ++s.evaluations;
-    if (e.kind == EventKind::kEvaluation && e.node > 0 && e.evaluation.find("\"verdict\":\"ok\"") != std::string::npos) ++s.right;
+    if (e.kind == EventKind::kEvaluation && e.node > 0 && e.evaluation.find("\"verdict\":\"ok\"") != std::string::npos)
+      ++s.right;
     if (e.kind == EventKind::kProposal) {
       const Json p = Json::parse(e.payload, nullptr, false);
       if (!p.is_object()) return std::nullopt;
@@ -95,7 +96,8 @@ RunSummary Summarize(const RunView& view) {
   if (view.nodes.empty() || view.seed_broken) return s;
   s.best_idea = view.best == 0 ? "" : view.node(view.best).idea;
   s.speedup = view.best == 0 ? 1.0 : view.node(view.best).speedup.value_or(1.0);
-  if (view.best != 0 && view.final_result && view.final_result->node == view.best) TakeFinal(s, view.final_result->evaluation);
+  if (view.best != 0 && view.final_result && view.final_result->node == view.best)
+    TakeFinal(s, view.final_result->evaluation);
   if (view.best == 0 && !view.ended.empty()) s.proven = true;  // the seed against itself
   return s;
 }
@@ -136,16 +138,19 @@ Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store) {
 
 std::string RunsTable(const std::vector<RunSummary>& runs) {
   if (runs.empty()) return "No runs yet: `hone optimize TASK` makes one.\n";
-  std::string text = fmt::format("{:<22} {:<17} {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", "run", "started (UTC)", "task", "strategy", "model", "device",
-                                 "attempts", "best", "spent", "time", "state");
+  std::string text =
+      fmt::format("{:<22} {:<17} {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", "run", "started (UTC)",
+                  "task", "strategy", "model", "device", "attempts", "best", "spent", "time", "state");
   bool modelled = false, estimated = false;
   for (const RunSummary& s : runs) {
     modelled = modelled || s.info.modelled;
     estimated = estimated || (s.speedup && !s.proven);
-    text += fmt::format("{:<22} {:%Y-%m-%d %H:%M}  {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", s.info.id,
-                        fmt::gmtime(static_cast<std::time_t>(s.info.started)), Clip(s.info.task, 18), s.info.strategy, Clip(s.info.model, 16),
-                        Clip(s.info.device, 8), s.known ? std::to_string(s.attempts) : "?", SpeedupCell(s), s.cost_usd > 0 ? fmt::format("${:.2f}", s.cost_usd) : "–",
-                        DurationText(s.seconds), s.known ? s.state : "cannot be read: hone show " + s.info.id + " says why");
+    text +=
+        fmt::format("{:<22} {:%Y-%m-%d %H:%M}  {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", s.info.id,
+                    fmt::gmtime(static_cast<std::time_t>(s.info.started)), Clip(s.info.task, 18), s.info.strategy,
+                    Clip(s.info.model, 16), Clip(s.info.device, 8), s.known ? std::to_string(s.attempts) : "?",
+                    SpeedupCell(s), s.cost_usd > 0 ? fmt::format("${:.2f}", s.cost_usd) : "–", DurationText(s.seconds),
+                    s.known ? s.state : "cannot be read: hone show " + s.info.id + " says why");
   }
   if (estimated) text += "~ estimated along the chain of kept steps; not paired with the seed.\n";
   if (modelled) text += "Speedups on simulated devices (sim) are modelled, not measured.\n";
@@ -155,11 +160,26 @@ std::string RunsTable(const std::vector<RunSummary>& runs) {
 std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
   Json list = Json::array();
   for (const RunSummary& s : runs) {
-    Json one = {{"run", s.info.id},       {"task", s.info.task},   {"device", s.info.device}, {"modelled", s.info.modelled},
-                {"strategy", s.info.strategy}, {"model", s.info.model}, {"started", s.info.started}, {"events", s.info.events},
-                {"state", s.state},       {"readable", s.known},   {"attempts", s.attempts},  {"right", s.right},
-                {"evaluations", s.evaluations}, {"requests", s.requests}, {"tokens", s.tokens}, {"cost_usd", s.cost_usd},
-                {"seconds", s.seconds},   {"proven", s.proven},    {"surely_faster", s.faster}, {"best_idea", s.best_idea}};
+    Json one = {{"run", s.info.id},
+                {"task", s.info.task},
+                {"device", s.info.device},
+                {"modelled", s.info.modelled},
+                {"strategy", s.info.strategy},
+                {"model", s.info.model},
+                {"started", s.info.started},
+                {"events", s.info.events},
+                {"state", s.state},
+                {"readable", s.known},
+                {"attempts", s.attempts},
+                {"right", s.right},
+                {"evaluations", s.evaluations},
+                {"requests", s.requests},
+                {"tokens", s.tokens},
+                {"cost_usd", s.cost_usd},
+                {"seconds", s.seconds},
+                {"proven", s.proven},
+                {"surely_faster", s.faster},
+                {"best_idea", s.best_idea}};
     one["speedup"] = s.speedup ? Json(*s.speedup) : Json();
     if (s.interval) one["ci95"] = {s.interval->low, s.interval->high};
     list.push_back(std::move(one));
@@ -179,7 +199,8 @@ Comparison CompareRuns(std::vector<RunSummary> runs) {
   }
   std::map<std::string, std::vector<const RunSummary*>> groups;
   for (const RunSummary& s : c.runs) {
-    const std::string name = models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + s.info.model : s.info.strategy;
+    const std::string name =
+        models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + s.info.model : s.info.strategy;
     groups[name].push_back(&s);
   }
   std::set<int64_t> attempts;
@@ -219,12 +240,17 @@ Comparison CompareRuns(std::vector<RunSummary> runs) {
     }
     c.rows.push_back(row);
   }
-  std::stable_sort(c.rows.begin(), c.rows.end(), [](const StrategyRow& a, const StrategyRow& b) { return a.geomean > b.geomean; });
-  if (devices.size() > 1) c.warnings.push_back(fmt::format("the runs come from different devices ({})", fmt::join(devices, ", ")));
+  std::stable_sort(c.rows.begin(), c.rows.end(),
+                   [](const StrategyRow& a, const StrategyRow& b) { return a.geomean > b.geomean; });
+  if (devices.size() > 1)
+    c.warnings.push_back(fmt::format("the runs come from different devices ({})", fmt::join(devices, ", ")));
   if (attempts.size() > 1) c.warnings.push_back("the runs had different numbers of attempts: compare cost as well");
   for (const RunSummary& s : c.runs) {
-    if (s.speedup && !s.proven) c.warnings.push_back(fmt::format("run {} has no final pairing with its seed: its speedup is an estimate", s.info.id));
-    if (s.state == "open" || s.state == "interrupted") c.warnings.push_back(fmt::format("run {} is not finished ({})", s.info.id, s.state));
+    if (s.speedup && !s.proven)
+      c.warnings.push_back(
+          fmt::format("run {} has no final pairing with its seed: its speedup is an estimate", s.info.id));
+    if (s.state == "open" || s.state == "interrupted")
+      c.warnings.push_back(fmt::format("run {} is not finished ({})", s.info.id, s.state));
   }
   return c;
 }
@@ -232,20 +258,23 @@ Comparison CompareRuns(std::vector<RunSummary> runs) {
 std::string ComparisonText(const Comparison& c) {
   size_t width = 10;
   for (const StrategyRow& r : c.rows) width = std::max(width, r.name.size());
-  std::string text = fmt::format("{:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>8}\n", "strategy", width, "runs", "success", "faster", "geomean", "median", "attempts", "tokens",
-                                 "cost", "time");
+  std::string text =
+      fmt::format("{:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>8}\n", "strategy", width, "runs",
+                  "success", "faster", "geomean", "median", "attempts", "tokens", "cost", "time");
   bool modelled = false;
   for (const StrategyRow& r : c.rows) {
     modelled = modelled || r.modelled;
-    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>10} {:>9} {:>8}\n", r.name, width, r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs,
-                        r.geomean, r.median, r.attempts, r.tokens, fmt::format("${:.2f}", r.cost_usd), DurationText(r.seconds));
+    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>10} {:>9} {:>8}\n", r.name,
+                        width, r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
+                        r.attempts, TokensText(r.tokens), fmt::format("${:.2f}", r.cost_usd), DurationText(r.seconds));
   }
   // One line a task, one column a row of the table above.
   std::map<std::string, std::map<std::string, std::vector<std::string>>> cells;
   std::map<std::string, std::set<std::string>> models;
   for (const RunSummary& s : c.runs) models[s.info.strategy].insert(s.info.model);
   for (const RunSummary& s : c.runs) {
-    const std::string name = models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + s.info.model : s.info.strategy;
+    const std::string name =
+        models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + s.info.model : s.info.strategy;
     cells[s.info.task][name].push_back(SpeedupCell(s));
   }
   text += fmt::format("\n{:<24}", "task");
@@ -259,7 +288,9 @@ std::string ComparisonText(const Comparison& c) {
     }
     text += "\n";
   }
-  text += "\nsuccess: a right candidate was found; faster: surely faster than the seed; a run that kept nothing counts as 1.\n";
+  text +=
+      "\nsuccess: a right candidate was found; faster: surely faster than the seed; a run that kept nothing counts as "
+      "1.\n";
   if (modelled) text += "Speedups on simulated devices are modelled, not measured.\n";
   for (const std::string& w : c.warnings) text += "note: " + w + "\n";
   return text;
@@ -268,9 +299,18 @@ std::string ComparisonText(const Comparison& c) {
 std::string ComparisonToJson(const Comparison& c, int indent) {
   Json rows = Json::array();
   for (const StrategyRow& r : c.rows) {
-    rows.push_back({{"name", r.name}, {"runs", r.runs}, {"success", static_cast<double>(r.successes) / r.runs}, {"faster", static_cast<double>(r.faster) / r.runs},
-                    {"geomean", r.geomean}, {"median", r.median}, {"attempts", r.attempts}, {"right", r.right}, {"tokens", r.tokens}, {"cost_usd", r.cost_usd},
-                    {"seconds", r.seconds}, {"modelled", r.modelled}});
+    rows.push_back({{"name", r.name},
+                    {"runs", r.runs},
+                    {"success", static_cast<double>(r.successes) / r.runs},
+                    {"faster", static_cast<double>(r.faster) / r.runs},
+                    {"geomean", r.geomean},
+                    {"median", r.median},
+                    {"attempts", r.attempts},
+                    {"right", r.right},
+                    {"tokens", r.tokens},
+                    {"cost_usd", r.cost_usd},
+                    {"seconds", r.seconds},
+                    {"modelled", r.modelled}});
   }
   const Json json = {{"strategies", rows}, {"runs", Json::parse(RunSummaryToJson(c.runs, -1))}, {"notes", c.warnings}};
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
@@ -284,31 +324,56 @@ std::string ComparisonHtml(const Comparison& c) {
     modelled = modelled || r.modelled;
   }
   std::string body = fmt::format("<h1>{} runs compared</h1>\n", c.runs.size());
-  if (modelled) body += "<p><span class=badge>modelled</span> Some of these ran on a simulated device: their speedups are modelled, none is measured.</p>\n";
+  if (modelled)
+    body +=
+        "<p><span class=badge>modelled</span> Some of these ran on a simulated device: their speedups are modelled, "
+        "none is measured.</p>\n";
   for (const std::string& w : c.warnings) body += "<p class=soft>Note: " + EscapeHtml(w) + ".</p>\n";
-  body += fmt::format("<h2>Geometric mean of the speedups over the seed</h2>\n<figure><div class=bars style='--one:{:.2f}%'>\n", 100 / high);
+  body += fmt::format(
+      "<h2>Geometric mean of the speedups over the seed</h2>\n<figure><div class=bars style='--one:{:.2f}%'>\n",
+      100 / high);
   for (const StrategyRow& r : c.rows) {
-    body += fmt::format("<div class=bar><span class=name>{}</span><span class=value>{:.3f}× <small>median {:.3f}×</small></span><span class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
-                        EscapeHtml(r.name), r.geomean, r.median, r.geomean < 1 ? " slow" : "", 100 * r.geomean / high);
+    body += fmt::format(
+        "<div class=bar><span class=name>{}</span><span class=value>{:.3f}× <small>median {:.3f}×</small></span><span "
+        "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
+        EscapeHtml(r.name), r.geomean, r.median, r.geomean < 1 ? " slow" : "", 100 * r.geomean / high);
   }
-  body += "</div><figcaption>The upright line is 1×, the seed. A run that kept nothing counts as 1×.</figcaption></figure>\n";
-  body += "<h2>Strategies</h2>\n<div class=scroll><table class=stack><tr><th>strategy</th><th class=number>runs</th><th class=number>success</th><th class=number>faster</th><th class=number>geomean</th>"
-          "<th class=number>median</th><th class=number>attempts</th><th class=number>tokens</th><th class=number>cost</th><th class=number>time</th></tr>\n";
+  body +=
+      "</div><figcaption>The upright line is 1×, the seed. A run that kept nothing counts as "
+      "1×.</figcaption></figure>\n";
+  body +=
+      "<h2>Strategies</h2>\n<div class=scroll><table class=stack><tr><th>strategy</th><th class=number>runs</th><th "
+      "class=number>success</th><th class=number>faster</th><th class=number>geomean</th>"
+      "<th class=number>median</th><th class=number>attempts</th><th class=number>tokens</th><th "
+      "class=number>cost</th><th class=number>time</th></tr>\n";
   for (const StrategyRow& r : c.rows) {
-    body += fmt::format("<tr><td><b>{}</b></td><td class=number data-name=runs>{}</td><td class=number data-name=success>{:.1f} %</td><td class=number data-name=faster>{:.1f} %</td>"
-                        "<td class=number data-name=geomean>{:.3f}×</td><td class=number data-name=median>{:.3f}×</td><td class=number data-name=attempts>{}</td><td class=number data-name=tokens>{}</td>"
-                        "<td class=number data-name=cost>${:.2f}</td><td class=number data-name=time>{}</td></tr>\n",
-                        EscapeHtml(r.name), r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median, r.attempts, r.tokens, r.cost_usd, DurationText(r.seconds));
+    body += fmt::format(
+        "<tr><td><b>{}</b></td><td class=number data-name=runs>{}</td><td class=number data-name=success>{:.1f} "
+        "%</td><td class=number data-name=faster>{:.1f} %</td>"
+        "<td class=number data-name=geomean>{:.3f}×</td><td class=number data-name=median>{:.3f}×</td><td class=number "
+        "data-name=attempts>{}</td><td class=number data-name=tokens>{}</td>"
+        "<td class=number data-name=cost>${:.2f}</td><td class=number data-name=time>{}</td></tr>\n",
+        EscapeHtml(r.name), r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
+        r.attempts, TokensText(r.tokens), r.cost_usd, DurationText(r.seconds));
   }
-  body += "</table></div>\n<h2>Runs</h2>\n<div class=scroll><table class=stack><tr><th>task</th><th>strategy</th><th>model</th><th class=number>speedup</th><th class=number>attempts</th><th class=number>right</th>"
-          "<th class=number>cost</th><th>best idea</th><th>run</th></tr>\n";
+  body +=
+      "</table></div>\n<h2>Runs</h2>\n<div class=scroll><table "
+      "class=stack><tr><th>task</th><th>strategy</th><th>model</th><th class=number>speedup</th><th "
+      "class=number>attempts</th><th class=number>right</th>"
+      "<th class=number>cost</th><th>best idea</th><th>run</th></tr>\n";
   for (const RunSummary& s : c.runs) {
-    body += fmt::format("<tr><td><b>{}</b></td><td data-name=strategy>{}</td><td data-name=model>{}</td><td class=number data-name=speedup>{}{}</td><td class=number data-name=attempts>{}</td>"
-                        "<td class=number data-name=right>{}</td><td class=number data-name=cost>${:.2f}</td><td data-name=idea>{}</td><td data-name=run>{}</td></tr>\n",
-                        EscapeHtml(s.info.task), EscapeHtml(s.info.strategy), EscapeHtml(s.info.model), SpeedupCell(s),
-                        s.interval ? fmt::format(" <small>[{:.3f}, {:.3f}]</small>", s.interval->low, s.interval->high) : "", s.attempts, s.right, s.cost_usd, EscapeHtml(s.best_idea), EscapeHtml(s.info.id));
+    body += fmt::format(
+        "<tr><td><b>{}</b></td><td data-name=strategy>{}</td><td data-name=model>{}</td><td class=number "
+        "data-name=speedup>{}{}</td><td class=number data-name=attempts>{}</td>"
+        "<td class=number data-name=right>{}</td><td class=number data-name=cost>${:.2f}</td><td "
+        "data-name=idea>{}</td><td data-name=run>{}</td></tr>\n",
+        EscapeHtml(s.info.task), EscapeHtml(s.info.strategy), EscapeHtml(s.info.model), SpeedupCell(s),
+        s.interval ? fmt::format(" <small>[{:.3f}, {:.3f}]</small>", s.interval->low, s.interval->high) : "",
+        s.attempts, s.right, s.cost_usd, EscapeHtml(s.best_idea), EscapeHtml(s.info.id));
   }
-  body += "</table></div>\n<p class=soft>Success: at least one right candidate was found. Faster: surely, the lower end of the 95 % interval above 1. ~: estimated, not paired with the seed.</p>\n";
+  body +=
+      "</table></div>\n<p class=soft>Success: at least one right candidate was found. Faster: surely, the lower end of "
+      "the 95 % interval above 1. ~: estimated, not paired with the seed.</p>\n";
   return HtmlPage("Hone: runs compared", body);
 }
 

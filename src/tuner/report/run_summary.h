@@ -3,9 +3,9 @@
 //
 // A run in a few figures, and runs side by side: what `hone runs` lists and `hone report A B …` compares.
 //
-// The comparison has the columns of the published tables: success (a right candidate was found), the share of tasks made
-// faster, geometric mean and median of the speedups over the seed, cost. A run that keeps nothing leaves its seed in
-// place, so its speedup is 1 exactly; one whose seed is broken has none and counts as a failure.
+// The comparison has the columns of the published tables: success (a right candidate was found), the share of tasks
+// made faster, geometric mean and median of the speedups over the seed, cost. A run that keeps nothing leaves its seed
+// in place, so its speedup is 1 exactly; one whose seed is broken has none and counts as a failure.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ namespace hone {
 
 struct RunSummary {
   RunInfo info;
-  bool known = true;            // false: the run could not be read; only `info` holds
+  bool known = true;  // false: the run could not be read; only `info` holds
   int64_t attempts = 0, right = 0, evaluations = 0, requests = 0, tokens = 0;
   double cost_usd = 0, seconds = 0;
   std::optional<double> speedup;  // over the seed; of the final pairing where `proven`, else estimated along the chain
@@ -28,7 +28,7 @@ struct RunSummary {
   bool proven = false;
   bool faster = false;  // surely: the interval's lower end above 1 (modelled: the value)
   std::string best_idea;
-  std::string state;    // "open", or why it ended
+  std::string state;  // "open", or why it ended
 };
 
 RunSummary Summarize(const RunView& view);
@@ -54,8 +54,9 @@ struct StrategyRow {
 };
 struct Comparison {
   std::vector<RunSummary> runs;
-  std::vector<StrategyRow> rows;       // best geometric mean first
-  std::vector<std::string> warnings;   // different devices, different numbers of attempts, tasks that not all were run on
+  std::vector<StrategyRow> rows;  // best geometric mean first
+  std::vector<std::string>
+      warnings;  // different devices, different numbers of attempts, tasks that not all were run on
 };
 Comparison CompareRuns(std::vector<RunSummary> runs);
 

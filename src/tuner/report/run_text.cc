@@ -67,9 +67,8 @@ Json NodeJson(const RunNode& n) {
   if (!n.problem.empty()) node["problem"] = n.problem;
   if (!n.detail.empty()) node["detail"] = n.detail;
   if (n.gain)
-    node["gain"] = {{"median", n.gain->median},
-                    {"ci95", {n.gain->low, n.gain->high}},
-                    {"over", std::max<int64_t>(n.incumbent, 0)}};
+    node["gain"] = {
+        {"median", n.gain->median}, {"ci95", {n.gain->low, n.gain->high}}, {"over", std::max<int64_t>(n.incumbent, 0)}};
   if (n.speedup) node["speedup_estimate"] = *n.speedup;
   return node;
 }
@@ -86,6 +85,12 @@ std::string DurationText(double seconds) {
   const auto total = static_cast<int64_t>(std::llround(std::max(0.0, seconds)));
   if (total >= 3600) return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
   return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+std::string TokensText(int64_t tokens) {
+  if (tokens < 1000) return std::to_string(tokens);
+  if (tokens < 1'000'000) return fmt::format("{:.1f}k", static_cast<double>(tokens) / 1e3);
+  return fmt::format("{:.1f}M", static_cast<double>(tokens) / 1e6);
 }
 
 std::string SpeedupText(const Interval& speedup, bool modelled) {
@@ -185,8 +190,9 @@ std::string RunText(const RunView& view) {
 std::string MismatchText(const Mismatch& m) {
   std::string index;
   for (const int64_t i : m.index) index += fmt::format("{}{}", index.empty() ? "" : ", ", i);
-  return fmt::format("{}[{}] is {:.9g}, expected {:.9g}; {} of {} elements wrong, {}, {} inputs, seed {:#x}", m.tensor, index, m.actual, m.expected,
-                     m.wrong_elements, m.total_elements, DimsText(m.dims), m.distribution, m.seed);
+  return fmt::format("{}[{}] is {:.9g}, expected {:.9g}; {} of {} elements wrong, {}, {} inputs, seed {:#x}", m.tensor,
+                     index, m.actual, m.expected, m.wrong_elements, m.total_elements, DimsText(m.dims), m.distribution,
+                     m.seed);
 }
 
 std::string ResourcesText(const Evaluation& e) {
@@ -195,7 +201,8 @@ std::string ResourcesText(const Evaluation& e) {
     text += fmt::format("{}{}: ", text.empty() ? "" : "; ", r.kernel);
     text += r.registers >= 0 ? fmt::format("{} registers", r.registers) : "registers not known";
     if (r.spill_bytes > 0) text += fmt::format(", {} bytes spilled", r.spill_bytes);
-    if (r.static_shared_bytes + r.dynamic_shared_bytes > 0) text += fmt::format(", {} bytes shared", r.static_shared_bytes + r.dynamic_shared_bytes);
+    if (r.static_shared_bytes + r.dynamic_shared_bytes > 0)
+      text += fmt::format(", {} bytes shared", r.static_shared_bytes + r.dynamic_shared_bytes);
     if (r.occupancy > 0) text += fmt::format(", occupancy {:.0f} %", 100 * r.occupancy);
   }
   return text;
@@ -205,22 +212,27 @@ namespace {
 
 Status CheckNode(const RunView& view, int64_t id) {
   if (id >= 0 && id < static_cast<int64_t>(view.nodes.size())) return Status::Ok();
-  return Status::NotFound(fmt::format("run {} has nodes 0 to {}, but not {}", view.info.id, static_cast<int64_t>(view.nodes.size()) - 1, id));
+  return Status::NotFound(fmt::format("run {} has nodes 0 to {}, but not {}", view.info.id,
+                                      static_cast<int64_t>(view.nodes.size()) - 1, id));
 }
 
 // Requests of a node: by their own word, and in logs of version 1 by the number that led to it.
-bool Belongs(const Exchange& e, const RunNode& node) { return e.node >= 0 ? e.node == node.id : node.request >= 0 && e.number == node.request; }
+bool Belongs(const Exchange& e, const RunNode& node) {
+  return e.node >= 0 ? e.node == node.id : node.request >= 0 && e.number == node.request;
+}
 
 Result<std::string> ExchangeText(RunStore& store, const Exchange& e) {
   std::string text;
   for (const auto& [role, hash] : e.messages) {
     HONE_ASSIGN_OR_RETURN(const std::string message, store.Source(hash));
-    text += fmt::format("\n=== {} (request {}{}) ===\n{}\n", role, e.number, e.role.empty() ? "" : ", " + e.role, message);
+    text +=
+        fmt::format("\n=== {} (request {}{}) ===\n{}\n", role, e.number, e.role.empty() ? "" : ", " + e.role, message);
   }
   if (!e.reply.empty()) {
     HONE_ASSIGN_OR_RETURN(const std::string reply, store.Source(e.reply));
-    text += fmt::format("\n=== reply of {}{} ({} tokens in, {} out{}{:.1f} s) ===\n{}\n", e.provider, e.model.empty() || e.model == e.provider ? "" : " " + e.model,
-                        e.input_tokens, e.output_tokens, e.cost_usd > 0 ? fmt::format(", ${:.4f}, ", e.cost_usd) : ", ", e.seconds, reply);
+    text += fmt::format("\n=== reply of {}{} ({} tokens in, {} out{}{:.1f} s) ===\n{}\n", e.provider,
+                        e.model.empty() || e.model == e.provider ? "" : " " + e.model, e.input_tokens, e.output_tokens,
+                        e.cost_usd > 0 ? fmt::format(", ${:.4f}, ", e.cost_usd) : ", ", e.seconds, reply);
   } else if (!e.error.empty()) {
     text += fmt::format("\n=== no reply: {} ===\n", e.error);
   } else {
@@ -236,7 +248,8 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
   const RunNode& node = view.node(id);
   std::string text = fmt::format("Node {} of run {}: {}\n", id, view.info.id, node.idea);
   if (node.parent >= 0) {
-    text += fmt::format("{} from node {} ({})\n", node.purpose.empty() ? node.origin : node.purpose, node.parent, view.node(node.parent).idea);
+    text += fmt::format("{} from node {} ({})\n", node.purpose.empty() ? node.origin : node.purpose, node.parent,
+                        view.node(node.parent).idea);
   }
   if (!node.turns.empty()) {
     std::string turns;
@@ -247,8 +260,12 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
     }
     text += "asked: " + turns + "\n";
   }
-  text += fmt::format("verdict: {}{}\n", VerdictText(node), node.rejected ? ", kept and then rejected by the final run" : node.kept ? ", kept" : "");
-  if (!node.repaired.empty()) text += fmt::format("the first reply was unusable ({}) and was asked for again\n", node.repaired);
+  text += fmt::format("verdict: {}{}\n", VerdictText(node),
+                      node.rejected ? ", kept and then rejected by the final run"
+                      : node.kept   ? ", kept"
+                                    : "");
+  if (!node.repaired.empty())
+    text += fmt::format("the first reply was unusable ({}) and was asked for again\n", node.repaired);
   if (!node.detail.empty()) text += node.detail + "\n";
   if (node.evaluation) {
     if (!node.evaluation->detail.empty()) text += node.evaluation->detail + "\n";
@@ -271,7 +288,8 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
   if (!points.empty()) text += "swept:\n" + points;
   for (const Memo& memo : view.memos) {
     if (memo.node != id) continue;
-    text += fmt::format("\n--- {}{} ---\n", memo.kind, memo.regions.empty() ? "" : fmt::format(" (regions {})", fmt::join(memo.regions, ", ")));
+    text += fmt::format("\n--- {}{} ---\n", memo.kind,
+                        memo.regions.empty() ? "" : fmt::format(" (regions {})", fmt::join(memo.regions, ", ")));
     if (!memo.problem.empty()) text += memo.problem + ": " + memo.detail + "\n";
     if (!memo.idea.empty()) text += memo.idea + "\n";
     if (!memo.text.empty()) text += memo.text + "\n";
@@ -305,13 +323,19 @@ Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t id,
   json["reasoning"] = node.reasoning;
   Json turns = Json::array();
   for (const Turn& t : node.turns) {
-    turns.push_back({{"role", t.role}, {"prompt", t.prompt}, {"temperature", t.temperature}, {"profile", t.profile}, {"ledger", t.ledger}, {"shown", t.shown}});
+    turns.push_back({{"role", t.role},
+                     {"prompt", t.prompt},
+                     {"temperature", t.temperature},
+                     {"profile", t.profile},
+                     {"ledger", t.ledger},
+                     {"shown", t.shown}});
   }
   json["turns"] = std::move(turns);
   Json memos = Json::array();
   for (const Memo& m : view.memos) {
     if (m.node != id) continue;
-    Json memo = {{"kind", m.kind}, {"turn", m.turn}, {"request", m.request}, {"idea", m.idea}, {"text", m.text}, {"regions", m.regions}};
+    Json memo = {{"kind", m.kind}, {"turn", m.turn}, {"request", m.request},
+                 {"idea", m.idea}, {"text", m.text}, {"regions", m.regions}};
     if (!m.problem.empty()) memo["problem"] = m.problem, memo["detail"] = m.detail;
     memos.push_back(std::move(memo));
   }
@@ -335,8 +359,17 @@ Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t id,
         HONE_ASSIGN_OR_RETURN(const std::string message, store.Source(hash));
         messages.push_back({{"role", role}, {"text", message}});
       }
-      Json one = {{"number", e.number}, {"role", e.role}, {"temperature", e.temperature}, {"provider", e.provider}, {"model", e.model}, {"attempts", e.attempts},
-                  {"messages", std::move(messages)}, {"input_tokens", e.input_tokens}, {"output_tokens", e.output_tokens}, {"cost_usd", e.cost_usd}, {"seconds", e.seconds}};
+      Json one = {{"number", e.number},
+                  {"role", e.role},
+                  {"temperature", e.temperature},
+                  {"provider", e.provider},
+                  {"model", e.model},
+                  {"attempts", e.attempts},
+                  {"messages", std::move(messages)},
+                  {"input_tokens", e.input_tokens},
+                  {"output_tokens", e.output_tokens},
+                  {"cost_usd", e.cost_usd},
+                  {"seconds", e.seconds}};
       if (!e.reply.empty()) {
         HONE_ASSIGN_OR_RETURN(const std::string reply, store.Source(e.reply));
         one["reply"] = reply;

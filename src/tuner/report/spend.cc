@@ -27,7 +27,8 @@ std::vector<Exchange> ReadExchanges(const std::vector<Event>& events) {
       e.role = p.value("role", "");
       e.temperature = p.value("temperature", 0.0);
       e.provider = p.value("provider", "");
-      for (const Json& m : p.value("messages", Json::array())) e.messages.emplace_back(m.value("role", ""), m.value("text", ""));
+      for (const Json& m : p.value("messages", Json::array()))
+        e.messages.emplace_back(m.value("role", ""), m.value("text", ""));
       by_number[number] = exchanges.size();
       exchanges.push_back(std::move(e));
       continue;
@@ -69,7 +70,8 @@ std::vector<CostShare> SharesByRole(const std::vector<Exchange>& exchanges) {
     found->seconds += e.seconds;
   }
   std::stable_sort(shares.begin(), shares.end(), [](const CostShare& a, const CostShare& b) {
-    return a.cost_usd != b.cost_usd ? a.cost_usd > b.cost_usd : a.input_tokens + a.output_tokens > b.input_tokens + b.output_tokens;
+    return a.cost_usd != b.cost_usd ? a.cost_usd > b.cost_usd
+                                    : a.input_tokens + a.output_tokens > b.input_tokens + b.output_tokens;
   });
   return shares;
 }

@@ -20,7 +20,7 @@ struct Exchange {
   std::string role, provider, model;
   double temperature = 0;
   std::vector<std::pair<std::string, std::string>> messages;  // role, hash
-  std::string reply;  // hash; empty: none came
+  std::string reply;                                          // hash; empty: none came
   std::string finish, error;
   int64_t input_tokens = 0, output_tokens = 0;
   bool estimated = false;

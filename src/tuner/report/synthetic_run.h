@@ -64,7 +64,8 @@ inline Evaluation SyntheticEvaluation(double over, bool modelled, double spread)
 }
 
 // `task_toml` and `seed` as of the repository's rmsnorm task, or any text.
-inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const std::string& task_toml, const std::string& seed) {
+inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const std::string& task_toml,
+                                const std::string& seed) {
   using Json = nlohmann::json;
   double clock = 1'790'000'000;
   uint64_t state = run.seed;
@@ -84,7 +85,8 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
   info.model = run.model;
   info.started = clock;
   HONE_RETURN_IF_ERROR(store.CreateRun(info));
-  const auto append = [&](EventKind kind, int64_t node, const Json& payload, const std::string& evaluation = "", std::vector<std::string> sources = {}) {
+  const auto append = [&](EventKind kind, int64_t node, const Json& payload, const std::string& evaluation = "",
+                          std::vector<std::string> sources = {}) {
     EventDraft e;
     e.kind = kind;
     e.time = clock += 0.7;
@@ -109,40 +111,86 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
                                {"device", info.device},
                                {"device_name", "NVIDIA H200"},
                                {"modelled", run.modelled},
-                               {"facts", {{"id", info.device}, {"name", "NVIDIA H200"}, {"cc_major", 9}, {"sm_count", 132}, {"memory_bandwidth", 4.8e12}, {"fp32_flops", 66.9e12}, {"tensor_bf16_flops", 989e12}}},
+                               {"facts",
+                                {{"id", info.device},
+                                 {"name", "NVIDIA H200"},
+                                 {"cc_major", 9},
+                                 {"sm_count", 132},
+                                 {"memory_bandwidth", 4.8e12},
+                                 {"fp32_flops", 66.9e12},
+                                 {"tensor_bf16_flops", 989e12}}},
                                {"bindings", 1}},
                               "", {task_toml, oracle, seed}));
-  HONE_RETURN_IF_ERROR(append(EventKind::kEvaluation, 0, {{"incumbent", -1}}, EvaluationToJson(SyntheticEvaluation(1.0, run.modelled, 0.004), -1)));
-  static const char* kIdeas[] = {"four floats a load", "one pass with values in registers", "warp shuffles instead of shared memory", "two rows a block",
-                                 "launch bounds for full occupancy", "streaming stores for results", "fast reciprocal root", "cluster of two for long rows"};
+  HONE_RETURN_IF_ERROR(append(EventKind::kEvaluation, 0, {{"incumbent", -1}},
+                              EvaluationToJson(SyntheticEvaluation(1.0, run.modelled, 0.004), -1)));
+  static const char* kIdeas[] = {
+      "four floats a load",   "one pass with values in registers", "warp shuffles instead of shared memory",
+      "two rows a block",     "launch bounds for full occupancy",  "streaming stores for results",
+      "fast reciprocal root", "cluster of two for long rows"};
   std::vector<std::string> sources{seed};
   std::vector<double> speed{1.0};
   std::vector<int64_t> right{0};
   int64_t best = 0;
   for (int64_t id = 1; id <= run.nodes; ++id) {
-    const int64_t parent = draw() < 0.55 ? best : right[static_cast<size_t>(draw() * static_cast<double>(right.size()))];
+    const int64_t parent =
+        draw() < 0.55 ? best : right[static_cast<size_t>(draw() * static_cast<double>(right.size()))];
     const std::string idea = fmt::format("{} ({})", kIdeas[static_cast<size_t>(draw() * 8)], id);
     HONE_RETURN_IF_ERROR(append(EventKind::kChoice, id,
-                                {{"action", "attempt"}, {"parent", parent}, {"purpose", "optimise"}, {"incumbent", best}, {"known", id},
-                                 {"turns", {{{"role", "planner"}, {"prompt", "tree_plan"}, {"temperature", 0.8}}, {{"role", "coder"}, {"prompt", "tree_code"}, {"temperature", 0.1}}}}}));
+                                {{"action", "attempt"},
+                                 {"parent", parent},
+                                 {"purpose", "optimise"},
+                                 {"incumbent", best},
+                                 {"known", id},
+                                 {"turns",
+                                  {{{"role", "planner"}, {"prompt", "tree_plan"}, {"temperature", 0.8}},
+                                   {{"role", "coder"}, {"prompt", "tree_code"}, {"temperature", 0.1}}}}}));
     for (int turn = 0; turn < 2; ++turn) {
       const int64_t number = RequestNumber(id, turn, false);
       const std::string role = turn == 0 ? "planner" : "coder";
-      const std::string prompt = fmt::format("You are the {} of attempt {}.\n{}", role, id, seed), reply = fmt::format("IDEA: {}\nBecause of <memory> & latency.", idea);
+      const std::string prompt = fmt::format("You are the {} of attempt {}.\n{}", role, id, seed),
+                        reply = fmt::format("IDEA: {}\nBecause of <memory> & latency.", idea);
       HONE_RETURN_IF_ERROR(append(EventKind::kRequest, id,
-                                  {{"number", number}, {"attempt", 1}, {"parent", parent}, {"node", id}, {"role", role}, {"temperature", 0.8}, {"max_tokens", 4096}, {"provider", run.model},
+                                  {{"number", number},
+                                   {"attempt", 1},
+                                   {"parent", parent},
+                                   {"node", id},
+                                   {"role", role},
+                                   {"temperature", 0.8},
+                                   {"max_tokens", 4096},
+                                   {"provider", run.model},
                                    {"messages", {{{"role", "user"}, {"text", Sha256Hex(prompt)}}}}},
                                   "", {prompt}));
       HONE_RETURN_IF_ERROR(append(EventKind::kReply, id,
-                                  {{"number", number}, {"text", Sha256Hex(reply)}, {"finish", "stop"}, {"input_tokens", 5200 + turn * 900}, {"output_tokens", 700 + turn * 1100}, {"cost_usd", 0.011 + 0.008 * turn},
-                                   {"provider", run.model}, {"model", "gpt-5"}, {"seconds", 21.5}},
+                                  {{"number", number},
+                                   {"text", Sha256Hex(reply)},
+                                   {"finish", "stop"},
+                                   {"input_tokens", 5200 + turn * 900},
+                                   {"output_tokens", 700 + turn * 1100},
+                                   {"cost_usd", 0.011 + 0.008 * turn},
+                                   {"provider", run.model},
+                                   {"model", "gpt-5"},
+                                   {"seconds", 21.5}},
                                   "", {reply}));
-      if (turn == 0) HONE_RETURN_IF_ERROR(append(EventKind::kMemo, id, {{"request", number}, {"turn", 0}, {"kind", "plan"}, {"idea", idea}, {"text", "Change the loads first; leave the reduction."}, {"regions", {"rmsnorm_rows"}}}));
+      if (turn == 0)
+        HONE_RETURN_IF_ERROR(append(EventKind::kMemo, id,
+                                    {{"request", number},
+                                     {"turn", 0},
+                                     {"kind", "plan"},
+                                     {"idea", idea},
+                                     {"text", "Change the loads first; leave the reduction."},
+                                     {"regions", {"rmsnorm_rows"}}}));
     }
     const int64_t request = RequestNumber(id, 1, false);
     const double luck = draw();
     if (luck < 0.12) {
-      HONE_RETURN_IF_ERROR(append(EventKind::kProposal, id, {{"parent", parent}, {"origin", "reply"}, {"idea", idea}, {"idea_key", idea}, {"request", request}, {"problem", "search_not_found"}, {"detail", "block 1: the text to be replaced does not stand in the source"}}));
+      HONE_RETURN_IF_ERROR(append(EventKind::kProposal, id,
+                                  {{"parent", parent},
+                                   {"origin", "reply"},
+                                   {"idea", idea},
+                                   {"idea_key", idea},
+                                   {"request", request},
+                                   {"problem", "search_not_found"},
+                                   {"detail", "block 1: the text to be replaced does not stand in the source"}}));
       sources.emplace_back();
       speed.push_back(0);
       continue;
@@ -150,15 +198,28 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
     // A source grows where its parent's did: a line more, one changed.
     std::string source = sources[static_cast<size_t>(parent)];
     const size_t at = source.rfind('}');
-    source.insert(at == std::string::npos ? 0 : at, fmt::format("  // attempt {}: {}\n  const float scale_{} = __fdividef(1.0f, {}.0f);\n", id, idea, id, id));
-    if (const size_t line = source.find("// attempt"); source.size() > 24'000 && line != std::string::npos) source.erase(line - 2, source.find('\n', source.find('\n', line) + 1) - line + 3);
+    source.insert(
+        at == std::string::npos ? 0 : at,
+        fmt::format("  // attempt {}: {}\n  const float scale_{} = __fdividef(1.0f, {}.0f);\n", id, idea, id, id));
+    if (const size_t line = source.find("// attempt"); source.size() > 24'000 && line != std::string::npos)
+      source.erase(line - 2, source.find('\n', source.find('\n', line) + 1) - line + 3);
     sources.push_back(source);
-    HONE_RETURN_IF_ERROR(append(EventKind::kProposal, id, {{"parent", parent}, {"origin", "reply"}, {"idea", idea}, {"idea_key", idea}, {"reasoning", "Loads are the limit: <4 bytes a thread>."}, {"request", request}, {"source", Sha256Hex(source)}, {"bindings", 1}}, "", {source}));
+    HONE_RETURN_IF_ERROR(append(EventKind::kProposal, id,
+                                {{"parent", parent},
+                                 {"origin", "reply"},
+                                 {"idea", idea},
+                                 {"idea_key", idea},
+                                 {"reasoning", "Loads are the limit: <4 bytes a thread>."},
+                                 {"request", request},
+                                 {"source", Sha256Hex(source)},
+                                 {"bindings", 1}},
+                                "", {source}));
     Evaluation e;
     if (luck < 0.3) {
       e.verdict = luck < 0.2 ? Verdict::kCompileError : Verdict::kWrongOutput;
       e.modelled = run.modelled;
-      e.detail = luck < 0.2 ? "node.cu:41: error: identifier \"lanes\" is undefined" : "out is wrong for batch=11 features=1021 inner=1 (normal inputs)";
+      e.detail = luck < 0.2 ? "node.cu:41: error: identifier \"lanes\" is undefined"
+                            : "out is wrong for batch=11 features=1021 inner=1 (normal inputs)";
       if (e.verdict == Verdict::kWrongOutput) {
         Mismatch m;
         m.tensor = "out";
@@ -192,7 +253,10 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
   }
   if (!run.end) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(const RunView view, LoadRun(store, run.id));
-  HONE_RETURN_IF_ERROR(append(EventKind::kFinal, view.best, Json::object(), EvaluationToJson(SyntheticEvaluation(std::max(1.01, view.node(view.best).speedup.value_or(1)), run.modelled, 0.004), -1)));
+  HONE_RETURN_IF_ERROR(append(
+      EventKind::kFinal, view.best, Json::object(),
+      EvaluationToJson(
+          SyntheticEvaluation(std::max(1.01, view.node(view.best).speedup.value_or(1)), run.modelled, 0.004), -1)));
   return append(EventKind::kEnded, -1, {{"reason", "attempts_spent"}});
 }
 
