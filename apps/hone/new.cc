@@ -45,8 +45,10 @@ std::vector<std::string> Parts(const std::string& text) {
   int depth = 0;
   for (const char c : text) {
     depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (c == ',' && depth == 0) parts.emplace_back();
-    else if (c != ' ' || depth > 0) parts.back() += c;
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else if (c != ' ' || depth > 0)
+      parts.back() += c;
   }
   if (parts.size() == 1 && parts[0].empty()) parts.clear();
   return parts;
@@ -63,21 +65,25 @@ Result<Dims> ReadDims(const char* option, const std::string& text) {
 Status Fill(NewFlags& flags) {
   NewTaskOptions& o = flags.options;
   if (o.name.empty() || std::isdigit(static_cast<unsigned char>(o.name[0])) != 0) {
-    return Status::InvalidArgument(fmt::format("'{}' is no task name: letters, digits and underscores, no digit first", o.name));
+    return Status::InvalidArgument(
+        fmt::format("'{}' is no task name: letters, digits and underscores, no digit first", o.name));
   }
   for (const char c : o.name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') {
-      return Status::InvalidArgument(fmt::format("'{}' is no task name: letters, digits and underscores, no digit first", o.name));
+      return Status::InvalidArgument(
+          fmt::format("'{}' is no task name: letters, digits and underscores, no digit first", o.name));
     }
   }
   if (!o.workload.empty() && !WorkloadClassFromName(o.workload)) {
-    return Status::InvalidArgument(fmt::format("--class {}: gemm, elementwise, reduction, convolution, attention, gather, graph or other", o.workload));
+    return Status::InvalidArgument(fmt::format(
+        "--class {}: gemm, elementwise, reduction, convolution, attention, gather, graph or other", o.workload));
   }
   o.kernels = flags.kernels;
   o.dims = Parts(flags.dims);
   o.grid = Parts(flags.grid);
   o.block = Parts(flags.block);
-  const auto pairs = [](const char* option, const std::vector<std::string>& texts, std::map<std::string, std::string>& into) -> Status {
+  const auto pairs = [](const char* option, const std::vector<std::string>& texts,
+                        std::map<std::string, std::string>& into) -> Status {
     for (const std::string& text : texts) {
       HONE_ASSIGN_OR_RETURN(auto pair, Pair(option, text));
       into[pair.first] = pair.second;
@@ -128,7 +134,8 @@ Status Run(CommandContext& context, NewFlags& flags) {
   HONE_ASSIGN_OR_RETURN(TaskDraft draft, DraftTask(source, flags.options));
   const std::string out = flags.out.empty() ? "tasks/" + flags.options.name : flags.out;
   if (FileExists(out + "/task.toml") && !flags.force) {
-    return Status::InvalidArgument(fmt::format("{} holds a task already; --force overwrites it, --out names another folder", out));
+    return Status::InvalidArgument(
+        fmt::format("{} holds a task already; --force overwrites it, --out names another folder", out));
   }
   HONE_RETURN_IF_ERROR(WriteFileAtomically(out + "/task.toml", draft.task_toml));
   HONE_RETURN_IF_ERROR(WriteFileAtomically(out + "/seed.cu", draft.seed));
@@ -144,7 +151,9 @@ Status Run(CommandContext& context, NewFlags& flags) {
                                       {"ready", ready},
                                       {"inferred", draft.inferred},
                                       {"questions", questions},
-                                      {"oracle", draft.oracle.empty() ? "missing" : flags.oracle.empty() ? "derived" : "given"},
+                                      {"oracle", draft.oracle.empty()   ? "missing"
+                                                 : flags.oracle.empty() ? "derived"
+                                                                        : "given"},
                                       {"oracle_reasons", draft.oracle_reasons},
                                       {"problem", parses.ok() ? "" : parses.message()}}
                            .dump(2));
@@ -154,8 +163,10 @@ Status Run(CommandContext& context, NewFlags& flags) {
   fmt::print("\nInferred from {}; look it over:\n", flags.options.file);
   for (const std::string& line : draft.inferred) fmt::print("  {}\n", line);
   if (!draft.oracle.empty() && flags.oracle.empty()) {
-    fmt::print("  oracle: the kernel itself, mechanically in double. What the kernel gets wrong, this oracle gets wrong as well:\n"
-               "          add [[hand]] cases to task.toml, or give a simpler kernel with --oracle FILE\n");
+    fmt::print(
+        "  oracle: the kernel itself, mechanically in double. What the kernel gets wrong, this oracle gets wrong as "
+        "well:\n"
+        "          add [[hand]] cases to task.toml, or give a simpler kernel with --oracle FILE\n");
   }
   if (draft.oracle.empty()) {
     fmt::print("\nThere is no oracle.cu: the kernel cannot be turned into double mechanically, because of\n");
@@ -182,7 +193,8 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--from", flags->from, "the .cu file")->required();
   command->add_option("--out", flags->out, "folder to write to; by default tasks/NAME");
   command->add_option("--oracle", flags->oracle, "an oracle with its plan, or a simpler kernel to derive one from");
-  command->add_option("--kernel", flags->kernels, "take this kernel (may be given several times); by default all that are launched");
+  command->add_option("--kernel", flags->kernels,
+                      "take this kernel (may be given several times); by default all that are launched");
   command->add_option("--dims", flags->dims, "the dimensions, in order: rows,d");
   command->add_option("--shape", flags->shapes, "a tensor's shape: x=rows,2*d");
   command->add_option("--dtype", flags->dtypes, "a tensor's dtype: x=float16");
@@ -196,7 +208,8 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--grid", flags->grid, "the grid, where no launch tells: \"ceil_div(n, 256)\"");
   command->add_option("--block", flags->block, "the block");
   command->add_option("--shared", o.shared, "dynamic shared memory, bytes");
-  command->add_option("--class", o.workload, "gemm, elementwise, reduction, convolution, attention, gather, graph or other");
+  command->add_option("--class", o.workload,
+                      "gemm, elementwise, reduction, convolution, attention, gather, graph or other");
   command->add_option("--slice", o.slice, "a dimension along which results are independent");
   command->add_option("--summary", o.summary, "what the kernel computes, in one line");
   command->add_flag("--force", flags->force, "overwrite a task that is there");

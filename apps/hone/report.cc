@@ -54,8 +54,11 @@ Status Run(const CommandContext& context, const ReportFlags& flags) {
 void RegisterReportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ReportFlags>();
   CLI::App* command = app.add_subcommand("report", "write a run's report as one HTML file, or compare several runs");
-  command->add_option("runs", flags->runs, "id of a run, a part of one, 'last', or an exported file; several are compared")->required();
-  command->add_option("--out", flags->out, "the HTML file; by default reports/RUN.html in Hone's state folder, for a comparison none");
+  command
+      ->add_option("runs", flags->runs, "id of a run, a part of one, 'last', or an exported file; several are compared")
+      ->required();
+  command->add_option("--out", flags->out,
+                      "the HTML file; by default reports/RUN.html in Hone's state folder, for a comparison none");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_flag("--json", flags->json, "write the figures as JSON (docs/interop.md)");
   command->add_flag("--compare", flags->compare, "the table of a comparison even for one run");

@@ -38,7 +38,8 @@ Status Run(const CommandContext& context, const ShowFlags& flags) {
     fmt::print("{}", source);
     return Status::Ok();
   }
-  if (flags.prompts && flags.node < 0) return Status::InvalidArgument("--prompts belongs to one node: hone show RUN NODE --prompts");
+  if (flags.prompts && flags.node < 0)
+    return Status::InvalidArgument("--prompts belongs to one node: hone show RUN NODE --prompts");
   if (flags.node >= 0) {
     HONE_ASSIGN_OR_RETURN(std::string text, flags.json ? NodeToJson(*run.store, run.view, flags.node, flags.prompts)
                                                        : NodeText(*run.store, run.view, flags.node, flags.prompts));
