@@ -81,7 +81,10 @@ void ExpectSameGraph(const Graph& a, const Graph& b) {
   ASSERT_EQ(x.stride_bytes, y.stride_bytes);
   EXPECT_EQ(x.width, y.width);
   EXPECT_EQ(x.dtype, y.dtype);
-  EXPECT_EQ(std::memcmp(x.rows, y.rows, static_cast<size_t>(x.num_rows * x.stride_bytes)), 0);
+  const auto bytes = [](const FeatureView& view) {
+    return std::span(view.rows, static_cast<size_t>(view.num_rows * view.stride_bytes));
+  };
+  EXPECT_TRUE(std::ranges::equal(bytes(x), bytes(y)));
 }
 
 TEST(Crc32c, MatchesThePublishedVectors) {
