@@ -4,11 +4,12 @@
 // Part of the stand-in for PyTorch; see torch/extension.h.
 #pragma once
 
+#include <cuda_runtime.h>
 #include <torch/extension.h>
 
 namespace at::cuda {
 struct CUDAStream {
-  void* stream() const { return nullptr; }
+  cudaStream_t stream() const { return nullptr; }
 };
 inline CUDAStream getCurrentCUDAStream() { return {}; }
 }  // namespace at::cuda
