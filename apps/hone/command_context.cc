@@ -87,6 +87,12 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
   return options;
 }
 
+Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags) {
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags)));
+  for (const std::string& warning : evaluator->SandboxWarnings()) fmt::print(stderr, "hone: warning: {}\n", warning);
+  return evaluator;
+}
+
 Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory) {
   std::error_code error;
   if (fs::exists(fs::path(name_or_directory) / "task.toml", error)) return LoadTask(name_or_directory);
@@ -151,7 +157,8 @@ std::string DescribeEvaluation(const Evaluation& evaluation) {
                                  : "-",
                        c.floor_us ? TimeText(*c.floor_us) : "-",
                        c.floor_fraction ? fmt::format("{:.0f} %", 100 * *c.floor_fraction) : "-",
-                       fmt::format("{}{}{}", c.timing.status, c.timing.decision.empty() ? "" : ", ", c.timing.decision));
+                       fmt::format("{}{}{}{}", c.timing.status, c.timing.decision.empty() ? "" : ", ", c.timing.decision,
+                                   c.fallback ? ", the seed ran" : ""));
   }
   if (evaluation.geomean_speedup) {
     out += fmt::format("  geometric mean of the {}speedups over {}: {:.3f}x\n", unit,

@@ -45,6 +45,8 @@ struct DeviceFlags {
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags);
+// An evaluator by these flags. Prints on standard error what this machine's kernel cannot protect, if there is any.
+Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags);
 
 // NAME, or a path to a folder with a task.toml. Looks in ./tasks, beside the executable, and in
 // share/hone/tasks of an installation.

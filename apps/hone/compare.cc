@@ -21,7 +21,7 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   HONE_ASSIGN_OR_RETURN(std::string a, ReadSource(flags.a));
   HONE_ASSIGN_OR_RETURN(std::string b, ReadSource(flags.b));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags.device)));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
 
   // A is judged for itself first: nothing can be said against a kernel that is not right.
   EvaluationRequest check;

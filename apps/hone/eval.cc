@@ -45,7 +45,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   request.correctness_trials = flags.trials;
   request.only_time_cases = flags.only_cases;
 
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags.device)));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, evaluator->Evaluate(task, request));
   if (flags.device.json) {
     fmt::print("{}\n", EvaluationToJson(evaluation));

@@ -172,7 +172,8 @@ std::vector<std::string> SandboxReport::Warnings() const {
   std::vector<std::string> warnings;
   if (landlock_abi == 0) {
     warnings.push_back(
-        "this kernel has no Landlock: compilers and host-mode candidates can read and write every file that you can");
+        "this kernel has no Landlock: compilers, simulated kernels and host-mode candidates can read and write every file "
+        "that you can");
   }
   if (!seccomp) {
     warnings.push_back("this kernel has no seccomp filters: candidates' compilers can open network connections");

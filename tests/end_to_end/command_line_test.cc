@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/sandbox.h"
 #include "base/subprocess.h"
 
 namespace hone {
@@ -53,6 +54,14 @@ class CommandLine : public testing::Test {
   }
   TemporaryDirectory scratch_;
 };
+
+TEST_F(CommandLine, SaysOnceWhatThisKernelCannotProtect) {
+  const Outcome outcome = Hone({"eval", "relu", kSource + "/tasks/relu/seed.cu", "--device", "sim", "--no-time", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  std::string wanted;
+  for (const std::string& warning : ProbeSandbox().Warnings()) wanted += "hone: warning: " + warning + "\n";
+  EXPECT_EQ(outcome.err, wanted);
+}
 
 TEST_F(CommandLine, ListsTheTasksAsJson) {
   const Outcome outcome = Hone({"tasks", "--json"});

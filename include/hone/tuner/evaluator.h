@@ -60,6 +60,9 @@ class Evaluator {
   // Never fails because of the candidate; a Status says that the environment did.
   virtual Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
                                       const EvaluationProgress& progress = {}) = 0;
+  // One sentence for each protection that this machine's kernel lacks for compilers and candidates, naming what that
+  // leaves open; empty when all hold. The application tells its user, once.
+  virtual std::vector<std::string> SandboxWarnings() const { return {}; }
 };
 
 // kUnavailable says what is missing (driver, NVRTC, compiler) and the remedy.

@@ -15,6 +15,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
+#include "base/sandbox.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/spool.h"
@@ -36,6 +37,7 @@ class LocalEvaluator : public Evaluator {
   }
 
   const DeviceFacts& facts() const override { return backend_->facts(); }
+  std::vector<std::string> SandboxWarnings() const override { return ProbeSandbox().Warnings(); }
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress& progress) override;
 
  private:
