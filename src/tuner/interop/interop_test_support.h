@@ -27,13 +27,15 @@ inline SubprocessResult RunProgram(std::vector<std::string> argv, const std::str
   return result.ok() ? *result : SubprocessResult{};
 }
 
+// Apart from the stand-in for CUDA: nvcc uses it beside the real thing.
+inline std::string FakeTorchDirectory() { return std::string(HONE_SOURCE_DIR) + "/src/tuner/interop/fake_torch"; }
 inline std::string FakeCudaDirectory() { return std::string(HONE_SOURCE_DIR) + "/src/tuner/interop/fake"; }
 
 // Compiles and links `sources` (in `directory`) with the host compiler; gives its messages, empty when it was content.
 inline std::string CompileForHost(const std::string& directory, const std::vector<std::string>& sources,
                                   const std::string& program) {
-  std::vector<std::string> argv = {HONE_HOST_COMPILER,         "-std=c++17", "-O0",  "-w",
-                                   "-I" + FakeCudaDirectory(), "-o",         program};
+  std::vector<std::string> argv = {HONE_HOST_COMPILER,          "-std=c++17", "-O0",  "-w", "-I" + FakeCudaDirectory(),
+                                   "-I" + FakeTorchDirectory(), "-o",         program};
   // The stand-in runs .cu files as C++.
   argv.insert(argv.end(), {"-x", "c++"});
   argv.insert(argv.end(), sources.begin(), sources.end());

@@ -127,8 +127,7 @@ class BindingWriter {
         "// {0} for PyTorch: checks shapes, dtypes and devices, and calls hone::{1} on the current stream.\n//\n"
         "// Written by `hone apply` from node {2} of run {3}. setup.py and load.py build it.\n"
         "#include <ATen/cuda/CUDAContext.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <torch/extension.h>\n\n"
-        "#include <tuple>\n#include <vector>\n\n#include \"{4}\"\n\nnamespace {{\n\nusing hone::{5}_detail::Int;\n"
-        "using namespace hone::{5}_detail;  // ceil_div, min, max of Int\n\n",
+        "#include <tuple>\n#include <vector>\n\n#include \"{4}\"\n\nnamespace {{\n\nusing hone::{5}_detail::Int;\n\n",
         task_.name, signature_.function, package_.node, package_.run, CudaHeaderName(package_), task_.name);
     out += R"cpp(int64_t Extent(Int value, const bool& ok) {
                    TORCH_CHECK(ok && value.value >= 0, "the sizes overflow");

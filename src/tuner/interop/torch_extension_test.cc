@@ -79,6 +79,28 @@ TEST(TorchExtension, ChecksWhatItIsGivenAndComputes) {
       << run.err;
 }
 
+// nvcc names unnamed namespaces after the file: what the binding opens beside the header's must not make them
+// ambiguous.
+TEST(TorchExtension, CompilesWithNvcc) {
+#ifndef HONE_NVCC_PATH
+  GTEST_SKIP() << "nvcc is not installed";
+#else
+  KernelPackage package;
+  package.task = LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/silu_and_mul").value();
+  package.winner = package.seed = ParseCandidate(package.task.seed_source, "seed.cu", package.task).value();
+  package.winner_binding = DefaultBinding(package.winner.plan);
+  const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  Write(directory / CudaHeaderName(package), CudaHeader(package).value());
+  const std::vector<GeneratedFile> files = TorchExtension(package).value();
+  Write(directory / files[0].name, files[0].text);
+  const SubprocessResult nvcc =
+      RunProgram({HONE_NVCC_PATH, "-std=c++17", "-arch=sm_90a", "-DTORCH_EXTENSION_NAME=hone_silu_and_mul",
+                  "-I" + FakeTorchDirectory(), "-c", files[0].name, "-o", "binding.o"},
+                 directory.path());
+  EXPECT_TRUE(nvcc.exit.success()) << nvcc.out << nvcc.err;
+#endif
+}
+
 TEST(TorchExtension, BuildFilesNameTheSourceAndTheOptions) {
   KernelPackage package = ScaleAddPackage();
   package.winner.plan.compiler_options = {"--use_fast_math"};
