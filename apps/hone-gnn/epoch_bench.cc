@@ -72,9 +72,10 @@ Status Run(Flags& flags) {
                     {"sampled_nodes", e.sampled_nodes},
                     {"sampled_edges", e.sampled_edges}});
     if (!flags.json) {
-      fmt::print("epoch {}: {:.3f} s; sample {:.3f} and slice {:.3f} s of workers, compute {:.3f} s, exposed {:.3f} s; "
-                 "{:.3f} s of processor time on {} cores: {:.3f} times the bound\n",
-                 e.epoch, t.train, t.sample, t.slice, t.compute, t.exposed, t.cpu, cores, ratios.back());
+      fmt::print(
+          "epoch {}: {:.3f} s; sample {:.3f} and slice {:.3f} s of workers, compute {:.3f} s, exposed {:.3f} s; "
+          "{:.3f} s of processor time on {} cores: {:.3f} times the bound\n",
+          e.epoch, t.train, t.sample, t.slice, t.compute, t.exposed, t.cpu, cores, ratios.back());
     }
   }
   std::sort(ratios.begin(), ratios.end());
@@ -107,7 +108,8 @@ Status Run(Flags& flags) {
 void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
   const std::vector<CLI::App*> benches =
       app.get_subcommands([](CLI::App* command) { return command->get_name() == "bench"; });
-  CLI::App* bench = benches.empty() ? app.add_subcommand("bench", "time parts of the engine on this machine") : benches[0];
+  CLI::App* bench =
+      benches.empty() ? app.add_subcommand("bench", "time parts of the engine on this machine") : benches[0];
   bench->require_subcommand(1);
   auto flags = std::make_shared<Flags>();
   CLI::App* command = bench->add_subcommand("epoch", "a training epoch: its parts, what was hidden, its bound");

@@ -31,8 +31,8 @@ struct Flags {
 Result<std::vector<NodeId>> ChooseNodes(const Graph& graph, const std::string& which) {
   const auto split = [&](std::span<const NodeId> nodes) -> Result<std::vector<NodeId>> {
     if (nodes.empty()) {
-      return Status::InvalidArgument(fmt::format("graph '{}' has an empty {} split; choose other --nodes",
-                                                 graph.name(), which));
+      return Status::InvalidArgument(
+          fmt::format("graph '{}' has an empty {} split; choose other --nodes", graph.name(), which));
     }
     return std::vector<NodeId>(nodes.begin(), nodes.end());
   };
@@ -130,23 +130,20 @@ Status Run(Flags& flags) {
   const PredictTimes& t = predictions.times;
   const std::string kind = flags.predict.exact ? "exact" : "sampled";
   if (flags.json) {
-    nlohmann::json json = {{"graph", graph->name()},
-                           {"checkpoint", flags.checkpoint},
-                           {"model", loaded.model->options().kind},
-                           {"inference", kind},
-                           {"nodes", nodes.size()},
-                           {"accuracy",
-                            {{"nodes", NumberOrNull(accuracy)},
-                             {"train", NumberOrNull(train)},
-                             {"valid", NumberOrNull(valid)},
-                             {"test", NumberOrNull(test)}}},
-                           {"seconds",
-                            {{"wall", t.wall},
-                             {"sample", t.sample},
-                             {"slice", t.slice},
-                             {"compute", t.compute},
-                             {"exposed", t.exposed}}},
-                           {"output", flags.output}};
+    nlohmann::json json = {
+        {"graph", graph->name()},
+        {"checkpoint", flags.checkpoint},
+        {"model", loaded.model->options().kind},
+        {"inference", kind},
+        {"nodes", nodes.size()},
+        {"accuracy",
+         {{"nodes", NumberOrNull(accuracy)},
+          {"train", NumberOrNull(train)},
+          {"valid", NumberOrNull(valid)},
+          {"test", NumberOrNull(test)}}},
+        {"seconds",
+         {{"wall", t.wall}, {"sample", t.sample}, {"slice", t.slice}, {"compute", t.compute}, {"exposed", t.exposed}}},
+        {"output", flags.output}};
     if (!flags.predict.exact) json["fanouts"] = flags.predict.fanouts;
     fmt::print("{}\n", json.dump());
     return Status::Ok();
@@ -169,8 +166,9 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   CLI::App* command = app.add_subcommand("infer", "predict classes with a trained model");
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();
-  command->add_option("checkpoint", flags->checkpoint,
-                      "a checkpoint file, its folder (best.safetensors), or weights with PyTorch Geometric's names")
+  command
+      ->add_option("checkpoint", flags->checkpoint,
+                   "a checkpoint file, its folder (best.safetensors), or weights with PyTorch Geometric's names")
       ->required();
   command->add_option("--fanout", flags->fanout, "neighbors drawn in each hop; by default as in the run's validations");
   command->add_flag("--full", flags->predict.exact, "exact: every neighbor, one layer at a time");

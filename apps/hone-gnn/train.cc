@@ -51,9 +51,9 @@ class StepLine {
     const double now = SteadySeconds();
     if (!wanted_ || now - last_ < (terminal_ ? 0.2 : 30)) return;
     last_ = now;
-    const std::string what =
-        step.validating ? fmt::format("validating {} of {}", step.step + 1, step.steps)
-                        : fmt::format("step {} of {}, loss {:.4f}", step.step + 1, step.steps, step.loss);
+    const std::string what = step.validating
+                                 ? fmt::format("validating {} of {}", step.step + 1, step.steps)
+                                 : fmt::format("step {} of {}, loss {:.4f}", step.step + 1, step.steps, step.loss);
     fmt::print(stderr, "{}epoch {} of {}, {}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_, what,
                terminal_ ? "" : "\n");
     std::fflush(stderr);
@@ -192,10 +192,10 @@ Status Run(Flags& flags, int& exit_status) {
     HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
     // A forgotten --resume must not cost a run of days.
     if (!flags.run.checkpoint.empty() && FileExists(flags.run.checkpoint + "/last.safetensors") && !flags.overwrite) {
-      return Status::InvalidArgument(
-          fmt::format("'{}' holds the checkpoint of a run already: go on with it by --resume '{}', choose another folder, "
-                      "or say --overwrite",
-                      flags.run.checkpoint, flags.run.checkpoint));
+      return Status::InvalidArgument(fmt::format(
+          "'{}' holds the checkpoint of a run already: go on with it by --resume '{}', choose another folder, "
+          "or say --overwrite",
+          flags.run.checkpoint, flags.run.checkpoint));
     }
   }
   OpenGraphOptions open;
@@ -248,7 +248,8 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--save-every", flags->run.save_every, "also write last.safetensors after so many steps")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--resume", flags->resume, "go on, to the bit, from a checkpoint file or folder");
-  command->add_option("--init", flags->init, "begin with the weights of a safetensors file (PyTorch Geometric's names)");
+  command->add_option("--init", flags->init,
+                      "begin with the weights of a safetensors file (PyTorch Geometric's names)");
   command->add_option("--threads", flags->run.threads, "threads that compute; by default all the process may use")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--workers", flags->run.workers, "threads that prepare batches; by default as many as --threads")

@@ -67,8 +67,9 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
   const std::vector<CLI::Option*> more = {
       command.add_option("--fanout", flags.fanout,
                          "neighbors drawn in each hop, first next to the seeds: 15,10,5 by default; all: every one"),
-      command.add_option("--frontier", flags.frontier,
-                         "all: each hop draws anew for every node known; new: a node is drawn once")
+      command
+          .add_option("--frontier", flags.frontier,
+                      "all: each hop draws anew for every node known; new: a node is drawn once")
           ->capture_default_str(),
       command.add_option("--batch", o.batch, "training nodes a step (of each shard)")->capture_default_str(),
       command.add_option("--shards", o.shards, "virtual shards a step, as data-parallel training on so many devices")
@@ -82,7 +83,8 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
       command.add_option("--plateau-factor", o.plateau_factor, "what it is multiplied by then")->capture_default_str(),
       command.add_option("--plateau-patience", o.plateau_patience, "steps without a better loss")
           ->capture_default_str(),
-      command.add_option("--eval-fanout", flags.eval_fanout, "neighbors drawn in validation: 20 in each hop by default"),
+      command.add_option("--eval-fanout", flags.eval_fanout,
+                         "neighbors drawn in validation: 20 in each hop by default"),
       command.add_option("--eval-batch", o.eval_batch, "nodes a batch in validation")->capture_default_str(),
       command.add_option("--eval-every", o.eval_every, "epochs from one validation to the next; 0: none")
           ->capture_default_str(),
@@ -114,9 +116,8 @@ Status CompleteTrainFlags(TrainFlags& flags) {
   for (const std::string& part : SplitCommas(flags.class_weights)) {
     double weight = 0;
     if (!ParseNumber(part, weight)) {
-      return Status::InvalidArgument(
-          fmt::format("--class-weights {}: '{}' is not a number; give one a class, as in 1,0.5,2", flags.class_weights,
-                      part));
+      return Status::InvalidArgument(fmt::format(
+          "--class-weights {}: '{}' is not a number; give one a class, as in 1,0.5,2", flags.class_weights, part));
     }
     o.class_weights.push_back(weight);
   }

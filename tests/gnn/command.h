@@ -41,8 +41,8 @@ class HoneGnn : public testing::Test {
   }
   // A training of kGraph that is small enough for tests; `more` is added.
   Outcome Train(std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"train", kGraph, "--fanout", "4,4", "--hidden", "16", "--batch", "128",
-                                          "--lr",  "0.01", "--quiet"};
+    std::vector<std::string> arguments = {"train",   kGraph, "--fanout", "4,4",  "--hidden", "16",
+                                          "--batch", "128",  "--lr",     "0.01", "--quiet"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Run(arguments);
   }

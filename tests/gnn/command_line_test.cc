@@ -65,7 +65,8 @@ TEST_F(HoneGnn, PrintsATableForPeople) {
 TEST_F(HoneGnn, InfersFromSamplesAndExactly) {
   ASSERT_EQ(Train({"--epochs", "2", "--checkpoint", scratch_ / "run"}).status, 0);
   const std::string classes = scratch_ / "classes.npy", probabilities = scratch_ / "probabilities.npy";
-  const Outcome all = Run({"infer", kGraph, scratch_ / "run", "--full", "--nodes", "all", "--output", classes, "--json"});
+  const Outcome all =
+      Run({"infer", kGraph, scratch_ / "run", "--full", "--nodes", "all", "--output", classes, "--json"});
   ASSERT_EQ(all.status, 0) << all.err;
   const json exact = json::parse(all.out);
   EXPECT_EQ(exact.at("inference"), "exact");

@@ -19,9 +19,11 @@ bool WaitForFile(const std::string& path) {
 class Interrupted : public HoneGnn {
  protected:
   std::vector<std::string> TrainArguments(const std::string& folder) {
-    return Arguments({"train",   kGraph,     "--fanout",   "4,4",          "--hidden",     "16",       "--batch", "128",
-                      "--epochs", "4",       "--seed",     "7",            "--plateau",    "--plateau-patience", "3",
-                      "--threads", "2",      "--checkpoint", folder,       "--save-every", "1",        "--quiet"});
+    return Arguments(
+        {"train",  kGraph,      "--fanout", "4,4",          "--hidden", "16",           "--batch",
+         "128",    "--epochs",  "4",        "--seed",       "7",        "--plateau",    "--plateau-patience",
+         "3",      "--threads", "2",        "--checkpoint", folder,     "--save-every", "1",
+         "--quiet"});
   }
   ChildProcess Start(std::vector<std::string> argv) {
     ChildOptions options;
@@ -41,9 +43,10 @@ TEST_F(Interrupted, KilledAtAnyInstantTheRunEndsWithTheBytesOfAnUninterruptedOne
   int killed = 0;
   for (int round = 0;; ++round) {
     ASSERT_LT(round, 60);
-    ChildProcess child = Start(!FileExists(last) ? TrainArguments(folder)
-                                                 : Arguments({"train", kGraph, "--resume", folder, "--threads",
-                                                              round % 2 == 0 ? "1" : "2", "--save-every", "1", "--quiet"}));
+    ChildProcess child =
+        Start(!FileExists(last) ? TrainArguments(folder)
+                                : Arguments({"train", kGraph, "--resume", folder, "--threads",
+                                             round % 2 == 0 ? "1" : "2", "--save-every", "1", "--quiet"}));
     // From the time a checkpoint is there on, so that the instants lie within the run on a slow machine too; each
     // round lets a little more happen, so that the test ends.
     ASSERT_TRUE(round == 0 || WaitForFile(last));
@@ -67,7 +70,8 @@ TEST_F(Interrupted, ASignalEndsTheRunAfterItsStepAndSaysHowToGoOn) {
   // Long enough that the signal comes before the end; what matters is that it ends at once.
   const std::string log = scratch_ / "out";
   std::string command = "exec";  // the shell's process becomes the program's
-  for (const std::string& argument : TrainArguments(folder)) command += " '" + (argument == "4" ? "100000" : argument) + "'";
+  for (const std::string& argument : TrainArguments(folder))
+    command += " '" + (argument == "4" ? "100000" : argument) + "'";
   ChildProcess child = Start({"/bin/sh", "-c", command + " >'" + log + "' 2>&1"});
   ASSERT_TRUE(WaitForFile(folder + "/best.safetensors"));
   ASSERT_EQ(kill(child.pid(), SIGINT), 0);

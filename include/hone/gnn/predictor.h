@@ -26,22 +26,22 @@ struct PredictOptions {
   bool exact = false;
   std::vector<int32_t> fanouts = {20, 20, 20};  // sampled: first next to the seeds; kAllNeighbors allowed
   FrontierRule frontier = FrontierRule::kAllSoFar;
-  int64_t batch = 512;         // seeds a batch
+  int64_t batch = 512;  // seeds a batch
   uint64_t seed = 0;
   int64_t chunk_bytes = 64 << 20;  // exact: input rows of a chunk; one node of larger degree is a chunk of its own
   // Exact: the activations of all nodes (two layers' at a time) lie in an unnamed file in this folder instead of in
   // memory, for graphs whose activations memory cannot hold. Empty: memory.
   std::string scratch;
-  int threads = 0;             // 0: all the process may use
-  int workers = 0;             // sampled: that prepare batches; 0: as many as threads
+  int threads = 0;  // 0: all the process may use
+  int workers = 0;  // sampled: that prepare batches; 0: as many as threads
   // Rows done and in all; called from the calling thread. "sampled", or "layer 1" and on when exact.
   std::function<void(const std::string& step, int64_t done, int64_t total)> progress;
   std::function<bool()> stop;  // asked between batches and chunks; true ends the call with kCancelled
 };
 
 struct PredictTimes {
-  double wall = 0;     // seconds
-  double sample = 0;   // of the preparing threads together
+  double wall = 0;    // seconds
+  double sample = 0;  // of the preparing threads together
   double slice = 0;
   double compute = 0;  // wall
   double exposed = 0;  // wall spent waiting for a batch

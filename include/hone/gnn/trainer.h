@@ -23,46 +23,46 @@ namespace hone::gnn {
 
 // What decides the trajectory. Kept in every checkpoint.
 struct TrainOptions {
-  std::vector<int32_t> fanouts = {15, 10, 5};       // first: next to the seeds; as many as the model has layers
+  std::vector<int32_t> fanouts = {15, 10, 5};        // first: next to the seeds; as many as the model has layers
   std::vector<int32_t> eval_fanouts = {20, 20, 20};  // of the validation passes
   FrontierRule frontier = FrontierRule::kAllSoFar;
-  int64_t batch = 1024;       // seeds a virtual shard
-  int64_t eval_batch = 512;   // seeds a batch of the validation passes
-  int shards = 1;             // virtual shards a step: a step has batch * shards seeds
+  int64_t batch = 1024;      // seeds a virtual shard
+  int64_t eval_batch = 512;  // seeds a batch of the validation passes
+  int shards = 1;            // virtual shards a step: a step has batch * shards seeds
   int epochs = 25;
   double learning_rate = 0.003;
-  double weight_decay = 0;         // added to the gradient, as in torch.optim.Adam
-  double clip_norm = 0;            // the gradient of all parameters together is scaled down to it; 0: never
+  double weight_decay = 0;            // added to the gradient, as in torch.optim.Adam
+  double clip_norm = 0;               // the gradient of all parameters together is scaled down to it; 0: never
   std::vector<double> class_weights;  // [num_classes], of the loss; empty: all 1
-  bool plateau = false;            // lower the learning rate when the loss stops falling
+  bool plateau = false;               // lower the learning rate when the loss stops falling
   double plateau_factor = 0.8;
-  int plateau_patience = 125;      // steps
-  int eval_every = 1;              // epochs from one validation to the next (the last epoch always has one); 0: never
-  int early_stop = 0;              // end after so many validations without a better one; 0: never
-  uint64_t seed = 0;               // of seed order, samples and dropout masks
+  int plateau_patience = 125;  // steps
+  int eval_every = 1;          // epochs from one validation to the next (the last epoch always has one); 0: never
+  int early_stop = 0;          // end after so many validations without a better one; 0: never
+  uint64_t seed = 0;           // of seed order, samples and dropout masks
 };
 
 // What does not touch the result.
 struct RunOptions {
-  int threads = 0;          // 0: all the process may use
-  int workers = 0;          // that prepare batches; 0: as many as threads
-  int queue = 0;            // prepared batches that may wait; 0: a few more than workers
-  std::string checkpoint;   // folder for last.safetensors and best.safetensors; empty: none are written
-  int save_every = 0;       // steps between two writes of last.safetensors; 0: at the end of each epoch
+  int threads = 0;         // 0: all the process may use
+  int workers = 0;         // that prepare batches; 0: as many as threads
+  int queue = 0;           // prepared batches that may wait; 0: a few more than workers
+  std::string checkpoint;  // folder for last.safetensors and best.safetensors; empty: none are written
+  int save_every = 0;      // steps between two writes of last.safetensors; 0: at the end of each epoch
 };
 
 // Times of one epoch, in seconds. Preparation runs beside computing, so the parts add up to more than the whole;
 // `exposed` is what the training loop really waited for it.
 struct EpochTimes {
-  double wall = 0;       // training and validation
-  double train = 0;      // wall of the training part
-  double sample = 0;     // summed over the preparing threads
-  double slice = 0;      // likewise
-  double transfer = 0;   // to the device; 0 on the CPU
-  double compute = 0;    // wall of forward, loss, backward and update
-  double exposed = 0;    // wall that the training part spent waiting for a batch
-  double evaluate = 0;   // wall of the validation pass
-  double cpu = 0;        // of the whole process during the training part, user and system
+  double wall = 0;      // training and validation
+  double train = 0;     // wall of the training part
+  double sample = 0;    // summed over the preparing threads
+  double slice = 0;     // likewise
+  double transfer = 0;  // to the device; 0 on the CPU
+  double compute = 0;   // wall of forward, loss, backward and update
+  double exposed = 0;   // wall that the training part spent waiting for a batch
+  double evaluate = 0;  // wall of the validation pass
+  double cpu = 0;       // of the whole process during the training part, user and system
 };
 
 struct EpochReport {
@@ -95,10 +95,10 @@ struct TrainEvents {
 
 struct TrainResult {
   enum class End { kFinished, kEarlyStop, kStopped } end = End::kFinished;
-  int epochs = 0;               // complete ones, since the very beginning
+  int epochs = 0;                  // complete ones, since the very beginning
   double best_valid_accuracy = 0;  // NaN: never validated
   int best_epoch = -1;
-  std::string checkpoint;       // path of last.safetensors; empty without a folder
+  std::string checkpoint;  // path of last.safetensors; empty without a folder
 };
 
 // Not thread-safe. Borrows nothing: it shares the graph and owns the rest.
@@ -108,7 +108,7 @@ class Trainer {
   virtual Model<float>& model() = 0;
   virtual const TrainOptions& options() const = 0;
   virtual int64_t steps_per_epoch() const = 0;
-  virtual int next_epoch() const = 0;   // where Run begins
+  virtual int next_epoch() const = 0;  // where Run begins
   virtual int64_t next_step() const = 0;
   // Runs to the end of the last epoch, to early stopping, or to events.stop.
   // kInvalidArgument: the loss is not a number (names epoch and step, and says what to change);

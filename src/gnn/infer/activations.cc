@@ -42,8 +42,8 @@ Result<Activations> Activations::Make(int64_t rows, int64_t cols, const std::str
   }
   void* memory = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, flags, file.get(), 0);
   if (memory == MAP_FAILED) {
-    return Status::ResourceExhausted(fmt::format(
-        "no {} bytes for the activations of {} nodes; --scratch FOLDER keeps them in a file", bytes, rows));
+    return Status::ResourceExhausted(
+        fmt::format("no {} bytes for the activations of {} nodes; --scratch FOLDER keeps them in a file", bytes, rows));
   }
   if (folder.empty()) madvise(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE);
   Activations made;

@@ -53,8 +53,8 @@ Status WriteNpy(const std::string& path, std::span<const float> values, int64_t 
 Result<std::vector<NodeId>> ReadNodeList(const std::string& path, int64_t num_nodes) {
   HONE_ASSIGN_OR_RETURN(const std::string file, ReadFile(path));
   const auto refuse = [&](std::string_view problem) {
-    return Status::InvalidArgument(fmt::format(
-        "'{}' {}; --nodes takes a .npy file with one dimension of int32 or int64 node ids", path, problem));
+    return Status::InvalidArgument(
+        fmt::format("'{}' {}; --nodes takes a .npy file with one dimension of int32 or int64 node ids", path, problem));
   };
   std::string_view bytes = file;
   if (bytes.size() < 12 || bytes.substr(0, 6) != kMagic.substr(0, 6)) return refuse("is not a .npy file");

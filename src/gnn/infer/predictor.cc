@@ -39,8 +39,9 @@ Status CheckArguments(const Graph& graph, const ModelOptions& model, std::span<c
     }
   }
   if (!options.exact && static_cast<int>(options.fanouts.size()) != model.layers) {
-    return Status::InvalidArgument(fmt::format("--fanout {} has {} hops and the model {} layers; give one number a layer",
-                                               fmt::join(options.fanouts, ","), options.fanouts.size(), model.layers));
+    return Status::InvalidArgument(
+        fmt::format("--fanout {} has {} hops and the model {} layers; give one number a layer",
+                    fmt::join(options.fanouts, ","), options.fanouts.size(), model.layers));
   }
   return Status::Ok();
 }
@@ -73,7 +74,8 @@ Result<Predictions> PredictSampled(std::shared_ptr<const Graph> graph, Model<flo
     const int64_t rows = batch->sample.num_seeds();
     const Matrix<float> logits{result.logits.data() + done * result.num_classes, rows, result.num_classes,
                                result.num_classes};
-    model.Forward(batch->sample, x, logits, *state, {.key = batch->key, .nodes = batch->sample.nodes, .threads = threads});
+    model.Forward(batch->sample, x, logits, *state,
+                  {.key = batch->key, .nodes = batch->sample.nodes, .threads = threads});
     result.times.compute += compute.Seconds();
     done += rows;
     if (options.progress) options.progress("sampled", done, result.num_nodes);

@@ -18,8 +18,13 @@ namespace hone::gnn {
 namespace {
 
 ModelOptions SmallModel(const char* kind, const Graph& graph, int layers = 3) {
-  return {.kind = kind, .in_width = graph.features().width, .hidden = 24, .num_classes = graph.num_classes(),
-          .layers = layers, .heads = 1, .seed = 5};
+  return {.kind = kind,
+          .in_width = graph.features().width,
+          .hidden = 24,
+          .num_classes = graph.num_classes(),
+          .layers = layers,
+          .heads = 1,
+          .seed = 5};
 }
 
 std::vector<NodeId> AllNodes(const Graph& graph) {
@@ -46,8 +51,8 @@ TEST_P(Predicting, SamplesOfAllNeighborsAreExact) {
     const Predictions exact = Predict(graph, *model, nodes, options).value();
     ASSERT_EQ(sampled.logits.size(), exact.logits.size());
     ASSERT_EQ(exact.logits.size(), static_cast<size_t>(400 * graph->num_classes()));
-    const float largest = std::abs(*std::max_element(
-        exact.logits.begin(), exact.logits.end(), [](float a, float b) { return std::abs(a) < std::abs(b); }));
+    const float largest = std::abs(*std::max_element(exact.logits.begin(), exact.logits.end(),
+                                                     [](float a, float b) { return std::abs(a) < std::abs(b); }));
     ASSERT_GT(largest, 0);
     for (size_t i = 0; i < exact.logits.size(); ++i) {
       ASSERT_NEAR(sampled.logits[i], exact.logits[i], 1e-4 * largest) << GetParam() << " " << i;
@@ -102,8 +107,7 @@ TEST(Predict, KeepsActivationsInAFileWhenAsked) {
   const Predictions memory = Predict(graph, *model, AllNodes(*graph), {.exact = true}).value();
   const Predictions file = Predict(graph, *model, AllNodes(*graph), {.exact = true, .scratch = scratch.path()}).value();
   EXPECT_EQ(memory.logits, file.logits);
-  const Status status =
-      Predict(graph, *model, AllNodes(*graph), {.exact = true, .scratch = "/proc/none"}).status();
+  const Status status = Predict(graph, *model, AllNodes(*graph), {.exact = true, .scratch = "/proc/none"}).status();
   EXPECT_EQ(status.code(), StatusCode::kIo);
 }
 
@@ -121,7 +125,8 @@ TEST(Predict, RefusesWhatDoesNotBelongTogether) {
   EXPECT_NE(message(graph, {100}, {}).find("node 100"), std::string::npos);
   EXPECT_NE(message(graph, {-1}, {.exact = true}).find("node -1"), std::string::npos);
   EXPECT_NE(message(CommunityGraph({.nodes = 100, .width = 8}), {0}, {}).find("made for 12"), std::string::npos);
-  EXPECT_NE(message(CommunityGraph({.nodes = 100, .features = false}), {0}, {}).find("features of 0"), std::string::npos);
+  EXPECT_NE(message(CommunityGraph({.nodes = 100, .features = false}), {0}, {}).find("features of 0"),
+            std::string::npos);
 }
 
 TEST(Predict, TurnsLogitsIntoClassesProbabilitiesAndAccuracy) {

@@ -91,9 +91,8 @@ std::string SerializeTensorFile(const TensorFile& file) {
   if (!file.metadata.empty()) header[std::string(kMetadata)] = file.metadata;
   size_t offset = 0;
   for (const StoredTensor& tensor : file.tensors) {
-    header[tensor.name] = {{"dtype", tensor.dtype},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {offset, offset + tensor.bytes.size()}}};
+    header[tensor.name] = {
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + tensor.bytes.size()}}};
     offset += tensor.bytes.size();
   }
   std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

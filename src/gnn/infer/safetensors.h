@@ -36,7 +36,8 @@ struct TensorFile {
 
 StoredTensor MakeFloatTensor(std::string name, std::vector<int64_t> shape, std::span<const float> values);
 
-// The values as float, converted from F64, F16, BF16 or I64 where they are stored so. kInvalidArgument names the tensor.
+// The values as float, converted from F64, F16, BF16 or I64 where they are stored so. kInvalidArgument names the
+// tensor.
 Result<std::vector<float>> FloatValues(const StoredTensor& tensor);
 
 // The file's bytes: the same for the same content.

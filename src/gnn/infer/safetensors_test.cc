@@ -55,7 +55,7 @@ TEST(Safetensors, StartsTheDataAtAMultipleOfEight) {
 
 TEST(Safetensors, ConvertsHalvesAndDoubles) {
   const uint16_t half[] = {0x3c00, 0xc100, 0x0001, 0x7c00, 0x8000};  // 1, -2.5, 2^-24, inf, -0
-  const uint16_t brain[] = {0x3f80, 0xc020};                        // 1, -2.5
+  const uint16_t brain[] = {0x3f80, 0xc020};                         // 1, -2.5
   const double wide[] = {0.1};
   StoredTensor tensor{"t", "F16", {5}, std::string(reinterpret_cast<const char*>(half), sizeof(half))};
   std::vector<float> values = FloatValues(tensor).value();
@@ -90,14 +90,16 @@ TEST(Safetensors, RefusesWhatTheFormatRefuses) {
                 .find("impossible shape"),
             std::string::npos);
   EXPECT_NE(message(Handmade(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
-                             R"("b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", four))
+                             R"("b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+                             four))
                 .find("starts at byte 0"),
             std::string::npos);
   EXPECT_NE(message(Handmade(R"({"a":{"dtype":"F32","shape":[1]}})", four)).find("data_offsets"), std::string::npos);
   EXPECT_NE(message(Handmade("[1]", "")).find("JSON object"), std::string::npos);
   EXPECT_NE(message(Handmade(R"({"__metadata__":{"a":1}})", "")).find("__metadata__.a"), std::string::npos);
   uint64_t huge = ~uint64_t{0};
-  EXPECT_NE(message(std::string(reinterpret_cast<const char*>(&huge), 8) + "{}").find("header says"), std::string::npos);
+  EXPECT_NE(message(std::string(reinterpret_cast<const char*>(&huge), 8) + "{}").find("header says"),
+            std::string::npos);
 }
 
 // Whatever single byte is changed or however the file is cut: an answer, never a crash, and never a longer tensor.

@@ -73,10 +73,10 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
                       names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
     }
     if (found->second->shape != parameter->shape) {
-      return Status::InvalidArgument(
-          fmt::format("{}: tensor '{}' is [{}], the model's is [{}]; do --model, --hidden, --layers and --heads and the "
-                      "graph fit the file?",
-                      what, parameter->name, fmt::join(found->second->shape, ", "), fmt::join(parameter->shape, ", ")));
+      return Status::InvalidArgument(fmt::format(
+          "{}: tensor '{}' is [{}], the model's is [{}]; do --model, --hidden, --layers and --heads and the "
+          "graph fit the file?",
+          what, parameter->name, fmt::join(found->second->shape, ", "), fmt::join(parameter->shape, ", ")));
     }
     HONE_ASSIGN_OR_RETURN(std::vector<float> read, FloatValues(*found->second));
     values.push_back(std::move(read));
@@ -84,8 +84,9 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
   }
   std::erase_if(stored, [](const auto& entry) { return IsCounter(entry.first); });
   if (!stored.empty()) {
-    return Status::InvalidArgument(fmt::format("{} has tensor '{}', which this {} model of {} layers does not have", what,
-                                               stored.begin()->first, model.options().kind, model.options().layers));
+    return Status::InvalidArgument(fmt::format("{} has tensor '{}', which this {} model of {} layers does not have",
+                                               what, stored.begin()->first, model.options().kind,
+                                               model.options().layers));
   }
   for (size_t i = 0; i < wanted.size(); ++i) wanted[i]->value = std::move(values[i]);
   return Status::Ok();

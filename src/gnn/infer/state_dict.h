@@ -13,11 +13,11 @@
 
 namespace hone::gnn {
 
-inline constexpr std::string_view kModelKey = "hone.model";        // metadata: ModelOptions as JSON
-inline constexpr std::string_view kTrainKey = "hone.train";        // metadata: TrainOptions as JSON
-inline constexpr std::string_view kStateKey = "hone.state";        // metadata: where the run stands
-inline constexpr std::string_view kGraphKey = "hone.graph";        // metadata: GraphFingerprint
-inline constexpr std::string_view kFormatKey = "hone.format";      // metadata: "1"
+inline constexpr std::string_view kModelKey = "hone.model";    // metadata: ModelOptions as JSON
+inline constexpr std::string_view kTrainKey = "hone.train";    // metadata: TrainOptions as JSON
+inline constexpr std::string_view kStateKey = "hone.state";    // metadata: where the run stands
+inline constexpr std::string_view kGraphKey = "hone.graph";    // metadata: GraphFingerprint
+inline constexpr std::string_view kFormatKey = "hone.format";  // metadata: "1"
 inline constexpr std::string_view kFormatVersion = "1";
 inline constexpr std::string_view kOptimizerPrefix = "optimizer.";  // tensors that are no weights
 
@@ -26,7 +26,8 @@ void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors);
 
 // Replaces the model's parameters and buffers by the file's. A prefix common to all of the file's names ("model.",
 // "module.") is dropped when the names do not fit as they are; num_batches_tracked may be missing or too much, and what
-// starts with kOptimizerPrefix is left aside. kInvalidArgument names a tensor that is missing, left over or of another shape; the model is then unchanged.
+// starts with kOptimizerPrefix is left aside. kInvalidArgument names a tensor that is missing, left over or of another
+// shape; the model is then unchanged.
 Status LoadParameters(const TensorFile& file, std::string_view what, Model<float>& model);
 
 nlohmann::json ModelOptionsToJson(const ModelOptions& options);

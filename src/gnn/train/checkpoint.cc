@@ -115,8 +115,8 @@ Status RestoreCheckpoint(const TensorFile& file, std::string_view what, const Ch
     const std::string name = std::string(kOptimizerPrefix) + moment->name;
     const StoredTensor* stored = file.Find(name);
     if (stored == nullptr || stored->shape != moment->shape || stored->dtype != "F32") {
-      return Status::InvalidArgument(fmt::format("{}: the optimizer's tensor '{}' is {}; the checkpoint is damaged", what,
-                                                 name, stored == nullptr ? "missing" : "of another shape"));
+      return Status::InvalidArgument(fmt::format("{}: the optimizer's tensor '{}' is {}; the checkpoint is damaged",
+                                                 what, name, stored == nullptr ? "missing" : "of another shape"));
     }
     HONE_ASSIGN_OR_RETURN(moment->value, FloatValues(*stored));
   }

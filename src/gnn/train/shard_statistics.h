@@ -18,8 +18,8 @@ class ShardStatistics {
   // The buffers among `parameters`, which are borrowed.
   explicit ShardStatistics(const std::vector<Parameter<float>*>& parameters);
 
-  void BeginStep();        // remembers the buffers
-  void EndShard();         // takes what the shard made of them, and puts the remembered ones back
+  void BeginStep();          // remembers the buffers
+  void EndShard();           // takes what the shard made of them, and puts the remembered ones back
   void EndStep(int shards);  // leaves the mean in the buffers
 
  private:

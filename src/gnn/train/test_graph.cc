@@ -65,7 +65,8 @@ std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& o) {
     for (NodeId v = 0; v < o.nodes; ++v) {
       auto* row = reinterpret_cast<float*>(region.data() + v * stride);
       for (int64_t c = 0; c < o.width; ++c) {
-        row[c] = CentroidEntry(parts.owned_ids[4][static_cast<size_t>(v)], c) + static_cast<float>(o.noise * rng.Normal());
+        row[c] =
+            CentroidEntry(parts.owned_ids[4][static_cast<size_t>(v)], c) + static_cast<float>(o.noise * rng.Normal());
       }
       if (o.bad_feature != 0) row[0] = o.bad_feature;
     }

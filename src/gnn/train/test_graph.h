@@ -15,10 +15,10 @@ namespace hone::gnn {
 struct CommunityOptions {
   int nodes = 1000;
   int classes = 4;
-  int degree = 10;        // mean; node 0 has none, node 1 has a self-loop and a parallel edge
+  int degree = 10;  // mean; node 0 has none, node 1 has a self-loop and a parallel edge
   int width = 12;
-  double inside = 0.8;    // share of edges within the class
-  double noise = 1;       // standard deviation; centroids have entries of ±1
+  double inside = 0.8;                          // share of edges within the class
+  double noise = 1;                             // standard deviation; centroids have entries of ±1
   double train_share = 0.6, valid_share = 0.2;  // the rest is the test split
   bool labels = true;
   bool features = true;

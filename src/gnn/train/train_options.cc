@@ -21,8 +21,8 @@ Status CheckFanouts(std::string_view option, const std::vector<int32_t>& fanouts
   }
   for (int32_t fanout : fanouts) {
     if (fanout == kAllNeighbors || (fanout >= 1 && fanout <= kMaxFanout)) continue;
-    return Status::InvalidArgument(fmt::format("{} {}: {} is not a fanout; use 1 to {}, or {} for all neighbors", option,
-                                               fmt::join(fanouts, ","), fanout, kMaxFanout, kAllNeighbors));
+    return Status::InvalidArgument(fmt::format("{} {}: {} is not a fanout; use 1 to {}, or {} for all neighbors",
+                                               option, fmt::join(fanouts, ","), fanout, kMaxFanout, kAllNeighbors));
   }
   return Status::Ok();
 }

@@ -86,8 +86,8 @@ class CpuTrainer final : public Trainer {
   int64_t next_step() const override { return position_.step; }
 
   Status Save(const std::string& path) override {
-    const CheckpointHeader header{model_->options(), options_,  fingerprint_,
-                                  position_,         optimizer_.learning_rate(), optimizer_.steps()};
+    const CheckpointHeader header{model_->options(),          options_,          fingerprint_, position_,
+                                  optimizer_.learning_rate(), optimizer_.steps()};
     return WriteTensorFile(path, MakeCheckpoint(header, *model_, optimizer_)).WithContext("saving the checkpoint");
   }
 
@@ -160,8 +160,9 @@ class CpuTrainer final : public Trainer {
     report.times.cpu = ProcessSeconds() - cpu_before;
     report.times.train = wall.Seconds();
     report.loss = position_.weight_sum > 0 ? position_.loss_sum / position_.weight_sum : kNaN;
-    report.train_accuracy =
-        position_.labelled > 0 ? static_cast<double>(position_.correct) / static_cast<double>(position_.labelled) : kNaN;
+    report.train_accuracy = position_.labelled > 0
+                                ? static_cast<double>(position_.correct) / static_cast<double>(position_.labelled)
+                                : kNaN;
     report.sampled_nodes = position_.sampled_nodes;
     report.sampled_edges = position_.sampled_edges;
 

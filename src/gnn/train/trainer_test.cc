@@ -18,12 +18,8 @@ namespace {
 
 struct Setting {
   ModelOptions model{.kind = "sage", .hidden = 32, .layers = 2, .seed = 3};
-  TrainOptions train{.fanouts = {5, 5},
-                     .eval_fanouts = {10, 10},
-                     .batch = 128,
-                     .epochs = 2,
-                     .learning_rate = 0.01,
-                     .seed = 11};
+  TrainOptions train{
+      .fanouts = {5, 5}, .eval_fanouts = {10, 10}, .batch = 128, .epochs = 2, .learning_rate = 0.01, .seed = 11};
   RunOptions run{.threads = 2};
 };
 
@@ -100,7 +96,8 @@ TEST(Trainer, GivesTheSameBitsOnAnyNumberOfThreads) {
       const std::vector<float> one = WeightsAfter(graph, setting);
       for (const RunOptions& run : {RunOptions{.threads = 2}, RunOptions{.threads = 4, .workers = 3, .queue = 2}}) {
         setting.run = run;
-        EXPECT_EQ(WeightsAfter(graph, setting), one) << kind << ", " << layers << " layers, " << run.threads << " threads";
+        EXPECT_EQ(WeightsAfter(graph, setting), one)
+            << kind << ", " << layers << " layers, " << run.threads << " threads";
       }
     }
   }
@@ -233,8 +230,8 @@ TEST_F(Checkpoints, EndEarlyWhenValidationsStopGettingBetter) {
   ASSERT_TRUE(best.ok()) << best.status().message();
   EXPECT_EQ(best->epoch, result->best_epoch + 1);
   EXPECT_EQ(best->graph_fingerprint, GraphFingerprint(*graph_));
-  const Result<Predictions> valid = Predict(graph_, *best->model, graph_->valid_nodes(),
-                                            {.fanouts = best->eval_fanouts, .seed = best->seed});
+  const Result<Predictions> valid =
+      Predict(graph_, *best->model, graph_->valid_nodes(), {.fanouts = best->eval_fanouts, .seed = best->seed});
   EXPECT_EQ(Accuracy(PredictedClasses(*valid), graph_->valid_nodes(), graph_->labels()), result->best_valid_accuracy);
   Result<std::unique_ptr<Trainer>> resumed = ResumeTrainer(graph_, scratch_ / "early", {});
   ASSERT_TRUE(resumed.ok());
@@ -307,7 +304,8 @@ TEST(TrainerOptions, RefusalsNameTheOption) {
 }
 
 TEST(TrainerOptions, RefusalsNameWhatTheGraphLacks) {
-  EXPECT_NE(Refusal(CommunityGraph({.nodes = 300, .train_share = 0}), {}).find("empty training split"), std::string::npos);
+  EXPECT_NE(Refusal(CommunityGraph({.nodes = 300, .train_share = 0}), {}).find("empty training split"),
+            std::string::npos);
   EXPECT_NE(Refusal(CommunityGraph({.nodes = 300, .valid_share = 0}), {}).find("--eval-every 0"), std::string::npos);
   EXPECT_NE(Refusal(CommunityGraph({.nodes = 300, .labels = false}), {}).find("no labels"), std::string::npos);
   EXPECT_NE(Refusal(CommunityGraph({.nodes = 300, .features = false}), {}).find("features of 0 of its 300"),
