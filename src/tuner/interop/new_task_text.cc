@@ -140,7 +140,7 @@ Status TaskDrafter::Oracle() {
 }
 
 std::string TaskDrafter::Summary() const {
-  return o_.summary.empty() ? fmt::format("{}: written by `hone new` from {}", o_.name, o_.file) : o_.summary;
+  return o_.summary.empty() ? fmt::format("made by `hone new` from {}", o_.file) : o_.summary;
 }
 
 std::string TaskDrafter::Class() {
