@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "gnn/cuda/sage_engine.h"
 
@@ -24,8 +26,9 @@ int main(int argc, char** argv) {
   app.add_option("--epochs", epochs);
   app.add_option("--hidden", hidden);
   app.add_option("--batch", options.batch);
-  app.add_option("--fanout", options.fanouts)->delimiter(',');
-  app.add_option("--eval-fanout", options.eval_fanouts)->delimiter(',');
+  std::string fanout = "15,10,5", eval_fanout = "20,20,20";
+  app.add_option("--fanout", fanout, "neighbors a hop, first next to the seeds");
+  app.add_option("--eval-fanout", eval_fanout);
   app.add_flag("--fp32", options.fp32);
   CLI11_PARSE(app, argc, argv);
   const auto now = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
@@ -33,6 +36,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "gnn_gpu_epoch: %s\n", status.message().c_str());
     return 3;
   };
+  const auto numbers = [](const std::string& text) {
+    std::vector<int32_t> all;
+    std::istringstream list(text);
+    for (std::string number; std::getline(list, number, ',');) all.push_back(static_cast<int32_t>(std::strtol(number.c_str(), nullptr, 10)));
+    return all;
+  };
+  options.fanouts = numbers(fanout);
+  options.eval_fanouts = numbers(eval_fanout);
   layers = static_cast<int>(options.fanouts.size());
   const double opened = now();
   Result<std::shared_ptr<const Graph>> graph = OpenGraph(name);

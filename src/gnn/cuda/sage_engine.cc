@@ -86,8 +86,13 @@ struct Shared {
 // One direction of use: the seeds, fanouts and buffers of training, or of evaluation.
 class Pass {
  public:
-  Pass(Shared& shared, std::vector<int32_t> fanouts, int32_t batch, bool trains, uint64_t seed)
-      : shared_(shared), fanouts_(std::move(fanouts)), batch_(batch), trains_(trains), seed_(seed) {}
+  Pass(Shared& shared, std::vector<int32_t> fanouts, int32_t batch, bool trains, const SageEngineOptions& options)
+      : shared_(shared),
+        fanouts_(std::move(fanouts)),
+        batch_(batch),
+        trains_(trains),
+        seed_(options.seed),
+        envelope_(options.envelope) {}
   ~Pass() {
     if (host_halt_ != nullptr) cudaFreeHost(const_cast<uint32_t*>(host_halt_));
   }
@@ -139,6 +144,7 @@ class Pass {
   int32_t batch_;
   bool trains_;
   uint64_t seed_;
+  double envelope_;
   int64_t count_ = 0;
   uint32_t steps_ = 0;
   SeedsOnDevice seeds_{};
@@ -216,11 +222,16 @@ Status Pass::Make(std::span<const NodeId> seeds, bool in_order) {
   std::vector<int32_t> observed;
   HONE_RETURN_IF_ERROR(Observe(&observed));
   HONE_RETURN_IF_ERROR(MakeBucket(observed, small_));
+  // Every kernel and product once outside a capture: what loads late loads here, and errors show where they arise. The
+  // small bucket's header is still zero, so its batch is not valid and changes nothing.
+  HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, false, main_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueCompute(small_, 0, trains_, main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
   HONE_RETURN_IF_ERROR(Capture(large_));
   return Capture(small_);
 }
 
-// The most that a few dozen batches needed, and a margin of 3 %: what falls outside costs a repeated step, not a fault.
+// The most that a few dozen batches needed, and a margin: what falls outside costs a repeated step, not a fault.
 Status Pass::Observe(std::vector<int32_t>* known) {
   constexpr uint32_t kSamples = 32;
   *known = std::vector<int32_t>(fanouts_.size(), 0);
@@ -235,13 +246,20 @@ Status Pass::Observe(std::vector<int32_t>* known) {
   const std::vector<int32_t> worst = WorstCase();
   (*known)[0] = batch_;
   for (size_t h = 1; h < known->size(); ++h) {
-    (*known)[h] = static_cast<int32_t>(std::min<int64_t>(RoundUp((*known)[h] + (*known)[h] * 3LL / 100, 128), worst[h]));
+    const int64_t wanted = RoundUp(static_cast<int64_t>(envelope_ * (*known)[h]), 128);
+    (*known)[h] = static_cast<int32_t>(std::clamp<int64_t>(wanted, (*known)[h - 1], worst[h]));
   }
   return Status::Ok();
 }
 
 Status Pass::MakeBucket(const std::vector<int32_t>& known, Bucket& bucket) {
   bucket.known = known;
+  for (size_t h = 0; h < known.size(); ++h) {
+    if (static_cast<int64_t>(known[h]) * fanouts_[h] >= kNewRank) {
+      return Status::InvalidArgument(fmt::format("batch {} with these fanouts may draw {} x {} neighbors in one hop: take a "
+                                                 "smaller batch", batch_, known[h], fanouts_[h]));
+    }
+  }
   const int64_t size = ElementBytes(shared_.element);
   const int layers = hops();
   size_t scratch = 0;
@@ -412,7 +430,9 @@ Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh, float learning_
     state.correct = state.counted = 0;
   }
   *host_halt_ = 0;
-  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(state_.get(), &state, sizeof(state), cudaMemcpyHostToDevice));
+  // On the stream of the kernels that read it: a plain copy from pageable memory may return before it is done.
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(state_.get(), &state, sizeof(state), cudaMemcpyHostToDevice, main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
   return Status::Ok();
 }
 
@@ -551,6 +571,20 @@ Status Engine::Make(const Graph& graph, Model<float>& model, const SageEngineOpt
   if (graph.features().num_rows == 0 || graph.labels().empty() || graph.train_nodes().empty()) {
     return Status::InvalidArgument("'" + graph.name() + "' lacks features, labels or training nodes");
   }
+  if (shape.aggregation != "mean" || shape.norm == "batch" || !(shape.activation.empty() || shape.activation == "relu")) {
+    return Status::InvalidArgument("the GPU engine trains GraphSAGE with mean aggregation, ReLU and no normalisation");
+  }
+  if (shape.in_width != graph.features().width || shape.num_classes < graph.num_classes()) {
+    return Status::InvalidArgument(fmt::format("a model of {} features and {} classes does not fit '{}', which has {} and {}",
+                                               shape.in_width, shape.num_classes, graph.name(), graph.features().width,
+                                               graph.num_classes()));
+  }
+  if (options.batch < 1 || options.eval_batch < 1) return Status::InvalidArgument("a batch has at least one node");
+  for (NodeId node : graph.train_nodes()) {
+    if (graph.labels()[static_cast<size_t>(node)] == kNoLabel) {
+      return Status::InvalidArgument(fmt::format("training node {} of '{}' has no label: leave it out of the split", node, graph.name()));
+    }
+  }
   if (shape.hidden % 8 != 0) return Status::InvalidArgument(fmt::format("hidden {}: the GPU engine takes multiples of 8", shape.hidden));
   size_t free_before = 0, total = 0, free_after = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_before, &total));
@@ -579,7 +613,7 @@ Status Engine::Make(const Graph& graph, Model<float>& model, const SageEngineOpt
   HONE_RETURN_IF_ERROR(weights.moment2.Allocate(weights.count));
   HONE_RETURN_IF_ERROR(weights.compute.Allocate(weights.count * ElementBytes(shared_.element)));
   HONE_RETURN_IF_ERROR(ImportFrom(model));
-  train_ = std::make_unique<Pass>(shared_, options.fanouts, options.batch, true, options.seed);
+  train_ = std::make_unique<Pass>(shared_, options.fanouts, options.batch, true, options);
   HONE_RETURN_IF_ERROR(train_->Make(graph.train_nodes(), false));
   HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_after, &total));
   device_bytes_ = static_cast<int64_t>(free_before) - static_cast<int64_t>(free_after);
@@ -633,8 +667,9 @@ Status Engine::ImportFrom(Model<float>& model) {
 Result<EpochOnDevice> Engine::Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions) {
   if (nodes.empty()) return Status::InvalidArgument("no nodes to predict");
   if (eval_ == nullptr || !std::equal(nodes.begin(), nodes.end(), eval_nodes_.begin(), eval_nodes_.end())) {
-    eval_ = std::make_unique<Pass>(shared_, options_.eval_fanouts, options_.eval_batch, false, options_.seed);
-    HONE_RETURN_IF_ERROR(eval_->Make(nodes, true));
+    auto pass = std::make_unique<Pass>(shared_, options_.eval_fanouts, options_.eval_batch, false, options_);
+    HONE_RETURN_IF_ERROR(pass->Make(nodes, true));
+    eval_ = std::move(pass);
     eval_nodes_.assign(nodes.begin(), nodes.end());
   }
   HONE_ASSIGN_OR_RETURN(EpochOnDevice result, eval_->RunEpoch(0, 0));

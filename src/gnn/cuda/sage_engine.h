@@ -32,6 +32,9 @@ struct SageEngineOptions {
   float learning_rate = 3e-3f;
   float weight_decay = 0;
   uint64_t seed = 0;  // of seed order, sampling and dropout
+  // Nodes a step's buffers hold, over the most that the first batches needed. Results do not depend on it; below 1 most
+  // steps are done again in the envelope of the worst case.
+  double envelope = 1.03;
 };
 
 struct EpochOnDevice {

