@@ -130,9 +130,9 @@ __global__ void k(float* x, const __half* a) {
   EXPECT_EQ(module.verdict, Verdict::kOk) << module.digest;
   EXPECT_TRUE(module.pch_used);
   EXPECT_THAT(module.labels, Contains("tensor_f16"));
-  // libcu++ brings a thousand constants in device memory; they come as runs of memory, not one by one.
-  EXPECT_GE(module.globals.size(), 1u);
-  EXPECT_LE(module.globals.size(), 4u);
+  // libcu++ brings a thousand constants in writable device memory: each is known by its name, so each can be put back.
+  EXPECT_GT(module.globals.size(), 64u);
+  for (const DeviceGlobal& global : module.globals) EXPECT_TRUE(global.reachable) << global.symbol;
 }
 
 TEST_F(NvrtcCompilerTest, WhatCandidatesTakeForGrantedIsThere) {
