@@ -62,6 +62,13 @@ double PeakMegabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+double CpuMilliseconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return 1e3 * static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-3 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
 double Quantile(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
   return values.empty() ? 0 : values[std::min(values.size() - 1, static_cast<size_t>(q * static_cast<double>(values.size())))];
@@ -123,8 +130,10 @@ int main(int argc, char** argv) {
     d.observer = &watch;
     d.now = [&clock] { return clock += 0.01; };
     const hone::Stopwatch all;
+    const double cpu = CpuMilliseconds();
     hone::Result<hone::RunView> view = hone::ContinueRun(d, "r");
     if (!view.ok()) return fail(view.status());
+    result["cpu_ms_per_attempt"] = (CpuMilliseconds() - cpu) / static_cast<double>(view->attempts);
     result["ended"] = view->ended;
     result["nodes"] = view->nodes.size();
     result["events"] = view->events;

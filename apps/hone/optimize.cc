@@ -21,6 +21,7 @@
 #include "tuner/report/progress.h"
 #include "tuner/report/run_text.h"
 #include "tuner/store/open_run.h"
+#include "tuner/strategies/replay_run.h"
 #include "tuner/strategies/run_loop.h"
 
 namespace hone {
@@ -29,7 +30,7 @@ namespace {
 struct OptimizeFlags {
   DeviceFlags device;
   RunFlags run;
-  std::string task, resume, store, report, out, seed_file;
+  std::string task, resume, replay, store, report, out, seed_file;
   bool list_settings = false;
 };
 
@@ -99,7 +100,51 @@ bool GoalReached(const RunView& view) {
          view.final_result->evaluation.geomean_speedup.value_or(0) > 1;
 }
 
+// --replay: a recorded run repeated from its record, and its winner judged anew where --device says so.
+Status Replay(CommandContext& context, const OptimizeFlags& flags) {
+  std::unique_ptr<RunStore> store;
+  std::string run = flags.replay;
+  if (run.ends_with(".jsonl") || run.find('/') != std::string::npos) {
+    HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(run));
+    store = MakeMemoryRunStore();
+    Result<std::string> id = ImportRun(*store, text);
+    if (!id.ok()) return id.status().WithContext(run);
+    run = *id;
+  } else {
+    HONE_ASSIGN_OR_RETURN(
+        store, OpenSqliteRunStore(flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store));
+  }
+  HONE_ASSIGN_OR_RETURN(ReplayedRun replayed, ReplayRun(*store, run));
+  const RunView& view = replayed.recorded;
+  std::optional<Evaluation> again;
+  if (flags.device.device != "auto" && view.best != 0) {
+    HONE_ASSIGN_OR_RETURN(Task task, LoadRunTask(*store, view));
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags.device)));
+    EvaluationRequest request;
+    HONE_ASSIGN_OR_RETURN(request.source, store->Source(view.node(view.best).source_hash));
+    request.name = fmt::format("node-{}.cu", view.best);
+    request.time = evaluator->facts().modelled ? false : true;
+    HONE_ASSIGN_OR_RETURN(again, evaluator->Evaluate(task, request));
+  }
+  if (flags.device.json) {
+    nlohmann::json json = nlohmann::json::parse(RunToJson(replayed.replayed));
+    json["replay"] = {{"same", replayed.difference.empty()}, {"compared", replayed.compared}, {"difference", replayed.difference}};
+    if (again) json["replay"]["winner"] = nlohmann::json::parse(EvaluationToJson(*again, -1));
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{}", RunText(replayed.replayed));
+    fmt::print("\n{}\n", replayed.difference.empty()
+                             ? fmt::format("Repeated from the record: all {} nodes came out the same.", replayed.compared)
+                             : "It did not come out the same: " + replayed.difference);
+    if (again) fmt::print("\nThe winner, judged anew:\n{}", DescribeEvaluation(*again));
+  }
+  const bool winner_right = !again || again->verdict == Verdict::kOk || again->verdict == Verdict::kUnsupported;
+  context.exit_status = replayed.difference.empty() && winner_right ? 0 : 1;
+  return Status::Ok();
+}
+
 Status Run(CommandContext& context, const OptimizeFlags& flags) {
+  if (!flags.replay.empty()) return Replay(context, flags);
   const std::string store_path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(store_path));
   HONE_ASSIGN_OR_RETURN(Prepared prepared, Prepare(context, flags, *store));
@@ -177,6 +222,9 @@ void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--seed-kernel", flags->seed_file, "start from this .cu file instead of the task's seed");
   command->add_flag("--settings", flags->list_settings, "list the strategies' settings and end");
   command->add_option("--resume", flags->resume, "continue this run: an id, a part of one, or 'last'");
+  command->add_option("--replay", flags->replay,
+                      "repeat a recorded run (an id, or FILE.jsonl) from its replies and evaluations; with --device, judge "
+                      "its winner anew");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_option("--report", flags->report,
                       "where the HTML report goes; by default reports/RUN.html in Hone's state folder");

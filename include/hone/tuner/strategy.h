@@ -133,6 +133,7 @@ struct Memo {
   std::string text;  // what later turns are shown
   std::vector<std::string> regions;  // plan: the regions it changes
   std::string problem, detail;       // kind "problem": as of a node
+  std::string reply;                 // hash of the reply's text
 };
 
 // A case that the tester proposed, vetted by running the seed on it.

@@ -258,6 +258,7 @@ Status ApplyMemo(RunView& view, const Event& event, const Json& payload) {
   memo.regions = payload.value("regions", std::vector<std::string>{});
   memo.problem = payload.value("problem", "");
   memo.detail = payload.value("detail", "");
+  memo.reply = payload.value("reply", "");
   progress->second.reply.reset();
   progress->second.reply_head = {};
   if (memo.kind == "problem") {

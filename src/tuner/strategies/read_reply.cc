@@ -68,6 +68,7 @@ EventDraft ReadReply(const RunView& view, const Task& task, int64_t id, const st
   const auto memo = [&](Json payload) {
     payload["turn"] = progress.turn;
     payload["request"] = number;
+    payload["reply"] = progress.reply_head.text;
     return EventDraft{EventKind::kMemo, 0, id, Dump(payload), "", {}};
   };
   const auto proposal = [&](Json payload) {

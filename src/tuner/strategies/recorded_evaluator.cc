@@ -11,13 +11,20 @@
 #include "base/hash.h"
 #include "hone/tuner/strategy.h"
 #include "tuner/store/device_facts.h"
+#include "tuner/strategies/case_vetting.h"
+#include "tuner/strategies/run_loop.h"
 
 namespace hone {
 namespace {
 
-std::string Key(const std::string& source_hash, const Binding& binding, const std::string& rival_hash, bool final) {
-  return fmt::format("{} {} {} {}", source_hash, BindingKey(binding), rival_hash, final);
+// The name tells apart two attempts that came to the same source.
+std::string Key(const std::string& name, const std::string& source_hash, const Binding& binding,
+                const std::string& rival_hash, bool final) {
+  return fmt::format("{} {} {} {} {}", name, source_hash, BindingKey(binding), rival_hash, final);
 }
+std::string NodeName(int64_t node) { return node == 0 ? "seed.cu" : fmt::format("node-{}.cu", node); }
+// A case is vetted as a task of its own, without timing.
+std::string VettingKey(const std::string& toml) { return "vetting " + Sha256Hex(toml); }
 
 class RecordedEvaluator : public Evaluator {
  public:
@@ -29,8 +36,9 @@ class RecordedEvaluator : public Evaluator {
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress&) override {
     const std::string& rival = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
     // The loop asks for warm times in the final pairing alone.
-    const auto found =
-        evaluations_.find(Key(Sha256Hex(request.source), request.binding, Sha256Hex(rival), request.warm));
+    const auto found = evaluations_.find(
+        request.time ? Key(request.name, Sha256Hex(request.source), request.binding, Sha256Hex(rival), request.warm)
+                     : VettingKey(task.toml));
     if (found != evaluations_.end()) return found->second;
     return Status::NotFound(fmt::format("run {} holds no evaluation of {}{}{} against {}", run_, request.name,
                                         request.binding.empty() ? "" : " with ", BindingKey(request.binding),
@@ -67,17 +75,27 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
       }
       case EventKind::kEvaluation: {
         const RunNode& node = view.node(event.node);
-        evaluations[Key(hash(node.id), {}, hash(node.incumbent), false)] = *node.evaluation;
+        evaluations[Key(NodeName(node.id), hash(node.id), {}, hash(node.incumbent), false)] = *node.evaluation;
         break;
       }
       case EventKind::kSweepPoint: {
         const SweepPoint& point = view.sweep.back();
-        evaluations[Key(hash(point.node), point.binding, hash(best_before), false)] = point.evaluation;
+        const int64_t rival = point.incumbent >= 0 ? point.incumbent : best_before;
+        evaluations[Key(NodeName(point.node), hash(point.node), point.binding, hash(rival), false)] = point.evaluation;
         break;
       }
       case EventKind::kFinal:
-        evaluations[Key(hash(view.final_result->node), {}, hash(0), true)] = view.final_result->evaluation;
+        evaluations[Key(NodeName(view.final_result->node), hash(view.final_result->node), {}, hash(0), true)] =
+            view.final_result->evaluation;
         break;
+      case EventKind::kVetting: {
+        if (event.evaluation.empty()) break;  // refused before it was run
+        const nlohmann::json payload = nlohmann::json::parse(event.payload, nullptr, false);
+        HONE_ASSIGN_OR_RETURN(Task task, LoadRunTask(store, view));
+        HONE_ASSIGN_OR_RETURN(Task vetted, VettingTask(task, view.cases.at(payload.value("case", size_t{0})).dims));
+        HONE_ASSIGN_OR_RETURN(evaluations[VettingKey(vetted.toml)], EvaluationFromJson(event.evaluation));
+        break;
+      }
       default: break;
     }
   }

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "tuner/strategies/replay_run.h"
 #include "tuner/strategies/scripted_run.h"
 
 namespace hone {
@@ -131,6 +132,23 @@ TEST(Resume, ARecordedRunReplaysToTheSameTreeWithItsAttemptsOverlapping) {
   again.options.parallel = 4;
   again.mind.salt = 6;
   EXPECT_EQ(TreeText(again.Whole()), TreeText(original));
+}
+
+TEST(Resume, ARunIsRepeatedFromItsRecordAlone) {
+  for (const std::string strategy : {"team", "tree", "refine"}) {
+    ScriptedRun run(strategy, Journeyman);
+    run.options.parallel = 3;
+    run.options.settings = {{"team.rounds", 0}};
+    // One of the tester's cases is refused; the record must say the same.
+    run.evaluator.wrong = [first = std::make_shared<std::atomic<bool>>(true)](const EvaluationRequest& r) {
+      return !r.time && first->exchange(false);
+    };
+    const RunView recorded = run.Whole();
+    const ReplayedRun same = ReplayRun(*run.store, "r1").value();
+    EXPECT_EQ(same.difference, "") << strategy;
+    EXPECT_EQ(same.compared, static_cast<int64_t>(recorded.nodes.size()));
+    EXPECT_EQ(TreeText(same.replayed), TreeText(recorded));
+  }
 }
 
 // Somebody who answers in batches: what is not in `answers` is not there yet.

@@ -244,7 +244,7 @@ class Sitting {
       std::string said;
       for (const Memo& memo : view().memos) {
         if (memo.node == id && memo.turn == turn && memo.kind == "problem") {
-          HONE_ASSIGN_OR_RETURN(said, ReplyText(memo.request));
+          HONE_ASSIGN_OR_RETURN(said, d_.store->Source(memo.reply));
         }
       }
       request = MakeRepairRequest(inputs, id, turn, said);
@@ -321,19 +321,6 @@ class Sitting {
                              {"model", reply->model},
                              {"seconds", reply->seconds}});
     return Append(std::move(answered));
-  }
-
-  // The text of a reply that was read already.
-  Result<std::string> ReplyText(int64_t number) {
-    HONE_ASSIGN_OR_RETURN(std::vector<Event> events, d_.store->Events(id_));
-    for (auto event = events.rbegin(); event != events.rend(); ++event) {
-      if (event->kind != EventKind::kReply) continue;
-      const Json payload = Json::parse(event->payload, nullptr, false);
-      if (payload.is_object() && payload.value("number", int64_t{-1}) == number && payload.contains("text")) {
-        return d_.store->Source(payload["text"].get<std::string>());
-      }
-    }
-    return Status::Internal(fmt::format("run {} holds no reply to request {}", id_, number));
   }
 
   // --- evaluations ---

@@ -291,10 +291,14 @@ TEST(EveryStrategy, KeepsTheBestAndStopsAtEveryBound) {
       const RunView view = run.Whole();
       for (const RunNode& n : view.nodes) {
         EXPECT_TRUE(n.done());
-        if (Right(n)) EXPECT_LE(*n.speedup, 1.006 * *view.node(view.best).speedup);
+        if (Right(n)) {
+          EXPECT_LE(*n.speedup, 1.006 * *view.node(view.best).speedup);
+        }
       }
       // What was in flight when the bound was reached is all that goes beyond it.
-      if (view.options.max_cost_usd > 0) EXPECT_LE(view.cost_usd, view.options.max_cost_usd + 0.5 * static_cast<double>(parallel));
+      if (view.options.max_cost_usd > 0) {
+        EXPECT_LE(view.cost_usd, view.options.max_cost_usd + 0.5 * static_cast<double>(parallel));
+      }
       return view.ended;
     };
     EXPECT_EQ(ended([](RunOptions& o) { o.max_attempts = 5; }, 1), "attempts_spent");
@@ -307,7 +311,7 @@ TEST(EveryStrategy, KeepsTheBestAndStopsAtEveryBound) {
 }
 
 TEST(EveryStrategy, DoesNotRepeatAnIdeaThatWasSettled) {
-  for (const std::string& name : {"refine", "tree", "team"}) {
+  for (const std::string name : {"refine", "tree", "team"}) {
     ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
       if (r.role == "planner") return std::string("IDEA: the same\nREGION: copy\nAgain.\n");
       if (r.role != "coder") return Journeyman(r);
