@@ -144,7 +144,7 @@ TEST(ResolvePlan, TheFirstAlternativeThatHoldsRuns) {
 TEST(ResolvePlan, AStepWithoutAnAlternativeThatHoldsIsNamedWithTheCase) {
   const Status status =
       Refused("[[launch]]\nkernel = \"a\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\nwhen = \"d > 100\"\nstep = 2\n");
-  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(status.message(),
               AllOf(HasSubstr("candidate.cu:3:"), HasSubstr("no alternative of step 2"), HasSubstr("d = 8")));
 }

@@ -321,8 +321,8 @@ TEST(SimSession, ASampleOfAllBlocksMayWaitForLaterOnes) {
       if (threadIdx.x == 0) { while (atomicAdd(turn, 0) != gridDim.x - 1 - blockIdx.x) {} y[blockIdx.x] = 1; __threadfence(); atomicAdd(turn, 1); }
     })", {"k"});
   bench.Workspace("turn", 4, 0);
-  bench.Output("y", 90 * 4);
-  const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("k", {90}, {32}, {SimBench::W("turn"), SimBench::T("y")})}, true, 30);
+  bench.Output("y", 24 * 4);
+  const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("k", {24}, {32}, {SimBench::W("turn"), SimBench::T("y")})}, true, 30);
   ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
   EXPECT_EQ(bench.Read<float>("y")[0], 1);
 }
