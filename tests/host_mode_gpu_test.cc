@@ -2,18 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Host mode on a real GPU: nvcc, the confined worker and the device together. Everything before the device is tested
-// without one (host_mode_test, worker_test). Skips, saying why, where there is no GPU or no nvcc.
+// without one (host_mode_test, worker_test). Skips, saying why, where there is no GPU or no nvcc. HONE_TEST_SOURCE and
+// HONE_TEST_BINARY as in corpus_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "hone/tuner/evaluator.h"
 #include "tests/candidate_corpus.h"
 
 namespace hone {
 namespace {
+
+std::string Where(const char* variable, const char* built) {
+  const char* place = std::getenv(variable);
+  return place == nullptr ? built : place;
+}
+std::string SourceDirectory() { return Where("HONE_TEST_SOURCE", HONE_SOURCE_DIR); }
+std::string BinaryDirectory() { return Where("HONE_TEST_BINARY", HONE_BINARY_DIR); }
 
 class HostModeOnAGpu : public testing::Test {
  protected:
@@ -22,15 +32,15 @@ class HostModeOnAGpu : public testing::Test {
   void SetUp() override {
     EvaluatorOptions options;
     options.device = "cuda:0";
-    options.executable = HONE_BINARY_DIR "/bin/hone";
-    options.cache_directory = HONE_BINARY_DIR "/tests/cache";
+    options.executable = BinaryDirectory() + "/bin/hone";
+    options.cache_directory = BinaryDirectory() + "/tests/cache";
     options.launch_limit_seconds = kLaunchLimit;
     Result<std::unique_ptr<Evaluator>> made = MakeEvaluator(options);
     if (!made.ok()) GTEST_SKIP() << made.status().message();
     evaluator_ = std::move(*made);
   }
   Evaluation Judged(const CorpusEntry& entry, bool time) {
-    const Task task = LoadTask(HONE_SOURCE_DIR "/tasks/" + entry.task).value();
+    const Task task = LoadTask(SourceDirectory() + "/tasks/" + entry.task).value();
     EvaluationRequest request;
     request.source = entry.source;
     request.name = entry.name + ".cu";
@@ -41,7 +51,7 @@ class HostModeOnAGpu : public testing::Test {
     return evaluator_->Evaluate(task, request).value();
   }
   static CorpusEntry Find(const std::string& folder, const std::string& name) {
-    const std::vector<CorpusEntry> corpus = ReadCorpus(HONE_SOURCE_DIR "/tests/" + folder);
+    const std::vector<CorpusEntry> corpus = ReadCorpus(SourceDirectory() + "/tests/" + folder);
     const auto found = std::find_if(corpus.begin(), corpus.end(), [&](const CorpusEntry& e) { return e.name == name; });
     EXPECT_NE(found, corpus.end()) << name;
     return found == corpus.end() ? CorpusEntry{} : *found;

@@ -12,7 +12,7 @@ Status CudaStatus(cudaError_t error, const char* what) {
   switch (error) {
     case cudaErrorInsufficientDriver:
     case cudaErrorNoDevice:
-      return Status::Unavailable(message + "; the GPU engine needs an NVIDIA driver and a GPU, --device cpu needs neither");
+      return Status::Unavailable(message + "; the GPU engine needs an NVIDIA driver (580 or newer for CUDA 13) and a GPU");
     case cudaErrorMemoryAllocation:
       return Status::ResourceExhausted(message);
     default:

@@ -319,7 +319,7 @@ Status Pass::EnqueueSample(Bucket& bucket, int which, cudaStream_t stream) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleHop(shared_.graph, table_, h, hop, state_.get(), device_halt_,
                                                batch.header.get(), batch.nodes.get(), stream));
     if (trains_) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, h, batch.header.get(), bucket.sort_scratch.get(),
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, bucket.sort_scratch.get(),
                                                 static_cast<size_t>(bucket.sort_scratch.size()), stream));
     }
   }

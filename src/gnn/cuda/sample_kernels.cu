@@ -139,7 +139,7 @@ __global__ void CountNewKernel(NodeTable table, HopOnDevice hop, int number, con
   if (threadIdx.x == 0) hop.tile_counts[blockIdx.x] = sum;
 }
 
-__global__ void NumberNewKernel(GraphOnDevice graph, NodeTable table, HopOnDevice hop, int number, RunState* state,
+__global__ void NumberNewKernel(NodeTable table, HopOnDevice hop, int number, RunState* state,
                                 volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes) {
   __shared__ int warp_sums[kBlock / 32];
   const int32_t known = RowsOf(header, number);
@@ -318,7 +318,7 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const NodeTable& table,
     SampleHopKernel<32><<<Blocks(out.rows, kBlock / 32), kBlock, 0, stream>>>(graph, table, hop, out, state, header, nodes);
   }
   CountNewKernel<<<Tiles(out), kBlock, 0, stream>>>(table, out, hop, header);
-  NumberNewKernel<<<Tiles(out), kBlock, 0, stream>>>(graph, table, out, hop, state, host_halt, header, nodes);
+  NumberNewKernel<<<Tiles(out), kBlock, 0, stream>>>(table, out, hop, state, host_halt, header, nodes);
   RelabelKernel<<<Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream>>>(table, out, hop, state, header);
   ValidateKernel<<<1, 1, 0, stream>>>(state, header);
   return cudaPeekAtLastError();
@@ -331,8 +331,7 @@ size_t SortScratchBytes(const HopOnDevice& hop) {
   return bytes;
 }
 
-cudaError_t EnqueueBySource(const HopOnDevice& hop, int, const BatchHeader*, void* scratch, size_t scratch_bytes,
-                            cudaStream_t stream) {
+cudaError_t EnqueueBySource(const HopOnDevice& hop, void* scratch, size_t scratch_bytes, cudaStream_t stream) {
   const int places = hop.rows * hop.fanout;
   cudaError_t error = cub::DeviceRadixSort::SortPairs(scratch, scratch_bytes, hop.slot_keys, hop.sorted_keys, hop.slots,
                                                       hop.sorted_slots, places, 0, KeyBits(hop), stream);

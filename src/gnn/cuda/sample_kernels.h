@@ -31,8 +31,7 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const NodeTable& table,
 
 // The structure by source. `scratch` of at least SortScratchBytes(out).
 size_t SortScratchBytes(const HopOnDevice& hop);
-cudaError_t EnqueueBySource(const HopOnDevice& hop, int hop_number, const BatchHeader* header, void* scratch,
-                            size_t scratch_bytes, cudaStream_t stream);
+cudaError_t EnqueueBySource(const HopOnDevice& hop, void* scratch, size_t scratch_bytes, cudaStream_t stream);
 
 enum class Element { kFloat32, kFloat16, kBFloat16 };
 

@@ -314,6 +314,8 @@ TEST(SimSession, TheBudgetEndsASampleAtTheSameBlock) {
   }
 }
 
+// 24 blocks, not 90: with 90 (more than a worker keeps begun) the launch sometimes runs into its time limit while other
+// processes want the same cores. Not understood yet.
 TEST(SimSession, ASampleOfAllBlocksMayWaitForLaterOnes) {
   SimBench bench;
   bench.Load(R"(
