@@ -69,9 +69,11 @@ void Worker::RunIndependent() {
   int stuck_rounds = 0;
   while (!launch->stop.load(std::memory_order_relaxed)) {
     bool finished_one = false;
+    // With many blocks that wait for one another in a chain, each pass may finish only one of them.
+    const int patience = resident.size() == 1 ? kSpinRounds : kSpinRoundsOfMany;
     for (size_t i = 0; i < resident.size();) {
       Activate(resident[i].get());
-      const Stop stop = RunBlock(*resident[i]);
+      const Stop stop = RunBlock(*resident[i], patience);
       if (stop == Stop::kAborted) return;
       if (stop == Stop::kDone) {
         counters.counters.blocks += 1;
@@ -85,6 +87,7 @@ void Worker::RunIndependent() {
         ++i;
       }
     }
+    if (finished_one) stuck_rounds = 0;
     if (finished_one && !resident.empty()) continue;
     if (more && resident.size() < kMaxResident) {
       const uint64_t next = launch->next_block.fetch_add(1, std::memory_order_relaxed);
@@ -103,7 +106,7 @@ void Worker::RunIndependent() {
       more = false;
     }
     if (resident.empty()) break;
-    if (!more && !spec.blocks.empty() && ++stuck_rounds >= kStuckRounds) {
+    if (!more && !spec.blocks.empty() && (stuck_rounds += patience) >= kStuckRounds) {
       // Every sampled block has begun, and those left wait for something that none of them does.
       std::lock_guard lock(launch->mutex);
       if (launch->end == LaunchEnd::kOk) {
@@ -133,8 +136,10 @@ Worker::Turn Worker::AwaitTurn(uint64_t position, bool may_wait) {
       done &= cost >= 0;
       spent += static_cast<uint64_t>(std::max<int64_t>(0, cost));
     }
-    launch->budget_spent |= spent >= budget;
-    if (launch->budget_spent || launch->stop.load(std::memory_order_relaxed)) {
+    // Costs only grow: what those before this block have spent so far may already be too much, but says nothing about
+    // a block that stands earlier in the list and has yet to ask.
+    if (spent >= budget) launch->over_from = std::min(launch->over_from, position);
+    if (position >= launch->over_from || launch->stop.load(std::memory_order_relaxed)) {
       launch->sample_changed.notify_all();
       return Turn::kOver;
     }
@@ -182,7 +187,7 @@ void Worker::RunCooperative() {
         continue;
       }
       Activate(resident[i].get());
-      const Stop stop = RunBlock(*resident[i]);
+      const Stop stop = RunBlock(*resident[i], kSpinRounds);
       if (stop == Stop::kAborted) {
         Leave();
         return;
@@ -397,7 +402,7 @@ bool Worker::RunWarp(BlockState& state, int w, bool* only_yields) {
 
 void Worker::DrainLog() { counters.Drain(log_); }
 
-Worker::Stop Worker::RunBlock(BlockState& state) {
+Worker::Stop Worker::RunBlock(BlockState& state, int patience) {
   int spinning_rounds = 0;
   for (;;) {
     bool ran = false, only_yields = true;
@@ -424,7 +429,7 @@ Worker::Stop Worker::RunBlock(BlockState& state) {
     if (ReleaseBlockBarrier(state)) continue;
     if (aborting_) return Stop::kAborted;
     if (spinning) {
-      if (++spinning_rounds >= kSpinRounds) return Stop::kSpinning;
+      if (++spinning_rounds >= patience) return Stop::kSpinning;
       continue;
     }
     if (state.at_grid == state.alive) return Stop::kGrid;

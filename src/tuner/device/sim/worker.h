@@ -43,7 +43,7 @@ struct Launch {
   std::mutex sample_mutex;
   std::condition_variable sample_changed;
   std::vector<int64_t> block_costs;    // by place in the list; -1: not done
-  bool budget_spent = false;
+  uint64_t over_from = ~uint64_t{0};   // the first place in the list that the budget leaves out
   bool out_of_turn = false;            // a block could not wait: from here on none does
   std::array<L1Cache, kSampledSms> caches;
 
@@ -138,11 +138,13 @@ class Worker {
   enum class Stop { kDone, kGrid, kSpinning, kAborted };
   static constexpr uint32_t kSpinsBeforeYield = 128;
   static constexpr int kSpinRounds = 200;          // rounds in which every running thread of a block only spun
-  static constexpr int kStuckRounds = 20;          // such rounds of blocks until a sampled launch is given up
+  static constexpr int kSpinRoundsOfMany = 10;     // the same, when other blocks of the OS thread wait to go on too
+  static constexpr int kStuckRounds = 20 * kSpinRounds;  // such rounds until a sampled launch is given up
   static constexpr size_t kMaxResident = 64;       // blocks begun for the sake of one that spins
 
   void BeginBlock(BlockState& state, uint64_t number);
-  Stop RunBlock(BlockState& state);
+  // Until it is done, or every running thread only spun for `patience` rounds.
+  Stop RunBlock(BlockState& state, int patience);
   bool RunWarp(BlockState& state, int warp, bool* only_yields);
   void Resume(BlockState& state, int thread);
   void Exited(BlockState& state, int thread);
