@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Graph attention (Velickovic et al. 2018) over a sampled hop on the GPU, forward and backward, as ops/attention.h
+// computes it on the CPU: by linearity, over rows that are not projected yet.
+//
+//   folded[h]          = W_h^T att_src_h,   folded[heads + h] = W_h^T att_dst_h            (EnqueueFoldAttention)
+//   logit of j -> i, h = leaky_relu(folded[h] . x_j + folded[heads + h] . x_i)
+//   out[i, h]          = sum of alpha_h(j -> i) x_j over the drawn j other than i, and once over i itself
+//
+// The product with W_h comes after, over destinations only, and is a matrix product like any other. Hence one kernel
+// serves inner hops, whose rows are pre-activations that are activated and dropped as they are read (gather_kernels.h),
+// and the outermost one, whose rows are the graph's features. A warp takes a destination, reads its sources once
+// from memory for the logits, and a second time, from a cache that has just held them, for the sum.
+//
+// Backward is by destination first: gradients of logits, and of `folded` as partial sums over fixed tiles of
+// destinations, joined in order; then by source, along the structure that EnqueueBySource sorted. No sum's order depends
+// on the launch, on timing or on the envelope: results repeat to the bit.
+//
+// Everything enqueues on `stream`. Widths are multiples of 8, fanouts 1 to 32, heads 1 to 64. Rows past the batch's size are
+// read by nobody, whatever they hold; an invalid batch has no rows.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "gnn/cuda/batch_layout.h"
+#include "gnn/cuda/gather_kernels.h"
+#include "gnn/cuda/sample_kernels.h"
+#include "gnn/ops/elementwise.h"
+
+namespace hone::gnn::cuda {
+
+struct AttentionShape {
+  int32_t width = 0;  // of x, padding included
+  int32_t heads = 1;
+  float negative_slope = 0.2f;
+};
+
+// What a reader of Z makes of it: x = dropout(f(z)). `on_load.threshold` 0: no dropout.
+struct AttentionInput {
+  const void* z = nullptr;  // [hop.sources, width] of the element the function is told
+  Activation activation = Activation::kRelu;
+  ActivationOnLoad on_load;
+};
+
+// Of the outermost hop, which nobody else needs to know: the global ids it drew, kept for its backward pass.
+struct OuterHopOnDevice {
+  int32_t fanout = 0;
+  int32_t rows = 0;          // envelope
+  int32_t* neighbors = nullptr;  // [rows * fanout]; -1 past a row's count
+  int32_t* counts = nullptr;     // [rows]
+};
+
+// What forward leaves for backward. A weight alpha carries its logit's side in its sign bit: negative (-0 too)
+// where the logit before leaky_relu was not above zero.
+struct AttentionWeightsOnDevice {
+  float* slots = nullptr;  // [rows * fanout, heads]; 0 for a slot that is its own destination
+  float* self = nullptr;   // [rows, heads]
+};
+
+// Working memory and result of a backward pass.
+struct AttentionGradients {
+  float* slots = nullptr;     // [rows * fanout, heads] gradients of the slots' logits, before leaky_relu
+  float* self = nullptr;      // [rows, 2 * heads] of the node's own logit with itself; of its score as a destination
+  float* partials = nullptr;  // AttentionPartials() floats
+  float* folded = nullptr;    // [2 * heads, width], overwritten: the result
+};
+// Floats in `partials` for an envelope of `rows` destinations.
+int64_t AttentionPartials(int32_t rows, const AttentionShape& shape);
+
+// folded [2 * heads, shape.width] from the layer's fp32 parameters.
+//   weight            [heads * head_width, weight_stride], row h * head_width + c; columns below shape.width are used
+//   att_src, att_dst  [heads * head_width]
+cudaError_t EnqueueFoldAttention(const AttentionShape& shape, int32_t head_width, const float* weight,
+                                 int64_t weight_stride, const float* att_src, const float* att_dst, float* folded,
+                                 cudaStream_t stream);
+// Its gradient: grad_att_* = W grad_folded, overwritten; grad_weight += att times grad_folded, so after the product
+// that overwrites grad_weight. Layouts as above.
+cudaError_t EnqueueUnfoldAttention(const AttentionShape& shape, int32_t head_width, const float* weight,
+                                   int64_t weight_stride, const float* att_src, const float* att_dst,
+                                   const float* grad_folded, float* grad_weight, float* grad_att_src,
+                                   float* grad_att_dst, cudaStream_t stream);
+
+// Inner hop `number`: out [hop.rows, heads * width], head h from column h * width on, and `weights`.
+cudaError_t EnqueueAttention(const HopOnDevice& hop, int number, const AttentionShape& shape, const float* folded,
+                             Element element, const AttentionInput& input, const RunState* state,
+                             const BatchHeader* header, const int32_t* nodes, const AttentionWeightsOnDevice& weights,
+                             void* out, cudaStream_t stream);
+
+// Its gradient, after EnqueueBySource:
+//   grad_out  [hop.rows, heads * width]
+//   grad_z    [padded_sources, width], overwritten: through the sum and through the logits; zero in rows at or past
+//             the batch's sources
+//   gradients.folded over the batch's rows
+cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const AttentionShape& shape,
+                                     const float* folded, Element element, const AttentionInput& input,
+                                     const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                                     const AttentionWeightsOnDevice& weights, const void* grad_out,
+                                     int32_t padded_sources, const AttentionGradients& gradients, void* grad_z,
+                                     cudaStream_t stream);
+
+// The outermost hop: draws outer.fanout neighbors of each of the header's hop_nodes[number] nodes (the draw of
+// sample/draw.h, kept in `outer`) and attends to their feature rows. shape.width = 8 * graph.feature_vectors.
+//   out  [outer.rows, heads * width] of `out_element` (fp32 or bf16)
+cudaError_t EnqueueSampleAttention(const GraphOnDevice& graph, Element feature_element, int number,
+                                   const OuterHopOnDevice& outer, const AttentionShape& shape, const float* folded,
+                                   const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                                   const AttentionWeightsOnDevice& weights, Element out_element, void* out,
+                                   cudaStream_t stream);
+
+// Its gradient to gradients.folded, by reading the same rows again. gradients.slots and .self are scratch.
+//   grad_out  [outer.rows, heads * width] of `grad_element` (fp32 or bf16)
+cudaError_t EnqueueSampleAttentionBackward(const GraphOnDevice& graph, Element feature_element, int number,
+                                           const OuterHopOnDevice& outer, const AttentionShape& shape,
+                                           const float* folded, const BatchHeader* header, const int32_t* nodes,
+                                           const AttentionWeightsOnDevice& weights, Element grad_element,
+                                           const void* grad_out, const AttentionGradients& gradients,
+                                           cudaStream_t stream);
+
+}  // namespace hone::gnn::cuda
