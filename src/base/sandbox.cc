@@ -96,6 +96,10 @@ constexpr uint64_t kDeviceRights = kReadRights | kWriteFile | kIoctlDev;
 // What may be granted on something that is no directory; more is refused as EINVAL.
 constexpr uint64_t kRightsOnFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDev;
 
+// Out of the way of every number that a child may be given: a child that was handed a socket as descriptor 3 while
+// the rules happened to be descriptor 3 would confine itself with the socket.
+constexpr int kFirstRulesetDescriptor = 100;
+
 int Version() {
   const long version = syscall(kCreateRuleset, nullptr, 0, kVersionFlag);
   return version > 0 ? static_cast<int>(version) : 0;
@@ -105,6 +109,8 @@ Status Allow(int ruleset, const std::string& path, uint64_t rights, uint64_t han
   UniqueFd fd(open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!fd.valid()) {
     if (errno == ENOENT || errno == ENOTDIR) return Status::Ok();
+    const bool scarce = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    if (scarce) return Status::Unavailable(ErrnoMessage("open for the sandbox", path, errno));
     return Status::InvalidArgument(ErrnoMessage("open for the sandbox", path, errno));
   }
   struct stat info {};
@@ -223,7 +229,11 @@ Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
     if (fd < 0) {
       return Status::Unavailable("could not make Landlock rules: " + std::generic_category().message(errno));
     }
-    sandbox.ruleset_.Reset(static_cast<int>(fd));
+    const UniqueFd low(static_cast<int>(fd));
+    sandbox.ruleset_.Reset(fcntl(low.get(), F_DUPFD_CLOEXEC, landlock::kFirstRulesetDescriptor));
+    if (!sandbox.ruleset_.valid()) {
+      return Status::Unavailable("could not keep Landlock rules: " + std::generic_category().message(errno));
+    }
     const struct {
       const std::vector<std::string>& paths;
       uint64_t rights;

@@ -161,6 +161,30 @@ TEST(ChildProcess, DescriptorsMaySwapNumbers) {
   for (const int fd : {a[0], a[1], b[0], b[1]}) close(fd);
 }
 
+// The rules once kept the lowest free number, and a descriptor handed over as that number replaced them.
+TEST(ChildProcess, ADescriptorMayBeHandedOverUnderAnyNumberToAConfinedProgram) {
+  if (ProbeSandbox().landlock_abi == 0) GTEST_SKIP() << "this kernel has no Landlock";
+  const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(zero, 0);
+  for (int number = 3; number < 16; ++number) {
+    ChildOptions options;
+    options.argv = {"/bin/sh", "-c", "exit 5"};
+    options.descriptors = {{zero, number}};
+    SandboxPolicy policy;
+    policy.read_paths = SystemReadPaths();
+    policy.exec_paths = SystemExecPaths();
+    policy.exec_paths.push_back("/bin");
+    policy.exec_paths.push_back("/usr/bin");
+    options.sandbox = policy;
+    Result<ChildProcess> child = ChildProcess::Start(options);
+    ASSERT_TRUE(child.ok()) << "as " << number << ": " << child.status().message();
+    const std::optional<ExitState> exit = child->Wait(-1);
+    ASSERT_TRUE(exit.has_value());
+    EXPECT_EQ(exit->exit_status, 5) << "as " << number;
+  }
+  close(zero);
+}
+
 TEST(CappedText, KeepsEverythingUpToItsCapWhateverTheChunks) {
   for (const size_t chunk : {1u, 3u, 7u, 100u}) {
     std::string all;
