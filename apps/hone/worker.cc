@@ -4,15 +4,16 @@
 // hone worker --spool DIR [--once]: judges the bundles that wait in a spool on this machine's device.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "hone/commands.h"
+#include "tuner/evaluate/serve_spool.h"
 #include "tuner/evaluate/spool.h"
 
 namespace hone {
@@ -33,47 +34,47 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   if (flags.device.device.rfind("spool:", 0) == 0) {
     return Status::InvalidArgument("hone worker judges on a real or simulated device: --device cuda:N, sim or auto");
   }
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags.device)));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   Spool spool(flags.spool);
   HONE_RETURN_IF_ERROR(spool.Release(flags.once ? 0 : 3600));
   HONE_RETURN_IF_ERROR(spool.WriteFacts(evaluator->facts()));
   std::signal(SIGINT, AskToStop);
   std::signal(SIGTERM, AskToStop);
 
-  const int threads = flags.parallel > 0 ? flags.parallel : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  int judged = 0, failed = 0;
+  ServeOptions options;
+  options.threads = flags.parallel > 0 ? flags.parallel : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  options.stop = &stop_asked;
+  options.on_bundle = [](const std::string& id, const Result<Evaluation>& evaluation) {
+    fmt::print(stderr, "{} {}\n", id,
+               evaluation.ok() ? std::string(VerdictName(evaluation->verdict)) : evaluation.status().message());
+  };
+  SpoolServer server(*evaluator, spool, std::move(options));
+  int judged = 0, unreadable = 0, put_back = 0;
   while (!stop_asked) {
-    HONE_ASSIGN_OR_RETURN(std::vector<std::string> claimed, spool.Claim());
-    std::atomic<size_t> next{0};
-    std::mutex mutex;
-    Status first_error;
-    const auto work = [&] {
-      for (size_t i = next++; i < claimed.size() && !stop_asked; i = next++) {
-        const std::string& id = claimed[i];
-        Result<SpoolBundle> bundle = spool.Load(id);
-        Result<Evaluation> evaluation = bundle.ok() ? evaluator->Evaluate(bundle->task, bundle->request)
-                                                    : Result<Evaluation>(bundle.status());
-        const Status finished = spool.Finish(id, evaluation);
-        std::lock_guard lock(mutex);
-        ++judged;
-        failed += !evaluation.ok();
-        if (!finished.ok() && first_error.ok()) first_error = finished;
-        fmt::print(stderr, "{} {}\n", id, evaluation.ok() ? std::string(VerdictName(evaluation->verdict)) : evaluation.status().message());
-      }
-    };
-    std::vector<std::thread> pool;
-    for (int i = 0; i < threads && static_cast<size_t>(i) < claimed.size(); ++i) pool.emplace_back(work);
-    for (std::thread& thread : pool) thread.join();
-    HONE_RETURN_IF_ERROR(first_error);
+    HONE_ASSIGN_OR_RETURN(const Served served, server.Look());
+    judged += served.judged;
+    unreadable += served.unreadable;
+    put_back += served.put_back;
     if (stop_asked) HONE_RETURN_IF_ERROR(spool.Release(0));
     if (flags.once) break;
-    if (claimed.empty()) std::this_thread::sleep_for(std::chrono::duration<double>(flags.poll_seconds));
+    if (served.judged + served.unreadable == 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(flags.poll_seconds));
+    }
   }
+  const int failed = unreadable + put_back;
   if (flags.device.json) {
-    fmt::print("{}\n", nlohmann::json{{"judged", judged}, {"failed", failed}, {"spool", flags.spool}}.dump());
+    fmt::print("{}\n", nlohmann::json{{"judged", judged},
+                                      {"failed", failed},
+                                      {"put_back", put_back},
+                                      {"spool", flags.spool},
+                                      {"sandbox_warnings", evaluator->SandboxWarnings()}}
+                           .dump());
   } else {
-    fmt::print("judged {} bundles from {} on {} {}; {} could not be judged\n", judged, flags.spool, evaluator->facts().id,
-               evaluator->facts().name, failed);
+    fmt::print("judged {} bundles from {} on {} {}; {} could not be judged{}\n", judged, flags.spool,
+               evaluator->facts().id, evaluator->facts().name, failed,
+               put_back > 0 ? fmt::format(", {} of them for a failure of this machine: put back, the reasons in {}/failed",
+                                          put_back, flags.spool)
+                            : "");
   }
   context.exit_status = failed > 0 ? 3 : 0;
   return Status::Ok();

@@ -57,8 +57,15 @@ std::string Spool::BundleId(const Task& task, const EvaluationRequest& request) 
 Result<Evaluation> Spool::Answer(const std::string& id) const {
   const std::string path = Path("done", id);
   if (!FileExists(path)) {
-    return Status::Pending(fmt::format("evaluation {} waits in {}; run `hone worker --spool {} --once` where the device is",
-                                       id, directory_, directory_));
+    std::string before;
+    if (const Result<std::string> failed = ReadFile(Path("failed", id)); failed.ok()) {
+      const json j = json::parse(*failed, nullptr, false);
+      if (j.is_object() && j.contains("error") && j["error"].is_object()) {
+        before = fmt::format("; the last worker could not judge it: {}", j["error"].value("message", ""));
+      }
+    }
+    return Status::Pending(fmt::format("evaluation {} waits in {}; run `hone worker --spool {} --once` where the device is{}",
+                                       id, directory_, directory_, before));
   }
   HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   const json j = json::parse(text, nullptr, false);
@@ -78,14 +85,14 @@ Status Spool::Submit(const Task& task, const EvaluationRequest& request) {
   return WriteFileAtomically(Path("pending", id), BundleJson(task, request).dump(1));
 }
 
-Result<std::vector<std::string>> Spool::Claim() {
+Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& except) {
   std::error_code error;
   HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/pending"));
   HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/running"));
   HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/done"));
   std::vector<std::pair<fs::file_time_type, std::string>> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/pending", error)) {
-    if (entry.path().extension() != ".json") continue;
+    if (entry.path().extension() != ".json" || except.contains(entry.path().stem().string())) continue;
     found.emplace_back(entry.last_write_time(error), entry.path().stem().string());
   }
   if (error) return Status::Io(fmt::format("cannot list {}/pending: {}", directory_, error.message()));
@@ -130,7 +137,20 @@ Status Spool::Finish(const std::string& id, const Result<Evaluation>& evaluation
   HONE_RETURN_IF_ERROR(WriteFileAtomically(Path("done", id), j.dump(1)));
   std::error_code error;
   fs::remove(Path("running", id), error);
+  fs::remove(Path("failed", id), error);
   return Status::Ok();
+}
+
+Status Spool::PutBack(const std::string& id, const Status& reason) {
+  const json j = {{"protocol", kSpoolProtocol},
+                  {"id", id},
+                  {"error", {{"code", static_cast<int>(reason.code())}, {"message", reason.message()}}}};
+  // The reason may be a full disk: the bundle goes back whether or not the note can be written.
+  const Status noted = WriteFileAtomically(Path("failed", id), j.dump(1, ' ', false, json::error_handler_t::replace));
+  std::error_code error;
+  fs::rename(Path("running", id), Path("pending", id), error);
+  if (error) return Status::Io(fmt::format("cannot put bundle {} back into {}/pending: {}", id, directory_, error.message()));
+  return noted;
 }
 
 Status Spool::Release(double older_than_seconds) {

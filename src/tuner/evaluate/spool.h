@@ -5,7 +5,8 @@
 //
 //   DIR/pending/ID.json   a bundle: task, sources, incumbent, seed, protocol version; needs nothing else
 //   DIR/running/ID.json   claimed by a worker (a rename, so that two workers never judge one bundle)
-//   DIR/done/ID.json      the evaluation, or why there is none
+//   DIR/done/ID.json      the evaluation, or why there can be none
+//   DIR/failed/ID.json    why the last worker put this bundle back; gone once it is answered
 //   DIR/device.json       facts of the device that last judged here
 //
 // Every file is written aside and renamed. ID is a hash of the bundle, so that asking again finds the
@@ -13,6 +14,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,16 +38,18 @@ class Spool {
 
   static std::string BundleId(const Task& task, const EvaluationRequest& request);
 
-  // The stored answer; kPending when there is none yet (the bundle is then pending or running), or the
-  // error a worker wrote.
+  // The stored answer; kPending when there is none yet (the bundle is then pending or running; the message says why
+  // the last worker put it back), or the error a worker wrote: it could not read the bundle.
   Result<Evaluation> Answer(const std::string& id) const;
   // Writes the bundle unless it is pending, running or done already.
   Status Submit(const Task& task, const EvaluationRequest& request);
 
-  // Claims every pending bundle, oldest first; bundles that cannot be read are answered with the reason.
-  Result<std::vector<std::string>> Claim();
+  // Claims every pending bundle but those, oldest first; bundles that cannot be read are answered with the reason.
+  Result<std::vector<std::string>> Claim(const std::set<std::string>& except = {});
   Result<SpoolBundle> Load(const std::string& id) const;
   Status Finish(const std::string& id, const Result<Evaluation>& evaluation);
+  // Back to pending/, unanswered: the environment failed, with `reason`. Later claims come to it again.
+  Status PutBack(const std::string& id, const Status& reason);
   // Bundles left in running/ by a worker that died go back to pending/.
   Status Release(double older_than_seconds);
 

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/serve_spool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace hone {
+
+Result<Evaluation> SpoolServer::Judge(const SpoolBundle& bundle) const {
+  double pause = options_.pause_seconds;
+  for (int attempt = 1;; ++attempt) {
+    Result<Evaluation> evaluation = evaluator_.Evaluate(bundle.task, bundle.request);
+    if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
+      evaluation = Status::Unavailable("the device was lost: " + evaluation->detail);
+    }
+    if (evaluation.ok() || attempt >= options_.tries || Stopped()) return evaluation;
+    std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+    pause *= 2;
+  }
+}
+
+Result<Served> SpoolServer::Look() {
+  std::set<std::string> left_alone;
+  for (const auto& [id, looks] : failed_looks_) {
+    if (looks >= options_.max_looks) left_alone.insert(id);
+  }
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> claimed, spool_.Claim(left_alone));
+  Served served;
+  Status first_error;
+  std::mutex mutex;
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i = next++; i < claimed.size() && !Stopped(); i = next++) {
+      const std::string& id = claimed[i];
+      const Result<SpoolBundle> bundle = spool_.Load(id);
+      const Result<Evaluation> evaluation = bundle.ok() ? Judge(*bundle) : Result<Evaluation>(bundle.status());
+      // A bundle that this program cannot read, it will not be able to read tomorrow either.
+      const bool unreadable = !bundle.ok() && bundle.status().code() == StatusCode::kInvalidArgument;
+      const bool answer = evaluation.ok() || unreadable;
+      const Status written = answer ? spool_.Finish(id, evaluation) : spool_.PutBack(id, evaluation.status());
+      std::lock_guard lock(mutex);
+      ++(evaluation.ok() ? served.judged : unreadable ? served.unreadable : served.put_back);
+      if (!answer) ++failed_looks_[id];
+      if (!written.ok() && first_error.ok()) first_error = written;
+      if (options_.on_bundle) options_.on_bundle(id, evaluation);
+    }
+  };
+  std::vector<std::thread> pool;
+  for (size_t i = 0; i < std::min(static_cast<size_t>(std::max(options_.threads, 1)), claimed.size()); ++i) {
+    pool.emplace_back(work);
+  }
+  for (std::thread& thread : pool) thread.join();
+  HONE_RETURN_IF_ERROR(first_error);
+  return served;
+}
+
+}  // namespace hone

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One look at a spool: what waits there is claimed, judged and answered.
+//
+// Only a judgement is an answer. Where the environment failed (a device that was lost, a process that could not be
+// made, a full disk), the bundle is tried again, and then goes back to `pending` with the reason beside it: nobody's
+// kernel is held responsible for this machine.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluator.h"
+#include "tuner/evaluate/spool.h"
+
+namespace hone {
+
+struct ServeOptions {
+  int threads = 1;            // bundles at a time; their compiles overlap
+  int tries = 3;              // of one bundle in one look, the first one counted
+  double pause_seconds = 0.5; // before the second try, twice as long before each further one
+  int max_looks = 3;          // looks in which a bundle may fail before it is left to other workers
+  const std::atomic<bool>* stop = nullptr;  // true: begin nothing more; may be null
+  // What became of a bundle. Called one at a time, from any thread.
+  std::function<void(const std::string& id, const Result<Evaluation>& evaluation)> on_bundle;
+};
+
+struct Served {
+  int judged = 0;      // answered with an evaluation
+  int unreadable = 0;  // answered with an error: a bundle of another protocol, or a damaged one
+  int put_back = 0;    // not answered: the environment failed
+};
+
+class SpoolServer {
+ public:
+  SpoolServer(Evaluator& evaluator, Spool& spool, ServeOptions options)
+      : evaluator_(evaluator), spool_(spool), options_(std::move(options)) {}
+
+  // Claims what is pending now and is done when each bundle is answered or put back. A Status: the spool itself
+  // cannot be read or written.
+  Result<Served> Look();
+
+ private:
+  Result<Evaluation> Judge(const SpoolBundle& bundle) const;
+  bool Stopped() const { return options_.stop != nullptr && *options_.stop; }
+
+  Evaluator& evaluator_;
+  Spool& spool_;
+  ServeOptions options_;
+  std::map<std::string, int> failed_looks_;  // by bundle
+};
+
+}  // namespace hone

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A worker whose machine fails under it: no bundle is answered for that, none is lost, and the reason is kept.
+#include "tuner/evaluate/serve_spool.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kTask[] = R"(
+name = "copy"
+summary = "out = x"
+class = "elementwise"
+slice = "n"
+[dims]
+n = "elements"
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float32"
+shape = ["n"]
+[[tensor]]
+name = "out"
+role = "out"
+dtype = "float32"
+shape = ["n"]
+[tolerance.out]
+c_max = 1e-6
+c_rms = 1e-6
+[[case]]
+role = "time"
+dims = { n = 4096 }
+[[case]]
+role = "check"
+dims = { n = 5 }
+)";
+
+// Fails as told, then judges.
+class FailingEvaluator : public Evaluator {
+ public:
+  const DeviceFacts& facts() const override { return facts_; }
+  Result<Evaluation> Evaluate(const Task&, const EvaluationRequest& request, const EvaluationProgress&) override {
+    if (++calls <= failures) {
+      if (loses_device) {
+        Evaluation lost;
+        lost.verdict = Verdict::kDeviceLost;
+        lost.detail = "Xid 79";
+        return lost;
+      }
+      return Status::Unavailable("failed to confine with Landlock: File descriptor in bad state");
+    }
+    Evaluation evaluation;
+    evaluation.task = "copy";
+    evaluation.candidate = request.name;
+    evaluation.verdict = Verdict::kCompileError;
+    return evaluation;
+  }
+  std::atomic<int> calls{0};
+  int failures = 0;
+  bool loses_device = false;
+
+ private:
+  DeviceFacts facts_;
+};
+
+class ServeSpool : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<TemporaryDirectory> made = MakeTemporaryDirectory();
+    ASSERT_TRUE(made.ok());
+    folder_ = std::move(*made);
+    spool_.emplace(folder_.path());
+    task_ = ParseTask(kTask, "task.toml").value();
+    request_.source = "a candidate";
+    request_.name = "candidate.cu";
+    ASSERT_TRUE(spool_->Submit(task_, request_).ok());
+    id_ = Spool::BundleId(task_, request_);
+  }
+  ServeOptions Quick(int tries = 3, int max_looks = 3) {
+    ServeOptions options;
+    options.threads = 2;
+    options.tries = tries;
+    options.pause_seconds = 0;
+    options.max_looks = max_looks;
+    return options;
+  }
+  bool In(const char* state) const { return FileExists(folder_ / (std::string(state) + "/" + id_ + ".json")); }
+
+  TemporaryDirectory folder_;
+  std::optional<Spool> spool_;
+  Task task_;
+  EvaluationRequest request_;
+  std::string id_;
+  FailingEvaluator evaluator_;
+};
+
+TEST_F(ServeSpool, AFailureOfTheMachineThatPassesIsTriedAgain) {
+  evaluator_.failures = 2;
+  SpoolServer server(evaluator_, *spool_, Quick());
+  const Served served = server.Look().value();
+  EXPECT_EQ(served.judged, 1);
+  EXPECT_EQ(served.put_back, 0);
+  EXPECT_EQ(evaluator_.calls, 3);
+  EXPECT_EQ(spool_->Answer(id_).value().verdict, Verdict::kCompileError);
+  EXPECT_FALSE(In("failed") || In("pending") || In("running"));
+}
+
+TEST_F(ServeSpool, AFailureOfTheMachineThatStaysIsNobodysAnswer) {
+  evaluator_.failures = 1000;
+  SpoolServer server(evaluator_, *spool_, Quick());
+  const Served served = server.Look().value();
+  EXPECT_EQ(served.judged, 0);
+  EXPECT_EQ(served.put_back, 1);
+  EXPECT_TRUE(In("pending") && In("failed"));
+  EXPECT_FALSE(In("done") || In("running"));
+  const Status answer = spool_->Answer(id_).status();
+  EXPECT_EQ(answer.code(), StatusCode::kPending);
+  EXPECT_THAT(answer.message(), HasSubstr("confine with Landlock"));
+  // The machine is well again: the same bundle is judged, and the reason goes.
+  evaluator_.failures = 0;
+  EXPECT_EQ(server.Look().value().judged, 1);
+  EXPECT_EQ(spool_->Answer(id_).value().verdict, Verdict::kCompileError);
+  EXPECT_FALSE(In("pending") || In("failed"));
+}
+
+TEST_F(ServeSpool, ALostDeviceIsNoVerdictEither) {
+  evaluator_.failures = 1000;
+  evaluator_.loses_device = true;
+  SpoolServer server(evaluator_, *spool_, Quick(2));
+  EXPECT_EQ(server.Look().value().put_back, 1);
+  EXPECT_EQ(evaluator_.calls, 2);
+  EXPECT_THAT(spool_->Answer(id_).status().message(), HasSubstr("Xid 79"));
+}
+
+TEST_F(ServeSpool, AWorkerThatKeepsFailingLeavesTheBundleToOthers) {
+  evaluator_.failures = 1000;
+  SpoolServer server(evaluator_, *spool_, Quick(1, 2));
+  EXPECT_EQ(server.Look().value().put_back, 1);
+  EXPECT_EQ(server.Look().value().put_back, 1);
+  EXPECT_EQ(server.Look().value().put_back, 0);
+  EXPECT_EQ(evaluator_.calls, 2);
+  EXPECT_TRUE(In("pending"));
+  evaluator_.failures = 0;
+  SpoolServer another(evaluator_, *spool_, Quick());
+  EXPECT_EQ(another.Look().value().judged, 1);
+}
+
+TEST_F(ServeSpool, ABundleThatNobodyCanReadIsAnsweredWithTheReason) {
+  std::ofstream(folder_ / ("pending/" + id_ + ".json")) << "{\"protocol\": 99}";
+  SpoolServer server(evaluator_, *spool_, Quick());
+  const Served served = server.Look().value();
+  EXPECT_EQ(served.unreadable, 1);
+  EXPECT_EQ(evaluator_.calls, 0);
+  EXPECT_TRUE(In("done"));
+  EXPECT_THAT(spool_->Answer(id_).status().message(), HasSubstr("protocol 99"));
+}
+
+}  // namespace
+}  // namespace hone
