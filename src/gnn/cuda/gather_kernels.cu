@@ -5,6 +5,7 @@
 #include "gnn/cuda/gather_kernels.h"
 
 #include "gnn/cuda/device_math.cuh"
+#include "gnn/cuda/launch.h"
 #include "gnn/ops/dropout.h"
 
 namespace hone::gnn::cuda {
@@ -121,10 +122,10 @@ cudaError_t EnqueueGatherMean(const HopOnDevice& hop, int number, Element elemen
                               const ActivationOnLoad& activation, const RunState* state, const BatchHeader* header,
                               const int32_t* nodes, void* out, cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    GatherMeanKernel<float><<<Blocks(hop.rows), kBlock, 0, stream>>>(
+    Launch(GatherMeanKernel<float>, Blocks(hop.rows), kBlock, 0, stream,
         hop, number, static_cast<const float*>(z), width / 8, activation, state, header, nodes, static_cast<float*>(out));
   } else {
-    GatherMeanKernel<__nv_bfloat16><<<Blocks(hop.rows), kBlock, 0, stream>>>(
+    Launch(GatherMeanKernel<__nv_bfloat16>, Blocks(hop.rows), kBlock, 0, stream,
         hop, number, static_cast<const __nv_bfloat16*>(z), width / 8, activation, state, header, nodes,
         static_cast<__nv_bfloat16*>(out));
   }
@@ -137,11 +138,11 @@ cudaError_t EnqueueGatherMeanBackward(const HopOnDevice& hop, int number, Elemen
                                       const BatchHeader* header, const int32_t* nodes, void* grad_z,
                                       cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    GatherMeanBackwardKernel<float><<<Blocks(padded_sources), kBlock, 0, stream>>>(
+    Launch(GatherMeanBackwardKernel<float>, Blocks(padded_sources), kBlock, 0, stream,
         hop, number, static_cast<const float*>(grad_out), static_cast<const float*>(z), width / 8, padded_sources,
         activation, state, header, nodes, static_cast<float*>(grad_z));
   } else {
-    GatherMeanBackwardKernel<__nv_bfloat16><<<Blocks(padded_sources), kBlock, 0, stream>>>(
+    Launch(GatherMeanBackwardKernel<__nv_bfloat16>, Blocks(padded_sources), kBlock, 0, stream,
         hop, number, static_cast<const __nv_bfloat16*>(grad_out), static_cast<const __nv_bfloat16*>(z), width / 8,
         padded_sources, activation, state, header, nodes, static_cast<__nv_bfloat16*>(grad_z));
   }

@@ -5,6 +5,7 @@
 #include "gnn/cuda/learn_kernels.h"
 
 #include "gnn/cuda/device_math.cuh"
+#include "gnn/cuda/launch.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -138,11 +139,11 @@ cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* he
                                cudaStream_t stream) {
   const int blocks = (padded_rows + kBlock / 32 - 1) / (kBlock / 32);
   if (element == Element::kFloat32) {
-    SoftmaxLossKernel<<<blocks, kBlock, 0, stream>>>(graph.labels, header, nodes, logits, classes, stride, padded_rows, batch,
-                                                     static_cast<float*>(grad), row_loss, row_correct, predictions);
+    Launch(SoftmaxLossKernel<float>, blocks, kBlock, 0, stream, graph.labels, header, nodes, logits, classes, stride,
+           padded_rows, batch, static_cast<float*>(grad), row_loss, row_correct, predictions);
   } else {
-    SoftmaxLossKernel<<<blocks, kBlock, 0, stream>>>(graph.labels, header, nodes, logits, classes, stride, padded_rows, batch,
-                                                     static_cast<__nv_bfloat16*>(grad), row_loss, row_correct, predictions);
+    Launch(SoftmaxLossKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, graph.labels, header, nodes, logits, classes,
+           stride, padded_rows, batch, static_cast<__nv_bfloat16*>(grad), row_loss, row_correct, predictions);
   }
   return cudaPeekAtLastError();
 }
@@ -152,18 +153,18 @@ cudaError_t EnqueueAdam(const AdamOptions& options, const RunState* state, const
                         void* compute, cudaStream_t stream) {
   const int blocks = static_cast<int>((count + kBlock - 1) / kBlock);
   if (element == Element::kFloat32) {
-    AdamKernel<<<blocks, kBlock, 0, stream>>>(options, state, header, count, gradient, master, moment1, moment2,
-                                              static_cast<float*>(compute));
+    Launch(AdamKernel<float>, blocks, kBlock, 0, stream, options, state, header, count, gradient, master, moment1,
+           moment2, static_cast<float*>(compute));
   } else {
-    AdamKernel<<<blocks, kBlock, 0, stream>>>(options, state, header, count, gradient, master, moment1, moment2,
-                                              static_cast<__nv_bfloat16*>(compute));
+    Launch(AdamKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, options, state, header, count, gradient, master,
+           moment1, moment2, static_cast<__nv_bfloat16*>(compute));
   }
   return cudaPeekAtLastError();
 }
 
 cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const float* row_loss,
                               const int32_t* row_correct, bool trains, cudaStream_t stream) {
-  FinishStepKernel<<<1, kBlock, 0, stream>>>(state, header, row_loss, row_correct, trains);
+  Launch(FinishStepKernel, 1, kBlock, 0, stream, state, header, row_loss, row_correct, trains);
   return cudaPeekAtLastError();
 }
 

@@ -7,6 +7,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "gnn/cuda/device_math.cuh"
+#include "gnn/cuda/launch.h"
 #include "gnn/sample/draw.h"
 #include "gnn/sample/index_permutation.h"
 
@@ -279,11 +280,14 @@ template <typename In, typename Out>
 cudaError_t LaunchSampleMean(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
                              const BatchHeader* header, const int32_t* nodes, Out* out, cudaStream_t stream) {
   if (fanout <= 8) {
-    SampleMeanKernel<In, Out, 8><<<Blocks(rows, 4 * kBlock / 32), kBlock, 0, stream>>>(graph, hop, fanout, state, header, nodes, out);
+    Launch(SampleMeanKernel<In, Out, 8>, Blocks(rows, 4 * kBlock / 32), kBlock, 0, stream, graph, hop, fanout, state,
+           header, nodes, out);
   } else if (fanout <= 16) {
-    SampleMeanKernel<In, Out, 16><<<Blocks(rows, 2 * kBlock / 32), kBlock, 0, stream>>>(graph, hop, fanout, state, header, nodes, out);
+    Launch(SampleMeanKernel<In, Out, 16>, Blocks(rows, 2 * kBlock / 32), kBlock, 0, stream, graph, hop, fanout, state,
+           header, nodes, out);
   } else {
-    SampleMeanKernel<In, Out, 32><<<Blocks(rows, kBlock / 32), kBlock, 0, stream>>>(graph, hop, fanout, state, header, nodes, out);
+    Launch(SampleMeanKernel<In, Out, 32>, Blocks(rows, kBlock / 32), kBlock, 0, stream, graph, hop, fanout, state,
+           header, nodes, out);
   }
   return cudaPeekAtLastError();
 }
@@ -302,8 +306,8 @@ cudaError_t LaunchSampleMean(const GraphOnDevice& graph, int hop, int fanout, in
 
 cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, const NodeTable& table, RunState* state, BatchHeader* header,
                               int32_t* nodes, cudaStream_t stream) {
-  BeginBatchKernel<<<1, 1, 0, stream>>>(seeds, state, header);
-  SeedsKernel<<<Blocks(seeds.batch, kBlock), kBlock, 0, stream>>>(seeds, table, state, header, nodes);
+  Launch(BeginBatchKernel, 1, 1, 0, stream, seeds, state, header);
+  Launch(SeedsKernel, Blocks(seeds.batch, kBlock), kBlock, 0, stream, seeds, table, state, header, nodes);
   return cudaPeekAtLastError();
 }
 
@@ -311,16 +315,20 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const NodeTable& table,
                              RunState* state, volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes,
                              cudaStream_t stream) {
   if (out.fanout <= 8) {
-    SampleHopKernel<8><<<Blocks(out.rows, kBlock / 8), kBlock, 0, stream>>>(graph, table, hop, out, state, header, nodes);
+    Launch(SampleHopKernel<8>, Blocks(out.rows, kBlock / 8), kBlock, 0, stream, graph, table, hop, out, state, header,
+           nodes);
   } else if (out.fanout <= 16) {
-    SampleHopKernel<16><<<Blocks(out.rows, kBlock / 16), kBlock, 0, stream>>>(graph, table, hop, out, state, header, nodes);
+    Launch(SampleHopKernel<16>, Blocks(out.rows, kBlock / 16), kBlock, 0, stream, graph, table, hop, out, state,
+           header, nodes);
   } else {
-    SampleHopKernel<32><<<Blocks(out.rows, kBlock / 32), kBlock, 0, stream>>>(graph, table, hop, out, state, header, nodes);
+    Launch(SampleHopKernel<32>, Blocks(out.rows, kBlock / 32), kBlock, 0, stream, graph, table, hop, out, state,
+           header, nodes);
   }
-  CountNewKernel<<<Tiles(out), kBlock, 0, stream>>>(table, out, hop, header);
-  NumberNewKernel<<<Tiles(out), kBlock, 0, stream>>>(table, out, hop, state, host_halt, header, nodes);
-  RelabelKernel<<<Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream>>>(table, out, hop, state, header);
-  ValidateKernel<<<1, 1, 0, stream>>>(state, header);
+  Launch(CountNewKernel, Tiles(out), kBlock, 0, stream, table, out, hop, header);
+  Launch(NumberNewKernel, Tiles(out), kBlock, 0, stream, table, out, hop, state, host_halt, header, nodes);
+  Launch(RelabelKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, out,
+         hop, state, header);
+  Launch(ValidateKernel, 1, 1, 0, stream, state, header);
   return cudaPeekAtLastError();
 }
 
@@ -340,7 +348,7 @@ cudaError_t EnqueueBySource(const HopOnDevice& hop, void* scratch, size_t scratc
   if (error != cudaSuccess) return error;
   error = cudaMemsetAsync(hop.end, 0, static_cast<size_t>(hop.sources) * sizeof(int32_t), stream);
   if (error != cudaSuccess) return error;
-  RunsKernel<<<Blocks(places, kBlock), kBlock, 0, stream>>>(hop);
+  Launch(RunsKernel, Blocks(places, kBlock), kBlock, 0, stream, hop);
   return cudaPeekAtLastError();
 }
 

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How every kernel of the engine is launched: a function call with typed arguments instead of `<<<>>>`.
+//
+// That makes a .cu file plain C++ but for the keywords, so the same sources also compile for the emulated runtime
+// (emulated/runtime.h), where kernels run without a GPU. With nvcc it comes down to the one call of the runtime that
+// `<<<>>>` makes too, and may be captured in a graph like it. For .cu files only.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace hone::gnn::cuda {
+
+// Enqueues kernel(arguments…) on `stream`; arguments are converted to the kernel's parameters. The result also stays
+// for cudaPeekAtLastError, so that a function which launches several kernels may look once, at its end.
+// A kernel template needs its arguments spelled out: Launch(GatherKernel<float>, …).
+template <typename... Parameters, typename... Arguments>
+cudaError_t Launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
+                   Arguments&&... arguments) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace hone::gnn::cuda
