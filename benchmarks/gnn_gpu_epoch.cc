@@ -13,13 +13,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "gnn/cuda/sage_engine.h"
+#include "gnn/cuda/gpu_engine.h"
 
 int main(int argc, char** argv) {
   using namespace hone;
   using namespace hone::gnn;
   std::string name = "synthetic:papers100M?scale=0.1&seed=1";
-  cuda::SageEngineOptions options;
+  cuda::GpuEngineOptions options;
   int epochs = 5, hidden = 256, layers = 3;
   CLI::App app{"Times GraphSAGE epochs and sampled inference on one GPU."};
   app.add_option("graph", name);
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   Result<std::unique_ptr<Model<float>>> model = MakeModel(shape);
   if (!model.ok()) return fail(model.status());
   const double built = now();
-  Result<std::unique_ptr<cuda::SageEngine>> engine = cuda::MakeSageEngine(**graph, **model, options);
+  Result<std::unique_ptr<cuda::GpuEngine>> engine = cuda::MakeGpuEngine(**graph, **model, options);
   if (!engine.ok()) return fail(engine.status());
   const double ready = now();
   cudaDeviceProp properties{};

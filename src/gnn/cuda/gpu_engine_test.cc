@@ -3,7 +3,7 @@
 //
 // The GPU engine against the CPU path: the same samples to the byte, the same loss and gradients to rounding, the same
 // bits from run to run, and an envelope that is too small loses nothing. Skips, saying why, where there is no GPU.
-#include "gnn/cuda/sage_engine.h"
+#include "gnn/cuda/gpu_engine.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -38,8 +38,8 @@ class SageOnGpu : public testing::Test {
     shape.seed = 5;
     return MakeModel(shape).value();
   }
-  std::unique_ptr<SageEngine> NewEngine(Model<float>& model) {
-    auto engine = MakeSageEngine(*graph_, model, options_);
+  std::unique_ptr<GpuEngine> NewEngine(Model<float>& model) {
+    auto engine = MakeGpuEngine(*graph_, model, options_);
     EXPECT_TRUE(engine.ok()) << engine.status().message();
     return std::move(engine).value();
   }
@@ -58,7 +58,7 @@ class SageOnGpu : public testing::Test {
   }
 
   std::shared_ptr<const Graph> graph_;
-  SageEngineOptions options_;
+  GpuEngineOptions options_;
 };
 
 TEST_F(SageOnGpu, DrawsTheSameNeighborsAsTheCpu) {
@@ -86,8 +86,7 @@ TEST_F(SageOnGpu, LossAndGradientsAgreeWithTheCpu) {
     auto model = NewModel(0.5);
     auto engine = NewEngine(*model);
     auto from_gpu = NewModel(0.5);
-    double gpu_loss = 0;
-    ASSERT_TRUE(engine->GradientsOfStep(2, 1, *from_gpu, &gpu_loss).ok());
+    const double gpu_loss = engine->GradientsOfStep(2, 1, *from_gpu).value();
 
     const NeighborSample sample = CpuSample(2, 1);
     const FeatureView features = graph_->features();

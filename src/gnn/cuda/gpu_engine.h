@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GraphSAGE on one GPU with graph and features in device memory: a step is one CUDA-graph replay.
+// Training and inference on one GPU with graph and features in device memory: a step is one CUDA-graph replay.
 //
 // A replay trains on one batch while it samples the next one into the other of two buffers. Sizes stay on the device;
 // buffers and matrix products are for an envelope that sampled batches stay in (observed, with a margin), and a batch
@@ -15,7 +15,6 @@
 #include <span>
 #include <vector>
 
-#include "gnn/cuda/sample_kernels.h"
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
 #include "hone/gnn/mini_batch.h"
@@ -23,7 +22,7 @@
 
 namespace hone::gnn::cuda {
 
-struct SageEngineOptions {
+struct GpuEngineOptions {
   std::vector<int32_t> fanouts = {15, 10, 5};       // each 1 to 32
   std::vector<int32_t> eval_fanouts = {20, 20, 20};
   int32_t batch = 1024;
@@ -45,24 +44,26 @@ struct EpochOnDevice {
   int64_t larger = 0;  // steps that needed the larger envelope
 };
 
-class SageEngine {
+class GpuEngine {
  public:
-  virtual ~SageEngine() = default;
+  virtual ~GpuEngine() = default;
   virtual Result<EpochOnDevice> TrainEpoch(uint32_t epoch) = 0;
   // Sampled inference for `nodes`; predictions in their order.
   virtual Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions) = 0;
-  // Copies the weights into the model's parameters, or takes them from it.
+  // Copies the weights and running statistics into the model's parameters, or takes them from it.
   virtual Status ExportTo(Model<float>& model) = 0;
   virtual Status ImportFrom(Model<float>& model) = 0;
-  // What tests compare with the CPU path: the sample of one step, and the gradients of one step without an update.
+  // What tests compare with the CPU path: the sample of one step; the gradients of one step without an update; a step
+  // with one. The loss is the step's mean.
   virtual Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step) = 0;
-  virtual Status GradientsOfStep(uint32_t epoch, uint32_t step, Model<float>& into, double* loss) = 0;
+  virtual Result<double> GradientsOfStep(uint32_t epoch, uint32_t step, Model<float>& into) = 0;
+  virtual Result<double> TrainStep(uint32_t epoch, uint32_t step) = 0;
   virtual int64_t device_bytes() const = 0;
 };
 
-// `model` (kind sage) gives the shape, dropout and initial weights; it is not kept. The graph is copied to the device.
+// `model` gives the kind, shape, dropout and initial weights; it is not kept. The graph is copied to the device.
 // kInvalidArgument for what this engine cannot do, naming it; kResourceExhausted when memory does not suffice.
-Result<std::unique_ptr<SageEngine>> MakeSageEngine(const Graph& graph, Model<float>& model,
-                                                   const SageEngineOptions& options);
+Result<std::unique_ptr<GpuEngine>> MakeGpuEngine(const Graph& graph, Model<float>& model,
+                                                 const GpuEngineOptions& options);
 
 }  // namespace hone::gnn::cuda

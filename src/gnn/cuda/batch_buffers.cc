@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/cuda/batch_buffers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hone::gnn::cuda {
+
+Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_t sources, bool by_source) {
+  const int64_t places = static_cast<int64_t>(rows) * fanout;
+  HONE_RETURN_IF_ERROR(entries.Allocate(places));
+  HONE_RETURN_IF_ERROR(columns.Allocate(places));
+  HONE_RETURN_IF_ERROR(slot_keys.Allocate(places));
+  HONE_RETURN_IF_ERROR(slots.Allocate(places));
+  HONE_RETURN_IF_ERROR(counts.Allocate(rows));
+  HONE_RETURN_IF_ERROR(tile_counts.Allocate(places / 1024 + 2));
+  if (by_source) {
+    HONE_RETURN_IF_ERROR(sorted_keys.Allocate(places));
+    HONE_RETURN_IF_ERROR(sorted_slots.Allocate(places));
+    HONE_RETURN_IF_ERROR(first.Allocate(sources));
+    HONE_RETURN_IF_ERROR(end.Allocate(sources));
+  }
+  return HopOnDevice{fanout,          rows,        sources,
+                     entries.get(),   columns.get(), counts.get(),
+                     slot_keys.get(), sorted_keys.get(), slots.get(), sorted_slots.get(),
+                     first.get(),     end.get(),   tile_counts.get()};
+}
+
+Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {
+  for (size_t h = 0; h < envelope.known.size(); ++h) {
+    if (static_cast<int64_t>(envelope.known[h]) * envelope.fanouts[h] >= kNewRank) {
+      return Status::InvalidArgument(
+          fmt::format("batch {} with these fanouts may draw {} x {} neighbors in one hop: take a smaller batch",
+                      envelope.known[0], envelope.known[h], envelope.fanouts[h]));
+    }
+  }
+  HONE_RETURN_IF_ERROR(header_.Allocate(1));
+  HONE_RETURN_IF_ERROR(nodes_.Allocate(envelope.known.back()));
+  for (size_t h = 0; h + 1 < envelope.known.size(); ++h) {
+    hops_.emplace_back();
+    HONE_ASSIGN_OR_RETURN(const HopOnDevice view, hops_.back().Make(envelope.fanouts[h], envelope.known[h],
+                                                                    envelope.known[h + 1], envelope.trains));
+    hop_views_.push_back(view);
+    if (envelope.trains) sort_scratch_bytes_ = std::max(sort_scratch_bytes_, SortScratchBytes(view));
+  }
+  return outer_.Allocate(outer_bytes);
+}
+
+Result<BatchHeader> BatchBuffers::DownloadHeader() const {
+  std::vector<BatchHeader> header;
+  HONE_RETURN_IF_ERROR(header_.Download(header));
+  return header[0];
+}
+
+Result<NeighborSample> BatchBuffers::Download() const {
+  HONE_ASSIGN_OR_RETURN(const BatchHeader header, DownloadHeader());
+  NeighborSample sample;
+  for (size_t h = 0; h <= hops_.size(); ++h) sample.hop_nodes.push_back(header.hop_nodes[h]);
+  HONE_RETURN_IF_ERROR(nodes_.Download(sample.nodes));
+  sample.nodes.resize(static_cast<size_t>(sample.hop_nodes.back()));
+  for (size_t h = 0; h < hops_.size(); ++h) {
+    std::vector<int32_t> columns, counts;
+    HONE_RETURN_IF_ERROR(hops_[h].columns.Download(columns));
+    HONE_RETURN_IF_ERROR(hops_[h].counts.Download(counts));
+    NeighborSample::Rows rows;
+    rows.row_offsets.push_back(0);
+    for (int32_t row = 0; row < sample.hop_nodes[h]; ++row) {
+      const auto from = columns.begin() + static_cast<int64_t>(row) * hop_views_[h].fanout;
+      rows.columns.insert(rows.columns.end(), from, from + counts[static_cast<size_t>(row)]);
+      rows.row_offsets.push_back(static_cast<int32_t>(rows.columns.size()));
+    }
+    sample.rows.push_back(std::move(rows));
+  }
+  return sample;
+}
+
+Status BatchSource::Make(const DeviceGraph& graph, std::span<const NodeId> seeds, int32_t batch, bool in_order,
+                         int64_t most_nodes) {
+  graph_ = &graph;
+  HONE_RETURN_IF_ERROR(seed_nodes_.Upload(seeds.data(), static_cast<int64_t>(seeds.size())));
+  seeds_ = {seed_nodes_.get(), static_cast<int64_t>(seeds.size()), batch, in_order ? 1 : 0};
+  int64_t entries = 1024;
+  while (entries < 2 * most_nodes) entries *= 2;
+  HONE_RETURN_IF_ERROR(table_keys_.Allocate(entries));
+  HONE_RETURN_IF_ERROR(table_values_.Allocate(entries));
+  HONE_CUDA_RETURN_IF_ERROR(
+      cudaMemset(table_values_.get(), 0xff, static_cast<size_t>(entries) * sizeof(unsigned long long)));
+  table_ = {table_keys_.get(), table_values_.get(), static_cast<uint32_t>(entries - 1)};
+  return Status::Ok();
+}
+
+Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,
+                                  volatile uint32_t* device_halt, const DeviceArray<unsigned char>& sort_scratch,
+                                  cudaStream_t stream) const {
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginBatch(seeds_, table_, state, batch.header(), batch.nodes(), stream));
+  for (int h = 0; h + 1 < envelope.layers(); ++h) {
+    const HopOnDevice& hop = batch.hops()[static_cast<size_t>(h)];
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueSampleHop(graph_->view(), table_, h, hop, state, device_halt, batch.header(), batch.nodes(), stream));
+    if (envelope.trains) {
+      HONE_CUDA_RETURN_IF_ERROR(
+          EnqueueBySource(hop, sort_scratch.get(), static_cast<size_t>(sort_scratch.size()), stream));
+    }
+  }
+  return program.EnqueueOutermost(batch.view(state), stream);
+}
+
+}  // namespace hone::gnn::cuda

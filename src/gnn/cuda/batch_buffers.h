@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of a sampled batch on the device, and the work that fills it.
+#pragma once
+
+#include <vector>
+
+#include "gnn/cuda/program.h"
+#include "hone/gnn/mini_batch.h"
+
+namespace hone::gnn::cuda {
+
+// One batch of an envelope: its header, node ids, inner hops, and what the program keeps of the outermost one.
+class BatchBuffers {
+ public:
+  // kInvalidArgument when a hop's slots cannot be numbered in 30 bits.
+  Status Make(const Envelope& envelope, int64_t outer_bytes);
+  BatchOnDevice view(const RunState* state) const {
+    return {state, header_.get(), nodes_.get(), hop_views_.data(), outer_.get()};
+  }
+  BatchHeader* header() const { return header_.get(); }
+  int32_t* nodes() const { return nodes_.get(); }
+  const std::vector<HopOnDevice>& hops() const { return hop_views_; }
+  // Of the structure by source; 0 where nothing is trained.
+  size_t sort_scratch_bytes() const { return sort_scratch_bytes_; }
+
+  // What has been sampled, all hops but the outermost; after a synchronisation.
+  Result<BatchHeader> DownloadHeader() const;
+  Result<NeighborSample> Download() const;
+
+ private:
+  struct Hop {
+    DeviceArray<uint32_t> entries, slot_keys, sorted_keys, slots, sorted_slots;
+    DeviceArray<int32_t> columns, counts, first, end, tile_counts;
+    Result<HopOnDevice> Make(int32_t fanout, int32_t rows, int32_t sources, bool by_source);
+  };
+
+  DeviceArray<BatchHeader> header_;
+  DeviceArray<int32_t> nodes_;
+  std::vector<Hop> hops_;
+  std::vector<HopOnDevice> hop_views_;
+  DeviceArray<unsigned char> outer_;
+  size_t sort_scratch_bytes_ = 0;
+};
+
+// Where batches come from: seeds, the table that finds duplicates, and the state of the run.
+class BatchSource {
+ public:
+  // `most_nodes`: of any batch, outermost hop excluded.
+  Status Make(const DeviceGraph& graph, std::span<const NodeId> seeds, int32_t batch, bool in_order, int64_t most_nodes);
+  int64_t count() const { return seeds_.count; }
+  // Takes the state's next step and samples it. `device_halt` is the host's flag as the device sees it.
+  Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,
+                       volatile uint32_t* device_halt, const DeviceArray<unsigned char>& sort_scratch,
+                       cudaStream_t stream) const;
+
+ private:
+  const DeviceGraph* graph_ = nullptr;
+  SeedsOnDevice seeds_{};
+  NodeTable table_{};
+  DeviceArray<int32_t> seed_nodes_;
+  DeviceArray<unsigned long long> table_keys_, table_values_;
+};
+
+}  // namespace hone::gnn::cuda

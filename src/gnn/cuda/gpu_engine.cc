@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine of gpu_engine.h: what it refuses, what it owns, and which pass does what.
+#include "gnn/cuda/gpu_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/matmul.h"
+#include "gnn/cuda/pass.h"
+#include "gnn/cuda/program.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngineOptions& options) {
+  if (static_cast<int>(options.fanouts.size()) != shape.layers ||
+      static_cast<int>(options.eval_fanouts.size()) != shape.layers || shape.layers > kMaxHops) {
+    return Status::InvalidArgument(
+        fmt::format("a model of {} layers needs as many fanouts for training ({}) and evaluation ({}), at most {}",
+                    shape.layers, options.fanouts.size(), options.eval_fanouts.size(), kMaxHops));
+  }
+  for (const auto& fanouts : {options.fanouts, options.eval_fanouts}) {
+    for (const int32_t fanout : fanouts) {
+      if (fanout < 1 || fanout > 32) {
+        return Status::InvalidArgument(fmt::format("fanout {}: the GPU engine takes 1 to 32", fanout));
+      }
+    }
+  }
+  if (graph.features().num_rows == 0 || graph.labels().empty() || graph.train_nodes().empty()) {
+    return Status::InvalidArgument("'" + graph.name() + "' lacks features, labels or training nodes");
+  }
+  if (shape.in_width != graph.features().width || shape.num_classes < graph.num_classes()) {
+    return Status::InvalidArgument(fmt::format("a model of {} features and {} classes does not fit '{}', which has {} and {}",
+                                               shape.in_width, shape.num_classes, graph.name(), graph.features().width,
+                                               graph.num_classes()));
+  }
+  if (options.batch < 1 || options.eval_batch < 1) return Status::InvalidArgument("a batch has at least one node");
+  for (const NodeId node : graph.train_nodes()) {
+    if (graph.labels()[static_cast<size_t>(node)] == kNoLabel) {
+      return Status::InvalidArgument(
+          fmt::format("training node {} of '{}' has no label: leave it out of the split", node, graph.name()));
+    }
+  }
+  return Status::Ok();
+}
+
+Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& shape) {
+  if (shape.kind == "sage") return PlanSage(shape);
+  return Status::InvalidArgument("the GPU engine trains 'sage', not '" + shape.kind + "'");
+}
+
+class Engine final : public GpuEngine {
+ public:
+  Status Make(const Graph& graph, Model<float>& model, const GpuEngineOptions& options) {
+    options_ = options;
+    classes_ = static_cast<int32_t>(model.options().num_classes);
+    HONE_RETURN_IF_ERROR(CheckOptions(graph, model.options(), options));
+    HONE_ASSIGN_OR_RETURN(plan_, PlanModel(model.options()));
+    size_t free_before = 0, total = 0, free_after = 0;
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_before, &total));
+    HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
+    context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
+    HONE_RETURN_IF_ERROR(graph_.Upload(graph));
+    HONE_RETURN_IF_ERROR(parameters_.Make(plan_->Layout(), context_.element));
+    HONE_RETURN_IF_ERROR(ImportFrom(model));
+    train_ = std::make_unique<Pass>(context_, *plan_, Options(true));
+    HONE_RETURN_IF_ERROR(train_->Make(graph.train_nodes()));
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_after, &total));
+    device_bytes_ = static_cast<int64_t>(free_before) - static_cast<int64_t>(free_after);
+    return Status::Ok();
+  }
+
+  Result<EpochOnDevice> TrainEpoch(uint32_t epoch) override { return train_->RunEpoch(epoch, options_.learning_rate); }
+
+  Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions) override {
+    if (nodes.empty()) return Status::InvalidArgument("no nodes to predict");
+    if (eval_ == nullptr || !std::equal(nodes.begin(), nodes.end(), eval_nodes_.begin(), eval_nodes_.end())) {
+      auto pass = std::make_unique<Pass>(context_, *plan_, Options(false));
+      HONE_RETURN_IF_ERROR(pass->Make(nodes));
+      eval_ = std::move(pass);
+      eval_nodes_.assign(nodes.begin(), nodes.end());
+    }
+    HONE_ASSIGN_OR_RETURN(EpochOnDevice result, eval_->RunEpoch(0, 0));
+    if (predictions != nullptr) {
+      HONE_RETURN_IF_ERROR(eval_->predictions().Download(*predictions));
+      predictions->resize(nodes.size());
+    }
+    return result;
+  }
+
+  Status ExportTo(Model<float>& model) override { return parameters_.ExportValues(model.parameters()); }
+  Status ImportFrom(Model<float>& model) override { return parameters_.ImportValues(model.parameters()); }
+  Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step) override { return train_->SampleStep(epoch, step); }
+  Result<double> GradientsOfStep(uint32_t epoch, uint32_t step, Model<float>& into) override {
+    HONE_ASSIGN_OR_RETURN(const double loss, train_->OneStep(epoch, step, false, 0));
+    HONE_RETURN_IF_ERROR(parameters_.ExportGradients(into.parameters()));
+    return loss;
+  }
+  Result<double> TrainStep(uint32_t epoch, uint32_t step) override {
+    return train_->OneStep(epoch, step, true, options_.learning_rate);
+  }
+  int64_t device_bytes() const override { return device_bytes_; }
+
+ private:
+  PassOptions Options(bool trains) const {
+    return {.fanouts = trains ? options_.fanouts : options_.eval_fanouts,
+            .batch = trains ? options_.batch : options_.eval_batch,
+            .trains = trains,
+            .seed = options_.seed,
+            .envelope = options_.envelope,
+            .classes = classes_,
+            .adam = {.weight_decay = options_.weight_decay}};
+  }
+
+  GpuEngineOptions options_;
+  int32_t classes_ = 0;
+  DeviceGraph graph_;
+  DeviceParameters parameters_;
+  std::unique_ptr<MatmulLibrary> matmuls_;
+  std::unique_ptr<ModelPlan> plan_;
+  ProgramContext context_;
+  std::unique_ptr<Pass> train_, eval_;
+  std::vector<NodeId> eval_nodes_;
+  int64_t device_bytes_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<GpuEngine>> MakeGpuEngine(const Graph& graph, Model<float>& model,
+                                                 const GpuEngineOptions& options) {
+  auto engine = std::make_unique<Engine>();
+  HONE_RETURN_IF_ERROR(engine->Make(graph, model, options));
+  return std::unique_ptr<GpuEngine>(std::move(engine));
+}
+
+}  // namespace hone::gnn::cuda

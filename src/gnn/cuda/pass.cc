@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is enqueued in which order, and who waits for whom.
+#include "gnn/cuda/pass.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace hone::gnn::cuda {
+
+std::vector<int32_t> Pass::WorstCase() const {
+  std::vector<int32_t> known;
+  int64_t nodes = options_.batch;
+  for (const int32_t fanout : options_.fanouts) {
+    known.push_back(static_cast<int32_t>(nodes));
+    nodes = std::min(nodes * (1 + int64_t{fanout}), context_.graph->view().num_nodes);
+  }
+  return known;
+}
+
+Status Pass::Make(std::span<const NodeId> seeds) {
+  const auto count = static_cast<int64_t>(seeds.size());
+  steps_ = static_cast<uint32_t>((count + options_.batch - 1) / options_.batch);
+  if (!options_.trains) HONE_RETURN_IF_ERROR(predictions_.Allocate(static_cast<int64_t>(steps_) * options_.batch));
+  HONE_RETURN_IF_ERROR(state_.Allocate(1));
+  HONE_RETURN_IF_ERROR(main_.Make());
+  HONE_RETURN_IF_ERROR(side_.Make());
+  HONE_RETURN_IF_ERROR(fork_.Make());
+  HONE_RETURN_IF_ERROR(join_.Make());
+  HONE_RETURN_IF_ERROR(halt_.Make());
+  const std::vector<int32_t> worst = WorstCase();
+  HONE_RETURN_IF_ERROR(source_.Make(*context_.graph, seeds, options_.batch, !options_.trains, worst.back()));
+
+  HONE_RETURN_IF_ERROR(SetState(0, 0, true, 0));
+  HONE_RETURN_IF_ERROR(MakeBucket(worst, large_));
+  HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> observed, Observe());
+  HONE_RETURN_IF_ERROR(MakeBucket(observed, small_));
+  // Every kernel and product once outside a capture: what loads late loads here, and errors show where they arise. The
+  // small bucket's header is still zero, so its batch is not valid and changes nothing.
+  HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, false, main_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueCompute(small_, 0, options_.trains, main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+  HONE_RETURN_IF_ERROR(Capture(large_));
+  return Capture(small_);
+}
+
+// The most that a few dozen batches needed, and a margin: what falls outside costs a repeated step, not a fault.
+Result<std::vector<int32_t>> Pass::Observe() {
+  constexpr uint32_t kSamples = 32;
+  std::vector<int32_t> known(options_.fanouts.size(), 0);
+  HONE_RETURN_IF_ERROR(SetState(0, 0, true, 0));
+  for (uint32_t i = 0; i < std::min(kSamples, steps_); ++i) {
+    HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+    HONE_ASSIGN_OR_RETURN(const BatchHeader header, large_.batches[0].DownloadHeader());
+    for (size_t h = 0; h < known.size(); ++h) known[h] = std::max(known[h], header.hop_nodes[h]);
+  }
+  known[0] = options_.batch;
+  for (size_t h = 1; h < known.size(); ++h) {
+    const int64_t wanted = RoundUp(static_cast<int64_t>(options_.envelope * known[h]), 128);
+    known[h] = static_cast<int32_t>(std::clamp<int64_t>(wanted, known[h - 1], large_.envelope.known[h]));
+  }
+  return known;
+}
+
+Status Pass::MakeBucket(const std::vector<int32_t>& known, Bucket& bucket) {
+  bucket.envelope = {options_.fanouts, known, options_.trains};
+  HONE_ASSIGN_OR_RETURN(bucket.program, plan_.Build(context_, bucket.envelope));
+  size_t scratch = 0;
+  for (BatchBuffers& batch : bucket.batches) {
+    HONE_RETURN_IF_ERROR(batch.Make(bucket.envelope, bucket.program->OuterBytes()));
+    scratch = std::max(scratch, batch.sort_scratch_bytes());
+  }
+  HONE_RETURN_IF_ERROR(bucket.sort_scratch.Allocate(static_cast<int64_t>(scratch)));
+  const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
+  HONE_RETURN_IF_ERROR(bucket.logits.Allocate(seeds * plan_.padded_classes()));
+  if (options_.trains) {
+    HONE_RETURN_IF_ERROR(bucket.grad_logits.Allocate(seeds * plan_.padded_classes() * ElementBytes(context_.element)));
+  }
+  HONE_RETURN_IF_ERROR(bucket.row_loss.Allocate(seeds));
+  return bucket.row_correct.Allocate(seeds);
+}
+
+Status Pass::EnqueueSample(Bucket& bucket, int which, cudaStream_t stream) {
+  return source_.EnqueueSample(bucket.envelope, bucket.batches[static_cast<size_t>(which)], *bucket.program,
+                               state_.get(), halt_.device(), bucket.sort_scratch, stream);
+}
+
+Status Pass::EnqueueCompute(Bucket& bucket, int which, bool update, cudaStream_t stream) {
+  const BatchOnDevice batch = bucket.batches[static_cast<size_t>(which)].view(state_.get());
+  const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
+  HONE_RETURN_IF_ERROR(bucket.program->EnqueueForward(batch, bucket.logits.get(), stream));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueSoftmaxLoss(
+      context_.graph->view(), batch.header, batch.nodes, bucket.logits.get(), options_.classes,
+      static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch, context_.element,
+      options_.trains ? bucket.grad_logits.get() : nullptr, bucket.row_loss.get(), bucket.row_correct.get(),
+      predictions_.get(), stream));
+  if (options_.trains) HONE_RETURN_IF_ERROR(bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream));
+  if (update) {
+    const DeviceParameters& parameters = *context_.parameters;
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAdam(options_.adam, state_.get(), batch.header, parameters.count(),
+                                          parameters.gradient(), parameters.master(), parameters.moment1(),
+                                          parameters.moment2(), context_.element, parameters.compute(), stream));
+  }
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueFinishStep(state_.get(), batch.header, bucket.row_loss.get(),
+                                              bucket.row_correct.get(), update, stream));
+  return Status::Ok();
+}
+
+Status Pass::Capture(Bucket& bucket) {
+  for (int which = 0; which < 2; ++which) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
+    const auto enqueue = [&]() -> Status {
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
+      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
+      HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 1 - which, side_.handle));
+      HONE_RETURN_IF_ERROR(EnqueueCompute(bucket, which, options_.trains, main_.handle));
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_.handle, side_.handle));
+      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(main_.handle, join_.handle, 0));
+      return Status::Ok();
+    };
+    const Status status = enqueue();
+    cudaGraph_t captured = nullptr;
+    const cudaError_t ended = cudaStreamEndCapture(main_.handle, &captured);
+    HONE_RETURN_IF_ERROR(status);
+    HONE_CUDA_RETURN_IF_ERROR(ended);
+    GraphExec& replay = bucket.replays[static_cast<size_t>(which)];
+    const cudaError_t made = cudaGraphInstantiate(&replay.handle, captured, 0);
+    cudaGraphDestroy(captured);
+    HONE_CUDA_RETURN_IF_ERROR(made);
+    HONE_CUDA_RETURN_IF_ERROR(cudaGraphUpload(replay.handle, main_.handle));
+  }
+  return Status::Ok();
+}
+
+Result<RunState> Pass::ReadState() {
+  RunState state{};
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(&state, state_.get(), sizeof(RunState), cudaMemcpyDeviceToHost));
+  return state;
+}
+
+// `fresh`: a new epoch, whose sums start at zero. The tag and Adam's count always go on.
+Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh, float learning_rate) {
+  HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
+  state.seed = options_.seed;
+  state.epoch = epoch;
+  state.next_sample_step = next;
+  state.steps = steps_;
+  state.halt = 0;
+  if (fresh) {
+    state.learning_rate = learning_rate;
+    state.trained_steps = next;
+    state.loss_sum = 0;
+    state.correct = state.counted = 0;
+  }
+  *halt_.host() = 0;
+  // On the stream of the kernels that read it: a plain copy from pageable memory may return before it is done.
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(state_.get(), &state, sizeof(state), cudaMemcpyHostToDevice, main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+  return Status::Ok();
+}
+
+Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, float learning_rate) {
+  EpochOnDevice result;
+  HONE_RETURN_IF_ERROR(SetState(epoch, 0, true, learning_rate));
+  const auto started = std::chrono::steady_clock::now();
+  uint32_t done = 0;
+  while (done < steps_) {
+    // As many replays as steps are left; a batch that does not fit turns those behind it into nothing.
+    HONE_RETURN_IF_ERROR(EnqueueSample(small_, 0, main_.handle));
+    for (uint32_t step = done; step < steps_ && *halt_.host() == 0; ++step) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.replays[(step - done) % 2].handle, main_.handle));
+    }
+    HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
+    done = state.trained_steps;
+    if (state.halt == 0 || done >= steps_) continue;
+    ++result.larger;
+    HONE_RETURN_IF_ERROR(SetState(epoch, done, false, learning_rate));
+    HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, options_.trains, main_.handle));
+    HONE_ASSIGN_OR_RETURN(state, ReadState());
+    if (state.trained_steps != done + 1) return Status::Internal("a batch did not fit the envelope of the worst case");
+    done = state.trained_steps;
+    HONE_RETURN_IF_ERROR(SetState(epoch, done, false, learning_rate));
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
+  result.steps = steps_;
+  if (state.counted > 0) {
+    result.mean_loss = state.loss_sum / static_cast<double>(state.counted);
+    result.accuracy = static_cast<double>(state.correct) / static_cast<double>(state.counted);
+  }
+  return result;
+}
+
+Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update, float learning_rate) {
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, true, learning_rate));
+  HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, update, main_.handle));
+  HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
+  if (state.counted == 0) return Status::Internal("a step without a labelled seed");
+  return state.loss_sum / static_cast<double>(state.counted);
+}
+
+Result<NeighborSample> Pass::SampleStep(uint32_t epoch, uint32_t step) {
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, true, 0));
+  HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+  return large_.batches[0].Download();
+}
+
+}  // namespace hone::gnn::cuda
