@@ -1,0 +1,343 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// softmax that reads every row from memory once, whatever its length. Three ways to keep a row on the chip meanwhile:
+// a warp's registers, a block's registers, and the shared memory of several SMs.
+//
+// The last is the one for rows longer than an SM's shared memory. GROUP blocks share a row; each copies its slice into
+// a ring of PIECES slots a thread (a slot is 16 bytes, copied and read by the same thread, so no barrier guards it).
+// While the group agrees on maximum and sum, and while results are written, the ring already fills with the next row.
+/*hone
+constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
+
+[tune]
+BLOCK = [256, 128, 512]
+WARPS = [8, 4]
+RING_BLOCK = [512, 256, 1024]
+PIECES = [26, 13, 52]
+GROUP = [12, 11, 8, 4, 3, 16]
+
+[[launch]]
+kernel = "softmax_warp<4>"
+grid   = ["d > 0 ? ceil_div(rows, WARPS) : 0"]
+block  = ["32 * WARPS"]
+args   = ["x", "out", "rows:i64", "d:i32"]
+when   = "d <= 128"
+
+[[launch]]
+kernel = "softmax_warp<12>"
+grid   = ["ceil_div(rows, WARPS)"]
+block  = ["32 * WARPS"]
+args   = ["x", "out", "rows:i64", "d:i32"]
+when   = "d <= 384"
+
+[[launch]]
+kernel = "softmax_block<1>"
+grid   = ["min(rows, 2147483647)"]
+block  = ["BLOCK"]
+args   = ["x", "out", "rows:i64", "d:i32"]
+when   = "d % 4 == 0 && d / 4 <= BLOCK"
+
+[[launch]]
+kernel = "softmax_block<2>"
+grid   = ["min(rows, 2147483647)"]
+block  = ["BLOCK"]
+args   = ["x", "out", "rows:i64", "d:i32"]
+when   = "d % 4 == 0 && d / 4 <= 2 * BLOCK"
+
+[[launch]]
+kernel = "softmax_block<4>"
+grid   = ["min(rows, 2147483647)"]
+block  = ["BLOCK"]
+args   = ["x", "out", "rows:i64", "d:i32"]
+when   = "d % 4 == 0 && d / 4 <= 4 * BLOCK"
+
+[[launch]]
+kernel = "softmax_block<8>"
+grid   = ["min(rows, 2147483647)"]
+block  = ["BLOCK"]
+args   = ["x", "out", "rows:i64", "d:i32"]
+when   = "d % 4 == 0 && d / 4 <= 8 * BLOCK"
+
+[[launch]]
+kernel = "softmax_ring<RING_BLOCK, PIECES, GROUP>"
+grid   = ["min(rows, sm_count / GROUP) * GROUP"]
+block  = ["RING_BLOCK"]
+shared = "RING_BLOCK * PIECES * 16"
+args   = ["x", "out", "partials", "arrivals", "rows:i64", "d / 4:i32"]
+when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && ceil_div(ceil_div(d / 4, GROUP), RING_BLOCK) <= PIECES"
+cooperative = true
+
+[[launch]]
+kernel = "softmax_two_passes"
+grid   = ["d > 0 ? min(rows, 2147483647) : 0"]
+block  = ["1024"]
+args   = ["x", "out", "rows:i64", "d:i64"]
+
+[[workspace]]
+name  = "partials"
+bytes = "sm_count * 2 * 8"
+
+[[workspace]]
+name  = "arrivals"
+bytes = "sm_count * 128"
+zero  = true
+*/
+#include <cuda_pipeline_primitives.h>
+
+namespace {
+
+constexpr unsigned kWarp = 0xffffffffu;
+// Stands for minus infinity, but differences of two of them are 0 and not NaN.
+constexpr float kLowest = -3.402823466e38f;
+
+// The numbers seen so far: their maximum, and the sum of exp(number - maximum).
+struct Running {
+  float max = kLowest;
+  float sum = 0.0f;
+};
+
+__device__ __forceinline__ Running Join(Running a, Running b) {
+  Running both;
+  both.max = fmaxf(a.max, b.max);
+  both.sum = a.sum * __expf(a.max - both.max) + b.sum * __expf(b.max - both.max);
+  return both;
+}
+
+__device__ __forceinline__ Running WarpJoin(Running mine) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) {
+    Running other;
+    other.max = __shfl_xor_sync(kWarp, mine.max, offset);
+    other.sum = __shfl_xor_sync(kWarp, mine.sum, offset);
+    mine = Join(mine, other);
+  }
+  return mine;
+}
+
+// In every thread. `lanes` has 64 floats; the block is whole warps.
+__device__ __forceinline__ Running BlockJoin(Running mine, float* lanes) {
+  mine = WarpJoin(mine);
+  const int lane = threadIdx.x % 32;
+  if (lane == 0) {
+    lanes[threadIdx.x / 32] = mine.max;
+    lanes[32 + threadIdx.x / 32] = mine.sum;
+  }
+  __syncthreads();
+  Running all;
+  if (lane < blockDim.x / 32) {
+    all.max = lanes[lane];
+    all.sum = lanes[32 + lane];
+  }
+  all = WarpJoin(all);
+  __syncthreads();  // `lanes` may be used again
+  return all;
+}
+
+__device__ __forceinline__ float Largest(float4 v) { return fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)); }
+__device__ __forceinline__ float ExpSum(float4 v, float max) {
+  return __expf(v.x - max) + __expf(v.y - max) + (__expf(v.z - max) + __expf(v.w - max));
+}
+__device__ __forceinline__ float4 Scaled(float4 v, Running all, float scale) {
+  return make_float4(__expf(v.x - all.max) * scale, __expf(v.y - all.max) * scale, __expf(v.z - all.max) * scale,
+                     __expf(v.w - all.max) * scale);
+}
+
+template <int kNewest>
+__device__ __forceinline__ void WaitForAllBut() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kNewest) : "memory");
+}
+
+}  // namespace
+
+// A warp a row; d <= 32 * kEach.
+template <int kEach>
+__global__ void softmax_warp(const float* __restrict__ x, float* __restrict__ out, long long rows, int d) {
+  const long long row = static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
+  if (row >= rows) return;
+  const int lane = threadIdx.x % 32;
+  const float* from = x + row * d;
+  float v[kEach];
+  float largest = kLowest;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    v[i] = lane + 32 * i < d ? __ldcs(from + lane + 32 * i) : kLowest;
+    largest = fmaxf(largest, v[i]);
+  }
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) largest = fmaxf(largest, __shfl_xor_sync(kWarp, largest, offset));
+  float sum = 0.0f;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    v[i] = __expf(v[i] - largest);
+    if (lane + 32 * i < d) sum += v[i];
+  }
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kWarp, sum, offset);
+  const float scale = 1.0f / sum;
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    if (lane + 32 * i < d) __stcs(out + row * d + lane + 32 * i, v[i] * scale);
+  }
+}
+
+// A block a row, which stays in registers; d is a multiple of 4 and d / 4 <= kEach * blockDim.x.
+template <int kEach>
+__global__ void softmax_block(const float* __restrict__ x, float* __restrict__ out, long long rows, int d) {
+  __shared__ float lanes[64];
+  const int vectors = d / 4;
+  for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+    const float4* from = reinterpret_cast<const float4*>(x + row * d);
+    float4* to = reinterpret_cast<float4*>(out + row * d);
+    float4 v[kEach];
+    Running mine;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int at = threadIdx.x + i * blockDim.x;
+      v[i] = at < vectors ? __ldcs(from + at) : make_float4(kLowest, kLowest, kLowest, kLowest);
+      mine.max = fmaxf(mine.max, Largest(v[i]));
+    }
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      if (threadIdx.x + i * blockDim.x < vectors) mine.sum += ExpSum(v[i], mine.max);
+    }
+    const Running all = BlockJoin(mine, lanes);
+    const float scale = 1.0f / all.sum;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int at = threadIdx.x + i * blockDim.x;
+      if (at < vectors) __stcs(to + at, Scaled(v[i], all, scale));
+    }
+  }
+}
+
+// kGroup blocks a row; a thread's share of a slice is at most kPieces vectors. All blocks are resident: cooperative.
+//   partials [groups][2][kGroup] of Running, arrivals [groups * 32]: two counters a group, zero before and after
+template <int kBlock, int kPieces, int kGroup>
+__global__ void __launch_bounds__(kBlock, 1)
+    softmax_ring(const float* __restrict__ x, float* __restrict__ out, float2* partials, unsigned* arrivals,
+                 long long rows, int vectors) {
+  extern __shared__ float4 ring[];  // [kPieces][kBlock]
+  __shared__ float lanes[64];
+  const int groups = gridDim.x / kGroup;
+  const int group = blockIdx.x / kGroup, member = blockIdx.x % kGroup;
+  const int slice = (vectors + kGroup - 1) / kGroup;
+  const int begin = member * slice;
+  const int count = min(slice, vectors - begin);     // may be negative
+  const int pieces = (slice + kBlock - 1) / kBlock;  // of a thread, the same in every block
+  float4* mine_in_ring = ring + threadIdx.x;
+  float2* group_partials = partials + group * 2 * kGroup;
+  volatile unsigned* arrived = arrivals + group * 32;
+
+  // What is copied next: piece `next_piece` of row `next_row` into slot `next_slot`. Each step commits, copy or not, so
+  // that "all but the newest n" names a piece.
+  long long next_row = group;
+  int next_piece = 0, next_slot = 0;
+  const auto copy_next = [&] {
+    const int at = next_piece * kBlock + static_cast<int>(threadIdx.x);
+    if (next_row < rows && at < count) {
+      const float4* from = reinterpret_cast<const float4*>(x) + next_row * vectors + begin + at;
+      __pipeline_memcpy_async(mine_in_ring + next_slot * kBlock, from, sizeof(float4));
+    }
+    __pipeline_commit();
+    next_slot = next_slot + 1 == kPieces ? 0 : next_slot + 1;
+    if (++next_piece == pieces) {
+      next_piece = 0;
+      next_row += groups;
+    }
+  };
+  for (int i = 0; i < kPieces; ++i) copy_next();
+
+  int first_slot = 0;  // of the row at hand
+  unsigned round = 0;
+  for (long long row = group; row < rows; row += groups, ++round) {
+    Running mine;
+    int slot = first_slot;
+#pragma unroll
+    for (int j = 0; j < kPieces; ++j) {
+      if (j >= pieces) break;
+      // Unrolled by hand through a switch: the instruction takes a constant.
+      if (j % 4 == 0) {
+        switch (j / 4) {
+          case 0: WaitForAllBut<(kPieces > 4 ? kPieces - 4 : 0)>(); break;
+          case 1: WaitForAllBut<(kPieces > 8 ? kPieces - 8 : 0)>(); break;
+          case 2: WaitForAllBut<(kPieces > 12 ? kPieces - 12 : 0)>(); break;
+          case 3: WaitForAllBut<(kPieces > 16 ? kPieces - 16 : 0)>(); break;
+          case 4: WaitForAllBut<(kPieces > 20 ? kPieces - 20 : 0)>(); break;
+          case 5: WaitForAllBut<(kPieces > 24 ? kPieces - 24 : 0)>(); break;
+          default: WaitForAllBut<0>(); break;
+        }
+      }
+      if (j * kBlock + static_cast<int>(threadIdx.x) < count) {
+        const float4 v = mine_in_ring[slot * kBlock];
+        const float largest = Largest(v);
+        if (largest > mine.max) {
+          mine.sum *= __expf(mine.max - largest);
+          mine.max = largest;
+        }
+        mine.sum += ExpSum(v, mine.max);
+      }
+      slot = slot + 1 == kPieces ? 0 : slot + 1;
+    }
+    Running all = BlockJoin(mine, lanes);
+
+    if constexpr (kGroup > 1) {
+      float2* now = group_partials + (round & 1) * kGroup;
+      if (threadIdx.x == 0) {
+        now[member] = make_float2(all.max, all.sum);
+        __threadfence();
+        atomicAdd(const_cast<unsigned*>(arrived), 1u);
+        while (*arrived < (round + 1) * kGroup) {
+        }
+        __threadfence();
+      }
+      __syncthreads();
+      Running part;
+      for (int i = threadIdx.x % 32; i < kGroup; i += 32) {
+        const float2 other = __ldcg(now + i);
+        part = Join(part, Running{other.x, other.y});
+      }
+      all = WarpJoin(part);
+    }
+
+    const float scale = 1.0f / all.sum;
+    float4* to = reinterpret_cast<float4*>(out) + row * vectors + begin;
+    for (int j = 0; j < pieces; ++j) {
+      const int at = j * kBlock + static_cast<int>(threadIdx.x);
+      if (at < count) __stcs(to + at, Scaled(mine_in_ring[first_slot * kBlock], all, scale));
+      first_slot = first_slot + 1 == kPieces ? 0 : first_slot + 1;
+      copy_next();  // into the slot just read
+    }
+  }
+
+  if constexpr (kGroup > 1) {
+    // The last to leave puts the counters back.
+    if (threadIdx.x == 0) {
+      unsigned* left = arrivals + group * 32 + 1;
+      if (atomicAdd(left, 1u) == kGroup - 1) {
+        *arrived = 0;
+        *left = 0;
+      }
+    }
+  }
+}
+
+// Any d: a block a row, read twice.
+__global__ void softmax_two_passes(const float* __restrict__ x, float* __restrict__ out, long long rows, long long d) {
+  __shared__ float lanes[64];
+  for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+    const float* from = x + row * d;
+    Running mine;
+    for (long long i = threadIdx.x; i < d; i += blockDim.x) {
+      const float v = from[i];
+      if (v > mine.max) {
+        mine.sum *= __expf(mine.max - v);
+        mine.max = v;
+      }
+      mine.sum += __expf(v - mine.max);
+    }
+    const Running all = BlockJoin(mine, lanes);
+    const float scale = 1.0f / all.sum;
+    for (long long i = threadIdx.x; i < d; i += blockDim.x) out[row * d + i] = __expf(from[i] - all.max) * scale;
+  }
+}
