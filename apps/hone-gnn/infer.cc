@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "gnn/infer/npy.h"
+#include "gnn/infer/write_output.h"
 #include "gnn/train/train_options.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
@@ -94,6 +95,7 @@ Status CheckFlags(Flags& flags, const LoadedModel& loaded, const Graph& graph) {
 }
 
 Status Run(Flags& flags) {
+  if (!flags.output.empty()) HONE_RETURN_IF_ERROR(CheckOutput(flags.output));
   OpenGraphOptions open;
   open.threads = flags.predict.threads;
   std::shared_ptr<const Graph> graph;

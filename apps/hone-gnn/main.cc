@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hone-gnn`: trains and serves graph networks on sampled mini-batches. Each subcommand lives in its own file.
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <new>
 
 #include "hone-gnn/commands.h"
 
@@ -19,9 +23,24 @@ int ReportStatus(const Status& status) {
   }
 }
 
+namespace {
+
+// What a full disk swallowed of standard output must not end as a success.
+int FlushOutput(int exit_status) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_status;
+  const int error = errno;
+  std::fprintf(stderr, "hone-gnn: could not write all of standard output%s%s\n", error != 0 ? ": " : "",
+               error != 0 ? std::strerror(error) : "");
+  return exit_status == 0 ? 3 : exit_status;
+}
+
+}  // namespace
 }  // namespace hone::gnn
 
 int main(int argc, char** argv) {
+  // A file beyond the limit that `ulimit -f` shows is then an error of the write, reported like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   hone::gnn::CommandResult result;
   CLI::App app{"Trains and serves graph neural networks on sampled mini-batches."};
   app.name("hone-gnn");
@@ -39,7 +58,13 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = app.exit(error);
-    return status == 0 ? 0 : 2;
+    return status == 0 ? hone::gnn::FlushOutput(0) : 2;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "hone-gnn: not enough memory; a smaller --batch or fewer --threads may fit\n");
+    return 3;
+  } catch (const std::exception& error) {  // standard output that cannot be written: fmt throws
+    std::fprintf(stderr, "hone-gnn: %s\n", error.what());
+    return 3;
   }
-  return result.exit_status;
+  return hone::gnn::FlushOutput(result.exit_status);
 }

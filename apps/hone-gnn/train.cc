@@ -226,6 +226,12 @@ Status Run(Flags& flags, int& exit_status) {
                            .stop = [] { return g_stop.load(); }};
   const Result<TrainResult> result = trainer->Run(events);
   line.Clear();
+  // Before the first step the folder may still hold an older run's state.
+  const bool begun = trainer->next_epoch() > 0 || trainer->next_step() > 0;
+  if (result.status().code() == StatusCode::kIo && begun && FileExists(flags.run.checkpoint + "/last.safetensors")) {
+    return Status::Io(fmt::format("{}. Then go on: hone-gnn train '{}' --resume '{}'", result.status().message(),
+                                  flags.graph, flags.run.checkpoint));
+  }
   HONE_RETURN_IF_ERROR(result.status());
   PrintEnd(flags, *result);
   exit_status = result->end == TrainResult::End::kStopped ? 1 : 0;

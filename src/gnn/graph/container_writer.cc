@@ -23,9 +23,10 @@ int64_t AlignUp(int64_t value) { return (value + kContainerAlignment - 1) / kCon
 Status WriteFailed(const std::string& path, int error) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     return Status::Io(ErrnoMessage("write", path, error) +
-                      "; nothing was left behind; free some space or choose another place for the output");
+                      "; nothing was left behind; free some space (or raise the limit that `ulimit -f` shows), or choose "
+                      "another place for the output");
   }
-  return Status::Io(ErrnoMessage("write", path, error));
+  return Status::Io(ErrnoMessage("write", path, error) + "; nothing was left behind");
 }
 
 }  // namespace
@@ -115,8 +116,7 @@ Status ContainerWriter::Finish() {
   if (fsync(fd_.get()) != 0) return WriteFailed(path_, errno);
   if (rename(aside_.c_str(), path_.c_str()) != 0) return Status::Io(ErrnoMessage("rename to", path_, errno));
   aside_.clear();
-  const int raw = fd_.Release();
-  if (close(raw) != 0) return WriteFailed(path_, errno);
+  fd_.Reset();  // what close() could still report was flushed
   return Status::Ok();
 }
 

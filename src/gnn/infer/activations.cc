@@ -36,7 +36,8 @@ Result<Activations> Activations::Make(int64_t rows, int64_t cols, const std::str
     unlink(path.c_str());
     // Reserved now, so that a full disk is an error here and not a signal at the first write.
     if (const int error = posix_fallocate(file.get(), 0, bytes); error != 0) {
-      return Status::Io(ErrnoMessage(fmt::format("reserve {} bytes in", bytes), folder, error));
+      return Status::Io(fmt::format("{}; make room there, or choose another folder with --scratch",
+                                    ErrnoMessage(fmt::format("reserve {} bytes in", bytes), folder, error)));
     }
     flags = MAP_SHARED;
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "gnn/infer/write_output.h"
 
 namespace hone::gnn {
 namespace {
@@ -41,13 +42,13 @@ std::string_view HeaderField(std::string_view header, std::string_view key, char
 
 Status WriteNpy(const std::string& path, std::span<const int32_t> values) {
   const std::string_view body(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-  return WriteFileAtomically(path, NpyBytes("<i4", fmt::format("{},", values.size()), body));
+  return WriteOutput(path, NpyBytes("<i4", fmt::format("{},", values.size()), body));
 }
 
 Status WriteNpy(const std::string& path, std::span<const float> values, int64_t columns) {
   const std::string_view body(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   const int64_t rows = columns > 0 ? static_cast<int64_t>(values.size()) / columns : 0;
-  return WriteFileAtomically(path, NpyBytes("<f4", fmt::format("{}, {}", rows, columns), body));
+  return WriteOutput(path, NpyBytes("<f4", fmt::format("{}, {}", rows, columns), body));
 }
 
 Result<std::vector<NodeId>> ReadNodeList(const std::string& path, int64_t num_nodes) {

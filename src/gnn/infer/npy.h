@@ -15,7 +15,7 @@
 
 namespace hone::gnn {
 
-// [values.size()] int32. Written aside, then renamed.
+// [values.size()] int32. Both are written aside, then renamed; errors as of WriteOutput.
 Status WriteNpy(const std::string& path, std::span<const int32_t> values);
 // [values.size() / columns, columns] float32, row-major.
 Status WriteNpy(const std::string& path, std::span<const float> values, int64_t columns);

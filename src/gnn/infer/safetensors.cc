@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/json_fields.h"
+#include "gnn/infer/write_output.h"
 #include "gnn/ops/convert_rows.h"
 
 namespace hone::gnn {
@@ -179,7 +180,7 @@ Result<TensorFile> ReadTensorFile(const std::string& path) {
 }
 
 Status WriteTensorFile(const std::string& path, const TensorFile& file) {
-  return WriteFileAtomically(path, SerializeTensorFile(file));
+  return WriteOutput(path, SerializeTensorFile(file));
 }
 
 }  // namespace hone::gnn

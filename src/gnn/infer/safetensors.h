@@ -48,7 +48,7 @@ std::string SerializeTensorFile(const TensorFile& file);
 Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what);
 
 Result<TensorFile> ReadTensorFile(const std::string& path);
-// Aside, flushed, then renamed.
+// Aside, flushed, then renamed; errors as of WriteOutput.
 Status WriteTensorFile(const std::string& path, const TensorFile& file);
 
 }  // namespace hone::gnn

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/json_fields.h"
 #include "gnn/train/train_options.h"
@@ -67,6 +68,18 @@ Status StateFromJson(std::string_view text, const std::string& what, CheckpointH
 std::string CheckpointFile(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored) ? path + "/last.safetensors" : path;
+}
+
+void RemoveLeftovers(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::filesystem::path> leftovers;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename();
+    if (name.starts_with("last.safetensors.aside-") || name.starts_with("best.safetensors.aside-")) {
+      leftovers.push_back(it->path());
+    }
+  }
+  for (const std::filesystem::path& path : leftovers) std::filesystem::remove(path, error);
 }
 
 TensorFile MakeCheckpoint(const CheckpointHeader& header, Model<float>& model, Adam<float>& optimizer) {

@@ -57,4 +57,7 @@ Status RestoreCheckpoint(const TensorFile& file, std::string_view what, const Ch
 // The file for a path that may be a folder: FOLDER/last.safetensors.
 std::string CheckpointFile(const std::string& path);
 
+// Clears away what runs that were killed while they saved have left in `folder`. Nobody else may be saving there.
+void RemoveLeftovers(const std::string& folder);
+
 }  // namespace hone::gnn

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/infer/write_output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/file.h"
+
+namespace hone::gnn {
+
+Status WriteOutput(const std::string& path, std::string_view bytes) {
+  const Status status = WriteFileAtomically(path, bytes);
+  if (status.ok()) return status;
+  return {status.code(),
+          fmt::format("{}; {}; it takes {} KiB in a folder that can be written: make room (or raise the limit that "
+                      "`ulimit -f` shows), or choose another place",
+                      status.message(),
+                      FileExists(path) ? fmt::format("'{}' is as it was", path) : fmt::format("no '{}' was left", path),
+                      (bytes.size() + 1023) / 1024)};
+}
+
+Status CheckOutput(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  HONE_RETURN_IF_ERROR(MakeDirectories(folder));
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return Status::InvalidArgument(fmt::format("'{}' is a folder: name a file in it", path));
+  }
+  if (access(folder.c_str(), W_OK) != 0) {
+    return Status::Io(ErrnoMessage("write in", folder, errno) + "; choose another place");
+  }
+  return Status::Ok();
+}
+
+}  // namespace hone::gnn
