@@ -119,6 +119,20 @@ TEST_F(HoneGnn, MeasuresAnEpochAgainstItsBound) {
   EXPECT_GT(result.at("peak_bytes").get<int64_t>(), result.at("graph_bytes").get<int64_t>());
 }
 
+TEST_F(HoneGnn, MeasuresTheSamplerBesideAsManyProcessesThatOnlyRead) {
+  const Outcome outcome = Run({"bench", "sampler", kGraph, "--fanout", "4,4", "--batch", "128", "--batches", "4", "--threads", "3", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result.at("batches"), 12);
+  const auto value = [&result](const char* key) { return result.at(key).get<double>(); };
+  EXPECT_GT(value("batches_per_second"), 0);
+  EXPECT_GT(value("random_reads_per_second"), 0);
+  EXPECT_NEAR(value("scaling"), value("batches_per_second") / value("batches_per_second_of_one_thread"), 1e-9);
+  EXPECT_NEAR(value("scaling_of_random_reads"),
+              value("random_reads_per_second") / value("random_reads_per_second_of_one_process"), 1e-9);
+  EXPECT_NEAR(value("scaling_over_that_of_random_reads"), value("scaling") / value("scaling_of_random_reads"), 1e-9);
+}
+
 TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
   ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
   const std::string run = scratch_ / "run";
