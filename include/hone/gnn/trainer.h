@@ -21,6 +21,8 @@
 
 namespace hone::gnn {
 
+class Communicator;  // hone/gnn/communicator.h
+
 // What decides the trajectory. Kept in every checkpoint.
 struct TrainOptions {
   std::vector<int32_t> fanouts = {15, 10, 5};        // first: next to the seeds; as many as the model has layers
@@ -49,6 +51,10 @@ struct RunOptions {
   int queue = 0;           // prepared batches that may wait; 0: a few more than workers
   std::string checkpoint;  // folder for last.safetensors and best.safetensors; empty: none are written
   int save_every = 0;      // steps between two writes of last.safetensors; 0: at the end of each epoch
+  // The ranks that train one model together, each its part of the shards; borrowed, and every rank makes and runs a
+  // trainer with equal options. Null: this process alone. The number of ranks does not change a bit of the result.
+  // Rank 0 alone reads and writes checkpoints. TrainOptions::shards must be a multiple of the ranks.
+  Communicator* communicator = nullptr;
 };
 
 // Times of one epoch, in seconds. Preparation runs beside computing, so the parts add up to more than the whole;
@@ -113,6 +119,8 @@ class Trainer {
   // Runs to the end of the last epoch, to early stopping, or to events.stop.
   // kInvalidArgument: the loss is not a number (names epoch and step, and says what to change);
   // kIo: a checkpoint could not be written (training stops: a run that cannot be resumed is not worth its time).
+  // Of several ranks: the communicator's errors, when one is lost; rank 0 then saves the state after the last whole
+  // step, and the message names it. events.stop ends all ranks after the same step, whichever of them is asked to.
   virtual Result<TrainResult> Run(const TrainEvents& events) = 0;
   // Writes the present state, aside and then renamed.
   virtual Status Save(const std::string& path) = 0;

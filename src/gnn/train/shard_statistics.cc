@@ -6,29 +6,29 @@ namespace hone::gnn {
 
 ShardStatistics::ShardStatistics(const std::vector<Parameter<float>*>& parameters) {
   for (Parameter<float>* parameter : parameters) {
-    if (!parameter->trainable()) buffers_.push_back(parameter);
+    if (parameter->trainable()) continue;
+    buffers_.push_back(parameter);
+    size_ += parameter->value.size();
   }
   before_.resize(buffers_.size());
-  sums_.resize(buffers_.size());
 }
 
 void ShardStatistics::BeginStep() {
-  for (size_t b = 0; b < buffers_.size(); ++b) {
-    before_[b] = buffers_[b]->value;
-    sums_[b].assign(before_[b].size(), 0.0);
-  }
+  for (size_t b = 0; b < buffers_.size(); ++b) before_[b] = buffers_[b]->value;
 }
 
-void ShardStatistics::EndShard() {
+void ShardStatistics::EndShard(std::span<double> values) {
+  size_t at = 0;
   for (size_t b = 0; b < buffers_.size(); ++b) {
-    for (size_t i = 0; i < sums_[b].size(); ++i) sums_[b][i] += static_cast<double>(buffers_[b]->value[i]);
+    for (const float value : buffers_[b]->value) values[at++] = static_cast<double>(value);
     buffers_[b]->value = before_[b];
   }
 }
 
-void ShardStatistics::EndStep(int shards) {
-  for (size_t b = 0; b < buffers_.size(); ++b) {
-    for (size_t i = 0; i < sums_[b].size(); ++i) buffers_[b]->value[i] = static_cast<float>(sums_[b][i] / shards);
+void ShardStatistics::EndStep(std::span<const double> sums, int shards) {
+  size_t at = 0;
+  for (Parameter<float>* buffer : buffers_) {
+    for (float& value : buffer->value) value = static_cast<float>(sums[at++] / shards);
   }
 }
 

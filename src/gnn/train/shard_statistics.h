@@ -3,10 +3,11 @@
 //
 // Running statistics of a step of several virtual shards: the mean over the shards, each taken from the step's start.
 //
-// Every shard's forward pass updates the model's buffers as if it were alone. Data-parallel training would do that on
-// as many processes and average; here one process does the shards one after the other and comes to the same.
+// Every shard's forward pass updates the model's buffers as if it were alone, as data-parallel training would on as many
+// processes. What each made of them is handed out, to be summed over all shards wherever they ran; the mean comes back.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "hone/gnn/layer.h"
@@ -18,14 +19,17 @@ class ShardStatistics {
   // The buffers among `parameters`, which are borrowed.
   explicit ShardStatistics(const std::vector<Parameter<float>*>& parameters);
 
-  void BeginStep();          // remembers the buffers
-  void EndShard();           // takes what the shard made of them, and puts the remembered ones back
-  void EndStep(int shards);  // leaves the mean in the buffers
+  size_t size() const { return size_; }  // values in all buffers
+  void BeginStep();                      // remembers the buffers
+  // values [size()] is what the shard made of them; puts the remembered ones back.
+  void EndShard(std::span<double> values);
+  // sums [size()] over `shards` shards; leaves the mean in the buffers.
+  void EndStep(std::span<const double> sums, int shards);
 
  private:
   std::vector<Parameter<float>*> buffers_;
   std::vector<std::vector<float>> before_;
-  std::vector<std::vector<double>> sums_;
+  size_t size_ = 0;
 };
 
 }  // namespace hone::gnn

@@ -3,6 +3,9 @@
 //
 // The training loop. RunEpoch tells an epoch on one page: batches come prepared and in order, each is one shard of a
 // step; a step is forward, loss and backward of its shards, then one update; the epoch ends with a validation.
+//
+// Several ranks run the same loop, each with its part of the shards. What they must agree on (sums, whether to stop)
+// goes through the communicator, and everything after it is computed alike on each of them.
 #include "hone/gnn/trainer.h"
 
 #include <fmt/format.h>
@@ -14,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "gnn/dist/shard_sum.h"
 #include "gnn/graph/parallel.h"
 #include "gnn/ops/buffer.h"
 #include "gnn/ops/convert_rows.h"
@@ -22,7 +26,9 @@
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/shard_statistics.h"
 #include "gnn/train/train_options.h"
+#include "gnn/train/validation.h"
 #include "hone/gnn/batch_pipeline.h"
+#include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
 
 namespace hone::gnn {
@@ -31,6 +37,9 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // Of prepared batches that wait: the engine promises to train within the graph's memory plus 1 GiB.
 constexpr int64_t kPreparedBytes = int64_t{256} << 20;
+
+// What the shards of a step add up to besides their gradients; the running statistics follow behind.
+enum Total : size_t { kLoss, kWeight, kLabelled, kCorrect, kNodes, kEdges, kStop, kTotals };
 
 double ProcessSeconds() {
   timespec now{};
@@ -45,6 +54,8 @@ class CpuTrainer final : public Trainer {
       : graph_(std::move(graph)),
         options_(header.train),
         run_(run),
+        solo_(run.communicator == nullptr ? MakeSoloCommunicator() : nullptr),
+        ranks_(run.communicator == nullptr ? *solo_ : *run.communicator),
         threads_(ThreadCount(run.threads)),
         position_(header.position),
         fingerprint_(std::move(header.graph_fingerprint)),
@@ -53,13 +64,20 @@ class CpuTrainer final : public Trainer {
                                           .weight_decay = options_.weight_decay,
                                           .clip_norm = options_.clip_norm}),
         statistics_(model_->parameters()),
-        state_(model_->MakeState()) {}
+        state_(model_->MakeState()) {
+    if (options_.shards == 1) return;
+    size_t gradients = 0;
+    for (const Parameter<float>* parameter : model_->parameters()) gradients += parameter->gradient.size();
+    sum_ = std::make_unique<ShardSum>(ranks_, options_.shards, gradients, kTotals + statistics_.size());
+  }
 
   Status MakePipeline() {
     BatchPipelineOptions options;
     options.sampler = {options_.fanouts, options_.frontier};
     options.batch = options_.batch;
     options.shards = options_.shards;
+    options.local_shards = options_.shards / ranks_.size();
+    options.first_shard = ranks_.rank() * options.local_shards;
     options.seed = options_.seed;
     options.workers = run_.workers > 0 ? run_.workers : threads_;
     options.queue = run_.queue;
@@ -99,7 +117,9 @@ class CpuTrainer final : public Trainer {
     result.end = TrainResult::End::kFinished;
     bool stopped = false;
     while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
-      HONE_ASSIGN_OR_RETURN(stopped, RunEpoch(events));
+      Result<bool> epoch = RunEpoch(events);
+      if (rank_lost_) return SavedAfterLoss(epoch.status());
+      HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
     }
     pipeline_->Cancel();  // an epoch begun ahead of an early end
     started_epoch_ = -1;
@@ -118,7 +138,28 @@ class CpuTrainer final : public Trainer {
 
  private:
   std::string LastPath() const { return run_.checkpoint + "/last.safetensors"; }
-  Status SaveLast() { return run_.checkpoint.empty() ? Status::Ok() : Save(LastPath()); }
+  bool saves() const { return !run_.checkpoint.empty() && ranks_.rank() == 0; }
+  Status SaveLast() { return saves() ? Save(LastPath()) : Status::Ok(); }
+
+  // Of an operation of the communicator. Its failure leaves model and position as they were after the last whole step.
+  Status Heard(const Status& status) {
+    rank_lost_ = rank_lost_ || !status.ok();
+    return status;
+  }
+  Status SavedAfterLoss(const Status& loss) {
+    if (!saves()) return loss;
+    const Status saved = SaveLast();
+    if (!saved.ok()) return Status(loss.code(), loss.message() + "; and the state was not saved: " + saved.message());
+    return Status(loss.code(), fmt::format("{}; the state in epoch {} after step {} is in '{}', to go on from with --resume",
+                                           loss.message(), position_.epoch + 1, position_.step, LastPath()));
+  }
+
+  // Whether any rank was asked to stop.
+  Result<bool> Stopping(const TrainEvents& events) {
+    double wanted = events.stop && events.stop() ? 1 : 0;
+    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
+    return wanted > 0;
+  }
 
   // Hands an epoch to the workers, once.
   Status StartEpoch(int epoch) {
@@ -140,16 +181,16 @@ class CpuTrainer final : public Trainer {
     pipeline_->TakeTimes();
     HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch));  // unless the epoch before has
     while (position_.step < steps) {
-      HONE_ASSIGN_OR_RETURN(const double loss, RunStep(report.times));
+      HONE_ASSIGN_OR_RETURN(const StepEnd end, RunStep(events, report.times));
       // Once the first batch was had, the workers may run on into the next epoch: nothing drains between the two.
       HONE_RETURN_IF_ERROR(StartEpoch(position_.epoch + 1));
       if (events.step) {
-        events.step({.epoch = position_.epoch, .step = position_.step - 1, .steps = steps, .loss = loss});
+        events.step({.epoch = position_.epoch, .step = position_.step - 1, .steps = steps, .loss = end.loss});
       }
       if (run_.save_every > 0 && position_.step % run_.save_every == 0 && position_.step < steps) {
         HONE_RETURN_IF_ERROR(SaveLast());
       }
-      if (events.stop && events.stop()) return true;
+      if (end.stop) return true;
     }
     HONE_ASSIGN_OR_RETURN(const BatchLease end, pipeline_->Next());
     HONE_CHECK(!end, "a batch after the last step of an epoch");
@@ -171,55 +212,91 @@ class CpuTrainer final : public Trainer {
     if (stopped) return true;
     report.learning_rate = optimizer_.learning_rate();
     FinishEpoch(report);
-    if (report.best && !run_.checkpoint.empty()) HONE_RETURN_IF_ERROR(Save(run_.checkpoint + "/best.safetensors"));
+    if (report.best && saves()) HONE_RETURN_IF_ERROR(Save(run_.checkpoint + "/best.safetensors"));
     HONE_RETURN_IF_ERROR(SaveLast());
     report.times.wall = wall.Seconds();
     if (events.epoch) events.epoch(report);
-    return events.stop && events.stop() && position_.epoch < options_.epochs;
+    HONE_ASSIGN_OR_RETURN(const bool asked, Stopping(events));
+    return asked && position_.epoch < options_.epochs;
   }
 
-  // Forward, loss and backward of every shard, then the update. The step's loss.
-  Result<double> RunStep(EpochTimes& times) {
-    optimizer_.ZeroGradients(threads_);
-    if (options_.shards > 1) statistics_.BeginStep();
-    const double normalizer = options_.shards > 1 ? StepWeight() : 0;
-    LossSums step;
-    for (int shard = 0; shard < options_.shards; ++shard) {
+  struct StepEnd {
+    double loss = 0;
+    bool stop = false;  // some rank was asked to
+  };
+
+  // Forward, loss and backward of every shard of this rank, the sum over all ranks, then the update. With several shards
+  // each one's gradient begins at zero, so that the sum has the same terms wherever the shards run.
+  Result<StepEnd> RunStep(const TrainEvents& events, EpochTimes& times) {
+    const int shards = options_.shards / ranks_.size();
+    const double normalizer = sum_ ? StepWeight() : 0;
+    std::vector<double> alone(sum_ ? size_t{0} : size_t{kTotals});
+    if (sum_) {
+      statistics_.BeginStep();
+      sum_->Begin();
+    }
+    for (int shard = 0; shard < shards; ++shard) {
       HONE_ASSIGN_OR_RETURN(const BatchLease batch, pipeline_->Next());
       HONE_CHECK(batch, "an epoch ended before its last step");
       const Stopwatch compute;
+      optimizer_.ZeroGradients(threads_);
       const LossSums sums = RunShard(*batch, normalizer);
-      step.loss += sums.loss;
-      step.weight += sums.weight;
-      step.labelled += sums.labelled;
-      step.correct += sums.correct;
-      position_.sampled_nodes += batch->sample.num_nodes();
+      const std::span<double> totals = sum_ ? sum_->doubles() : std::span(alone);
+      totals[kLoss] = sums.loss;
+      totals[kWeight] = sums.weight;
+      totals[kLabelled] = static_cast<double>(sums.labelled);
+      totals[kCorrect] = static_cast<double>(sums.correct);
+      totals[kNodes] = batch->sample.num_nodes();
+      totals[kEdges] = 0.0;
       for (const NeighborSample::Rows& rows : batch->sample.rows) {
-        position_.sampled_edges += static_cast<int64_t>(rows.columns.size());
+        totals[kEdges] += static_cast<double>(rows.columns.size());
       }
-      if (options_.shards > 1) statistics_.EndShard();
+      totals[kStop] = shard + 1 == shards && events.stop && events.stop() ? 1.0 : 0.0;
+      if (sum_) {
+        statistics_.EndShard(totals.subspan(kTotals));
+        CopyGradients(sum_->floats(), false);
+        sum_->EndShard();
+      }
       times.compute += compute.Seconds();
     }
+    if (sum_) HONE_RETURN_IF_ERROR(Heard(sum_->Finish()));
     const Stopwatch update;
-    if (options_.shards > 1) statistics_.EndStep(options_.shards);
-    const double loss = step.weight > 0 ? step.loss / step.weight : 0;
+    const std::span<const double> totals = sum_ ? sum_->doubles() : std::span(alone);
+    if (sum_) {
+      CopyGradients(sum_->floats(), true);
+      statistics_.EndStep(totals.subspan(kTotals), options_.shards);
+    }
+    const double loss = totals[kWeight] > 0 ? totals[kLoss] / totals[kWeight] : 0;
     if (!std::isfinite(loss)) return NotANumber("loss", loss);
     // The loss alone does not tell: an activation may turn a NaN into a zero, and its weights' gradients keep it.
     const double norm = GradientNorm<float>(model_->parameters(), threads_);
     if (!std::isfinite(norm)) return NotANumber("gradient norm", norm);
     optimizer_.Step(threads_);
-    if (options_.plateau && step.weight > 0) {
+    if (options_.plateau && totals[kWeight] > 0) {
       optimizer_.set_learning_rate(
           PlateauStep({.factor = options_.plateau_factor, .patience = options_.plateau_patience}, position_.plateau,
                       loss, optimizer_.learning_rate()));
     }
-    position_.loss_sum += step.loss;
-    position_.weight_sum += step.weight;
-    position_.labelled += step.labelled;
-    position_.correct += step.correct;
+    position_.loss_sum += totals[kLoss];
+    position_.weight_sum += totals[kWeight];
+    position_.labelled += static_cast<int64_t>(totals[kLabelled]);
+    position_.correct += static_cast<int64_t>(totals[kCorrect]);
+    position_.sampled_nodes += static_cast<int64_t>(totals[kNodes]);
+    position_.sampled_edges += static_cast<int64_t>(totals[kEdges]);
     ++position_.step;
     times.compute += update.Seconds();
-    return loss;
+    return StepEnd{loss, totals[kStop] > 0};
+  }
+
+  // All gradients, one after the other, to `flat`, or from it.
+  void CopyGradients(std::span<float> flat, bool back) {
+    size_t at = 0;
+    for (Parameter<float>* parameter : model_->parameters()) {
+      const std::span<float> gradient(parameter->gradient);
+      const std::span<float> part = flat.subspan(at, gradient.size());
+      std::copy((back ? part : gradient).begin(), (back ? part : gradient).end(), (back ? gradient : part).begin());
+      at += gradient.size();
+    }
   }
 
   LossSums RunShard(const MiniBatch& batch, double normalizer) {
@@ -264,24 +341,26 @@ class CpuTrainer final : public Trainer {
     const bool last = position_.epoch + 1 == options_.epochs;
     if (options_.eval_every == 0 || (!last && (position_.epoch + 1) % options_.eval_every != 0)) return false;
     const Stopwatch watch;
-    PredictOptions predict;
-    predict.fanouts = options_.eval_fanouts;
-    predict.frontier = options_.frontier;
-    predict.batch = options_.eval_batch;
-    predict.seed = options_.seed;
-    predict.threads = threads_;
-    predict.workers = run_.workers;
-    predict.stop = events.stop;
-    predict.progress = [&](const std::string&, int64_t done, int64_t total) {
+    const auto progress = [&](int64_t done, int64_t total) {
       if (!events.step) return;
-      const auto batches = [&](int64_t n) { return (n + options_.eval_batch - 1) / options_.eval_batch; };
-      events.step({.epoch = position_.epoch, .step = batches(done) - 1, .steps = batches(total), .validating = true});
+      events.step({.epoch = position_.epoch, .step = done - 1, .steps = total, .validating = true});
     };
-    const std::span<const NodeId> nodes = graph_->valid_nodes();
-    const Result<Predictions> predictions = Predict(graph_, *model_, nodes, predict);
-    if (predictions.status().code() == StatusCode::kCancelled) return true;
-    HONE_RETURN_IF_ERROR(predictions.status());
-    report.valid_accuracy = Accuracy(PredictedClasses(*predictions), nodes, graph_->labels());
+    HONE_ASSIGN_OR_RETURN(const ValidationCounts part,
+                          CountCorrect(graph_, *model_,
+                                       {.fanouts = options_.eval_fanouts,
+                                        .frontier = options_.frontier,
+                                        .batch = options_.eval_batch,
+                                        .seed = options_.seed,
+                                        .threads = threads_,
+                                        .workers = run_.workers > 0 ? run_.workers : threads_,
+                                        .rank = ranks_.rank(),
+                                        .ranks = ranks_.size(),
+                                        .stop = events.stop,
+                                        .progress = progress}));
+    double counts[] = {static_cast<double>(part.labelled), static_cast<double>(part.correct), part.stopped ? 1.0 : 0.0};
+    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the validation's counts", std::span(counts))));
+    if (counts[2] > 0) return true;
+    report.valid_accuracy = counts[0] > 0 ? counts[1] / counts[0] : kNaN;
     report.times.evaluate = watch.Seconds();
     report.best = !std::isnan(report.valid_accuracy) &&
                   (std::isnan(position_.best_accuracy) || report.valid_accuracy > position_.best_accuracy);
@@ -308,17 +387,40 @@ class CpuTrainer final : public Trainer {
   const std::shared_ptr<const Graph> graph_;
   const TrainOptions options_;
   const RunOptions run_;
+  const std::unique_ptr<Communicator> solo_;
+  Communicator& ranks_;
+  bool rank_lost_ = false;
   const int threads_;
   RunPosition position_;
   const std::string fingerprint_;
   const std::unique_ptr<Model<float>> model_;
   Adam<float> optimizer_;
   ShardStatistics statistics_;
+  std::unique_ptr<ShardSum> sum_;  // where a step has several shards
   const std::unique_ptr<Model<float>::State> state_;
   std::unique_ptr<BatchPipeline> pipeline_;
   int started_epoch_ = -1;
   Buffer<float> inputs_, logits_;
 };
+
+// Rank 0's file, on every rank: the ranks need not share a file system.
+Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run) {
+  if (run.communicator == nullptr || run.communicator->size() == 1) return ReadTensorFile(path);
+  std::string bytes;
+  if (run.communicator->rank() == 0) {
+    HONE_ASSIGN_OR_RETURN(bytes, ReadFile(path));
+  }
+  HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
+  return ParseTensorFile(bytes, fmt::format("'{}'", path));
+}
+
+Status CheckRanks(int shards, const RunOptions& run) {
+  const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
+  if (shards % ranks == 0) return Status::Ok();
+  return Status::InvalidArgument(fmt::format("--shards is {}; with {} ranks it must be a multiple of {}, for each rank "
+                                             "runs as many shards (a resumed run keeps its shards)",
+                                             shards, ranks, ranks));
+}
 
 }  // namespace
 
@@ -329,9 +431,10 @@ Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph,
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
+  HONE_RETURN_IF_ERROR(CheckRanks(options.shards, run));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
   if (!init.empty()) {
-    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(init));
+    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(init, run));
     HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
   }
   CheckpointHeader header{sized, options, GraphFingerprint(*graph), {}, options.learning_rate, 0};
@@ -344,7 +447,7 @@ Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> grap
                                                const RunOptions& run, int epochs) {
   const std::string path = CheckpointFile(checkpoint);
   const std::string what = fmt::format("'{}'", path);
-  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
+  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(path, run));
   HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
   if (const std::string found = GraphFingerprint(*graph); header.graph_fingerprint != found) {
     return Status::InvalidArgument(
@@ -354,6 +457,7 @@ Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> grap
   }
   if (epochs > 0) header.train.epochs = epochs;
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
+  HONE_RETURN_IF_ERROR(CheckRanks(header.train.shards, run).WithContext(what));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
   auto trainer = std::make_unique<CpuTrainer>(std::move(graph), header, run, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());

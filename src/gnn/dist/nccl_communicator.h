@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums and gathers between the GPUs of a run's ranks, by NCCL, which is loaded at run time.
+//
+// Operations are enqueued on a stream and may be captured into a CUDA graph; every rank must enqueue the same ones in
+// the same order. Host-side decisions (who is there, when to stop) stay with the ranks' Communicator.
+//
+// Order of a sum. NCCL's own depends on the number of ranks and on the links between them: on one machine a run repeats
+// to the bit, on another number of GPUs it agrees to rounding. Where the bits must not depend on that number,
+// AllGather brings every rank the parts, to be added up in an order of the caller's (shard_sum.h, TreeNodes).
+//
+// NVLink multicast stays off: the caller sets NCCL_NVLS_ENABLE=0 in the environment before the first communicator, where
+// the user has not set it (libraries do not change the environment).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gnn/dist/process_group.h"
+#include "hone/base/status.h"
+
+struct CUstream_st;  // a cudaStream_t points to one
+
+namespace hone::gnn {
+
+enum class DeviceElement { kFloat32, kFloat64, kInt32, kInt64, kUInt8 };
+
+// The thread that made it may enqueue; Poll and Abort may come from any thread, at any time.
+class NcclCommunicator : public WatchedDevice {
+ public:
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual std::string version() const = 0;  // of the library: "2.28.9"
+  // out = the sum over all ranks of in (device memory; may be the same buffer).
+  virtual Status AllReduceSum(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) = 0;
+  // out[r * count … ] = in of rank r.
+  virtual Status AllGather(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) = 0;
+  // `buffer` of rank `root`, on every rank.
+  virtual Status Broadcast(void* buffer, int64_t count, DeviceElement element, int root, CUstream_st* stream) = 0;
+};
+
+// Collective: every rank of `group` calls it, having chosen its device (cudaSetDevice). The unique id travels through
+// the group's store; the group's watchdog polls and aborts what is made. `library`: a path; empty: libnccl.so.2 as the
+// system finds it. kUnavailable: no library, or too old a one; kDevice: NCCL's own words.
+Result<std::shared_ptr<NcclCommunicator>> MakeNcclCommunicator(ProcessGroup& group, const std::string& library = {});
+
+}  // namespace hone::gnn

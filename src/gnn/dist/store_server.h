@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the ranks of a run find one another and watch over one another: served by a thread of rank 0's process.
+//
+// It keeps a few keys and values (addresses, a library's unique id), tells every rank when all have joined, and when
+// one is lost: its connection closed without a word, its heartbeat stopped, it gave up itself, or it never came. The
+// first loss is the reason; what follows from it is not told.
+//
+// Messages (socket.h) from a rank: join VERSION JOB RANK SIZE HOST PID; set KEY VALUE; get KEY; beat; fail CODE REASON;
+// leave. To a rank: joined; welcome HOST… (all are there); refused REASON; value KEY VALUE; beat; lost CODE REASON.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "gnn/dist/socket.h"
+
+namespace hone::gnn {
+
+inline constexpr const char* kStoreVersion = "hone-store-1";
+
+// "rank 2 on host node7".
+std::string RankName(int rank, const std::string& host);
+
+struct StoreServerOptions {
+  UniqueFd listener;
+  std::string job;  // ranks of another job are turned away
+  int size = 1;
+  double join_seconds = 120;       // for all ranks to join
+  double heartbeat_timeout = 10;   // silence after which a rank counts as lost
+  double heartbeat_interval = 1;
+};
+
+class StoreServer {
+ public:
+  explicit StoreServer(StoreServerOptions options);
+  // Waits until every rank has closed its connection, or a few seconds, so that all of them hear how it ended.
+  ~StoreServer();
+  StoreServer(const StoreServer&) = delete;
+  StoreServer& operator=(const StoreServer&) = delete;
+
+ private:
+  struct Client {
+    explicit Client(UniqueFd fd) : stream(std::move(fd)) {}
+    MessageStream stream;
+    int rank = -1;  // -1: has not joined
+    std::string host;
+    double heard = 0;
+    bool left = false, closing = false;
+  };
+
+  void Run();
+  void Accept(double now);
+  bool Handle(Client& client, const Message& message);  // false: drop the connection
+  bool Join(Client& client, const Message& message);
+  void Gone(const Client& client, const std::string& how);
+  void Lose(int code, const std::string& reason);
+  void Tell(const Message& message);
+  void CheckTimes(double now);
+
+  StoreServerOptions options_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::map<std::string, std::string> values_;
+  std::map<std::string, std::vector<int>> waiting_;  // ranks that asked for a key nobody has set yet
+  std::vector<std::string> hosts_;                   // by rank; empty: has not joined
+  int joined_ = 0;
+  std::optional<Message> lost_;  // what was told
+  double started_ = 0, last_beat_ = 0;
+  UniqueFd wake_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace hone::gnn

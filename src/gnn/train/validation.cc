@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/train/validation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gnn/ops/buffer.h"
+#include "gnn/ops/convert_rows.h"
+#include "hone/gnn/batch_pipeline.h"
+
+namespace hone::gnn {
+
+Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<float>& model,
+                                      const ValidationOptions& o) {
+  const std::span<const NodeId> nodes = graph->valid_nodes();
+  const auto count = static_cast<int64_t>(nodes.size());
+  const int64_t batches = (count + o.batch - 1) / o.batch;
+  const int64_t begin = batches * o.rank / o.ranks;
+  const int64_t end = batches * (o.rank + 1) / o.ranks;
+  ValidationCounts counts;
+  if (begin == end) return counts;
+
+  BatchPipelineOptions options;
+  options.sampler = {o.fanouts, o.frontier};
+  options.batch = o.batch;
+  options.seed = o.seed;
+  options.workers = o.workers;
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline, BatchPipeline::Make(graph, options));
+  // A batch is keyed by its place among all: hence a first step, rather than a list that begins there.
+  HONE_RETURN_IF_ERROR(pipeline->Start({.seeds = nodes.first(static_cast<size_t>(std::min(count, end * o.batch))),
+                                        .shuffle = false,
+                                        .first_step = begin}));
+  const std::unique_ptr<Model<float>::State> state = model.MakeState();
+  Buffer<float> inputs, outputs;
+  for (int64_t done = begin;;) {
+    HONE_ASSIGN_OR_RETURN(const BatchLease batch, pipeline->Next());
+    if (!batch) break;
+    const Matrix<float> x = inputs.Resize(batch->sample.num_nodes(), batch->features.width);
+    ConvertRows(batch->features, x, o.threads);
+    const Matrix<float> logits = outputs.Resize(batch->sample.num_seeds(), model.options().num_classes);
+    model.Forward(batch->sample, x, logits, *state,
+                  {.key = batch->key, .nodes = batch->sample.nodes, .threads = o.threads});
+    for (int64_t i = 0; i < logits.rows; ++i) {
+      const int32_t label = batch->labels[static_cast<size_t>(i)];
+      if (label == kNoLabel) continue;
+      ++counts.labelled;
+      counts.correct += std::max_element(logits.Row(i), logits.Row(i) + logits.cols) - logits.Row(i) == label ? 1 : 0;
+    }
+    ++done;
+    if (o.progress) o.progress(done - begin, end - begin);
+    if (o.stop && o.stop()) {
+      counts.stopped = true;
+      break;
+    }
+  }
+  return counts;
+}
+
+}  // namespace hone::gnn

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counts how many validation nodes a model predicts right, each rank for its part of the batches.
+//
+// The batches are those of sampled inference (hone/gnn/predictor.h): the same nodes, the same draws, whoever does
+// them; so the counts of all ranks add up to what one process would count.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+#include "hone/gnn/model.h"
+#include "hone/gnn/neighbor_sampler.h"
+
+namespace hone::gnn {
+
+struct ValidationOptions {
+  std::vector<int32_t> fanouts;
+  FrontierRule frontier = FrontierRule::kAllSoFar;
+  int64_t batch = 512;
+  uint64_t seed = 0;
+  int threads = 1;
+  int workers = 1;
+  int rank = 0, ranks = 1;
+  std::function<bool()> stop;                               // asked after each batch
+  std::function<void(int64_t done, int64_t total)> progress;  // batches of this rank's part
+};
+
+struct ValidationCounts {
+  int64_t labelled = 0;
+  int64_t correct = 0;
+  bool stopped = false;  // before the end; the counts mean nothing then
+};
+
+// Over graph->valid_nodes(). The model is used, not changed.
+Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<float>& model,
+                                      const ValidationOptions& options);
+
+}  // namespace hone::gnn
