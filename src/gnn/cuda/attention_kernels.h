@@ -11,7 +11,8 @@
 // The product with W_h comes after, over destinations only, and is a matrix product like any other. Hence one kernel
 // serves inner hops, whose rows are pre-activations that are activated and dropped as they are read (gather_kernels.h),
 // and the outermost one, whose rows are the graph's features. A warp takes a destination, reads its sources once
-// from memory for the logits, and a second time, from a cache that has just held them, for the sum.
+// from memory for the logits, and a second time, from a cache that has just held them, for the sum; with several
+// heads, once more for each.
 //
 // Backward is by destination first: gradients of logits, and of `folded` as partial sums over fixed tiles of
 // destinations, joined in order; then by source, along the structure that EnqueueBySource sorted. No sum's order depends
@@ -40,7 +41,7 @@ struct AttentionShape {
 
 // What a reader of Z makes of it: x = dropout(f(z)). `on_load.threshold` 0: no dropout.
 struct AttentionInput {
-  const void* z = nullptr;  // [hop.sources, width] of the element the function is told
+  const void* z = nullptr;  // [hop.sources, width]
   Activation activation = Activation::kRelu;
   ActivationOnLoad on_load;
 };
@@ -53,8 +54,8 @@ struct OuterHopOnDevice {
   int32_t* counts = nullptr;     // [rows]
 };
 
-// What forward leaves for backward. A weight alpha carries its logit's side in its sign bit: negative (-0 too)
-// where the logit before leaky_relu was not above zero.
+// What forward leaves for backward. A weight carries its logit's side in its sign: -alpha where the logit before
+// leaky_relu was not above zero.
 struct AttentionWeightsOnDevice {
   float* slots = nullptr;  // [rows * fanout, heads]; 0 for a slot that is its own destination
   float* self = nullptr;   // [rows, heads]
@@ -101,22 +102,29 @@ cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const A
                                      int32_t padded_sources, const AttentionGradients& gradients, void* grad_z,
                                      cudaStream_t stream);
 
-// The outermost hop: draws outer.fanout neighbors of each of the header's hop_nodes[number] nodes (the draw of
-// sample/draw.h, kept in `outer`) and attends to their feature rows. shape.width = 8 * graph.feature_vectors.
+// The outermost hop in two: what is drawn depends on no weight and may be drawn while the batch before trains; what is
+// attended to depends on that batch's update.
+//
+// Draws outer.fanout neighbors of each of the header's hop_nodes[number] nodes (sample/draw.h) and keeps their ids.
+cudaError_t EnqueueDrawNeighbors(const GraphOnDevice& graph, int number, const OuterHopOnDevice& outer,
+                                 const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                                 cudaStream_t stream);
+
+// Attention to the feature rows of what was drawn. shape.width = 8 * graph.feature_vectors.
 //   out  [outer.rows, heads * width] of `out_element` (fp32 or bf16)
-cudaError_t EnqueueSampleAttention(const GraphOnDevice& graph, Element feature_element, int number,
-                                   const OuterHopOnDevice& outer, const AttentionShape& shape, const float* folded,
-                                   const RunState* state, const BatchHeader* header, const int32_t* nodes,
-                                   const AttentionWeightsOnDevice& weights, Element out_element, void* out,
-                                   cudaStream_t stream);
+cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_element, int number,
+                                    const OuterHopOnDevice& outer, const AttentionShape& shape, const float* folded,
+                                    const BatchHeader* header, const int32_t* nodes,
+                                    const AttentionWeightsOnDevice& weights, Element out_element, void* out,
+                                    cudaStream_t stream);
 
 // Its gradient to gradients.folded, by reading the same rows again. gradients.slots and .self are scratch.
 //   grad_out  [outer.rows, heads * width] of `grad_element` (fp32 or bf16)
-cudaError_t EnqueueSampleAttentionBackward(const GraphOnDevice& graph, Element feature_element, int number,
-                                           const OuterHopOnDevice& outer, const AttentionShape& shape,
-                                           const float* folded, const BatchHeader* header, const int32_t* nodes,
-                                           const AttentionWeightsOnDevice& weights, Element grad_element,
-                                           const void* grad_out, const AttentionGradients& gradients,
-                                           cudaStream_t stream);
+cudaError_t EnqueueFeatureAttentionBackward(const GraphOnDevice& graph, Element feature_element, int number,
+                                            const OuterHopOnDevice& outer, const AttentionShape& shape,
+                                            const BatchHeader* header, const int32_t* nodes,
+                                            const AttentionWeightsOnDevice& weights, Element grad_element,
+                                            const void* grad_out, const AttentionGradients& gradients,
+                                            cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda
