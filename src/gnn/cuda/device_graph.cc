@@ -4,6 +4,20 @@
 
 namespace hone::gnn::cuda {
 
+void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
+  const int64_t element = FeatureDtypeBytes(features.dtype);
+  feature_element_ = features.dtype == FeatureDtype::kFloat32   ? Element::kFloat32
+                     : features.dtype == FeatureDtype::kFloat16 ? Element::kFloat16
+                                                                : Element::kBFloat16;
+  view_ = {row_offsets_.get(),
+           columns_.get(),
+           labels_.get(),
+           features_.get(),
+           num_nodes,
+           features.stride_bytes / element,
+           static_cast<int32_t>((features.width + 7) / 8)};
+}
+
 Status DeviceGraph::Upload(const Graph& graph) {
   if (graph.features().num_rows < graph.structure().num_nodes || graph.labels().empty()) {
     return Status::InvalidArgument("'" + graph.name() + "' lacks features or labels");
@@ -15,17 +29,7 @@ Status DeviceGraph::Upload(const Graph& graph) {
   HONE_RETURN_IF_ERROR(labels_.Upload(graph.labels().data(), csr.num_nodes));
   HONE_RETURN_IF_ERROR(features_.Upload(reinterpret_cast<const unsigned char*>(features.rows),
                                         features.num_rows * features.stride_bytes));
-  const int64_t element = FeatureDtypeBytes(features.dtype);
-  feature_element_ = features.dtype == FeatureDtype::kFloat32   ? Element::kFloat32
-                     : features.dtype == FeatureDtype::kFloat16 ? Element::kFloat16
-                                                                : Element::kBFloat16;
-  view_ = {row_offsets_.get(),
-           columns_.get(),
-           labels_.get(),
-           features_.get(),
-           csr.num_nodes,
-           features.stride_bytes / element,
-           static_cast<int32_t>((features.width + 7) / 8)};
+  SetView(features, csr.num_nodes);
   return Status::Ok();
 }
 

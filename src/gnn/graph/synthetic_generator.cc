@@ -70,6 +70,13 @@ Result<SyntheticGenerator> SyntheticGenerator::Make(const SyntheticRequest& requ
   return g;
 }
 
+SyntheticGenerator SyntheticGenerator::WithoutEdges(const SyntheticRequest& request, int threads) {
+  SyntheticGenerator g;
+  g.request_ = &request;
+  g.threads_ = ThreadCount(threads);
+  return g;
+}
+
 void SyntheticGenerator::FillOwners(SyntheticLevel level, int64_t first, int64_t last, NodeId* owners) const {
   const SyntheticSpec& s = request_->spec;
   const DegreeTableView table = request_->degrees.view();

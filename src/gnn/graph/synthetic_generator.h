@@ -25,6 +25,9 @@ class SyntheticGenerator {
   // Borrows `request`. Draws all degrees. kResourceExhausted when memory is short.
   static Result<SyntheticGenerator> Make(const SyntheticRequest& request, int threads);
 
+  // For labels and splits alone: no degrees are drawn, and nothing about edges may be asked.
+  static SyntheticGenerator WithoutEdges(const SyntheticRequest& request, int threads);
+
   int64_t num_nodes() const { return request_->spec.num_nodes; }
   std::span<const int64_t> row_offsets() const {
     return {row_offsets_.as<int64_t>(), static_cast<size_t>(num_nodes()) + 1};

@@ -22,7 +22,34 @@ constexpr int64_t kFeatureRowsAtOnce = 256 * 1024;
 // Known by construction. Self-loops and parallel edges are rare but possible; rows are in slot order.
 constexpr GraphFlags kSyntheticFlags = {.symmetric = true, .sorted = false, .parallel_edges = true, .self_loops = true};
 
+// Labels and splits: what both of the graphs below have.
+Status AddLabels(const SyntheticRequest& request, const SyntheticGenerator& generator, GraphParts& parts) {
+  const int64_t nodes = request.spec.num_nodes;
+  HONE_ASSIGN_OR_RETURN(MemoryRegion labels, MemoryRegion::Anonymous(nodes * 4, "the labels"));
+  generator.FillLabels(0, nodes, labels.as<int32_t>());
+  parts.labels = {labels.as<int32_t>(), static_cast<size_t>(nodes)};
+  parts.memory.push_back(std::move(labels));
+  for (int split = 0; split < 3; ++split) parts.owned_ids.push_back(generator.SplitNodes(split));
+  for (size_t split = 0; split < 3; ++split) parts.split[split] = parts.owned_ids[split];
+  return Status::Ok();
+}
+
 }  // namespace
+
+Result<std::shared_ptr<const Graph>> OutlineSyntheticGraph(const std::string& name, int threads) {
+  HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));
+  GraphParts parts;
+  parts.name = name;
+  parts.num_classes = request.spec.num_classes;
+  parts.flags = kSyntheticFlags;
+  parts.structure.num_nodes = request.spec.num_nodes;
+  if (request.spec.width > 0) {
+    parts.features = {nullptr, request.dtype, request.spec.num_nodes, request.spec.width,
+                      FeatureStrideBytes(request.spec.width, request.dtype)};
+  }
+  HONE_RETURN_IF_ERROR(AddLabels(request, SyntheticGenerator::WithoutEdges(request, threads), parts));
+  return std::shared_ptr<const Graph>(std::make_shared<ArrayGraph>(std::move(parts)));
+}
 
 Result<std::shared_ptr<const Graph>> MakeSyntheticGraph(const std::string& name, const OpenGraphOptions& options) {
   HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));
@@ -58,15 +85,10 @@ Result<std::shared_ptr<const Graph>> MakeSyntheticGraph(const std::string& name,
     parts.features = {features.data(), request.dtype, nodes, width, stride};
     parts.memory.push_back(std::move(features));
   }
-  HONE_ASSIGN_OR_RETURN(MemoryRegion labels, MemoryRegion::Anonymous(nodes * 4, "the labels"));
-  generator.FillLabels(0, nodes, labels.as<int32_t>());
-  parts.labels = {labels.as<int32_t>(), static_cast<size_t>(nodes)};
-  for (int split = 0; split < 3; ++split) parts.owned_ids.push_back(generator.SplitNodes(split));
-  for (size_t split = 0; split < 3; ++split) parts.split[split] = parts.owned_ids[split];
+  HONE_RETURN_IF_ERROR(AddLabels(request, generator, parts));
   MemoryRegion row_offsets = std::move(generator).TakeRowOffsets();
   parts.structure = {nodes, {row_offsets.as<int64_t>(), static_cast<size_t>(nodes) + 1},
                      {columns.as<NodeId>(), static_cast<size_t>(edges)}};
-  parts.memory.push_back(std::move(labels));
   parts.memory.push_back(std::move(row_offsets));
   parts.memory.push_back(std::move(columns));
   return std::shared_ptr<const Graph>(std::make_shared<ArrayGraph>(std::move(parts)));

@@ -17,6 +17,7 @@
 #include "gnn/graph/feature_dtype.h"
 #include "gnn/graph/synthetic_core.h"
 #include "gnn/graph/synthetic_generator.h"
+#include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
 
 namespace hone::gnn {
@@ -294,6 +295,26 @@ TEST(SyntheticName, TinyGraphsWork) {
       for (const NodeId u : graph->structure().columns) ASSERT_LT(u, graph->structure().num_nodes);
     }
   }
+}
+
+TEST(Synthetic, AnOutlineHasAllButEdgesAndFeatures) {
+  const std::string name = "synthetic:papers100M?nodes=9001&degree=9&seed=3";
+  const auto whole = OpenGraph(name);
+  const auto outline = OutlineSyntheticGraph(name, 2);
+  ASSERT_TRUE(whole.ok());
+  ASSERT_TRUE(outline.ok()) << outline.status().message();
+  const auto same = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
+  EXPECT_EQ((*outline)->name(), name);
+  EXPECT_EQ((*outline)->structure().num_nodes, (*whole)->structure().num_nodes);
+  EXPECT_TRUE((*outline)->structure().columns.empty());
+  EXPECT_EQ((*outline)->features().rows, nullptr);
+  EXPECT_EQ((*outline)->features().width, (*whole)->features().width);
+  EXPECT_EQ((*outline)->features().stride_bytes, (*whole)->features().stride_bytes);
+  EXPECT_EQ((*outline)->num_classes(), (*whole)->num_classes());
+  EXPECT_TRUE(same((*outline)->labels(), (*whole)->labels()));
+  EXPECT_TRUE(same((*outline)->train_nodes(), (*whole)->train_nodes()));
+  EXPECT_TRUE(same((*outline)->valid_nodes(), (*whole)->valid_nodes()));
+  EXPECT_TRUE(same((*outline)->test_nodes(), (*whole)->test_nodes()));
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// DeviceGraph::Generate: counts, places, owners, columns, features, labels. The host only sums up the class blocks.
+#include <array>
+#include <vector>
+
+#include "gnn/cuda/device_graph.h"
+#include "gnn/cuda/generate_kernels.h"
+#include "gnn/graph/feature_dtype.h"
+
+namespace hone::gnn::cuda {
+
+Status DeviceGraph::Generate(const SyntheticRequest& request) {
+  const SyntheticSpec& spec = request.spec;
+  const auto blocks = static_cast<size_t>(spec.num_blocks);
+  DeviceArray<uint32_t> upper;
+  DeviceArray<uint64_t> threshold, slots;
+  HONE_RETURN_IF_ERROR(upper.Upload(request.degrees.upper.data(), static_cast<int64_t>(request.degrees.upper.size())));
+  HONE_RETURN_IF_ERROR(threshold.Upload(request.degrees.threshold.data(), static_cast<int64_t>(request.degrees.threshold.size())));
+  const DegreeTableView table{upper.get(), threshold.get(), static_cast<int32_t>(request.degrees.upper.size())};
+  HONE_RETURN_IF_ERROR(slots.Allocate(3 * spec.num_blocks));
+  cudaStream_t const stream = nullptr;
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCountSlots(spec, table, slots.get(), stream));
+  std::vector<uint64_t> counts;
+  HONE_RETURN_IF_ERROR(slots.Download(counts));
+
+  std::array<DeviceArray<uint64_t>, 3> start_arrays;
+  std::array<DeviceArray<int32_t>, 3> owner_arrays;
+  SlotStarts starts{};
+  int32_t* owners[3] = {};
+  int64_t edges = 0;
+  for (size_t level = 0; level < 3; ++level) {
+    std::vector<uint64_t> before(blocks + 1);
+    for (size_t b = 0; b < blocks; ++b) before[b + 1] = before[b] + counts[level * blocks + b];
+    edges += static_cast<int64_t>(before.back());
+    HONE_RETURN_IF_ERROR(start_arrays[level].Upload(before.data(), static_cast<int64_t>(before.size())));
+    HONE_RETURN_IF_ERROR(owner_arrays[level].Allocate(static_cast<int64_t>(before.back())));
+    starts.level[level] = start_arrays[level].get();
+    owners[level] = owner_arrays[level].get();
+  }
+  HONE_RETURN_IF_ERROR(row_offsets_.Allocate(spec.num_nodes + 1));
+  HONE_RETURN_IF_ERROR(columns_.Allocate(edges));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueOwners(spec, table, starts, row_offsets_.get(), owners, stream));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueColumns(spec, table, starts, owners, columns_.get(), stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream));
+  for (DeviceArray<int32_t>& owner : owner_arrays) owner = {};  // before the features want the room
+
+  HONE_RETURN_IF_ERROR(labels_.Allocate(spec.num_nodes));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueLabels(spec, labels_.get(), stream));
+  const FeatureView features{.rows = nullptr,
+                             .dtype = request.dtype,
+                             .num_rows = spec.num_nodes,
+                             .width = spec.width,
+                             .stride_bytes = FeatureStrideBytes(spec.width, request.dtype)};
+  DeviceArray<uint32_t> centroids;
+  HONE_RETURN_IF_ERROR(centroids.Allocate(int64_t{spec.num_classes} * ((spec.width + 3) / 4) * 4));
+  HONE_RETURN_IF_ERROR(features_.Allocate(features.num_rows * features.stride_bytes));
+  SetView(features, spec.num_nodes);
+  HONE_CUDA_RETURN_IF_ERROR(
+      EnqueueFeatures(spec, feature_element_, features.stride_bytes, centroids.get(), features_.get(), stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream));
+  return Status::Ok();
+}
+
+}  // namespace hone::gnn::cuda
