@@ -104,6 +104,7 @@ struct Pairing {
   KeyedPermutation permutation;
   uint64_t first;
 };
+static_assert(sizeof(Pairing) % 8 == 0 && alignof(Pairing) <= 8);
 
 __device__ Pairing PairingOf(const SyntheticSpec& spec, const SlotStarts& starts, int level, int64_t block) {
   int64_t first_block = 0, end_block = spec.num_blocks;
@@ -127,8 +128,8 @@ __global__ void __launch_bounds__(kTile) ColumnsKernel(SyntheticSpec spec, Degre
                                                        const int32_t* block_owners, const int32_t* region_owners,
                                                        const int32_t* global_owners, int32_t* columns) {
   __shared__ Tile tile;
-  __shared__ alignas(Pairing) unsigned char pairing_bytes[kLevels * sizeof(Pairing)];
-  Pairing* const pairing = reinterpret_cast<Pairing*>(pairing_bytes);
+  __shared__ uint64_t pairing_words[kLevels * sizeof(Pairing) / 8];  // not of Pairing: its members have initial values
+  Pairing* const pairing = reinterpret_cast<Pairing*>(pairing_words);
   const int64_t block = blockIdx.x;
   const int32_t* const owners[kLevels] = {block_owners, region_owners, global_owners};
   if (threadIdx.x < kLevels) pairing[threadIdx.x] = PairingOf(spec, starts, static_cast<int>(threadIdx.x), block);
