@@ -11,6 +11,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <tuple>
 #include <utility>
 
 namespace hone::gnn::cuda {
@@ -21,12 +22,13 @@ namespace hone::gnn::cuda {
 template <typename... Parameters, typename... Arguments>
 cudaError_t Launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
                    Arguments&&... arguments) {
-  cudaLaunchConfig_t config = {};
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
+  std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
+  return std::apply(
+      [&](auto&... value) {
+        void* pointers[] = {&value..., nullptr};
+        return cudaLaunchKernel(kernel, grid, block, pointers, shared_bytes, stream);
+      },
+      values);
 }
 
 }  // namespace hone::gnn::cuda

@@ -1,0 +1,598 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The scheduler of block_runner.h.
+#include "gnn/cuda/emulated/block_runner.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "cuda_runtime.h"
+#include "hone/base/status.h"
+
+namespace hone::gnn::cuda::emulated {
+
+using boost::context::detail::fcontext_t;
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+constinit thread_local BlockRunner* running = nullptr;
+constinit thread_local Place current_place;
+
+namespace {
+
+constexpr uint32_t kWarpSize = 32;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kStackBytes = 256 << 10;
+#else
+constexpr size_t kStackBytes = 64 << 10;
+#endif
+
+// Address sanitizer must be told of every change of stacks.
+void StartSwitch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const void* bottom, [[maybe_unused]] size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(fake_stack, bottom, bytes);
+#endif
+}
+void FinishSwitch([[maybe_unused]] void* fake_stack, [[maybe_unused]] const void** bottom, [[maybe_unused]] size_t* bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fake_stack, bottom, bytes);
+#endif
+}
+
+std::string FileLine(const Place& place) {
+  const char* slash = std::strrchr(place.file, '/');
+  return fmt::format("{}:{}", slash == nullptr ? place.file : slash + 1, place.line);
+}
+
+}  // namespace
+
+// One mapping with an inaccessible page at its low end: a thread that needs more ends the program there.
+struct BlockRunner::Stack {
+  Stack() {
+    void* const mapped = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    HONE_CHECK(mapped != MAP_FAILED, "no memory for the stack of an emulated thread");
+    begin = static_cast<unsigned char*>(mapped);
+    HONE_CHECK(mprotect(begin, 4096, PROT_NONE) == 0, "mprotect of a stack's end failed");
+  }
+  ~Stack() { munmap(begin, kStackBytes); }
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+  unsigned char* bottom() const { return begin + 4096; }
+  static constexpr size_t kUsable = kStackBytes - 4096;
+  unsigned char* begin;
+};
+
+struct BlockRunner::Fiber {
+  fcontext_t context = nullptr;
+  Stack* stack = nullptr;
+  void* fake_stack = nullptr;
+  Block* block = nullptr;
+  uint32_t thread = 0;
+  Wait wait = Wait::kNone;
+  uint32_t spins = 0;
+  int kind = 0;
+  int flag = 0;
+  uint32_t argument = 0, width = 0;
+  uint64_t value = 0, result = 0;
+  Place place;
+  uint32_t index[HONE_SIM_INDEX_COUNT] = {};
+};
+
+struct BlockRunner::WarpGroup {
+  WarpOperation operation;
+  int kind;
+  uint32_t mask;
+  uint32_t arrived;
+};
+
+struct BlockRunner::WarpState {
+  uint32_t alive = 0, runnable = 0, yielded = 0;
+  std::vector<WarpGroup> groups;
+  Fiber* lanes = nullptr;
+};
+
+struct BlockRunner::Block {
+  uint64_t number = 0;
+  uint32_t alive = 0, at_barrier = 0;
+  std::vector<Fiber> fibers;
+  std::vector<WarpState> warps;
+  std::vector<unsigned char> saved_shared;
+  std::unique_ptr<unsigned char[]> dynamic_shared;
+};
+
+BlockRunner::BlockRunner() = default;
+BlockRunner::~BlockRunner() = default;
+
+BlockRunner::Stack* BlockRunner::TakeStack() {
+  if (free_stacks_.empty()) {
+    stacks_.push_back(std::make_unique<Stack>());
+    return stacks_.back().get();
+  }
+  Stack* const stack = free_stacks_.back();
+  free_stacks_.pop_back();
+  return stack;
+}
+
+std::string BlockRunner::Run(const GridSpec& spec) {
+  HONE_CHECK(running == nullptr, "a kernel is launched from within a kernel");
+  spec_ = &spec;
+  draw_ = Draw(spec.order);
+  fault_.clear();
+  spins_ = 0;
+  active_ = nullptr;
+  shared_ = SharedVariablesOfThisThread();
+  shared_total_ = 0;
+  for (const SharedVariable& variable : shared_) shared_total_ += variable.bytes;
+  running = this;
+
+  const uint64_t total = uint64_t{spec.grid[0]} * spec.grid[1] * spec.grid[2];
+  std::vector<uint64_t> order;
+  if (spec.order != 0) {
+    order.resize(total);
+    std::iota(order.begin(), order.end(), uint64_t{0});
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draw_() % i]);
+  }
+  std::vector<std::unique_ptr<Block>> resident;
+  size_t limit = spec.order != 0 ? kShuffledResident : 1;
+  uint64_t next = 0;
+  for (size_t turn = 0; fault_.empty(); ++turn) {
+    for (; resident.size() < limit && next < total; ++next) resident.push_back(Begin(order.empty() ? next : order[next]));
+    if (resident.empty()) break;
+    const size_t which = spec.order != 0 ? draw_.Below(static_cast<uint32_t>(resident.size())) : turn % resident.size();
+    Block& block = *resident[which];
+    Activate(&block);
+    const bool ran = RunBlock(block);
+    if (!fault_.empty()) break;
+    if (block.alive == 0) {
+      active_ = nullptr;
+      spare_.push_back(std::move(resident[which]));
+      resident.erase(resident.begin() + static_cast<ptrdiff_t>(which));
+      limit = spec.order != 0 ? kShuffledResident : 1;
+      continue;
+    }
+    if (!ran) ReleaseBarrier(block);
+    if (spins_ > kSpinsBeforeHelp * resident.size() && limit < kMaxResident && next < total) {
+      ++limit;
+      spins_ = 0;
+    }
+    if (spins_ > kSpinsBeforeFault) {
+      NoteFault(fmt::format("block {}: its threads repeat atomics for ever, waiting for something that no thread does",
+                            block.number));
+    }
+  }
+  running = nullptr;
+  block_ = nullptr;
+  fiber_ = nullptr;
+  active_ = nullptr;
+  if (!fault_.empty()) {  // fibers that are left never go on: their stacks are free
+    free_stacks_.clear();
+    for (const auto& stack : stacks_) {
+      free_stacks_.push_back(stack.get());
+#if defined(__SANITIZE_ADDRESS__)
+      __asan_unpoison_memory_region(stack->bottom(), Stack::kUsable);
+#endif
+    }
+  }
+  return fault_;
+}
+
+std::unique_ptr<BlockRunner::Block> BlockRunner::Begin(uint64_t number) {
+  const GridSpec& spec = *spec_;
+  std::unique_ptr<Block> block;
+  if (spare_.empty()) {
+    block = std::make_unique<Block>();
+  } else {
+    block = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  const uint32_t threads = spec.block[0] * spec.block[1] * spec.block[2];
+  block->number = number;
+  block->alive = threads;
+  block->at_barrier = 0;
+  // Undefined at the start of a block: a NaN in every floating-point type.
+  block->saved_shared.assign(shared_total_, 0xff);
+  block->dynamic_shared.reset();
+  if (spec.shared_bytes > 0) {
+    block->dynamic_shared = std::make_unique_for_overwrite<unsigned char[]>(spec.shared_bytes);
+    std::memset(block->dynamic_shared.get(), 0xff, spec.shared_bytes);
+  }
+  block->fibers.resize(threads);
+  block->warps.resize((threads + kWarpSize - 1) / kWarpSize);
+  const uint32_t bx = static_cast<uint32_t>(number % spec.grid[0]);
+  const uint32_t by = static_cast<uint32_t>(number / spec.grid[0] % spec.grid[1]);
+  const uint32_t bz = static_cast<uint32_t>(number / spec.grid[0] / spec.grid[1]);
+  for (uint32_t t = 0; t < threads; ++t) {
+    Fiber& f = block->fibers[t];
+    const uint32_t values[HONE_SIM_INDEX_COUNT] = {
+        t % spec.block[0], t / spec.block[0] % spec.block[1], t / spec.block[0] / spec.block[1],
+        bx, by, bz, spec.block[0], spec.block[1], spec.block[2], spec.grid[0], spec.grid[1], spec.grid[2],
+        t % kWarpSize, t / kWarpSize, t, spec.shared_bytes, 0, 0, 1};
+    std::memcpy(f.index, values, sizeof values);
+    f.context = nullptr;
+    f.stack = nullptr;
+    f.block = block.get();
+    f.thread = t;
+    f.wait = Wait::kNone;
+    f.spins = 0;
+  }
+  for (uint32_t w = 0; w < block->warps.size(); ++w) {
+    WarpState& warp = block->warps[w];
+    const uint32_t lanes = std::min(kWarpSize, threads - w * kWarpSize);
+    warp.alive = warp.runnable = lanes == kWarpSize ? ~0u : (1u << lanes) - 1;
+    warp.yielded = 0;
+    warp.groups.clear();
+    warp.lanes = &block->fibers[size_t{w} * kWarpSize];
+  }
+  return block;
+}
+
+// Brings the block's shared memory into place.
+void BlockRunner::Activate(Block* block) {
+  block_ = block;
+  if (active_ == block) return;
+  const auto move = [this](Block& of, bool out) {
+    size_t at = 0;
+    for (const SharedVariable& variable : shared_) {
+      if (out) {
+        std::memcpy(of.saved_shared.data() + at, variable.begin, variable.bytes);
+      } else {
+        std::memcpy(variable.begin, of.saved_shared.data() + at, variable.bytes);
+      }
+      at += variable.bytes;
+    }
+  };
+  if (active_ != nullptr) move(*active_, true);
+  move(*block, false);
+  active_ = block;
+}
+
+// False when nobody could run.
+bool BlockRunner::RunBlock(Block& block) {
+  if (spec_->order == 0) {
+    bool ran = false;
+    for (size_t w = 0; w < block.warps.size() && fault_.empty(); ++w) {
+      if (block.warps[w].runnable == 0) continue;
+      ran = true;
+      RunWarp(block, w);
+    }
+    return ran;
+  }
+  const auto warps = static_cast<uint32_t>(block.warps.size());
+  const uint32_t first = draw_.Below(warps);
+  for (uint32_t i = 0; i < warps; ++i) {
+    const size_t w = (first + i) % warps;
+    if (block.warps[w].runnable == 0) continue;
+    RunWarp(block, w);
+    return true;
+  }
+  return false;
+}
+
+void BlockRunner::RunWarp(Block& block, size_t w) {
+  WarpState& warp = block.warps[w];
+  warp.yielded = 0;
+  while (const uint32_t ready = warp.runnable & ~warp.yielded) {
+    uint32_t lane = static_cast<uint32_t>(std::countr_zero(ready));
+    if (spec_->order != 0) {
+      uint32_t left = ready;
+      for (uint32_t skip = draw_.Below(static_cast<uint32_t>(std::popcount(ready))); skip > 0; --skip) left &= left - 1;
+      lane = static_cast<uint32_t>(std::countr_zero(left));
+    }
+    Resume(block, w * kWarpSize + lane);
+    if (!fault_.empty()) return;
+  }
+}
+
+void BlockRunner::FiberMain(transfer_t transfer) {
+  BlockRunner& runner = *static_cast<BlockRunner*>(transfer.data);
+  FinishSwitch(nullptr, &runner.scheduler_stack_, &runner.scheduler_stack_bytes_);
+  runner.scheduler_ = transfer.fctx;
+  (*runner.spec_->thread)();
+  runner.fiber_->wait = Wait::kExited;
+  StartSwitch(nullptr, runner.scheduler_stack_, runner.scheduler_stack_bytes_);
+  jump_fcontext(runner.scheduler_, nullptr);
+  __builtin_unreachable();
+}
+
+void BlockRunner::Resume(Block& block, size_t thread) {
+  Fiber& f = block.fibers[thread];
+  if (f.stack == nullptr) {
+    f.stack = TakeStack();
+    f.context = make_fcontext(f.stack->bottom() + Stack::kUsable, Stack::kUsable, &BlockRunner::FiberMain);
+  }
+  fiber_ = &f;
+  yielded_ = false;
+  StartSwitch(&scheduler_fake_stack_, f.stack->bottom(), Stack::kUsable);
+  const transfer_t transfer = jump_fcontext(f.context, this);
+  FinishSwitch(scheduler_fake_stack_, nullptr, nullptr);
+  f.context = transfer.fctx;
+  if (!fault_.empty()) return;
+  WarpState& warp = block.warps[thread / kWarpSize];
+  const uint32_t bit = 1u << thread % kWarpSize;
+  if (yielded_) {
+    warp.yielded |= bit;
+    return;
+  }
+  if (f.wait == Wait::kExited) {
+    spins_ = 0;
+    Exited(f);
+  } else if (f.wait != Wait::kNone) {
+    spins_ = 0;
+    warp.runnable &= ~bit;
+  }
+}
+
+void BlockRunner::SwitchOut() {
+  Fiber& f = *fiber_;
+  StartSwitch(&f.fake_stack, scheduler_stack_, scheduler_stack_bytes_);
+  const transfer_t transfer = jump_fcontext(scheduler_, nullptr);
+  FinishSwitch(f.fake_stack, &scheduler_stack_, &scheduler_stack_bytes_);
+  scheduler_ = transfer.fctx;
+}
+
+void BlockRunner::Exited(Fiber& f) {
+  free_stacks_.push_back(f.stack);
+  f.stack = nullptr;
+  Block& block = *f.block;
+  WarpState& warp = block.warps[f.thread / kWarpSize];
+  const uint32_t bit = 1u << f.thread % kWarpSize;
+  warp.alive &= ~bit;
+  warp.runnable &= ~bit;
+  --block.alive;
+  for (const WarpGroup& group : warp.groups) {
+    if ((group.mask & bit) == 0) continue;
+    const Fiber& waiting = warp.lanes[std::countr_zero(group.arrived)];
+    NoteFault(fmt::format("{} waits in a warp operation at {} for {}, which has left the kernel", Describe(waiting),
+                          FileLine(waiting.place), Describe(f)));
+    return;
+  }
+}
+
+std::string BlockRunner::Describe(const Fiber& f) const {
+  const uint32_t* i = f.index;
+  return fmt::format("block ({}, {}, {}) thread ({}, {}, {})", i[HONE_SIM_BLOCK_X], i[HONE_SIM_BLOCK_Y],
+                     i[HONE_SIM_BLOCK_Z], i[HONE_SIM_THREAD_X], i[HONE_SIM_THREAD_Y], i[HONE_SIM_THREAD_Z]);
+}
+
+void BlockRunner::NoteFault(std::string what) {
+  if (fault_.empty()) fault_ = std::move(what);
+}
+
+void BlockRunner::Fault(const std::string& what) {
+  NoteFault(Describe(*fiber_) + " " + what);
+  SwitchOut();
+  __builtin_unreachable();
+}
+
+const uint32_t* BlockRunner::index() const { return fiber_->index; }
+void* BlockRunner::dynamic_shared() { return block_->dynamic_shared.get(); }
+
+void BlockRunner::Yield() {
+  ++spins_;
+  fiber_->spins = 0;
+  yielded_ = true;
+  SwitchOut();
+}
+
+void BlockRunner::Atomic() {
+  const bool give_way = spec_->order != 0 ? (draw_() >> 61) == 0 : ++fiber_->spins >= kSpinsBeforeYield;
+  if (give_way) Yield();
+}
+
+int BlockRunner::BlockBarrier(int kind, int predicate) {
+  Fiber& f = *fiber_;
+  f.wait = Wait::kBlockBarrier;
+  f.kind = kind;
+  f.flag = predicate;
+  f.place = current_place;
+  ++block_->at_barrier;
+  SwitchOut();
+  return static_cast<int>(f.result);
+}
+
+// Nobody can run: all must be at one barrier.
+void BlockRunner::ReleaseBarrier(Block& block) {
+  if (block.at_barrier != block.fibers.size()) {
+    NoteFault(Deadlock(block));
+    return;
+  }
+  const Fiber& first = block.fibers[0];
+  int count = 0;
+  for (const Fiber& f : block.fibers) {
+    count += f.flag != 0 ? 1 : 0;
+    if (f.place.line == first.place.line && f.kind == first.kind && std::strcmp(f.place.file, first.place.file) == 0) continue;
+    NoteFault(fmt::format("threads of one block wait at different barriers: {} at {}, {} at {}", Describe(first),
+                          FileLine(first.place), Describe(f), FileLine(f.place)));
+    return;
+  }
+  const auto all = static_cast<int>(block.fibers.size());
+  block.at_barrier = 0;
+  for (Fiber& f : block.fibers) {
+    f.result = static_cast<uint64_t>(f.kind == HONE_SIM_AND ? count == all : f.kind == HONE_SIM_OR ? count > 0 : count);
+    f.wait = Wait::kNone;
+    block.warps[f.thread / kWarpSize].runnable |= 1u << f.thread % kWarpSize;
+  }
+}
+
+std::string BlockRunner::Deadlock(const Block& block) const {
+  struct Group {
+    const Fiber* first;
+    int count;
+  };
+  std::vector<Group> groups;
+  for (const Fiber& f : block.fibers) {
+    if (f.wait == Wait::kExited) continue;
+    const auto same = std::find_if(groups.begin(), groups.end(), [&f](const Group& g) {
+      return g.first->wait == f.wait && g.first->place.line == f.place.line && g.first->place.file == f.place.file;
+    });
+    if (same != groups.end()) {
+      ++same->count;
+    } else {
+      groups.push_back({&f, 1});
+    }
+  }
+  std::string text = "the block cannot go on:";
+  for (const Group& group : groups) {
+    text += fmt::format(" {} thread(s), first {}, wait {} at {};", group.count, Describe(*group.first),
+                        group.first->wait == Wait::kWarp ? "in a warp operation" : "at the block's barrier",
+                        FileLine(group.first->place));
+  }
+  return text + fmt::format(" {} have left the kernel", block.fibers.size() - block.alive);
+}
+
+uint64_t BlockRunner::Warp(WarpOperation operation, int kind, uint32_t mask, uint64_t value, uint32_t argument,
+                           uint32_t width, int* flag) {
+  Fiber& f = *fiber_;
+  WarpState& warp = block_->warps[f.thread / kWarpSize];
+  const uint32_t lane = f.thread % kWarpSize, bit = 1u << lane;
+  f.place = current_place;
+  if ((mask & bit) == 0) {
+    Fault(fmt::format("calls a warp operation at {} with the mask {:#010x}, which leaves itself (lane {}) out",
+                      FileLine(f.place), mask, lane));
+  }
+  if ((mask & ~warp.alive) != 0) {
+    Fault(fmt::format("calls a warp operation at {} with the mask {:#010x}; of those lanes {:#010x} have left the kernel "
+                      "or never were", FileLine(f.place), mask, mask & ~warp.alive));
+  }
+  if (operation == WarpOperation::kShuffle && (width == 0 || width > kWarpSize || !std::has_single_bit(width))) {
+    Fault(fmt::format("shuffles at {} with the width {}: a power of two up to 32 is one", FileLine(f.place), width));
+  }
+  f.kind = kind;
+  f.value = value;
+  f.argument = argument;
+  f.width = width;
+  f.flag = flag != nullptr ? *flag : 0;
+  size_t g = 0;
+  for (; g < warp.groups.size(); ++g) {
+    const WarpGroup& group = warp.groups[g];
+    if (group.operation == operation && group.mask == mask && (group.kind == kind || operation == WarpOperation::kVote)) break;
+  }
+  if (g == warp.groups.size()) warp.groups.push_back({operation, kind, mask, 0});
+  warp.groups[g].arrived |= bit;
+  if (warp.groups[g].arrived == mask) {
+    Complete(warp, g);
+    f.spins = 0;
+    spins_ = 0;
+    if (!fault_.empty() || (spec_->order != 0 && (draw_() >> 63) != 0)) SwitchOut();  // somebody else may go on first
+  } else {
+    f.wait = Wait::kWarp;
+    SwitchOut();
+  }
+  if (flag != nullptr) *flag = f.flag;
+  return f.result;
+}
+
+namespace {
+
+uint32_t Reduce(int kind, uint32_t a, uint32_t b) {
+  switch (kind) {
+    case HONE_SIM_REDUCE_ADD: return a + b;
+    case HONE_SIM_REDUCE_MIN_S32: return static_cast<int32_t>(b) < static_cast<int32_t>(a) ? b : a;
+    case HONE_SIM_REDUCE_MAX_S32: return static_cast<int32_t>(b) > static_cast<int32_t>(a) ? b : a;
+    case HONE_SIM_REDUCE_MIN_U32: return std::min(a, b);
+    case HONE_SIM_REDUCE_MAX_U32: return std::max(a, b);
+    case HONE_SIM_REDUCE_AND: return a & b;
+    case HONE_SIM_REDUCE_OR: return a | b;
+    default: return a ^ b;
+  }
+}
+
+// The lane that `lane` reads, itself where CUDA says so.
+uint32_t ShuffleSource(int kind, uint32_t lane, uint32_t argument, uint32_t width, int* in_range) {
+  const uint32_t segment = lane & ~(width - 1), last = segment + width - 1;
+  uint32_t source = lane;
+  bool inside = true;
+  switch (kind) {
+    case HONE_SIM_SHUFFLE_INDEX:
+      source = segment + (argument & (width - 1));
+      break;
+    case HONE_SIM_SHUFFLE_UP:
+      inside = lane - segment >= argument;
+      source = lane - argument;
+      break;
+    case HONE_SIM_SHUFFLE_DOWN:
+      inside = uint64_t{lane} + argument <= last;
+      source = lane + argument;
+      break;
+    default:  // XOR may reach into earlier segments, never into later ones
+      source = lane ^ argument;
+      inside = source <= last;
+      break;
+  }
+  *in_range = inside ? 1 : 0;
+  return inside ? source : lane;
+}
+
+}  // namespace
+
+void BlockRunner::Complete(WarpState& warp, size_t at) {
+  const WarpGroup group = warp.groups[at];
+  warp.groups.erase(warp.groups.begin() + static_cast<ptrdiff_t>(at));
+  const auto each = [&](auto&& visit) {
+    for (uint32_t left = group.arrived; left != 0; left &= left - 1) visit(static_cast<uint32_t>(std::countr_zero(left)));
+  };
+  switch (group.operation) {
+    case WarpOperation::kSync:
+      break;
+    case WarpOperation::kShuffle:
+      each([&](uint32_t lane) {
+        Fiber& f = warp.lanes[lane];
+        const uint32_t source = ShuffleSource(group.kind, lane, f.argument, f.width, &f.flag);
+        if ((group.arrived >> source & 1) == 0) {
+          NoteFault(fmt::format("{} shuffles at {} from lane {}, which its mask {:#010x} leaves out", Describe(f),
+                                FileLine(f.place), source, group.mask));
+          return;
+        }
+        f.result = warp.lanes[source].value;
+      });
+      break;
+    case WarpOperation::kVote: {
+      uint32_t ballot = 0;
+      each([&](uint32_t lane) { ballot |= warp.lanes[lane].value != 0 ? 1u << lane : 0; });
+      each([&](uint32_t lane) {
+        Fiber& f = warp.lanes[lane];
+        f.result = f.kind == HONE_SIM_VOTE_BALLOT ? ballot
+                   : f.kind == HONE_SIM_VOTE_ALL  ? ballot == group.arrived
+                   : f.kind == HONE_SIM_VOTE_ANY  ? ballot != 0
+                                                  : ballot == 0 || ballot == group.arrived;
+      });
+      break;
+    }
+    case WarpOperation::kMatchAny:
+    case WarpOperation::kMatchAll:
+      each([&](uint32_t lane) {
+        Fiber& f = warp.lanes[lane];
+        uint32_t same = 0;
+        each([&](uint32_t other) { same |= warp.lanes[other].value == f.value ? 1u << other : 0; });
+        f.flag = same == group.arrived;
+        f.result = group.operation == WarpOperation::kMatchAny ? same : f.flag != 0 ? group.mask : 0;
+      });
+      break;
+    case WarpOperation::kReduce: {
+      const auto first = static_cast<uint32_t>(std::countr_zero(group.arrived));
+      auto result = static_cast<uint32_t>(warp.lanes[first].value);
+      each([&](uint32_t lane) {
+        if (lane != first) result = Reduce(group.kind, result, static_cast<uint32_t>(warp.lanes[lane].value));
+      });
+      each([&](uint32_t lane) { warp.lanes[lane].result = result; });
+      break;
+    }
+  }
+  each([&](uint32_t lane) { warp.lanes[lane].wait = Wait::kNone; });
+  warp.runnable |= group.arrived;
+}
+
+}  // namespace hone::gnn::cuda::emulated

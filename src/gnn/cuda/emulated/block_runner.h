@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the grid of one kernel: threads are fibers, which meet at barriers and warp operations.
+//
+// In order 0 the blocks run one after another, and in a block warps and lanes by number, each until it waits. With a
+// seed a few blocks are in progress at once, whoever can run is drawn, and a thread may be interrupted before an
+// atomic. Blocks that spin on blocks not yet begun get those to begin, as far as kMaxResident goes.
+// Everything runs on the calling OS thread. Method of the warp operations: device/sim/worker.h, without its books.
+#pragma once
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gnn/cuda/emulated/program_symbols.h"
+#include "tuner/device/sim/sim_abi.h"
+
+namespace hone::gnn::cuda::emulated {
+
+struct GridSpec {
+  std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  uint32_t shared_bytes = 0;               // dynamic
+  const std::function<void()>* thread = nullptr;
+  uint64_t order = 0;                      // 0, or a seed
+};
+
+enum class WarpOperation : uint8_t { kSync, kShuffle, kVote, kMatchAny, kMatchAll, kReduce };
+
+// Splitmix64 (Steele, Lea and Flood 2014): enough for drawing an order.
+class Draw {
+ public:
+  explicit Draw(uint64_t seed) : state_(seed) {}
+  uint64_t operator()() {
+    uint64_t x = state_ += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+  }
+  uint32_t Below(uint32_t n) { return static_cast<uint32_t>(((*this)() >> 32) * n >> 32); }
+
+ private:
+  uint64_t state_;
+};
+
+class BlockRunner {
+ public:
+  BlockRunner();
+  ~BlockRunner();
+  // Empty when the grid has run, else what went wrong, by thread and source line.
+  std::string Run(const GridSpec& spec);
+
+  // --- called on a fiber; see device_abi.cc ---
+  const uint32_t* index() const;
+  void* dynamic_shared();
+  int BlockBarrier(int kind, int predicate);
+  // Result of the operation; *flag as sim_abi.h says for the operation.
+  uint64_t Warp(WarpOperation operation, int kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width,
+                int* flag);
+  void Atomic();
+  void Yield();
+  [[noreturn]] void Fault(const std::string& what);
+
+ private:
+  enum class Wait : uint8_t { kNone, kBlockBarrier, kWarp, kExited };
+  struct Fiber;
+  struct WarpGroup;
+  struct WarpState;
+  struct Block;
+  struct Stack;
+  static constexpr size_t kMaxResident = 32;
+  static constexpr size_t kShuffledResident = 3;
+  static constexpr uint32_t kSpinsBeforeYield = 64;
+  static constexpr uint64_t kSpinsBeforeHelp = 20'000;   // yields with nothing else going on, until another block begins
+  static constexpr uint64_t kSpinsBeforeFault = 2'000'000;
+
+  std::unique_ptr<Block> Begin(uint64_t number);
+  void Activate(Block* block);
+  bool RunBlock(Block& block);
+  void RunWarp(Block& block, size_t warp);
+  void Resume(Block& block, size_t thread);
+  void SwitchOut();
+  void Exited(Fiber& fiber);
+  void ReleaseBarrier(Block& block);
+  void Complete(WarpState& warp, size_t group);
+  void NoteFault(std::string what);
+  std::string Deadlock(const Block& block) const;
+  std::string Describe(const Fiber& fiber) const;
+  static void FiberMain(boost::context::detail::transfer_t transfer);
+
+  Stack* TakeStack();
+
+  std::vector<SharedVariable> shared_;       // of this OS thread
+  size_t shared_total_ = 0;
+  std::vector<std::unique_ptr<Stack>> stacks_;
+  std::vector<Stack*> free_stacks_;
+  std::vector<std::unique_ptr<Block>> spare_;
+
+  const GridSpec* spec_ = nullptr;
+  Draw draw_{0};
+  Block* active_ = nullptr;
+  Fiber* fiber_ = nullptr;
+  Block* block_ = nullptr;
+  uint64_t spins_ = 0;
+  bool yielded_ = false;
+  std::string fault_;
+  boost::context::detail::fcontext_t scheduler_ = nullptr;
+  void* scheduler_fake_stack_ = nullptr;
+  const void* scheduler_stack_ = nullptr;
+  size_t scheduler_stack_bytes_ = 0;
+};
+
+// The runner whose fiber runs on this OS thread; null outside of kernels.
+extern constinit thread_local BlockRunner* running;
+
+}  // namespace hone::gnn::cuda::emulated

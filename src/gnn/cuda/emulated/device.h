@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pretended device behind the emulated runtime: its memory, its faults, and who may still do what.
+//
+// One per process, used by one OS thread at a time. Only the files of the emulation include this.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cuda_runtime_api.h"
+#include "gnn/cuda/emulated/block_runner.h"
+
+namespace hone::gnn::cuda::emulated {
+
+enum class MemoryKind { kDevice, kPinned, kRegistered };
+
+struct Allocation {
+  unsigned char* data = nullptr;  // after the guard
+  size_t bytes = 0;
+  MemoryKind kind = MemoryKind::kDevice;
+};
+
+class DeviceMemory {
+ public:
+  static constexpr size_t kGuard = 256;  // bytes before and after
+  ~DeviceMemory();
+
+  // Null when it does not fit. Filled with 0xff.
+  void* Allocate(size_t bytes, MemoryKind kind);
+  // False when it is no allocation of this kind. `complaint`: guard bytes that are not what they were.
+  bool Free(void* pointer, MemoryKind kind, std::string* complaint);
+  void Register(void* pointer, size_t bytes);
+  // The allocation that holds all of the range; null when none does.
+  const Allocation* Find(const void* pointer, size_t bytes) const;
+  // Empty, or the first allocation whose guards have been written.
+  std::string CheckGuards() const;
+
+  size_t total = size_t{16} << 30;
+  size_t used = 0;
+  size_t device_allocations() const;
+
+ private:
+  static std::string CheckGuards(const Allocation& allocation);
+  static void Release(const Allocation& allocation);
+  std::map<uintptr_t, Allocation> allocations_;
+};
+
+struct Device {
+  static Device& Get();
+
+  DeviceMemory memory;
+  BlockRunner runner;
+  uint64_t order = 0;     // SetOrder
+  uint64_t launches = 0;  // each draws its own order
+  Draw draw{0};           // of streams and graphs
+  std::map<const void*, uint32_t> dynamic_shared_limit;
+
+  cudaError_t fault = cudaSuccess;
+  std::string fault_text;
+  cudaError_t last_error = cudaSuccess;
+
+  // Notes the first fault.
+  void Fail(cudaError_t error, std::string text);
+};
+
+// What every function of the runtime returns through: a fault wins, errors stay for cudaPeekAtLastError.
+cudaError_t Return(cudaError_t error);
+
+// True while work is recorded, not done; some calls are then refused.
+bool AnyCapture();
+void InvalidateCaptures();
+
+}  // namespace hone::gnn::cuda::emulated

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Capture and replay of the emulated runtime: a graph is a list of closures and of what each comes after.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "gnn/cuda/emulated/device.h"
+#include "gnn/cuda/emulated/stream.h"
+
+using namespace hone::gnn::cuda::emulated;
+
+struct CUgraph_st {
+  std::shared_ptr<const std::vector<GraphNode>> nodes;
+};
+struct CUgraphExec_st {
+  std::shared_ptr<const std::vector<GraphNode>> nodes;
+};
+
+namespace {
+
+void Replay(const std::vector<GraphNode>& nodes) {
+  Device& device = Device::Get();
+  if (device.order == 0) {
+    for (const GraphNode& node : nodes) {
+      if (device.fault == cudaSuccess) node.work();
+    }
+    return;
+  }
+  std::vector<size_t> missing(nodes.size()), ready;
+  std::vector<std::vector<size_t>> before(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    missing[i] = nodes[i].after.size();
+    for (const size_t earlier : nodes[i].after) before[earlier].push_back(i);
+    if (missing[i] == 0) ready.push_back(i);
+  }
+  while (!ready.empty() && device.fault == cudaSuccess) {
+    const size_t which = device.draw.Below(static_cast<uint32_t>(ready.size()));
+    const size_t node = ready[which];
+    ready.erase(ready.begin() + static_cast<ptrdiff_t>(which));
+    nodes[node].work();
+    for (const size_t later : before[node]) {
+      if (--missing[later] == 0) ready.push_back(later);
+    }
+  }
+}
+
+// Whether all nodes lie before those of `frontier`, or are among them.
+bool AllJoined(const std::vector<GraphNode>& nodes, const std::vector<size_t>& frontier) {
+  std::vector<bool> reached(nodes.size());
+  std::vector<size_t> left = frontier;
+  while (!left.empty()) {
+    const size_t node = left.back();
+    left.pop_back();
+    if (reached[node]) continue;
+    reached[node] = true;
+    left.insert(left.end(), nodes[node].after.begin(), nodes[node].after.end());
+  }
+  return std::find(reached.begin(), reached.end(), false) == reached.end();
+}
+
+}  // namespace
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
+  CUstream_st* const stream = StreamOf(handle);
+  if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
+  if (handle == nullptr) return Return(cudaErrorStreamCaptureUnsupported);
+  if (stream->capture != nullptr) return Return(cudaErrorInvalidValue);
+  stream->capture = std::make_shared<Capture>();
+  stream->capture->origin = stream;
+  stream->capture->mode = mode;
+  stream->capture->streams.push_back(stream);
+  stream->after.clear();
+  return Return(cudaSuccess);
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
+  *graph = nullptr;
+  CUstream_st* const stream = StreamOf(handle);
+  if (stream == nullptr || stream->capture == nullptr) return Return(cudaErrorInvalidValue);
+  const std::shared_ptr<Capture> capture = stream->capture;
+  if (capture->origin != stream) return Return(cudaErrorStreamCaptureUnmatched);
+  const bool joined = AllJoined(capture->nodes, stream->after);
+  for (CUstream_st* recording : capture->streams) {
+    recording->capture = nullptr;
+    recording->after.clear();
+  }
+  capture->origin = nullptr;
+  if (capture->invalid) return Return(cudaErrorStreamCaptureInvalidated);
+  if (!joined) return Return(cudaErrorStreamCaptureUnjoined);
+  *graph = new CUgraph_st{std::make_shared<const std::vector<GraphNode>>(std::move(capture->nodes))};
+  return Return(cudaSuccess);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
+  const CUstream_st* const stream = StreamOf(handle);
+  if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
+  *status = stream->capture == nullptr  ? cudaStreamCaptureStatusNone
+            : stream->capture->invalid ? cudaStreamCaptureStatusInvalidated
+                                       : cudaStreamCaptureStatusActive;
+  return Return(cudaSuccess);
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  if (graph == nullptr || nodes != nullptr) return Return(cudaErrorInvalidValue);
+  *count = graph->nodes->size();
+  return Return(cudaSuccess);
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  if (graph == nullptr) return Return(cudaErrorInvalidValue);
+  *exec = new CUgraphExec_st{graph->nodes};
+  return Return(cudaSuccess);
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t handle) {
+  return Return(exec != nullptr && StreamOf(handle) != nullptr ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t handle) {
+  CUstream_st* const stream = StreamOf(handle);
+  if (exec == nullptr || stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
+  return Submit(*stream, [nodes = exec->nodes] { Replay(*nodes); });
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  if (graph == nullptr) return Return(cudaErrorInvalidValue);
+  delete graph;
+  return Return(cudaSuccess);
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  if (exec == nullptr) return Return(cudaErrorInvalidValue);
+  delete exec;
+  return Return(cudaSuccess);
+}

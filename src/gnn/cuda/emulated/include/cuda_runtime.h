@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUDA C++ for .cu files that the host's compiler compiles for the emulated runtime: what nvcc includes by itself.
+//
+// Types, arithmetic, shuffles and atomics are the simulated GPU's headers (src/tuner/device/sim/cuda), which are
+// written against a small C interface (sim_abi.h); the emulation implements that interface (../device_abi.cc). Here
+// comes the launch, and every operation that waits notes its source line, so that a deadlock can be told by lines.
+#pragma once
+
+// Before the keywords below become macros: the library uses some of those words in attributes.
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "cuda_runtime_api.h"
+#include "hone_cuda.h"
+#undef printf
+#undef clock
+
+template <typename T>
+cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, int value) {
+  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
+}
+
+namespace hone::gnn::cuda::emulated {
+struct Place {
+  const char* file = "";
+  int line = 0;
+};
+extern constinit thread_local Place current_place;
+inline void At(const char* file, int line) { current_place = {file, line}; }
+
+// `thread` runs one thread of the kernel.
+cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
+                         std::function<void()> thread);
+// Dynamic shared memory of the block that runs.
+void* DynamicSharedMemory();
+}  // namespace hone::gnn::cuda::emulated
+
+// The arguments are copied, as CUDA copies them.
+template <typename... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                             cudaStream_t stream) {
+  size_t at = 0;
+  // Braces: from left to right.
+  std::tuple<Parameters...> values{*static_cast<Parameters*>(arguments[at++])...};
+  return hone::gnn::cuda::emulated::LaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, stream,
+                                                 [kernel, values] { std::apply(kernel, values); });
+}
+
+#define HONE_EMULATED_AT(...) (::hone::gnn::cuda::emulated::At(__FILE__, __LINE__), __VA_ARGS__)
+#define __syncthreads() HONE_EMULATED_AT(__syncthreads())
+#define __syncthreads_count(...) HONE_EMULATED_AT(__syncthreads_count(__VA_ARGS__))
+#define __syncthreads_and(...) HONE_EMULATED_AT(__syncthreads_and(__VA_ARGS__))
+#define __syncthreads_or(...) HONE_EMULATED_AT(__syncthreads_or(__VA_ARGS__))
+#define __syncwarp(...) HONE_EMULATED_AT(__syncwarp(__VA_ARGS__))
+#define __shfl_sync(...) HONE_EMULATED_AT(__shfl_sync(__VA_ARGS__))
+#define __shfl_up_sync(...) HONE_EMULATED_AT(__shfl_up_sync(__VA_ARGS__))
+#define __shfl_down_sync(...) HONE_EMULATED_AT(__shfl_down_sync(__VA_ARGS__))
+#define __shfl_xor_sync(...) HONE_EMULATED_AT(__shfl_xor_sync(__VA_ARGS__))
+#define __ballot_sync(...) HONE_EMULATED_AT(__ballot_sync(__VA_ARGS__))
+#define __all_sync(...) HONE_EMULATED_AT(__all_sync(__VA_ARGS__))
+#define __any_sync(...) HONE_EMULATED_AT(__any_sync(__VA_ARGS__))
+#define __match_any_sync(...) HONE_EMULATED_AT(__match_any_sync(__VA_ARGS__))
+#define __match_all_sync(...) HONE_EMULATED_AT(__match_all_sync(__VA_ARGS__))
+#define __reduce_add_sync(...) HONE_EMULATED_AT(__reduce_add_sync(__VA_ARGS__))
+#define __reduce_min_sync(...) HONE_EMULATED_AT(__reduce_min_sync(__VA_ARGS__))
+#define __reduce_max_sync(...) HONE_EMULATED_AT(__reduce_max_sync(__VA_ARGS__))
+#define __reduce_and_sync(...) HONE_EMULATED_AT(__reduce_and_sync(__VA_ARGS__))
+#define __reduce_or_sync(...) HONE_EMULATED_AT(__reduce_or_sync(__VA_ARGS__))
+#define __reduce_xor_sync(...) HONE_EMULATED_AT(__reduce_xor_sync(__VA_ARGS__))

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of the pretended device: host memory, each allocation between guard bytes.
+//
+// Under address sanitizer the guards are poisoned instead, so that the access itself is reported, with its line.
+#include <fmt/format.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "gnn/cuda/emulated/device.h"
+#include "gnn/cuda/emulated/runtime.h"
+
+namespace hone::gnn::cuda::emulated {
+namespace {
+
+constexpr unsigned char kGuardByte = 0xab;
+constexpr size_t kGranularity = 512;
+
+size_t Charged(size_t bytes) { return (bytes + kGranularity - 1) / kGranularity * kGranularity; }
+// The guard behind the last byte.
+size_t TailBytes(size_t bytes) { return DeviceMemory::kGuard + Charged(bytes) - bytes; }
+
+}  // namespace
+
+DeviceMemory::~DeviceMemory() {
+  for (const auto& [address, allocation] : allocations_) Release(allocation);
+}
+
+void DeviceMemory::Release(const Allocation& allocation) {
+  if (allocation.kind == MemoryKind::kRegistered) return;
+  unsigned char* const raw = allocation.data - kGuard;
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(raw, kGuard + allocation.bytes + TailBytes(allocation.bytes));
+#endif
+  std::free(raw);
+}
+
+void* DeviceMemory::Allocate(size_t bytes, MemoryKind kind) {
+  if (kind == MemoryKind::kDevice && Charged(bytes) > total - std::min(total, used)) return nullptr;
+  void* raw = std::aligned_alloc(kGuard, kGuard + bytes + TailBytes(bytes));
+  if (raw == nullptr) return nullptr;
+  Allocation allocation{static_cast<unsigned char*>(raw) + kGuard, bytes, kind};
+  std::memset(allocation.data, 0xff, bytes);
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_poison_memory_region(raw, kGuard);
+  __asan_poison_memory_region(allocation.data + bytes, TailBytes(bytes));
+#else
+  std::memset(raw, kGuardByte, kGuard);
+  std::memset(allocation.data + bytes, kGuardByte, TailBytes(bytes));
+#endif
+  if (kind == MemoryKind::kDevice) used += Charged(bytes);
+  allocations_[reinterpret_cast<uintptr_t>(allocation.data)] = allocation;
+  return allocation.data;
+}
+
+bool DeviceMemory::Free(void* pointer, MemoryKind kind, std::string* complaint) {
+  const auto found = allocations_.find(reinterpret_cast<uintptr_t>(pointer));
+  if (found == allocations_.end() || found->second.kind != kind) return false;
+  *complaint = CheckGuards(found->second);
+  if (kind == MemoryKind::kDevice) used -= Charged(found->second.bytes);
+  if (kind != MemoryKind::kRegistered) std::memset(found->second.data, 0xff, found->second.bytes);
+  Release(found->second);
+  allocations_.erase(found);
+  return true;
+}
+
+void DeviceMemory::Register(void* pointer, size_t bytes) {
+  allocations_[reinterpret_cast<uintptr_t>(pointer)] = {static_cast<unsigned char*>(pointer), bytes, MemoryKind::kRegistered};
+}
+
+const Allocation* DeviceMemory::Find(const void* pointer, size_t bytes) const {
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nullptr;
+  const Allocation& allocation = std::prev(after)->second;
+  const size_t offset = address - reinterpret_cast<uintptr_t>(allocation.data);
+  return offset <= allocation.bytes && bytes <= allocation.bytes - offset ? &allocation : nullptr;
+}
+
+std::string DeviceMemory::CheckGuards([[maybe_unused]] const Allocation& allocation) {
+#if !defined(__SANITIZE_ADDRESS__)
+  if (allocation.kind == MemoryKind::kRegistered) return "";
+  for (size_t i = 0; i < kGuard; ++i) {
+    if (allocation.data[i - kGuard] != kGuardByte) {
+      return fmt::format("byte {} before an allocation of {} bytes was written", kGuard - i, allocation.bytes);
+    }
+  }
+  for (size_t i = 0; i < TailBytes(allocation.bytes); ++i) {
+    if (allocation.data[allocation.bytes + i] != kGuardByte) {
+      return fmt::format("byte {} of an allocation of {} bytes was written", allocation.bytes + i, allocation.bytes);
+    }
+  }
+#endif
+  return "";
+}
+
+std::string DeviceMemory::CheckGuards() const {
+  for (const auto& [address, allocation] : allocations_) {
+    if (std::string complaint = CheckGuards(allocation); !complaint.empty()) return complaint;
+  }
+  return "";
+}
+
+size_t DeviceMemory::device_allocations() const {
+  return static_cast<size_t>(std::count_if(allocations_.begin(), allocations_.end(), [](const auto& entry) {
+    return entry.second.kind == MemoryKind::kDevice;
+  }));
+}
+
+}  // namespace hone::gnn::cuda::emulated

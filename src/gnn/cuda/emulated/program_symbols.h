@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the emulation reads from the running program's own symbol table: names of kernels, and where their shared
+// variables are.
+//
+// `__shared__` is thread_local here (a block runs on one OS thread), so the shared variables of all kernels are
+// function-local variables of the program's thread-local segment. Knowing them lets a block begin with undefined
+// contents and several blocks be in progress at once. A stripped program has no such table: then names are missing and
+// shared memory is not filled, and nothing else changes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace hone::gnn::cuda::emulated {
+
+struct SharedVariable {
+  unsigned char* begin = nullptr;  // on the calling OS thread
+  size_t bytes = 0;
+};
+// All function-local thread-local variables of namespace hone::gnn::cuda; sorted by address.
+std::vector<SharedVariable> SharedVariablesOfThisThread();
+
+// "GatherMeanKernel<float>", without namespaces and parameters; "a kernel" when it is not known.
+std::string KernelName(const void* function);
+
+}  // namespace hone::gnn::cuda::emulated
