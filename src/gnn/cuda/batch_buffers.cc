@@ -48,6 +48,11 @@ Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {
   return outer_.Allocate(outer_bytes);
 }
 
+Status BatchBuffers::Invalidate(cudaStream_t stream) {
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(header_.get(), 0, sizeof(BatchHeader), stream));
+  return Status::Ok();
+}
+
 Result<BatchHeader> BatchBuffers::DownloadHeader() const {
   std::vector<BatchHeader> header;
   HONE_RETURN_IF_ERROR(header_.Download(header));

@@ -19,6 +19,8 @@ class BatchBuffers {
   BatchOnDevice view(const RunState* state) const {
     return {state, header_.get(), nodes_.get(), hop_views_.data(), outer_.get()};
   }
+  // Of no valid step: whatever is enqueued for it changes nothing.
+  Status Invalidate(cudaStream_t stream);
   BatchHeader* header() const { return header_.get(); }
   int32_t* nodes() const { return nodes_.get(); }
   const std::vector<HopOnDevice>& hops() const { return hop_views_; }

@@ -50,7 +50,9 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
 
 Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& shape) {
   if (shape.kind == "sage") return PlanSage(shape);
-  return Status::InvalidArgument("the GPU engine trains 'sage', not '" + shape.kind + "'");
+  if (shape.kind == "gin") return PlanGin(shape);
+  if (shape.kind == "sage-ri") return PlanSageRi(shape);
+  return Status::InvalidArgument("the GPU engine trains sage, gin and sage-ri, not '" + shape.kind + "'");
 }
 
 class Engine final : public GpuEngine {

@@ -36,9 +36,10 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(MakeBucket(worst, large_));
   HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> observed, Observe());
   HONE_RETURN_IF_ERROR(MakeBucket(observed, small_));
-  // Every kernel and product once outside a capture: what loads late loads here, and errors show where they arise. The
-  // small bucket's header is still zero, so its batch is not valid and changes nothing.
-  HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, false, main_.handle));
+  // Every kernel and product once outside a capture: what loads late loads here, and errors show where they arise. On
+  // batches that are not valid, which change nothing, running statistics included.
+  HONE_RETURN_IF_ERROR(large_.batches[0].Invalidate(main_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, options_.trains, main_.handle));
   HONE_RETURN_IF_ERROR(EnqueueCompute(small_, 0, options_.trains, main_.handle));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
   HONE_RETURN_IF_ERROR(Capture(large_));

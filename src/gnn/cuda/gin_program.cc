@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// GIN's program (nn/gin_conv.cc says the model):
+//
+//   layer l      S_l = sum of the neighbors' rows + (1 + eps) * own     (l = 0: drawn and gathered in one kernel)
+//                P_l = S_l W0^T,  H_l = f(norm(P_l + b0)),  R_l = H_l W1^T
+//   what the next layer reads, f(R_l + b1), is made as it is read; the head needs it written once:
+//                X = f(R_{L-1} + b1),  G = X V1^T,  U = dropout(f(G + c1)),  logits = U V2^T + c2
+//
+// Backwards each gradient takes the place of the one it came from where nobody needs that any more.
+#include <fmt/format.h>
+
+#include "gnn/cuda/aggregate_kernels.h"
+#include "gnn/cuda/dense.h"
+#include "gnn/cuda/norm_kernels.h"
+#include "gnn/cuda/program.h"
+#include "gnn/nn/stack_model.h"
+#include "gnn/ops/dropout.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+// Places in the flat parameters, and in the flat buffers where it says so.
+struct GinLayer {
+  int64_t in = 0;  // padded
+  int64_t weight0 = 0, bias0 = 0, weight1 = 0, bias1 = 0;
+  int64_t norm_weight = 0, norm_bias = 0;
+  int64_t eps = 0, running_mean = 0, running_variance = 0, batches = 0;  // buffers
+};
+
+struct GinShape {
+  std::vector<GinLayer> layers;
+  int64_t hidden = 0, classes = 0;  // padded
+  int64_t head_weight1 = 0, head_bias1 = 0, head_weight2 = 0, head_bias2 = 0;
+  bool normalises = true;
+  Activation activation = Activation::kRelu;
+  DropoutRate rate{0.0};  // of the head
+};
+
+class GinProgram final : public Program {
+ public:
+  GinProgram(const ProgramContext& context, const Envelope& envelope, const GinShape& shape)
+      : context_(context), envelope_(envelope), shape_(shape) {}
+
+  Status Make() {
+    const auto rows_of = [this](size_t l) { return envelope_.Rows(static_cast<int>(l)); };
+    const Element element = context_.element;
+    const int64_t size = ElementBytes(element), hidden = shape_.hidden;
+    steps_.resize(shape_.layers.size());
+    int64_t partials = 0;
+    for (size_t l = 0; l < steps_.size(); ++l) {
+      Step& step = steps_[l];
+      const GinLayer& layer = shape_.layers[l];
+      const int64_t rows = rows_of(l);
+      if (l > 0) HONE_RETURN_IF_ERROR(step.sum.Allocate(rows * layer.in * size));
+      HONE_RETURN_IF_ERROR(step.plain.Allocate(rows * hidden * size));
+      HONE_RETURN_IF_ERROR(step.hidden.Allocate(rows * hidden * size));
+      HONE_RETURN_IF_ERROR(step.result.Allocate(rows * hidden * size));
+      HONE_RETURN_IF_ERROR(step.coefficients.Allocate(kCoefficientArrays * hidden));
+      HONE_RETURN_IF_ERROR(step.lin0.Plan(context_, {.rows = rows, .in = layer.in, .out = hidden,
+                                                     .weight_at = layer.weight0, .trains = envelope_.trains,
+                                                     .input_gradient = l > 0, .result = element}));
+      HONE_RETURN_IF_ERROR(step.lin1.Plan(context_, {.rows = rows, .in = hidden, .out = hidden,
+                                                     .weight_at = layer.weight1, .trains = envelope_.trains,
+                                                     .result = element}));
+      partials = std::max(partials, ColumnPartials(static_cast<int32_t>(rows), static_cast<int32_t>(hidden)));
+      if (!envelope_.trains) continue;
+      if (l > 0) HONE_RETURN_IF_ERROR(step.grad_sum.Allocate(rows * layer.in * size));
+      HONE_RETURN_IF_ERROR(step.grad_hidden.Allocate(rows * hidden * size));
+      HONE_RETURN_IF_ERROR(step.grad_result.Allocate(rows * hidden * size));
+    }
+    const int64_t seeds = rows_of(steps_.size() - 1);
+    HONE_RETURN_IF_ERROR(top_.Allocate(seeds * hidden * size));
+    HONE_RETURN_IF_ERROR(head_plain_.Allocate(seeds * hidden * size));
+    HONE_RETURN_IF_ERROR(head_.Allocate(seeds * hidden * size));
+    HONE_RETURN_IF_ERROR(head1_.Plan(context_, {.rows = seeds, .in = hidden, .out = hidden,
+                                                .weight_at = shape_.head_weight1, .trains = envelope_.trains,
+                                                .result = element}));
+    HONE_RETURN_IF_ERROR(head2_.Plan(context_, {.rows = seeds, .in = hidden, .out = shape_.classes,
+                                                .weight_at = shape_.head_weight2, .trains = envelope_.trains,
+                                                .result = Element::kFloat32}));
+    partials = std::max(partials, ColumnPartials(static_cast<int32_t>(seeds), static_cast<int32_t>(shape_.classes)));
+    if (envelope_.trains) HONE_RETURN_IF_ERROR(grad_head_.Allocate(seeds * hidden * size));
+    return partials_.Allocate(partials);
+  }
+
+  int64_t OuterBytes() const override {
+    return envelope_.Rows(0) * shape_.layers[0].in * ElementBytes(context_.element);
+  }
+
+  Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
+    SampleAggregate aggregate;
+    aggregate.kind = Kind(0);
+    aggregate.out = batch.outer;
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
+        context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
+        envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
+    return Status::Ok();
+  }
+
+  Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
+    const Element element = context_.element;
+    for (size_t l = 0; l < steps_.size(); ++l) {
+      const Step& step = steps_[l];
+      if (l > 0) {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(l), batch.hops[Hop(l)], Hop(l), element, Input(l),
+                                                   static_cast<int32_t>(shape_.hidden), batch.state, batch.header,
+                                                   batch.nodes, step.sum.get(), stream));
+      }
+      const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
+      HONE_RETURN_IF_ERROR(step.lin0.Forward(Sum(batch, l), step.plain.get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, element, step.plain.get(), Norm(l), envelope_.trains,
+                                                          Coefficients(l), partials_.get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(),
+                                               {.y = step.hidden.get()}, stream));
+      HONE_RETURN_IF_ERROR(step.lin1.Forward(step.hidden.get(), step.result.get(), stream));
+    }
+    const size_t top = steps_.size() - 1;
+    const RowsOnDevice rows = Rows(batch, top, shape_.hidden);
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, element, steps_[top].result.get(), Master(shape_.layers[top].bias1),
+                                                    {.activation = shape_.activation}, top_.get(), stream));
+    HONE_RETURN_IF_ERROR(head1_.Forward(top_.get(), head_plain_.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, element, head_plain_.get(), Master(shape_.head_bias1), Head(),
+                                                    head_.get(), stream));
+    HONE_RETURN_IF_ERROR(head2_.Forward(head_.get(), logits, stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(Rows(batch, top, shape_.classes), Element::kFloat32, logits,
+                                                    Master(shape_.head_bias2), {}, logits, stream));
+    return Status::Ok();
+  }
+
+  Status EnqueueBackward(const BatchOnDevice& batch, const void* grad_logits, cudaStream_t stream) override {
+    const Element element = context_.element;
+    const size_t top = steps_.size() - 1;
+    const RowsOnDevice seeds = Rows(batch, top, shape_.hidden);
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(Rows(batch, top, shape_.classes), element, grad_logits,
+                                                Gradient(shape_.head_bias2), partials_.get(), stream));
+    HONE_RETURN_IF_ERROR(head2_.WeightGradient(grad_logits, head_.get(), stream));
+    HONE_RETURN_IF_ERROR(head2_.InputGradient(grad_logits, grad_head_.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(seeds, element, head_plain_.get(), Master(shape_.head_bias1),
+                                                            Head(), grad_head_.get(), grad_head_.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(seeds, element, grad_head_.get(), Gradient(shape_.head_bias1),
+                                                partials_.get(), stream));
+    HONE_RETURN_IF_ERROR(head1_.WeightGradient(grad_head_.get(), top_.get(), stream));
+    HONE_RETURN_IF_ERROR(head1_.InputGradient(grad_head_.get(), steps_[top].grad_result.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(
+        seeds, element, steps_[top].result.get(), Master(shape_.layers[top].bias1), {.activation = shape_.activation},
+        steps_[top].grad_result.get(), steps_[top].grad_result.get(), stream));
+    for (size_t l = steps_.size(); l-- > 0;) {
+      const Step& step = steps_[l];
+      const GinLayer& layer = shape_.layers[l];
+      const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(rows, element, step.grad_result.get(), Gradient(layer.bias1),
+                                                  partials_.get(), stream));
+      HONE_RETURN_IF_ERROR(step.lin1.WeightGradient(step.grad_result.get(), step.hidden.get(), stream));
+      HONE_RETURN_IF_ERROR(step.lin1.InputGradient(step.grad_result.get(), step.grad_hidden.get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(
+          rows, element, step.plain.get(), Norm(l), Coefficients(l), AfterNorm(), step.grad_hidden.get(),
+          step.grad_hidden.get(),
+          {.weight = Gradient(layer.norm_weight), .bias = Gradient(layer.norm_bias), .linear_bias = Gradient(layer.bias0)},
+          partials_.get(), stream));
+      HONE_RETURN_IF_ERROR(step.lin0.WeightGradient(step.grad_hidden.get(), Sum(batch, l), stream));
+      if (l == 0) break;
+      HONE_RETURN_IF_ERROR(step.lin0.InputGradient(step.grad_hidden.get(), step.grad_sum.get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
+          Kind(l), batch.hops[Hop(l)], Hop(l), element, Input(l), static_cast<int32_t>(shape_.hidden),
+          static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), step.grad_sum.get(), {}, batch.state,
+          batch.header, batch.nodes, steps_[l - 1].grad_result.get(), stream));
+    }
+    return Status::Ok();
+  }
+
+ private:
+  struct Step {
+    DeviceArray<unsigned char> sum, plain, hidden, result;           // S, P, H, R
+    DeviceArray<unsigned char> grad_sum, grad_hidden, grad_result;
+    DeviceArray<float> coefficients;
+    Dense lin0, lin1;
+  };
+
+  int Hop(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
+  const float* Master(int64_t at) const { return context_.parameters->master() + at; }
+  float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
+  float* Buffer(int64_t at) const { return context_.parameters->buffers() + at; }
+  const void* Sum(const BatchOnDevice& batch, size_t layer) const {
+    return layer == 0 ? batch.outer : steps_[layer].sum.get();
+  }
+  AggregateKind Kind(size_t layer) const {
+    return {.adds_self = true, .eps = Buffer(shape_.layers[layer].eps)};
+  }
+  // What layer `layer` aggregates.
+  AggregateInput Input(size_t layer) const {
+    AggregateInput input;
+    input.z = steps_[layer - 1].result.get();
+    input.bias = Master(shape_.layers[layer - 1].bias1);
+    input.activation = shape_.activation;
+    return input;
+  }
+  RowsOnDevice Rows(const BatchOnDevice& batch, size_t layer, int64_t width) const {
+    return {batch.state, batch.header, batch.nodes, Hop(layer),
+            static_cast<int32_t>(envelope_.Rows(static_cast<int>(layer))), static_cast<int32_t>(width)};
+  }
+  NormOnDevice Norm(size_t layer) const {
+    const GinLayer& at = shape_.layers[layer];
+    if (!shape_.normalises) return {.linear_bias = Master(at.bias0)};
+    return {Master(at.norm_weight), Master(at.norm_bias), Master(at.bias0),
+            Buffer(at.running_mean), Buffer(at.running_variance), Buffer(at.batches)};
+  }
+  ColumnCoefficients Coefficients(size_t layer) const {
+    return CoefficientsIn(steps_[layer].coefficients.get(), static_cast<int32_t>(shape_.hidden));
+  }
+  Between AfterNorm() const { return {.activation = shape_.activation}; }
+  Between Head() const {
+    return {.activation = shape_.activation,
+            .dropout = {static_cast<uint32_t>(shape_.layers.size()), static_cast<uint32_t>(DropoutSite::kHead),
+                        envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)}};
+  }
+
+  const ProgramContext& context_;
+  const Envelope envelope_;
+  const GinShape shape_;
+  std::vector<Step> steps_;
+  Dense head1_, head2_;
+  DeviceArray<unsigned char> top_, head_plain_, head_, grad_head_;
+  DeviceArray<float> partials_;
+};
+
+class GinPlan final : public ModelPlan {
+ public:
+  GinPlan(const ModelOptions& model, Activation activation) {
+    const int64_t hidden = model.hidden;
+    shape_.hidden = RoundUp(hidden, 8);
+    shape_.classes = RoundUp(model.num_classes, 8);
+    shape_.normalises = model.norm != "none";
+    shape_.activation = activation;
+    shape_.rate = DropoutRate(model.dropout < 0 ? 0.5 : model.dropout);
+    for (int l = 0; l < model.layers; ++l) {
+      const std::string name = fmt::format("convs.{}.", l);
+      const int64_t in = l == 0 ? model.in_width : hidden;
+      GinLayer layer;
+      layer.in = RoundUp(in, 8);
+      layer.weight0 = Matrix(name + "nn.0", hidden, in, shape_.hidden, layer.in, &layer.bias0);
+      layer.weight1 = Matrix(name + (shape_.normalises ? "nn.3" : "nn.2"), hidden, hidden, shape_.hidden, shape_.hidden,
+                             &layer.bias1);
+      layer.eps = Buffer(name + "eps", 1);
+      if (shape_.normalises) {
+        layer.norm_weight = Vector(name + "nn.1.weight", hidden);
+        layer.norm_bias = Vector(name + "nn.1.bias", hidden);
+        layer.running_mean = Buffer(name + "nn.1.running_mean", hidden);
+        layer.running_variance = Buffer(name + "nn.1.running_var", hidden);
+        layer.batches = Buffer(name + "nn.1.num_batches_tracked", 1);
+      }
+      shape_.layers.push_back(layer);
+    }
+    shape_.head_weight1 = Matrix("lin1", hidden, hidden, shape_.hidden, shape_.hidden, &shape_.head_bias1);
+    shape_.head_weight2 = Matrix("lin2", model.num_classes, hidden, shape_.classes, shape_.hidden, &shape_.head_bias2);
+  }
+  ParameterLayout Layout() const override { return layout_; }
+  int64_t padded_classes() const override { return shape_.classes; }
+  Result<std::unique_ptr<Program>> Build(const ProgramContext& context, const Envelope& envelope) const override {
+    auto program = std::make_unique<GinProgram>(context, envelope, shape_);
+    HONE_RETURN_IF_ERROR(program->Make());
+    return std::unique_ptr<Program>(std::move(program));
+  }
+
+ private:
+  int64_t Matrix(const std::string& name, int64_t out, int64_t in, int64_t padded_out, int64_t padded_in, int64_t* bias) {
+    const int64_t at = layout_.Reserve(padded_out * padded_in);
+    layout_.PlaceMatrix(name + ".weight", out, in, at, padded_in);
+    *bias = Vector(name + ".bias", out);
+    return at;
+  }
+  int64_t Vector(const std::string& name, int64_t size) {
+    const int64_t at = layout_.Reserve(RoundUp(size, 8));
+    layout_.PlaceVector(name, size, at);
+    return at;
+  }
+  int64_t Buffer(const std::string& name, int64_t size) {
+    const int64_t at = layout_.ReserveBuffer(RoundUp(size, 8));
+    layout_.PlaceVector(name, size, at, true);
+    return at;
+  }
+
+  GinShape shape_;
+  ParameterLayout layout_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ModelPlan>> PlanGin(const ModelOptions& model) {
+  HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(model.activation, Activation::kRelu));
+  return std::unique_ptr<ModelPlan>(std::make_unique<GinPlan>(model, activation));
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,471 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of norm_kernels.h: elementwise ones take a vector a thread; sums take a strip of 32 vectors a block,
+// a row a warp.
+#include "gnn/cuda/norm_kernels.h"
+
+#include "gnn/cuda/launch.h"
+#include "gnn/cuda/row_math.cuh"
+#include "gnn/ops/batch_norm.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr int kBlock = 256;
+constexpr int kWarps = kBlock / 32;
+constexpr int kStrip = 256;       // columns of a block that sums
+constexpr int kPieceRows = 128;
+constexpr int kJoinLanes = kBlock / 32;  // threads that join a column's pieces
+
+int Pieces(int32_t padded_rows) { return (padded_rows + kPieceRows - 1) / kPieceRows; }
+dim3 SumGrid(const RowsOnDevice& rows) {
+  return dim3(static_cast<unsigned>(Pieces(rows.padded_rows)), static_cast<unsigned>((rows.width + kStrip - 1) / kStrip));
+}
+int VectorBlocks(const RowsOnDevice& rows) {
+  return static_cast<int>((static_cast<int64_t>(rows.padded_rows) * (rows.width / 8) + kBlock - 1) / kBlock);
+}
+int ColumnBlocks(int32_t width) { return (width + 31) / 32; }
+
+// Two sums for each column of a strip, from every warp's own; thread t gets those of column t, in warp order.
+struct StripSums {
+  float values[2][kWarps][kStrip];
+};
+__device__ void JoinWarps(StripSums& shared, const Float8& a, const Float8& b, float& sum_a, float& sum_b) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    shared.values[0][warp][lane * 8 + static_cast<unsigned>(i)] = a.v[i];
+    shared.values[1][warp][lane * 8 + static_cast<unsigned>(i)] = b.v[i];
+  }
+  __syncthreads();
+  sum_a = sum_b = 0;
+  for (int w = 0; w < kWarps; ++w) {
+    sum_a += shared.values[0][w][threadIdx.x];
+    sum_b += shared.values[1][w][threadIdx.x];
+  }
+}
+
+// partials[piece][0] = the piece's mean, [1] = its squared deviations; each [width].
+template <typename T>
+__global__ void __launch_bounds__(kBlock) PieceStatisticsKernel(RowsOnDevice rows, const T* x, float* partials) {
+  __shared__ StripSums shared;
+  const int32_t count = RowsAfter(rows.header, rows.number);
+  const int32_t first = static_cast<int32_t>(blockIdx.x) * kPieceRows;
+  if (first >= count) return;
+  const int32_t last = min(count, first + kPieceRows);
+  const int32_t vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
+  const int64_t width = rows.width;
+  Float8 sum = {}, squares = {};
+  if (vector * 8 < rows.width) {
+    const Float8 about = Load8(x + first * width + vector * 8);
+    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kWarps) {
+      const Float8 value = Load8(x + row * width + vector * 8);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float d = value.v[i] - about.v[i];
+        sum.v[i] += d;
+        squares.v[i] += d * d;
+      }
+    }
+  }
+  float total = 0, total_squares = 0;
+  JoinWarps(shared, sum, squares, total, total_squares);
+  const int32_t column = static_cast<int32_t>(blockIdx.y * kStrip + threadIdx.x);
+  if (column >= rows.width) return;
+  const float n = static_cast<float>(last - first);
+  float* out = partials + static_cast<int64_t>(blockIdx.x) * 2 * width + column;
+  out[0] = ToFloat(x[first * width + column]) + total / n;
+  out[width] = fmaxf(total_squares - total * (total / n), 0.0f);
+}
+
+// A block that joins pieces has 32 columns, and kJoinLanes warps share the pieces of each.
+__device__ int32_t JoinColumn() { return static_cast<int32_t>(blockIdx.x * 32 + threadIdx.x % 32); }
+__device__ int32_t JoinLane() { return static_cast<int32_t>(threadIdx.x / 32); }
+// Sum over a column's lanes, in their order; every thread of the block calls it.
+__device__ double JoinLanes(double value, double* shared) {
+  shared[threadIdx.x] = value;
+  __syncthreads();
+  double sum = 0;
+  for (unsigned l = 0; l < kJoinLanes; ++l) sum += shared[l * 32 + threadIdx.x % 32];
+  __syncthreads();
+  return sum;
+}
+
+__device__ void Blend(float& running, double value) {
+  running = static_cast<float>((1 - kBatchNormMomentum) * static_cast<double>(running) + kBatchNormMomentum * value);
+}
+
+__global__ void __launch_bounds__(kBlock)
+    JoinStatisticsKernel(RowsOnDevice rows, const float* partials, NormOnDevice norm, ColumnCoefficients out) {
+  __shared__ double shared[kBlock];
+  const int32_t count = RowsAfter(rows.header, rows.number);
+  if (count == 0) return;
+  const int32_t column = JoinColumn();
+  const int32_t lane = JoinLane();
+  const int32_t pieces = column < rows.width ? (count + kPieceRows - 1) / kPieceRows : 0;
+  const int64_t width = rows.width;
+  const double n = count;
+  double sum = 0;
+  for (int32_t p = lane; p < pieces; p += kJoinLanes) {
+    sum += static_cast<double>(partials[p * 2 * width + column]) * min(kPieceRows, count - p * kPieceRows);
+  }
+  const double mean = JoinLanes(sum, shared) / n;
+  double squares = 0;
+  for (int32_t p = lane; p < pieces; p += kJoinLanes) {
+    const double d = static_cast<double>(partials[p * 2 * width + column]) - mean;
+    squares += static_cast<double>(partials[(p * 2 + 1) * width + column]) + d * d * min(kPieceRows, count - p * kPieceRows);
+  }
+  const double variance = JoinLanes(squares, shared) / n;
+  if (column >= rows.width || lane != 0) return;
+  const double inverse = 1.0 / sqrt(variance + kBatchNormEpsilon);
+  out.mean[column] = static_cast<float>(mean);
+  out.inverse[column] = static_cast<float>(inverse);
+  out.scale[column] = static_cast<float>(static_cast<double>(norm.weight[column]) * inverse);
+  out.shift[column] = norm.bias[column];
+  if (column == 0) *norm.batches += 1.0f;
+  if (count < 2) return;  // one row has no variance
+  const double moved = norm.linear_bias != nullptr ? static_cast<double>(norm.linear_bias[column]) : 0.0;
+  Blend(norm.running_mean[column], mean + moved);
+  Blend(norm.running_variance[column], variance * n / (n - 1));
+}
+
+__global__ void RunningCoefficientsKernel(int32_t width, NormOnDevice norm, ColumnCoefficients out) {
+  const int32_t column = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (column >= width) return;
+  const float moved = norm.linear_bias != nullptr ? norm.linear_bias[column] : 0.0f;
+  if (norm.weight == nullptr) {
+    out.mean[column] = 0;
+    out.inverse[column] = out.scale[column] = 1;
+    out.shift[column] = moved;
+    return;
+  }
+  const double inverse = 1.0 / sqrt(static_cast<double>(norm.running_variance[column]) + kBatchNormEpsilon);
+  out.mean[column] = norm.running_mean[column] - moved;
+  out.inverse[column] = static_cast<float>(inverse);
+  out.scale[column] = static_cast<float>(static_cast<double>(norm.weight[column]) * inverse);
+  out.shift[column] = norm.bias[column];
+}
+
+__device__ Float8 Normalised(const ColumnCoefficients& c, int32_t vector, const Float8& x) {
+  const Float8 mean = Load8(c.mean + vector * 8), scale = Load8(c.scale + vector * 8), shift = Load8(c.shift + vector * 8);
+  Float8 y;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) y.v[i] = (x.v[i] - mean.v[i]) * scale.v[i] + shift.v[i];
+  return y;
+}
+
+template <typename T>
+__global__ void BetweenKernel(RowsOnDevice rows, const T* x, ColumnCoefficients coefficients, Between between,
+                              BetweenOutput output) {
+  const int32_t vectors = rows.width / 8;
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
+  if (row >= RowsAfter(rows.header, rows.number)) return;
+  Float8 y = Normalised(coefficients, vector, Load8(x + at * 8));
+  Activate8(between.activation, nullptr, vector, y);
+  Drop8(MaskKey(between.dropout, rows.state, rows.header), static_cast<uint32_t>(rows.nodes[row]),
+        static_cast<uint32_t>(vector), y);
+  if (output.residual != nullptr) Add8(Load8(static_cast<const T*>(output.residual) + at * 8), y);
+  if (output.residual_bias != nullptr) Add8(Load8(output.residual_bias + vector * 8), y);
+  Store8(static_cast<T*>(output.y) + at * 8, y);
+  if (output.also != nullptr && row < RowsAfter(rows.header, 0)) {
+    Store8(static_cast<T*>(output.also) + row * output.also_stride + vector * 8, y);
+  }
+}
+
+// The gradient before the activation.
+template <typename T>
+__device__ Float8 GradientBefore(const RowsOnDevice& rows, const ColumnCoefficients& coefficients, const Between& between,
+                                 const DropoutKey& mask, int32_t row, int32_t vector, const Float8& x, const T* grad_y) {
+  Float8 grad = Load8(grad_y + (static_cast<int64_t>(row) * (rows.width / 8) + vector) * 8);
+  Drop8(mask, static_cast<uint32_t>(rows.nodes[row]), static_cast<uint32_t>(vector), grad);
+  if (between.activation != Activation::kIdentity) {
+    ActivationSlope8(between.activation, nullptr, vector, Normalised(coefficients, vector, x), grad);
+  }
+  return grad;
+}
+
+// partials[piece][0] = sum of the gradient, [1] = of the gradient times (x - mean).
+template <typename T>
+__global__ void __launch_bounds__(kBlock)
+    PieceGradientsKernel(RowsOnDevice rows, const T* x, ColumnCoefficients coefficients, Between between,
+                         const T* grad_y, float* partials) {
+  __shared__ StripSums shared;
+  const int32_t count = RowsAfter(rows.header, rows.number);
+  const int32_t first = static_cast<int32_t>(blockIdx.x) * kPieceRows;
+  if (first >= count) return;
+  const int32_t last = min(count, first + kPieceRows);
+  const int32_t vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
+  const int64_t width = rows.width;
+  const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
+  Float8 sum = {}, products = {};
+  if (vector * 8 < rows.width) {
+    const Float8 mean = Load8(coefficients.mean + vector * 8);
+    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kWarps) {
+      const Float8 value = Load8(x + row * width + vector * 8);
+      const Float8 grad = GradientBefore(rows, coefficients, between, mask, row, vector, value, grad_y);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        sum.v[i] += grad.v[i];
+        products.v[i] += grad.v[i] * (value.v[i] - mean.v[i]);
+      }
+    }
+  }
+  float total = 0, total_products = 0;
+  JoinWarps(shared, sum, products, total, total_products);
+  const int32_t column = static_cast<int32_t>(blockIdx.y * kStrip + threadIdx.x);
+  if (column >= rows.width) return;
+  float* out = partials + static_cast<int64_t>(blockIdx.x) * 2 * width + column;
+  out[0] = total;
+  out[width] = total_products;
+}
+
+__global__ void __launch_bounds__(kBlock)
+    JoinGradientsKernel(RowsOnDevice rows, const float* partials, bool normalises, ColumnCoefficients c,
+                        NormGradients gradients) {
+  __shared__ double shared[kBlock];
+  const int32_t count = RowsAfter(rows.header, rows.number);
+  if (count == 0) return;
+  const int32_t column = JoinColumn();
+  const int32_t lane = JoinLane();
+  const int32_t pieces = column < rows.width ? (count + kPieceRows - 1) / kPieceRows : 0;
+  const int64_t width = rows.width;
+  double sum = 0, product = 0;
+  for (int32_t p = lane; p < pieces; p += kJoinLanes) {
+    sum += static_cast<double>(partials[p * 2 * width + column]);
+    product += static_cast<double>(partials[(p * 2 + 1) * width + column]);
+  }
+  sum = JoinLanes(sum, shared);
+  product = JoinLanes(product, shared);
+  if (column >= rows.width || lane != 0) return;
+  if (!normalises) {
+    if (gradients.linear_bias != nullptr) gradients.linear_bias[column] = static_cast<float>(sum);
+    c.of_gradient[column] = 1;
+    c.of_x[column] = c.constant[column] = 0;
+    return;
+  }
+  const double inverse = static_cast<double>(c.inverse[column]), scale = static_cast<double>(c.scale[column]);
+  gradients.weight[column] = static_cast<float>(product * inverse);
+  gradients.bias[column] = static_cast<float>(sum);
+  c.of_gradient[column] = c.scale[column];
+  c.of_x[column] = static_cast<float>(-scale * inverse * inverse * product / count);
+  c.constant[column] = static_cast<float>(-scale * sum / count);
+}
+
+template <typename T>
+__global__ void BetweenBackwardKernel(RowsOnDevice rows, const T* x, ColumnCoefficients c, Between between,
+                                      const T* grad_y, T* grad_x) {
+  const int32_t vectors = rows.width / 8;
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
+  if (row >= rows.padded_rows) return;
+  Float8 grad = {};
+  if (row < RowsAfter(rows.header, rows.number)) {
+    const Float8 value = Load8(x + at * 8);
+    grad = GradientBefore(rows, c, between, MaskKey(between.dropout, rows.state, rows.header), row, vector, value, grad_y);
+    const Float8 mean = Load8(c.mean + vector * 8), a = Load8(c.of_gradient + vector * 8);
+    const Float8 b = Load8(c.of_x + vector * 8), k = Load8(c.constant + vector * 8);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) grad.v[i] = grad.v[i] * a.v[i] + (value.v[i] - mean.v[i]) * b.v[i] + k.v[i];
+  }
+  Store8(grad_x + at * 8, grad);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kBlock) PieceSumsKernel(RowsOnDevice rows, const T* x, float* partials) {
+  __shared__ StripSums shared;
+  const int32_t count = RowsAfter(rows.header, rows.number);
+  const int32_t first = static_cast<int32_t>(blockIdx.x) * kPieceRows;
+  if (first >= count) return;
+  const int32_t last = min(count, first + kPieceRows);
+  const int32_t vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
+  const int64_t width = rows.width;
+  Float8 sum = {};
+  if (vector * 8 < rows.width) {
+    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kWarps) {
+      Add8(Load8(x + row * width + vector * 8), sum);
+    }
+  }
+  float total = 0, nothing = 0;
+  JoinWarps(shared, sum, Float8{}, total, nothing);
+  const int32_t column = static_cast<int32_t>(blockIdx.y * kStrip + threadIdx.x);
+  if (column < rows.width) partials[static_cast<int64_t>(blockIdx.x) * width + column] = total;
+}
+
+__global__ void __launch_bounds__(kBlock) JoinSumsKernel(RowsOnDevice rows, const float* partials, float* sums) {
+  __shared__ double shared[kBlock];
+  const int32_t count = RowsAfter(rows.header, rows.number);
+  const int32_t column = JoinColumn();
+  const int32_t lane = JoinLane();
+  const int32_t pieces = column < rows.width ? (count + kPieceRows - 1) / kPieceRows : 0;
+  double sum = 0;
+  for (int32_t p = lane; p < pieces; p += kJoinLanes) {
+    sum += static_cast<double>(partials[static_cast<int64_t>(p) * rows.width + column]);
+  }
+  sum = JoinLanes(sum, shared);
+  if (column < rows.width && lane == 0) sums[column] = static_cast<float>(sum);
+}
+
+template <typename T>
+__global__ void BiasActivationKernel(RowsOnDevice rows, const T* x, const float* bias, Between between, T* y) {
+  const int32_t vectors = rows.width / 8;
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
+  if (row >= RowsAfter(rows.header, rows.number)) return;
+  Float8 value = Load8(x + at * 8);
+  Activate8(between.activation, bias, vector, value);
+  Drop8(MaskKey(between.dropout, rows.state, rows.header), static_cast<uint32_t>(rows.nodes[row]),
+        static_cast<uint32_t>(vector), value);
+  Store8(y + at * 8, value);
+}
+
+template <typename T>
+__global__ void BiasActivationBackwardKernel(RowsOnDevice rows, const T* x, const float* bias, Between between,
+                                             const T* grad_y, T* grad_x) {
+  const int32_t vectors = rows.width / 8;
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
+  if (row >= rows.padded_rows) return;
+  Float8 grad = {};
+  if (row < RowsAfter(rows.header, rows.number)) {
+    grad = Load8(grad_y + at * 8);
+    Drop8(MaskKey(between.dropout, rows.state, rows.header), static_cast<uint32_t>(rows.nodes[row]),
+          static_cast<uint32_t>(vector), grad);
+    if (between.activation != Activation::kIdentity) {
+      ActivationSlope8(between.activation, bias, vector, Load8(x + at * 8), grad);
+    }
+  }
+  Store8(grad_x + at * 8, grad);
+}
+
+template <typename T>
+__global__ void CopyColumnsKernel(int32_t padded_rows, int32_t vectors, const T* from, int64_t from_stride, T* to,
+                                  int64_t to_stride) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t row = at / vectors, vector = at % vectors;
+  if (row >= padded_rows) return;
+  Store8(to + row * to_stride + vector * 8, Load8(from + row * from_stride + vector * 8));
+}
+
+}  // namespace
+
+ColumnCoefficients CoefficientsIn(float* memory, int32_t width) {
+  const auto part = [&](int i) { return memory + static_cast<int64_t>(i) * width; };
+  return {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
+}
+
+int64_t ColumnPartials(int32_t padded_rows, int32_t width) {
+  return int64_t{2} * Pieces(padded_rows) * width;
+}
+
+cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element, const void* x, const NormOnDevice& norm,
+                                      bool training, const ColumnCoefficients& coefficients, float* partials,
+                                      cudaStream_t stream) {
+  if (!training || norm.weight == nullptr) {
+    Launch(RunningCoefficientsKernel, (rows.width + kBlock - 1) / kBlock, kBlock, 0, stream, rows.width, norm,
+           coefficients);
+    return cudaPeekAtLastError();
+  }
+  if (element == Element::kFloat32) {
+    Launch(PieceStatisticsKernel<float>, SumGrid(rows), kBlock, 0, stream, rows, static_cast<const float*>(x), partials);
+  } else {
+    Launch(PieceStatisticsKernel<__nv_bfloat16>, SumGrid(rows), kBlock, 0, stream, rows,
+           static_cast<const __nv_bfloat16*>(x), partials);
+  }
+  Launch(JoinStatisticsKernel, ColumnBlocks(rows.width), kBlock, 0, stream, rows, partials, norm, coefficients);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueBetween(const RowsOnDevice& rows, Element element, const void* x,
+                           const ColumnCoefficients& coefficients, const Between& between, const BetweenOutput& output,
+                           cudaStream_t stream) {
+  if (element == Element::kFloat32) {
+    Launch(BetweenKernel<float>, VectorBlocks(rows), kBlock, 0, stream, rows, static_cast<const float*>(x), coefficients,
+           between, output);
+  } else {
+    Launch(BetweenKernel<__nv_bfloat16>, VectorBlocks(rows), kBlock, 0, stream, rows,
+           static_cast<const __nv_bfloat16*>(x), coefficients, between, output);
+  }
+  return cudaPeekAtLastError();
+}
+
+namespace {
+
+template <typename T>
+cudaError_t BetweenBackward(const RowsOnDevice& rows, const T* x, const NormOnDevice& norm,
+                            const ColumnCoefficients& coefficients, const Between& between, const T* grad_y, T* grad_x,
+                            const NormGradients& gradients, float* partials, cudaStream_t stream) {
+  Launch(PieceGradientsKernel<T>, SumGrid(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y, partials);
+  Launch(JoinGradientsKernel, ColumnBlocks(rows.width), kBlock, 0, stream, rows, partials, norm.weight != nullptr,
+         coefficients, gradients);
+  Launch(BetweenBackwardKernel<T>, VectorBlocks(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y, grad_x);
+  return cudaPeekAtLastError();
+}
+
+}  // namespace
+
+cudaError_t EnqueueBetweenBackward(const RowsOnDevice& rows, Element element, const void* x, const NormOnDevice& norm,
+                                   const ColumnCoefficients& coefficients, const Between& between, const void* grad_y,
+                                   void* grad_x, const NormGradients& gradients, float* partials, cudaStream_t stream) {
+  if (element == Element::kFloat32) {
+    return BetweenBackward(rows, static_cast<const float*>(x), norm, coefficients, between,
+                           static_cast<const float*>(grad_y), static_cast<float*>(grad_x), gradients, partials, stream);
+  }
+  return BetweenBackward(rows, static_cast<const __nv_bfloat16*>(x), norm, coefficients, between,
+                         static_cast<const __nv_bfloat16*>(grad_y), static_cast<__nv_bfloat16*>(grad_x), gradients,
+                         partials, stream);
+}
+
+cudaError_t EnqueueColumnSums(const RowsOnDevice& rows, Element element, const void* x, float* sums, float* partials,
+                              cudaStream_t stream) {
+  if (element == Element::kFloat32) {
+    Launch(PieceSumsKernel<float>, SumGrid(rows), kBlock, 0, stream, rows, static_cast<const float*>(x), partials);
+  } else {
+    Launch(PieceSumsKernel<__nv_bfloat16>, SumGrid(rows), kBlock, 0, stream, rows, static_cast<const __nv_bfloat16*>(x),
+           partials);
+  }
+  Launch(JoinSumsKernel, ColumnBlocks(rows.width), kBlock, 0, stream, rows, partials, sums);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueBiasActivation(const RowsOnDevice& rows, Element element, const void* x, const float* bias,
+                                  const Between& between, void* y, cudaStream_t stream) {
+  if (element == Element::kFloat32) {
+    Launch(BiasActivationKernel<float>, VectorBlocks(rows), kBlock, 0, stream, rows, static_cast<const float*>(x), bias,
+           between, static_cast<float*>(y));
+  } else {
+    Launch(BiasActivationKernel<__nv_bfloat16>, VectorBlocks(rows), kBlock, 0, stream, rows,
+           static_cast<const __nv_bfloat16*>(x), bias, between, static_cast<__nv_bfloat16*>(y));
+  }
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueBiasActivationBackward(const RowsOnDevice& rows, Element element, const void* x, const float* bias,
+                                          const Between& between, const void* grad_y, void* grad_x,
+                                          cudaStream_t stream) {
+  if (element == Element::kFloat32) {
+    Launch(BiasActivationBackwardKernel<float>, VectorBlocks(rows), kBlock, 0, stream, rows,
+           static_cast<const float*>(x), bias, between, static_cast<const float*>(grad_y), static_cast<float*>(grad_x));
+  } else {
+    Launch(BiasActivationBackwardKernel<__nv_bfloat16>, VectorBlocks(rows), kBlock, 0, stream, rows,
+           static_cast<const __nv_bfloat16*>(x), bias, between, static_cast<const __nv_bfloat16*>(grad_y),
+           static_cast<__nv_bfloat16*>(grad_x));
+  }
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueCopyColumns(Element element, int32_t padded_rows, int32_t width, const void* from,
+                               int64_t from_stride, void* to, int64_t to_stride, cudaStream_t stream) {
+  const int blocks = static_cast<int>((static_cast<int64_t>(padded_rows) * (width / 8) + kBlock - 1) / kBlock);
+  if (element == Element::kFloat32) {
+    Launch(CopyColumnsKernel<float>, blocks, kBlock, 0, stream, padded_rows, width / 8,
+           static_cast<const float*>(from), from_stride, static_cast<float*>(to), to_stride);
+  } else {
+    Launch(CopyColumnsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, padded_rows, width / 8,
+           static_cast<const __nv_bfloat16*>(from), from_stride, static_cast<__nv_bfloat16*>(to), to_stride);
+  }
+  return cudaPeekAtLastError();
+}
+
+}  // namespace hone::gnn::cuda
