@@ -14,9 +14,13 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "gnn/dist/agreement.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
+#include "hone-gnn/ranks.h"
 #include "hone-gnn/train_flags.h"
+#include "hone/gnn/communicator.h"
+#include "hone/gnn/predictor.h"
 
 namespace hone::gnn {
 namespace {
@@ -24,9 +28,10 @@ namespace {
 struct Flags {
   TrainFlags train;
   RunOptions run;
+  RankFlags ranks;
   std::string graph, resume, init;
   int epochs = 0;
-  bool overwrite = false, json = false, quiet = false;
+  bool overwrite = false, json = false, quiet = false, shards_given = false;
   std::vector<CLI::Option*> trajectory;
 };
 
@@ -116,7 +121,7 @@ Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<con
   return ResumeTrainer(graph, flags.resume, flags.run, flags.epochs);
 }
 
-void PrintStart(const Flags& flags, const Graph& graph, Trainer& trainer) {
+void PrintStart(const Flags& flags, const Graph& graph, Trainer& trainer, RankSession& session) {
   const ModelOptions& model = trainer.model().options();
   int64_t parameters = 0;
   for (const Parameter<float>* p : trainer.model().parameters()) {
@@ -131,6 +136,9 @@ void PrintStart(const Flags& flags, const Graph& graph, Trainer& trainer) {
                                       {"layers", model.layers},
                                       {"hidden", model.hidden},
                                       {"parameters", parameters},
+                                      {"ranks", session.group().size()},
+                                      {"hosts", session.hosts()},
+                                      {"shards", trainer.options().shards},
                                       {"epochs", trainer.options().epochs},
                                       {"steps_per_epoch", trainer.steps_per_epoch()},
                                       {"next_epoch", trainer.next_epoch()},
@@ -141,6 +149,12 @@ void PrintStart(const Flags& flags, const Graph& graph, Trainer& trainer) {
   fmt::print("{}: {} nodes, {} edges, {} training nodes; {} of {} layers, {} parameters\n", graph.name(),
              graph.structure().num_nodes, graph.structure().num_edges(), graph.train_nodes().size(), model.kind,
              model.layers, parameters);
+  if (const int ranks = session.group().size(); ranks > 1) {
+    const TrainOptions& o = trainer.options();
+    fmt::print("{} ranks on {} host(s): a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(),
+               o.shards, o.batch, o.shards / ranks,
+               flags.shards_given || !flags.resume.empty() ? "" : " (--shards was not given: one a rank)");
+  }
   if (trainer.next_epoch() > 0 || trainer.next_step() > 0) {
     fmt::print("Going on in epoch {} after step {}.\n", trainer.next_epoch() + 1, trainer.next_step());
   }
@@ -178,43 +192,82 @@ void PrintEnd(const Flags& flags, const TrainResult& result) {
   }
 }
 
-Status Run(Flags& flags, int& exit_status) {
-  if (!flags.resume.empty()) {
-    for (const CLI::Option* option : flags.trajectory) {
-      if (option->count() == 0) continue;
-      return Status::InvalidArgument(
-          fmt::format("{} cannot be given with --resume: the run goes on with the options it began with; leave it out, "
-                      "or start a new run (from these weights: --init)",
-                      option->get_name()));
-    }
-    if (!flags.init.empty()) return Status::InvalidArgument("--init and --resume cannot be given together");
-  } else {
-    HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
-    // A forgotten --resume must not cost a run of days.
-    if (!flags.run.checkpoint.empty() && FileExists(flags.run.checkpoint + "/last.safetensors") && !flags.overwrite) {
-      return Status::InvalidArgument(fmt::format(
-          "'{}' holds the checkpoint of a run already: go on with it by --resume '{}', choose another folder, "
-          "or say --overwrite",
-          flags.run.checkpoint, flags.run.checkpoint));
-    }
+// A forgotten --resume must not cost a run of days.
+Status CheckFolder(const Flags& flags) {
+  if (!flags.resume.empty() || flags.run.checkpoint.empty() || flags.overwrite ||
+      !FileExists(flags.run.checkpoint + "/last.safetensors")) {
+    return Status::Ok();
   }
+  return Status::InvalidArgument(fmt::format(
+      "'{}' holds the checkpoint of a run already: go on with it by --resume '{}', choose another folder, "
+      "or say --overwrite",
+      flags.run.checkpoint, flags.run.checkpoint));
+}
+
+// The flags, as far as they can be judged without the graph.
+Status CheckFlags(Flags& flags) {
+  for (const CLI::Option* option : flags.trajectory) {
+    if (option->count() == 0) continue;
+    if (option->get_name() == "--shards") flags.shards_given = true;
+    if (flags.resume.empty()) continue;
+    return Status::InvalidArgument(
+        fmt::format("{} cannot be given with --resume: the run goes on with the options it began with; leave it out, "
+                    "or start a new run (from these weights: --init)",
+                    option->get_name()));
+  }
+  if (flags.resume.empty()) return CompleteTrainFlags(flags.train);
+  return flags.init.empty() ? Status::Ok() : Status::InvalidArgument("--init and --resume cannot be given together");
+}
+
+// What must be equal on all ranks. Files that only rank 0 reads and writes need not be.
+std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph) {
+  std::vector<Setting> settings = {{"version", HONE_VERSION},
+                                   {"a graph with fingerprint", GraphFingerprint(graph)},
+                                   {"--resume", flags.resume.empty() ? "not given" : "given"},
+                                   {"--init", flags.init.empty() ? "not given" : "given"},
+                                   {"--epochs", flags.epochs > 0 ? std::to_string(flags.epochs) : "not given"}};
+  // Of a resumed run rank 0's checkpoint has them.
+  if (flags.resume.empty()) AppendSettings(flags.train, settings);
+  return settings;
+}
+
+Status Run(Flags& flags, RankSession& session, int& exit_status) {
+  HONE_RETURN_IF_ERROR(CheckFlags(flags));
+  HONE_ASSIGN_OR_RETURN(const RankPlace place, ThisRank(flags.ranks));
+  if (StartsRanks(flags.ranks, place)) {
+    HONE_RETURN_IF_ERROR(CheckFolder(flags));
+    HONE_ASSIGN_OR_RETURN(exit_status, StartRanks(flags.ranks));
+    return Status::Ok();
+  }
+  HONE_RETURN_IF_ERROR(session.Join(place, flags.ranks));
+  Communicator& ranks = session.group().communicator();
+  flags.run.communicator = &ranks;
+  flags.run.threads = session.Threads(flags.run.threads);
+  flags.quiet = flags.quiet || !session.speaks();
+  if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
+  const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
   OpenGraphOptions open;
   open.threads = flags.run.threads;
   std::shared_ptr<const Graph> graph;
   {
     GraphProgressLine line(!flags.quiet);
     open.progress = line.callback();
-    HONE_ASSIGN_OR_RETURN(graph, OpenGraph(flags.graph, open));
+    Result<std::shared_ptr<const Graph>> opened = OpenGraph(flags.graph, open);
+    HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the graph", opened.status()));
+    graph = std::move(*opened);
   }
+  HONE_RETURN_IF_ERROR(AgreeOnSettings(ranks, SettingsOf(flags, *graph)));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph));
   flags.train.train = trainer->options();
   StopAtSignals();
-  PrintStart(flags, *graph, *trainer);
+  if (session.speaks()) PrintStart(flags, *graph, *trainer, session);
 
   StepLine line(!flags.quiet, trainer->options().epochs);
   const TrainEvents events{.step = [&](const StepReport& step) { line.Show(step); },
                            .epoch =
                                [&](const EpochReport& epoch) {
+                                 if (!session.speaks()) return;
                                  line.Clear();
                                  if (flags.json) {
                                    fmt::print("{}\n", ToJson(epoch).dump());
@@ -233,7 +286,7 @@ Status Run(Flags& flags, int& exit_status) {
                                   flags.graph, flags.run.checkpoint));
   }
   HONE_RETURN_IF_ERROR(result.status());
-  PrintEnd(flags, *result);
+  if (session.speaks()) PrintEnd(flags, *result);
   exit_status = result->end == TrainResult::End::kStopped ? 1 : 0;
   return Status::Ok();
 }
@@ -261,12 +314,14 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--workers", flags->run.workers, "threads that prepare batches; by default as many as --threads")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
+  AddRankFlags(*command, flags->ranks);
   command->add_flag("--json", flags->json, "one JSON object a line: start, each epoch, end");
   command->add_flag("--quiet", flags->quiet, "no progress line");
   command->callback([flags, &result] {
     int exit_status = 0;
-    const Status status = Run(*flags, exit_status);
-    result.exit_status = status.ok() ? exit_status : ReportStatus(status);
+    RankSession session;
+    const Status status = Run(*flags, session, exit_status);
+    result.exit_status = session.End(status, exit_status);
   });
 }
 

@@ -3,6 +3,7 @@
 #include "hone-gnn/train_flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cmath>
@@ -52,7 +53,8 @@ std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
   return {
       command.add_option("--model", o.kind, "sage, gat, gin or sage-ri")->capture_default_str(),
       command.add_option("--hidden", o.hidden, "width of the hidden layers")->capture_default_str(),
-      command.add_option("--layers", flags.layers, "layers; by default as many as --fanout has numbers"),
+      command.add_option("--layers", flags.layers, "layers; by default as many as --fanout has numbers")
+          ->check(CLI::PositiveNumber),
       command.add_option("--heads", o.heads, "attention heads (gat)")->capture_default_str(),
       command.add_option("--aggregation", o.aggregation, "mean, sum or max (sage)")->capture_default_str(),
       command.add_option("--dropout", o.dropout, "probability; by default the model's own (0.5; sage-ri 0.1)"),
@@ -90,7 +92,9 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
           ->capture_default_str(),
       command.add_option("--early-stop", o.early_stop, "end after so many validations without a better one; 0: never")
           ->capture_default_str(),
-      command.add_option("--seed", o.seed, "of weights, seed order, samples and dropout")->capture_default_str(),
+      command.add_option("--seed", o.seed, "of weights, seed order, samples and dropout")
+          ->capture_default_str()
+          ->check(CLI::NonNegativeNumber),
   };
   all.insert(all.end(), more.begin(), more.end());
   return all;
@@ -122,6 +126,36 @@ Status CompleteTrainFlags(TrainFlags& flags) {
     o.class_weights.push_back(weight);
   }
   return Status::Ok();
+}
+
+void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
+  const ModelOptions& m = flags.model.options;
+  const TrainOptions& o = flags.train;
+  const auto add = [&](const char* name, const auto& value) { settings.push_back({name, fmt::format("{}", value)}); };
+  add("--model", m.kind);
+  add("--hidden", m.hidden);
+  add("--layers", m.layers);
+  add("--heads", m.heads);
+  add("--aggregation", m.aggregation);
+  add("--dropout", m.dropout);
+  add("--activation", m.activation);
+  add("--norm", m.norm);
+  add("--fanout", fmt::format("{}", fmt::join(o.fanouts, ",")));
+  add("--eval-fanout", fmt::format("{}", fmt::join(o.eval_fanouts, ",")));
+  add("--frontier", flags.frontier);
+  add("--batch", o.batch);
+  add("--eval-batch", o.eval_batch);
+  add("--shards", o.shards);
+  add("--lr", o.learning_rate);
+  add("--weight-decay", o.weight_decay);
+  add("--clip-norm", o.clip_norm);
+  add("--class-weights", flags.class_weights);
+  add("--plateau", o.plateau);
+  add("--plateau-factor", o.plateau_factor);
+  add("--plateau-patience", o.plateau_patience);
+  add("--eval-every", o.eval_every);
+  add("--early-stop", o.early_stop);
+  add("--seed", o.seed);
 }
 
 nlohmann::json NumberOrNull(double value) {

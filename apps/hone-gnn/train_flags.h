@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gnn/dist/agreement.h"
 #include "hone/gnn/trainer.h"
 
 namespace hone::gnn {
@@ -33,6 +34,9 @@ struct TrainFlags {
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags);
 // Lays the texts out into options: the number of layers follows from --fanout or --layers, whichever is given.
 Status CompleteTrainFlags(TrainFlags& flags);
+
+// The options as their flags spell them, for ranks to compare.
+void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings);
 
 // A number, or null where it is none.
 nlohmann::json NumberOrNull(double value);

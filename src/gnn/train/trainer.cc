@@ -110,7 +110,7 @@ class CpuTrainer final : public Trainer {
   }
 
   Result<TrainResult> Run(const TrainEvents& events) override {
-    if (!run_.checkpoint.empty()) RemoveLeftovers(run_.checkpoint);
+    if (saves()) RemoveLeftovers(run_.checkpoint);
     // Written before the first step: a folder that cannot be written must not be found out an epoch later.
     HONE_RETURN_IF_ERROR(SaveLast());
     TrainResult result;

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hone-gnn/ranks.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "base/file.h"
+#include "gnn/dist/launcher.h"
+#include "gnn/graph/parallel.h"
+#include "hone-gnn/commands.h"
+
+namespace hone::gnn {
+namespace {
+
+// A rank that cannot print because it is gone itself is spoken for by all others.
+bool LosesRank0(const Status& status) {
+  return status.message().starts_with("rank 0 on host") && status.message().find("was lost") != std::string::npos;
+}
+
+// Ends a rank whose training thread does not come back after a loss.
+void GiveUp(int rank, const Status& why) {
+  if (rank == 0 || LosesRank0(why)) std::fprintf(stderr, "hone-gnn: %s\n", why.message().c_str());
+  _exit(3);
+}
+
+}  // namespace
+
+void AddRankFlags(CLI::App& command, RankFlags& flags) {
+  command.add_option("--ranks", flags.ranks, "processes to start on this host; each runs a part of the shards")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--gpus", flags.gpus, "likewise, one for each of so many GPUs")->check(CLI::PositiveNumber);
+  command.add_option("--rank-timeout", flags.timeout, "seconds of silence after which a rank counts as lost")
+      ->check(CLI::Range(1.0, 3600.0))
+      ->capture_default_str();
+}
+
+Result<RankPlace> ThisRank(const RankFlags& flags) {
+  HONE_ASSIGN_OR_RETURN(RankPlace place, FindRankPlace([](const char* name) -> const char* { return std::getenv(name); }));
+  const bool ours = std::getenv("HONE_RANK") != nullptr;
+  if (flags.ranks > 0 && flags.gpus > 0) return Status::InvalidArgument("give --ranks or --gpus, not both");
+  if ((flags.ranks > 0 || flags.gpus > 0) && !ours && place.size > 1) {
+    return Status::InvalidArgument(fmt::format(
+        "this is rank {} of {} already (from {}): leave out --{}, which starts processes of its own", place.rank,
+        place.size, place.launcher, flags.ranks > 0 ? "ranks" : "gpus"));
+  }
+  if (flags.gpus > 0) {
+    return Status::Unavailable("--gpus: this program trains on the CPU only; several processes: --ranks");
+  }
+  return place;
+}
+
+bool StartsRanks(const RankFlags& flags, const RankPlace& place) {
+  return std::max(flags.ranks, flags.gpus) > 1 && place.launcher != "--ranks";
+}
+
+Result<int> StartRanks(const RankFlags& flags) {
+  LaunchOptions options;
+  options.ranks = std::max(flags.ranks, flags.gpus);
+  options.grace_seconds = 2.5 * flags.timeout;
+  char program[4096];
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
+  if (length <= 0) return Status::Io(ErrnoMessage("read", "/proc/self/exe", errno));
+  HONE_ASSIGN_OR_RETURN(const std::string line, ReadFile("/proc/self/cmdline"));
+  for (size_t at = 0; at < line.size();) {
+    const size_t end = std::min(line.find('\0', at), line.size());
+    options.argv.push_back(line.substr(at, end - at));
+    at = end + 1;
+  }
+  options.argv[0] = std::string(program, static_cast<size_t>(length));
+  for (char** entry = environ; *entry != nullptr; ++entry) options.environment.emplace_back(*entry);
+  options.line = [](int rank, std::string_view text) { fmt::print(stderr, "rank {}: {}\n", rank, text); };
+  HONE_ASSIGN_OR_RETURN(const LaunchResult result, LaunchRanks(options));
+  if (!result.failure.empty()) fmt::print(stderr, "hone-gnn: {}\n", result.failure);
+  return result.exit_status;
+}
+
+Status RankSession::Join(const RankPlace& place, const RankFlags& flags) {
+  place_ = place;
+  if (const char* launcher = std::getenv("HONE_LAUNCHER")) EndWithLauncher(launcher);
+  GroupOptions options;
+  options.place = place;
+  options.heartbeat_timeout = flags.timeout;
+  options.grace_seconds = flags.timeout;
+  options.give_up = [rank = place.rank](const Status& why) { GiveUp(rank, why); };
+  HONE_ASSIGN_OR_RETURN(group_, ProcessGroup::Join(std::move(options)));
+  return Status::Ok();
+}
+
+int RankSession::hosts() const {
+  if (!group_ || group_->store() == nullptr) return 1;
+  const std::vector<std::string>& all = group_->store()->hosts();
+  return static_cast<int>(std::set<std::string>(all.begin(), all.end()).size());
+}
+
+int RankSession::Threads(int wanted) const {
+  if (wanted > 0 || group_->ranks_on_this_host() == 1) return wanted;
+  const int mine = ThreadCount(0);
+  // A launcher that has bound each rank to its own cores has divided them already.
+  if (mine < static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) && place_.launcher != "--ranks") return mine;
+  return std::max(1, mine / group_->ranks_on_this_host());
+}
+
+int RankSession::End(const Status& status, int exit_status) {
+  if (status.ok()) {
+    // All that was to be done is done: a rank lost from here on costs nothing.
+    if (group_) (void)group_->Leave();
+    return exit_status;
+  }
+  if (group_ && group_->size() > 1) {
+    if (group_->loss().ok()) group_->Fail(status.WithContext(group_->communicator().Name(group_->rank())));
+    if (group_->rank() != 0 && !LosesRank0(status)) {
+      return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound ? 2 : 3;
+    }
+  }
+  return ReportStatus(status);
+}
+
+}  // namespace hone::gnn
