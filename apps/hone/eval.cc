@@ -4,6 +4,7 @@
 // hone eval TASK CANDIDATE.cu: is it right, and how fast is it against the task's seed?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "hone/commands.h"
@@ -15,7 +16,7 @@ struct EvalFlags {
   DeviceFlags device;
   std::string task, candidate, baseline;
   uint64_t seed = 0;
-  bool no_time = false, no_warm = false;
+  bool no_time = false, no_warm = false, profile = false, sass = false, libraries = false;
   std::vector<std::string> bindings;
   std::vector<size_t> only_cases;
   int trials = 5;
@@ -44,13 +45,24 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   request.warm = !flags.no_warm;
   request.correctness_trials = flags.trials;
   request.only_time_cases = flags.only_cases;
+  request.profile = flags.profile || flags.sass;
+  request.sass = flags.sass;
+  request.libraries = flags.libraries;
 
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, evaluator->Evaluate(task, request));
   if (flags.device.json) {
     fmt::print("{}\n", EvaluationToJson(evaluation));
   } else {
-    fmt::print("{}", DescribeEvaluation(evaluation));
+    // The profile says what its findings say, and more.
+    const std::string profile = evaluation.profile ? DescribeProfile(*evaluation.profile, "  ") : "";
+    if (evaluation.profile) {
+      std::erase_if(evaluation.findings, [&](const Finding& told) {
+        return std::any_of(evaluation.profile->findings.begin(), evaluation.profile->findings.end(),
+                           [&](const ProfileFinding& f) { return f.kind == told.kind && f.location == told.location; });
+      });
+    }
+    fmt::print("{}{}", DescribeEvaluation(evaluation), profile);
   }
   context.exit_status = evaluation.verdict == Verdict::kOk            ? 0
                         : evaluation.verdict == Verdict::kInvalidTask ? 2
@@ -74,6 +86,9 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--case", flags->only_cases, "time only these time cases, counted from 0 (repeatable)");
   command->add_flag("--no-time", flags->no_time, "check only");
   command->add_flag("--no-warm", flags->no_warm, "time with cold caches only");
+  command->add_flag("--profile", flags->profile, "count where the time goes, and say what stands in the way");
+  command->add_flag("--sass", flags->sass, "with the profile, the machine code beside the source lines (needs nvdisasm)");
+  command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names too");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -13,6 +13,7 @@
 #include "tuner/device/cuda/cuda_session.h"
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
 #include "tuner/evaluate/host_mode/cuda_host_stream.h"
+#include "tuner/evaluate/profiling/profile_process.h"
 #endif
 
 namespace hone {
@@ -47,6 +48,13 @@ std::optional<int> RunHiddenCommand(int argc, char** argv) {
     CudaSessionOptions options;
     options.ordinal = std::atoi(device.c_str() + std::min<size_t>(device.size(), 5));
     return WorkerMain(fd, HasFlag(argc, argv, "--host-mode") ? MakeHostModeCudaSession(options) : MakeCudaSession(options));
+  }
+  if (name == "__profile") {
+    CudaSessionOptions options;
+    const std::string device = FlagValue(argc, argv, "--device", "cuda:0");
+    options.ordinal = std::atoi(device.c_str() + std::min<size_t>(device.size(), 5));
+    options.counted_by_ncu = HasFlag(argc, argv, "--by-ncu");
+    return ProfileMain(FlagValue(argc, argv, "--job", ""), FlagValue(argc, argv, "--out", ""), MakeCudaSession(options));
   }
 #endif
   return std::nullopt;

@@ -14,6 +14,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/candidate.h"
+#include "hone/tuner/profile.h"
 #include "hone/tuner/task.h"
 
 namespace hone {
@@ -53,6 +54,14 @@ struct TimingDetail {
   int looks = 0;
 };
 
+// What a library that the task's baseline.toml names takes for the same case.
+struct LibraryResult {
+  std::string name;                // cublaslt_first | cublaslt_best | torch_eager | torch_compiled
+  std::optional<double> time_us;   // cold, median
+  std::optional<Interval> speedup; // library / candidate: above 1, the candidate is faster
+  std::string detail;              // version and what ran; where there is no time, why not and the remedy
+};
+
 struct CaseResult {
   Dims dims;
   CaseRole role = CaseRole::kTime;
@@ -69,6 +78,7 @@ struct CaseResult {
   double max_scaled_error = 0;           // worst over outputs and input sets
   double rms_error = 0;
   double sampled_block_fraction = 1.0;   // < 1: the simulator ran a stratified sample of blocks
+  std::vector<LibraryResult> libraries;  // in the order of baseline.toml; empty: none, or not asked for
   bool fallback = false;                 // no alternative of the candidate's plan holds here: the task's seed ran
 };
 
@@ -127,6 +137,7 @@ struct Evaluation {
   std::vector<Stage> stages;
   std::vector<Finding> findings;
   std::optional<Mismatch> mismatch;
+  std::optional<Profile> profile;  // only where the request asked for it and the verdict is ok
   double wall_seconds = 0;
   double device_seconds = 0;
   uint64_t seed = 0;               // the secret seed, told after the fact so that a verdict can be replayed

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "base/json_fields.h"
+#include "tuner/core/profile_json.h"
 
 namespace hone {
 
@@ -49,6 +50,14 @@ ordered CaseToJson(const CaseResult& result, bool timed) {
     PutOptional(object, "floor_us", result.floor_us, Number);
     PutOptional(object, "floor_fraction", result.floor_fraction, Number);
     PutOptional(object, "refuse_below_us", result.refuse_below_us, Number);
+    if (!result.libraries.empty()) object["libraries"] = ordered::array();
+    for (const LibraryResult& library : result.libraries) {
+      ordered one = {{"name", library.name}};
+      PutOptional(one, "time_us", library.time_us, Number);
+      PutOptional(one, "speedup", library.speedup, IntervalToJson);
+      one["detail"] = library.detail;
+      object["libraries"].push_back(std::move(one));
+    }
     if (!result.timing.status.empty()) {
       object["timing"] = {{"status", result.timing.status},
                           {"decision", result.timing.decision},
@@ -106,6 +115,13 @@ void ReadCase(JsonFields& fields, CaseResult& result) {
   fields.Read("floor_us", result.floor_us);
   fields.Read("floor_fraction", result.floor_fraction);
   fields.Read("refuse_below_us", result.refuse_below_us);
+  fields.Objects("libraries", [&](JsonFields& one) {
+    LibraryResult& library = result.libraries.emplace_back();
+    one.Read("name", library.name);
+    one.Read("time_us", library.time_us);
+    ReadInterval(one, "speedup", library.speedup);
+    one.Read("detail", library.detail);
+  });
   fields.Object("timing", [&](JsonFields& timing) {
     timing.Read("status", result.timing.status);
     timing.Read("decision", result.timing.decision);
@@ -199,6 +215,7 @@ std::string EvaluationToJson(const Evaluation& evaluation, int indent) {
   object["cases"] = ordered::array();
   for (const CaseResult& result : evaluation.cases) object["cases"].push_back(CaseToJson(result, timed));
   PutOptional(object, "mismatch", evaluation.mismatch, MismatchToJson);
+  if (timed) PutOptional(object, "profile", evaluation.profile, ProfileToJson);
   object["findings"] = ordered::array();
   for (const Finding& finding : evaluation.findings) {
     object["findings"].push_back(
@@ -240,6 +257,7 @@ Result<Evaluation> EvaluationFromJson(std::string_view text) {
   fields.Read("geomean_speedup", evaluation.geomean_speedup);
   fields.Objects("cases", [&](JsonFields& one) { ReadCase(one, evaluation.cases.emplace_back()); });
   fields.Object("mismatch", [&](JsonFields& one) { ReadMismatch(one, evaluation.mismatch.emplace()); });
+  fields.Object("profile", [&](JsonFields& one) { ReadProfile(one, evaluation.profile.emplace()); });
   fields.Objects("findings", [&](JsonFields& one) {
     Finding& finding = evaluation.findings.emplace_back();
     one.Read("kind", finding.kind);

@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,7 +67,7 @@ class Arena {
 struct DrawRequest {
   TensorView view;
   ValueSpec values;              // distribution and its parameters; index_bound already in `index_bound`
-  int64_t index_bound = 0;       // kIndex
+  int64_t index_bound = 0;       // kIndex, kOffsets
   uint64_t key = 0;              // secret; one per (evaluation, input set, tensor)
   uint64_t permutation_key = 0;  // 0: slice s is drawn as slice s; else as slice Permute(s)
   uint64_t redraw_key = 0;       // 0: none; else slices in `redrawn` are drawn with this key, as themselves
@@ -152,6 +153,24 @@ struct SampleOutcome {
   double sm_clock_mhz = 0;    // 0: not known
 };
 
+// One execution of a plan, counted kernel by kernel.
+struct ProfileRequest {
+  LoadedProgram* program = nullptr;
+  const ResolvedPlan* plan = nullptr;
+  const Bindings* bindings = nullptr;
+  // Puts the buffers into the state that a launch starts from. Called before each of the executions that a device
+  // needs: counters are few, so a GPU runs the same work many times.
+  std::function<Status()> prepare;
+  double limit_seconds = 10;  // of each execution
+};
+
+struct ProfileOutcome {
+  LaunchOutcome launch;
+  std::string source;                  // simulator | cupti | ncu
+  std::string unavailable;             // not empty: nothing was counted; one sentence with the remedy
+  std::vector<KernelProfile> kernels;  // one per launched kernel, in order
+};
+
 // What the device says about its state around a timing: clocks and throttle reasons.
 struct DeviceCondition {
   double sm_clock_mhz = 0, max_sm_clock_mhz = 0, memory_clock_mhz = 0, temperature_c = 0, power_w = 0;
@@ -226,6 +245,15 @@ class DeviceSession {
   // `pool_bytes` > 0 rotates over a pool of that size with `sets` executions per sample.
   virtual Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) = 0;
   virtual Result<DeviceCondition> Condition() = 0;
+
+  // --- profiling ---
+  // Cold caches, times not comparable with TimeSample's. `unavailable` where the device counts nothing.
+  virtual Result<ProfileOutcome> Profile(const ProfileRequest& request) {
+    (void)request;
+    ProfileOutcome outcome;
+    outcome.unavailable = "this device has no counters that Hone can read";
+    return outcome;
+  }
 };
 
 }  // namespace hone

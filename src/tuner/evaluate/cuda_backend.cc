@@ -9,12 +9,14 @@
 #include <optional>
 #include <thread>
 
+#include "base/file.h"
 #include "tuner/device/cuda/cuda_session.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
 #include "tuner/evaluate/host_mode/host_library.h"
 #include "tuner/evaluate/host_mode/host_mode_compiler.h"
+#include "tuner/evaluate/profiling/profile_process.h"
 #include "tuner/evaluate/worker/worker_client.h"
 
 namespace hone {
@@ -57,7 +59,14 @@ class CudaBackend : public Backend {
     return host_compiler_.get();
   }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
-    if (!UsesHostMode(job)) return worker_->Judge(job, progress);
+    if (!UsesHostMode(job)) {
+      HONE_ASSIGN_OR_RETURN(Evaluation evaluation, worker_->Judge(job, progress));
+      if (job.options.profile && evaluation.verdict == Verdict::kOk) {
+        if (progress) progress("profile", job.options.name);
+        HONE_ASSIGN_OR_RETURN(evaluation.profile, Profile(job));
+      }
+      return evaluation;
+    }
     if (host_worker_ == nullptr) {
       WorkerOptions confined;
       confined.argv = {options_.executable, "__worker", "--device", device_, "--fd", "3", "--host-mode"};
@@ -71,6 +80,16 @@ class CudaBackend : public Backend {
   }
 
  private:
+  Result<hone::Profile> Profile(const JudgeJob& job) {
+    ProfileProcessOptions process;
+    process.argv = {options_.executable, "__profile", "--device", device_};
+    process.environment = options_.environment;
+    process.ncu_directories = SplitSearchPath(ValueOf(options_.environment, "PATH"));
+    if (!options_.cuda_home.empty()) process.ncu_directories.push_back(options_.cuda_home + "/bin");
+    process.ncu_directories.push_back("/usr/local/cuda/bin");
+    return ProfileInProcess(job, process);
+  }
+
   EvaluatorOptions options_;
   std::string device_;
   std::unique_ptr<WorkerClient> worker_, host_worker_;

@@ -18,6 +18,7 @@
 #include "base/sandbox.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
+#include "tuner/evaluate/profiling/profile_rules.h"
 #include "tuner/evaluate/spool.h"
 
 namespace hone {
@@ -188,6 +189,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, backend_->Judge(job, progress));
   if (UsesHostMode(job)) evaluation.guarantee = kHostModeGuarantee;
   if (has_incumbent) evaluation.baseline = incumbent_name;
+  if (evaluation.profile) AttachProfile(task, facts(), std::move(*evaluation.profile), &evaluation);
   double pch_misses = 0, cached = 0;
   for (const auto& [key, module] : job.candidate.modules) {
     pch_misses += !module.from_cache && !module.pch_used;

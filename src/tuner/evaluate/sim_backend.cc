@@ -7,6 +7,7 @@
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 #include "tuner/evaluate/judge.h"
+#include "tuner/evaluate/profiling/profile_cases.h"
 
 namespace hone {
 namespace {
@@ -27,9 +28,14 @@ class SimBackend : public Backend {
                          .incumbent = job.incumbent ? &*job.incumbent : nullptr,
                          .fallback = job.fallback ? &*job.fallback : nullptr, .options = job.options,
                          .launch_limit_seconds = job.launch_limit_seconds, .floors = &floors_};
-    return hone::Judge(*session_, request, [&](const std::string& phase, const std::string& detail, double) {
+    const JudgeProgress tell = [&](const std::string& phase, const std::string& detail, double) {
       if (progress) progress(phase, detail);
-    });
+    };
+    HONE_ASSIGN_OR_RETURN(Evaluation evaluation, hone::Judge(*session_, request, tell));
+    if (job.options.profile && evaluation.verdict == Verdict::kOk) {
+      HONE_ASSIGN_OR_RETURN(evaluation.profile, ProfileCandidate(*session_, request, tell));
+    }
+    return evaluation;
   }
 
  private:

@@ -9,6 +9,8 @@
 #include <functional>
 
 #include "hone/base/units.h"
+#include "tuner/core/profile_metrics.h"
+#include "tuner/device/cuda/counter_source.h"
 #include "tuner/device/cuda/cuda_arena.h"
 #include "tuner/device/cuda/cuda_context.h"
 #include "tuner/device/cuda/cuda_driver.h"
@@ -91,6 +93,7 @@ class CudaSession : public DeviceSession {
   Result<SampleOutcome> TimeSample(const SampleRequest& request) override;
   Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override;
   Result<DeviceCondition> Condition() override;
+  Result<ProfileOutcome> Profile(const ProfileRequest& request) override;
 
  private:
   CudaSession() = default;
@@ -117,6 +120,8 @@ class CudaSession : public DeviceSession {
   std::shared_ptr<SampleGraph> graph_;
   std::unique_ptr<Nvml> nvml_;
   DeviceFacts facts_;
+  CudaSessionOptions options_;
+  std::unique_ptr<CounterSource> counters_;  // made when first asked for
   CUevent start_ = nullptr, end_ = nullptr;
   bool persisting_l2_ = false;
   unsigned gate_ = 0;
@@ -128,6 +133,7 @@ Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOption
   std::unique_ptr<CudaSession> session(new CudaSession);
   HONE_ASSIGN_OR_RETURN(session->context_, CudaContext::Make(*driver, options.ordinal));
   HONE_ASSIGN_OR_RETURN(session->facts_, ReadDeviceFacts(*driver, options.ordinal));
+  session->options_ = options;
   CUuuid uuid{};
   if (driver->DeviceGetUuid(&uuid, session->context_->device()) == CUDA_SUCCESS) {
     session->nvml_ = Nvml::Open(reinterpret_cast<const unsigned char*>(uuid.bytes));
@@ -379,6 +385,85 @@ Result<double> CudaSession::TimeFloor(const Traffic& traffic, int sets, CacheSta
 
 Result<DeviceCondition> CudaSession::Condition() {
   return nvml_ != nullptr ? nvml_->Read() : DeviceCondition{};
+}
+
+Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
+  HONE_CHECK(request.program != nullptr && request.plan != nullptr && request.bindings != nullptr, "an empty profile");
+  ProfileOutcome outcome;
+  outcome.source = options_.counted_by_ncu ? "ncu" : "cupti";
+  // Where counters cannot be read that is an answer, not a failure.
+  const auto unavailable = [&](const Status& status) -> Result<ProfileOutcome> {
+    if (status.code() != StatusCode::kUnavailable) return status;
+    outcome.unavailable = status.message();
+    return outcome;
+  };
+  if (counters_ == nullptr) {
+    Result<std::unique_ptr<CounterSource>> made =
+        options_.counted_by_ncu ? MakeNcuGate() : MakeCuptiCounters(context_->context(), options_.ordinal, CuptiLibraries());
+    if (!made.ok()) return unavailable(made.status());
+    counters_ = std::move(*made);
+  }
+  CudaProgram& own = Own(*request.program);
+  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *request.bindings);
+  if (preparation.outcome.status != LaunchStatus::kOk) {
+    outcome.launch = std::move(preparation.outcome);
+    return outcome;
+  }
+  const PreparedPlan& plan = preparation.plan;
+  const auto prepare = [&]() -> Status {
+    if (request.prepare) HONE_RETURN_IF_ERROR(request.prepare());
+    HONE_RETURN_IF_ERROR(own.RestoreGlobals());
+    HONE_RETURN_IF_ERROR(harness_->Flush());
+    return context_->WaitForHarness("work before a counted launch");
+  };
+  Status failed;
+  const auto execute = [&]() -> Status {
+    harness_->ForgetDeviceState();
+    const auto end = [&](Result<LaunchOutcome> ended) -> Status {
+      if (!ended.ok()) return failed = ended.status();
+      outcome.launch = std::move(*ended);
+      return outcome.launch.status == LaunchStatus::kOk ? Status::Ok() : failed = Status::Internal(outcome.launch.detail);
+    };
+    for (const PreparedStep& step : plan) {
+      if (const CUresult result = EnqueueStep(*context_, step); result != CUDA_SUCCESS) return end(Refused(result, step.Describe()));
+    }
+    return end(Finish(request.limit_seconds, DescribePlan(plan)));
+  };
+  const auto is_kernel = [](const PreparedStep& step) { return !step.is_memset; };
+  const auto kernels = static_cast<size_t>(std::count_if(plan.begin(), plan.end(), is_kernel));
+  if (kernels == 0) return outcome;
+  const Result<CounterSource::Values> values = counters_->Collect(ProfileMetrics(), plan.size(), prepare, execute);
+  if (outcome.launch.status != LaunchStatus::kOk) return outcome;
+  if (!failed.ok()) return failed;
+  if (!values.ok()) return unavailable(values.status());
+  // The driver may set memory by a kernel of its own, which is then counted like any other.
+  const bool memsets_too = values->size() == plan.size();
+  if (!values->empty() && !memsets_too && values->size() != kernels) {
+    outcome.unavailable = fmt::format("{} kernels were counted where {} were launched", values->size(), kernels);
+    return outcome;
+  }
+  size_t at = 0;
+  for (const PreparedStep& step : plan) {
+    const size_t mine = at;
+    if (!step.is_memset || memsets_too) ++at;
+    if (step.is_memset) continue;
+    KernelProfile kernel;
+    kernel.kernel = step.kernel;
+    kernel.blocks = int64_t{step.grid[0]} * step.grid[1] * step.grid[2];
+    kernel.threads_per_block = int64_t{step.block[0]} * step.block[1] * step.block[2];
+    kernel.shared_bytes = step.shared_bytes;
+    for (const KernelResources& resources : own.Resources()) {
+      if (resources.kernel == step.kernel) kernel.shared_bytes = step.shared_bytes + resources.static_shared_bytes;
+    }
+    int resident = 0;
+    if (context_->driver().OccupancyMaxActiveBlocks(&resident, step.function, static_cast<int>(kernel.threads_per_block),
+                                                    step.shared_bytes) == CUDA_SUCCESS && resident > 0 && facts_.sm_count > 0) {
+      kernel.values["waves"] = static_cast<double>(kernel.blocks) / (static_cast<double>(resident) * facts_.sm_count);
+    }
+    if (mine < values->size()) FillFromMetrics((*values)[mine], &kernel);
+    outcome.kernels.push_back(std::move(kernel));
+  }
+  return outcome;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ namespace hone {
 
 struct CudaSessionOptions {
   int ordinal = 0;
+  bool counted_by_ncu = false;  // the process runs under `ncu`: Profile only marks what it is to count
 };
 
 // kUnavailable, with the remedy, when there is no driver or no such device.

@@ -18,6 +18,7 @@
 #include "tuner/device/sim/block_sample.h"
 #include "tuner/device/sim/findings.h"
 #include "tuner/device/sim/gpu_table.h"
+#include "tuner/device/sim/launch_profile.h"
 #include "tuner/device/sim/sim_layout.h"
 #include "tuner/device/sim/sim_memory.h"
 #include "tuner/device/sim/sim_model.h"
@@ -103,6 +104,7 @@ class SimSession : public DeviceSession {
   }
   Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) override { return host::Digest(view, key); }
   Result<SampleOutcome> TimeSample(const SampleRequest& request) override;
+  Result<ProfileOutcome> Profile(const ProfileRequest& request) override;
   Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override {
     const double all = sim::ModelStream(gpu_, traffic.read_bytes, traffic.written_bytes, cache);
     (void)sets;  // every execution costs the same in the model
@@ -137,6 +139,7 @@ class SimSession : public DeviceSession {
 
   SimSessionOptions options_;
   sim::GpuModel gpu_;
+  std::vector<KernelProfile>* profiles_ = nullptr;  // where launches are described, while Profile runs
   std::shared_ptr<std::set<std::shared_ptr<SimArena>>> arenas_ = std::make_shared<std::set<std::shared_ptr<SimArena>>>();
 };
 
@@ -325,6 +328,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   LaunchOutcome outcome;
   ModelledCost cost;
   cost.sampled_block_fraction = 1;
+  if (profiles_ != nullptr) profiles_->clear();  // what a go that got stuck has left
   for (auto& [key, module] : program.modules) module.globals_changed = false;
   std::set<std::string> restored;
   for (const ResolvedStep& step : request.plan->steps) {
@@ -462,6 +466,9 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   const sim::LaunchCounters& seen = exchange.answer->report.counters;
   const sim::LaunchCounters all = sim::ScaleToLaunch(seen, shape);
   const sim::ModelledTime time = sim::ModelLaunch(gpu_, shape, all, cache);
+  if (profiles_ != nullptr) {
+    profiles_->push_back(sim::DescribeLaunch(step.kernel, gpu_, shape, all, time, exchange.answer->report.sites, *module.lines));
+  }
   cost->time_us += time.seconds * 1e6;
   cost->dram_bytes += time.dram_bytes;
   cost->sectors += all.global_sectors;
@@ -508,6 +515,23 @@ Result<SampleOutcome> SimSession::TimeSample(const SampleRequest& request) {
   if (sample.launch.cost) sample.us_per_plan = sample.launch.cost->time_us;
   sample.sm_clock_mhz = gpu_.clock_hz / 1e6;
   return sample;
+}
+
+Result<ProfileOutcome> SimSession::Profile(const ProfileRequest& request) {
+  ProfileOutcome outcome;
+  outcome.source = "simulator";
+  if (request.prepare) HONE_RETURN_IF_ERROR(request.prepare());
+  LaunchRequest launch;
+  launch.plan = request.plan;
+  launch.bindings = request.bindings;
+  launch.limit_seconds = request.limit_seconds;
+  launch.sample_blocks = true;
+  profiles_ = &outcome.kernels;
+  Result<LaunchOutcome> ran = RunPlan(static_cast<SimProgram&>(*request.program), launch, CacheState::kCold);
+  profiles_ = nullptr;
+  if (!ran.ok()) return ran.status();
+  outcome.launch = std::move(*ran);
+  return outcome;
 }
 
 }  // namespace

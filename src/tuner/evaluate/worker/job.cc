@@ -14,7 +14,8 @@ json OptionsToJson(const EvaluationRequest& r) {
           {"incumbent_name", r.incumbent_name}, {"incumbent_binding", r.incumbent_binding},
           {"seed", r.seed},           {"time", r.time},
           {"warm", r.warm},           {"correctness_trials", r.correctness_trials},
-          {"max_quads", r.max_quads}, {"check_cases", r.check_cases}, {"only_time_cases", r.only_time_cases}};
+          {"max_quads", r.max_quads}, {"check_cases", r.check_cases}, {"only_time_cases", r.only_time_cases},
+          {"profile", r.profile}, {"sass", r.sass}, {"libraries", r.libraries}};
 }
 
 EvaluationRequest OptionsFromJson(const json& j) {
@@ -30,6 +31,10 @@ EvaluationRequest OptionsFromJson(const json& j) {
   r.max_quads = j.at("max_quads");
   r.check_cases = j.at("check_cases");
   r.only_time_cases = j.at("only_time_cases").get<std::vector<size_t>>();
+  // A bundle of an older version asks for none of these.
+  r.profile = j.value("profile", false);
+  r.sass = j.value("sass", false);
+  r.libraries = j.value("libraries", false);
   return r;
 }
 

@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/profiling/profile_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace hone {
+namespace {
+
+constexpr double kWorthTelling = 0.02;    // of the time
+constexpr size_t kMostFindings = 10;
+constexpr double kMemoryLatency = 700e-9; // of a load that misses every cache, rounded
+constexpr double kNearFloor = 0.92;
+constexpr double kWasteful = 1.3;         // transfers over ideal ones, from which it is told
+
+// One kernel of one case, and what the rules found about it.
+class Rules {
+ public:
+  Rules(const RuleContext& context, const CaseProfile& c, const KernelProfile& kernel, double share, double room)
+      : context_(context), case_(c), k_(kernel), share_(share), room_(room) {}
+
+  std::vector<ProfileFinding> Run() {
+    Uncoalesced();
+    BankConflicts();
+    Spills();
+    SmallGrid();
+    InFlight();
+    Stalls();
+    Rereads();
+    Instructions();
+    return std::move(found_);
+  }
+
+ private:
+  // `gain`: of this kernel's time.
+  void Tell(std::string kind, double gain, std::string message, std::string evidence, std::string location = "") {
+    gain = std::min(std::clamp(gain, 0.0, 0.95) * share_, room_);
+    if (gain < kWorthTelling) return;
+    found_.push_back({std::move(kind), std::move(message), std::move(evidence), k_.kernel, std::move(location), case_.dims, gain});
+  }
+  double Percent(const char* field) const { return std::clamp(k_.Value(field) / 100, 0.0, 1.0); }
+  double StallSum() const {
+    double sum = 0;
+    for (const auto& [name, value] : k_.values) sum += name.starts_with("stall_") ? value : 0;
+    return sum;
+  }
+  // Of the time that warps spend waiting.
+  double Stall(const char* field) const {
+    const double sum = StallSum();
+    return sum > 0 ? k_.Value(field) / sum : 0;
+  }
+  const KernelResources* Resources() const {
+    for (const KernelResources& r : context_.evaluation->resources) {
+      if (r.kernel == k_.kernel) return &r;
+    }
+    return nullptr;
+  }
+  // How much of the time global memory is what everything waits for.
+  double MemoryWeight() const {
+    return std::max({Percent("memory_throughput"), Percent("dram_throughput"), Percent("limit_l2"), Percent("limit_lsu"),
+                     0.8 * Stall("stall_long_scoreboard"), 0.5 * Percent("limit_latency")});
+  }
+
+  static std::string BytesAdvice(const std::string& operation, double used) {
+    return fmt::format("{}s use {:.0f} of the 32 bytes of each sector: neighbouring threads should {} neighbouring addresses "
+                       "(swap the roles of the thread indices, or pass the tile through shared memory)",
+                       operation, used, operation == "store" ? "write" : "read");
+  }
+
+  void Uncoalesced() {
+    bool any_site = false;
+    for (const MemorySite& site : k_.sites) {
+      if (site.space != "global") continue;
+      any_site = true;
+      if (site.operation == "atomic" || site.transfers_per_request < kWasteful * site.ideal_transfers + 0.5) continue;
+      const double useful = site.ideal_transfers / site.transfers_per_request;
+      Tell("uncoalesced", MemoryWeight() * site.share * (1 - useful), BytesAdvice(site.operation, std::max(1.0, 32 * useful)),
+           fmt::format("{:.1f} sectors a request where {:.1f} suffice; {:.0f} % of the kernel's sectors",
+                       site.transfers_per_request, site.ideal_transfers, 100 * site.share),
+           site.location);
+    }
+    if (any_site) return;
+    const double sectors = k_.Value("load_sectors") + k_.Value("store_sectors");
+    for (const char* operation : {"load", "store"}) {
+      const std::string name = operation;
+      const double used = k_.Value(name + "_bytes_per_sector"), mine = k_.Value(name + "_sectors");
+      const double requests = k_.Value(name + "_requests");
+      if (used <= 0 || mine <= 0 || requests <= 0 || used > 32 / kWasteful) continue;
+      Tell("uncoalesced", MemoryWeight() * mine / sectors * (1 - used / 32), BytesAdvice(name, used),
+           fmt::format("{:.1f} sectors a request where {:.1f} suffice; {:.0f} % of the kernel's sectors", mine / requests,
+                       std::max(1.0, mine / requests * used / 32), 100 * mine / sectors));
+    }
+  }
+
+  void BankConflicts() {
+    const double passes = k_.Value("shared_passes");
+    if (passes <= 0) return;
+    const double others = k_.Value("load_requests") + k_.Value("store_requests");
+    // How much of the time the data path of shared memory is the limit.
+    const double weight = k_.Has("limit_lsu") ? Percent("limit_lsu") * passes / (passes + others)
+                                              : std::max(Percent("l1_throughput") * passes / (passes + others),
+                                                         Stall("stall_short_scoreboard") + Stall("stall_mio"));
+    const std::string advice =
+        "threads of a warp meet in the same banks of shared memory: pad the rows by one element, or swizzle the column by the row";
+    bool any_site = false;
+    for (const MemorySite& site : k_.sites) {
+      if (site.space != "shared") continue;
+      any_site = true;
+      if (site.transfers_per_request < kWasteful * site.ideal_transfers) continue;
+      Tell("bank_conflict", weight * site.share * (1 - site.ideal_transfers / site.transfers_per_request), advice,
+           fmt::format("the {} of {} bytes takes {:.1f} passes a request where {:.1f} suffice; {:.0f} % of the kernel's passes",
+                       site.operation, site.bytes, site.transfers_per_request, site.ideal_transfers, 100 * site.share),
+           site.location);
+    }
+    if (any_site || k_.Value("bank_conflicts") < 0.1 * passes) return;
+    Tell("bank_conflict", weight * k_.Value("bank_conflicts") / passes, advice,
+         fmt::format("{:.0f} % of the passes over shared memory are conflicts", 100 * k_.Value("bank_conflicts") / passes));
+  }
+
+  void Spills() {
+    const double local = k_.Value("local_load_sectors") + k_.Value("local_store_sectors");
+    const double global = k_.Value("load_sectors") + k_.Value("store_sectors");
+    const KernelResources* resources = Resources();
+    const int64_t spilled = resources != nullptr ? resources->spill_bytes : 0;
+    if (local <= 0 && spilled <= 0) return;
+    const double gain = local > 0 ? MemoryWeight() * local / (local + global) : 0.05;
+    Tell("spills", gain,
+         "registers spill to local memory, or an array is indexed by a variable: keep fewer values alive, unroll the loops that "
+         "index the array, or raise the bound on registers with __launch_bounds__",
+         fmt::format("{} bytes of local memory a thread{}", spilled,
+                     local > 0 ? fmt::format(", {:.0f} % of all sectors are local", 100 * local / (local + global)) : ""));
+  }
+
+  void SmallGrid() {
+    const int sms = context_.facts->sm_count;
+    if (sms <= 0 || k_.blocks <= 0) return;
+    if (k_.blocks < sms) {
+      Tell("small_grid", 1 - static_cast<double>(k_.blocks) / sms,
+           "some multiprocessors have no work: use more, smaller blocks, or split the work of one block (rows into pieces, a "
+           "product along its inner dimension)",
+           fmt::format("{} blocks for {} SMs", k_.blocks, sms));
+      return;
+    }
+    const double waves = k_.Value("waves");
+    if (waves <= 1 || waves >= 4) return;
+    const double idle = 1 - waves / std::ceil(waves);
+    if (idle < 0.1) return;
+    Tell("tail", 0.7 * idle,
+         "the last wave of blocks leaves multiprocessors idle: make the grid a multiple of what the GPU holds, or let resident "
+         "blocks loop over the work",
+         fmt::format("{:.2f} waves, so {:.0f} % of the last one is idle", waves, 100 * (std::ceil(waves) - waves)));
+  }
+
+  // Little's law: too few bytes under way to keep memory busy.
+  void InFlight() {
+    const DeviceFacts& facts = *context_.facts;
+    const double busiest = std::max({Percent("memory_throughput"), Percent("sm_throughput"), Percent("limit_dram"),
+                                     Percent("limit_l2"), Percent("limit_lsu"), Percent("limit_issue")});
+    const bool waits = Stall("stall_long_scoreboard") > 0.4 || Percent("limit_latency") > 1.2 * busiest;
+    if (!waits || busiest > 0.75) return;
+    std::string evidence = fmt::format("the busiest part works {:.0f} % of the time", 100 * busiest);
+    if (Stall("stall_long_scoreboard") > 0) {
+      evidence += fmt::format("; {:.0f} % of the waiting is for global memory", 100 * Stall("stall_long_scoreboard"));
+    }
+    if (k_.Value("load_bytes_in_flight") > 0 && facts.sm_count > 0) {
+      evidence += fmt::format("; {:.1f} KiB of loads in flight an SM, {:.0f} KiB keep memory busy", k_.Value("load_bytes_in_flight") / 1024,
+                              facts.memory_bandwidth * kMemoryLatency / facts.sm_count / 1024);
+    }
+    const double gain = 0.8 * (0.9 - busiest);
+    const double occupancy = k_.Value("occupancy", 100);
+    if (occupancy < 50 && k_.blocks >= facts.sm_count) {
+      Tell("low_occupancy", gain, "few threads are resident, and the waits of one are not hidden by the work of others: " + WhatLimits(),
+           fmt::format("occupancy {:.0f} %; {}", occupancy, evidence));
+    } else {
+      Tell("latency_bound", gain,
+           "threads wait for loads while memory is not busy: start more independent loads before the first is used (16-byte "
+           "vector loads, unrolled loops, asynchronous copies into shared memory)",
+           evidence);
+    }
+  }
+
+  // Which resource keeps more blocks from an SM.
+  std::string WhatLimits() const {
+    const DeviceFacts& f = *context_.facts;
+    const KernelResources* resources = Resources();
+    const double warps = std::ceil(static_cast<double>(k_.threads_per_block) / 32);
+    const double by_threads = f.max_threads_per_sm > 0 && warps > 0 ? f.max_threads_per_sm / (32 * warps) : 1e9;
+    const double by_shared = k_.shared_bytes > 0 && f.smem_per_sm > 0
+                                 ? static_cast<double>(f.smem_per_sm) / (static_cast<double>(k_.shared_bytes) + 1024) : 1e9;
+    const double by_registers = resources != nullptr && resources->registers > 0 && f.registers_per_sm > 0
+                                    ? f.registers_per_sm / (32 * warps * resources->registers) : 1e9;
+    const double by_blocks = f.max_blocks_per_sm > 0 ? f.max_blocks_per_sm : 1e9;
+    const double least = std::floor(std::min({by_threads, by_shared, by_registers, by_blocks}));
+    if (least == std::floor(by_shared) && by_shared < 1e9) {
+      return fmt::format("shared memory limits them ({} bytes a block): use less of it, or do more with each byte", k_.shared_bytes);
+    }
+    if (least == std::floor(by_registers) && by_registers < 1e9) {
+      return fmt::format("registers limit them ({} a thread): keep fewer values alive, or bound them with __launch_bounds__",
+                         resources->registers);
+    }
+    if (least == by_blocks) return fmt::format("blocks of {} threads are too small: use at least 128", k_.threads_per_block);
+    return "the block size divides an SM's threads badly: try 128 or 256";
+  }
+
+  void Stalls() {
+    struct Rule {
+      const char *field, *kind, *message;
+      double from, worth;  // share of the waiting from which it is told; share of that which may go
+    };
+    static constexpr Rule kRules[] = {
+        {"stall_barrier", "barriers", "warps wait for one another at barriers: fewer __syncthreads, smaller blocks, or warp-wide "
+                                      "exchange by shuffles", 0.2, 0.5},
+        {"stall_lg", "memory_queue", "the queue for global memory instructions is full: fewer and wider accesses (16 bytes a thread)",
+         0.15, 0.6},
+        {"stall_mio", "shared_queue", "the queue for shared-memory and special instructions is full: fewer and wider shared accesses, "
+                                      "or keep values in registers", 0.15, 0.6},
+        {"stall_math_pipe", "arithmetic", "an arithmetic pipe is busy: the same result with fewer instructions, cheaper ones (fast "
+                                          "intrinsics within the tolerance), or on the tensor cores", 0.25, 0.4},
+        {"stall_no_instruction", "instruction_cache", "warps wait for instructions: less unrolling, smaller code", 0.15, 0.6},
+        {"stall_membar", "fences", "warps wait at memory fences: fewer of them, or narrower ones (__threadfence_block)", 0.1, 0.7},
+        {"stall_branch", "branches", "warps wait for branches: fewer of them in the inner loop", 0.15, 0.5},
+    };
+    for (const Rule& rule : kRules) {
+      const double stall = Stall(rule.field);
+      // Where schedulers issue nearly every cycle nobody waits in vain.
+      if (stall < rule.from || Percent("issue_active") > 0.8) continue;
+      Tell(rule.kind, stall * rule.worth * (1 - Percent("issue_active")), rule.message,
+           fmt::format("{:.0f} % of the warps' waiting; schedulers issue in {:.0f} % of the cycles", 100 * stall,
+                       100 * Percent("issue_active")));
+    }
+    if (k_.Has("limit_atomics") && Percent("limit_atomics") > 0.2) {
+      Tell("atomics", Percent("limit_atomics"),
+           "atomic operations queue for few addresses: add up within a warp or a block first, then once for all",
+           fmt::format("queueing alone would take {:.0f} % of the time", 100 * Percent("limit_atomics")));
+    }
+    if (k_.Has("limit_dispatch") && Percent("limit_dispatch") > 0.5) {
+      Tell("many_small_blocks", Percent("limit_dispatch") - 0.3,
+           "starting blocks is what takes the time: give each more work, or let resident blocks loop",
+           fmt::format("{} blocks of {} threads; starting them alone would take {:.0f} % of the time", k_.blocks,
+                       k_.threads_per_block, 100 * Percent("limit_dispatch")));
+    }
+    if (k_.Has("barriers_per_warp") && k_.Value("barriers_per_warp") > 16 && Percent("limit_latency") > 0.5) {
+      Tell("barriers", 0.2, "each warp goes through many barriers: fewer __syncthreads, or warp-wide exchange by shuffles",
+           fmt::format("{:.0f} barriers a warp, and latency is what limits", k_.Value("barriers_per_warp")));
+    }
+  }
+
+  void Rereads() {
+    const double moved = k_.Has("dram_bytes") ? k_.Value("dram_bytes") : k_.Value("dram_bytes_read") + k_.Value("dram_bytes_written");
+    const Result<double> compulsory = CompulsoryBytes(*context_.task, case_.dims);
+    if (!compulsory.ok() || *compulsory <= 0 || moved <= 1.2 * *compulsory) return;
+    Tell("rereads", Percent("dram_throughput") * (1 - *compulsory / moved),
+         "more bytes move than must: keep what is used again in registers, shared memory or L2 (tiles; blocks that share data "
+         "beside one another in the grid), and fuse steps that pass data through memory",
+         fmt::format("{:.1f} MB from and to device memory, {:.1f} MB suffice", moved / 1e6, *compulsory / 1e6));
+  }
+
+  void Instructions() {
+    const double all = k_.Value("instructions");
+    if (k_.Value("active_threads") > 0 && k_.Value("active_threads") < 24 && Percent("issue_active") > 0.3) {
+      Tell("divergence", Percent("issue_active") * (1 - k_.Value("active_threads") / 32),
+           "many instructions run for part of a warp only: give the threads of a warp the same path, or handle the ragged end apart",
+           fmt::format("{:.1f} of 32 threads active on average", k_.Value("active_threads")));
+    }
+    const auto uses = [&](DType dtype) {
+      return std::any_of(context_.task->tensors.begin(), context_.task->tensors.end(),
+                         [&](const TensorSpec& t) { return t.dtype == dtype; });
+    };
+    if (all > 0 && k_.Value("fp64_instructions") > 0.02 * all && !uses(DType::kFloat64)) {
+      Tell("double_precision", std::min(0.5, 4 * k_.Value("fp64_instructions") / all),
+           "double-precision arithmetic where no tensor is double: write 1.0f, not 1.0, and call the float functions",
+           fmt::format("{:.0f} % of the instructions", 100 * k_.Value("fp64_instructions") / all));
+    }
+    const bool half = uses(DType::kFloat16) || uses(DType::kBFloat16);
+    const bool counted = k_.Has("tensor_instructions") || k_.Has("limit_tensor");
+    if (context_.task->workload == WorkloadClass::kGemm && half && counted && k_.Value("tensor_instructions") <= 0 &&
+        k_.Value("limit_tensor") <= 0 && k_.Value("tensor_active") <= 0) {
+      const double busy = std::max(Percent("sm_throughput"), Percent("limit_issue"));
+      Tell("no_tensor_cores", std::max(0.3, busy), "a product of 16-bit matrices without the tensor cores: use mma.sync, wgmma or CuTe",
+           "no tensor core instruction ran");
+    }
+    // A narrow access that is otherwise well formed costs instructions and queue slots.
+    for (const MemorySite& site : k_.sites) {
+      if (site.space != "global" || site.operation == "atomic" || site.bytes >= 8 || site.share < 0.2) continue;
+      if (site.transfers_per_request > kWasteful * site.ideal_transfers + 0.5) continue;
+      const double pressure = std::max(Percent("limit_issue"), Percent("limit_latency")) -
+                              std::max(Percent("limit_dram"), Percent("limit_l2"));
+      if (pressure <= 0.05) continue;
+      Tell("narrow_access", 0.5 * pressure * site.share,
+           fmt::format("each thread moves {} bytes at a time: 16-byte vector accesses need {} times fewer instructions", site.bytes,
+                       16 / std::max(1, site.bytes)),
+           fmt::format("{} bytes a thread, {:.0f} % of the kernel's sectors", site.bytes, 100 * site.share), site.location);
+    }
+  }
+
+  const RuleContext& context_;
+  const CaseProfile& case_;
+  const KernelProfile& k_;
+  double share_;  // of the plan's time
+  double room_;   // of the plan's time, above the floor
+  std::vector<ProfileFinding> found_;
+};
+
+}  // namespace
+
+std::vector<ProfileFinding> FindFaults(const RuleContext& context, const Profile& profile) {
+  std::vector<ProfileFinding> all;
+  bool every_case_near_floor = !profile.cases.empty();
+  double nearest = 0;
+  for (const CaseProfile& c : profile.cases) {
+    double total = 0, room = 1;
+    for (const KernelProfile& kernel : c.kernels) total += kernel.duration_us;
+    for (const CaseResult& result : context.evaluation->cases) {
+      if (result.role != CaseRole::kTime || result.dims != c.dims || !result.floor_fraction) continue;
+      room = std::clamp(1 - *result.floor_fraction, 0.0, 1.0);
+      nearest = std::max(nearest, *result.floor_fraction);
+    }
+    every_case_near_floor &= room < 1 - kNearFloor;
+    for (const KernelProfile& kernel : c.kernels) {
+      for (ProfileFinding& found : Rules(context, c, kernel, total > 0 ? kernel.duration_us / total : 1, room).Run()) {
+        const auto known = std::find_if(all.begin(), all.end(), [&](const ProfileFinding& f) {
+          return std::tie(f.kind, f.kernel, f.location) == std::tie(found.kind, found.kernel, found.location);
+        });
+        if (known == all.end()) {
+          all.push_back(std::move(found));
+        } else if (found.gain > known->gain) {
+          *known = std::move(found);
+        }
+      }
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const ProfileFinding& a, const ProfileFinding& b) { return a.gain > b.gain; });
+  if (all.size() > kMostFindings) all.resize(kMostFindings);
+  if (every_case_near_floor) {
+    all.push_back({"near_floor", "every timed shape runs nearly as fast as its bytes can move: only fewer bytes can help",
+                   fmt::format("at {:.0f} % of the floor's speed at best, above {:.0f} % everywhere", 100 * nearest, 100 * kNearFloor),
+                   "", "", {}, 0});
+  }
+  return all;
+}
+
+void AttachProfile(const Task& task, const DeviceFacts& facts, Profile profile, Evaluation* evaluation) {
+  profile.findings = FindFaults({&task, &facts, evaluation}, profile);
+  std::vector<Finding> told;
+  for (const ProfileFinding& f : profile.findings) {
+    std::string message = f.message;
+    if (!f.evidence.empty()) message += "; evidence: " + f.evidence;
+    if (f.gain > 0) message += fmt::format(" (up to {:.0f} % of the time)", 100 * f.gain);
+    told.push_back({f.kind, std::move(message), f.location});
+  }
+  std::erase_if(evaluation->findings, [&](const Finding& old) {
+    return !old.location.empty() && std::any_of(told.begin(), told.end(), [&](const Finding& f) {
+      return f.kind == old.kind && f.location == old.location;
+    });
+  });
+  evaluation->findings.insert(evaluation->findings.begin(), told.begin(), told.end());
+  evaluation->profile = std::move(profile);
+}
+
+}  // namespace hone

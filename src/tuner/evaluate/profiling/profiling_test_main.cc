@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The test program, which is also the simulator's child and the profiling process that its tests start.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tests/judge/judge_fixture.h"
+#include "tuner/device/sim/sim_child.h"
+#include "tuner/evaluate/profiling/profile_process.h"
+
+namespace hone {
+namespace {
+
+// A device of host memory that counts, or may not.
+class CountingSession : public FakeSession {
+ public:
+  CountingSession(FakeDevice device, bool allowed, bool by_ncu) : FakeSession(std::move(device)), allowed_(allowed), by_ncu_(by_ncu) {}
+  Result<ProfileOutcome> Profile(const ProfileRequest& request) override {
+    ProfileOutcome outcome;
+    outcome.source = by_ncu_ ? "ncu" : "cupti";
+    if (!allowed_ && !by_ncu_) {
+      outcome.unavailable = "the driver lets only administrators read performance counters (ERR_NVGPUCTRPERM): load the nvidia module "
+                            "with NVreg_RestrictProfilingToAdminUsers=0";
+      return outcome;
+    }
+    HONE_RETURN_IF_ERROR(request.prepare());
+    HONE_ASSIGN_OR_RETURN(outcome.launch, Launch(*request.program, {.plan = request.plan, .bindings = request.bindings}));
+    for (const ResolvedStep& step : request.plan->steps) {
+      KernelProfile kernel;
+      kernel.kernel = step.kernel;
+      if (!by_ncu_) kernel.values["occupancy"] = 50;
+      outcome.kernels.push_back(std::move(kernel));
+    }
+    return outcome;
+  }
+
+ private:
+  bool allowed_, by_ncu_;
+};
+
+int RunProfile(int argc, char** argv) {
+  std::string job, out;
+  bool by_ncu = false;
+  for (int i = 3; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--job") == 0) job = argv[++i];
+    else if (std::strcmp(argv[i], "--out") == 0) out = argv[++i];
+    else if (std::strcmp(argv[i], "--by-ncu") == 0) by_ncu = true;
+  }
+  const std::string device = argv[2];
+  if (device == "no-device") return ProfileMain(job, out, Status::Unavailable("the device went for a walk"));
+  FakeDevice fake;
+  fake.kernels["oracle"].run = ScaleOracle;
+  fake.kernels["honest"].run = Scale;
+  return ProfileMain(job, out, std::unique_ptr<DeviceSession>(new CountingSession(std::move(fake), device == "counts", by_ncu)));
+}
+
+}  // namespace
+}  // namespace hone
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "__sim-child") == 0) return hone::SimChildMain(std::atoi(argv[3]));
+  if (argc > 2 && std::strcmp(argv[1], "__profile") == 0) return hone::RunProfile(argc, argv);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
