@@ -5,8 +5,8 @@
 namespace hone::gnn::cuda {
 
 Status Dense::Plan(const ProgramContext& context, const DenseShape& shape) {
-  parameters_ = context.parameters;
-  weight_at_ = shape.weight_at;
+  weight_ = shape.weight != nullptr ? shape.weight : context.parameters->compute_at(shape.weight_at);
+  gradient_ = shape.weight != nullptr ? shape.gradient : context.parameters->gradient() + shape.weight_at;
   HONE_ASSIGN_OR_RETURN(forward_, context.matmuls->Plan({shape.rows, shape.out, shape.in, false, true,
                                                          context.element, shape.result}));
   if (!shape.trains) return Status::Ok();
@@ -19,13 +19,13 @@ Status Dense::Plan(const ProgramContext& context, const DenseShape& shape) {
 }
 
 Status Dense::Forward(const void* x, void* y, cudaStream_t stream) const {
-  return forward_->Enqueue(x, parameters_->compute_at(weight_at_), y, stream);
+  return forward_->Enqueue(x, weight_, y, stream);
 }
 Status Dense::WeightGradient(const void* grad_y, const void* x, cudaStream_t stream) const {
-  return weight_gradient_->Enqueue(grad_y, x, parameters_->gradient() + weight_at_, stream);
+  return weight_gradient_->Enqueue(grad_y, x, gradient_, stream);
 }
 Status Dense::InputGradient(const void* grad_y, void* grad_x, cudaStream_t stream) const {
-  return input_gradient_->Enqueue(grad_y, parameters_->compute_at(weight_at_), grad_x, stream);
+  return input_gradient_->Enqueue(grad_y, weight_, grad_x, stream);
 }
 
 }  // namespace hone::gnn::cuda

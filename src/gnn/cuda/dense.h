@@ -11,11 +11,14 @@
 namespace hone::gnn::cuda {
 
 struct DenseShape {
-  int64_t rows = 0;  // padded
+  int64_t rows = 0;         // padded
   int64_t in = 0, out = 0;  // multiples of 8
   int64_t weight_at = 0;    // in the flat parameters: [out, in]
+  // A weight elsewhere, in the context's element, and its gradient; null: as weight_at says.
+  const void* weight = nullptr;
+  float* gradient = nullptr;
   bool trains = false;
-  bool input_gradient = true;         // whether anybody needs it
+  bool input_gradient = true;          // whether anybody needs it
   Element result = Element::kFloat32;  // of y
 };
 
@@ -28,8 +31,8 @@ class Dense {
   Status InputGradient(const void* grad_y, void* grad_x, cudaStream_t stream) const;
 
  private:
-  const DeviceParameters* parameters_ = nullptr;
-  int64_t weight_at_ = 0;
+  const void* weight_ = nullptr;
+  float* gradient_ = nullptr;
   std::unique_ptr<Matmul> forward_, weight_gradient_, input_gradient_;
 };
 

@@ -29,6 +29,11 @@ void ParameterLayout::PlaceMatrix(const std::string& name, int64_t out, int64_t 
 void ParameterLayout::PlaceVector(const std::string& name, int64_t size, int64_t at, bool buffer) {
   Place({.name = name, .buffer = buffer, .rows = 1, .cols = size, .tensor_stride = size, .at = at, .stride = size});
 }
+int64_t ParameterLayout::ReserveVector(const std::string& name, int64_t size, bool buffer) {
+  const int64_t at = buffer ? ReserveBuffer(size) : Reserve(size);
+  PlaceVector(name, size, at, buffer);
+  return at;
+}
 
 namespace {
 

@@ -41,6 +41,9 @@ class ParameterLayout {
   void PlaceMatrix(const std::string& name, int64_t out, int64_t in, int64_t at, int64_t stride);
   void PlaceVector(const std::string& name, int64_t size, int64_t at, bool buffer = false);
 
+  // Room for a vector tensor, and its place there.
+  int64_t ReserveVector(const std::string& name, int64_t size, bool buffer = false);
+
   const std::vector<TensorPlace>& places() const { return places_; }
   int64_t count() const { return count_; }
   int64_t buffer_count() const { return buffer_count_; }

@@ -43,6 +43,14 @@ ModelOptions With(ModelOptions shape, double dropout, const std::string& activat
   shape.norm = norm;
   return shape;
 }
+ModelOptions Sum(ModelOptions shape) {
+  shape.aggregation = "sum";
+  return shape;
+}
+ModelOptions Heads(ModelOptions shape, int heads) {
+  shape.heads = heads;
+  return shape;
+}
 
 class EngineModels : public testing::TestWithParam<Case> {
  protected:
@@ -240,7 +248,12 @@ TEST_P(EngineModels, ASecondRunGivesTheSameBitsAndAnEnvelopeTooSmallLosesNothing
 INSTANTIATE_TEST_SUITE_P(
     Models, EngineModels,
     testing::Values(Case{"Sage", Shape("sage", 3, 16)}, Case{"SageOneLayer", Shape("sage", 1, 16)},
-                    Case{"SageOddHidden", Shape("sage", 2, 13)}, Case{"Gin", Shape("gin", 3, 16)},
+                    Case{"SageSumOddHidden", Sum(With(Shape("sage", 2, 13), 0.5, "leaky_relu", "none"))},
+                    Case{"SageNormalised", With(Shape("sage", 3, 13), 0.3, "elu", "batch")},
+                    Case{"Gat", Shape("gat", 3, 16)}, Case{"GatOneLayer", Shape("gat", 1, 16)},
+                    Case{"GatFiveHeads", Heads(With(Shape("gat", 2, 15), 0.3, "elu", "none"), 5)},
+                    Case{"GatNormalised", Heads(With(Shape("gat", 2, 12), 0.3, "relu", "batch"), 2)},
+                    Case{"Gin", Shape("gin", 3, 16)},
                     Case{"GinOddHiddenWithoutNorm", With(Shape("gin", 2, 13), 0.3, "elu", "none")},
                     Case{"GinOneLayer", Shape("gin", 1, 16)}, Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.2, "", "")},
                     Case{"SageRiOddHidden", With(Shape("sage-ri", 2, 21), 0.1, "elu", "batch")},

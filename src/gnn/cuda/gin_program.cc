@@ -13,6 +13,7 @@
 
 #include "gnn/cuda/aggregate_kernels.h"
 #include "gnn/cuda/dense.h"
+#include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/norm_kernels.h"
 #include "gnn/cuda/program.h"
 #include "gnn/nn/stack_model.h"
@@ -25,8 +26,8 @@ namespace {
 struct GinLayer {
   int64_t in = 0;  // padded
   int64_t weight0 = 0, bias0 = 0, weight1 = 0, bias1 = 0;
-  int64_t norm_weight = 0, norm_bias = 0;
-  int64_t eps = 0, running_mean = 0, running_variance = 0, batches = 0;  // buffers
+  NormPlaces norm;
+  int64_t eps = 0;  // a buffer
 };
 
 struct GinShape {
@@ -157,7 +158,7 @@ class GinProgram final : public Program {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(
           rows, element, step.plain.get(), Norm(l), Coefficients(l), AfterNorm(), step.grad_hidden.get(),
           step.grad_hidden.get(),
-          {.weight = Gradient(layer.norm_weight), .bias = Gradient(layer.norm_bias), .linear_bias = Gradient(layer.bias0)},
+          {.weight = Gradient(layer.norm.weight), .bias = Gradient(layer.norm.bias), .linear_bias = Gradient(layer.bias0)},
           partials_.get(), stream));
       HONE_RETURN_IF_ERROR(step.lin0.WeightGradient(step.grad_hidden.get(), Sum(batch, l), stream));
       if (l == 0) break;
@@ -181,12 +182,11 @@ class GinProgram final : public Program {
   int Hop(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
   const float* Master(int64_t at) const { return context_.parameters->master() + at; }
   float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
-  float* Buffer(int64_t at) const { return context_.parameters->buffers() + at; }
   const void* Sum(const BatchOnDevice& batch, size_t layer) const {
     return layer == 0 ? batch.outer : steps_[layer].sum.get();
   }
   AggregateKind Kind(size_t layer) const {
-    return {.adds_self = true, .eps = Buffer(shape_.layers[layer].eps)};
+    return {.adds_self = true, .eps = context_.parameters->buffers() + shape_.layers[layer].eps};
   }
   // What layer `layer` aggregates.
   AggregateInput Input(size_t layer) const {
@@ -203,8 +203,7 @@ class GinProgram final : public Program {
   NormOnDevice Norm(size_t layer) const {
     const GinLayer& at = shape_.layers[layer];
     if (!shape_.normalises) return {.linear_bias = Master(at.bias0)};
-    return {Master(at.norm_weight), Master(at.norm_bias), Master(at.bias0),
-            Buffer(at.running_mean), Buffer(at.running_variance), Buffer(at.batches)};
+    return NormAt(*context_.parameters, at.norm, Master(at.bias0));
   }
   ColumnCoefficients Coefficients(size_t layer) const {
     return CoefficientsIn(steps_[layer].coefficients.get(), static_cast<int32_t>(shape_.hidden));
@@ -242,14 +241,8 @@ class GinPlan final : public ModelPlan {
       layer.weight0 = Matrix(name + "nn.0", hidden, in, shape_.hidden, layer.in, &layer.bias0);
       layer.weight1 = Matrix(name + (shape_.normalises ? "nn.3" : "nn.2"), hidden, hidden, shape_.hidden, shape_.hidden,
                              &layer.bias1);
-      layer.eps = Buffer(name + "eps", 1);
-      if (shape_.normalises) {
-        layer.norm_weight = Vector(name + "nn.1.weight", hidden);
-        layer.norm_bias = Vector(name + "nn.1.bias", hidden);
-        layer.running_mean = Buffer(name + "nn.1.running_mean", hidden);
-        layer.running_variance = Buffer(name + "nn.1.running_var", hidden);
-        layer.batches = Buffer(name + "nn.1.num_batches_tracked", 1);
-      }
+      layer.eps = layout_.ReserveVector(name + "eps", 1, true);
+      if (shape_.normalises) layer.norm = PlaceNorm(layout_, name + "nn.1.", hidden);
       shape_.layers.push_back(layer);
     }
     shape_.head_weight1 = Matrix("lin1", hidden, hidden, shape_.hidden, shape_.hidden, &shape_.head_bias1);
@@ -267,17 +260,7 @@ class GinPlan final : public ModelPlan {
   int64_t Matrix(const std::string& name, int64_t out, int64_t in, int64_t padded_out, int64_t padded_in, int64_t* bias) {
     const int64_t at = layout_.Reserve(padded_out * padded_in);
     layout_.PlaceMatrix(name + ".weight", out, in, at, padded_in);
-    *bias = Vector(name + ".bias", out);
-    return at;
-  }
-  int64_t Vector(const std::string& name, int64_t size) {
-    const int64_t at = layout_.Reserve(RoundUp(size, 8));
-    layout_.PlaceVector(name, size, at);
-    return at;
-  }
-  int64_t Buffer(const std::string& name, int64_t size) {
-    const int64_t at = layout_.ReserveBuffer(RoundUp(size, 8));
-    layout_.PlaceVector(name, size, at, true);
+    *bias = layout_.ReserveVector(name + ".bias", out);
     return at;
   }
 

@@ -50,9 +50,10 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
 
 Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& shape) {
   if (shape.kind == "sage") return PlanSage(shape);
+  if (shape.kind == "gat") return PlanGat(shape);
   if (shape.kind == "gin") return PlanGin(shape);
   if (shape.kind == "sage-ri") return PlanSageRi(shape);
-  return Status::InvalidArgument("the GPU engine trains sage, gin and sage-ri, not '" + shape.kind + "'");
+  return Status::InvalidArgument("the GPU engine trains sage, gat, gin and sage-ri, not '" + shape.kind + "'");
 }
 
 class Engine final : public GpuEngine {

@@ -84,6 +84,7 @@ class ModelPlan {
 
 // kInvalidArgument for what the engine's version of the model cannot do, naming the option.
 Result<std::unique_ptr<ModelPlan>> PlanSage(const ModelOptions& model);
+Result<std::unique_ptr<ModelPlan>> PlanGat(const ModelOptions& model);
 Result<std::unique_ptr<ModelPlan>> PlanGin(const ModelOptions& model);
 Result<std::unique_ptr<ModelPlan>> PlanSageRi(const ModelOptions& model);
 

@@ -7,12 +7,16 @@
 //                                       Z_l = A_l W_l^T
 //   loss on Z_{L-1};  then backwards    dW_l = dZ_l^T A_l,  dA_l = dZ_l W_l,  dZ_{l-1} = gather by source of dA_l
 //
-// Only pre-activations Z are kept: whoever reads one applies ReLU and dropout as it loads.
+// Only pre-activations Z are kept: whoever reads one applies activation and dropout as it loads, unless a
+// normalisation comes between, which writes what the next layer reads.
 #include <fmt/format.h>
 
+#include "gnn/cuda/aggregate_kernels.h"
 #include "gnn/cuda/dense.h"
 #include "gnn/cuda/gather_kernels.h"
+#include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/program.h"
+#include "gnn/nn/stack_model.h"
 #include "gnn/ops/dropout.h"
 
 namespace hone::gnn::cuda {
@@ -23,13 +27,21 @@ struct SageLayer {
   int64_t in = 0, padded_in = 0;
   int64_t out = 0, padded_out = 0;
   int64_t weight_at = 0;  // [padded_out, lin_l padded_in | lin_r padded_in]
+  NormPlaces norm;        // of what the layer puts out
+};
+
+struct SageShape {
+  std::vector<SageLayer> layers;
+  bool mean = true;  // of the neighbors; otherwise their sum
+  bool normalises = false;
+  Activation activation = Activation::kRelu;
+  DropoutRate rate{0.0};
 };
 
 class SageProgram final : public Program {
  public:
-  SageProgram(const ProgramContext& context, const Envelope& envelope, std::vector<SageLayer> layers,
-              const DropoutRate& rate)
-      : context_(context), envelope_(envelope), layers_(std::move(layers)), rate_(rate) {}
+  SageProgram(const ProgramContext& context, const Envelope& envelope, const SageShape& shape)
+      : context_(context), envelope_(envelope), shape_(shape), layers_(shape_.layers) {}
 
   Status Make() {
     const int64_t size = ElementBytes(context_.element);
@@ -39,6 +51,7 @@ class SageProgram final : public Program {
     input_grads_.resize(count);
     output_grads_.resize(count);
     dense_.resize(count);
+    norms_.resize(shape_.normalises ? count - 1 : 0);
     for (size_t l = 0; l < count; ++l) {
       const SageLayer& shape = layers_[l];
       const int64_t rows = envelope_.Rows(static_cast<int>(l));
@@ -52,6 +65,10 @@ class SageProgram final : public Program {
                                                      .trains = envelope_.trains,
                                                      .input_gradient = l > 0,
                                                      .result = last ? Element::kFloat32 : context_.element}));
+      if (shape_.normalises && !last) {
+        HONE_RETURN_IF_ERROR(norms_[l].Make(context_, envelope_, static_cast<int>(l), shape.padded_out, shape.norm,
+                                            {.activation = shape_.activation, .dropout = Activated(l)}));
+      }
       if (!envelope_.trains) continue;
       if (!last) HONE_RETURN_IF_ERROR(output_grads_[l].Allocate(rows * shape.padded_out * size));
       if (l > 0) HONE_RETURN_IF_ERROR(input_grads_[l].Allocate(rows * 2 * shape.padded_in * size));
@@ -64,63 +81,118 @@ class SageProgram final : public Program {
   }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleMean(
+    if (shape_.mean) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleMean(
+          context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
+          envelope_.known.back(), batch.state, batch.header, batch.nodes, context_.element, batch.outer, stream));
+      return Status::Ok();
+    }
+    SampleAggregate aggregate;
+    aggregate.kind = Kind();
+    aggregate.out = batch.outer;
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
         context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
-        envelope_.known.back(), batch.state, batch.header, batch.nodes, context_.element, batch.outer, stream));
+        envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
     return Status::Ok();
   }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     for (size_t l = 0; l < layers_.size(); ++l) {
-      if (l > 0) {
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMean(
-            Hop(batch, l), HopNumber(l), context_.element, outputs_[l - 1].get(),
-            static_cast<int32_t>(layers_[l].padded_in), Activation(l - 1), batch.state, batch.header, batch.nodes,
-            inputs_[l].get(), stream));
-      }
-      void* out = l + 1 == layers_.size() ? static_cast<void*>(logits) : outputs_[l].get();
+      const bool last = l + 1 == layers_.size();
+      if (l > 0) HONE_RETURN_IF_ERROR(EnqueueGather(batch, l, stream));
+      void* out = last ? static_cast<void*>(logits) : outputs_[l].get();
       HONE_RETURN_IF_ERROR(dense_[l].Forward(Input(batch, l), out, stream));
+      if (shape_.normalises && !last) HONE_RETURN_IF_ERROR(norms_[l].EnqueueForward(batch, outputs_[l].get(), stream));
     }
     return Status::Ok();
   }
 
   Status EnqueueBackward(const BatchOnDevice& batch, const void* grad_logits, cudaStream_t stream) override {
     for (size_t l = layers_.size(); l-- > 0;) {
-      const void* grad = l + 1 == layers_.size() ? grad_logits : output_grads_[l].get();
+      const bool last = l + 1 == layers_.size();
+      if (shape_.normalises && !last) {
+        HONE_RETURN_IF_ERROR(norms_[l].EnqueueBackward(batch, outputs_[l].get(), output_grads_[l].get(), stream));
+      }
+      const void* grad = last ? grad_logits : output_grads_[l].get();
       HONE_RETURN_IF_ERROR(dense_[l].WeightGradient(grad, Input(batch, l), stream));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(dense_[l].InputGradient(grad, input_grads_[l].get(), stream));
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMeanBackward(
-          Hop(batch, l), HopNumber(l), context_.element, input_grads_[l].get(), outputs_[l - 1].get(),
-          static_cast<int32_t>(layers_[l].padded_in), static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)),
-          Activation(l - 1), batch.state, batch.header, batch.nodes, output_grads_[l - 1].get(), stream));
+      HONE_RETURN_IF_ERROR(EnqueueGatherBackward(batch, l, stream));
     }
     return Status::Ok();
   }
 
  private:
+  // Mean and ReLU alone have kernels of their own, the ones the engine's time was measured with.
+  bool IsPlain() const { return shape_.mean && !shape_.normalises && shape_.activation == Activation::kRelu; }
+
+  // A_l from what layer l - 1 put out, and back.
+  Status EnqueueGather(const BatchOnDevice& batch, size_t l, cudaStream_t stream) const {
+    const auto width = static_cast<int32_t>(layers_[l].padded_in);
+    if (IsPlain()) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMean(Hop(batch, l), HopNumber(l), context_.element, outputs_[l - 1].get(),
+                                                  width, Activated(l - 1), batch.state, batch.header, batch.nodes,
+                                                  inputs_[l].get(), stream));
+    } else {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l), width,
+                                                 batch.state, batch.header, batch.nodes, inputs_[l].get(), stream));
+    }
+    return Status::Ok();
+  }
+  Status EnqueueGatherBackward(const BatchOnDevice& batch, size_t l, cudaStream_t stream) const {
+    const auto width = static_cast<int32_t>(layers_[l].padded_in);
+    const auto sources = static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1));
+    if (IsPlain()) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMeanBackward(
+          Hop(batch, l), HopNumber(l), context_.element, input_grads_[l].get(), outputs_[l - 1].get(), width, sources,
+          Activated(l - 1), batch.state, batch.header, batch.nodes, output_grads_[l - 1].get(), stream));
+    } else {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
+          Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l), width, sources, input_grads_[l].get(), {},
+          batch.state, batch.header, batch.nodes, output_grads_[l - 1].get(), stream));
+    }
+    return Status::Ok();
+  }
+  AggregateKind Kind() const { return {.mean = shape_.mean}; }
+  AggregateInput Source(size_t l) const {
+    AggregateInput input;
+    if (shape_.normalises) {
+      input.z = norms_[l - 1].rows();
+    } else {
+      input.z = outputs_[l - 1].get();
+      input.activation = shape_.activation;
+      input.neighbors = input.self = Activated(l - 1);
+    }
+    return input;
+  }
+
   int HopNumber(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
   const HopOnDevice& Hop(const BatchOnDevice& batch, size_t layer) const { return batch.hops[HopNumber(layer)]; }
   const void* Input(const BatchOnDevice& batch, size_t layer) const {
     return layer == 0 ? batch.outer : inputs_[layer].get();
   }
   // Of what layer `layer` put out.
-  ActivationOnLoad Activation(size_t layer) const {
+  ActivationOnLoad Activated(size_t layer) const {
     return {static_cast<uint32_t>(layer), static_cast<uint32_t>(DropoutSite::kActivation),
-            envelope_.trains ? rate_.threshold : 0, static_cast<float>(rate_.scale)};
+            envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)};
   }
 
   const ProgramContext& context_;
   const Envelope envelope_;
-  const std::vector<SageLayer> layers_;
-  const DropoutRate rate_;
+  const SageShape shape_;
+  const std::vector<SageLayer>& layers_;  // the shape's
   std::vector<DeviceArray<unsigned char>> inputs_, outputs_, input_grads_, output_grads_;  // A, Z, dA, dZ
   std::vector<Dense> dense_;
+  std::vector<NormBetween> norms_;
 };
 
 class SagePlan final : public ModelPlan {
  public:
-  explicit SagePlan(const ModelOptions& model) : rate_(model.dropout < 0 ? 0.5 : model.dropout) {
+  SagePlan(const ModelOptions& model, Activation activation) {
+    shape_.mean = model.aggregation == "mean";
+    shape_.normalises = model.norm == "batch";
+    shape_.activation = activation;
+    shape_.rate = DropoutRate(model.dropout < 0 ? 0.5 : model.dropout);
     for (int l = 0; l < model.layers; ++l) {
       SageLayer layer;
       layer.in = l == 0 ? model.in_width : model.hidden;
@@ -132,31 +204,33 @@ class SagePlan final : public ModelPlan {
         layout_.PlaceMatrix(fmt::format("convs.{}.lin_{}.weight", l, half == 0 ? 'l' : 'r'), layer.out, layer.in,
                             layer.weight_at + half * layer.padded_in, 2 * layer.padded_in);
       }
-      layers_.push_back(layer);
+      if (shape_.normalises && l + 1 < model.layers) {
+        layer.norm = PlaceNorm(layout_, fmt::format("bns.{}.", l), model.hidden);
+      }
+      shape_.layers.push_back(layer);
     }
   }
   ParameterLayout Layout() const override { return layout_; }
-  int64_t padded_classes() const override { return layers_.back().padded_out; }
+  int64_t padded_classes() const override { return shape_.layers.back().padded_out; }
   Result<std::unique_ptr<Program>> Build(const ProgramContext& context, const Envelope& envelope) const override {
-    auto program = std::make_unique<SageProgram>(context, envelope, layers_, rate_);
+    auto program = std::make_unique<SageProgram>(context, envelope, shape_);
     HONE_RETURN_IF_ERROR(program->Make());
     return std::unique_ptr<Program>(std::move(program));
   }
 
  private:
-  DropoutRate rate_;
+  SageShape shape_;
   ParameterLayout layout_;
-  std::vector<SageLayer> layers_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<ModelPlan>> PlanSage(const ModelOptions& model) {
-  if (model.aggregation != "mean" || model.norm == "batch" ||
-      !(model.activation.empty() || model.activation == "relu")) {
-    return Status::InvalidArgument("the GPU engine trains GraphSAGE with mean aggregation, ReLU and no normalisation");
+  if (model.aggregation == "max") {
+    return Status::InvalidArgument("the GPU engine aggregates by mean or sum, not by max: train this model on the CPU");
   }
-  return std::unique_ptr<ModelPlan>(std::make_unique<SagePlan>(model));
+  HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(model.activation, Activation::kRelu));
+  return std::unique_ptr<ModelPlan>(std::make_unique<SagePlan>(model, activation));
 }
 
 }  // namespace hone::gnn::cuda

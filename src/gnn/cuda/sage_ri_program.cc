@@ -14,6 +14,7 @@
 
 #include "gnn/cuda/aggregate_kernels.h"
 #include "gnn/cuda/dense.h"
+#include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/norm_kernels.h"
 #include "gnn/cuda/program.h"
 #include "gnn/nn/stack_model.h"
@@ -25,8 +26,7 @@ namespace {
 struct SageRiLayer {
   int64_t in = 0;  // padded
   int64_t weight = 0;  // [hidden, lin_l in | lin_r in]
-  int64_t norm_weight = 0, norm_bias = 0;
-  int64_t running_mean = 0, running_variance = 0, batches = 0;  // buffers
+  NormPlaces norm;
 };
 
 struct SageRiShape {
@@ -164,7 +164,7 @@ class SageRiProgram final : public Program {
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
       HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(
           rows, element, step.plain.get(), Norm(l), Coefficients(l), AfterNorm(l), step.grad_out.get(),
-          step.grad_plain.get(), {.weight = Gradient(layer.norm_weight), .bias = Gradient(layer.norm_bias)},
+          step.grad_plain.get(), {.weight = Gradient(layer.norm.weight), .bias = Gradient(layer.norm.bias)},
           partials_.get(), stream));
       HONE_RETURN_IF_ERROR(step.conv.WeightGradient(step.grad_plain.get(), Aggregate(batch, l), stream));
       if (l == 0) break;
@@ -196,7 +196,6 @@ class SageRiProgram final : public Program {
   int64_t SeedRows() const { return envelope_.Rows(envelope_.layers() - 1); }
   const float* Master(int64_t at) const { return context_.parameters->master() + at; }
   float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
-  float* Buffer(int64_t at) const { return context_.parameters->buffers() + at; }
   void* InputRows(const BatchOnDevice& batch) const {
     return static_cast<unsigned char*>(batch.outer) + envelope_.Rows(0) * 2 * shape_.input() * size_;
   }
@@ -225,8 +224,7 @@ class SageRiProgram final : public Program {
   NormOnDevice Norm(size_t layer) const {
     const SageRiLayer& at = shape_.layers[layer];
     if (!shape_.normalises) return {};
-    return {Master(at.norm_weight), Master(at.norm_bias), nullptr,
-            Buffer(at.running_mean), Buffer(at.running_variance), Buffer(at.batches)};
+    return NormAt(*context_.parameters, at.norm);
   }
   ColumnCoefficients Coefficients(size_t layer) const {
     return CoefficientsIn(steps_[layer].coefficients.get(), static_cast<int32_t>(shape_.hidden));
@@ -262,19 +260,12 @@ class SageRiPlan final : public ModelPlan {
       layer.weight = layout_.Reserve(shape_.hidden * 2 * layer.in);
       layout_.PlaceMatrix(fmt::format("convs.{}.lin_l.weight", l), hidden, in, layer.weight, 2 * layer.in);
       layout_.PlaceMatrix(fmt::format("convs.{}.lin_r.weight", l), hidden, in, layer.weight + layer.in, 2 * layer.in);
-      if (shape_.normalises) {
-        const std::string name = fmt::format("bns.{}.", l);
-        layer.norm_weight = Vector(name + "weight", hidden);
-        layer.norm_bias = Vector(name + "bias", hidden);
-        layer.running_mean = Buffer(name + "running_mean", hidden);
-        layer.running_variance = Buffer(name + "running_var", hidden);
-        layer.batches = Buffer(name + "num_batches_tracked", 1);
-      }
+      if (shape_.normalises) layer.norm = PlaceNorm(layout_, fmt::format("bns.{}.", l), hidden);
       shape_.layers.push_back(layer);
     }
     shape_.residual_weight = layout_.Reserve(shape_.hidden * shape_.input());
     layout_.PlaceMatrix("res_linears.0.weight", hidden, model.in_width, shape_.residual_weight, shape_.input());
-    shape_.residual_bias = Vector("res_linears.0.bias", hidden);
+    shape_.residual_bias = layout_.ReserveVector("res_linears.0.bias", hidden);
     // The columns of the head's first weight, a block for each x_i.
     shape_.head_weight0 = layout_.Reserve(shape_.middle * shape_.collected());
     const int64_t columns = model.in_width + model.layers * hidden;
@@ -287,10 +278,10 @@ class SageRiPlan final : public ModelPlan {
                      .at = shape_.head_weight0 + shape_.CollectedAt(static_cast<size_t>(i)),
                      .stride = shape_.collected()});
     }
-    shape_.head_bias0 = Vector("mlp.module_list.0.bias", middle);
+    shape_.head_bias0 = layout_.ReserveVector("mlp.module_list.0.bias", middle);
     shape_.head_weight1 = layout_.Reserve(shape_.classes * shape_.middle);
     layout_.PlaceMatrix("mlp.module_list.1.weight", model.num_classes, middle, shape_.head_weight1, shape_.middle);
-    shape_.head_bias1 = Vector("mlp.module_list.1.bias", model.num_classes);
+    shape_.head_bias1 = layout_.ReserveVector("mlp.module_list.1.bias", model.num_classes);
   }
   ParameterLayout Layout() const override { return layout_; }
   int64_t padded_classes() const override { return shape_.classes; }
@@ -301,17 +292,6 @@ class SageRiPlan final : public ModelPlan {
   }
 
  private:
-  int64_t Vector(const std::string& name, int64_t size) {
-    const int64_t at = layout_.Reserve(RoundUp(size, 8));
-    layout_.PlaceVector(name, size, at);
-    return at;
-  }
-  int64_t Buffer(const std::string& name, int64_t size) {
-    const int64_t at = layout_.ReserveBuffer(RoundUp(size, 8));
-    layout_.PlaceVector(name, size, at, true);
-    return at;
-  }
-
   SageRiShape shape_;
   ParameterLayout layout_;
 };

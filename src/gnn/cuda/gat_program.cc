@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// GAT's program, by linearity (attention_kernels.h):
+//
+//   layer l      F_l = the attention vectors folded into input space
+//                S_l = weighted sums of the input rows, a block of columns a head
+//                Z_l = S_l W_l^T, head by head; the last layer takes the heads' mean
+//   What a layer reads is dropout(f(Z)), made as it is read, or written once where a normalisation comes between.
+//
+// The outermost hop is drawn while the batch before trains, and attended to afterwards: attention needs the weights.
+// Several heads are one product with the blocks of W on a diagonal: the zeros cost arithmetic that the device has to
+// spare, and one product is faster than a thin one a head.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gnn/cuda/attention_kernels.h"
+#include "gnn/cuda/dense.h"
+#include "gnn/cuda/head_kernels.h"
+#include "gnn/cuda/norm_between.h"
+#include "gnn/cuda/program.h"
+#include "gnn/nn/stack_model.h"
+#include "gnn/ops/dropout.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+struct GatLayer {
+  int64_t in = 0;           // padded
+  int64_t out = 0;          // padded: of all heads where they are concatenated, of one where they are averaged
+  int32_t head_width = 0;   // true
+  bool concatenates = true;
+  int64_t weight = 0;       // [heads * head_width, in]
+  int64_t att_src = 0, att_dst = 0;
+  NormPlaces norm;  // of what the layer puts out
+};
+
+struct GatShape {
+  std::vector<GatLayer> layers;
+  int heads = 1;
+  float negative_slope = 0.2f;
+  bool normalises = false;
+  Activation activation = Activation::kRelu;
+  DropoutRate rate{0.0};
+};
+
+class GatProgram final : public Program {
+ public:
+  GatProgram(const ProgramContext& context, const Envelope& envelope, const GatShape& shape)
+      : context_(context), envelope_(envelope), shape_(shape) {}
+
+  Status Make() {
+    const Element element = context_.element;
+    const int64_t size = ElementBytes(element);
+    const int64_t heads = shape_.heads;
+    steps_.resize(shape_.layers.size());
+    int64_t slots = 0, rows_most = 0, partials = 0, folded = 0;
+    for (size_t l = 0; l < steps_.size(); ++l) {
+      Step& step = steps_[l];
+      const GatLayer& layer = shape_.layers[l];
+      const bool last = l + 1 == steps_.size();
+      const int64_t rows = envelope_.Rows(static_cast<int>(l));
+      const int64_t places = Known(l) * envelope_.fanouts[static_cast<size_t>(Hop(l))];
+      HONE_RETURN_IF_ERROR(step.folded.Allocate(2 * heads * layer.in));
+      HONE_RETURN_IF_ERROR(step.slot_weights.Allocate(places * heads));
+      HONE_RETURN_IF_ERROR(step.self_weights.Allocate(Known(l) * heads));
+      HONE_RETURN_IF_ERROR(step.sums.Allocate(rows * heads * layer.in * size));
+      if (!last) HONE_RETURN_IF_ERROR(step.out.Allocate(rows * layer.out * size));
+      DenseShape dense{.rows = rows, .in = heads * layer.in, .out = layer.out, .weight_at = layer.weight,
+                       .trains = envelope_.trains, .result = last ? Element::kFloat32 : element};
+      if (heads > 1) {
+        HONE_RETURN_IF_ERROR(step.spread.Allocate(layer.out * heads * layer.in * size));
+        if (envelope_.trains) HONE_RETURN_IF_ERROR(step.grad_spread.Allocate(layer.out * heads * layer.in));
+        dense.weight = step.spread.get();
+        dense.gradient = step.grad_spread.get();
+      }
+      HONE_RETURN_IF_ERROR(step.dense.Plan(context_, dense));
+      if (shape_.normalises && !last) {
+        HONE_RETURN_IF_ERROR(step.norm.Make(context_, envelope_, static_cast<int>(l), layer.out, layer.norm, After(l)));
+      }
+      if (!envelope_.trains) continue;
+      HONE_RETURN_IF_ERROR(step.grad_sums.Allocate(rows * heads * layer.in * size));
+      if (!last) HONE_RETURN_IF_ERROR(step.grad_out.Allocate(rows * layer.out * size));
+      slots = std::max(slots, places);
+      rows_most = std::max(rows_most, Known(l));
+      partials = std::max(partials, AttentionPartials(static_cast<int32_t>(Known(l)), Attention(l)));
+      folded = std::max(folded, 2 * heads * layer.in);
+    }
+    HONE_RETURN_IF_ERROR(grad_slots_.Allocate(slots * heads));
+    HONE_RETURN_IF_ERROR(grad_self_.Allocate(rows_most * 2 * heads));
+    HONE_RETURN_IF_ERROR(partials_.Allocate(partials));
+    return grad_folded_.Allocate(folded);
+  }
+
+  // The ids that were drawn, then how many of them each row has.
+  int64_t OuterBytes() const override { return Known(0) * (envelope_.fanouts.back() + 1) * 4; }
+
+  Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(context_.graph->view(), Hop(0), Outer(batch), batch.state,
+                                                   batch.header, batch.nodes, stream));
+    return Status::Ok();
+  }
+
+  Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
+    const Element element = context_.element;
+    for (size_t l = 0; l < steps_.size(); ++l) {
+      const Step& step = steps_[l];
+      const GatLayer& layer = shape_.layers[l];
+      const bool last = l + 1 == steps_.size();
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention(Attention(l), layer.head_width, Master(layer.weight), layer.in,
+                                                     Master(layer.att_src), Master(layer.att_dst), step.folded.get(),
+                                                     stream));
+      if (l == 0) {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(
+            context_.graph->view(), context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0),
+            step.folded.get(), batch.header, batch.nodes, Weights(0), element, step.sums.get(), stream));
+      } else {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element,
+                                                   Input(l), batch.state, batch.header, batch.nodes, Weights(l),
+                                                   step.sums.get(), stream));
+      }
+      if (shape_.heads > 1) {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueSpreadHeads(Spread(l), Master(layer.weight), element, step.spread.get(), stream));
+      }
+      void* out = last ? static_cast<void*>(logits) : step.out.get();
+      HONE_RETURN_IF_ERROR(step.dense.Forward(step.sums.get(), out, stream));
+      if (shape_.normalises && !last) HONE_RETURN_IF_ERROR(step.norm.EnqueueForward(batch, step.out.get(), stream));
+    }
+    return Status::Ok();
+  }
+
+  Status EnqueueBackward(const BatchOnDevice& batch, const void* grad_logits, cudaStream_t stream) override {
+    const Element element = context_.element;
+    for (size_t l = steps_.size(); l-- > 0;) {
+      const Step& step = steps_[l];
+      const GatLayer& layer = shape_.layers[l];
+      const bool last = l + 1 == steps_.size();
+      if (shape_.normalises && !last) {
+        HONE_RETURN_IF_ERROR(step.norm.EnqueueBackward(batch, step.out.get(), step.grad_out.get(), stream));
+      }
+      const void* grad = last ? grad_logits : step.grad_out.get();
+      HONE_RETURN_IF_ERROR(step.dense.WeightGradient(grad, step.sums.get(), stream));
+      HONE_RETURN_IF_ERROR(step.dense.InputGradient(grad, step.grad_sums.get(), stream));
+      if (shape_.heads > 1) {
+        HONE_CUDA_RETURN_IF_ERROR(
+            EnqueueCollectHeads(Spread(l), step.grad_spread.get(), Gradient(layer.weight), stream));
+      }
+      const AttentionGradients gradients{grad_slots_.get(), grad_self_.get(), partials_.get(), grad_folded_.get()};
+      if (l == 0) {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttentionBackward(
+            context_.graph->view(), context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0), batch.header,
+            batch.nodes, Weights(0), element, step.grad_sums.get(), gradients, stream));
+      } else {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(
+            batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, Input(l), batch.state, batch.header,
+            batch.nodes, Weights(l), step.grad_sums.get(),
+            static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), gradients, steps_[l - 1].grad_out.get(),
+            stream));
+      }
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueUnfoldAttention(
+          Attention(l), layer.head_width, Master(layer.weight), layer.in, Master(layer.att_src), Master(layer.att_dst),
+          grad_folded_.get(), Gradient(layer.weight), Gradient(layer.att_src), Gradient(layer.att_dst), stream));
+    }
+    return Status::Ok();
+  }
+
+ private:
+  struct Step {
+    DeviceArray<float> folded, slot_weights, self_weights;
+    DeviceArray<unsigned char> sums, out, grad_sums, grad_out;  // S, Z
+    DeviceArray<unsigned char> spread;                          // W, blocks on a diagonal
+    DeviceArray<float> grad_spread;
+    NormBetween norm;
+    Dense dense;
+  };
+
+  int Hop(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
+  int64_t Known(size_t layer) const { return envelope_.known[static_cast<size_t>(Hop(layer))]; }
+  const float* Master(int64_t at) const { return context_.parameters->master() + at; }
+  float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
+  AttentionShape Attention(size_t layer) const {
+    return {static_cast<int32_t>(shape_.layers[layer].in), shape_.heads, shape_.negative_slope};
+  }
+  AttentionWeightsOnDevice Weights(size_t layer) const {
+    return {steps_[layer].slot_weights.get(), steps_[layer].self_weights.get()};
+  }
+  OuterHopOnDevice Outer(const BatchOnDevice& batch) const {
+    auto* ids = static_cast<int32_t*>(batch.outer);
+    const int32_t fanout = envelope_.fanouts.back();
+    return {fanout, static_cast<int32_t>(Known(0)), ids, ids + Known(0) * fanout};
+  }
+  HeadSpread Spread(size_t layer) const {
+    const GatLayer& at = shape_.layers[layer];
+    return {shape_.heads, at.head_width, static_cast<int32_t>(at.in), static_cast<int32_t>(at.out), at.concatenates};
+  }
+  // What comes after layer `layer`, and how layer `layer` reads what came after the one before it.
+  Between After(size_t layer) const {
+    return {.activation = shape_.activation,
+            .dropout = {static_cast<uint32_t>(layer), static_cast<uint32_t>(DropoutSite::kActivation),
+                        envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)}};
+  }
+  AttentionInput Input(size_t layer) const {
+    if (shape_.normalises) return {.z = steps_[layer - 1].norm.rows(), .activation = Activation::kIdentity, .on_load = {}};
+    const Between after = After(layer - 1);
+    return {.z = steps_[layer - 1].out.get(), .activation = after.activation, .on_load = after.dropout};
+  }
+
+  const ProgramContext& context_;
+  const Envelope envelope_;
+  const GatShape shape_;
+  std::vector<Step> steps_;
+  DeviceArray<float> grad_slots_, grad_self_, partials_, grad_folded_;
+};
+
+class GatPlan final : public ModelPlan {
+ public:
+  GatPlan(const ModelOptions& model, Activation activation) {
+    shape_.heads = model.heads;
+    shape_.negative_slope = static_cast<float>(model.negative_slope);
+    shape_.normalises = model.norm == "batch";
+    shape_.activation = activation;
+    shape_.rate = DropoutRate(model.dropout < 0 ? 0.5 : model.dropout);
+    for (int l = 0; l < model.layers; ++l) {
+      const bool last = l + 1 == model.layers;
+      const int64_t in = l == 0 ? model.in_width : model.hidden;
+      const int64_t width = last ? model.num_classes : model.hidden / model.heads;
+      GatLayer layer;
+      layer.in = RoundUp(in, 8);
+      layer.concatenates = !last;
+      layer.head_width = static_cast<int32_t>(width);
+      layer.out = RoundUp(last ? width : model.heads * width, 8);
+      const std::string name = fmt::format("convs.{}.", l);
+      layer.weight = layout_.Reserve(RoundUp(model.heads * width, 8) * layer.in);
+      layout_.PlaceMatrix(name + "lin.weight", model.heads * width, in, layer.weight, layer.in);
+      layer.att_src = layout_.ReserveVector(name + "att_src", model.heads * width);
+      layer.att_dst = layout_.ReserveVector(name + "att_dst", model.heads * width);
+      if (shape_.normalises && !last) layer.norm = PlaceNorm(layout_, fmt::format("bns.{}.", l), model.hidden);
+      shape_.layers.push_back(layer);
+    }
+  }
+  ParameterLayout Layout() const override { return layout_; }
+  int64_t padded_classes() const override { return shape_.layers.back().out; }
+  Result<std::unique_ptr<Program>> Build(const ProgramContext& context, const Envelope& envelope) const override {
+    auto program = std::make_unique<GatProgram>(context, envelope, shape_);
+    HONE_RETURN_IF_ERROR(program->Make());
+    return std::unique_ptr<Program>(std::move(program));
+  }
+
+ private:
+  GatShape shape_;
+  ParameterLayout layout_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ModelPlan>> PlanGat(const ModelOptions& model) {
+  HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(model.activation, Activation::kRelu));
+  return std::unique_ptr<ModelPlan>(std::make_unique<GatPlan>(model, activation));
+}
+
+}  // namespace hone::gnn::cuda
