@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "hone/commands.h"
 #include "hone/run_options_flags.h"
@@ -53,7 +54,13 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   for (const char* setting : {"refine.depth", "team.rounds", "single.rounds"}) base.options.settings.emplace(setting, 0);
   base.options.device = flags.device.device;
   std::vector<std::string> strategies = flags.strategies.empty() ? StrategyNames() : flags.strategies;
-  for (const std::string& strategy : strategies) HONE_RETURN_IF_ERROR(MakeStrategy(strategy).status());
+  for (const std::string& name : strategies) {
+    HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy, MakeStrategy(name));
+    for (const std::string& role : strategy->Roles()) {
+      std::vector<std::string>& roles = base.models.roles;
+      if (std::find(roles.begin(), roles.end(), role) == roles.end()) roles.push_back(role);
+    }
+  }
   std::vector<Task> tasks;
   for (const std::string& name : flags.tasks) {
     HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, name));
@@ -63,7 +70,9 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
       std::unique_ptr<RunStore> store,
       OpenSqliteRunStore(flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(base.models, store.get()));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags.device)));
+  HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(base.options, *provider));
+  if (!warning.empty()) fmt::print(stderr, "hone: warning: {}\n", warning);
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
 
   std::vector<RunOutcome> outcomes;
   Status pending;
@@ -116,7 +125,10 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   }
   const std::vector<StrategySummary> rows = Summarise(outcomes);
   if (flags.device.json) {
-    fmt::print("{}\n", SummaryToJson(rows, outcomes));
+    nlohmann::json json = nlohmann::json::parse(SummaryToJson(rows, outcomes));
+    json["sandbox_warnings"] = evaluator->SandboxWarnings();
+    json["warnings"] = warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
+    fmt::print("{}\n", json.dump(2));
   } else {
     fmt::print("\n{}\n{}", OutcomesTable(outcomes), SummaryTable(rows));
   }

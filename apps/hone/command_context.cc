@@ -62,6 +62,8 @@ CommandContext MakeCommandContext() {
     if (const std::string value = Environment(name); !value.empty()) context.environment.push_back(name + ("=" + value));
   }
   context.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
+  // https://no-color.org: set and not empty means none; a terminal that is "dumb" knows none.
+  context.colour = context.stdout_is_terminal && Environment("NO_COLOR").empty() && Environment("TERM") != "dumb";
   return context;
 }
 

@@ -26,6 +26,7 @@ struct CommandContext {
   std::string cutlass_home;      // from CUTLASS_HOME; may be empty
   std::vector<std::string> environment;  // what workers inherit, "NAME=value"
   bool stdout_is_terminal = false;
+  bool colour = false;  // standard output is a terminal that may be coloured
   int exit_status = 0;
 
   // Prints "hone: MESSAGE" on standard error and sets exit_status from the code.

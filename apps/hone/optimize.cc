@@ -119,7 +119,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
   std::optional<Evaluation> again;
   if (flags.device.device != "auto" && view.best != 0) {
     HONE_ASSIGN_OR_RETURN(Task task, LoadRunTask(*store, view));
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags.device)));
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
     EvaluationRequest request;
     HONE_ASSIGN_OR_RETURN(request.source, store->Source(view.node(view.best).source_hash));
     request.name = fmt::format("node-{}.cu", view.best);
@@ -129,6 +129,9 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
   if (flags.device.json) {
     nlohmann::json json = nlohmann::json::parse(RunToJson(replayed.replayed));
     json["replay"] = {{"same", replayed.difference.empty()}, {"compared", replayed.compared}, {"difference", replayed.difference}};
+    json["replay"]["recorded_spending"] = {{"cost_usd", view.cost_usd},
+                                           {"cost_known", view.unpriced_replies == 0},
+                                           {"notes", view.remarks.size()}};
     if (again) json["replay"]["winner"] = nlohmann::json::parse(EvaluationToJson(*again, -1));
     fmt::print("{}\n", json.dump(2));
   } else {
@@ -136,6 +139,8 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
     fmt::print("\n{}\n", replayed.difference.empty()
                              ? fmt::format("Repeated from the record: all {} nodes came out the same.", replayed.compared)
                              : "It did not come out the same: " + replayed.difference);
+    if (const std::string spent = SpentText(view); !spent.empty()) fmt::print("When it was recorded: {}", spent);
+    fmt::print("{}", RemarksText(view, 20));
     if (again) fmt::print("\nThe winner, judged anew:\n{}", DescribeEvaluation(*again));
   }
   const bool winner_right = !again || again->verdict == Verdict::kOk || again->verdict == Verdict::kUnsupported;
@@ -149,10 +154,13 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(store_path));
   HONE_ASSIGN_OR_RETURN(Prepared prepared, Prepare(context, flags, *store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(prepared.options.strategy));
+  prepared.models.roles = strategy->Roles();
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(prepared.models, store.get()));
-  EvaluatorOptions evaluator_options = MakeEvaluatorOptions(context, flags.device);
-  if (!prepared.id.empty() && flags.device.device == "auto") evaluator_options.device = prepared.options.device;
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(evaluator_options));
+  HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(prepared.options, *provider));
+  if (!warning.empty()) fmt::print(stderr, "hone: warning: {}\n", warning);
+  DeviceFlags device = flags.device;
+  if (!prepared.id.empty() && device.device == "auto") device.device = prepared.options.device;
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, device));
   if (prepared.id.empty()) {
     HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,
                                                 MakeRunId(UnixNow(), SystemSeed()), UnixNow(),
@@ -176,7 +184,8 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
       fmt::print("{}", text);
       std::fflush(stdout);
     };
-    ProgressPrinter progress(write, talk && context.stdout_is_terminal, UnixNow, TerminalColumns());
+    ProgressPrinter progress(write, talk && context.stdout_is_terminal, UnixNow, TerminalColumns(),
+                             context.colour);
     RunDependencies dependencies;
     dependencies.task = &prepared.task;
     dependencies.evaluator = evaluator.get();
@@ -205,6 +214,8 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   } else {
     nlohmann::json json = nlohmann::json::parse(RunToJson(*ended));
     json["report"] = report;
+    json["sandbox_warnings"] = evaluator->SandboxWarnings();
+    json["warnings"] = warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
     if (!kernel.empty()) json["kernel"] = kernel;
     fmt::print("{}\n", json.dump(2));
   }

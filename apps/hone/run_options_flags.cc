@@ -101,6 +101,19 @@ Status CheckSuspend(bool suspend, const ModelOptions& models) {
   return Status::InvalidArgument("--suspend is for models that are answered by hand: --model mailbox:DIR");
 }
 
+Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvider& provider) {
+  const std::string caveat = provider.CostCaveat();
+  if (options.max_cost_usd <= 0 || caveat.empty()) return std::string();
+  if (!provider.PricesReplies()) {
+    return Status::InvalidArgument(
+        fmt::format("--max-cost {:g} cannot be kept: {}. Give prices in a file with --prices FILE (docs/models.md, "
+                    "\"Prices\"), or bound the run with --max-tokens, --attempts or --minutes",
+                    options.max_cost_usd, caveat));
+  }
+  return fmt::format("--max-cost {:g} holds only while costs are known ({}); the run ends at the first reply without one",
+                     options.max_cost_usd, caveat);
+}
+
 std::string SettingsTable() {
   std::string text;
   for (const Setting& setting : AllSettings()) {

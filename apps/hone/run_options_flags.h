@@ -40,6 +40,10 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags);
 // --suspend makes sense where somebody answers in his own time.
 Status CheckSuspend(bool suspend, const ModelOptions& models);
 
+// --max-cost needs prices. kInvalidArgument when no reply's cost will ever be known, naming the models and the remedy;
+// else a sentence to warn with when some replies may have none, or an empty one.
+Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvider& provider);
+
 // Every setting with default, range, meaning and source.
 std::string SettingsTable();
 

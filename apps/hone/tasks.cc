@@ -49,8 +49,8 @@ void List(CommandContext& context, bool as_json) {
     }
     int timed = 0, checked = 0;
     for (const Case& c : task->cases) (c.role == CaseRole::kTime ? timed : checked) += 1;
-    fmt::print("{:<20} {:<12} {} timed and {} check cases  {}\n", task->name, WorkloadClassName(task->workload), timed,
-               checked, task->summary);
+    fmt::print("{:<20} {:<12} {} timed and {} check cases{}  {}\n", task->name, WorkloadClassName(task->workload), timed,
+               checked, task->seed_source.empty() ? ", no seed" : "", task->summary);
   }
   if (as_json) fmt::print("{}\n", json{{"tasks", tasks}}.dump(2));
 }

@@ -78,8 +78,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   options.parallel = flags.parallel;
   options.correctness_trials = flags.trials;
   options.max_quads = flags.quads;
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator,
-                        MakeEvaluator(MakeEvaluatorOptions(context, flags.device)));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   const bool talk = !flags.device.json;
   const size_t total = SweepOrder(candidate.plan, flags.points).size();
   size_t done = 0;
@@ -127,6 +126,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     for (const auto& [dims, winner] : result.winners) winners.push_back({{"dims", dims}, {"point", winner}});
     json["winners"] = winners;
     if (result.best) json["best"] = *result.best;
+    json["sandbox_warnings"] = evaluator->SandboxWarnings();
     if (judged) json["evaluation"] = nlohmann::json::parse(EvaluationToJson(*judged, -1));
     fmt::print("{}\n", json.dump(2));
   }

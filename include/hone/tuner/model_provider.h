@@ -84,6 +84,8 @@ class ModelProvider {
   // Why costs of its replies may be unknown, a sentence; empty when they never are. A limit in dollars cannot hold
   // where this says something.
   virtual std::string CostCaveat() const { return ""; }
+  // Whether replies may have a known cost at all; false: a limit in dollars makes no sense.
+  virtual bool PricesReplies() const { return true; }
 };
 
 // What the providers need from the program. Nothing here is read from the process's own environment.
@@ -102,7 +104,7 @@ struct ProviderOptions {
   double request_seconds = 0;            // for a request with all its retries; 0: ModelRequest::limit_seconds alone
   int max_retries = 6;                   // after the first attempt
   // The roles that `ROLE=MODEL` may name.
-  std::vector<std::string> roles = {"planner", "coder", "debugger", "tester", "analyst", "single"};
+  std::vector<std::string> roles = {"planner", "coder", "debugger", "tester", "analyst"};
 };
 
 // `specification` is one model:

@@ -162,6 +162,13 @@ struct PendingRequest {
   std::vector<ModelMessage> messages;  // `text` is a hash: it is asked again word for word
 };
 
+// Something a reader should know that changes nothing: an attempt at an endpoint that failed before the answer came.
+struct RunRemark {
+  int64_t node = -1;
+  int64_t request = -1;  // number of the request it is about
+  std::string text;
+};
+
 struct FinalResult {
   int64_t node = -1;      // the best
   Evaluation evaluation;  // against the seed, with fresh hidden cases
@@ -172,7 +179,10 @@ struct RunView {
   RunOptions options;
   int version = 2;  // of the log; a run begun under version 1 is shown and replayed, not continued
   std::string workload;  // the task's class: "gemm"
-  std::string task_toml_hash, oracle_hash, seed_hash;  // sources in the store
+  std::string task_toml_hash, oracle_hash, seed_hash;  // sources in the store; the seed: what node 0 is
+  // The task has no seed: node 0 is the reference made of its oracle (core/oracle_reference.h). It is right and slow,
+  // speedups are over it, and the first attempts write a kernel from the oracle.
+  bool from_oracle = false;
   std::map<std::string, std::string> prompts;          // template -> hash of its text
   std::vector<RunNode> nodes;                          // by id
   int64_t settled = 0;                                 // the nodes below are done
@@ -194,7 +204,10 @@ struct RunView {
   int64_t attempts = 0;     // attempts opened; the seed and sweeps not counted
   int64_t evaluations = 0;  // sweep points and the final run included
   TokenUsage usage;
-  double cost_usd = 0;
+  double cost_usd = 0;           // of the replies whose cost is known
+  int64_t replies = 0;           // durable ones
+  int64_t unpriced_replies = 0;  // those whose cost nobody knows: `cost_usd` is too little by theirs
+  std::vector<RunRemark> remarks;  // in order of arrival
   double seconds = 0;  // spent in all sittings, up to the last event
   int64_t sittings = 1;
   std::optional<FinalResult> final_result;
@@ -288,6 +301,8 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string_view Name() const = 0;
+  // The roles of its turns: whom `ROLE=MODEL` may name in a run with this strategy.
+  virtual std::vector<std::string> Roles() const = 0;
   // What to open next. While the seed is judged it is asked once or more knowing nothing, and only a CasesAction or a
   // SweepAction of the seed is then taken. nullopt: nothing until all that is in flight is settled (then it is asked again, knowing
   // everything). Pure: no clock, no random source but draws keyed by options.seed and the node's number, no memory.

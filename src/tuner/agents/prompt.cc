@@ -53,8 +53,8 @@ std::string StandingText(const RunView& view, const RunNode& node) {
   const int64_t best = node.known > 0 ? view.node(node.known - 1).best_after : 0;
   std::string text = fmt::format("Attempt {} of at most {}.", node.id, view.options.max_attempts);
   if (best > 0 && view.node(best).speedup) {
-    text += fmt::format(" The best version so far is node {}, about {:.2f}x as fast as the seed{}.", best,
-                        *view.node(best).speedup, view.info.modelled ? " (modelled)" : "");
+    text += fmt::format(" The best version so far is node {}, about {:.2f}x as fast as {}{}.", best,
+                        *view.node(best).speedup, view.from_oracle ? "the slow reference" : "the seed", view.info.modelled ? " (modelled)" : "");
   }
   return text;
 }

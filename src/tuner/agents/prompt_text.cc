@@ -189,7 +189,7 @@ std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, in
     if (id == parent || id < 0 || id >= known) continue;
     const RunNode& node = view.node(id);
     if (id == 0) {
-      text += "### Node 0, the seed\n\n";
+      text += view.from_oracle ? "### Node 0, the oracle as a kernel\n\n" : "### Node 0, the seed\n\n";
     } else {
       text += fmt::format("### Node {}, from node {}: {}\n\n", id, node.parent, node.idea);
     }

@@ -78,6 +78,7 @@ class HttpProvider : public ModelProvider {
     return fmt::format("the price of {} is known for prompts of at most {} tokens", endpoint_.Name(),
                        price_->up_to_input);
   }
+  bool PricesReplies() const override { return price_.has_value(); }
 
  private:
   // What attempts cost.

@@ -45,6 +45,7 @@ class MailboxProvider : public ModelProvider {
 
   std::string Name() const override { return "mailbox"; }
   std::string CostCaveat() const override { return "what an answer from a mailbox costs is not known"; }
+  bool PricesReplies() const override { return false; }
 
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                               std::stop_token stop) override {

@@ -80,7 +80,7 @@ TEST(ModelSpec, ARoleMustExistAndHaveOneModel) {
   EXPECT_THAT(Refusal("coder=builtin\ncoder=builtin\nbuiltin"), HasSubstr("two models for the role 'coder'"));
   EXPECT_THAT(Refusal("builtin\nexec:cat"), AllOf(HasSubstr("two models for every role"), HasSubstr("coder=exec:cat")));
   EXPECT_THAT(Refusal("coder=builtin"),
-              AllOf(HasSubstr("planner, debugger, tester, analyst, single"), HasSubstr("--model MODEL")));
+              AllOf(HasSubstr("planner, debugger, tester, analyst"), HasSubstr("--model MODEL")));
   EXPECT_THAT(Refusal("coder=openai:m\nbuiltin"),
               AllOf(HasSubstr("role coder:"), HasSubstr("OPENAI_API_KEY is not set")));
 }

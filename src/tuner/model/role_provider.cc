@@ -43,6 +43,12 @@ class RoleProvider : public ModelProvider {
     if (fallback_) add("others", *fallback_);
     return caveat;
   }
+  bool PricesReplies() const override {
+    for (const auto& [role, provider] : by_role_) {
+      if (!provider->PricesReplies()) return false;
+    }
+    return !fallback_ || fallback_->PricesReplies();
+  }
 
  private:
   const std::map<std::string, std::unique_ptr<ModelProvider>> by_role_;

@@ -11,6 +11,7 @@
 
 #include "tuner/report/html.h"
 #include "tuner/report/run_text.h"
+#include "tuner/store/cost_text.h"
 
 namespace hone {
 namespace {
@@ -329,10 +330,11 @@ std::string CostBars(const std::vector<CostShare>& shares) {
   std::string out = "<figure><div class='bars plain'>\n";
   for (const CostShare& s : shares) {
     out += fmt::format(
-        "<div class=bar><span class=name>{}</span><span class=value>{} requests · {} in, {} out · ${:.2f}</span><span "
+        "<div class=bar><span class=name>{}</span><span class=value>{} requests · {} in, {} out · {}</span><span "
         "class=track><span class='fill seed' style='width:{:.2f}%'></span>"
         "<span class=fill style='width:{:.2f}%'></span></span></div>\n",
-        EscapeHtml(s.role), s.requests, TokensText(s.input_tokens), TokensText(s.output_tokens), s.cost_usd,
+        EscapeHtml(s.role), s.requests, TokensText(s.input_tokens), TokensText(s.output_tokens),
+        CostText(s.cost_usd, s.unpriced),
         100 * static_cast<double>(s.input_tokens) / most, 100 * static_cast<double>(s.output_tokens) / most);
   }
   return out + "</div><figcaption>Tokens by role: pale in, solid out.</figcaption></figure>\n";

@@ -41,6 +41,7 @@ struct CostShare {
   std::string role;
   int64_t requests = 0, input_tokens = 0, output_tokens = 0;
   double cost_usd = 0, seconds = 0;
+  int64_t unpriced = 0;  // requests whose answer has no known cost
 };
 std::string CostBars(const std::vector<CostShare>& shares);
 

@@ -16,7 +16,9 @@
 #include "tuner/report/page.h"
 #include "tuner/report/run_text.h"
 #include "tuner/report/spend.h"
+#include "tuner/store/cost_text.h"
 #include "tuner/store/device_facts.h"
+#include "tuner/store/structure_rate.h"
 
 namespace hone {
 namespace {
@@ -226,13 +228,14 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += "<div class=tiles>\n";
   body += Tile(
       fmt::format("{:.3f}×", speedup),
-      fmt::format("{}{}", proven ? "as fast as the seed" : "estimated, over the seed", modelled ? ", modelled" : ""));
+      fmt::format("{}{}", proven ? "as fast as " + StartName(view) : "estimated, over " + StartName(view), modelled ? ", modelled" : ""));
   body += Tile(fmt::format("{} / {} / {}", view.attempts, right, kept), "attempts / right / kept");
   body += Tile(DurationText(view.seconds),
                fmt::format("{} evaluation{}", view.evaluations, view.evaluations == 1 ? "" : "s"));
-  body += Tile(fmt::format("${:.2f}", view.cost_usd),
+  body += Tile(CostText(view.cost_usd, view.unpriced_replies),
                fmt::format("{} requests, {} tokens", view.requests, TokensText(view.usage.input + view.usage.output)));
   body += "</div>\n" + Paragraphs(ResultText(view));
+  if (view.from_oracle) body += "<p>Below, “the seed” is that kernel of the oracle.</p>\n";
   body +=
       "<nav aria-label='sections'><a href='#attempts-chart'>over time</a><a href='#shapes'>shapes</a><a "
       "href='#tree'>tree</a><a href='#attempts'>attempts</a>"
@@ -307,9 +310,18 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   fact("requests", fmt::format("{}, {} asked again", view.requests, view.asked_again));
   fact("tokens",
        fmt::format("{} in, {} out{}", view.usage.input, view.usage.output, view.usage.estimated ? " (estimated)" : ""));
-  fact("cost", fmt::format("${:.2f}", view.cost_usd));
+  fact("cost", CostText(view.cost_usd, view.unpriced_replies) +
+                   (view.unpriced_replies == 0
+                        ? ""
+                        : fmt::format("; what {} of {} replies cost is not known", view.unpriced_replies, view.replies)));
+  fact("replies lost to form", StructureText(CountStructure(view)) +
+                                   ": edits that could not be put in place, or that broke the file's structure");
   fact("kept above", fmt::format("{:.1f} % surely faster", 100 * view.options.keep_above));
   body += "</dl>\n";
+  if (!view.remarks.empty()) {
+    body += fmt::format("<details><summary>{} note{} on requests</summary><pre class=text>{}</pre></details>\n",
+                        view.remarks.size(), view.remarks.size() == 1 ? "" : "s", EscapeHtml(RemarksText(view, 200)));
+  }
   return HtmlPage(view.info.task + " – " + view.info.id, body);
 }
 

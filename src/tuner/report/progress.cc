@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/report/run_text.h"
+#include "tuner/store/cost_text.h"
 
 namespace hone {
 namespace {
@@ -81,7 +82,7 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
   if (const int64_t tokens = view.usage.input + view.usage.output; tokens > 0) {
     figures_ += fmt::format(", {} tokens", TokensText(tokens));
   }
-  if (view.cost_usd > 0) figures_ += fmt::format(", ${:.2f}", view.cost_usd);
+  if (view.cost_usd > 0) figures_ += ", " + CostText(view.cost_usd, view.unpriced_replies);
   switch (event.kind) {
     case EventKind::kResumed:
       Line(fmt::format(
@@ -114,8 +115,11 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
       }
       break;
     }
+    case EventKind::kNote:
+      if (!view.remarks.empty()) Line("      note: " + view.remarks.back().text);
+      break;
     case EventKind::kFinal:
-      Line(fmt::format("      paired with the seed once more: {}",
+      Line(fmt::format("      paired with {} once more: {}", StartName(view),
                        view.final_result->evaluation.geomean_speedup
                            ? fmt::format("{:.3f}x{}", *view.final_result->evaluation.geomean_speedup,
                                          view.info.modelled ? ", modelled" : "")

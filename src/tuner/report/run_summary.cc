@@ -16,6 +16,7 @@
 #include "tuner/report/page.h"
 #include "tuner/report/run_text.h"
 #include "tuner/report/spend.h"
+#include "tuner/store/cost_text.h"
 #include "tuner/store/gain.h"
 
 namespace hone {
@@ -71,6 +72,7 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
     ++s.requests;
     s.tokens += e.input_tokens + e.output_tokens;
     s.cost_usd += e.cost_usd;
+    s.unpriced += !e.cost_known;
   }
   return s;
 }
@@ -90,6 +92,9 @@ RunSummary Summarize(const RunView& view) {
   s.requests = view.requests;
   s.tokens = view.usage.input + view.usage.output;
   s.cost_usd = view.cost_usd;
+  s.unpriced = view.unpriced_replies;
+  s.structure = CountStructure(view);
+  s.from_oracle = view.from_oracle;
   s.seconds = view.seconds;
   s.state = view.ended.empty() ? "open" : view.ended;
   for (const RunNode& n : view.nodes) s.right += n.id != 0 && n.evaluation && n.evaluation->verdict == Verdict::kOk;
@@ -149,7 +154,7 @@ std::string RunsTable(const std::vector<RunSummary>& runs) {
         fmt::format("{:<22} {:%Y-%m-%d %H:%M}  {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", s.info.id,
                     fmt::gmtime(static_cast<std::time_t>(s.info.started)), Clip(s.info.task, 18), s.info.strategy,
                     Clip(s.info.model, 16), Clip(s.info.device, 8), s.known ? std::to_string(s.attempts) : "?",
-                    SpeedupCell(s), s.cost_usd > 0 ? fmt::format("${:.2f}", s.cost_usd) : "–", DurationText(s.seconds),
+                    SpeedupCell(s), s.cost_usd > 0 || s.unpriced > 0 ? CostText(s.cost_usd, s.unpriced) : "–", DurationText(s.seconds),
                     s.known ? s.state : "cannot be read: hone show " + s.info.id + " says why");
   }
   if (estimated) text += "~ estimated along the chain of kept steps; not paired with the seed.\n";
@@ -176,6 +181,7 @@ std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
                 {"requests", s.requests},
                 {"tokens", s.tokens},
                 {"cost_usd", s.cost_usd},
+                {"cost_known", s.unpriced == 0},
                 {"seconds", s.seconds},
                 {"proven", s.proven},
                 {"surely_faster", s.faster},
@@ -217,6 +223,8 @@ Comparison CompareRuns(std::vector<RunSummary> runs) {
       row.right += s->right;
       row.tokens += s->tokens;
       row.cost_usd += s->cost_usd;
+      row.unpriced += s->unpriced;
+      row.structure += s->structure;
       row.seconds += s->seconds;
       row.modelled = row.modelled || s->info.modelled;
       if (s->speedup) speedups.push_back(*s->speedup);
@@ -249,6 +257,11 @@ Comparison CompareRuns(std::vector<RunSummary> runs) {
     if (s.speedup && !s.proven)
       c.warnings.push_back(
           fmt::format("run {} has no final pairing with its seed: its speedup is an estimate", s.info.id));
+    if (s.from_oracle) {
+      c.warnings.push_back(fmt::format(
+          "{} has no seed: the speedup of run {} is over the task's oracle made into a kernel, which is slow", s.info.task,
+          s.info.id));
+    }
     if (s.state == "open" || s.state == "interrupted")
       c.warnings.push_back(fmt::format("run {} is not finished ({})", s.info.id, s.state));
   }
@@ -259,14 +272,15 @@ std::string ComparisonText(const Comparison& c) {
   size_t width = 10;
   for (const StrategyRow& r : c.rows) width = std::max(width, r.name.size());
   std::string text =
-      fmt::format("{:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>8}\n", "strategy", width, "runs",
-                  "success", "faster", "geomean", "median", "attempts", "tokens", "cost", "time");
+      fmt::format("{:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>10} {:>9} {:>8}\n", "strategy", width,
+                  "runs", "success", "faster", "geomean", "median", "attempts", "broken", "tokens", "cost", "time");
   bool modelled = false;
   for (const StrategyRow& r : c.rows) {
     modelled = modelled || r.modelled;
-    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>10} {:>9} {:>8}\n", r.name,
+    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>7.1f}% {:>10} {:>9} {:>8}\n", r.name,
                         width, r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
-                        r.attempts, TokensText(r.tokens), fmt::format("${:.2f}", r.cost_usd), DurationText(r.seconds));
+                        r.attempts, 100 * r.structure.rate(), TokensText(r.tokens), CostText(r.cost_usd, r.unpriced),
+                        DurationText(r.seconds));
   }
   // One line a task, one column a row of the table above.
   std::map<std::string, std::map<std::string, std::vector<std::string>>> cells;
@@ -290,7 +304,7 @@ std::string ComparisonText(const Comparison& c) {
   }
   text +=
       "\nsuccess: a right candidate was found; faster: surely faster than the seed; a run that kept nothing counts as "
-      "1.\n";
+      "1; broken: the share of replies whose edit could not be put in place or broke the file's structure.\n";
   if (modelled) text += "Speedups on simulated devices are modelled, not measured.\n";
   for (const std::string& w : c.warnings) text += "note: " + w + "\n";
   return text;
@@ -309,6 +323,12 @@ std::string ComparisonToJson(const Comparison& c, int indent) {
                     {"right", r.right},
                     {"tokens", r.tokens},
                     {"cost_usd", r.cost_usd},
+                    {"cost_known", r.unpriced == 0},
+                    {"structure",
+                     {{"replies", r.structure.replies},
+                      {"not_applied", r.structure.not_applied},
+                      {"broken", r.structure.broken},
+                      {"rate", r.structure.rate()}}},
                     {"seconds", r.seconds},
                     {"modelled", r.modelled}});
   }
@@ -344,17 +364,18 @@ std::string ComparisonHtml(const Comparison& c) {
   body +=
       "<h2>Strategies</h2>\n<div class=scroll><table class=stack><tr><th>strategy</th><th class=number>runs</th><th "
       "class=number>success</th><th class=number>faster</th><th class=number>geomean</th>"
-      "<th class=number>median</th><th class=number>attempts</th><th class=number>tokens</th><th "
+      "<th class=number>median</th><th class=number>attempts</th><th class=number>broken</th><th class=number>tokens</th><th "
       "class=number>cost</th><th class=number>time</th></tr>\n";
   for (const StrategyRow& r : c.rows) {
     body += fmt::format(
         "<tr><td><b>{}</b></td><td class=number data-name=runs>{}</td><td class=number data-name=success>{:.1f} "
         "%</td><td class=number data-name=faster>{:.1f} %</td>"
         "<td class=number data-name=geomean>{:.3f}×</td><td class=number data-name=median>{:.3f}×</td><td class=number "
-        "data-name=attempts>{}</td><td class=number data-name=tokens>{}</td>"
-        "<td class=number data-name=cost>${:.2f}</td><td class=number data-name=time>{}</td></tr>\n",
+        "data-name=attempts>{}</td><td class=number data-name=broken>{:.1f} %</td><td class=number data-name=tokens>{}</td>"
+        "<td class=number data-name=cost>{}</td><td class=number data-name=time>{}</td></tr>\n",
         EscapeHtml(r.name), r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
-        r.attempts, TokensText(r.tokens), r.cost_usd, DurationText(r.seconds));
+        r.attempts, 100 * r.structure.rate(), TokensText(r.tokens), CostText(r.cost_usd, r.unpriced),
+        DurationText(r.seconds));
   }
   body +=
       "</table></div>\n<h2>Runs</h2>\n<div class=scroll><table "
@@ -365,15 +386,16 @@ std::string ComparisonHtml(const Comparison& c) {
     body += fmt::format(
         "<tr><td><b>{}</b></td><td data-name=strategy>{}</td><td data-name=model>{}</td><td class=number "
         "data-name=speedup>{}{}</td><td class=number data-name=attempts>{}</td>"
-        "<td class=number data-name=right>{}</td><td class=number data-name=cost>${:.2f}</td><td "
+        "<td class=number data-name=right>{}</td><td class=number data-name=cost>{}</td><td "
         "data-name=idea>{}</td><td data-name=run>{}</td></tr>\n",
         EscapeHtml(s.info.task), EscapeHtml(s.info.strategy), EscapeHtml(s.info.model), SpeedupCell(s),
         s.interval ? fmt::format(" <small>[{:.3f}, {:.3f}]</small>", s.interval->low, s.interval->high) : "",
-        s.attempts, s.right, s.cost_usd, EscapeHtml(s.best_idea), EscapeHtml(s.info.id));
+        s.attempts, s.right, CostText(s.cost_usd, s.unpriced), EscapeHtml(s.best_idea), EscapeHtml(s.info.id));
   }
   body +=
       "</table></div>\n<p class=soft>Success: at least one right candidate was found. Faster: surely, the lower end of "
-      "the 95 % interval above 1. ~: estimated, not paired with the seed.</p>\n";
+      "the 95 % interval above 1. ~: estimated, not paired with the seed. "
+      "Broken: replies whose edit could not be put in place or broke the structure of the file.</p>\n";
   return HtmlPage("Hone: runs compared", body);
 }
 

@@ -15,6 +15,7 @@
 #include "hone/base/status.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
+#include "tuner/store/structure_rate.h"
 
 namespace hone {
 
@@ -23,9 +24,12 @@ struct RunSummary {
   bool known = true;  // false: the run could not be read; only `info` holds
   int64_t attempts = 0, right = 0, evaluations = 0, requests = 0, tokens = 0;
   double cost_usd = 0, seconds = 0;
+  int64_t unpriced = 0;      // replies whose cost is not known
+  StructureCount structure;  // replies lost to form; not filled by SummarizeRuns, whose table does not show it
   std::optional<double> speedup;  // over the seed; of the final pairing where `proven`, else estimated along the chain
   std::optional<Interval> interval;  // of a proven speedup that was measured
   bool proven = false;
+  bool from_oracle = false;  // the task has no seed: the speedup is over its oracle, made into a kernel
   bool faster = false;  // surely: the interval's lower end above 1 (modelled: the value)
   std::string best_idea;
   std::string state;  // "open", or why it ended
@@ -50,6 +54,8 @@ struct StrategyRow {
   double geomean = 1, median = 1;
   int64_t attempts = 0, right = 0, tokens = 0;
   double cost_usd = 0, seconds = 0;
+  int64_t unpriced = 0;
+  StructureCount structure;
   bool modelled = false;
 };
 struct Comparison {

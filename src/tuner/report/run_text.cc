@@ -12,7 +12,9 @@
 
 #include "tuner/report/diff.h"
 #include "tuner/report/spend.h"
+#include "tuner/store/cost_text.h"
 #include "tuner/store/run_options.h"
+#include "tuner/store/structure_rate.h"
 
 namespace hone {
 namespace {
@@ -114,8 +116,27 @@ std::string NodeLine(const RunView& view, const RunNode& node) {
   return line;
 }
 
+std::string StartName(const RunView& view) { return view.from_oracle ? "the oracle's kernel" : "the seed"; }
+
+std::string BaselineText(const RunView& view) {
+  if (!view.from_oracle) return "";
+  std::string text =
+      "The task has no seed: speedups are over its oracle made into a kernel, simple code in double precision that is "
+      "right and slow.\n";
+  const auto first = std::find_if(view.nodes.begin(), view.nodes.end(), [](const RunNode& n) {
+    return n.origin == "reply" && n.evaluation && n.evaluation->verdict == Verdict::kOk && n.speedup;
+  });
+  if (first == view.nodes.end() || view.best == 0) return text;
+  if (first->id == view.best) return text + fmt::format("The best (node {}) is the first right version.\n", view.best);
+  return text + fmt::format("Over the first right version (node {}) the best (node {}) is about {:.3f}x{}, by the chain of "
+                            "its steps.\n",
+                            first->id, view.best, view.node(view.best).speedup.value_or(1.0) / *first->speedup,
+                            view.info.modelled ? ", modelled" : "");
+}
+
 std::string ResultText(const RunView& view) {
   const bool modelled = view.info.modelled;
+  const std::string start = StartName(view);
   std::string text;
   int right = 0, kept = 0;
   for (const RunNode& n : view.nodes) {
@@ -124,22 +145,29 @@ std::string ResultText(const RunView& view) {
   }
   if (view.seed_broken) {
     const Evaluation& e = *view.node(0).evaluation;
-    return fmt::format("The seed itself is not right ({}): {}\n", VerdictName(e.verdict), e.detail);
+    return fmt::format("{} itself is not right ({}): {}\n", view.from_oracle ? "The oracle's kernel" : "The seed",
+                       VerdictName(e.verdict), e.detail);
   }
+  text += BaselineText(view);
   text += fmt::format("{} attempt{}, {} right, {} kept; {} evaluations in {}.\n", view.attempts,
                       view.attempts == 1 ? "" : "s", right, kept, view.evaluations, DurationText(view.seconds));
   if (view.asked_again > 0) text += fmt::format("{} request(s) had to be asked again.\n", view.asked_again);
+  text += SpentText(view);
+  if (const StructureCount count = CountStructure(view); count.failed() > 0) {
+    text += fmt::format("Lost to form: {}: {} could not be put in place, {} did not compile for their structure.\n",
+                        StructureText(count), count.not_applied, count.broken);
+  }
   if (view.best == 0) {
-    text += "Nothing was found that is surely faster than the seed.\n";
+    text += fmt::format("Nothing was found that is surely faster than {}.\n", start);
     if (!view.provider_failure.empty()) text += "The model did not answer: " + view.provider_failure + "\n";
     return text;
   }
   if (!view.final_result) {
     const RunNode& best = view.node(view.best);
     text += fmt::format(
-        "Best so far: node {} ({}), about {:.3f}x of the seed{} by the chain of its steps; the final "
-        "pairing with the seed has not been run.\n",
-        best.id, best.idea, best.speedup.value_or(1.0), modelled ? ", modelled," : "");
+        "Best so far: node {} ({}), about {:.3f}x of {}{} by the chain of its steps; the final "
+        "pairing with {} has not been run.\n",
+        best.id, best.idea, best.speedup.value_or(1.0), start, modelled ? ", modelled," : "", start);
     return text;
   }
   const Evaluation& e = view.final_result->evaluation;
@@ -159,8 +187,8 @@ std::string ResultText(const RunView& view) {
     low = std::min(low, c.speedup->median);
     high = std::max(high, c.speedup->median);
   }
-  text += fmt::format("Node {} is {:.3f}x as fast as the seed{} (geometric mean of {} shapes; {:.3f}x to {:.3f}x).\n",
-                      view.final_result->node, e.geomean_speedup.value_or(1.0), modelled ? ", modelled" : "", timed,
+  text += fmt::format("Node {} is {:.3f}x as fast as {}{} (geometric mean of {} shapes; {:.3f}x to {:.3f}x).\n",
+                      view.final_result->node, e.geomean_speedup.value_or(1.0), start, modelled ? ", modelled" : "", timed,
                       low, high);
   if (modelled) {
     text +=
@@ -168,13 +196,36 @@ std::string ResultText(const RunView& view) {
         "measured. Time it on a GPU before you rely on the figure.\n";
   } else {
     text += fmt::format(
-        "How sure: paired with the seed once more, interleaved, on fresh inputs; faster beyond its 95 % interval in "
+        "How sure: paired with {} once more, interleaved, on fresh inputs; faster beyond its 95 % interval in "
         "{} of {} shapes, slower in {}.\n",
-        surely_faster, timed, surely_slower);
+        start, surely_faster, timed, surely_slower);
   }
   if (checked > 0) text += fmt::format("Right on {} check and hidden cases.\n", checked);
   if (e.guarantee != "full") text += "Guarantee: " + e.guarantee + "\n";
   text += CaseTable(e);
+  return text;
+}
+
+std::string SpentText(const RunView& view) {
+  const int64_t tokens = view.usage.input + view.usage.output;
+  if (tokens == 0 && view.cost_usd == 0 && view.unpriced_replies == 0) return "";
+  std::string text = fmt::format("Spent: {}{} tokens in {} request{}, {}", view.usage.estimated ? "about " : "",
+                                 TokensText(tokens), view.requests, view.requests == 1 ? "" : "s",
+                                 CostText(view.cost_usd, view.unpriced_replies));
+  if (view.unpriced_replies > 0) {
+    text += fmt::format("{}; what {} of {} replies cost is not known", view.cost_usd > 0 ? "" : " cost",
+                        view.unpriced_replies, view.replies);
+  }
+  return text + ".\n";
+}
+
+std::string RemarksText(const RunView& view, size_t most) {
+  std::string text;
+  for (size_t i = 0; i < std::min(most, view.remarks.size()); ++i) {
+    const RunRemark& remark = view.remarks[i];
+    text += fmt::format("note{}: {}\n", remark.request < 0 ? "" : fmt::format(" on request {}", remark.request), remark.text);
+  }
+  if (view.remarks.size() > most) text += fmt::format("({} more notes: hone show {} --json)\n", view.remarks.size() - most, view.info.id);
   return text;
 }
 
@@ -184,7 +235,7 @@ std::string RunText(const RunView& view) {
                   view.options.strategy, view.options.model, view.ended.empty() ? "open" : view.ended);
   text += fmt::format("{:>4}  {:<30} {:<18} {:>8}  {}\n", "node", "idea", "verdict", "gain", "");
   for (const RunNode& node : view.nodes) text += NodeLine(view, node) + "\n";
-  return text + "\n" + ResultText(view);
+  return text + "\n" + ResultText(view) + RemarksText(view, 20);
 }
 
 std::string MismatchText(const Mismatch& m) {
@@ -228,11 +279,15 @@ Result<std::string> ExchangeText(RunStore& store, const Exchange& e) {
     text +=
         fmt::format("\n=== {} (request {}{}) ===\n{}\n", role, e.number, e.role.empty() ? "" : ", " + e.role, message);
   }
+  for (const std::string& note : e.notes) text += "\nnote: " + note + "\n";
   if (!e.reply.empty()) {
     HONE_ASSIGN_OR_RETURN(const std::string reply, store.Source(e.reply));
-    text += fmt::format("\n=== reply of {}{} ({} tokens in, {} out{}{:.1f} s) ===\n{}\n", e.provider,
+    text += fmt::format("\n=== reply of {}{} ({} tokens in, {} out, {}{:.1f} s) ===\n{}\n", e.provider,
                         e.model.empty() || e.model == e.provider ? "" : " " + e.model, e.input_tokens, e.output_tokens,
-                        e.cost_usd > 0 ? fmt::format(", ${:.4f}, ", e.cost_usd) : ", ", e.seconds, reply);
+                        !e.cost_known      ? "cost not known, "
+                        : e.cost_usd > 0 ? fmt::format("${:.4f}, ", e.cost_usd)
+                                         : "",
+                        e.seconds, reply);
   } else if (!e.error.empty()) {
     text += fmt::format("\n=== no reply: {} ===\n", e.error);
   } else {
@@ -369,6 +424,8 @@ Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t id,
                   {"input_tokens", e.input_tokens},
                   {"output_tokens", e.output_tokens},
                   {"cost_usd", e.cost_usd},
+                  {"cost_known", e.cost_known},
+                  {"notes", e.notes},
                   {"seconds", e.seconds}};
       if (!e.reply.empty()) {
         HONE_ASSIGN_OR_RETURN(const std::string reply, store.Source(e.reply));
@@ -390,6 +447,7 @@ std::string RunToJson(const RunView& view, int indent) {
       {"task", view.info.task},
       {"device", view.info.device},
       {"modelled", view.info.modelled},
+      {"baseline", view.from_oracle ? "oracle" : "seed"},
       {"strategy", view.options.strategy},
       {"model", view.options.model},
       {"state", view.ended.empty() ? "open" : view.ended},
@@ -402,7 +460,18 @@ std::string RunToJson(const RunView& view, int indent) {
       {"best", view.best},
       {"tokens", {{"input", view.usage.input}, {"output", view.usage.output}, {"estimated", view.usage.estimated}}},
       {"cost_usd", view.cost_usd},
+      {"cost_known", view.unpriced_replies == 0},
+      {"replies", view.replies},
+      {"unpriced_replies", view.unpriced_replies},
       {"nodes", std::move(nodes)}};
+  Json remarks = Json::array();
+  for (const RunRemark& r : view.remarks) remarks.push_back({{"node", r.node}, {"request", r.request}, {"text", r.text}});
+  json["notes"] = std::move(remarks);
+  const StructureCount structure = CountStructure(view);
+  json["structure"] = {{"replies", structure.replies},
+                       {"not_applied", structure.not_applied},
+                       {"broken", structure.broken},
+                       {"rate", structure.rate()}};
   if (view.final_result) {
     json["final"] = {{"node", view.final_result->node},
                      {"evaluation", Json::parse(EvaluationToJson(view.final_result->evaluation, -1), nullptr, false)}};

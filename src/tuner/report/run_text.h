@@ -20,6 +20,16 @@ std::string SpeedupText(const Interval& speedup, bool modelled);  // "1.31x [1.2
 // One line a node, and the result.
 std::string RunText(const RunView& view);
 
+// Tokens, requests and cost in a sentence that never takes an unknown cost for none; empty when nothing was spent.
+std::string SpentText(const RunView& view);
+// The notes of a run (attempts at an endpoint that failed), one a line, at most `most`.
+std::string RemarksText(const RunView& view, size_t most);
+
+// What node 0 is called: "the seed", or "the oracle's kernel" for a task without a seed.
+std::string StartName(const RunView& view);
+// For a task without a seed, what speedups are over, and what the best is over the first right version; empty else.
+std::string BaselineText(const RunView& view);
+
 // What was found and how sure it is, in a few sentences.
 std::string ResultText(const RunView& view);
 

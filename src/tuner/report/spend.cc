@@ -12,7 +12,7 @@ std::vector<Exchange> ReadExchanges(const std::vector<Event>& events) {
   std::vector<Exchange> exchanges;
   std::map<int64_t, size_t> by_number;
   for (const Event& event : events) {
-    if (event.kind != EventKind::kRequest && event.kind != EventKind::kReply) continue;
+    if (event.kind != EventKind::kRequest && event.kind != EventKind::kReply && event.kind != EventKind::kNote) continue;
     const Json p = Json::parse(event.payload, nullptr, false);
     if (!p.is_object() || !p.contains("number") || !p["number"].is_number_integer()) continue;
     const int64_t number = p["number"];
@@ -36,6 +36,10 @@ std::vector<Exchange> ReadExchanges(const std::vector<Event>& events) {
     const auto found = by_number.find(number);
     if (found == by_number.end()) continue;
     Exchange& e = exchanges[found->second];
+    if (event.kind == EventKind::kNote) {
+      e.notes.push_back(p.value("text", ""));
+      continue;
+    }
     if (p.contains("error")) {
       e.error = p["error"].value("message", "");
       continue;
@@ -49,6 +53,7 @@ std::vector<Exchange> ReadExchanges(const std::vector<Event>& events) {
     e.output_tokens = p.value("output_tokens", int64_t{0});
     e.estimated = p.value("estimated", false);
     e.cost_usd = p.value("cost_usd", 0.0);
+    e.cost_known = p.value("cost_known", e.provider != "mailbox");
     e.seconds = p.value("seconds", 0.0);
   }
   return exchanges;
@@ -67,6 +72,7 @@ std::vector<CostShare> SharesByRole(const std::vector<Exchange>& exchanges) {
     found->input_tokens += e.input_tokens;
     found->output_tokens += e.output_tokens;
     found->cost_usd += e.cost_usd;
+    found->unpriced += !e.cost_known;
     found->seconds += e.seconds;
   }
   std::stable_sort(shares.begin(), shares.end(), [](const CostShare& a, const CostShare& b) {

@@ -25,6 +25,8 @@ struct Exchange {
   int64_t input_tokens = 0, output_tokens = 0;
   bool estimated = false;
   double cost_usd = 0, seconds = 0;
+  bool cost_known = true;
+  std::vector<std::string> notes;  // what went wrong before the answer came
 };
 
 // In the order in which they were first asked.

@@ -134,7 +134,8 @@ Status ApplyStarted(RunView& view, const Json& payload) {
   RunNode seed;
   seed.origin = "seed";
   seed.purpose = "seed";
-  seed.idea = "the seed";
+  view.from_oracle = payload.value("start", "seed") == "oracle";
+  seed.idea = view.from_oracle ? "the oracle, as a kernel" : "the seed";
   seed.source_hash = view.seed_hash;
   seed.bindings = payload.value("bindings", int64_t{1});
   seed.speedup = 1.0;
@@ -221,6 +222,8 @@ Status ApplyReply(RunView& view, const Event& event, const Json& payload) {
   reply.usage.estimated = payload.value("estimated", false);
   reply.cost_usd = payload.value("cost_usd", 0.0);
   reply.provider = payload.value("provider", "");
+  // Logs from before this was recorded: nobody ever knew what an answer from a mailbox cost.
+  reply.cost_known = payload.value("cost_known", reply.provider != "mailbox");
   reply.model = payload.value("model", "");
   reply.seconds = payload.value("seconds", 0.0);
   reply.text = payload.at("text");  // the hash: whoever parses it reads the text from the store
@@ -228,6 +231,8 @@ Status ApplyReply(RunView& view, const Event& event, const Json& payload) {
   view.usage.output += reply.usage.output;
   view.usage.estimated = view.usage.estimated || reply.usage.estimated;
   view.cost_usd += reply.cost_usd;
+  ++view.replies;
+  view.unpriced_replies += !reply.cost_known;
   if (found->node >= 0) {
     const auto progress = view.open.find(found->node);
     if (progress == view.open.end()) {
@@ -462,6 +467,7 @@ Status RunFold::Apply(const Event& event) {
         }
         break;
       case EventKind::kNote:
+        view_.remarks.push_back({event.node, payload.value("number", int64_t{-1}), payload.value("text", "")});
         break;
     }
   } catch (const Json::exception& error) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tuner/store/cost_text.h"
 #include "tuner/store/gain.h"
 
 namespace hone {
@@ -27,6 +28,9 @@ RunOutcome OutcomeOf(const RunView& view) {
   o.evaluations = view.evaluations;
   o.tokens = view.usage.input + view.usage.output;
   o.cost_usd = view.cost_usd;
+  o.unpriced = view.unpriced_replies;
+  o.structure = CountStructure(view);
+  o.from_oracle = view.from_oracle;
   o.seconds = view.seconds;
   for (const Memo& memo : view.memos) o.repaired += memo.kind == "problem";
   for (const RunNode& node : view.nodes) {
@@ -65,6 +69,8 @@ std::vector<StrategySummary> Summarise(const std::vector<RunOutcome>& outcomes) 
     row.faster_share += o.faster;
     row.success_share += o.success;
     row.cost_usd += o.cost_usd;
+    row.unpriced += o.unpriced;
+    row.structure += o.structure;
     row.seconds += o.seconds;
     row.attempts += o.attempts;
     row.tokens += o.tokens;
@@ -86,15 +92,17 @@ std::vector<StrategySummary> Summarise(const std::vector<RunOutcome>& outcomes) 
 }
 
 std::string SummaryTable(const std::vector<StrategySummary>& rows) {
-  std::string text = fmt::format("{:<12} {:>8} {:>8} {:>8} {:>8} {:>6} {:>9} {:>12} {:>9}\n", "strategy", "geomean",
-                                 "median", "faster", "right", "runs", "attempts", "tokens", "cost");
+  std::string text = fmt::format("{:<12} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:>9} {:>12} {:>9}\n", "strategy",
+                                 "geomean", "median", "faster", "right", "broken", "runs", "attempts", "tokens", "cost");
   bool modelled = false;
   for (const StrategySummary& row : rows) {
     modelled = modelled || row.modelled;
-    text += fmt::format("{:<12} {:>7.3f}x {:>7.3f}x {:>6.0f} % {:>6.0f} % {:>6} {:>9} {:>12} {:>9}\n", row.strategy,
-                        row.geomean, row.median, 100 * row.faster_share, 100 * row.success_share, row.runs,
-                        row.attempts, row.tokens, fmt::format("${:.2f}", row.cost_usd));
+    text += fmt::format("{:<12} {:>7.3f}x {:>7.3f}x {:>6.0f} % {:>6.0f} % {:>6.1f} % {:>6} {:>9} {:>12} {:>9}\n",
+                        row.strategy, row.geomean, row.median, 100 * row.faster_share, 100 * row.success_share,
+                        100 * row.structure.rate(), row.runs, row.attempts, row.tokens,
+                        CostText(row.cost_usd, row.unpriced));
   }
+  text += "broken: the share of replies whose edit could not be put in place or broke the file's structure.\n";
   if (modelled) text += "Times are modelled, not measured.\n";
   return text;
 }
@@ -127,6 +135,15 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
   if (std::any_of(outcomes.begin(), outcomes.end(), [](const RunOutcome& o) { return o.success && !o.paired; })) {
     text += "~ the chain of kept steps, multiplied (1 where nothing was kept); not paired with the seed at the end.\n";
   }
+  std::string seedless;
+  for (const std::string& task : tasks) {
+    const bool any = std::any_of(outcomes.begin(), outcomes.end(),
+                                 [&](const RunOutcome& o) { return o.task == task && o.from_oracle; });
+    if (any) seedless += (seedless.empty() ? "" : ", ") + task;
+  }
+  if (!seedless.empty()) {
+    text += fmt::format("Without a seed ({}): speedups are over the oracle made into a kernel, which is slow.\n", seedless);
+  }
   return text;
 }
 
@@ -142,6 +159,8 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                                   {"attempts", r.attempts},
                                   {"tokens", r.tokens},
                                   {"cost_usd", r.cost_usd},
+                                  {"cost_known", r.unpriced == 0},
+                                  {"structural_error_rate", r.structure.rate()},
                                   {"seconds", r.seconds},
                                   {"modelled", r.modelled}});
   }
@@ -156,6 +175,7 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                             {"success", o.success},
                             {"faster", o.faster},
                             {"paired", o.paired},
+                            {"baseline", o.from_oracle ? "oracle" : "seed"},
                             {"speedup", o.speedup},
                             {"attempts", o.attempts},
                             {"requests", o.requests},
@@ -165,6 +185,10 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                             {"unusable", o.unusable},
                             {"compile_errors", o.compile_errors},
                             {"cost_usd", o.cost_usd},
+                            {"cost_known", o.unpriced == 0},
+                            {"code_replies", o.structure.replies},
+                            {"edits_not_applied", o.structure.not_applied},
+                            {"structural_compile_errors", o.structure.broken},
                             {"seconds", o.seconds}});
   }
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

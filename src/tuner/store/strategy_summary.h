@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hone/tuner/strategy.h"
+#include "tuner/store/structure_rate.h"
 
 namespace hone {
 
@@ -22,6 +23,7 @@ struct RunOutcome {
   bool modelled = false;  // times are modelled, never measured
   bool success = false;   // at least one new version was right
   bool faster = false;    // surely: the 95 % interval of the best's speedup lies above 1
+  bool from_oracle = false;  // the task has no seed: speedups are over its oracle, made into a kernel
   bool paired = false;    // `speedup` is from the final paired run; else it is the estimate along the chain
   double speedup = 1;
   int64_t attempts = 0, requests = 0, evaluations = 0, tokens = 0;
@@ -29,6 +31,8 @@ struct RunOutcome {
   int64_t unusable = 0;        // attempts that came to no candidate even so
   int64_t compile_errors = 0;  // candidates that did not compile
   double cost_usd = 0, seconds = 0;
+  int64_t unpriced = 0;      // replies whose cost is not known
+  StructureCount structure;  // replies lost to form
 };
 RunOutcome OutcomeOf(const RunView& view);
 
@@ -40,6 +44,8 @@ struct StrategySummary {
   double success_share = 0;
   double cost_usd = 0, seconds = 0;  // in all
   int64_t attempts = 0, tokens = 0;
+  int64_t unpriced = 0;
+  StructureCount structure;
   bool modelled = false;
 };
 // One row a strategy, in the order in which the strategies first appear.

@@ -15,6 +15,7 @@ namespace {
 class SampleStrategy : public Strategy {
  public:
   std::string_view Name() const override { return "sample"; }
+  std::vector<std::string> Roles() const override { return {"coder"}; }
 
   std::optional<Action> Next(const Knowledge& run) const override {
     if (run.view().seed_broken) return Close(run, "seed_broken");
@@ -30,6 +31,7 @@ class SampleStrategy : public Strategy {
 class ReflexionStrategy : public Strategy {
  public:
   std::string_view Name() const override { return "reflexion"; }
+  std::vector<std::string> Roles() const override { return {"coder"}; }
 
   std::optional<Action> Next(const Knowledge& run) const override {
     if (run.view().seed_broken) return Close(run, "seed_broken");
@@ -46,6 +48,7 @@ class ReflexionStrategy : public Strategy {
     AttemptAction attempt;
     attempt.parent = last;
     attempt.incumbent = run.best();
+    if (last == 0 && NeedsFirstVersion(run)) return FirstVersion(run);
     if (last != 0 && Broken(run.node(last))) attempt.purpose = "debug";
     Turn turn{"coder", "reflexion", run.options().temperature, true, true, {}};
     if (run.best() != last) turn.shown = {run.best()};
@@ -58,6 +61,7 @@ class ReflexionStrategy : public Strategy {
 class SingleStrategy : public Strategy {
  public:
   std::string_view Name() const override { return "single"; }
+  std::vector<std::string> Roles() const override { return {"coder"}; }
 
   std::optional<Action> Next(const Knowledge& run) const override {
     const RunOptions& o = run.options();
@@ -68,6 +72,7 @@ class SingleStrategy : public Strategy {
     for (int64_t id = 1; id < run.opened(); ++id) done += run.node(id).origin == "reply";
     if (rounds > 0 && done >= rounds * std::max<int64_t>(o.parallel, 1)) return Close(run, "rounds_done");
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
+    if (NeedsFirstVersion(run)) return FirstVersion(run);
     AttemptAction attempt;
     attempt.parent = attempt.incumbent = run.best();
     attempt.turns = {{"coder", "single", o.temperature, true, true, {}}};

@@ -28,6 +28,8 @@ std::string BudgetSpent(const RunView& view) {
   if (o.max_seconds > 0 && view.seconds >= 0.75 * o.max_seconds) return "time_spent";
   if (o.max_tokens > 0 && view.usage.input + view.usage.output >= o.max_tokens) return "tokens_spent";
   if (o.max_cost_usd > 0 && view.cost_usd >= o.max_cost_usd) return "money_spent";
+  // A bound in dollars holds only while every reply has a price.
+  if (o.max_cost_usd > 0 && view.unpriced_replies > 0) return "cost_unknown";
   return "";
 }
 
@@ -73,6 +75,23 @@ std::optional<Action> Close(const Knowledge& run, const std::string& reason) {
   // The seed needs no second look at itself.
   if (view.best != 0 && (!view.final_result || view.final_result->node != view.best)) return FinalAction{view.best};
   return FinishAction{reason};
+}
+
+bool NeedsFirstVersion(const Knowledge& run) {
+  if (!run.view().from_oracle) return false;
+  for (int64_t id = 1; id < run.known(); ++id) {
+    if (run.node(id).origin == "reply" && Right(run.node(id))) return false;
+  }
+  return true;
+}
+
+AttemptAction FirstVersion(const Knowledge& run) {
+  AttemptAction attempt;
+  attempt.incumbent = run.best();
+  attempt.purpose = "generate";
+  attempt.turns = {{"coder", "refine_generate", run.options().temperature, false, true, {}}};
+  attempt.note = "first version, from the oracle";
+  return attempt;
 }
 
 Rng DrawsFor(const RunOptions& options, int64_t node) {

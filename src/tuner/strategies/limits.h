@@ -12,7 +12,8 @@
 
 namespace hone {
 
-// Whether the run's budget is used up, as of now: time_spent | tokens_spent | money_spent; empty: not.
+// Whether the run's budget is used up, as of now: time_spent | tokens_spent | money_spent | cost_unknown (there is a
+// bound in dollars, and a reply has no price); empty: not.
 // With a time limit, asking stops at three quarters of it: a sweep and the final pairing need their share.
 std::string BudgetSpent(const RunView& view);
 
@@ -33,6 +34,11 @@ std::optional<Action> Close(const Knowledge& run, const std::string& reason);
 
 // Draws for the decision about node `node`: the same for the same run seed, whatever happened before.
 Rng DrawsFor(const RunOptions& options, int64_t node);
+
+// A task without a seed, and no kernel yet that is more than the oracle's own code: the next attempt writes one.
+bool NeedsFirstVersion(const Knowledge& run);
+// That attempt: from the oracle, whole, against the best.
+AttemptAction FirstVersion(const Knowledge& run);
 
 // Whether a node was judged right.
 inline bool Right(const RunNode& node) { return node.evaluation && node.evaluation->verdict == Verdict::kOk; }

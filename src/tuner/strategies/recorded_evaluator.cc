@@ -22,7 +22,6 @@ std::string Key(const std::string& name, const std::string& source_hash, const B
                 const std::string& rival_hash, bool final) {
   return fmt::format("{} {} {} {} {}", name, source_hash, BindingKey(binding), rival_hash, final);
 }
-std::string NodeName(int64_t node) { return node == 0 ? "seed.cu" : fmt::format("node-{}.cu", node); }
 // A case is vetted as a task of its own, without timing.
 std::string VettingKey(const std::string& toml) { return "vetting " + Sha256Hex(toml); }
 
@@ -75,17 +74,17 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
       }
       case EventKind::kEvaluation: {
         const RunNode& node = view.node(event.node);
-        evaluations[Key(NodeName(node.id), hash(node.id), {}, hash(node.incumbent), false)] = *node.evaluation;
+        evaluations[Key(NodeFileName(view, node.id), hash(node.id), {}, hash(node.incumbent), false)] = *node.evaluation;
         break;
       }
       case EventKind::kSweepPoint: {
         const SweepPoint& point = view.sweep.back();
         const int64_t rival = point.incumbent >= 0 ? point.incumbent : best_before;
-        evaluations[Key(NodeName(point.node), hash(point.node), point.binding, hash(rival), false)] = point.evaluation;
+        evaluations[Key(NodeFileName(view, point.node), hash(point.node), point.binding, hash(rival), false)] = point.evaluation;
         break;
       }
       case EventKind::kFinal:
-        evaluations[Key(NodeName(view.final_result->node), hash(view.final_result->node), {}, hash(0), true)] =
+        evaluations[Key(NodeFileName(view, view.final_result->node), hash(view.final_result->node), {}, hash(0), true)] =
             view.final_result->evaluation;
         break;
       case EventKind::kVetting: {

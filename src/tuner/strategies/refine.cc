@@ -14,6 +14,7 @@ namespace {
 class RefineStrategy : public Strategy {
  public:
   std::string_view Name() const override { return "refine"; }
+  std::vector<std::string> Roles() const override { return {"coder", "debugger"}; }
 
   std::optional<Action> Next(const Knowledge& run) const override {
     const RunOptions& o = run.options();
@@ -38,13 +39,7 @@ class RefineStrategy : public Strategy {
       return attempt;
     }
     const std::optional<int64_t> base = Base(run);
-    if (!base) {
-      attempt.parent = 0;
-      attempt.purpose = "generate";
-      attempt.turns = {{"coder", "refine_generate", o.temperature, false, true, {}}};
-      attempt.note = "first version, from the reference";
-      return attempt;
-    }
+    if (!base) return FirstVersion(run);
     attempt.parent = *base;
     attempt.turns = {{"coder", "refine_optimise", o.temperature, profile, true, {}}};
     attempt.note = fmt::format("step {}{}", steps + 1, profile ? "" : ", profile withheld");
@@ -54,7 +49,7 @@ class RefineStrategy : public Strategy {
  private:
   // The version a step starts from; nullopt: one is to be written first.
   static std::optional<int64_t> Base(const Knowledge& run) {
-    const bool generate = WholeSettingOf(run.options(), "refine.generate") != 0;
+    const bool generate = WholeSettingOf(run.options(), "refine.generate") != 0 || run.view().from_oracle;
     const bool from_best = WholeSettingOf(run.options(), "refine.from_best") != 0;
     if (!generate && from_best) return run.best();
     int64_t found = generate ? -1 : 0;

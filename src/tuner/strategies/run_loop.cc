@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "tuner/agents/prompt.h"
 #include "tuner/strategies/limits.h"
+#include "tuner/strategies/oracle_reference.h"
 #include "tuner/store/device_facts.h"
 #include "tuner/store/run_options.h"
 #include "tuner/strategies/case_vetting.h"
@@ -65,8 +66,6 @@ class Arrivals {
   std::condition_variable arrived_;
   std::deque<Step> steps_;
 };
-
-std::string NodeName(int64_t node) { return node == 0 ? "seed.cu" : fmt::format("node-{}.cu", node); }
 
 // One sitting of one run.
 class Sitting {
@@ -309,6 +308,11 @@ class Sitting {
                            {"error", {{"code", StatusCodeName(code)}, {"message", reply.status().message()}}}}),
                      "", {}});
     }
+    // What went wrong on the way comes before the answer, as it did.
+    for (const std::string& note : reply->notes) {
+      HONE_RETURN_IF_ERROR(
+          Append({EventKind::kNote, 0, number / (2 * kMaxTurns), Dump({{"number", number}, {"text", note}}), "", {}}));
+    }
     EventDraft answered{EventKind::kReply, 0, -1, "", "", {reply->text}};
     answered.payload = Dump({{"number", number},
                              {"text", Sha256Hex(reply->text)},
@@ -317,6 +321,7 @@ class Sitting {
                              {"output_tokens", reply->usage.output},
                              {"estimated", reply->usage.estimated},
                              {"cost_usd", reply->cost_usd},
+                             {"cost_known", reply->cost_known},
                              {"provider", reply->provider},
                              {"model", reply->model},
                              {"seconds", reply->seconds}});
@@ -375,9 +380,9 @@ class Sitting {
   Result<EvaluationRequest> RequestFor(int64_t node, int64_t incumbent, bool final) {
     EvaluationRequest request;
     HONE_ASSIGN_OR_RETURN(request.source, SourceOf(node));
-    request.name = NodeName(node);
+    request.name = NodeFileName(view(), node);
     HONE_ASSIGN_OR_RETURN(request.incumbent_source, SourceOf(std::max<int64_t>(incumbent, 0)));
-    request.incumbent_name = NodeName(std::max<int64_t>(incumbent, 0));
+    request.incumbent_name = NodeFileName(view(), std::max<int64_t>(incumbent, 0));
     if (!final) {
       request.correctness_trials = view().options.correctness_trials;
       request.warm = false;
@@ -416,9 +421,10 @@ class Sitting {
       HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(0, -1, false));
       request.time = false;
       request.correctness_trials = 1;
-      Judge(key, std::move(request), *task, [decide](const Evaluation& e) {
+      Judge(key, std::move(request), *task, [this, decide](const Evaluation& e) {
         const bool right = e.verdict == Verdict::kOk;
-        return decide(right, right ? "" : fmt::format("the seed is not right there: {}", VerdictName(e.verdict)),
+        return decide(right, right ? "" : fmt::format("{} is not right there: {}",
+                                                      view().from_oracle ? "the oracle" : "the seed", VerdictName(e.verdict)),
                       EvaluationToJson(e, -1));
       });
     }
@@ -441,7 +447,7 @@ class Sitting {
     const int64_t swept = view().node(id).parent, incumbent = view().node(id).incumbent;
     Result<std::string> source = SourceOf(swept), rival = SourceOf(incumbent);
     Result<Candidate> candidate =
-        source.ok() ? ParseCandidate(*source, NodeName(swept), *d_.task) : Result<Candidate>(source.status());
+        source.ok() ? ParseCandidate(*source, NodeFileName(view(), swept), *d_.task) : Result<Candidate>(source.status());
     if (!candidate.ok() || !rival.ok()) {
       Start(key, [status = candidate.ok() ? rival.status() : candidate.status()]() -> Arrivals::Step {
         return [status] { return status; };
@@ -450,7 +456,7 @@ class Sitting {
     }
     TuneOptions options;
     options.incumbent_source = *rival;
-    options.incumbent_name = NodeName(incumbent);
+    options.incumbent_name = NodeFileName(view(), incumbent);
     options.max_points = view().options.max_sweep_points;
     options.parallel = std::max<int>(d_.parallel_evaluations, d_.suspend ? 1 : 0);
     options.stop = cancel_.get_token();
@@ -495,7 +501,7 @@ class Sitting {
     HONE_RETURN_IF_ERROR(result.status());
     Json payload = {{"parent", swept},
                     {"origin", "sweep"},
-                    {"idea", fmt::format("sweep of {}'s tunables", NodeName(swept))},
+                    {"idea", fmt::format("sweep of {}'s tunables", NodeFileName(view(), swept))},
                     {"idea_key", fmt::format("sweep-{}", swept)},
                     {"reasoning", result->summary}};
     EventDraft draft{EventKind::kProposal, 0, id, "", "", {}};
@@ -595,11 +601,12 @@ class Sitting {
 
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
                              const std::string& id, double now, const PromptLibrary* prompts) {
-  if (task.seed_source.empty()) {
-    return Status::InvalidArgument(
-        fmt::format("task {} has no seed.cu to start from; give one with --seed-kernel", task.name));
+  const bool from_oracle = task.seed_source.empty();
+  std::string start = task.seed_source;
+  if (from_oracle) {
+    HONE_ASSIGN_OR_RETURN(start, ReferenceFromOracle(task));
   }
-  HONE_ASSIGN_OR_RETURN(Candidate seed, ParseCandidate(task.seed_source, "seed.cu", task));
+  HONE_ASSIGN_OR_RETURN(Candidate seed, ParseCandidate(start, from_oracle ? "reference.cu" : "seed.cu", task));
   RunInfo info;
   info.id = id;
   info.task = task.name;
@@ -609,7 +616,7 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
   info.model = options.model;
   info.started = now;
   HONE_RETURN_IF_ERROR(store.CreateRun(info));
-  EventDraft started{EventKind::kStarted, now, 0, "", "", {task.toml, task.oracle_source, task.seed_source}};
+  EventDraft started{EventKind::kStarted, now, 0, "", "", {task.toml, task.oracle_source, start}};
   Json templates = Json::object();
   for (const auto& [name, text] : (prompts == nullptr ? PromptLibrary::Embedded() : *prompts).texts()) {
     templates[name] = Sha256Hex(text);
@@ -621,7 +628,8 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
                           {"class", WorkloadClassName(task.workload)},
                           {"task_toml", Sha256Hex(task.toml)},
                           {"oracle", Sha256Hex(task.oracle_source)},
-                          {"seed", Sha256Hex(task.seed_source)},
+                          {"seed", Sha256Hex(start)},
+                          {"start", from_oracle ? "oracle" : "seed"},
                           {"device", facts.id},
                           {"device_name", facts.name},
                           {"modelled", facts.modelled},
@@ -645,8 +653,15 @@ Result<Task> LoadRunTask(RunStore& store, const RunView& view) {
   HONE_ASSIGN_OR_RETURN(std::string toml, store.Source(view.task_toml_hash));
   HONE_ASSIGN_OR_RETURN(Task task, ParseTask(toml, "task.toml"));
   HONE_ASSIGN_OR_RETURN(task.oracle_source, store.Source(view.oracle_hash));
-  HONE_ASSIGN_OR_RETURN(task.seed_source, store.Source(view.seed_hash));
+  if (!view.from_oracle) {
+    HONE_ASSIGN_OR_RETURN(task.seed_source, store.Source(view.seed_hash));
+  }
   return task;
+}
+
+std::string NodeFileName(const RunView& view, int64_t node) {
+  if (node > 0) return fmt::format("node-{}.cu", node);
+  return view.from_oracle ? "reference.cu" : "seed.cu";
 }
 
 }  // namespace hone

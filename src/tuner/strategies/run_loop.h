@@ -51,7 +51,8 @@ struct RunDependencies {
   const PromptLibrary* prompts = nullptr;  // null: what the run was begun with
 };
 
-// Creates the run and writes its first event; gives its id. `id` must be new (MakeRunId).
+// Creates the run and writes its first event; gives its id. `id` must be new (MakeRunId). A task without a seed
+// starts from its oracle, made into a kernel (oracle_reference.h).
 // The texts of `prompts` (null: the embedded ones) are stored with it.
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
                              const std::string& id, double now, const PromptLibrary* prompts = nullptr);
@@ -60,6 +61,9 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
 // A Status means that the environment failed (store, device), or kPending that answers or evaluations are waited
 // for; the run can be continued later.
 Result<RunView> ContinueRun(const RunDependencies& dependencies, const std::string& run);
+
+// What a node's source is called in evaluations and messages: "seed.cu", "reference.cu", "node-7.cu".
+std::string NodeFileName(const RunView& view, int64_t node);
 
 // The task as it was when the run began, from the store: what a resumed run works on, whatever became of the files.
 Result<Task> LoadRunTask(RunStore& store, const RunView& view);

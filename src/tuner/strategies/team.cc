@@ -16,6 +16,7 @@ namespace {
 class TeamStrategy : public Strategy {
  public:
   std::string_view Name() const override { return "team"; }
+  std::vector<std::string> Roles() const override { return {"planner", "coder", "tester", "analyst"}; }
 
   std::optional<Action> Next(const Knowledge& run) const override {
     const RunOptions& o = run.options();
@@ -43,6 +44,7 @@ class TeamStrategy : public Strategy {
       attempt.note = fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first);
       return attempt;
     }
+    if (NeedsFirstVersion(run)) return FirstVersion(run);
     attempt.parent = run.best();
     // Without an evaluation there is nothing to analyse.
     if (WholeSettingOf(o, "team.analyst") != 0 && run.known() > 0) {

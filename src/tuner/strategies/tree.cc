@@ -143,6 +143,7 @@ std::vector<int64_t> Window(const std::vector<std::vector<int64_t>>& parts) {
 class TreeStrategy : public Strategy {
  public:
   std::string_view Name() const override { return "tree"; }
+  std::vector<std::string> Roles() const override { return {"planner", "coder", "debugger"}; }
 
   std::optional<Action> Next(const Knowledge& run) const override {
     const RunOptions& o = run.options();
@@ -171,6 +172,7 @@ class TreeStrategy : public Strategy {
                         Window({tree.Siblings(chosen)})}};
       return attempt;
     }
+    if (chosen == 0 && NeedsFirstVersion(run)) return FirstVersion(run);
     const std::vector<int64_t> children = tree.Children({chosen});
     attempt.turns = {
         {"planner", "tree_plan", SettingOf(o, "tree.plan_temperature"), true, true,

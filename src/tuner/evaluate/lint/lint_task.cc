@@ -130,7 +130,7 @@ void Linter::CheckForm() {
   if (task_.hidden.empty()) {
     Warn("no [[hidden]] cases: a candidate may be right at the published shapes and nowhere else");
   }
-  if (task_.seed_source.empty()) Warn("no seed.cu: candidates have nothing to start from and to beat");
+  if (task_.seed_source.empty()) Warn("no seed.cu: runs start from the oracle made into a kernel, and speedups are over that slow code");
   if (task_.hand_cases.empty()) Warn("no [[hand]] case: nothing vouches for the oracle");
   if (task_.slice.empty()) Warn("no slice dimension: timed launches cannot be checked in part");
   for (const Case& one : task_.cases) {
