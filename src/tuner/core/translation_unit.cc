@@ -163,32 +163,6 @@ std::string Escaped(std::string_view text) {
   return result;
 }
 
-std::string_view CudaType(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64:
-      return "double";
-    case DType::kFloat32:
-      return "float";
-    case DType::kFloat16:
-      return "__half";
-    case DType::kBFloat16:
-      return "__nv_bfloat16";
-    case DType::kInt64:
-      return "long long";
-    case DType::kInt32:
-      return "int";
-    case DType::kUInt32:
-      return "unsigned";
-    case DType::kInt16:
-      return "short";
-    case DType::kInt8:
-      return "signed char";
-    case DType::kUInt8:
-      return "unsigned char";
-  }
-  return "void";
-}
-
 // Floating types that a tensor of this dtype must not be read as, pairs of the other 16-bit type included.
 std::string OtherFloats(DType dtype) {
   std::string others;
@@ -234,7 +208,7 @@ std::vector<Check> ChecksOf(const Argument& argument, const Task& task, const st
       const TensorSpec* tensor = task.FindTensor(argument.name);
       HONE_CHECK(tensor != nullptr, "a plan was accepted that names no tensor: " + argument.name);
       const bool read_only = tensor->role == TensorRole::kIn;
-      const std::string_view type = CudaType(tensor->dtype);
+      const std::string_view type = CudaElementType(tensor->dtype);
       std::vector<Check> checks = {
           {fmt::format("hone_plan::kTensor<{}, {}, {}>", parameter, type, OtherFloats(tensor->dtype)),
            fmt::format(
@@ -296,6 +270,32 @@ bool BelongsTo(const PlanEntry& entry, const CompileUnit& unit) {
 }
 
 }  // namespace
+
+std::string_view CudaElementType(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+      return "double";
+    case DType::kFloat32:
+      return "float";
+    case DType::kFloat16:
+      return "__half";
+    case DType::kBFloat16:
+      return "__nv_bfloat16";
+    case DType::kInt64:
+      return "long long";
+    case DType::kInt32:
+      return "int";
+    case DType::kUInt32:
+      return "unsigned";
+    case DType::kInt16:
+      return "short";
+    case DType::kInt8:
+      return "signed char";
+    case DType::kUInt8:
+      return "unsigned char";
+  }
+  return "void";
+}
 
 std::string_view ParameterCheckHeader() { return kParameterCheck; }
 

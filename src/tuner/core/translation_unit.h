@@ -6,6 +6,8 @@
 // what the plan passes.
 #pragma once
 
+#include <string_view>
+
 #include "hone/base/status.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/task.h"
@@ -16,6 +18,9 @@ namespace hone {
 // `is_oracle`: `ref:NAME` arguments are double pointers.
 TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
                                     bool is_oracle);
+
+// "float", "__half", "long long": the type of a tensor's elements in device code.
+std::string_view CudaElementType(DType dtype);
 
 // C++ text that must precede `body` once, outside its line numbering: the templates behind the static
 // assertions. Part of every precompiled header (NVRTC) and of the simulator's prelude.

@@ -9,6 +9,8 @@
 #include <set>
 #include <string_view>
 
+#include "tuner/core/translation_unit.h"
+
 namespace hone {
 namespace {
 
@@ -312,31 +314,6 @@ class Promoter {
   std::vector<std::pair<int, int>> skipped_;
 };
 
-string_view ElementOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64:
-      return "double";
-    case DType::kFloat16:
-      return "__half";
-    case DType::kBFloat16:
-      return "__nv_bfloat16";
-    case DType::kInt64:
-      return "long long";
-    case DType::kInt32:
-      return "int";
-    case DType::kUInt32:
-      return "unsigned";
-    case DType::kInt16:
-      return "short";
-    case DType::kInt8:
-      return "signed char";
-    case DType::kUInt8:
-      return "unsigned char";
-    default:
-      return "float";
-  }
-}
-
 }  // namespace
 
 PromotedCode PromoteToDouble(const std::string& device_code, int lines_before,
@@ -383,7 +360,7 @@ PromotedCode PromoteToDouble(const std::string& device_code, int lines_before,
         "__global__ void hone_copy_{}(const {}* source, double* target, long long elements) {{\n"
         "  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;\n"
         "  if (i < elements) target[i] = HONE_ORACLE_IN({});\n}}\n",
-        name, ElementOf(dtype), value);
+        name, CudaElementType(dtype), value);
   }
   const bool helpers = result.text.find("hone_divide(") != std::string::npos ||
                        result.text.find("hone_reciprocal(") != std::string::npos ||
