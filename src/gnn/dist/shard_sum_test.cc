@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sum of a step's shards has the same bits whoever holds which of them.
+#include "gnn/dist/shard_sum.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "base/random.h"
+#include "gnn/dist/test_ranks.h"
+
+namespace hone::gnn {
+namespace {
+
+double Number(int shard, size_t i) {
+  Rng rng = Rng(static_cast<uint64_t>(shard) * 7919 + i);
+  return rng.Normal() * std::exp2(static_cast<double>(rng.Below(60)) - 30);
+}
+
+// The definition, in the plainest form: halves that meet after the largest power of two below their size.
+template <typename T>
+T TreeSum(int begin, int end, size_t i) {
+  if (end - begin == 1) return static_cast<T>(Number(begin, i));
+  int left = 1;
+  while (2 * left < end - begin) left *= 2;
+  return TreeSum<T>(begin, begin + left, i) + TreeSum<T>(begin + left, end, i);
+}
+
+struct Sums {
+  std::vector<float> floats;
+  std::vector<double> doubles;
+  bool operator==(const Sums&) const = default;
+};
+
+TEST(ShardSum, HasTheSameBitsOnAnyNumberOfRanks) {
+  constexpr size_t kFloats = 1237, kDoubles = 11;
+  for (const int shards : {1, 2, 6, 8, 12, 15}) {
+    Sums expected;
+    for (size_t i = 0; i < kFloats; ++i) expected.floats.push_back(TreeSum<float>(0, shards, i));
+    for (size_t i = 0; i < kDoubles; ++i) expected.doubles.push_back(TreeSum<double>(0, shards, i));
+    for (int count = 1; count <= shards; ++count) {
+      if (shards % count != 0) continue;
+      auto ranks = ConnectedRanks(count);
+      OnEachRank(count, [&](int r) {
+        ShardSum sum(*ranks[static_cast<size_t>(r)], shards, kFloats, kDoubles);
+        for (int step = 0; step < 2; ++step) {  // the second one in used memory
+          const ShardRange mine = ShardsOfRank(shards, r, count);
+          sum.Begin();
+          for (int shard = mine.begin; shard < mine.end; ++shard) {
+            for (size_t i = 0; i < kFloats; ++i) sum.floats()[i] = static_cast<float>(Number(shard, i));
+            for (size_t i = 0; i < kDoubles; ++i) sum.doubles()[i] = Number(shard, i);
+            sum.EndShard();
+          }
+          const Status status = sum.Finish();
+          ASSERT_TRUE(status.ok()) << status.message();
+          const Sums got{{sum.floats().begin(), sum.floats().end()}, {sum.doubles().begin(), sum.doubles().end()}};
+          EXPECT_TRUE(got == expected) << shards << " shards on " << count << " ranks, step " << step;
+        }
+      });
+    }
+  }
+}
+
+TEST(ShardSum, ARanksNodesCoverItsShardsAndAreFewWhereTheNumbersArePowersOfTwo) {
+  for (int shards = 1; shards <= 64; ++shards) {
+    for (int count = 1; count <= shards; ++count) {
+      if (shards % count != 0) continue;
+      for (int r = 0; r < count; ++r) {
+        const ShardRange mine = ShardsOfRank(shards, r, count);
+        const std::vector<ShardRange> nodes = TreeNodes(shards, mine);
+        int at = mine.begin;
+        for (const ShardRange& node : nodes) {
+          EXPECT_EQ(node.begin, at);
+          at = node.end;
+        }
+        EXPECT_EQ(at, mine.end);
+        if (std::has_single_bit(static_cast<unsigned>(shards))) {
+          EXPECT_EQ(nodes.size(), 1u);
+        }
+        EXPECT_LE(nodes.size(), static_cast<size_t>(2 * std::bit_width(static_cast<unsigned>(shards))));
+      }
+    }
+  }
+  EXPECT_TRUE(AreSiblings(6, {4, 5}, {5, 6}));
+  EXPECT_TRUE(AreSiblings(6, {0, 4}, {4, 6}));
+  EXPECT_FALSE(AreSiblings(6, {1, 2}, {2, 3}));
+  EXPECT_FALSE(AreSiblings(6, {2, 4}, {4, 6}));
+}
+
+}  // namespace
+}  // namespace hone::gnn
