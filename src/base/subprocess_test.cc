@@ -76,14 +76,19 @@ TEST(Subprocess, TenMegabytesKeepTheirHeadAndTail) {
 
 TEST(Subprocess, ATimeLimitEndsTheWholeGroup) {
   SubprocessOptions options = Shell("sleep 100 & echo $!; wait");
-  options.limit_seconds = 0.3;
-  const auto result = RunSubprocess(options);
-  ASSERT_TRUE(result.ok());
-  EXPECT_TRUE(result->timed_out);
-  EXPECT_TRUE(result->exit.killed_by_us);
-  EXPECT_LT(result->seconds, 3.0);
+  // On a busy machine a shell may need longer than any limit just to start its child: then with twice the time.
+  Result<SubprocessResult> result = Status::Internal("not run");
+  for (options.limit_seconds = 0.3; options.limit_seconds < 60; options.limit_seconds *= 2) {
+    result = RunSubprocess(options);
+    ASSERT_TRUE(result.ok());
+    EXPECT_TRUE(result->timed_out);
+    EXPECT_TRUE(result->exit.killed_by_us);
+    if (!result->out.empty()) break;
+  }
+  ASSERT_FALSE(result->out.empty());
+  EXPECT_LT(result->seconds, 95);  // the sleep was not waited for
   const pid_t grandchild = std::stoi(result->out);
-  for (int i = 0; i < 200 && Alive(grandchild); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 2000 && Alive(grandchild); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_FALSE(Alive(grandchild));
 }
 
@@ -91,7 +96,7 @@ TEST(Subprocess, AGrandchildHoldingTheOutputDoesNotHoldUs) {
   const auto result = RunSubprocess(Shell("sleep 100 & echo done"));
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->out, "done\n");
-  EXPECT_LT(result->seconds, 3.0);
+  EXPECT_LT(result->seconds, 95);  // the sleep was not waited for
 }
 
 TEST(Subprocess, AProgramThatClosesItsInputIsNoTrouble) {
