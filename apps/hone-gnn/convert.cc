@@ -63,8 +63,12 @@ Status Run(ConvertFlags& flags) {
   }
   fmt::print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out, report.num_nodes,
              report.num_edges, report.edges_read, report.format, report.feature_width, report.num_classes, seconds);
-  fmt::print("  splits {}: {} train, {} valid, {} test\n", report.splits_made ? "made by seed" : "of the source",
-             report.split_sizes[0], report.split_sizes[1], report.split_sizes[2]);
+  if (report.split_sizes[0] + report.split_sizes[1] + report.split_sizes[2] > 0) {
+    fmt::print("  splits {}: {} train, {} valid, {} test\n", report.splits_made ? "made by seed" : "of the source",
+               report.split_sizes[0], report.split_sizes[1], report.split_sizes[2]);
+  } else {
+    fmt::print("  no splits: to train, a graph needs labels and features (splits are then made by seed)\n");
+  }
   if (report.self_loops_dropped + report.parallel_dropped > 0) {
     fmt::print("  dropped {} self-loops and {} parallel edges\n", report.self_loops_dropped, report.parallel_dropped);
   }

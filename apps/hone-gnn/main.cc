@@ -25,6 +25,14 @@ int ReportStatus(const Status& status) {
 
 namespace {
 
+// An empty value is mostly a shell variable that is not set: "--resume $RUN" must not quietly begin a new run.
+void RefuseEmptyValues(CLI::App& app) {
+  const CLI::Validator not_empty(
+      [](std::string& value) { return value.empty() ? std::string("is empty; give a value, or leave it out") : std::string(); }, "");
+  for (CLI::Option* option : app.get_options()) option->check(not_empty);
+  for (CLI::App* command : app.get_subcommands({})) RefuseEmptyValues(*command);
+}
+
 // What a full disk swallowed of standard output must not end as a success.
 int FlushOutput(int exit_status) {
   errno = 0;
@@ -54,6 +62,7 @@ int main(int argc, char** argv) {
   hone::gnn::RegisterTrainCommand(app, result);
   hone::gnn::RegisterInferCommand(app, result);
   hone::gnn::RegisterEpochBenchCommand(app, result);
+  hone::gnn::RefuseEmptyValues(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

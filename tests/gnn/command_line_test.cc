@@ -150,11 +150,16 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"train", kGraph, "--fanout", "5,x"}, 2, "'x' is not a number"},
       {{"train", kGraph, "--fanout", "5,5,5", "--layers", "2"}, 2, "3 hops and the model 2 layers"},
       {{"train", kGraph, "--fanout", "5", "--eval-fanout", "5,5"}, 2, "--eval-fanout"},
+      {{"train", kGraph, "--fanout", ""}, 2, "--fanout"},
+      {{"train", kGraph, "--resume", ""}, 2, "is empty"},
+      {{"train", kGraph, "--layers", "0"}, 2, "--layers"},
       {{"train", kGraph, "--model", "gcn"}, 2, "'gcn' is not known"},
+      {{"train", kGraph, "--model", "gin", "--aggregation", "max"}, 2, "only sage has a choice"},
+      {{"train", kGraph, "--heads", "2"}, 2, "only gat has heads"},
       {{"train", kGraph, "--frontier", "old"}, 2, "'old'"},
       {{"train", kGraph, "--class-weights", "1,2"}, 2, "40 classes"},
       {{"train", kGraph, "--epochs", "0"}, 2, "--epochs"},
-      {{"train", "no-such-file.graph"}, 2, "no-such-file.graph"},
+      {{"train", "no-such-file.graph"}, 2, "'no-such-file.graph': No such file or directory; name a container"},
       {{"train", kGraph, "--fanout", "4", "--checkpoint", scratch_ / "file/below"}, 3, "file/below"},
       {{"train", kGraph, "--fanout", "4", "--checkpoint", run}, 2, "--overwrite"},
       {{"train", other, "--resume", run}, 2, "another graph"},
@@ -168,7 +173,8 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"infer", kGraph, run, "--nodes", "some"}, 2, "'some'"},
       {{"infer", kGraph, run, "--nodes", scratch_ / "absent.npy"}, 2, "absent.npy"},
       {{"infer", kGraph, run, "--output", scratch_ / "file/x.npy"}, 3, "file"},
-      {{"infer", kGraph, scratch_ / "absent"}, 2, "absent"},
+      {{"infer", kGraph, scratch_ / "absent"}, 2, "name the folder that `hone-gnn train --checkpoint` wrote"},
+      {{"infer", kGraph, run, "--output", scratch_.path()}, 2, "is a folder"},
   };
   for (const Case& c : cases) {
     const Outcome outcome = Run(c.arguments);

@@ -190,7 +190,13 @@ Result<std::string> ReadContainerProvenance(const std::string& path) {
 }
 
 Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, const OpenGraphOptions& options) {
-  HONE_ASSIGN_OR_RETURN(const OpenFile file, OpenAndCheckHeader(path));
+  Result<OpenFile> opened = OpenAndCheckHeader(path);
+  if (opened.status().code() == StatusCode::kNotFound) {
+    return Status::NotFound(opened.status().message() +
+                            "; name a container (hone-gnn convert and generate make them) or synthetic:SHAPE?scale=0.1&seed=1");
+  }
+  HONE_RETURN_IF_ERROR(opened.status());
+  const OpenFile file = *std::move(opened);
   const ContainerHeader& h = file.header;
   const int threads = ThreadCount(options.threads);
   const bool copy = options.load == OpenGraphOptions::Load::kCopy ||

@@ -74,9 +74,11 @@ class Conversion {
     if (!source_.labels.empty()) {
       HONE_RETURN_IF_ERROR(agree(static_cast<int64_t>(source_.labels.size()), source_.labels_name));
     }
+    HONE_RETURN_IF_ERROR(agree(source_.split_rows, source_.splits_name[0]));
     if (nodes_ < 0) HONE_RETURN_IF_ERROR(FindLargestId());
     if (nodes_ < 1) {
-      return Status::InvalidArgument(fmt::format("'{}' is an empty graph: {} says there are no nodes", path_, told_by_));
+      return Status::InvalidArgument(fmt::format("'{}' is an empty graph: {}", path_,
+                                                 told_by_.empty() ? "it has no edges" : told_by_ + " says there are no nodes"));
     }
     if (nodes_ > INT32_MAX) {
       return Status::InvalidArgument(fmt::format("'{}' has {} nodes; node ids are 32-bit, so at most {} can be held", path_,
@@ -105,7 +107,7 @@ class Conversion {
       Report("counting nodes", done, source_.edges->num_edges());
     }
     nodes_ = largest + 1;
-    told_by_ = "the largest id";
+    if (nodes_ > 0) told_by_ = "the largest id";
     return Status::Ok();
   }
 

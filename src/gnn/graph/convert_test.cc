@@ -333,7 +333,10 @@ TEST_F(ConvertTest, SplitsThatAreWrongAreNamed) {
   Put("split.npy", NpyBytes<int8_t>("|i1", "4,", {0, 1, 3, 0}));
   EXPECT_THAT(Refused(in_), AllOf(HasSubstr("split.npy' row 2"), HasSubstr("0 train, 1 valid, 2 test")));
   Put("split.npy", NpyBytes<int8_t>("|i1", "6,", {0, 1, 2, 0, 0, 0}));
-  EXPECT_THAT(Refused(in_), HasSubstr("node 4 is outside the 4 nodes"));
+  EXPECT_THAT(Refused(in_), AllOf(HasSubstr("split.npy' has 6 rows"), HasSubstr("says 4 nodes")));
+  Put("split.npy", NpyBytes<int8_t>("|i1", "3,", {0, 1, 2}));
+  EXPECT_THAT(Refused(in_), AllOf(HasSubstr("split.npy' has 3 rows"), HasSubstr("says 4 nodes")));
+  Put("split.npy", NpyBytes<int8_t>("|i1", "4,", {0, 1, 2, 0}));
   EXPECT_THAT(Refused(in_, {.split = SplitFractions{0.6, 0.6, 0.2}}), HasSubstr("their sum is at most 1"));
   std::filesystem::remove(in_ + "/labels.npy");
   EXPECT_THAT(Refused(in_, {.split_seed = 1}), HasSubstr("no labels to split by"));

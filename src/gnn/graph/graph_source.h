@@ -67,6 +67,7 @@ struct GraphSource {
   bool has_splits = false;
   std::vector<NodeId> splits[3];  // train, valid, test, as read: unsorted, unchecked
   std::string splits_name[3];
+  int64_t split_rows = -1;  // where the splits are one array with a row for each node
   std::vector<std::string> notes;  // what was left out, in sentences
 };
 

@@ -305,6 +305,7 @@ Result<GraphSource> OpenNpyFolder(const std::string& path) {
       if (values[v] >= 0) source.splits[values[v]].push_back(static_cast<NodeId>(v));
     }
     source.has_splits = true;
+    source.split_rows = static_cast<int64_t>(values.size());
     for (std::string& name : source.splits_name) name = split.name();
   }
   return source;

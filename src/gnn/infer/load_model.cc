@@ -26,7 +26,13 @@ std::string ModelFile(const std::string& path) {
 
 Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallback) {
   const std::string file_path = ModelFile(path);
-  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(file_path));
+  Result<TensorFile> read = ReadTensorFile(file_path);
+  if (read.status().code() == StatusCode::kNotFound) {
+    return Status::NotFound(read.status().message() +
+                            "; name the folder that `hone-gnn train --checkpoint` wrote, or a safetensors file");
+  }
+  HONE_RETURN_IF_ERROR(read.status());
+  const TensorFile file = *std::move(read);
   const std::string what = fmt::format("'{}'", file_path);
   LoadedModel loaded;
   ModelOptions options = fallback;

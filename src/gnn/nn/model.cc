@@ -39,6 +39,12 @@ Status CheckSizes(const ModelOptions& options) {
       Require(options.dropout < 1, "dropout is " + std::to_string(options.dropout) + ": use a probability below 1"));
   HONE_RETURN_IF_ERROR(Require(options.norm.empty() || options.norm == "none" || options.norm == "batch",
                                "norm '" + options.norm + "' is not known: use none or batch"));
+  // Silently leaving out what was asked for would make a comparison of models a comparison of nothing.
+  const bool plain = options.kind == "gin" || options.kind == "sage-ri";
+  HONE_RETURN_IF_ERROR(Require(options.heads == 1 || !(plain || options.kind == "sage"),
+                               "heads is " + std::to_string(options.heads) + ": only gat has heads; leave it out for " + options.kind));
+  HONE_RETURN_IF_ERROR(Require(options.aggregation == "mean" || !(plain || options.kind == "gat"),
+                               "aggregation is " + options.aggregation + ": only sage has a choice; leave it out for " + options.kind));
   return Status::Ok();
 }
 

@@ -260,6 +260,13 @@ TEST(Model, RefusesWhatItCannotBeAndNamesTheOption) {
   refused([](ModelOptions& o) { o.layers = 0; }, "layers");
   refused([](ModelOptions& o) { o.heads = 0; }, "heads");
   refused([](ModelOptions& o) { o.heads = 4; }, "heads");  // 6 columns among 4
+  refused([](ModelOptions& o) { o.aggregation = "max"; }, "only sage");  // it is a gat
+  refused(
+      [](ModelOptions& o) {
+        o.kind = "gin";
+        o.heads = 2;
+      },
+      "only gat");
   refused([](ModelOptions& o) { o.dropout = 1; }, "dropout");
   refused([](ModelOptions& o) { o.activation = "gelu"; }, "activation 'gelu'");
   refused([](ModelOptions& o) { o.norm = "layer"; }, "norm 'layer'");
