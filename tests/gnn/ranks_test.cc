@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several processes that train one model: the same bits on any number of them, and all of them end when one does.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "gnn/dist/socket.h"
+#include "hone/gnn/predictor.h"
+#include "tests/gnn/command.h"
+
+namespace hone::gnn {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Ranks that the launcher `launcher` has started and that have not ended, by the environment they were started with.
+std::vector<pid_t> RanksOf(pid_t launcher, int rank = -1) {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    pid_t pid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
+    const Result<std::string> environment = ReadFile(entry.path() / "environ");  // empty once it has ended
+    if (!environment.ok()) continue;
+    const std::string text = '\0' + *environment;
+    const auto has = [&](const std::string& variable) { return text.find('\0' + variable + '\0') != std::string::npos; };
+    if (!has("HONE_LAUNCHER=" + std::to_string(launcher))) continue;
+    if (rank < 0 || has("HONE_RANK=" + std::to_string(rank))) found.push_back(pid);
+  }
+  return found;
+}
+
+class Ranks : public HoneGnn {
+ protected:
+  std::vector<std::string> TrainArguments(std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train",   kGraph, "--fanout",  "4,4", "--hidden", "16", "--batch", "32",
+                                          "--lr",    "0.01", "--threads", "1",   "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Arguments(arguments);
+  }
+  // Its standard error goes to `log`.
+  ChildProcess Start(const std::vector<std::string>& argv, const std::string& log, std::vector<std::string> variables = {}) {
+    std::string command = "exec";  // the shell's process becomes the program's
+    for (const std::string& argument : argv) command += " '" + argument + "'";
+    ChildOptions options;
+    options.argv = {"/bin/sh", "-c", command + " >'" + log + ".out' 2>'" + log + "'"};
+    options.environment = std::move(variables);
+    options.environment.push_back("PATH=/usr/bin:/bin");
+    return std::move(ChildProcess::Start(options)).value();
+  }
+  static std::string Bytes(const std::string& path) {
+    const Result<std::string> bytes = ReadFile(path);
+    EXPECT_TRUE(bytes.ok()) << bytes.status().message();
+    return bytes.ok() ? *bytes : std::string();
+  }
+  // A run of 3 ranks that will not end by itself, in its second epoch or later.
+  ChildProcess StartEndless(const std::string& folder, const std::string& log, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--ranks", "3", "--epochs", "1000000", "--save-every", "2", "--checkpoint", folder});
+    ChildProcess child = Start(TrainArguments(std::move(more)), log);
+    while (!FileExists(folder + "/best.safetensors")) {
+      if (child.Wait(0.005).has_value()) {
+        ADD_FAILURE() << Bytes(log);
+        break;
+      }
+    }
+    return child;
+  }
+  // Goes on from `folder` to the end of the epoch after the one it stands in, and expects the bytes of a run by one
+  // process that was never interrupted.
+  void ExpectResumesToTheBit(const std::string& folder) {
+    const std::string epochs = std::to_string(LoadModel(folder + "/last.safetensors", {})->epoch + 1);
+    const Outcome resumed = Run({"train", kGraph, "--resume", folder, "--epochs", epochs, "--ranks", "3", "--quiet"});
+    EXPECT_EQ(resumed.status, 0) << resumed.err;
+    std::vector<std::string> whole = TrainArguments({"--shards", "3", "--epochs", epochs, "--checkpoint", folder + "-whole"});
+    whole.erase(whole.begin());
+    EXPECT_EQ(Run(whole).status, 0);
+    EXPECT_TRUE(Bytes(folder + "/last.safetensors") == Bytes(folder + "-whole/last.safetensors"));
+  }
+};
+
+TEST_F(Ranks, GiveTheSameBitsOnOneTwoAndFour) {
+  for (const char* model : {"sage", "gin"}) {
+    std::vector<std::string> losses, weights;
+    for (const char* ranks : {"1", "2", "4"}) {
+      const std::string folder = scratch_ / (std::string(model) + ranks);
+      std::vector<std::string> arguments =
+          TrainArguments({"--model", model, "--shards", "4", "--epochs", "2", "--plateau", "--plateau-patience", "3",
+                          "--ranks", ranks, "--json", "--checkpoint", folder});
+      arguments.erase(arguments.begin());
+      const Outcome outcome = Run(arguments);
+      ASSERT_EQ(outcome.status, 0) << outcome.err;
+      EXPECT_EQ(outcome.err, "");
+      std::string curve;
+      std::istringstream lines(outcome.out);
+      int events = 0;
+      for (std::string line; std::getline(lines, line); ++events) {
+        nlohmann::json event = nlohmann::json::parse(line);
+        event.erase("seconds");
+        event.erase("checkpoint");
+        if (event.at("event") == "start") {
+          EXPECT_EQ(event.at("ranks"), std::stoi(ranks));
+          event.erase("ranks");
+        }
+        curve += event.dump() + "\n";
+      }
+      EXPECT_EQ(events, 4);
+      losses.push_back(curve);
+      weights.push_back(Bytes(folder + "/last.safetensors") + Bytes(folder + "/best.safetensors"));
+    }
+    EXPECT_EQ(losses[1], losses[0]) << model;
+    EXPECT_EQ(losses[2], losses[0]) << model;
+    EXPECT_TRUE(weights[1] == weights[0]) << model;
+    EXPECT_TRUE(weights[2] == weights[0]) << model;
+  }
+}
+
+TEST_F(Ranks, AKilledOneEndsAllAndTheRunGoesOnToTheSameBits) {
+  for (const int victim : {2, 0}) {
+    const std::string folder = scratch_ / ("killed" + std::to_string(victim));
+    const std::string log = folder + ".log";
+    ChildProcess child = StartEndless(folder, log);
+    const std::vector<pid_t> ranks = RanksOf(child.pid(), victim);
+    ASSERT_EQ(ranks.size(), 1u);
+    ASSERT_EQ(kill(ranks[0], SIGKILL), 0);
+    const std::optional<ExitState> end = child.Wait(120);
+    ASSERT_TRUE(end.has_value());
+    EXPECT_EQ(end->exit_status, 3) << end->Describe();
+    EXPECT_THAT(Bytes(log), HasSubstr("rank " + std::to_string(victim) + " on host " + HostName() + " was lost"));
+    EXPECT_THAT(Bytes(log), HasSubstr("rank " + std::to_string(victim) + " was ended by signal 9"));
+    if (victim != 0) {
+      EXPECT_THAT(Bytes(log), HasSubstr("'" + folder + "/last.safetensors', to go on from with --resume"));
+    }
+    EXPECT_TRUE(RanksOf(child.pid()).empty());
+    ExpectResumesToTheBit(folder);
+  }
+}
+
+TEST_F(Ranks, AHungOneIsFoundByItsSilence) {
+  const std::string folder = scratch_ / "hung";
+  ChildProcess child = StartEndless(folder, folder + ".log", {"--rank-timeout", "2"});
+  const std::vector<pid_t> ranks = RanksOf(child.pid(), 1);
+  ASSERT_EQ(ranks.size(), 1u);
+  ASSERT_EQ(kill(ranks[0], SIGSTOP), 0);
+  const std::optional<ExitState> end = child.Wait(120);
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->exit_status, 3) << end->Describe();
+  EXPECT_THAT(Bytes(folder + ".log"), HasSubstr("was lost: no heartbeat for 2 s"));
+  EXPECT_TRUE(RanksOf(child.pid()).empty());  // the stopped one too
+}
+
+TEST_F(Ranks, ASignalEndsAllAfterTheSameStep) {
+  const std::string folder = scratch_ / "stopped";
+  ChildProcess child = StartEndless(folder, folder + ".log");
+  ASSERT_EQ(kill(child.pid(), SIGINT), 0);
+  const std::optional<ExitState> end = child.Wait(120);
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->exit_status, 1) << end->Describe() << Bytes(folder + ".log");
+  EXPECT_THAT(Bytes(folder + ".log.out"), HasSubstr("To go on: hone-gnn train"));
+  ExpectResumesToTheBit(folder);
+}
+
+TEST_F(Ranks, GoWithTheirLauncher) {
+  const std::string folder = scratch_ / "orphans";
+  ChildProcess child = StartEndless(folder, folder + ".log");
+  ASSERT_EQ(RanksOf(child.pid()).size(), 3u);
+  ASSERT_EQ(kill(child.pid(), SIGKILL), 0);
+  ASSERT_TRUE(child.Wait(120).has_value());
+  int looks = 0;
+  while (!RanksOf(child.pid()).empty() && ++looks < 12000) usleep(10000);
+  EXPECT_TRUE(RanksOf(child.pid()).empty());
+}
+
+TEST_F(Ranks, UnderMpirunFindOneAnotherAndRefuseOptionsThatDiffer) {
+  // What Open MPI's mpirun sets; nothing else tells the ranks of each other.
+  const auto variables = [&](int rank, const std::string& job) {
+    return std::vector<std::string>{"OMPI_COMM_WORLD_RANK=" + std::to_string(rank), "OMPI_COMM_WORLD_SIZE=2",
+                                    "OMPI_COMM_WORLD_LOCAL_RANK=" + std::to_string(rank),
+                                    "OMPI_COMM_WORLD_LOCAL_SIZE=2", "PMIX_NAMESPACE=" + scratch_.path() + job};
+  };
+  const auto run = [&](const std::string& job, const std::string& second_rate) {
+    std::vector<ChildProcess> ranks;
+    for (int r = 0; r < 2; ++r) {
+      ranks.push_back(Start(TrainArguments({"--epochs", "1", "--weight-decay", r == 1 ? second_rate : "0.001"}),
+                            scratch_ / (job + std::to_string(r)), variables(r, job)));
+    }
+    std::vector<int> status;
+    for (ChildProcess& rank : ranks) {
+      const std::optional<ExitState> end = rank.Wait(200);
+      status.push_back(end ? end->exit_status : -1);
+    }
+    return status;
+  };
+  EXPECT_EQ(run("alike", "0.001"), (std::vector<int>{0, 0})) << Bytes(scratch_ / "alike0") << Bytes(scratch_ / "alike1");
+  EXPECT_THAT(Bytes(scratch_ / "alike0.out"), HasSubstr("2 ranks on 1 host(s): a step is 2 shards"));
+  EXPECT_EQ(Bytes(scratch_ / "alike1.out"), "");
+  EXPECT_EQ(run("apart", "0.002"), (std::vector<int>{2, 2}));
+  EXPECT_THAT(Bytes(scratch_ / "apart0"), HasSubstr("rank 1 on host " + HostName() + " has --weight-decay 0.002, and rank 0"));
+  EXPECT_EQ(Bytes(scratch_ / "apart1"), "");
+}
+
+TEST_F(Ranks, WrongUsageIsToldOnce) {
+  std::vector<std::string> arguments = TrainArguments({"--ranks", "3", "--shards", "4"});
+  arguments.erase(arguments.begin());
+  const Outcome outcome = Run(arguments);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--shards is 4; with 3 ranks it must be a multiple of 3"));
+  EXPECT_EQ(outcome.err.find("--shards is 4"), outcome.err.rfind("--shards is 4")) << outcome.err;
+  const Outcome nowhere = Run({"train", "no-such-file.graph", "--ranks", "2"});
+  EXPECT_EQ(nowhere.status, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("no-such-file.graph"));
+  EXPECT_EQ(std::count(nowhere.err.begin(), nowhere.err.end(), '\n'), 1) << nowhere.err;
+}
+
+TEST_F(Ranks, ATakenPortIsNamed) {
+  const UniqueFd taken = std::move(ListenOn("127.0.0.1", 0)).value();
+  const std::string port = std::to_string(BoundPort(taken.get()));
+  ChildProcess child = Start(TrainArguments({}), scratch_ / "log",
+                             {"RANK=0", "WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + port});
+  const std::optional<ExitState> end = child.Wait(120);
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->exit_status, 3);
+  EXPECT_THAT(Bytes(scratch_ / "log"), HasSubstr("cannot listen on port " + port));
+  EXPECT_THAT(Bytes(scratch_ / "log"), HasSubstr("MASTER_PORT"));
+}
+
+}  // namespace
+}  // namespace hone::gnn
