@@ -20,6 +20,7 @@
 #include "tuner/core/translation_unit.h"
 #include "tuner/evaluate/compile/compile_digest.h"
 #include "tuner/evaluate/compile/cubin_reader.h"
+#include "tuner/evaluate/compile/cutlass_headers.h"
 #include "tuner/evaluate/compile/nvrtc_library.h"
 #include "tuner/evaluate/compile/nvrtc_prelude.h"
 #include "tuner/evaluate/compile/nvrtc_zygote_pool.h"
@@ -80,17 +81,20 @@ void JudgeMachineCode(const CubinInfo& cubin, const std::vector<std::string>& ke
 class NvrtcCompilerImpl final : public NvrtcCompiler {
  public:
   NvrtcCompilerImpl(NvrtcCompilerOptions options, std::shared_ptr<const NvrtcLibrary> library,
-                    std::vector<std::string> include_directories)
+                    std::vector<std::string> include_directories, Result<CutlassHeaders> cutlass)
       : options_(std::move(options)),
         library_(std::move(library)),
         include_directories_(std::move(include_directories)),
+        cutlass_(std::move(cutlass)),
         sandbox_(ProbeSandbox()),
         pool_(options_.zygote_argv, options_.scratch_directory, static_cast<size_t>(std::max(1, options_.max_zygotes))) {
     std::string headers;
     for (const auto& [name, text] : NvrtcShimHeaders()) headers += name + "\n" + text;
     for (const char* set : {"", "full", "cute"}) headers += NvrtcPrelude(set, ParameterCheckHeader());
     for (const std::string& directory : include_directories_) headers += directory + "\n";
-    headers += options_.cutlass_include;
+    if (cutlass_.ok()) {
+      headers += fmt::format("{} {}.{}.{}", cutlass_->include, cutlass_->major, cutlass_->minor, cutlass_->patch);
+    }
     fingerprint_ = fmt::format("nvrtc {}.{} {} {}", library_->major, library_->minor, options_.architecture,
                                Sha256Hex(headers).substr(0, 16));
   }
@@ -152,10 +156,8 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
              fmt::format("unknown include set '{}': there are \"\", \"full\" and \"cute\"\n", include_set));
       return false;
     }
-    if (include_set == "cute" && options_.cutlass_include.empty()) {
-      Reject(module, Verdict::kUnsupported,
-             "the CUTLASS headers, which hold CuTe, are not installed here: unpack CUTLASS (the Python package "
-             "nvidia-cutlass carries it) and name its include folder\n");
+    if (include_set == "cute" && !cutlass_.ok()) {
+      Reject(module, Verdict::kUnsupported, cutlass_.status().message() + "\n");
       return false;
     }
     return true;
@@ -174,8 +176,8 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     for (const std::string& directory : include_directories_) setup.nvrtc.options.push_back("--include-path=" + directory);
     setup.read_paths = include_directories_;
     if (include_set == "cute") {
-      setup.nvrtc.options.push_back("--include-path=" + options_.cutlass_include);
-      setup.read_paths.push_back(options_.cutlass_include);
+      setup.nvrtc.options.push_back("--include-path=" + cutlass_->include);
+      setup.read_paths.push_back(cutlass_->include);
     }
     setup.nvrtc.options.insert(setup.nvrtc.options.end(), plan_options.begin(), plan_options.end());
     setup.memory_bytes = options_.memory_bytes;
@@ -193,7 +195,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   DigestOptions Digest() const {
     DigestOptions digest;
     digest.strip_prefixes = include_directories_;
-    if (!options_.cutlass_include.empty()) digest.strip_prefixes.push_back(options_.cutlass_include);
+    if (cutlass_.ok()) digest.strip_prefixes.push_back(cutlass_->include);
     // The longest first: one include directory may lie in another.
     std::sort(digest.strip_prefixes.begin(), digest.strip_prefixes.end(),
               [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
@@ -263,6 +265,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   NvrtcCompilerOptions options_;
   std::shared_ptr<const NvrtcLibrary> library_;
   std::vector<std::string> include_directories_;
+  Result<CutlassHeaders> cutlass_;  // where it is not there: why, for candidates that ask for it
   SandboxReport sandbox_;
   std::string fingerprint_;
   std::atomic<int64_t> compiles_{0}, pch_misses_{0}, crashes_{0};
@@ -279,12 +282,8 @@ std::string NvrtcArchitecture(int cc_major, int cc_minor) {
 Result<std::unique_ptr<NvrtcCompiler>> MakeNvrtcCompiler(const NvrtcCompilerOptions& options) {
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<const NvrtcLibrary> library, LoadNvrtc(options.cuda_home));
   HONE_ASSIGN_OR_RETURN(std::vector<std::string> directories, FindCudaIncludeDirectories(options.cuda_home));
-  if (!options.cutlass_include.empty() && !FileExists(options.cutlass_include + "/cute/tensor.hpp")) {
-    return Status::InvalidArgument(
-        fmt::format("'{}' is no CUTLASS include folder: it has no cute/tensor.hpp", options.cutlass_include));
-  }
-  return std::unique_ptr<NvrtcCompiler>(
-      std::make_unique<NvrtcCompilerImpl>(options, std::move(library), std::move(directories)));
+  return std::unique_ptr<NvrtcCompiler>(std::make_unique<NvrtcCompilerImpl>(
+      options, std::move(library), std::move(directories), FindCutlassHeaders(options.cutlass_include)));
 }
 
 }  // namespace hone

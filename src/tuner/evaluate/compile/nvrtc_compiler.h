@@ -19,7 +19,9 @@ namespace hone {
 
 struct NvrtcCompilerOptions {
   std::string cuda_home;           // toolkit to prefer; empty: /usr/local/cuda, then the loader's directories
-  std::string cutlass_include;     // folder that holds cute/ and cutlass/; empty: include set "cute" is unsupported
+  // Where CUTLASS lies, as FindCutlassHeaders (cutlass_headers.h) takes it; empty: the usual places. Where it is missing
+  // or too old, the include set "cute" is unsupported, with the reason, and all else goes on.
+  std::string cutlass_include;
   std::string architecture;        // "sm_90a"; see NvrtcArchitecture
   std::string scratch_directory;   // for precompiled headers (9 MB to 400 MB each); empty: /tmp
   double limit_seconds = 60;       // wall, per module
@@ -27,7 +29,7 @@ struct NvrtcCompilerOptions {
   // that in proportion to the machine's memory, and with 128 GiB a limit of 8 GiB made every use of a precompiled
   // header fail ("unable to obtain mapped memory").
   int64_t memory_bytes = int64_t{8} << 30;
-  int64_t pch_heap_bytes = int64_t{640} << 20;  // CuTe needs about 300 MB of it; 0: no precompiled headers
+  int64_t pch_heap_bytes = int64_t{640} << 20;  // CuTe needs about 310 MB of it; 0: no precompiled headers
   int max_zygotes = 6;             // idle ones beyond this are ended, least recently used first
   // How to start a process that calls NvrtcZygoteMain; "--fd" and the number are appended.
   std::vector<std::string> zygote_argv = {"/proc/self/exe", "__nvrtc-zygote"};

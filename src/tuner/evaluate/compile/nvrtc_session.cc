@@ -14,7 +14,10 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view kHeaderStop = "#pragma nv_hdrstop\n";
+// The prelude is a header of its own: a precompiled header ends at the stop or at the main file's first declaration,
+// whichever comes first, and what stood between the two was compiled again with every candidate.
+constexpr const char* kPreludeHeader = "hone-prelude.h";
+constexpr std::string_view kPreludeInclude = "#include \"hone-prelude.h\"\n#pragma nv_hdrstop\n";
 constexpr const char* kPchFile = "prelude.pch";
 // A compiler can be made to print without end; what it says is kept up to here, its head and its tail.
 constexpr int64_t kMaxLogBytes = 4 << 20;
@@ -45,11 +48,12 @@ Result<std::unique_ptr<NvrtcSession>> NvrtcSession::Make(NvrtcSetup setup) {
   std::unique_ptr<NvrtcSession> session(new NvrtcSession);
   HONE_ASSIGN_OR_RETURN(session->library_, LoadNvrtcFrom(setup.library));
   session->setup_ = std::move(setup);
+  session->setup_.headers.emplace_back(kPreludeHeader, session->setup_.prelude);
   const NvrtcLibrary& library = *session->library_;
   const bool try_pch = library.has_pch() && session->setup_.pch_heap_bytes > 0 &&
                        library.set_pch_heap_size(static_cast<size_t>(session->setup_.pch_heap_bytes)) == NvrtcLibrary::kSuccess;
   // The header ends at the stop; a kernel after it makes this a whole program.
-  const std::string source = session->setup_.prelude + std::string(kHeaderStop) + "__global__ void hone_prelude_kernel() {}\n";
+  const std::string source = std::string(kPreludeInclude) + "__global__ void hone_prelude_kernel() {}\n";
   if (try_pch) {
     const NvrtcReply made = session->Run(source, "prelude.cu", {},
                                          {fmt::format("--create-pch={}", kPchFile),
@@ -75,8 +79,7 @@ NvrtcReply NvrtcSession::Compile(const NvrtcJob& job) const {
     more = {fmt::format("--use-pch={}", kPchFile), fmt::format("--pch-dir={}", setup_.pch_directory),
             "--pch-verbose=true"};
   }
-  std::string source = setup_.prelude;
-  source += kHeaderStop;
+  std::string source(kPreludeInclude);
   source += job.body;
   return Run(source, job.file, job.kernels, more);
 }
