@@ -44,10 +44,13 @@ enum class Distribution {
   kSorted,        // ascending along each slice
   kCancelling,    // large values of alternating sign plus a small normal remainder
   kLogUniform,    // positive, exponents uniform in [log low, log high)
-  kIndex,         // integer in [0, `high`): for index tensors
+  kIndex,         // integer in [0, index_bound): for index tensors
+  kOffsets,       // ascending integers along each slice, from 0 to index_bound: where a CSR structure's rows begin
 };
 std::string_view DistributionName(Distribution d);
 std::optional<Distribution> DistributionFromName(std::string_view name);
+// Drawn as integers below or up to an `index_bound`.
+constexpr bool DrawsIntegers(Distribution d) { return d == Distribution::kIndex || d == Distribution::kOffsets; }
 
 struct ValueSpec {
   Distribution distribution = Distribution::kNormal;
@@ -55,7 +58,7 @@ struct ValueSpec {
   double high = 1.0;    // kUniform, kLogUniform
   double scale = 1.0;   // kNormal, kHeavyTailed, kCancelling
   double offset = 0.0;  // kNormal
-  std::optional<Expression> index_bound;  // kIndex: exclusive bound over the dimensions
+  std::optional<Expression> index_bound;  // kIndex: exclusive bound; kOffsets: the last offset; over the dimensions
 };
 
 // Row-major unless `strides` are given (in elements, one per axis).

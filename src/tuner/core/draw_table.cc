@@ -18,6 +18,7 @@ static_assert(static_cast<int>(draw::kSorted) == static_cast<int>(Distribution::
 static_assert(static_cast<int>(draw::kCancelling) == static_cast<int>(Distribution::kCancelling));
 static_assert(static_cast<int>(draw::kLogUniform) == static_cast<int>(Distribution::kLogUniform));
 static_assert(static_cast<int>(draw::kIndex) == static_cast<int>(Distribution::kIndex));
+static_assert(static_cast<int>(draw::kOffsets) == static_cast<int>(Distribution::kOffsets));
 
 namespace {
 

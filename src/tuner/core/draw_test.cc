@@ -154,6 +154,42 @@ TEST(Draw, IndicesStayBelowTheirBoundAndReachAllOfIt) {
   EXPECT_EQ(draw::Index(p, 0, 1), 0);
 }
 
+TEST(Draw, OffsetsAscendFromZeroToTheirBoundWhateverTheSizes) {
+  for (const int64_t rows : {1, 2, 3, 7, 64, 1000}) {
+    for (const int64_t bound : {0, 1, 5, 4000, int{1} << 30}) {
+      const draw::Parameters p = MakeParameters(Spec(Distribution::kOffsets), DType::kInt64, 5, bound, rows + 1);
+      int64_t before = 0;
+      for (int64_t i = 0; i <= rows; ++i) {
+        const int64_t at = draw::Offset(p, draw::SliceHash(p.key, 0), static_cast<uint64_t>(i));
+        ASSERT_GE(at, before) << rows << " rows, bound " << bound << ", row " << i;
+        if (i == 0) {
+          ASSERT_EQ(at, 0);
+        }
+        before = at;
+      }
+      ASSERT_EQ(before, bound);
+    }
+  }
+  const draw::Parameters none = MakeParameters(Spec(Distribution::kOffsets), DType::kInt64, 5, 0, 1);
+  EXPECT_EQ(draw::Offset(none, draw::SliceHash(5, 0), 0), 0);
+}
+
+TEST(Draw, LengthsBetweenOffsetsAreSkewedAsDegreesAre) {
+  constexpr int64_t kRows = 1 << 16;
+  const draw::Parameters p = MakeParameters(Spec(Distribution::kOffsets), DType::kInt64, 5, 1000 * kRows, kRows + 1);
+  std::vector<double> logs;
+  for (int64_t i = 0; i < kRows; ++i) {
+    const uint64_t hash = draw::SliceHash(p.key, 0);
+    const int64_t length = draw::Offset(p, hash, static_cast<uint64_t>(i) + 1) - draw::Offset(p, hash, static_cast<uint64_t>(i));
+    logs.push_back(std::log(std::max(1.0, static_cast<double>(length))));
+  }
+  // Sixteen halvings; the logarithm of a share that is uniform in [1/4, 3/4) has variance 0.0948 (integrated by hand).
+  // Rows share their first halvings, which is why the sample's variance is not that of independent draws.
+  const double mean = Mean(logs);
+  EXPECT_NEAR(MeanSquare(logs) - mean * mean, 16 * 0.0948, 0.3);
+  EXPECT_NE(draw::Offset(p, draw::SliceHash(6, 0), 100), draw::Offset(p, draw::SliceHash(5, 0), 100));
+}
+
 TEST(Permute, IsABijectionForEverySize) {
   for (uint64_t n = 1; n <= 300; ++n) {
     std::vector<bool> hit(n, false);

@@ -85,7 +85,7 @@ TEST(TaskFormatPage, HasEveryFieldDtypeAndDistribution) {
   ExpectAllOnPage(page, fields_of("[work]\n"));
   ExpectAllOnPage(page, fields_of("[tolerance.out]\n"));
   ExpectAllOnPage(page, KnownFields(ParseTask("zzzzzzzzzzzz = 1\n" + example, "t").status().message()));
-  for (int i = 0; i <= static_cast<int>(Distribution::kIndex); ++i) {
+  for (int i = 0; i <= static_cast<int>(Distribution::kOffsets); ++i) {
     EXPECT_THAT(page, HasSubstr("| `" + std::string(DistributionName(static_cast<Distribution>(i))) + "` |"));
   }
   for (int i = 0; i <= static_cast<int>(DType::kUInt8); ++i) {

@@ -42,7 +42,7 @@ const DTypeRow& Row(DType dtype) {
 }
 
 constexpr std::string_view kDistributions[] = {"normal", "uniform",    "zero",        "constant", "heavy_tailed",
-                                               "sorted", "cancelling", "log_uniform", "index"};
+                                               "sorted", "cancelling", "log_uniform", "index", "offsets"};
 constexpr std::string_view kWorkloads[] = {"gemm",      "elementwise", "reduction", "convolution",
                                            "attention", "gather",      "graph",     "other"};
 

@@ -198,8 +198,8 @@ class TaskParser {
       reader.Error("stress", "an output is not drawn; leave this out");
     }
     ReadValues(reader, tensor);
-    // An index must stay below its bound whatever the input set.
-    tensor.stress = reader.Boolean("stress").value_or(true) && tensor.values.distribution != Distribution::kIndex;
+    // An index must stay below its bound whatever the input set, and offsets must ascend.
+    tensor.stress = reader.Boolean("stress").value_or(true) && !DrawsIntegers(tensor.values.distribution);
     reader.Finish();
     task_.tensors.push_back(std::move(tensor));
   }
@@ -212,7 +212,7 @@ class TaskParser {
     const std::optional<Distribution> distribution = DistributionFromName(name);
     if (!distribution) {
       std::vector<std::string> known;
-      for (int i = 0; i <= static_cast<int>(Distribution::kIndex); ++i) {
+      for (int i = 0; i <= static_cast<int>(Distribution::kOffsets); ++i) {
         known.emplace_back(DistributionName(static_cast<Distribution>(i)));
       }
       values.Error("distribution", fmt::format("'{}' is not one of {}", name, fmt::join(known, ", ")));
@@ -222,7 +222,7 @@ class TaskParser {
     spec.distribution = *distribution;
     // The other input sets (sorted, cancelling, heavy-tailed, …) take the tensor's scale and offset too, so every
     // distribution of numbers may set them.
-    if (*distribution != Distribution::kIndex) {
+    if (!DrawsIntegers(*distribution)) {
       spec.scale = values.Number("scale").value_or(spec.scale);
       spec.offset = values.Number("offset").value_or(spec.offset);
     }
@@ -240,12 +240,16 @@ class TaskParser {
         break;
       }
       case Distribution::kIndex:
+      case Distribution::kOffsets:
         spec.index_bound = values.OneExpression("bound");
-        if (!values.Has("bound")) values.Missing("bound", "an index tensor says below what its values stay");
+        if (!values.Has("bound")) {
+          values.Missing("bound", *distribution == Distribution::kIndex ? "an index tensor says below what its values stay"
+                                                                        : "offsets say where the last row ends");
+        }
         if (spec.index_bound) CheckNames(values, "bound", *spec.index_bound);
         if (IsFloating(tensor.dtype)) {
           values.Error("distribution",
-                       fmt::format("'index' needs an integer dtype, and this tensor is {}", DTypeName(tensor.dtype)));
+                       fmt::format("'{}' needs an integer dtype, and this tensor is {}", name, DTypeName(tensor.dtype)));
         }
         break;
       default:
@@ -356,7 +360,9 @@ class TaskParser {
         Result<int64_t> bound = tensor.values.index_bound->Evaluate(dims);
         if (!bound.ok()) {
           reader.Error(key, bound.status().message());
-        } else if (*bound <= 0 && shape->elements > 0) {
+        } else if (*bound < 0 && tensor.values.distribution == Distribution::kOffsets) {
+          reader.Error(key, fmt::format("the offsets of tensor '{}' would end at {}", tensor.name, *bound));
+        } else if (*bound <= 0 && shape->elements > 0 && tensor.values.distribution == Distribution::kIndex) {
           reader.Error(key, fmt::format("tensor '{}' has indices but nothing to point to: its bound is {}", tensor.name,
                                         *bound));
         }

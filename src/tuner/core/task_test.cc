@@ -108,7 +108,7 @@ TEST(DType, NamesRoundTripAndSizesAreThoseOfC) {
 }
 
 TEST(Names, RoundTrip) {
-  for (int i = 0; i <= static_cast<int>(Distribution::kIndex); ++i) {
+  for (int i = 0; i <= static_cast<int>(Distribution::kOffsets); ++i) {
     EXPECT_EQ(DistributionFromName(DistributionName(static_cast<Distribution>(i))), static_cast<Distribution>(i));
   }
   for (int i = 0; i <= static_cast<int>(WorkloadClass::kOther); ++i) {
@@ -287,6 +287,17 @@ TEST(ParseTask, RefusesAnIndexWithNothingToPointTo) {
   const std::string text = With(With(kSilu, "\"normal\", scale = 2.0, offset = 0.5", "\"index\", bound = \"d - 8\""),
                                 "dtype = \"float16\"", "dtype = \"int32\"");
   EXPECT_THAT(Refusal(With(text, "{ tokens = 0, d = 8 }", "{ tokens = 1, d = 8 }")), HasSubstr("nothing to point to"));
+}
+
+TEST(ParseTask, ReadsOffsetsAndRefusesOnesThatEndBelowZero) {
+  const std::string text = With(With(kSilu, "\"normal\", scale = 2.0, offset = 0.5", "\"offsets\", bound = \"d - 2\""),
+                                "dtype = \"float16\"", "dtype = \"int64\"");
+  Result<Task> task = ParseTask(text, "t");
+  ASSERT_TRUE(task.ok()) << task.status().message();  // with no rows or no elements, offsets end at 0
+  EXPECT_EQ(task->tensors[0].values.distribution, Distribution::kOffsets);
+  EXPECT_FALSE(task->tensors[0].stress);
+  EXPECT_THAT(Refusal(With(text, "\"d - 2\"", "\"d - 3\"")), HasSubstr("would end at -1"));
+  EXPECT_THAT(Refusal(With(text, ", bound = \"d - 2\"", "")), HasSubstr("where the last row ends"));
 }
 
 TEST(ResolveShape, DenseStridesAreRowMajor) {

@@ -293,8 +293,8 @@ Status Draw(const DrawRequest& request) {
         if (row.slice_step != 0 && i > 0) source = source_of(row.slice + i);
         const auto position = static_cast<uint64_t>(row.position + i * row.position_step);
         const uint64_t bits = draw::HashInSlice(source.slice_hash, position);
-        const T value = base.kind == draw::kIndex
-                            ? FromInteger<T>(draw::IndexFromBits(source.parameters, bits))
+        const T value = draw::DrawsIntegers(base.kind)
+                            ? FromInteger<T>(draw::IntegerFromBits(source.parameters, source.slice_hash, bits, position))
                             : FromFloat<T>(draw::ValueFromBits(source.parameters, bits, position, quantiles, exp_quantiles));
         std::memcpy(memory + row.offset + i * row.stride, &value, sizeof value);
       }

@@ -192,6 +192,17 @@ TEST(HostDraw, IndicesStayBelowTheirBound) {
   EXPECT_EQ(seen, (std::set<double>{0, 1, 2, 3, 4, 5, 6}));
 }
 
+TEST(HostDraw, OffsetsAscendFromZeroToTheirBound) {
+  Tensor tensor(DType::kInt32, {101}, -1);
+  DrawRequest request = Normal(tensor.view);
+  request.values.distribution = Distribution::kOffsets;
+  request.index_bound = 1234;
+  ASSERT_TRUE(host::Draw(request).ok());
+  EXPECT_EQ(tensor.Get({0}), 0);
+  EXPECT_EQ(tensor.Get({100}), 1234);
+  for (int64_t i = 0; i < 100; ++i) EXPECT_LE(tensor.Get({i}), tensor.Get({i + 1}));
+}
+
 // --- poison and comparison ---
 
 TEST(HostCompare, PassesWhatIsWithinTolerance) {

@@ -113,7 +113,7 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
   request.view = view;
   request.values = tensor.values;
   if (inputs.use_stress && tensor.stress && IsFloating(tensor.dtype)) request.values.distribution = inputs.stress;
-  if (tensor.values.distribution == Distribution::kIndex && tensor.values.index_bound) {
+  if (tensor.values.index_bound) {
     HONE_ASSIGN_OR_RETURN(request.index_bound, tensor.values.index_bound->Evaluate(dims_));
   }
   request.key = TensorKey(inputs.key, task_, tensor);

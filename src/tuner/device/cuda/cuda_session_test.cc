@@ -84,7 +84,8 @@ TEST(CudaSession, DrawsTheBitsTheHostDraws) {
   HONE_REQUIRE_SESSION();
   constexpr Distribution kAll[] = {Distribution::kNormal,      Distribution::kUniform, Distribution::kZero,
                                    Distribution::kConstant,    Distribution::kHeavyTailed, Distribution::kSorted,
-                                   Distribution::kCancelling,  Distribution::kLogUniform,  Distribution::kIndex};
+                                   Distribution::kCancelling,  Distribution::kLogUniform,  Distribution::kIndex,
+                                   Distribution::kOffsets};
   for (DType dtype : kDTypes) {
     for (Distribution distribution : kAll) {
       for (const TensorView& view : Shapes(dtype)) {

@@ -140,8 +140,8 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
         const float2 ends = pairs[draw::QuantileIndex(bits)];
         const float v = draw::NormalBetween(bits, ends.x, ends.y) * parameters.scale + parameters.offset;
         packed.values[k] = Convert<T>::Float(draw::Clip(parameters, v));
-      } else if (parameters.kind == draw::kIndex) {
-        packed.values[k] = Convert<T>::Integer(draw::IndexFromBits(parameters, bits));
+      } else if (draw::DrawsIntegers(parameters.kind)) {
+        packed.values[k] = Convert<T>::Integer(draw::IntegerFromBits(parameters, source.slice_hash, bits, position));
       } else if (parameters.kind == draw::kConstant && arguments.slice_table != nullptr) {
         packed.values[k] = Convert<T>::Float(__uint_as_float(static_cast<uint32_t>(source.slice_hash)));
       } else {
