@@ -31,4 +31,19 @@ cudaError_t Launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
       values);
 }
 
+#if defined(HONE_SIM)  // the emulated runtime's headers
+template <typename T>
+T* DynamicShared() {
+  return static_cast<T*>(emulated::DynamicSharedMemory());
+}
+#else
+// The dynamic shared memory of the block: `shared_bytes` of the launch, aligned to 16 bytes. In place of an
+// `extern __shared__` array, which only nvcc understands.
+template <typename T>
+__device__ T* DynamicShared() {
+  extern __shared__ __align__(16) unsigned char hone_dynamic_shared[];
+  return reinterpret_cast<T*>(hone_dynamic_shared);
+}
+#endif
+
 }  // namespace hone::gnn::cuda

@@ -77,7 +77,7 @@ class BlockRunner {
   static constexpr size_t kShuffledResident = 3;
   static constexpr uint32_t kSpinsBeforeYield = 64;
   static constexpr uint64_t kSpinsBeforeHelp = 20'000;   // yields with nothing else going on, until another block begins
-  static constexpr uint64_t kSpinsBeforeFault = 2'000'000;
+  static constexpr uint64_t kSpinsBeforeFault = 500'000;
 
   std::unique_ptr<Block> Begin(uint64_t number);
   void Activate(Block* block);

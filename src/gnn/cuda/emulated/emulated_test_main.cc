@@ -4,14 +4,34 @@
 // The test program of the emulated runtime. HONE_EMULATED_ORDER=n asks for the order of seed n (runtime.h).
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "gnn/cuda/emulated/runtime.h"
 
+namespace {
+
+// Every test begins with the order asked for and, at its end, has given all memory back.
+class DeviceBetweenTests : public testing::EmptyTestEventListener {
+ public:
+  explicit DeviceBetweenTests(uint64_t order) : order_(order) {}
+  void OnTestStart(const testing::TestInfo&) override { hone::gnn::cuda::emulated::SetOrder(order_); }
+  void OnTestEnd(const testing::TestInfo&) override {
+    EXPECT_EQ(hone::gnn::cuda::emulated::Fault(), "");
+    EXPECT_EQ(hone::gnn::cuda::emulated::LiveAllocations(), 0u);
+    hone::gnn::cuda::emulated::ClearFault();
+  }
+
+ private:
+  uint64_t order_;
+};
+
+}  // namespace
+
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  if (const char* order = std::getenv("HONE_EMULATED_ORDER"); order != nullptr) {
-    hone::gnn::cuda::emulated::SetOrder(std::strtoull(order, nullptr, 10));
-  }
+  const char* const order = std::getenv("HONE_EMULATED_ORDER");
+  testing::UnitTest::GetInstance()->listeners().Append(
+      new DeviceBetweenTests(order == nullptr ? 0 : std::strtoull(order, nullptr, 10)));
   return RUN_ALL_TESTS();
 }

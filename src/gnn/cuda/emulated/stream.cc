@@ -88,8 +88,9 @@ cudaError_t Submit(CUstream_st& stream, std::function<void()> work) {
     return Return(cudaSuccess);
   }
   if (&stream == &DefaultStream()) {
-    if (AnyCapture()) {
-      InvalidateCaptures();
+    for (const auto& recording : Streams()) {
+      if (recording->non_blocking || recording->capture == nullptr) continue;
+      recording->capture->invalid = true;
       return Return(cudaErrorStreamCaptureImplicit);
     }
     DrainBlocking();

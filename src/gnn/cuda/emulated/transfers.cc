@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Allocation, copies and fills of the emulated runtime.
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "gnn/cuda/emulated/device.h"
@@ -83,6 +85,7 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return Return(cudaSuccess);
+  if (const cudaError_t refused = RefuseWhileCapturing(); refused != cudaSuccess) return refused;
   if (!RangesExist(to, from, bytes, kind)) return Return(cudaErrorInvalidValue);
   return Enqueue(nullptr, "cudaMemcpy", [to, from, bytes] { std::memmove(to, from, bytes); });
 }
