@@ -5,7 +5,7 @@
 // in registers, so that the ldmatrix of the next sixteen steps of K runs beside the mma of these.
 //
 // One barrier a step: it says both that the next tiles have arrived and that the stage to be filled next is free. The
-// stages are tunable, and so is what ptxas makes of them: two blocks fit on an SM while registers allow it.
+// number of stages is tunable.
 //
 // What bounds it: mma.sync itself. Fragments pass through registers, every warp issues its own loads, and Hopper's tensor
 // cores give this instruction perhaps six tenths of their rate.
