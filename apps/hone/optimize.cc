@@ -206,7 +206,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   std::string report, kernel;
   HONE_RETURN_IF_ERROR(WriteResults(context, flags, *store, *ended, report, kernel));
   if (talk) {
-    fmt::print("\nEnded: {}\n{}", ended->ended, ResultText(*ended));
+    fmt::print("\nEnded: {} ({})\n{}", ended->ended, ReasonText(*ended), ResultText(*ended));
     if (!kernel.empty()) fmt::print("Kernel: {}\n", kernel);
     fmt::print("Report: {}\n", report);
     if (stopped || ended->ended == "provider_failed")

@@ -107,7 +107,7 @@ Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvide
   if (!provider.PricesReplies()) {
     return Status::InvalidArgument(
         fmt::format("--max-cost {:g} cannot be kept: {}. Give prices in a file with --prices FILE (docs/models.md, "
-                    "\"Prices\"), or bound the run with --max-tokens, --attempts or --minutes",
+                    "\"Prices\"; for openai: and anthropic: models), or bound the run with --max-tokens, --attempts or --minutes",
                     options.max_cost_usd, caveat));
   }
   return fmt::format("--max-cost {:g} holds only while costs are known ({}); the run ends at the first reply without one",

@@ -302,7 +302,7 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   };
   fact("run", view.info.id);
   fact("started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(view.info.started))));
-  fact("ended", view.ended.empty() ? "still open" : view.ended);
+  fact("ended", view.ended.empty() ? "still open" : fmt::format("{}: {}", view.ended, ReasonText(view)));
   fact("strategy", view.options.strategy);
   fact("model", view.options.model);
   fact("time", fmt::format("{} in {} sitting(s)", DurationText(view.seconds), view.sittings));

@@ -206,6 +206,27 @@ std::string ResultText(const RunView& view) {
   return text;
 }
 
+std::string ReasonText(const RunView& view) {
+  const std::string& why = view.ended;
+  const RunOptions& o = view.options;
+  if (why == "floor_reached") {
+    return fmt::format("every timed shape runs at {:.0f} % or more of the speed that the device allows", 100 * o.floor_fraction);
+  }
+  if (why == "attempts_spent") return fmt::format("all {} attempts were used", o.max_attempts);
+  if (why == "time_spent") return fmt::format("three quarters of {} were used; the rest is for the last measurements", DurationText(o.max_seconds));
+  if (why == "tokens_spent") return fmt::format("{} tokens were used", TokensText(o.max_tokens));
+  if (why == "money_spent") return fmt::format("${:.2f} were spent", o.max_cost_usd);
+  if (why == "cost_unknown") return "a reply came without a known cost, and the run is bound by --max-cost";
+  if (why == "no_more_ideas") return "the model has nothing more to propose";
+  if (why == "depth_reached") return "the strategy's number of steps was done (refine.depth)";
+  if (why == "rounds_done") return "the strategy's number of rounds was done";
+  if (why == "provider_failed") return "the model did not answer";
+  if (why == "seed_broken") return "what the run starts from is not right";
+  if (why == "interrupted") return "it was stopped";
+  if (why == "suspended") return "answers or evaluations are waited for";
+  return why;
+}
+
 std::string SpentText(const RunView& view) {
   const int64_t tokens = view.usage.input + view.usage.output;
   if (tokens == 0 && view.cost_usd == 0 && view.unpriced_replies == 0) return "";

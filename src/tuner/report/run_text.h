@@ -20,6 +20,9 @@ std::string SpeedupText(const Interval& speedup, bool modelled);  // "1.31x [1.2
 // One line a node, and the result.
 std::string RunText(const RunView& view);
 
+// Why a run ended, in words: "every attempt was used" for attempts_spent. A reason that is not known, as it stands.
+std::string ReasonText(const RunView& view);
+
 // Tokens, requests and cost in a sentence that never takes an unknown cost for none; empty when nothing was spent.
 std::string SpentText(const RunView& view);
 // The notes of a run (attempts at an endpoint that failed), one a line, at most `most`.

@@ -364,5 +364,32 @@ TEST(SimSession, StaticInitialisersRunInTheChildAlone) {
   EXPECT_EQ(loaded.value().launch.status, LaunchStatus::kLaunchError);
 }
 
+// A sample of the first step's blocks leaves most of the workspace unwritten; whoever reads it is not to blame.
+TEST(SimSession, AStepIsNotBlamedForWhatASampleOfTheStepBeforeLeftOut) {
+  SimBench bench;
+  bench.Load(R"(
+__global__ void first(int* w) { w[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+__global__ void second(const int* w, int* y, int n) {
+  int sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += w[i];
+  y[threadIdx.x] = sum;
+}
+)",
+             {"first", "second"});
+  constexpr int kBlocks = 4000, n = kBlocks * 32;
+  bench.Output("y", 32 * 4);
+  bench.New("w", int64_t{n} * 4);
+  ASSERT_TRUE(bench.Poisoned("w").ok());
+  const std::vector<ResolvedStep> steps{SimBench::Step("first", {kBlocks}, {32}, {SimBench::T("w")}),
+                                        SimBench::Step("second", {1}, {32}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(n)})};
+  const LaunchOutcome sampled = bench.RunSteps(steps, true);
+  EXPECT_EQ(sampled.status, LaunchStatus::kOk) << sampled.detail;
+  ASSERT_TRUE(sampled.cost.has_value());
+  EXPECT_LT(sampled.cost->sampled_block_fraction, 1);
+  // Without the first step it is a fault, sampled or not.
+  ASSERT_TRUE(bench.Poisoned("w").ok());
+  for (const bool sample : {true, false}) EXPECT_NE(bench.RunSteps({steps[1]}, sample).status, LaunchStatus::kOk) << sample;
+}
+
 }  // namespace
 }  // namespace hone

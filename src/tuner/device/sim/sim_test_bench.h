@@ -90,6 +90,8 @@ class SimBench {
     Check(session_->CopyToHost(values.data(), view.address, view.span_bytes));
     return values;
   }
+  // As before a launch: whoever reads it without having written it is found out.
+  Status Poisoned(const std::string& name) { return session_->Poison(bindings_.tensors.at(name)); }
   const TensorView& View(const std::string& name) const { return bindings_.tensors.at(name); }
   const Bindings& bindings() const { return bindings_; }
 
