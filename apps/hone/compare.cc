@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "hone/commands.h"
+#include "hone/tuner/library_text.h"
 
 namespace hone {
 namespace {
@@ -15,6 +16,7 @@ struct CompareFlags {
   DeviceFlags device;
   std::string task, a, b;
   uint64_t seed = 0;
+  bool libraries = false;
 };
 
 Status Run(CommandContext& context, const CompareFlags& flags) {
@@ -38,9 +40,11 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
     request.incumbent_source = a;
     request.incumbent_name = flags.a;
     request.seed = flags.seed;
+    request.libraries = flags.libraries;
     HONE_ASSIGN_OR_RETURN(shown, evaluator->Evaluate(task, request));
   }
-  fmt::print("{}", flags.device.json ? EvaluationToJson(shown) + "\n" : DescribeEvaluation(shown));
+  fmt::print("{}", flags.device.json ? EvaluationToJson(shown) + "\n"
+                                     : DescribeEvaluation(shown) + DescribeLibraries(shown, "  "));
   context.exit_status = shown.verdict == Verdict::kOk ? 0 : shown.verdict == Verdict::kDeviceLost ? 3 : 1;
   return Status::Ok();
 }
@@ -54,6 +58,7 @@ void RegisterCompareCommand(CLI::App& app, CommandContext& context) {
   command->add_option("a", flags->a, "the incumbent's .cu file")->required();
   command->add_option("b", flags->b, "the challenger's .cu file")->required();
   command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
+  command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names against B too");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

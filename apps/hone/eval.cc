@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "hone/commands.h"
+#include "hone/tuner/library_text.h"
 
 namespace hone {
 namespace {
@@ -62,7 +63,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
                            [&](const ProfileFinding& f) { return f.kind == told.kind && f.location == told.location; });
       });
     }
-    fmt::print("{}{}", DescribeEvaluation(evaluation), profile);
+    fmt::print("{}{}{}", DescribeEvaluation(evaluation), DescribeLibraries(evaluation, "  "), profile);
   }
   context.exit_status = evaluation.verdict == Verdict::kOk            ? 0
                         : evaluation.verdict == Verdict::kInvalidTask ? 2

@@ -13,10 +13,12 @@
 #include <mutex>
 #include <thread>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/sandbox.h"
 #include "tuner/evaluate/backend.h"
+#include "tuner/evaluate/baseline/library_timing.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/profiling/profile_rules.h"
 #include "tuner/evaluate/spool.h"
@@ -49,6 +51,9 @@ class LocalEvaluator : public Evaluator {
     if (candidate.plan.host_mode) return backend_->host_compiler();
     return &backend_->compiler();
   }
+
+  void HoldAgainstLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const JudgeJob& job,
+                            const EvaluationProgress& progress, Evaluation* evaluation);
 
   std::unique_ptr<Backend> backend_;
   EvaluatorOptions options_;
@@ -94,6 +99,36 @@ Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const 
   if (programs_.size() >= kProgramsKept) programs_.clear();
   programs_[key] = program;
   return program;
+}
+
+// The device is held. Jobs are the candidate's own with another incumbent, and without what has been checked already.
+void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const JudgeJob& job,
+                                          const EvaluationProgress& progress, Evaluation* evaluation) {
+  if (facts().modelled) {
+    for (CaseResult& c : evaluation->cases) {
+      if (c.role != CaseRole::kTime || specs.empty()) continue;
+      c.libraries.push_back({"libraries", std::nullopt, std::nullopt, "run on a GPU only: use --device cuda:N"});
+    }
+    return;
+  }
+  const TimeAgainst against = [&](const std::string& source, const std::string& name) -> Result<Evaluation> {
+    HONE_ASSIGN_OR_RETURN(const Program library, Compile(task, source, name, {}, false));
+    JudgeJob held = job;
+    held.incumbent = *library;
+    held.options.check_cases = held.options.profile = held.options.warm = false;
+    held.options.correctness_trials = 1;
+    return backend_->Judge(held, progress);
+  };
+  TorchOptions torch;
+  torch.environment = options_.environment;
+  torch.l2_bytes = facts().l2_bytes;
+  torch.seed = job.options.seed;
+  for (const std::string& variable : options_.environment) {
+    if (variable.rfind("PATH=", 0) == 0) torch.python_directories = SplitSearchPath(std::string_view(variable).substr(5));
+  }
+  const size_t colon = facts().id.find(':');  // "cuda:1"
+  if (colon != std::string::npos) torch.ordinal = std::atoi(facts().id.c_str() + colon + 1);
+  TimeLibraries(specs, task, against, torch, evaluation);
 }
 
 Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& told) {
@@ -190,6 +225,14 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   if (UsesHostMode(job)) evaluation.guarantee = kHostModeGuarantee;
   if (has_incumbent) evaluation.baseline = incumbent_name;
   if (evaluation.profile) AttachProfile(task, facts(), std::move(*evaluation.profile), &evaluation);
+  if (request.libraries && request.time && evaluation.verdict == Verdict::kOk) {
+    const double libraries_started = Now();
+    const Result<std::vector<LibrarySpec>> specs = LoadBaselines(task);
+    if (!specs.ok()) return stop(Verdict::kInvalidTask, specs.status().message());
+    progress("libraries", request.name);
+    HoldAgainstLibraries(*specs, task, job, progress, &evaluation);
+    evaluation.stages.push_back({"libraries", Now() - libraries_started, true});
+  }
   double pch_misses = 0, cached = 0;
   for (const auto& [key, module] : job.candidate.modules) {
     pch_misses += !module.from_cache && !module.pch_used;

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/baseline/baseline_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "tuner/core/toml_document.h"
+
+namespace hone {
+namespace {
+
+// A name that the task has among `known`.
+std::string Name(TableReader& reader, const char* key, const std::vector<std::string>& known, const char* what) {
+  std::string name = reader.RequiredString(key);
+  if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
+    reader.Error(key, fmt::format("'{}' is no {} of the task{}", name, what, Suggestion(name, known)));
+  }
+  return name;
+}
+
+}  // namespace
+
+Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::string_view file, const Task& task) {
+  HONE_ASSIGN_OR_RETURN(const TomlNode root, ParseToml(toml, file));
+  TomlErrors errors(file);
+  TableReader top(root, "", errors);
+  std::vector<std::string> tensors, dims;
+  for (const TensorSpec& tensor : task.tensors) tensors.push_back(tensor.name);
+  for (const auto& [name, description] : task.dims) dims.push_back(name);
+  std::vector<LibrarySpec> specs;
+  for (const TomlNode* table : top.Tables("library")) {
+    TableReader reader(*table, fmt::format("[[library]] #{}", specs.size() + 1), errors);
+    LibrarySpec& spec = specs.emplace_back();
+    const std::optional<std::string> kind = reader.Word("kind", {"cublaslt", "torch"});
+    if (!kind) reader.Missing("kind", "write kind = \"cublaslt\" or \"torch\"");
+    if (kind == "torch") {
+      spec.expression = reader.RequiredString("expression");
+    } else if (kind == "cublaslt") {
+      spec.kind = LibraryKind::kCublasLt;
+      spec.a = Name(reader, "a", tensors, "tensor");
+      spec.b = Name(reader, "b", tensors, "tensor");
+      spec.c = Name(reader, "c", tensors, "tensor");
+      spec.m = Name(reader, "m", dims, "dimension");
+      spec.n = Name(reader, "n", dims, "dimension");
+      spec.k = Name(reader, "k", dims, "dimension");
+      spec.transpose_a = reader.Boolean("transpose_a").value_or(false);
+      spec.transpose_b = reader.Boolean("transpose_b").value_or(false);
+      if (reader.Has("epilogue")) spec.epilogue = reader.Word("epilogue", {"none", "relu", "gelu"}).value_or("none");
+      spec.algorithms = reader.Integer("algorithms").value_or(16);
+      if (spec.algorithms < 1 || spec.algorithms > 64) reader.Error("algorithms", "1 to 64 may be tried");
+      if (errors.ok()) {
+        const DType in = task.FindTensor(spec.a)->dtype, out = task.FindTensor(spec.c)->dtype;
+        const bool known = in == DType::kFloat32 || in == DType::kFloat16 || in == DType::kBFloat16;
+        if (!known || in != task.FindTensor(spec.b)->dtype || in != out) {
+          reader.Error("c", "a, b and c must all be float32, float16 or bfloat16");
+        }
+      }
+    }
+    reader.Finish();
+  }
+  top.Finish();
+  if (!errors.ok()) return errors.status();
+  return specs;
+}
+
+Result<std::vector<LibrarySpec>> LoadBaselines(const Task& task) {
+  const std::string path = task.directory + "/baseline.toml";
+  if (task.directory.empty() || !FileExists(path)) return std::vector<LibrarySpec>();
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 1 << 20));
+  return ParseBaselines(text, path, task);
+}
+
+}  // namespace hone

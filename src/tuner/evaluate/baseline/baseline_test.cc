@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// baseline.toml and what is made of it: cuBLASLt as a candidate, PyTorch as a child process (a script stands in for it),
+// and the numbers in the evaluation.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "hone/tuner/candidate.h"
+#include "hone/tuner/library_text.h"
+#include "tuner/evaluate/baseline/library_timing.h"
+#include "tuner/evaluate/baseline/torch_child.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Task TaskNamed(const std::string& name) {
+  Result<Task> task = LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/" + name);
+  EXPECT_TRUE(task.ok()) << task.status().message();
+  return *task;
+}
+
+std::string Refusal(const std::string& toml) {
+  const auto specs = ParseBaselines(toml, "baseline.toml", TaskNamed("matmul_bf16"));
+  EXPECT_EQ(specs.status().code(), StatusCode::kInvalidArgument);
+  return specs.status().message();
+}
+
+TEST(BaselineFile, EveryTasksFileIsUnderstood) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(HONE_SOURCE_DIR) + "/tasks")) {
+    if (!std::filesystem::exists(entry.path() / "baseline.toml")) continue;
+    const auto specs = LoadBaselines(TaskNamed(entry.path().filename().string()));
+    ASSERT_TRUE(specs.ok()) << specs.status().message();
+    EXPECT_FALSE(specs->empty()) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 12);
+}
+
+TEST(BaselineFile, MistakesAreNamedWithTheirLineAndARemedy) {
+  EXPECT_THAT(Refusal("[[library]]\nkind = \"torhc\"\n"), HasSubstr("baseline.toml:2"));
+  EXPECT_THAT(Refusal("[[library]]\nkind = \"torch\"\n"), HasSubstr("'expression'"));
+  EXPECT_THAT(Refusal("[[library]]\nkind = \"torch\"\nexpression = \"a @ b\"\nbogus = 1\n"), HasSubstr("bogus"));
+  const std::string product = "[[library]]\nkind = \"cublaslt\"\na = \"a\"\nb = \"b\"\nc = \"c\"\nm = \"m\"\nn = \"n\"\n";
+  EXPECT_THAT(Refusal(product + "k = \"kk\"\n"), HasSubstr("no dimension of the task"));
+  EXPECT_THAT(Refusal(product + "k = \"k\"\nalgorithms = 0\n"), HasSubstr("1 to 64"));
+}
+
+TEST(BaselineFile, ATaskWithoutOneHasNoLibraries) {
+  Task task = TaskNamed("relu");
+  task.directory.clear();
+  EXPECT_THAT(*LoadBaselines(task), IsEmpty());
+}
+
+TEST(CublasLt, IsAHostModeCandidateOfTheTask) {
+  for (const char* name : {"matmul_bf16", "matmul_f32"}) {
+    const Task task = TaskNamed(name);
+    const auto specs = LoadBaselines(task);
+    ASSERT_TRUE(specs.ok());
+    const std::string source = CublasLtSource((*specs)[0], task, true);
+    const Result<Candidate> candidate = ParseCandidate(source, "cublaslt", task);
+    ASSERT_TRUE(candidate.ok()) << candidate.status().message();
+    EXPECT_TRUE(candidate->plan.host_mode);
+    EXPECT_THAT(source, HasSubstr("#define HONE_ALGORITHMS 16"));
+    EXPECT_THAT(CublasLtSource((*specs)[0], task, false), HasSubstr("#define HONE_ALGORITHMS 1\n"));
+    EXPECT_THAT(source, HasSubstr(task.name == "matmul_f32" ? "CUDA_R_32F" : "CUDA_R_16BF"));
+  }
+}
+
+class Libraries : public testing::Test {
+ protected:
+  Libraries() : directory_(*MakeTemporaryDirectory({}, "hone-python-")), task_(TaskNamed("matmul_bf16")) {
+    for (const Case& c : task_.cases) {
+      if (c.role != CaseRole::kTime) continue;
+      CaseResult& result = evaluation_.cases.emplace_back();
+      result.dims = c.dims;
+      result.role = CaseRole::kTime;
+      result.time_us = Interval{10, 9, 11};
+      break;
+    }
+    torch_.python_directories = {directory_.path()};
+    torch_.environment = {"PATH=/usr/bin:/bin"};
+  }
+  void InstallPython(const std::string& body) {
+    ASSERT_TRUE(WriteFileAtomically(directory_ / "python3", "#!/bin/sh\ncat > " + (directory_ / "job") + "\n" + body, 0755).ok());
+  }
+  std::vector<LibraryResult> Torch() {
+    LibrarySpec spec;
+    spec.expression = "a @ b";
+    return TimeTorch(spec, task_, evaluation_.cases[0], torch_);
+  }
+  TemporaryDirectory directory_;
+  Task task_;
+  Evaluation evaluation_;
+  TorchOptions torch_;
+};
+
+TEST_F(Libraries, PyTorchsTimesComeBackWithTheirQuotients) {
+  InstallPython(R"(echo "a library says hello"
+echo '{"torch": "2.9", "cuda": "13.0", "times": {"eager": {"median": 20, "low": 18, "high": 22}, "compiled": {"error": "no Triton"}}}'
+)");
+  const std::vector<LibraryResult> results = Torch();
+  ASSERT_THAT(results, SizeIs(2));
+  EXPECT_EQ(results[0].name, "torch_eager");
+  EXPECT_EQ(results[0].time_us, 20);
+  EXPECT_DOUBLE_EQ(results[0].speedup->median, 2);
+  EXPECT_DOUBLE_EQ(results[0].speedup->low, 18.0 / 11);
+  EXPECT_DOUBLE_EQ(results[0].speedup->high, 22.0 / 9);
+  EXPECT_FALSE(results[1].time_us.has_value());
+  EXPECT_THAT(results[1].detail, HasSubstr("no Triton"));
+  const Result<std::string> job = ReadFile(directory_ / "job");
+  ASSERT_TRUE(job.ok());
+  EXPECT_THAT(*job, HasSubstr("\"expression\":\"a @ b\""));
+  EXPECT_THAT(*job, HasSubstr("\"dtype\":\"bfloat16\""));
+}
+
+TEST_F(Libraries, WithoutPyTorchOneSentenceSaysSo) {
+  EXPECT_THAT(Torch()[0].detail, HasSubstr("python3 is not on the PATH"));
+  InstallPython("echo '{\"error\": \"PyTorch does not load\"}'\n");
+  EXPECT_EQ(Torch()[1].detail, "PyTorch does not load");
+  InstallPython("exit 3\n");
+  EXPECT_THAT(Torch()[0].detail, HasSubstr("exit status 3"));
+  InstallPython("echo nonsense\n");
+  EXPECT_THAT(Torch()[0].detail, HasSubstr("without an answer"));
+  InstallPython("echo '{\"times\": {\"eager\": {\"median\": \"x\"}}}'\n");
+  EXPECT_FALSE(Torch()[0].time_us.has_value());
+}
+
+// The real script, in a Python where PyTorch does not load.
+TEST_F(Libraries, TheChildSaysWhyPyTorchDoesNotLoad) {
+  const Result<std::string> python = FindExecutable("python3", {"/usr/bin", "/usr/local/bin"});
+  if (!python.ok()) GTEST_SKIP() << python.status().message();
+  ASSERT_TRUE(WriteFileAtomically(directory_ / "torch.py", "raise ImportError('made not to load')\n").ok());
+  torch_.python_directories = {std::filesystem::path(*python).parent_path().string()};
+  torch_.environment.push_back("PYTHONPATH=" + directory_.path());
+  EXPECT_THAT(Torch()[0].detail, HasSubstr("PyTorch does not load in this python3 (made not to load)"));
+}
+
+TEST_F(Libraries, ALibraryIsHeldAgainstTheCandidateAndAMissingOneIsTold) {
+  const auto specs = LoadBaselines(task_);
+  ASSERT_TRUE(specs.ok());
+  const TimeAgainst against = [&](const std::string& source, const std::string& name) -> Result<Evaluation> {
+    EXPECT_THAT(source, HasSubstr("cublasLtMatmul"));
+    if (name == "cublaslt_first") return Status::Unavailable("a host-mode candidate needs nvcc");
+    Evaluation held;
+    held.verdict = Verdict::kOk;
+    held.cases = evaluation_.cases;
+    held.cases[0].baseline_us = 12;
+    held.cases[0].speedup = Interval{1.2, 1.1, 1.3};
+    return held;
+  };
+  TimeLibraries({(*specs)[0]}, task_, against, torch_, &evaluation_);
+  const std::vector<LibraryResult>& libraries = evaluation_.cases[0].libraries;
+  ASSERT_THAT(libraries, SizeIs(2));
+  EXPECT_THAT(libraries[0].detail, HasSubstr("was not timed: a host-mode candidate needs nvcc"));
+  EXPECT_EQ(libraries[1].name, "cublaslt_best");
+  EXPECT_EQ(libraries[1].time_us, 12);
+  const std::string words = DescribeLibraries(evaluation_, "");
+  EXPECT_THAT(words, HasSubstr("1.200x [1.100, 1.300]"));
+  EXPECT_THAT(words, HasSubstr("slower than it at 0 of 1 shapes"));
+  const Result<Evaluation> back = EvaluationFromJson(EvaluationToJson([&] {
+    Evaluation ok = evaluation_;
+    ok.verdict = Verdict::kOk;
+    return ok;
+  }()));
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  EXPECT_EQ(DescribeLibraries(*back, ""), words);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times what a task's baseline.toml names beside a candidate that has been judged.
+//
+// cuBLASLt is an incumbent like any other: a host-mode program, checked by the oracle and timed against the candidate in
+// interleaved pairs. PyTorch is the user's own: a child process draws inputs of the task's distributions, times the
+// expression eager and compiled with flushed caches, and hands the times back; those are not interleaved, and their
+// interval is the quotient of the two intervals.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluation.h"
+#include "tuner/evaluate/baseline/baseline_file.h"
+
+namespace hone {
+
+struct TorchOptions {
+  std::vector<std::string> python_directories;  // where `python3` is looked for
+  std::vector<std::string> environment;
+  int ordinal = 0;                              // of the GPU
+  int64_t l2_bytes = 0;
+  uint64_t seed = 1;
+  double limit_seconds = 300;                   // of one case: torch.compile may take its time
+};
+
+// The candidate timed against a host-mode program; see LocalEvaluator. A verdict other than ok has no times.
+using TimeAgainst = std::function<Result<Evaluation>(const std::string& source, const std::string& name)>;
+
+// Fills `libraries` of the evaluation's timed cases. Nothing here fails because a library is missing: the entry's detail
+// says so, with the remedy.
+void TimeLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const TimeAgainst& against,
+                     const TorchOptions& torch, Evaluation* evaluation);
+
+// The torch_eager and torch_compiled entries of one timed case.
+std::vector<LibraryResult> TimeTorch(const LibrarySpec& spec, const Task& task, const CaseResult& c, const TorchOptions& options);
+
+}  // namespace hone

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text of torch_child.py, embedded at build time.
+#pragma once
+
+#include <string_view>
+
+namespace hone {
+
+std::string_view TorchChildSource();
+
+}  // namespace hone
