@@ -82,10 +82,12 @@ Result<int> StartRanks(const RankFlags& flags) {
 Status RankSession::Join(const RankPlace& place, const RankFlags& flags) {
   place_ = place;
   if (const char* launcher = std::getenv("HONE_LAUNCHER")) EndWithLauncher(launcher);
+  setenv("NCCL_NVLS_ENABLE", "0", 0);  // NVLink multicast stays off unless asked for; read when NCCL is loaded
   GroupOptions options;
   options.place = place;
   options.heartbeat_timeout = flags.timeout;
   options.grace_seconds = flags.timeout;
+  options.operation_seconds = 3600;  // one rank may take long to open its graph; a hung one is found by its silence
   options.give_up = [rank = place.rank](const Status& why) { GiveUp(rank, why); };
   HONE_ASSIGN_OR_RETURN(group_, ProcessGroup::Join(std::move(options)));
   return Status::Ok();

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,7 +21,6 @@ namespace hone::gnn {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 // Ranks that the launcher `launcher` has started and that have not ended, by the environment they were started with.
 std::vector<pid_t> RanksOf(pid_t launcher, int rank = -1) {
@@ -179,18 +179,20 @@ TEST_F(Ranks, GoWithTheirLauncher) {
   EXPECT_TRUE(RanksOf(child.pid()).empty());
 }
 
-TEST_F(Ranks, UnderMpirunFindOneAnotherAndRefuseOptionsThatDiffer) {
+TEST_F(Ranks, UnderMpirunFindOneAnotherAndRefuseOptionsAndGraphsThatDiffer) {
   // What Open MPI's mpirun sets; nothing else tells the ranks of each other.
   const auto variables = [&](int rank, const std::string& job) {
     return std::vector<std::string>{"OMPI_COMM_WORLD_RANK=" + std::to_string(rank), "OMPI_COMM_WORLD_SIZE=2",
                                     "OMPI_COMM_WORLD_LOCAL_RANK=" + std::to_string(rank),
                                     "OMPI_COMM_WORLD_LOCAL_SIZE=2", "PMIX_NAMESPACE=" + scratch_.path() + job};
   };
-  const auto run = [&](const std::string& job, const std::string& second_rate) {
+  const auto run = [&](const std::string& job, const std::string& decay_of_1, const std::string& graph_of_1 = kGraph) {
     std::vector<ChildProcess> ranks;
     for (int r = 0; r < 2; ++r) {
-      ranks.push_back(Start(TrainArguments({"--epochs", "1", "--weight-decay", r == 1 ? second_rate : "0.001"}),
-                            scratch_ / (job + std::to_string(r)), variables(r, job)));
+      std::vector<std::string> arguments =
+          TrainArguments({"--epochs", "1", "--weight-decay", r == 1 ? decay_of_1 : "0.001"});
+      if (r == 1) std::replace(arguments.begin(), arguments.end(), std::string(kGraph), graph_of_1);
+      ranks.push_back(Start(arguments, scratch_ / (job + std::to_string(r)), variables(r, job)));
     }
     std::vector<int> status;
     for (ChildProcess& rank : ranks) {
@@ -205,6 +207,8 @@ TEST_F(Ranks, UnderMpirunFindOneAnotherAndRefuseOptionsThatDiffer) {
   EXPECT_EQ(run("apart", "0.002"), (std::vector<int>{2, 2}));
   EXPECT_THAT(Bytes(scratch_ / "apart0"), HasSubstr("rank 1 on host " + HostName() + " has --weight-decay 0.002, and rank 0"));
   EXPECT_EQ(Bytes(scratch_ / "apart1"), "");
+  EXPECT_EQ(run("graphs", "0.001", "synthetic:arxiv?nodes=1500&seed=2"), (std::vector<int>{2, 2}));
+  EXPECT_THAT(Bytes(scratch_ / "graphs0"), HasSubstr("rank 1 on host " + HostName() + " has a graph with fingerprint"));
 }
 
 TEST_F(Ranks, WrongUsageIsToldOnce) {

@@ -117,17 +117,17 @@ Status ProcessGroup::Connect() {
   if (place.rank == 0) HONE_RETURN_IF_ERROR(client_->Set("token", RandomToken()));
   HONE_ASSIGN_OR_RETURN(const std::string token, client_->Get("token", kLinkSeconds));
   // Where the others find this rank: by the address it reached the store with, else by any other it has.
-  const bool one_host = ranks_here_ == place.size;
+  const bool one_host = IsLoopback(place.master_address);
   HONE_ASSIGN_OR_RETURN(const UniqueFd listener, ListenOn(one_host ? "127.0.0.1" : "", 0));
-  std::string addresses = std::to_string(BoundPort(listener.get()));
-  if (one_host) {
-    addresses += " 127.0.0.1";
-  } else {
-    std::vector<std::string> own = InterfaceAddresses();
-    if (!IsLoopback(client_->own_address())) own.insert(own.begin(), client_->own_address());
-    if (place.rank == 0) own.insert(own.begin(), place.master_address);
-    for (const std::string& address : own) addresses += " " + address;
+  std::vector<std::string> own;
+  if (!one_host) {
+    if (place.rank == 0) own.push_back(place.master_address);
+    if (!IsLoopback(client_->own_address())) own.push_back(client_->own_address());
+    for (std::string& address : InterfaceAddresses()) own.push_back(std::move(address));
   }
+  own.push_back("127.0.0.1");  // for ranks of the same host; elsewhere it leads to a stranger, who is told by his token
+  std::string addresses = std::to_string(BoundPort(listener.get()));
+  for (const std::string& address : own) addresses += " " + address;
   HONE_RETURN_IF_ERROR(client_->Set(fmt::format("address/{}", place.rank), addresses));
   return Link(token, listener.get());
 }

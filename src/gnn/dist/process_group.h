@@ -52,6 +52,7 @@ class ProcessGroup {
   Communicator& communicator() { return *communicator_; }
   int rank() const { return options_.place.rank; }
   int size() const { return options_.place.size; }
+  int local_rank() const { return options_.place.local_rank; }  // which of the host's GPUs is this rank's
   int ranks_on_this_host() const { return ranks_here_; }
   // The loss of a rank, or Ok.
   Status loss();
