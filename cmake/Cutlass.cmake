@@ -23,6 +23,8 @@ foreach(place IN LISTS hone_cutlass_places)
       else()
         set(HONE_HAVE_CUTLASS ON)
         set(HONE_CUTLASS_INCLUDE ${place}${below})
+        # Kept: the next configure may run without the variables.
+        set(HONE_CUTLASS ${HONE_CUTLASS_INCLUDE} CACHE PATH "A CUTLASS checkout or its include folder; empty: the usual places" FORCE)
       endif()
     endif()
   endforeach()

@@ -181,6 +181,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     }
     setup.nvrtc.options.insert(setup.nvrtc.options.end(), plan_options.begin(), plan_options.end());
     setup.memory_bytes = options_.memory_bytes;
+    setup.temporary_bytes = options_.temporary_bytes;
     // Beyond the wall limit, which is to strike first: a compile is one thread.
     setup.cpu_seconds = static_cast<int64_t>(std::ceil(options_.limit_seconds)) + 2;
     return setup;
@@ -245,6 +246,11 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     if (end.out_of_memory) {
       Reject(module, Verdict::kCompileError,
              fmt::format("the compiler ran out of memory: it was stopped at {} MiB\n", options_.memory_bytes >> 20));
+      return Status::Ok();
+    }
+    if (end.signal == SIGXFSZ) {
+      Reject(module, Verdict::kCompileError,
+             fmt::format("the compiler ran out of memory: its working file reached {} MiB\n", options_.temporary_bytes >> 20));
       return Status::Ok();
     }
     if (end.signal != 0) {

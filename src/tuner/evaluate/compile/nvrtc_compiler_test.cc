@@ -238,6 +238,18 @@ TEST_F(NvrtcCompilerTest, ABombOfMacrosEndsAtItsTimeAndOneOfTypesAtItsMemory) {
   ExpectStillWorks();
 }
 
+TEST_F(NvrtcCompilerTest, AFullWorkingFileIsNoCrash) {
+  NvrtcCompilerOptions options = Options();
+  options.temporary_bytes = int64_t{96} << 20;
+  options.limit_seconds = 120;
+  Make(options);
+  const CompiledModule module = Compile(Unit(kTypeBomb));
+  EXPECT_EQ(module.verdict, Verdict::kCompileError);
+  EXPECT_THAT(module.digest, HasSubstr("ran out of memory: its working file reached 96 MiB"));
+  EXPECT_EQ(compiler_->counters().compiler_crashes, 0);
+  ExpectStillWorks();
+}
+
 TEST_F(NvrtcCompilerTest, TenMegabytesOfErrorsAreDigested) {
   std::string source = "__global__ void k(int* x) {\n";
   const std::string name(60000, 'n');

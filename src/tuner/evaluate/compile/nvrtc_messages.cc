@@ -45,6 +45,7 @@ WireMessage EncodeSetup(const ZygoteSetup& setup) {
                          {"read_paths", setup.read_paths},
                          {"scratch_directory", setup.scratch_directory},
                          {"memory_bytes", setup.memory_bytes},
+                         {"temporary_bytes", setup.temporary_bytes},
                          {"cpu_seconds", setup.cpu_seconds}});
   return message;
 }
@@ -58,6 +59,7 @@ Result<ZygoteSetup> DecodeSetup(const Frame& frame) {
     header.at("read_paths").get_to(setup.read_paths);
     header.at("scratch_directory").get_to(setup.scratch_directory);
     header.at("memory_bytes").get_to(setup.memory_bytes);
+    header.at("temporary_bytes").get_to(setup.temporary_bytes);
     header.at("cpu_seconds").get_to(setup.cpu_seconds);
     const auto names = header.at("headers").get<std::vector<std::string>>();
     if (frame.blobs.size() != names.size() + 1) return false;

@@ -37,9 +37,6 @@ constexpr double kJobArrivalSeconds = 30;  // between being forked and having re
 constexpr double kMemoryWatchSeconds = 0.1;
 constexpr int64_t kMaxJobBytes = int64_t{256} << 20;
 
-// The largest temporary file: the front end writes its intermediate form, a few times the source's size.
-constexpr int64_t kMaxTemporaryBytes = int64_t{1} << 30;
-
 struct Child {
   pid_t pid = -1;
   UniqueFd status;
@@ -219,7 +216,7 @@ Result<Zygote> MakeZygote(int fd) {
   policy.read_paths = setup.read_paths;
   policy.read_paths.push_back(setup.nvrtc.pch_directory);
   policy.cpu_seconds = setup.cpu_seconds;
-  policy.file_bytes = kMaxTemporaryBytes;
+  policy.file_bytes = setup.temporary_bytes;
   // Now rather than at the first compile: a sandbox that cannot be had is a reason not to start.
   HONE_RETURN_IF_ERROR(Sandbox::Prepare(policy).status());
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<NvrtcSession> session, NvrtcSession::Make(std::move(setup.nvrtc)));

@@ -28,6 +28,7 @@ struct ZygoteSetup {
   std::vector<std::string> read_paths;  // all that a compiling child may read, the precompiled header apart
   std::string scratch_directory;        // where each child gets a folder of its own for temporary files
   int64_t memory_bytes = 0;             // resident memory of a child, looked at every tenth of a second; 0: no limit
+  int64_t temporary_bytes = 0;          // the largest temporary file a child may write
   int64_t cpu_seconds = 0;
 };
 
