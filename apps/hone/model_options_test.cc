@@ -12,6 +12,7 @@
 #include <regex>
 
 #include "base/file.h"
+#include "hone/run_options_flags.h"
 #include "tuner/model/model_spec.h"
 #include "tuner/model/prices.h"
 
@@ -58,6 +59,21 @@ TEST(ModelOptions, TheProviderIsMadeFromThem) {
   EXPECT_THAT(
       MakeModelProvider(Parsed("--model openai:x --key-env HONE_NO_SUCH_VARIABLE").options, nullptr).status().message(),
       HasSubstr("HONE_NO_SUCH_VARIABLE is not set"));
+}
+
+TEST(CostLimit, IsRefusedWhereNoReplyHasAPriceAndWarnedOfWhereSomeMayHaveNone) {
+  RunOptions options;
+  const auto check = [&](const std::string& models) {
+    return CheckCostLimit(options, *MakeModelProvider(Parsed("--key-env HOME " + models).options, nullptr).value());
+  };
+  EXPECT_EQ(check("--model openai:unheard-of@http://127.0.0.1:9/v1").value(), "") << "no limit, no word";
+  options.max_cost_usd = 2.5;
+  EXPECT_EQ(check("").value(), "") << "builtin costs nothing";
+  const Status unpriced = check("--model openai:unheard-of@http://127.0.0.1:9/v1").status();
+  EXPECT_EQ(unpriced.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(unpriced.message(), testing::AllOf(HasSubstr("--max-cost 2.5"), HasSubstr("unheard-of"), HasSubstr("--prices FILE")));
+  EXPECT_FALSE(check("--model coder=mailbox:/tmp/nobody --model builtin").ok()) << "one role is enough";
+  EXPECT_THAT(check("--model exec:cat").value(), HasSubstr("the run ends at the first reply without one"));
 }
 
 TEST(ModelsPage, ListsEveryOptionWithItsDefault) {

@@ -128,7 +128,8 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
       text += fmt::format(" {:>12}", cell == cells.end() ? "-"
                                      : cell->second->success
                                          ? fmt::format("{:.3f}x{}", cell->second->speedup, cell->second->paired ? "" : "~")
-                                         : "nothing");
+                                     : cell->second->ended == "floor_reached" ? "at floor"
+                                                                              : "nothing");
     }
     text += "\n";
   }

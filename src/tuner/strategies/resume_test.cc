@@ -330,5 +330,59 @@ TEST(OldLogs, ANewerLogIsRefused) {
   EXPECT_THAT(LoadRun(*run.store, "new").status().message(), HasSubstr("newer Hone"));
 }
 
+// --- what a reply cost, and what went wrong before it came ---
+
+// Request 8 was answered at the second try, and nobody knows its price.
+void SecondTry(const ModelRequest& request, ModelReply& reply) {
+  if (request.number != 8) return;
+  reply.cost_usd = 0;
+  reply.cost_known = false;
+  reply.notes = {"the endpoint said 429; waited 2 s"};
+}
+void ExpectSecondTry(const RunView& view, const char* where) {
+  EXPECT_EQ(view.unpriced_replies, 1) << where;
+  EXPECT_EQ(view.replies, 3) << where;
+  EXPECT_DOUBLE_EQ(view.cost_usd, 1.0) << where;
+  ASSERT_EQ(view.remarks.size(), 1u) << where;
+  EXPECT_EQ(view.remarks[0].text, "the endpoint said 429; waited 2 s") << where;
+  EXPECT_EQ(view.remarks[0].request, 8) << where;
+  EXPECT_EQ(view.remarks[0].node, 1) << where;
+}
+
+TEST(Spending, UnknownCostsAndNotesSurviveAResumeAnExportAndAReplay) {
+  ScriptedRun run("sample", [](const ModelRequest& r) -> Result<std::string> {
+    return FileReply(fmt::format("idea {}", r.number), fmt::format("SPEED {}", 90 - r.number));
+  });
+  run.options.max_attempts = 3;
+  run.mind.on_reply = SecondTry;
+  run.mind.on_ask = [&](const ModelRequest& r) {
+    if (r.number == 16) run.stop.request_stop();
+  };
+  run.Start();
+  EXPECT_EQ(run.Continue().value().ended, "interrupted");
+  run.mind.on_ask = nullptr;
+  run.stop = std::stop_source();
+  ExpectSecondTry(run.Continue().value(), "resumed");
+  std::unique_ptr<RunStore> elsewhere = MakeMemoryRunStore();
+  const std::string text = ExportRun(*run.store, "r1").value();
+  ExpectSecondTry(LoadRun(*elsewhere, ImportRun(*elsewhere, text).value()).value(), "exported");
+  const ReplayedRun replayed = ReplayRun(*run.store, "r1").value();
+  EXPECT_EQ(replayed.difference, "");
+  ExpectSecondTry(replayed.recorded, "replayed");
+  EXPECT_EQ(replayed.replayed.cost_usd, 0) << "to repeat a record costs nothing";
+}
+
+TEST(Spending, ABoundInDollarsEndsTheRunAtTheFirstReplyWithoutAPrice) {
+  ScriptedRun run("sample", [](const ModelRequest& r) -> Result<std::string> {
+    return FileReply(fmt::format("idea {}", r.number), fmt::format("SPEED {}", 90 - r.number));
+  });
+  run.options.max_attempts = 8;
+  run.options.max_cost_usd = 100;
+  run.mind.on_reply = SecondTry;
+  const RunView view = run.Whole();
+  EXPECT_EQ(view.ended, "cost_unknown");
+  EXPECT_EQ(view.attempts, 1);
+}
+
 }  // namespace
 }  // namespace hone

@@ -52,11 +52,13 @@ class Mind : public ModelProvider {
     reply.text = std::move(text);
     reply.usage = {100, 10, false};
     reply.cost_usd = 0.5;
+    if (on_reply) on_reply(request, reply);
     return reply;
   }
   std::map<int64_t, int> asked;
   std::map<int64_t, ModelRequest> requests;
   std::function<void(const ModelRequest&)> on_ask;
+  std::function<void(const ModelRequest&, ModelReply&)> on_reply;  // may change its figures
   uint64_t salt = 0;
 
  private:

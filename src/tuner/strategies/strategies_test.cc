@@ -412,5 +412,19 @@ TEST(ConfigFile, FaultsNameFileLineAndField) {
   EXPECT_THAT(fault("attempts = = 3\n"), HasSubstr("c.toml:1"));
 }
 
+TEST(Strategies, AskInNoRoleButTheirOwn) {
+  for (const std::string& name : StrategyNames()) {
+    const std::vector<std::string> roles = MakeStrategy(name).value()->Roles();
+    ScriptedRun run(name, Journeyman);
+    run.options.max_attempts = 16;
+    const RunView view = run.Whole();
+    std::set<std::string> asked;
+    for (const RunNode& node : view.nodes) {
+      for (const Turn& turn : node.turns) asked.insert(turn.role);
+    }
+    EXPECT_EQ(asked, std::set<std::string>(roles.begin(), roles.end())) << name;
+  }
+}
+
 }  // namespace
 }  // namespace hone
