@@ -58,6 +58,7 @@ CommandContext MakeCommandContext() {
   if (context.state_directory.empty()) context.state_directory = UserDirectory("XDG_STATE_HOME", ".local/state");
   context.cuda_home = Environment("CUDA_HOME");
   context.cutlass_home = Environment("CUTLASS_HOME");
+  if (context.cutlass_home.empty()) context.cutlass_home = Environment("CUTLASS_PATH");
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR"}) {
     if (const std::string value = Environment(name); !value.empty()) context.environment.push_back(name + ("=" + value));
   }
@@ -73,6 +74,7 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
   command.add_option("--launch-limit", flags.launch_limit_seconds, "seconds any one launch may take")->capture_default_str();
   command.add_option("--jobs", flags.jobs, "parallel compiles; 0: one per core")->capture_default_str();
   command.add_flag("--no-cache", flags.no_cache, "compile everything anew");
+  command.add_option("--cutlass", flags.cutlass, "CUTLASS's folder, for candidates that use CuTe; else CUTLASS_HOME, the usual places");
 }
 
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags) {
@@ -84,7 +86,7 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
   options.launch_limit_seconds = flags.launch_limit_seconds;
   options.executable = context.executable;
   options.cuda_home = context.cuda_home;
-  options.cutlass_home = context.cutlass_home;
+  options.cutlass_home = flags.cutlass.empty() ? context.cutlass_home : flags.cutlass;
   options.environment = context.environment;
   return options;
 }

@@ -23,7 +23,7 @@ struct CommandContext {
   std::string cache_directory;   // compiled modules and simulator headers
   std::string state_directory;   // runs.sqlite, reports
   std::string cuda_home;         // from CUDA_HOME; may be empty
-  std::string cutlass_home;      // from CUTLASS_HOME; may be empty
+  std::string cutlass_home;      // from CUTLASS_HOME or CUTLASS_PATH; empty: the usual places
   std::vector<std::string> environment;  // what workers inherit, "NAME=value"
   bool stdout_is_terminal = false;
   bool colour = false;  // standard output is a terminal that may be coloured
@@ -43,6 +43,7 @@ struct DeviceFlags {
   double launch_limit_seconds = 10;
   int jobs = 0;
   bool no_cache = false;
+  std::string cutlass;  // empty: the context's
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags);

@@ -28,7 +28,7 @@ struct EvaluatorOptions {
   bool use_cache = true;
   std::string cuda_home;              // where the CUDA toolkit lies; empty: the usual places
   std::vector<std::string> environment;  // "NAME=value" for workers: CUDA_VISIBLE_DEVICES, LD_LIBRARY_PATH, …
-  std::string cutlass_home;           // CUTLASS headers for the `cute` include set; empty: not there
+  std::string cutlass_home;           // CUTLASS, for the `cute` include set; empty: the usual places
   int compile_jobs = 0;               // 0: one per core
   double compile_limit_seconds = 60;
   double launch_limit_seconds = 10;   // of any one launch of a candidate
