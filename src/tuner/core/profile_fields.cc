@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one table of what is counted. Metric names are those of Nsight Compute and CUPTI for compute capability 7.0 and
-// later; profile_metrics_test.cc asks a libcupti, where there is one, whether it knows them.
+// later; cupti_counters_test.cc asks a libcupti, where there is one, whether it knows them.
 #include "hone/tuner/profile.h"
 
 namespace hone {

@@ -21,6 +21,7 @@
 #include "tuner/evaluate/baseline/library_timing.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/profiling/profile_rules.h"
+#include "tuner/evaluate/profiling/sass_lines.h"
 #include "tuner/evaluate/spool.h"
 
 namespace hone {
@@ -52,6 +53,8 @@ class LocalEvaluator : public Evaluator {
     return &backend_->compiler();
   }
 
+  // The candidate compiled once more, with line information, and taken apart.
+  Status AddSass(const Task& task, const CompiledProgram& program, Compiler& compiler, Profile* profile);
   void HoldAgainstLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const JudgeJob& job,
                             const EvaluationProgress& progress, Evaluation* evaluation);
 
@@ -99,6 +102,36 @@ Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const 
   if (programs_.size() >= kProgramsKept) programs_.clear();
   programs_[key] = program;
   return program;
+}
+
+Status LocalEvaluator::AddSass(const Task& task, const CompiledProgram& program, Compiler& compiler, Profile* profile) {
+  const auto note = [&](const std::string& sentence) { profile->note += (profile->note.empty() ? "" : "; ") + sentence; };
+  if (facts().modelled || program.candidate.plan.host_mode) {
+    note("machine code is shown for device code compiled for a GPU: use --device cuda:N");
+    return Status::Ok();
+  }
+  Candidate candidate = program.candidate;
+  std::vector<std::string>& options = candidate.plan.compiler_options;
+  if (std::find(options.begin(), options.end(), "-lineinfo") == options.end()) options.push_back("-lineinfo");
+  HONE_ASSIGN_OR_RETURN(const CompiledProgram lined, CompileCandidate(compiler, candidate, task, program.binding, false, jobs_));
+  std::vector<std::string> directories;
+  for (const std::string& variable : options_.environment) {
+    if (variable.rfind("PATH=", 0) == 0) directories = SplitSearchPath(std::string_view(variable).substr(5));
+  }
+  if (!options_.cuda_home.empty()) directories.push_back(options_.cuda_home + "/bin");
+  directories.push_back("/usr/local/cuda/bin");
+  for (const auto& [key, module] : lined.modules) {
+    std::map<std::string, std::string> kernels;
+    for (const auto& [name, symbol] : module.lowered) kernels[symbol] = key.empty() ? name : fmt::format("{} with {}", name, key);
+    const Result<std::vector<SassLine>> lines = DisassembleLines(module.image, kernels, directories);
+    if (!lines.ok()) {
+      if (lines.status().code() != StatusCode::kUnavailable) return lines.status();
+      note(lines.status().message());
+      return Status::Ok();
+    }
+    profile->sass.insert(profile->sass.end(), lines->begin(), lines->end());
+  }
+  return Status::Ok();
 }
 
 // The device is held. Jobs are the candidate's own with another incumbent, and without what has been checked already.
@@ -224,6 +257,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, backend_->Judge(job, progress));
   if (UsesHostMode(job)) evaluation.guarantee = kHostModeGuarantee;
   if (has_incumbent) evaluation.baseline = incumbent_name;
+  if (evaluation.profile && request.sass) HONE_RETURN_IF_ERROR(AddSass(task, job.candidate, **compiler, &*evaluation.profile));
   if (evaluation.profile) AttachProfile(task, facts(), std::move(*evaluation.profile), &evaluation);
   if (request.libraries && request.time && evaluation.verdict == Verdict::kOk) {
     const double libraries_started = Now();

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/profiling/sass_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+
+namespace hone {
+namespace {
+
+constexpr double kLimitSeconds = 60;
+constexpr int64_t kMaxListing = 64 << 20;
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+// "//## File "/tmp/k.cu", line 5 ..." -> ("k.cu", 5); line 0 when it is no such marker.
+std::pair<std::string, int> Marker(std::string_view line) {
+  const size_t quote = line.find('"'), end = line.find('"', quote + 1), number = line.find("line ", end == std::string_view::npos ? 0 : end);
+  if (end == std::string_view::npos || number == std::string_view::npos) return {"", 0};
+  const std::string_view path = line.substr(quote + 1, end - quote - 1);
+  return {std::string(path.substr(path.rfind('/') + 1)), std::atoi(std::string(line.substr(number + 5)).c_str())};
+}
+
+// "/*00c0*/ @P0 LDG.E R2, ... ;" -> "LDG.E"; empty when it is no instruction.
+std::string Opcode(std::string_view line) {
+  if (!line.starts_with("/*")) return "";
+  const size_t end = line.find("*/");
+  if (end == std::string_view::npos || line.find(';') == std::string_view::npos) return "";
+  line = Trimmed(line.substr(end + 2));
+  if (line.starts_with('{')) line = Trimmed(line.substr(1));
+  if (line.starts_with('@')) line = Trimmed(line.substr(std::min(line.size(), line.find(' '))));
+  return std::string(line.substr(0, line.find_first_of(" ;")));
+}
+
+}  // namespace
+
+std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::string, std::string>& kernels) {
+  std::map<std::tuple<std::string, std::string, int>, SassLine> lines;
+  std::string kernel, file;
+  int number = 0;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view line = Trimmed(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.starts_with(".text.") && line.ends_with(':')) {
+      const std::string symbol(line.substr(6, line.size() - 7));
+      const auto name = kernels.find(symbol);
+      kernel = name == kernels.end() ? symbol : name->second;
+      file.clear();
+      number = 0;
+    } else if (line.starts_with("//##")) {
+      // Of several in a row the last is the outermost: the line that all was inlined at.
+      std::tie(file, number) = Marker(line);
+    } else if (const std::string opcode = Opcode(line); !opcode.empty() && opcode != "NOP") {
+      SassLine& counted = lines[{kernel, file, number}];
+      counted.kernel = kernel;
+      if (number > 0) counted.location = fmt::format("{}:{}", file, number);
+      ++counted.instructions;
+      ++counted.opcodes[opcode];
+    }
+  }
+  std::vector<SassLine> all;
+  for (auto& [key, line] : lines) all.push_back(std::move(line));
+  return all;
+}
+
+Result<std::vector<SassLine>> DisassembleLines(std::string_view cubin, const std::map<std::string, std::string>& kernels,
+                                               const std::vector<std::string>& directories) {
+  const Result<std::string> nvdisasm = FindExecutable("nvdisasm", directories);
+  if (!nvdisasm.ok()) {
+    return Status::Unavailable("no machine code is shown: nvdisasm is not there; install the toolkit's cuda-nvdisasm package or put its "
+                               "folder on the PATH");
+  }
+  HONE_ASSIGN_OR_RETURN(const TemporaryDirectory directory, MakeTemporaryDirectory({}, "hone-sass-"));
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(directory / "k.cubin", cubin));
+  SubprocessOptions run;
+  run.argv = {*nvdisasm, "-c", "--print-line-info", directory / "k.cubin"};
+  run.limit_seconds = kLimitSeconds;
+  run.max_stdout_bytes = kMaxListing;
+  HONE_ASSIGN_OR_RETURN(const SubprocessResult ran, RunSubprocess(run));
+  if (!ran.exit.success()) {
+    return Status::Unavailable(fmt::format("no machine code is shown: nvdisasm ended with {}: {}", ran.exit.Describe(), ran.err.substr(0, 200)));
+  }
+  return ParseSass(ran.out, kernels);
+}
+
+}  // namespace hone
