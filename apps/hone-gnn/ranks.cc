@@ -61,7 +61,7 @@ bool StartsRanks(const RankFlags& flags, const RankPlace& place) {
 Result<int> StartRanks(const RankFlags& flags) {
   LaunchOptions options;
   options.ranks = std::max(flags.ranks, flags.gpus);
-  options.grace_seconds = 2.5 * flags.timeout;
+  options.grace_seconds = flags.timeout + 2;  // a rank that has heard of the loss gives itself up before
   char program[4096];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
   if (length <= 0) return Status::Io(ErrnoMessage("read", "/proc/self/exe", errno));

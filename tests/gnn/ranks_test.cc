@@ -146,14 +146,14 @@ TEST_F(Ranks, AKilledOneEndsAllAndTheRunGoesOnToTheSameBits) {
 
 TEST_F(Ranks, AHungOneIsFoundByItsSilence) {
   const std::string folder = scratch_ / "hung";
-  ChildProcess child = StartEndless(folder, folder + ".log", {"--rank-timeout", "2"});
+  ChildProcess child = StartEndless(folder, folder + ".log", {"--rank-timeout", "3"});
   const std::vector<pid_t> ranks = RanksOf(child.pid(), 1);
   ASSERT_EQ(ranks.size(), 1u);
   ASSERT_EQ(kill(ranks[0], SIGSTOP), 0);
   const std::optional<ExitState> end = child.Wait(120);
   ASSERT_TRUE(end.has_value());
   EXPECT_EQ(end->exit_status, 3) << end->Describe();
-  EXPECT_THAT(Bytes(folder + ".log"), HasSubstr("was lost: no heartbeat for 2 s"));
+  EXPECT_THAT(Bytes(folder + ".log"), HasSubstr("was lost: no heartbeat for 3 s"));
   EXPECT_TRUE(RanksOf(child.pid()).empty());  // the stopped one too
 }
 

@@ -136,20 +136,20 @@ Result<LaunchResult> LaunchRanks(const LaunchOptions& options) {
         if (!rank.end) kill(rank.process.pid(), number);
       }
     }
-    // Of several that ended since the last look, one that a signal ended came first: the others end because of it.
-    const bool failed_before = result.exit_status != 0;
+    // One that a signal ended is the reason, even where it is seen to end after others: its connections close, and end
+    // them, before the system has done away with it.
     bool running = false;
     for (size_t r = 0; r < ranks.size(); ++r) {
       RunningRank& rank = ranks[r];
       if (!rank.end) rank.end = rank.process.Wait(0);
       PassLines(rank, static_cast<int>(r), options, rank.end.has_value());
       running = running || !rank.end;
-      if (!rank.end || rank.end->success() || failed_before) continue;
-      if (rank.end->signal != 0 && result.failure.empty()) {
+      if (!rank.end || rank.end->success() || rank.end->killed_by_us) continue;
+      if (rank.end->signal == 0) {
+        if (result.exit_status == 0) result.exit_status = rank.end->exit_status;
+      } else if (result.failure.empty()) {
         result.exit_status = 3;
         result.failure = fmt::format("rank {} was ended by {}", r, rank.end->Describe());
-      } else if (result.exit_status == 0) {
-        result.exit_status = rank.end->exit_status;
       }
     }
     if (!running) return result;

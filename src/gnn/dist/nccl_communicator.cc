@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 namespace hone::gnn {
@@ -131,7 +132,11 @@ class LoadedCommunicator final : public NcclCommunicator {
   // holds is waited for only as long as a Poll may take.
   void Abort() override {
     if (aborting_.exchange(true)) return;
-    std::unique_lock lock(mutex_, std::chrono::seconds(1));
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    for (int tries = 0; !lock && tries < 100; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      (void)lock.try_lock();
+    }
     f_.abort(comm_);
     if (!lock) lock.lock();
     comm_ = nullptr;
@@ -154,7 +159,7 @@ class LoadedCommunicator final : public NcclCommunicator {
   }
 
   const Functions f_;
-  std::timed_mutex mutex_;
+  std::mutex mutex_;
   Comm comm_;
   std::atomic<bool> aborting_{false};
   const int rank_, size_;

@@ -121,11 +121,12 @@ void StoreClient::Run() {
   std::optional<double> lost_at;
   std::optional<double> stop_at;
   bool open = true, gave_up = false;
-  for (;;) {
+  for (bool first = true;; first = false) {
     pollfd polled[2] = {{wake_.get(), POLLIN, 0},
                         {open ? stream_->fd() : -1, static_cast<short>(POLLIN | (stream_->wants_to_write() ? POLLOUT : 0)), 0}};
     const double wait = std::min(options_.heartbeat_interval / 2, 0.25);
-    poll(polled, 2, std::max(1, static_cast<int>(wait * 1e3)));
+    // At first without waiting: more than the answer that Introduce looked for may have arrived with it.
+    poll(polled, 2, first ? 0 : std::max(1, static_cast<int>(wait * 1e3)));
     uint64_t ignored = 0;
     (void)!read(wake_.get(), &ignored, sizeof(ignored));
     const double now = SteadySeconds();
