@@ -26,10 +26,10 @@ class SageOnGpu : public testing::Test {
     cudaDeviceProp device;
     ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
     const bool emulated = std::string(device.name) == "emulated";  // emulated/runtime.h: a thousand times slower
-    graph_ = OpenGraph(emulated ? "synthetic:arxiv?scale=0.01&seed=3" : "synthetic:arxiv?scale=0.1&seed=3").value();
+    graph_ = OpenGraph(emulated ? "synthetic:arxiv?scale=0.006&seed=3" : "synthetic:arxiv?scale=0.1&seed=3").value();
     options_.fanouts = {5, 4, 3};
     options_.eval_fanouts = {32, 32, 32};
-    options_.batch = emulated ? 96 : 256;
+    options_.batch = emulated ? 64 : 256;
     options_.seed = 17;
   }
   std::unique_ptr<Model<float>> NewModel(double dropout) {
@@ -149,7 +149,7 @@ TEST_F(SageOnGpu, EpochsLearnAndRepeatToTheBit) {
   std::vector<double> first;
   for (int run = 0; run < 2; ++run) {
     auto model = NewModel(0.5);
-    options_.learning_rate = 0.01f;
+    options_.learning_rate = 0.01;
     auto engine = NewEngine(*model);
     for (uint32_t epoch = 0; epoch < 8; ++epoch) {
       const EpochOnDevice result = engine->TrainEpoch(epoch).value();

@@ -478,7 +478,7 @@ uint64_t BlockRunner::Warp(WarpOperation operation, int kind, uint32_t mask, uin
   size_t g = 0;
   for (; g < warp.groups.size(); ++g) {
     const WarpGroup& group = warp.groups[g];
-    if (group.operation == operation && group.mask == mask && (group.kind == kind || operation == WarpOperation::kVote)) break;
+    if (group.operation == operation && group.mask == mask && group.kind == kind) break;
   }
   if (g == warp.groups.size()) warp.groups.push_back({operation, kind, mask, 0});
   warp.groups[g].arrived |= bit;
