@@ -25,7 +25,7 @@ class SageOnGpu : public testing::Test {
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
     cudaDeviceProp device;
     ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
-    const bool emulated = std::string(device.name) == "emulated";  // emulated/runtime.h: a thousand times slower
+    const bool emulated = std::string(device.name) == "emulated";  // emulated/runtime.h: far slower
     graph_ = OpenGraph(emulated ? "synthetic:arxiv?scale=0.006&seed=3" : "synthetic:arxiv?scale=0.1&seed=3").value();
     options_.fanouts = {5, 4, 3};
     options_.eval_fanouts = {32, 32, 32};
