@@ -22,6 +22,7 @@ constexpr int kWarps = kBlock / 32;
 constexpr int kBlockColumns = 256;  // that a warp reads at once
 constexpr int kTileRows = 32;       // destinations whose share of `folded`'s gradient is one partial sum
 constexpr int kJoinLanes = 32;      // that add up the partials of a column
+constexpr int kInFlight = 4;        // items a lane has on their way before it sums up the first
 
 int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
 int Tiles(int32_t rows) { return Blocks(rows, kTileRows); }
@@ -127,11 +128,11 @@ struct Items {
   const int32_t* sources;
   int32_t self;
   int32_t count;  // itself included
-  __device__ int32_t operator[](int32_t item) const { return item == 0 ? self : sources[item - 1]; }
-  __device__ bool Counts(int32_t item) const { return item == 0 || sources[item - 1] != self; }
+  __device__ int32_t operator[](int32_t item) const { return item == 0 ? self : __ldg(sources + item - 1); }
+  __device__ bool Counts(int32_t item) const { return item == 0 || __ldg(sources + item - 1) != self; }
 };
 __device__ Items ItemsOf(const Slots& slots, int32_t row, int32_t self) {
-  return {slots.sources + static_cast<int64_t>(row) * slots.fanout, self, slots.counts[row] + 1};
+  return {slots.sources + static_cast<int64_t>(row) * slots.fanout, self, __ldg(slots.counts + row) + 1};
 }
 
 // Where a value of an item and a head is kept.
@@ -145,7 +146,7 @@ __device__ ItemValues ValuesOf(float* slots, float* self, int32_t self_stride, c
   return {slots + static_cast<int64_t>(row) * of.fanout * heads, self + static_cast<int64_t>(row) * self_stride, heads};
 }
 
-// values.At(item, h) = vector_h . x_item for all items of the row; `column_of(vector)` gives eight of the first's.
+// values.At(item, h) = v . x_item for all items of the row; `columns_of(vector)` gives eight columns of v.
 template <typename Reader, typename Columns>
 __device__ void DotItems(const Reader& read, const WarpLayout& layout, const Items& items, int32_t vectors,
                          const ItemValues& values, int32_t h, const Columns& columns_of) {
@@ -153,14 +154,21 @@ __device__ void DotItems(const Reader& read, const WarpLayout& layout, const Ite
     const int32_t vector = base + layout.part;
     const bool mine = vector < vectors;
     const Float8 by = mine ? columns_of(vector) : Float8{};
-#pragma unroll 2
-    for (int32_t first = 0; first < items.count; first += layout.sides) {
-      const int32_t item = first + layout.side;
-      const bool valid = item < items.count;
-      const float sum = layout.SideSum(mine && valid ? Dot8(by, read(items[item], vector)) : 0.0f);
-      if (valid && layout.part == 0) {
+    for (int32_t first = layout.side; first - layout.side < items.count; first += kInFlight * layout.sides) {
+      float sums[kInFlight];
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) {
+        const int32_t item = first + i * layout.sides;
+        sums[i] = mine && item < items.count ? Dot8(by, read(items[item], vector)) : 0.0f;
+      }
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) sums[i] = layout.SideSum(sums[i]);
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) {
+        const int32_t item = first + i * layout.sides;
+        if (item >= items.count || layout.part != 0) continue;
         float& value = values.At(item, h);
-        value = base == 0 ? sum : value + sum;
+        value = base == 0 ? sums[i] : value + sums[i];
       }
     }
   }
@@ -187,8 +195,8 @@ __global__ void __launch_bounds__(kBlock)
     for (int32_t vector = lane; vector < vectors; vector += 32) {
       own += Dot8(Load8(as_destination + vector * 8), read(items.self, vector));
     }
-    own = WarpSum(own);
     DotItems(read, layout, items, vectors, kept, h, [&](int32_t vector) { return Load8(as_source + vector * 8); });
+    own = WarpSum(own);
 
     const auto logit = [&](int32_t item) {
       const float sum = kept.At(item, h) + own;
@@ -214,7 +222,7 @@ __global__ void __launch_bounds__(kBlock)
     for (int32_t base = 0; base < vectors; base += 32) {
       const int32_t vector = base + layout.part;
       Float8 sum = {};
-#pragma unroll 2
+#pragma unroll kInFlight
       for (int32_t item = layout.side; item < items.count; item += layout.sides) {
         if (vector < vectors) AddScaled8(fabsf(kept.At(item, h)), read(items[item], vector), sum);
       }
@@ -272,7 +280,7 @@ __global__ void __launch_bounds__(kBlock)
       for (int32_t row = first_row + warp; row < last_row; row += kWarps) {
         const Items items = ItemsOf(slots, row, rows.Self(row));
         const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
-#pragma unroll 2
+#pragma unroll kInFlight
         for (int32_t item = layout.side; item < items.count; item += layout.sides) {
           if (!mine) continue;
           const Float8 x = read(items[item], vector);
