@@ -33,7 +33,18 @@ struct SeedsOnDevice {
   int32_t in_order;  // 1: no permutation (inference)
 };
 
-// One per trainer. `halt` also lies in memory that the host can poll.
+// Why a run ends by itself.
+enum RunFailure : uint32_t { kNoFailure = 0, kLossNotFinite = 1, kGradientNotFinite = 2 };
+
+// The plateau rule of hone/gnn/optimizer.h, which the device follows by itself; patience < 0: no rule.
+struct PlateauOnDevice {
+  int64_t patience;
+  double factor;
+  double best;
+  int64_t bad_steps;
+};
+
+// One per pass. `halt` and failures are also told in HostProgress.
 struct RunState {
   uint64_t seed;
   uint32_t epoch;
@@ -43,10 +54,23 @@ struct RunState {
   uint32_t halt;              // a batch did not fit its envelope: nothing moves until the host has seen it
   uint32_t trained_steps;     // in this epoch
   int64_t adam_step;          // over the run
-  float learning_rate;
+  double learning_rate;
   double loss_sum;            // over the epoch, of batch means weighted by seeds
   int64_t correct;
   int64_t counted;
+  PlateauOnDevice plateau;
+  uint32_t gradient_not_finite;  // of the step under way: 1 an infinite one was met, 2 a NaN, 3 both
+  uint32_t failure;              // RunFailure of the step trained_steps; from then on nothing is updated or counted
+  double failed_loss;            // of that step
+};
+
+// What the device tells the host without being asked, in memory of the host. A step's word is its count in the epoch
+// (from 1) << 32 | its mean loss as a float, in one piece, at [count % kProgressSteps].
+inline constexpr uint32_t kProgressSteps = 1024;
+struct HostProgress {
+  uint32_t halt;  // halted or failed: no need to enqueue more
+  uint32_t unused;
+  unsigned long long steps[kProgressSteps];
 };
 
 // One per batch buffer.

@@ -57,15 +57,15 @@ class EngineModels : public testing::TestWithParam<Case> {
   void SetUp() override {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
-    graph_ = CommunityGraph({.nodes = 300, .classes = 5, .degree = 8, .width = 12, .seed = 2});
-    constexpr int32_t kFanouts[] = {5, 9, 3};
+    graph_ = CommunityGraph({.nodes = 180, .classes = 5, .degree = 8, .width = 12, .seed = 2});
+    constexpr int32_t kFanouts[] = {3, 9, 4};
     options_.fanouts.assign(kFanouts, kFanouts + GetParam().model.layers);
     options_.eval_fanouts.assign(static_cast<size_t>(GetParam().model.layers), 17);
-    options_.batch = 40;
+    options_.batch = 32;
     options_.eval_batch = 32;
     options_.fp32 = true;
     options_.seed = 17;
-    options_.learning_rate = 0.01f;
+    options_.learning_rate = 0.01;
   }
   std::unique_ptr<Model<float>> NewModel() const {
     ModelOptions shape = GetParam().model;
@@ -182,7 +182,7 @@ TEST_P(EngineModels, LossesOfFiveStepsFollowTheCpus) {
   auto engine = NewEngine(*cpu);
   ASSERT_NE(engine, nullptr);
   Adam<float> adam(cpu->parameters(), {.learning_rate = 0.01});
-  const auto steps = static_cast<uint32_t>((graph_->train_nodes().size() + 39) / 40);
+  const auto steps = static_cast<uint32_t>((graph_->train_nodes().size() + 31) / 32);
   for (uint32_t i = 0; i < 5; ++i) {
     const double loss = GradientsOnCpu(*cpu, i / steps, i % steps);
     adam.Step(1);
@@ -228,7 +228,7 @@ TEST_P(EngineModels, ASecondRunGivesTheSameBitsAndAnEnvelopeTooSmallLosesNothing
     const Result<EpochOnDevice> epoch = engine->TrainEpoch(1);
     ASSERT_TRUE(epoch.ok()) << epoch.status().message();
     losses.push_back(epoch->mean_loss);
-    if (GetParam().model.layers > 1) {
+    if (GetParam().model.layers > 2) {  // envelopes are whole 128 rows: two layers of this graph need no more
       EXPECT_EQ(epoch->larger > 0, envelope < 1);
     }
     ASSERT_TRUE(engine->ExportTo(*model).ok());

@@ -77,7 +77,13 @@ class Engine final : public GpuEngine {
     return Status::Ok();
   }
 
-  Result<EpochOnDevice> TrainEpoch(uint32_t epoch) override { return train_->RunEpoch(epoch, options_.learning_rate); }
+  Result<EpochOnDevice> TrainEpoch(uint32_t epoch) override { return train_->RunEpoch(epoch); }
+  int64_t steps_per_epoch() const override { return train_->steps(); }
+  Result<StepsOnDevice> TrainSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch& watch) override {
+    return train_->RunSteps(epoch, from, until, &watch);
+  }
+  Status SetProgress(const TrainingProgress& progress) override { return train_->SetProgress(progress); }
+  Result<TrainingProgress> Progress() override { return train_->Progress(); }
 
   Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions) override {
     if (nodes.empty()) return Status::InvalidArgument("no nodes to predict");
@@ -87,7 +93,7 @@ class Engine final : public GpuEngine {
       eval_ = std::move(pass);
       eval_nodes_.assign(nodes.begin(), nodes.end());
     }
-    HONE_ASSIGN_OR_RETURN(EpochOnDevice result, eval_->RunEpoch(0, 0));
+    HONE_ASSIGN_OR_RETURN(EpochOnDevice result, eval_->RunEpoch(0));
     if (predictions != nullptr) {
       HONE_RETURN_IF_ERROR(eval_->predictions().Download(*predictions));
       predictions->resize(nodes.size());
@@ -97,14 +103,16 @@ class Engine final : public GpuEngine {
 
   Status ExportTo(Model<float>& model) override { return parameters_.ExportValues(model.parameters()); }
   Status ImportFrom(Model<float>& model) override { return parameters_.ImportValues(model.parameters()); }
+  Status ExportTo(Adam<float>& optimizer) override { return parameters_.ExportMoments(optimizer.moments()); }
+  Status ImportFrom(Adam<float>& optimizer) override { return parameters_.ImportMoments(optimizer.moments()); }
   Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step) override { return train_->SampleStep(epoch, step); }
   Result<double> GradientsOfStep(uint32_t epoch, uint32_t step, Model<float>& into) override {
-    HONE_ASSIGN_OR_RETURN(const double loss, train_->OneStep(epoch, step, false, 0));
+    HONE_ASSIGN_OR_RETURN(const double loss, train_->OneStep(epoch, step, false));
     HONE_RETURN_IF_ERROR(parameters_.ExportGradients(into.parameters()));
     return loss;
   }
   Result<double> TrainStep(uint32_t epoch, uint32_t step) override {
-    return train_->OneStep(epoch, step, true, options_.learning_rate);
+    return train_->OneStep(epoch, step, true);
   }
   int64_t device_bytes() const override { return device_bytes_; }
 
@@ -116,7 +124,8 @@ class Engine final : public GpuEngine {
             .seed = options_.seed,
             .envelope = options_.envelope,
             .classes = classes_,
-            .adam = {.weight_decay = options_.weight_decay}};
+            .adam = {.weight_decay = static_cast<float>(options_.weight_decay)},
+            .learning_rate = options_.learning_rate};
   }
 
   GpuEngineOptions options_;

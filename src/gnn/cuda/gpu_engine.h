@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "hone/gnn/graph.h"
 #include "hone/gnn/mini_batch.h"
 #include "hone/gnn/model.h"
+#include "hone/gnn/optimizer.h"
 
 namespace hone::gnn::cuda {
 
@@ -28,8 +30,8 @@ struct GpuEngineOptions {
   int32_t batch = 1024;
   int32_t eval_batch = 1024;
   bool fp32 = false;  // activations and products in fp32 instead of bf16
-  float learning_rate = 3e-3f;
-  float weight_decay = 0;
+  double learning_rate = 3e-3;
+  double weight_decay = 0;
   uint64_t seed = 0;  // of seed order, sampling and dropout
   // Nodes a step's buffers hold, over the most that the first batches needed. Results do not depend on it; below 1 most
   // steps are done again in the envelope of the worst case.
@@ -44,15 +46,54 @@ struct EpochOnDevice {
   int64_t larger = 0;  // steps that needed the larger envelope
 };
 
+// Where training stands between two steps; with weights, running statistics and moments it is all of it.
+struct TrainingProgress {
+  double learning_rate = 0;
+  int64_t adam_steps = 0;
+  // The plateau rule (hone/gnn/optimizer.h), which the device follows without the host.
+  bool follows_plateau = false;
+  PlateauOptions plateau_rule;  // its threshold, cooldown and smallest rate must be the defaults
+  PlateauState plateau;
+  // Of the epoch so far.
+  double loss_sum = 0;
+  int64_t labelled = 0;
+  int64_t correct = 0;
+};
+
+// Somebody who looks on. Steps are enqueued ahead of the device, so that it never waits for the host.
+struct StepWatch {
+  // After each step that is done, in their order; true: stop. Steps that are enqueued by then are still done, and told.
+  std::function<bool(uint32_t step, double loss)> step;
+  int ahead = 64;  // steps enqueued and not done, at most; 1 to 512
+};
+
+struct StepsOnDevice {
+  uint32_t done = 0;   // of the epoch
+  int64_t larger = 0;  // of them in the larger envelope
+  bool stopped = false;
+  // What is not a number, in step `done`, which is not counted; the parameters are then of no use.
+  enum class Failure { kNone, kLoss, kGradient } failure = Failure::kNone;
+  double value = 0;  // of it
+};
+
 class GpuEngine {
  public:
   virtual ~GpuEngine() = default;
+  // kInvalidArgument: the loss or a gradient is not a number.
   virtual Result<EpochOnDevice> TrainEpoch(uint32_t epoch) = 0;
+  virtual int64_t steps_per_epoch() const = 0;
+  // Steps from … until - 1 of an epoch; sums go on from what was set.
+  virtual Result<StepsOnDevice> TrainSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch& watch) = 0;
+  virtual Status SetProgress(const TrainingProgress& progress) = 0;
+  virtual Result<TrainingProgress> Progress() = 0;
   // Sampled inference for `nodes`; predictions in their order.
   virtual Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions) = 0;
   // Copies the weights and running statistics into the model's parameters, or takes them from it.
   virtual Status ExportTo(Model<float>& model) = 0;
   virtual Status ImportFrom(Model<float>& model) = 0;
+  // Adam's moments, by name.
+  virtual Status ExportTo(Adam<float>& optimizer) = 0;
+  virtual Status ImportFrom(Adam<float>& optimizer) = 0;
   // What tests compare with the CPU path: the sample of one step; the gradients of one step without an update; a step
   // with one. The loss is the step's mean.
   virtual Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step) = 0;

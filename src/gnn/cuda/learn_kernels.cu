@@ -78,11 +78,12 @@ __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* head
 }
 
 template <typename T>
-__global__ void AdamKernel(AdamOptions options, const RunState* state, const BatchHeader* header, int64_t count,
+__global__ void AdamKernel(AdamOptions options, RunState* state, const BatchHeader* header, int64_t count,
                            const float* gradient, float* master, float* moment1, float* moment2, T* compute) {
-  if (header->valid == 0) return;
+  if (header->valid == 0 || state->failure != kNoFailure) return;
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= count) return;
+  if (!isfinite(gradient[i])) atomicOr(&state->gradient_not_finite, isnan(gradient[i]) ? 2u : 1u);
   const float t = static_cast<float>(state->adam_step + 1);
   const float correction1 = 1.0f - powf(options.beta1, t);
   const float correction2 = sqrtf(1.0f - powf(options.beta2, t));
@@ -92,17 +93,33 @@ __global__ void AdamKernel(AdamOptions options, const RunState* state, const Bat
   const float v = options.beta2 * moment2[i] + (1.0f - options.beta2) * g * g;
   moment1[i] = m;
   moment2[i] = v;
-  const float updated = weight - state->learning_rate / correction1 * m / (sqrtf(v) / correction2 + options.epsilon);
+  const float updated = weight - static_cast<float>(state->learning_rate) / correction1 * m / (sqrtf(v) / correction2 + options.epsilon);
   master[i] = updated;
   Put(compute + i, updated);
 }
 
+// PlateauStep of nn/optimizer.cc with its threshold, no cooldown and no smallest rate.
+__device__ void FollowPlateau(RunState* state, double loss) {
+  PlateauOnDevice& plateau = state->plateau;
+  if (plateau.patience < 0) return;
+  if (loss < plateau.best * (1 - 1e-4)) {
+    plateau.best = loss;
+    plateau.bad_steps = 0;
+  } else {
+    ++plateau.bad_steps;
+  }
+  if (plateau.bad_steps <= plateau.patience) return;
+  plateau.bad_steps = 0;
+  const double lowered = state->learning_rate * plateau.factor;
+  if (state->learning_rate - lowered > 1e-8) state->learning_rate = lowered;
+}
+
 // One block: the sums have one order.
 __global__ void FinishStepKernel(RunState* state, const BatchHeader* header, const float* row_loss,
-                                 const int32_t* row_correct, bool trains) {
+                                 const int32_t* row_correct, bool trains, volatile HostProgress* progress) {
   __shared__ double losses[kBlock];
   __shared__ int32_t right[kBlock], counted[kBlock];
-  if (header->valid == 0) return;
+  if (header->valid == 0 || state->failure != kNoFailure) return;
   double loss = 0;
   int32_t hits = 0, all = 0;
   for (int32_t row = static_cast<int32_t>(threadIdx.x); row < header->hop_nodes[0]; row += kBlock) {
@@ -124,11 +141,23 @@ __global__ void FinishStepKernel(RunState* state, const BatchHeader* header, con
     __syncthreads();
   }
   if (threadIdx.x != 0) return;
+  const double mean = counted[0] > 0 ? losses[0] / counted[0] : 0.0;
+  if (trains && (!isfinite(mean) || state->gradient_not_finite != 0)) {
+    state->failure = isfinite(mean) ? kGradientNotFinite : kLossNotFinite;
+    state->failed_loss = mean;
+    progress->halt = 1;
+    return;
+  }
   state->loss_sum += losses[0];
   state->correct += right[0];
   state->counted += counted[0];
-  ++state->trained_steps;
-  if (trains) ++state->adam_step;
+  const uint32_t done = ++state->trained_steps;
+  if (trains) {
+    ++state->adam_step;
+    if (counted[0] > 0) FollowPlateau(state, mean);
+  }
+  progress->steps[done % kProgressSteps] =
+      static_cast<unsigned long long>(done) << 32 | __float_as_uint(static_cast<float>(mean));
 }
 
 }  // namespace
@@ -148,7 +177,7 @@ cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* he
   return cudaPeekAtLastError();
 }
 
-cudaError_t EnqueueAdam(const AdamOptions& options, const RunState* state, const BatchHeader* header, int64_t count,
+cudaError_t EnqueueAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
                         const float* gradient, float* master, float* moment1, float* moment2, Element element,
                         void* compute, cudaStream_t stream) {
   const int blocks = static_cast<int>((count + kBlock - 1) / kBlock);
@@ -163,8 +192,9 @@ cudaError_t EnqueueAdam(const AdamOptions& options, const RunState* state, const
 }
 
 cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const float* row_loss,
-                              const int32_t* row_correct, bool trains, cudaStream_t stream) {
-  Launch(FinishStepKernel, 1, kBlock, 0, stream, state, header, row_loss, row_correct, trains);
+                              const int32_t* row_correct, bool trains, volatile HostProgress* progress,
+                              cudaStream_t stream) {
+  Launch(FinishStepKernel, 1, kBlock, 0, stream, state, header, row_loss, row_correct, trains, progress);
   return cudaPeekAtLastError();
 }
 

@@ -30,13 +30,16 @@ struct AdamOptions {
 };
 
 // One Adam step (Kingma and Ba 2015, as PyTorch computes it) over `count` parameters, and the copy that the matrix
-// products read. Does nothing for an invalid batch. `compute` may be `master` itself in fp32.
-cudaError_t EnqueueAdam(const AdamOptions& options, const RunState* state, const BatchHeader* header, int64_t count,
+// products read. Does nothing for an invalid batch or after a failure; gradients that are not finite are noted in the
+// state. `compute` may be `master` itself in fp32.
+cudaError_t EnqueueAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
                         const float* gradient, float* master, float* moment1, float* moment2, Element element,
                         void* compute, cudaStream_t stream);
 
-// Adds the batch's loss and accuracy to the state, in row order, and counts the step. `trains`: also Adam's count.
+// Adds the batch's loss and accuracy to the state, in row order, counts the step and tells `progress` (the device's
+// view of it). `trains`: also Adam's count and the plateau rule, and a loss or gradient that is not finite is a failure.
 cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const float* row_loss,
-                              const int32_t* row_correct, bool trains, cudaStream_t stream);
+                              const int32_t* row_correct, bool trains, volatile HostProgress* progress,
+                              cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

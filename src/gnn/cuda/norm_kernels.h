@@ -72,7 +72,7 @@ cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element,
 // What follows the normalisation.
 struct Between {
   Activation activation = Activation::kIdentity;
-  ActivationOnLoad dropout;
+  ActivationOnLoad dropout = {};
 };
 // y = dropout(activation(normalised x)) + residual + residual_bias; also into the first `width` columns from `also` on
 // of rows that are seeds.

@@ -4,8 +4,12 @@
 // What is enqueued in which order, and who waits for whom.
 #include "gnn/cuda/pass.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <limits>
 
 namespace hone::gnn::cuda {
 
@@ -28,11 +32,15 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(side_.Make());
   HONE_RETURN_IF_ERROR(fork_.Make());
   HONE_RETURN_IF_ERROR(join_.Make());
-  HONE_RETURN_IF_ERROR(halt_.Make());
+  for (Event& event : behind_) HONE_RETURN_IF_ERROR(event.Make());
+  HONE_RETURN_IF_ERROR(progress_.Make());
   const std::vector<int32_t> worst = WorstCase();
   HONE_RETURN_IF_ERROR(source_.Make(*context_.graph, seeds, options_.batch, !options_.trains, worst.back()));
 
-  HONE_RETURN_IF_ERROR(SetState(0, 0, true, 0));
+  RunState state{};
+  state.learning_rate = options_.learning_rate;
+  state.plateau = {.patience = -1, .factor = 1, .best = std::numeric_limits<double>::infinity(), .bad_steps = 0};
+  HONE_RETURN_IF_ERROR(WriteState(state));
   HONE_RETURN_IF_ERROR(MakeBucket(worst, large_));
   HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> observed, Observe());
   HONE_RETURN_IF_ERROR(MakeBucket(observed, small_));
@@ -50,7 +58,7 @@ Status Pass::Make(std::span<const NodeId> seeds) {
 Result<std::vector<int32_t>> Pass::Observe() {
   constexpr uint32_t kSamples = 32;
   std::vector<int32_t> known(options_.fanouts.size(), 0);
-  HONE_RETURN_IF_ERROR(SetState(0, 0, true, 0));
+  HONE_RETURN_IF_ERROR(SetState(0, 0, true));
   for (uint32_t i = 0; i < std::min(kSamples, steps_); ++i) {
     HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
@@ -85,7 +93,7 @@ Status Pass::MakeBucket(const std::vector<int32_t>& known, Bucket& bucket) {
 
 Status Pass::EnqueueSample(Bucket& bucket, int which, cudaStream_t stream) {
   return source_.EnqueueSample(bucket.envelope, bucket.batches[static_cast<size_t>(which)], *bucket.program,
-                               state_.get(), halt_.device(), bucket.sort_scratch, stream);
+                               state_.get(), &progress_.device()->halt, bucket.sort_scratch, stream);
 }
 
 Status Pass::EnqueueCompute(Bucket& bucket, int which, bool update, cudaStream_t stream) {
@@ -105,7 +113,7 @@ Status Pass::EnqueueCompute(Bucket& bucket, int which, bool update, cudaStream_t
                                           parameters.moment2(), context_.element, parameters.compute(), stream));
   }
   HONE_CUDA_RETURN_IF_ERROR(EnqueueFinishStep(state_.get(), batch.header, bucket.row_loss.get(),
-                                              bucket.row_correct.get(), update, stream));
+                                              bucket.row_correct.get(), update, progress_.device(), stream));
   return Status::Ok();
 }
 
@@ -142,53 +150,141 @@ Result<RunState> Pass::ReadState() {
   return state;
 }
 
-// `fresh`: a new epoch, whose sums start at zero. The tag and Adam's count always go on.
-Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh, float learning_rate) {
-  HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
-  state.seed = options_.seed;
-  state.epoch = epoch;
-  state.next_sample_step = next;
-  state.steps = steps_;
-  state.halt = 0;
-  if (fresh) {
-    state.learning_rate = learning_rate;
-    state.trained_steps = next;
-    state.loss_sum = 0;
-    state.correct = state.counted = 0;
-  }
-  *halt_.host() = 0;
-  // On the stream of the kernels that read it: a plain copy from pageable memory may return before it is done.
+// On the stream of the kernels that read it: a plain copy from pageable memory may return before it is done.
+Status Pass::WriteState(const RunState& state) {
+  volatile HostProgress& progress = *progress_.host();
+  progress.halt = 0;
+  for (uint32_t i = 0; i < kProgressSteps; ++i) progress.steps[i] = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(state_.get(), &state, sizeof(state), cudaMemcpyHostToDevice, main_.handle));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
   return Status::Ok();
 }
 
-Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, float learning_rate) {
-  EpochOnDevice result;
-  HONE_RETURN_IF_ERROR(SetState(epoch, 0, true, learning_rate));
-  const auto started = std::chrono::steady_clock::now();
-  uint32_t done = 0;
-  while (done < steps_) {
-    // As many replays as steps are left; a batch that does not fit turns those behind it into nothing.
-    HONE_RETURN_IF_ERROR(EnqueueSample(small_, 0, main_.handle));
-    for (uint32_t step = done; step < steps_ && *halt_.host() == 0; ++step) {
-      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.replays[(step - done) % 2].handle, main_.handle));
-    }
-    HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
-    done = state.trained_steps;
-    if (state.halt == 0 || done >= steps_) continue;
-    ++result.larger;
-    HONE_RETURN_IF_ERROR(SetState(epoch, done, false, learning_rate));
-    HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
-    HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, options_.trains, main_.handle));
-    HONE_ASSIGN_OR_RETURN(state, ReadState());
-    if (state.trained_steps != done + 1) return Status::Internal("a batch did not fit the envelope of the worst case");
-    done = state.trained_steps;
-    HONE_RETURN_IF_ERROR(SetState(epoch, done, false, learning_rate));
+// `fresh`: sums that start at zero. The tag, Adam's count and the learning rate always go on.
+Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
+  HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
+  state.seed = options_.seed;
+  state.epoch = epoch;
+  state.next_sample_step = next;
+  state.trained_steps = next;
+  state.steps = steps_;
+  state.halt = 0;
+  state.gradient_not_finite = state.failure = 0;
+  if (fresh) {
+    state.loss_sum = 0;
+    state.correct = state.counted = 0;
   }
+  return WriteState(state);
+}
+
+Status Pass::SetProgress(const TrainingProgress& progress) {
+  HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
+  state.learning_rate = progress.learning_rate;
+  state.adam_step = progress.adam_steps;
+  state.plateau = {progress.follows_plateau ? progress.plateau_rule.patience : -1, progress.plateau_rule.factor,
+                   progress.plateau.best, progress.plateau.bad_steps};
+  state.loss_sum = progress.loss_sum;
+  state.counted = progress.labelled;
+  state.correct = progress.correct;
+  return WriteState(state);
+}
+
+Result<TrainingProgress> Pass::Progress() {
+  HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
+  TrainingProgress progress;
+  progress.learning_rate = state.learning_rate;
+  progress.adam_steps = state.adam_step;
+  progress.follows_plateau = state.plateau.patience >= 0;
+  progress.plateau_rule = {.factor = state.plateau.factor, .patience = state.plateau.patience};
+  progress.plateau = {.best = state.plateau.best, .bad_steps = state.plateau.bad_steps};
+  progress.loss_sum = state.loss_sum;
+  progress.labelled = state.counted;
+  progress.correct = state.correct;
+  return progress;
+}
+
+// Tells what has become known since the last time.
+void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped) {
+  while (*told < until) {
+    const unsigned long long word = progress_.host()->steps[(*told + 1) % kProgressSteps];
+    if (static_cast<uint32_t>(word >> 32) != *told + 1) return;
+    const auto loss = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(word)));
+    *stopped = (watch.step && watch.step(*told, loss)) || *stopped;
+    ++*told;
+  }
+}
+
+// Replays for the steps from … until - 1, as far as they go: a batch that does not fit turns those behind it into
+// nothing. The state they leave.
+Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told, bool* stopped) {
+  HONE_RETURN_IF_ERROR(EnqueueSample(small_, 0, main_.handle));
+  // A watched run enqueues a chunk while the one before it is under way, and waits for that one before the next.
+  const uint32_t chunk = watch == nullptr ? until - from : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
+  const bool one = watch != nullptr && watch->ahead <= 1;
+  uint32_t chunks = 0;
+  for (uint32_t step = from; step < until && progress_.host()->halt == 0 && !*stopped; ++chunks) {
+    for (const uint32_t end = std::min(until, step + chunk); step < end && progress_.host()->halt == 0; ++step) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.replays[(step - from) % 2].handle, main_.handle));
+    }
+    if (watch == nullptr) break;
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
+    if (chunks > 0 || one) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(behind_[(one ? chunks : chunks - 1) % 2].handle));
+    }
+    Tell(*watch, until, told, stopped);
+  }
+  Result<RunState> state = ReadState();
+  if (state.ok() && watch != nullptr) Tell(*watch, until, told, stopped);
+  return state;
+}
+
+Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
+  StepsOnDevice result;
+  HONE_RETURN_IF_ERROR(SetState(epoch, from, false));
+  result.done = from;
+  uint32_t told = from;
+  while (result.done < until && !result.stopped) {
+    HONE_ASSIGN_OR_RETURN(RunState state, RunReplays(result.done, until, watch, &told, &result.stopped));
+    result.done = state.trained_steps;
+    if (state.failure == kNoFailure && state.halt != 0 && result.done < until && !result.stopped) {
+      ++result.larger;
+      HONE_RETURN_IF_ERROR(SetState(epoch, result.done, false));
+      HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
+      HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, options_.trains, main_.handle));
+      HONE_ASSIGN_OR_RETURN(state, ReadState());
+      if (watch != nullptr) Tell(*watch, until, &told, &result.stopped);
+      if (state.failure == kNoFailure && state.trained_steps != result.done + 1) {
+        return Status::Internal("a batch did not fit the envelope of the worst case");
+      }
+      result.done = state.trained_steps;
+      if (state.failure == kNoFailure) HONE_RETURN_IF_ERROR(SetState(epoch, result.done, false));
+    }
+    if (state.failure == kNoFailure) continue;
+    const bool loss = state.failure == kLossNotFinite;
+    result.failure = loss ? StepsOnDevice::Failure::kLoss : StepsOnDevice::Failure::kGradient;
+    result.value = loss ? state.failed_loss
+                        : (state.gradient_not_finite & 2u) != 0 ? std::numeric_limits<double>::quiet_NaN()
+                                                                : std::numeric_limits<double>::infinity();
+    return result;
+  }
+  return result;
+}
+
+Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch) {
+  HONE_RETURN_IF_ERROR(SetState(epoch, 0, true));
+  const auto started = std::chrono::steady_clock::now();
+  HONE_ASSIGN_OR_RETURN(const StepsOnDevice steps, RunSteps(epoch, 0, steps_, nullptr));
+  EpochOnDevice result;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  if (steps.failure != StepsOnDevice::Failure::kNone) {
+    return Status::InvalidArgument(
+        fmt::format("the {} is {} in epoch {} at step {}: try a lower learning rate",
+                    steps.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", steps.value, epoch,
+                    steps.done));
+  }
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
   result.steps = steps_;
+  result.larger = steps.larger;
   if (state.counted > 0) {
     result.mean_loss = state.loss_sum / static_cast<double>(state.counted);
     result.accuracy = static_cast<double>(state.correct) / static_cast<double>(state.counted);
@@ -196,8 +292,8 @@ Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, float learning_rate) {
   return result;
 }
 
-Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update, float learning_rate) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, step, true, learning_rate));
+Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update) {
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, true));
   HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
   HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, update, main_.handle));
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
@@ -206,7 +302,7 @@ Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update, float l
 }
 
 Result<NeighborSample> Pass::SampleStep(uint32_t epoch, uint32_t step) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, step, true, 0));
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, true));
   HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
   return large_.batches[0].Download();

@@ -29,6 +29,7 @@ struct PassOptions {
   double envelope = 1.03;  // see GpuEngineOptions
   int32_t classes = 0;
   AdamOptions adam;
+  double learning_rate = 0;  // at the beginning
 };
 
 class Pass {
@@ -38,11 +39,17 @@ class Pass {
       : context_(context), plan_(plan), options_(std::move(options)) {}
 
   Status Make(std::span<const NodeId> seeds);
-  Result<EpochOnDevice> RunEpoch(uint32_t epoch, float learning_rate);
+  uint32_t steps() const { return steps_; }
+  // A whole epoch, counted from its beginning.
+  Result<EpochOnDevice> RunEpoch(uint32_t epoch);
+  // Steps from … until - 1 of an epoch, whose sums go on. `watch` may be null: then nobody looks before the end.
+  Result<StepsOnDevice> RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
+  Status SetProgress(const TrainingProgress& progress);
+  Result<TrainingProgress> Progress();
   // Samples a step and does nothing else.
   Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step);
   // One step in the envelope of the worst case; its mean loss. `update`: the parameters move.
-  Result<double> OneStep(uint32_t epoch, uint32_t step, bool update, float learning_rate);
+  Result<double> OneStep(uint32_t epoch, uint32_t step, bool update);
   const DeviceArray<int32_t>& predictions() const { return predictions_; }
 
  private:
@@ -61,8 +68,11 @@ class Pass {
   Status Capture(Bucket& bucket);
   Status EnqueueSample(Bucket& bucket, int which, cudaStream_t stream);
   Status EnqueueCompute(Bucket& bucket, int which, bool update, cudaStream_t stream);
-  Status SetState(uint32_t epoch, uint32_t next, bool fresh, float learning_rate);
+  Status SetState(uint32_t epoch, uint32_t next, bool fresh);
+  Status WriteState(const RunState& state);
   Result<RunState> ReadState();
+  Result<RunState> RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told, bool* stopped);
+  void Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped);
   std::vector<int32_t> WorstCase() const;
   Result<std::vector<int32_t>> Observe();
 
@@ -73,9 +83,10 @@ class Pass {
   BatchSource source_;
   DeviceArray<int32_t> predictions_;
   DeviceArray<RunState> state_;
-  MappedValue<uint32_t> halt_;
+  MappedValue<HostProgress> progress_;
   Stream main_, side_;
   Event fork_, join_;
+  std::array<Event, 2> behind_;  // chunks of replays that a watched run enqueues ahead
   Bucket small_, large_;
 };
 

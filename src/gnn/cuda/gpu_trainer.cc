@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The training loop around the GPU engine. The engine holds weights, moments and the sums of the epoch; the model and
+// the optimizer here are what checkpoints are made of, and are filled before each one is written.
+#include "gnn/cuda/gpu_trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <utility>
+
+#include "base/clock.h"
+#include "gnn/cuda/gpu_engine.h"
+#include "gnn/train/checkpoint.h"
+#include "gnn/train/train_options.h"
+#include "hone/gnn/communicator.h"
+#include "hone/gnn/predictor.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double ProcessSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu) {
+  const auto refuse = [](const std::string& what) {
+    return Status::InvalidArgument(what + ": the GPU engine cannot do this yet; train on the CPU");
+  };
+  if (options.shards != 1) return refuse(fmt::format("--shards is {}", options.shards));
+  if (run.communicator != nullptr && run.communicator->size() > 1) {
+    return refuse(fmt::format("there are {} ranks", run.communicator->size()));
+  }
+  if (!options.class_weights.empty()) return refuse("there are class weights");
+  if (options.clip_norm > 0) return refuse(fmt::format("--clip-norm is {}", options.clip_norm));
+  if (options.frontier != FrontierRule::kAllSoFar) return refuse("the frontier rule is new");
+  constexpr int64_t kMostSeeds = 1 << 20;
+  if (options.batch > kMostSeeds || options.eval_batch > kMostSeeds) {
+    return Status::InvalidArgument(fmt::format("--batch is {} and --eval-batch {}; the GPU engine takes up to {}",
+                                               options.batch, options.eval_batch, kMostSeeds));
+  }
+  if (gpu.ahead < 1 || gpu.ahead > 512) {
+    return Status::InvalidArgument(fmt::format("{} steps ahead: use 1 to 512", gpu.ahead));
+  }
+  return Status::Ok();
+}
+
+class GpuTrainer final : public Trainer {
+ public:
+  GpuTrainer(std::shared_ptr<const Graph> graph, const CheckpointHeader& header, const RunOptions& run,
+             const GpuTrainerOptions& gpu, std::unique_ptr<Model<float>> model)
+      : graph_(std::move(graph)),
+        options_(header.train),
+        run_(run),
+        gpu_(gpu),
+        position_(header.position),
+        fingerprint_(header.graph_fingerprint),
+        model_(std::move(model)),
+        optimizer_(model_->parameters(), {.learning_rate = header.learning_rate}) {
+    optimizer_.set_steps(header.optimizer_steps);
+    valid_.assign(graph_->valid_nodes().begin(), graph_->valid_nodes().end());
+    std::sort(valid_.begin(), valid_.end());  // a batch has distinct seeds, in the CPU's order
+    valid_.erase(std::unique(valid_.begin(), valid_.end()), valid_.end());
+  }
+
+  // `file`: a checkpoint whose moments are taken; null: none.
+  Status Make(const TensorFile* file, std::string_view what, const CheckpointHeader& header) {
+    if (file != nullptr) HONE_RETURN_IF_ERROR(RestoreCheckpoint(*file, what, header, *model_, optimizer_));
+    GpuEngineOptions engine;
+    engine.fanouts = options_.fanouts;
+    engine.eval_fanouts = options_.eval_every > 0 ? options_.eval_fanouts : options_.fanouts;
+    engine.batch = static_cast<int32_t>(options_.batch);
+    engine.eval_batch = static_cast<int32_t>(options_.eval_batch);
+    engine.fp32 = gpu_.fp32;
+    engine.learning_rate = options_.learning_rate;
+    engine.weight_decay = options_.weight_decay;
+    engine.seed = options_.seed;
+    engine.envelope = gpu_.envelope;
+    HONE_ASSIGN_OR_RETURN(engine_, MakeGpuEngine(*graph_, *model_, engine));
+    HONE_RETURN_IF_ERROR(engine_->ImportFrom(optimizer_));
+    TrainingProgress progress;
+    progress.learning_rate = optimizer_.learning_rate();
+    progress.adam_steps = optimizer_.steps();
+    progress.follows_plateau = options_.plateau;
+    progress.plateau_rule = {.factor = options_.plateau_factor, .patience = options_.plateau_patience};
+    progress.plateau = position_.plateau;
+    progress.loss_sum = position_.loss_sum;
+    progress.labelled = position_.labelled;
+    progress.correct = position_.correct;
+    HONE_RETURN_IF_ERROR(engine_->SetProgress(progress));
+    if (position_.step > steps_per_epoch()) {
+      return Status::InvalidArgument(fmt::format("{} stands at step {} of an epoch of {}; the checkpoint is damaged",
+                                                 what, position_.step, steps_per_epoch()));
+    }
+    return Status::Ok();
+  }
+
+  Model<float>& model() override { return *model_; }
+  const TrainOptions& options() const override { return options_; }
+  int64_t steps_per_epoch() const override { return engine_->steps_per_epoch(); }
+  int next_epoch() const override { return position_.epoch; }
+  int64_t next_step() const override { return position_.step; }
+
+  Status Save(const std::string& path) override {
+    HONE_RETURN_IF_ERROR(Fetch());
+    const CheckpointHeader header{model_->options(),          options_,          fingerprint_, position_,
+                                  optimizer_.learning_rate(), optimizer_.steps()};
+    return WriteTensorFile(path, MakeCheckpoint(header, *model_, optimizer_)).WithContext("saving the checkpoint");
+  }
+
+  Result<TrainResult> Run(const TrainEvents& events) override {
+    if (!run_.checkpoint.empty()) RemoveLeftovers(run_.checkpoint);
+    // Written before the first step: a folder that cannot be written must not be found out an epoch later.
+    HONE_RETURN_IF_ERROR(SaveLast());
+    TrainResult result;
+    bool stopped = false;
+    while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
+      HONE_ASSIGN_OR_RETURN(stopped, RunEpoch(events));
+    }
+    if (stopped) {
+      HONE_RETURN_IF_ERROR(SaveLast());
+      result.end = TrainResult::End::kStopped;
+    } else if (position_.ended_early) {
+      result.end = TrainResult::End::kEarlyStop;
+    }
+    HONE_RETURN_IF_ERROR(Fetch());  // for whoever goes on with model()
+    result.epochs = position_.epoch;
+    result.best_valid_accuracy = position_.best_accuracy;
+    result.best_epoch = position_.best_epoch;
+    if (!run_.checkpoint.empty()) result.checkpoint = LastPath();
+    return result;
+  }
+
+ private:
+  std::string LastPath() const { return run_.checkpoint + "/last.safetensors"; }
+  Status SaveLast() { return run_.checkpoint.empty() ? Status::Ok() : Save(LastPath()); }
+
+  // What the device has become, into model, optimizer and position.
+  Status Fetch() {
+    HONE_RETURN_IF_ERROR(engine_->ExportTo(*model_));
+    HONE_RETURN_IF_ERROR(engine_->ExportTo(optimizer_));
+    HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->Progress());
+    optimizer_.set_learning_rate(progress.learning_rate);
+    optimizer_.set_steps(progress.adam_steps);
+    TakeProgress(progress);
+    return Status::Ok();
+  }
+  void TakeProgress(const TrainingProgress& progress) {
+    if (options_.plateau) position_.plateau = progress.plateau;
+    position_.loss_sum = progress.loss_sum;
+    position_.weight_sum = static_cast<double>(progress.labelled);
+    position_.labelled = progress.labelled;
+    position_.correct = progress.correct;
+  }
+
+  // One epoch, or what is left of it; true: stopped on the way.
+  Result<bool> RunEpoch(const TrainEvents& events) {
+    const Stopwatch wall;
+    const double cpu_before = ProcessSeconds();
+    const int64_t steps = steps_per_epoch();
+    EpochReport report;
+    report.epoch = position_.epoch;
+    report.steps = steps;
+    StepWatch watch;
+    watch.ahead = gpu_.ahead;
+    watch.step = [&](uint32_t step, double loss) {
+      if (events.step) events.step({.epoch = position_.epoch, .step = step, .steps = steps, .loss = loss});
+      return events.stop && events.stop();
+    };
+    while (position_.step < steps) {
+      const int64_t next_save = run_.save_every > 0 ? (position_.step / run_.save_every + 1) * run_.save_every : steps;
+      HONE_ASSIGN_OR_RETURN(
+          const StepsOnDevice ran,
+          engine_->TrainSteps(static_cast<uint32_t>(position_.epoch), static_cast<uint32_t>(position_.step),
+                              static_cast<uint32_t>(std::min(steps, next_save)), watch));
+      position_.step = ran.done;
+      if (ran.failure != StepsOnDevice::Failure::kNone) return NotANumber(ran);
+      if (ran.stopped) return true;
+      if (position_.step < steps) HONE_RETURN_IF_ERROR(SaveLast());
+    }
+    HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->Progress());
+    TakeProgress(progress);
+    report.times.cpu = ProcessSeconds() - cpu_before;
+    report.times.train = report.times.compute = wall.Seconds();
+    report.loss = position_.weight_sum > 0 ? position_.loss_sum / position_.weight_sum : kNaN;
+    report.train_accuracy = position_.labelled > 0
+                                ? static_cast<double>(position_.correct) / static_cast<double>(position_.labelled)
+                                : kNaN;
+    report.sampled_nodes = position_.sampled_nodes;
+    report.sampled_edges = position_.sampled_edges;
+
+    HONE_ASSIGN_OR_RETURN(const bool stopped, Validate(events, report));
+    if (stopped) return true;
+    report.learning_rate = progress.learning_rate;
+    HONE_RETURN_IF_ERROR(FinishEpoch(report, progress));
+    if (report.best && !run_.checkpoint.empty()) HONE_RETURN_IF_ERROR(Save(run_.checkpoint + "/best.safetensors"));
+    HONE_RETURN_IF_ERROR(SaveLast());
+    report.times.wall = wall.Seconds();
+    if (events.epoch) events.epoch(report);
+    return events.stop && events.stop() && position_.epoch < options_.epochs;
+  }
+
+  Status NotANumber(const StepsOnDevice& ran) {
+    const Result<TrainingProgress> progress = engine_->Progress();
+    return Status::InvalidArgument(
+        fmt::format("the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr; if it happens at step 0, "
+                    "look for features that are NaN or very large{}",
+                    ran.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", ran.value, position_.epoch,
+                    ran.done, progress.ok() ? progress->learning_rate : kNaN,
+                    run_.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastPath())));
+  }
+
+  // Of the epoch just trained, where one is due; true: stopped on the way.
+  Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
+    report.valid_accuracy = kNaN;
+    const bool last = position_.epoch + 1 == options_.epochs;
+    if (options_.eval_every == 0 || (!last && (position_.epoch + 1) % options_.eval_every != 0)) return false;
+    const Stopwatch watch;
+    std::vector<int32_t> classes;
+    HONE_ASSIGN_OR_RETURN(const EpochOnDevice evaluated, engine_->Evaluate(valid_, &classes));
+    if (events.step) {
+      events.step({.epoch = position_.epoch, .step = evaluated.steps - 1, .steps = evaluated.steps, .validating = true});
+    }
+    if (events.stop && events.stop()) return true;
+    std::vector<int32_t> of_split;  // as the split lists them
+    for (const NodeId v : graph_->valid_nodes()) {
+      of_split.push_back(classes[static_cast<size_t>(std::lower_bound(valid_.begin(), valid_.end(), v) - valid_.begin())]);
+    }
+    report.valid_accuracy = Accuracy(of_split, graph_->valid_nodes(), graph_->labels());
+    report.times.evaluate = watch.Seconds();
+    report.best = !std::isnan(report.valid_accuracy) &&
+                  (std::isnan(position_.best_accuracy) || report.valid_accuracy > position_.best_accuracy);
+    return false;
+  }
+
+  // Moves on to the next epoch's beginning.
+  Status FinishEpoch(const EpochReport& report, TrainingProgress progress) {
+    if (report.best) {
+      position_.best_accuracy = report.valid_accuracy;
+      position_.best_epoch = position_.epoch;
+      position_.worse_validations = 0;
+    } else if (!std::isnan(report.valid_accuracy)) {
+      ++position_.worse_validations;
+    }
+    position_.ended_early = options_.early_stop > 0 && position_.worse_validations >= options_.early_stop;
+    ++position_.epoch;
+    position_.step = 0;
+    position_.sampled_nodes = position_.sampled_edges = 0;
+    progress.loss_sum = 0;
+    progress.labelled = progress.correct = 0;
+    TakeProgress(progress);
+    return engine_->SetProgress(progress);
+  }
+
+  const std::shared_ptr<const Graph> graph_;
+  const TrainOptions options_;
+  const RunOptions run_;
+  const GpuTrainerOptions gpu_;
+  RunPosition position_;
+  const std::string fingerprint_;
+  const std::unique_ptr<Model<float>> model_;
+  Adam<float> optimizer_;  // holds moments for checkpoints; the updates are the engine's
+  std::unique_ptr<GpuEngine> engine_;
+  std::vector<NodeId> valid_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
+                                                const TrainOptions& options, const RunOptions& run,
+                                                const GpuTrainerOptions& gpu, const std::string& init) {
+  ModelOptions sized = model;
+  sized.in_width = graph->features().width;
+  sized.num_classes = graph->num_classes();
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
+  HONE_RETURN_IF_ERROR(CheckForGpu(options, run, gpu));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
+  if (!init.empty()) {
+    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(init));
+    HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
+  }
+  const CheckpointHeader header{sized, options, GraphFingerprint(*graph), {}, options.learning_rate, 0};
+  auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
+  HONE_RETURN_IF_ERROR(trainer->Make(nullptr, "", header));
+  return std::unique_ptr<Trainer>(std::move(trainer));
+}
+
+Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
+                                                  const RunOptions& run, const GpuTrainerOptions& gpu, int epochs) {
+  const std::string path = CheckpointFile(checkpoint);
+  const std::string what = fmt::format("'{}'", path);
+  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
+  HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
+  if (const std::string found = GraphFingerprint(*graph); header.graph_fingerprint != found) {
+    return Status::InvalidArgument(
+        fmt::format("{} was trained on another graph than '{}' (fingerprints {} and {}): resume with the graph it was "
+                    "made with, or start a new run from its weights with --init",
+                    what, graph->name(), header.graph_fingerprint, found));
+  }
+  if (epochs > 0) header.train.epochs = epochs;
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
+  HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
+  auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
+  HONE_RETURN_IF_ERROR(trainer->Make(&file, what, header));
+  return std::unique_ptr<Trainer>(std::move(trainer));
+}
+
+}  // namespace hone::gnn::cuda

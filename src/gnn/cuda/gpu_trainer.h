@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Trainer (hone/gnn/trainer.h) that trains on one GPU, graph and features in its memory.
+//
+// It keeps the CPU trainer's promises: the same draws and masks, checkpoints that either resumes, a run interrupted
+// and resumed on the GPU that ends with the bits of one that was not. fp32 follows the CPU's trajectory to rounding.
+// What differs:
+//   * events.step is told of a step some steps after it was done, and a run that is asked to stop first finishes what
+//     is enqueued: at most GpuTrainerOptions::ahead steps.
+//   * EpochReport::sampled_nodes and sampled_edges stay what a resumed CPU run had brought along: the outermost hop is
+//     drawn and used in one kernel, and nobody counts it.
+//   * times.compute is the wall time of the steps; sampling has no time of its own, for it runs beside them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "hone/gnn/trainer.h"
+
+namespace hone::gnn::cuda {
+
+struct GpuTrainerOptions {
+  bool fp32 = false;        // activations and products in fp32 instead of bf16; not kept in checkpoints
+  int ahead = 64;           // steps enqueued ahead of the device, at most; 1 to 512
+  double envelope = 1.03;   // see GpuEngineOptions
+};
+
+// As MakeTrainer and ResumeTrainer. kInvalidArgument also for what the GPU cannot do yet, naming the option: several
+// shards or ranks, class weights, clipping, the frontier rule `new`, fanouts above 32 or of all neighbors, training
+// nodes without labels, GraphSAGE's maximum. kUnavailable without a GPU, kResourceExhausted when its memory is too
+// small.
+Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
+                                                const TrainOptions& options, const RunOptions& run,
+                                                const GpuTrainerOptions& gpu = {}, const std::string& init = {});
+Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
+                                                  const RunOptions& run, const GpuTrainerOptions& gpu = {},
+                                                  int epochs = 0);
+
+}  // namespace hone::gnn::cuda
