@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tuner/report/run_text.h"
@@ -84,11 +85,14 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
   }
   if (view.cost_usd > 0) figures_ += ", " + CostText(view.cost_usd, view.unpriced_replies);
   switch (event.kind) {
-    case EventKind::kResumed:
-      Line(fmt::format(
-          "      taken up again after {} of work{}", DurationText(view.seconds),
-          view.pending.empty() ? "" : fmt::format("; {} request(s) will be asked again", view.pending.size())));
+    case EventKind::kResumed: {
+      // What a sitting that ended in order had posted stays posted; only what was cut off is asked again.
+      const auto again = std::count_if(view.pending.begin(), view.pending.end(),
+                                       [](const PendingRequest& p) { return !p.suspended; });
+      Line(fmt::format("      taken up again after {} of work{}", DurationText(view.seconds),
+                       again == 0 ? "" : fmt::format("; {} request(s) will be asked again", again)));
       break;
+    }
     case EventKind::kEvaluation: {
       const RunNode& node = view.node(event.node);
       // The first line of the detail tells most; `hone show RUN NODE` has it all.

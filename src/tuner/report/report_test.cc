@@ -14,9 +14,11 @@
 #include "tuner/report/diff.h"
 #include "tuner/report/html.h"
 #include "tuner/report/progress.h"
+#include "tuner/report/run_summary.h"
 #include "tuner/report/run_text.h"
 #include "tuner/strategies/run_loop.h"
 #include "tuner/strategies/scripted_evaluator.h"
+#include "tuner/strategies/scripted_run.h"
 
 namespace hone {
 namespace {
@@ -257,6 +259,49 @@ TEST(Charts, AThousandAttemptsStaySmall) {
     view.nodes.push_back(node);
   }
   EXPECT_LT(AttemptChart(view).size(), 500'000u);
+}
+
+TEST(RunText, AnUnknownCostIsNeverShownAsNothingAndNotesAreShown) {
+  ScriptedRun run("sample", [](const ModelRequest& r) -> Result<std::string> {
+    return r.number == 8 ? std::string("<<<<<<< SEARCH\nnot there\n=======\nx\n>>>>>>> REPLACE\n")
+                         : FileReply(fmt::format("idea {}", r.number), fmt::format("SPEED {}", 90 - r.number));
+  });
+  run.options.max_attempts = 2;
+  run.mind.on_reply = [](const ModelRequest& request, ModelReply& reply) {
+    reply.cost_known = request.number > 9;
+    if (request.number == 9) reply.notes = {"the endpoint said <503>; waited 1 s"};
+    if (!reply.cost_known) reply.cost_usd = 0;
+  };
+  const RunView view = run.Whole();
+  EXPECT_THAT(RunText(view), testing::AllOf(HasSubstr(">$0.50; what 2 of 3 replies cost is not known"),
+                                            HasSubstr("note on request 9: the endpoint said <503>; waited 1 s"),
+                                            HasSubstr("Lost to form: 1 of 3 replies (33.3 %)")));
+  EXPECT_THAT(NodeText(*run.store, view, 1, true).value(),
+              testing::AllOf(HasSubstr("cost not known"), HasSubstr("note: the endpoint said <503>")));
+  const nlohmann::json json = nlohmann::json::parse(RunToJson(view));
+  EXPECT_FALSE(json.at("cost_known").get<bool>());
+  EXPECT_EQ(json.at("notes").size(), 1u);
+  EXPECT_EQ(json.at("structure").at("not_applied"), 1);
+  const std::string html = HtmlReport(*run.store, view).value();
+  EXPECT_THAT(html, testing::AllOf(HasSubstr("&gt;$0.50"), HasSubstr("the endpoint said &lt;503&gt;"), HasSubstr("replies lost to form")));
+}
+
+TEST(RunText, WithoutASeedItSaysWhatSpeedupsAreOver) {
+  ScriptedRun run("single", [](const ModelRequest& r) -> Result<std::string> {
+    return FileReply(fmt::format("idea {}", r.number), fmt::format("SPEED {}", 90 - r.number));
+  });
+  run.task.seed_source.clear();
+  run.task.oracle_source =
+      "/*hone\n[[launch]]\nkernel = \"slow\"\ngrid = [\"1\"]\nblock = [\"1\"]\nargs = [\"x\", \"ref:out\"]\n*/\n"
+      "__global__ void slow(const float* x, double* out) { out[0] = x[0]; }\n";
+  run.options.max_attempts = 2;
+  const RunView view = run.Whole();
+  EXPECT_THAT(ResultText(view), testing::AllOf(HasSubstr("The task has no seed: speedups are over its oracle"),
+                                               HasSubstr("as fast as the oracle's kernel"),
+                                               HasSubstr("Over the first right version (node 1)")));
+  EXPECT_EQ(nlohmann::json::parse(RunToJson(view)).at("baseline"), "oracle");
+  EXPECT_THAT(HtmlReport(*run.store, view).value(), HasSubstr("as fast as the oracle&#39;s kernel"));
+  EXPECT_THAT(CompareRuns({Summarize(view)}).warnings, testing::Contains(HasSubstr("has no seed")));
 }
 
 }  // namespace
