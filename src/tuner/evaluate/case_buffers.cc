@@ -82,7 +82,9 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
       if (!tensor.alias.empty()) continue;
       if (set == 0) first_block[tensor.name] = blocks.size();
       const int64_t align = buffers->base_align_[tensor.name];
-      blocks.push_back({buffers->shapes_.at(tensor.name).span_bytes, align, exact_align, sampled});
+      // A tile of offsets over and over is no offsets, and what they point to would lie anywhere.
+      const bool any_contents = tensor.values.distribution != Distribution::kOffsets;
+      blocks.push_back({buffers->shapes_.at(tensor.name).span_bytes, align, exact_align, sampled && any_contents});
     }
     for (const auto& [name, workspace] : workspaces) {
       if (set == 0) first_block["workspace:" + name] = blocks.size();
