@@ -32,7 +32,9 @@ std::vector<pid_t> RanksOf(pid_t launcher, int rank = -1) {
     const Result<std::string> environment = ReadFile(entry.path() / "environ");  // empty once it has ended
     if (!environment.ok()) continue;
     const std::string text = '\0' + *environment;
-    const auto has = [&](const std::string& variable) { return text.find('\0' + variable + '\0') != std::string::npos; };
+    const auto has = [&](const std::string& variable) {
+      return text.find('\0' + variable + '\0') != std::string::npos;
+    };
     if (!has("HONE_LAUNCHER=" + std::to_string(launcher))) continue;
     if (rank < 0 || has("HONE_RANK=" + std::to_string(rank))) found.push_back(pid);
   }
@@ -42,13 +44,14 @@ std::vector<pid_t> RanksOf(pid_t launcher, int rank = -1) {
 class Ranks : public HoneGnn {
  protected:
   std::vector<std::string> TrainArguments(std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"train",   kGraph, "--fanout",  "4,4", "--hidden", "16", "--batch", "32",
-                                          "--lr",    "0.01", "--threads", "1",   "--quiet"};
+    std::vector<std::string> arguments = {"train", kGraph, "--fanout", "4,4",       "--hidden", "16",     "--batch",
+                                          "32",    "--lr", "0.01",     "--threads", "1",        "--quiet"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return Arguments(arguments);
   }
   // Its standard error goes to `log`.
-  ChildProcess Start(const std::vector<std::string>& argv, const std::string& log, std::vector<std::string> variables = {}) {
+  ChildProcess Start(const std::vector<std::string>& argv, const std::string& log,
+                     std::vector<std::string> variables = {}) {
     std::string command = "exec";  // the shell's process becomes the program's
     for (const std::string& argument : argv) command += " '" + argument + "'";
     ChildOptions options;
@@ -80,7 +83,8 @@ class Ranks : public HoneGnn {
     const std::string epochs = std::to_string(LoadModel(folder + "/last.safetensors", {})->epoch + 1);
     const Outcome resumed = Run({"train", kGraph, "--resume", folder, "--epochs", epochs, "--ranks", "3", "--quiet"});
     EXPECT_EQ(resumed.status, 0) << resumed.err;
-    std::vector<std::string> whole = TrainArguments({"--shards", "3", "--epochs", epochs, "--checkpoint", folder + "-whole"});
+    std::vector<std::string> whole =
+        TrainArguments({"--shards", "3", "--epochs", epochs, "--checkpoint", folder + "-whole"});
     whole.erase(whole.begin());
     EXPECT_EQ(Run(whole).status, 0);
     EXPECT_TRUE(Bytes(folder + "/last.safetensors") == Bytes(folder + "-whole/last.safetensors"));
@@ -201,11 +205,13 @@ TEST_F(Ranks, UnderMpirunFindOneAnotherAndRefuseOptionsAndGraphsThatDiffer) {
     }
     return status;
   };
-  EXPECT_EQ(run("alike", "0.001"), (std::vector<int>{0, 0})) << Bytes(scratch_ / "alike0") << Bytes(scratch_ / "alike1");
+  EXPECT_EQ(run("alike", "0.001"), (std::vector<int>{0, 0}))
+      << Bytes(scratch_ / "alike0") << Bytes(scratch_ / "alike1");
   EXPECT_THAT(Bytes(scratch_ / "alike0.out"), HasSubstr("2 ranks on 1 host(s): a step is 2 shards"));
   EXPECT_EQ(Bytes(scratch_ / "alike1.out"), "");
   EXPECT_EQ(run("apart", "0.002"), (std::vector<int>{2, 2}));
-  EXPECT_THAT(Bytes(scratch_ / "apart0"), HasSubstr("rank 1 on host " + HostName() + " has --weight-decay 0.002, and rank 0"));
+  EXPECT_THAT(Bytes(scratch_ / "apart0"),
+              HasSubstr("rank 1 on host " + HostName() + " has --weight-decay 0.002, and rank 0"));
   EXPECT_EQ(Bytes(scratch_ / "apart1"), "");
   EXPECT_EQ(run("graphs", "0.001", "synthetic:arxiv?nodes=1500&seed=2"), (std::vector<int>{2, 2}));
   EXPECT_THAT(Bytes(scratch_ / "graphs0"), HasSubstr("rank 1 on host " + HostName() + " has a graph with fingerprint"));

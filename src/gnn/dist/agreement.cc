@@ -40,9 +40,10 @@ Status AgreeOnSettings(Communicator& ranks, const std::vector<Setting>& mine) {
           "program and graph",
           name, first[s].name, other[s].value, ranks.Name(0), first[s].value));
     }
-    return Status::InvalidArgument(fmt::format("the ranks were not started alike: {} has other settings than {}; start "
-                                               "every rank with the same options, program and graph",
-                                               name, ranks.Name(0)));
+    return Status::InvalidArgument(
+        fmt::format("the ranks were not started alike: {} has other settings than {}; start "
+                    "every rank with the same options, program and graph",
+                    name, ranks.Name(0)));
   }
   return Status::Ok();
 }

@@ -18,7 +18,8 @@ using Targets = std::vector<std::span<std::byte>>;
 
 // A sum in two rounds: rank k adds up slice k of everyone's values, in rank order, and hands it to all.
 template <typename T>
-Status SumInRankOrder(Communicator& ranks, std::string_view what, std::span<T> values, std::vector<std::byte>& scratch) {
+Status SumInRankOrder(Communicator& ranks, std::string_view what, std::span<T> values,
+                      std::vector<std::byte>& scratch) {
   const auto size = static_cast<size_t>(ranks.size());
   const auto me = static_cast<size_t>(ranks.rank());
   if (size == 1) return ranks.Barrier(what);

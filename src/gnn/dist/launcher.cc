@@ -44,7 +44,8 @@ class SignalReader {
   int fd() const { return fd_.get(); }
   int Take() const {  // 0: none
     signalfd_siginfo info{};
-    return read(fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info)) ? static_cast<int>(info.ssi_signo) : 0;
+    return read(fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info)) ? static_cast<int>(info.ssi_signo)
+                                                                                      : 0;
   }
 
  private:
@@ -98,7 +99,8 @@ Result<RunningRank> StartRank(const LaunchOptions& options, int rank, int listen
     return RunningRank{std::move(process), {}, {}, {}};
   }
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Status::Io(ErrnoMessage("make a pipe for", fmt::format("rank {}", rank), errno));
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return Status::Io(ErrnoMessage("make a pipe for", fmt::format("rank {}", rank), errno));
   UniqueFd reading(ends[0]), writing(ends[1]);
   fcntl(reading.get(), F_SETFL, fcntl(reading.get(), F_GETFL) | O_NONBLOCK);
   child.descriptors = {{writing.get(), STDERR_FILENO}};
@@ -113,7 +115,8 @@ Result<LaunchResult> LaunchRanks(const LaunchOptions& options) {
   // The port is taken before any rank starts and handed to rank 0, so nobody can take it in between.
   HONE_ASSIGN_OR_RETURN(UniqueFd listener, ListenOn("127.0.0.1", 0));
   uint64_t random = 0;
-  if (getrandom(&random, sizeof(random), 0) != static_cast<ssize_t>(sizeof(random))) random = static_cast<uint64_t>(getpid());
+  if (getrandom(&random, sizeof(random), 0) != static_cast<ssize_t>(sizeof(random)))
+    random = static_cast<uint64_t>(getpid());
   const std::string job = fmt::format("{:016x}", random);
   std::vector<RunningRank> ranks;  // on an early return, those started are killed and reaped
   for (int r = 0; r < options.ranks; ++r) {

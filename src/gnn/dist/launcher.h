@@ -26,8 +26,8 @@ struct LaunchOptions {
 };
 
 struct LaunchResult {
-  int exit_status = 0;   // 0: all ended well; else that of the first rank that failed, 3 where a signal ended it
-  std::string failure;   // "rank 2 was ended by signal 9 (Killed)"; empty where a rank ended by itself and says why
+  int exit_status = 0;  // 0: all ended well; else that of the first rank that failed, 3 where a signal ended it
+  std::string failure;  // "rank 2 was ended by signal 9 (Killed)"; empty where a rank ended by itself and says why
 };
 
 // Returns when every rank has ended; none is left behind, whatever happens (and when this process is killed, they are

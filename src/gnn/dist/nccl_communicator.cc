@@ -29,11 +29,16 @@ constexpr int kSum = 0;
 
 int TypeOf(DeviceElement element) {
   switch (element) {
-    case DeviceElement::kUInt8: return 1;
-    case DeviceElement::kInt32: return 2;
-    case DeviceElement::kInt64: return 4;
-    case DeviceElement::kFloat32: return 7;
-    case DeviceElement::kFloat64: return 8;
+    case DeviceElement::kUInt8:
+      return 1;
+    case DeviceElement::kInt32:
+      return 2;
+    case DeviceElement::kInt64:
+      return 4;
+    case DeviceElement::kFloat32:
+      return 7;
+    case DeviceElement::kFloat64:
+      return 8;
   }
   return 7;
 }
@@ -84,7 +89,8 @@ Result<Functions> LoadFunctions(const std::string& library) {
   if (!missing.empty()) {
     return Status::Unavailable(fmt::format("'{}' lacks {}: NCCL 2.10 or newer is needed", name, missing));
   }
-  if (f.get_version(&f.version) != kSuccess) return Status::Unavailable(fmt::format("'{}' does not tell its version", name));
+  if (f.get_version(&f.version) != kSuccess)
+    return Status::Unavailable(fmt::format("'{}' does not tell its version", name));
   return f;
 }
 
@@ -169,8 +175,7 @@ class LoadedCommunicator final : public NcclCommunicator {
 
 Result<std::shared_ptr<NcclCommunicator>> MakeNcclCommunicator(ProcessGroup& group, const std::string& library) {
   HONE_ASSIGN_OR_RETURN(const Functions functions, LoadFunctions(library));
-  HONE_RETURN_IF_ERROR(
-      group.communicator().Agree("the version of NCCL", static_cast<uint64_t>(functions.version)));
+  HONE_RETURN_IF_ERROR(group.communicator().Agree("the version of NCCL", static_cast<uint64_t>(functions.version)));
   UniqueId id{};
   const auto check = [&](const char* what, int result) {
     return result == kSuccess ? Status::Ok()

@@ -10,8 +10,8 @@
 // to the bit, on another number of GPUs it agrees to rounding. Where the bits must not depend on that number,
 // AllGather brings every rank the parts, to be added up in an order of the caller's (shard_sum.h, TreeNodes).
 //
-// NVLink multicast stays off: the caller sets NCCL_NVLS_ENABLE=0 in the environment before the first communicator, where
-// the user has not set it (libraries do not change the environment).
+// NVLink multicast stays off: the caller sets NCCL_NVLS_ENABLE=0 in the environment before the first communicator,
+// where the user has not set it (libraries do not change the environment).
 #pragma once
 
 #include <cstdint>

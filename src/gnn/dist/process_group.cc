@@ -38,7 +38,9 @@ std::string RandomToken() {
   return text;
 }
 
-bool IsLoopback(const std::string& address) { return address.starts_with("127.") || address == "::1" || address == "localhost"; }
+bool IsLoopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1" || address == "localhost";
+}
 
 LinkGreeting Greeting(const std::string& token, int rank) {
   LinkGreeting greeting;
@@ -96,8 +98,10 @@ Status ProcessGroup::Connect() {
     Status problem;
     for (size_t i = 0; i < place.ports.size() && !listener.valid(); ++i) {
       Result<UniqueFd> made = ListenOn(IsLoopback(place.master_address) ? "127.0.0.1" : "", place.ports[i]);
-      if (made.ok()) listener = std::move(*made);
-      else problem = made.status();
+      if (made.ok())
+        listener = std::move(*made);
+      else
+        problem = made.status();
     }
     if (!listener.valid()) return problem;
     PrepareSocket(listener.get());

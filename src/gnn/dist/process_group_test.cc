@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that join, and all the ways in which one of them may go. (Killed and stopped processes: tests/gnn/ranks_test.cc.)
+// Ranks that join, and all the ways in which one of them may go. (Killed and stopped processes:
+// tests/gnn/ranks_test.cc.)
 #include "gnn/dist/process_group.h"
 
 #include <gmock/gmock.h>
@@ -166,7 +167,8 @@ TEST_F(Groups, AnotherRunsPortIsPassedByAndStrangersDoNotDisturb) {
   StoreServer other({.listener = UniqueFd(dup(other_listener.get())), .job = "another job", .size = 2});
   const UniqueFd stranger = std::move(ConnectTo("127.0.0.1", port_, 30)).value();
   const std::string nonsense = "GET / HTTP/1.1\r\n\r\n";
-  ASSERT_EQ(send(stranger.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL), static_cast<ssize_t>(nonsense.size()));
+  ASSERT_EQ(send(stranger.get(), nonsense.data(), nonsense.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(nonsense.size()));
   std::vector<GroupOptions> options;
   for (int r = 0; r < 3; ++r) {
     options.push_back(Options(r, 3));

@@ -48,7 +48,8 @@ std::vector<int> PortsOfJob(const std::string& job) {
   uint32_t hash = 2166136261u;
   for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   std::vector<int> ports;
-  for (int i = 0; i < kDerivedPorts; ++i) ports.push_back(static_cast<int>(20000 + (hash + 2971u * static_cast<uint32_t>(i)) % 12000));
+  for (int i = 0; i < kDerivedPorts; ++i)
+    ports.push_back(static_cast<int>(20000 + (hash + 2971u * static_cast<uint32_t>(i)) % 12000));
   return ports;
 }
 
@@ -119,8 +120,8 @@ Result<RankPlace> FindRankPlace(const std::function<const char*(const char*)>& v
   }
   HONE_RETURN_IF_ERROR(v.status());
   if (place.size < 1 || place.rank < 0 || place.rank >= place.size) {
-    return Status::InvalidArgument(fmt::format("{} says that this is rank {} of {}, which cannot be", place.launcher,
-                                               place.rank, place.size));
+    return Status::InvalidArgument(
+        fmt::format("{} says that this is rank {} of {}, which cannot be", place.launcher, place.rank, place.size));
   }
   if (place.size == 1) return place;
   if (v.Has("MASTER_ADDR")) place.master_address = v.Text("MASTER_ADDR");

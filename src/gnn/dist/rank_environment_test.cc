@@ -27,8 +27,10 @@ TEST(RankEnvironment, NoVariablesMeanAProcessByItself) {
 }
 
 TEST(RankEnvironment, OpenMpiOnOneHostNeedsNothingElse) {
-  const Variables variables = {{"OMPI_COMM_WORLD_RANK", "2"},       {"OMPI_COMM_WORLD_SIZE", "4"},
-                               {"OMPI_COMM_WORLD_LOCAL_RANK", "2"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
+  const Variables variables = {{"OMPI_COMM_WORLD_RANK", "2"},
+                               {"OMPI_COMM_WORLD_SIZE", "4"},
+                               {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+                               {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
                                {"PMIX_NAMESPACE", "prterun-17@1"}};
   const RankPlace place = Find(variables).value();
   EXPECT_EQ(place.rank, 2);
@@ -46,8 +48,10 @@ TEST(RankEnvironment, OpenMpiOnOneHostNeedsNothingElse) {
 }
 
 TEST(RankEnvironment, SeveralHostsWithoutAnAddressAreToldWhatToSet) {
-  Variables variables = {{"OMPI_COMM_WORLD_RANK", "2"},       {"OMPI_COMM_WORLD_SIZE", "4"},
-                         {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+  Variables variables = {{"OMPI_COMM_WORLD_RANK", "2"},
+                         {"OMPI_COMM_WORLD_SIZE", "4"},
+                         {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                         {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
                          {"PMIX_NAMESPACE", "17"}};
   EXPECT_THAT(Find(variables).status().message(), HasSubstr("mpirun -x MASTER_ADDR=HOST"));
   variables["MASTER_ADDR"] = "node1";
@@ -55,8 +59,9 @@ TEST(RankEnvironment, SeveralHostsWithoutAnAddressAreToldWhatToSet) {
 }
 
 TEST(RankEnvironment, SlurmStepsNameTheirFirstHost) {
-  const Variables variables = {{"SLURM_PROCID", "3"},   {"SLURM_NTASKS", "4"},  {"SLURM_LOCALID", "1"},
-                               {"SLURM_STEP_ID", "0"},  {"SLURM_JOB_ID", "99"}, {"SLURM_STEP_NODELIST", "gpu[07-09,12]"}};
+  const Variables variables = {{"SLURM_PROCID", "3"},  {"SLURM_NTASKS", "4"},
+                               {"SLURM_LOCALID", "1"}, {"SLURM_STEP_ID", "0"},
+                               {"SLURM_JOB_ID", "99"}, {"SLURM_STEP_NODELIST", "gpu[07-09,12]"}};
   const RankPlace place = Find(variables).value();
   EXPECT_EQ(place.rank, 3);
   EXPECT_EQ(place.local_rank, 1);

@@ -200,9 +200,8 @@ Status SendAll(int fd, const void* bytes, size_t size, double deadline) {
 }
 
 Status ReceiveAll(int fd, void* bytes, size_t size, double deadline) {
-  return MoveAll(fd, POLLIN, size, deadline, [&](size_t done) {
-    return recv(fd, static_cast<char*>(bytes) + done, size - done, MSG_DONTWAIT);
-  });
+  return MoveAll(fd, POLLIN, size, deadline,
+                 [&](size_t done) { return recv(fd, static_cast<char*>(bytes) + done, size - done, MSG_DONTWAIT); });
 }
 
 bool MessageStream::Receive() {

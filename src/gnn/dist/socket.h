@@ -20,8 +20,8 @@ std::string HostName();
 // Numeric addresses of this machine's interfaces that are up, without loopback.
 std::vector<std::string> InterfaceAddresses();
 
-// A listening socket on `address` (numeric; empty: every interface) and `port` (0: any that is free). kUnavailable names
-// both and says when the port is taken.
+// A listening socket on `address` (numeric; empty: every interface) and `port` (0: any that is free). kUnavailable
+// names both and says when the port is taken.
 Result<UniqueFd> ListenOn(const std::string& address, int port);
 // The port that a socket is bound to, and the numeric address of its own end and of its peer's.
 int BoundPort(int fd);

@@ -44,7 +44,8 @@ Result<std::unique_ptr<StoreClient>> StoreClient::Join(StoreClientOptions option
                             [&] { return client->welcome_ || client->loss_; });
   if (client->loss_) return *client->loss_;
   if (!client->welcome_) {
-    return Status::TimedOut(fmt::format("the ranks of this run did not all join within {:.3g} s", client->options_.join_seconds));
+    return Status::TimedOut(
+        fmt::format("the ranks of this run did not all join within {:.3g} s", client->options_.join_seconds));
   }
   lock.unlock();
   return client;
@@ -122,8 +123,9 @@ void StoreClient::Run() {
   std::optional<double> stop_at;
   bool open = true, gave_up = false;
   for (bool first = true;; first = false) {
-    pollfd polled[2] = {{wake_.get(), POLLIN, 0},
-                        {open ? stream_->fd() : -1, static_cast<short>(POLLIN | (stream_->wants_to_write() ? POLLOUT : 0)), 0}};
+    pollfd polled[2] = {
+        {wake_.get(), POLLIN, 0},
+        {open ? stream_->fd() : -1, static_cast<short>(POLLIN | (stream_->wants_to_write() ? POLLOUT : 0)), 0}};
     const double wait = std::min(options_.heartbeat_interval / 2, 0.25);
     // At first without waiting: more than the answer that Introduce looked for may have arrived with it.
     poll(polled, 2, first ? 0 : std::max(1, static_cast<int>(wait * 1e3)));
@@ -162,8 +164,9 @@ void StoreClient::Run() {
       if (!open && !leaving) {
         Lose(Status::Unavailable(fmt::format("{} was lost: its connection closed", rank_0)));
       } else if (!leaving && now - heard > options_.heartbeat_timeout) {
-        Lose(Status::Unavailable(fmt::format("{} was lost: no heartbeat for {:.3g} s (it hangs, or its host is not to be reached)",
-                                             rank_0, options_.heartbeat_timeout)));
+        Lose(Status::Unavailable(
+            fmt::format("{} was lost: no heartbeat for {:.3g} s (it hangs, or its host is not to be reached)", rank_0,
+                        options_.heartbeat_timeout)));
       }
     }
     if (stop) {

@@ -164,9 +164,10 @@ bool StoreServer::Join(Client& client, const Message& message) {
     problem = fmt::format("{} is not one of ranks 0 to {}", RankName(rank, host), options_.size - 1);
   } else if (!hosts_[static_cast<size_t>(rank)].empty()) {
     // Not told to the others: theirs is whole.
-    return refuse(fmt::format("{} has joined already; this one (process {} on host {}) must be of another run on the "
-                              "same port: give each run its own MASTER_PORT",
-                              RankName(rank, hosts_[static_cast<size_t>(rank)]), message[6], host));
+    return refuse(
+        fmt::format("{} has joined already; this one (process {} on host {}) must be of another run on the "
+                    "same port: give each run its own MASTER_PORT",
+                    RankName(rank, hosts_[static_cast<size_t>(rank)]), message[6], host));
   }
   if (!problem.empty()) {
     Lose(static_cast<int>(StatusCode::kInvalidArgument), problem);
@@ -185,7 +186,8 @@ bool StoreServer::Join(Client& client, const Message& message) {
 
 void StoreServer::Gone(const Client& client, const std::string& how) {
   if (client.rank < 0 || client.left || client.closing) return;
-  Lose(static_cast<int>(StatusCode::kUnavailable), fmt::format("{} was lost: {}", RankName(client.rank, client.host), how));
+  Lose(static_cast<int>(StatusCode::kUnavailable),
+       fmt::format("{} was lost: {}", RankName(client.rank, client.host), how));
 }
 
 void StoreServer::Lose(int code, const std::string& reason) {
@@ -220,8 +222,8 @@ void StoreServer::CheckTimes(double now) {
     for (int r = 0; r < options_.size; ++r) {
       if (hosts_[static_cast<size_t>(r)].empty()) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
     }
-    Lose(static_cast<int>(StatusCode::kTimedOut),
-         fmt::format("of {} ranks these did not join within {:.3g} s: {}", options_.size, options_.join_seconds, missing));
+    Lose(static_cast<int>(StatusCode::kTimedOut), fmt::format("of {} ranks these did not join within {:.3g} s: {}",
+                                                              options_.size, options_.join_seconds, missing));
   }
 }
 

@@ -35,8 +35,8 @@ struct StoreServerOptions {
   UniqueFd listener;
   std::string job;  // ranks of another job are turned away
   int size = 1;
-  double join_seconds = 120;       // for all ranks to join
-  double heartbeat_timeout = 10;   // silence after which a rank counts as lost
+  double join_seconds = 120;      // for all ranks to join
+  double heartbeat_timeout = 10;  // silence after which a rank counts as lost
   double heartbeat_interval = 1;
 };
 

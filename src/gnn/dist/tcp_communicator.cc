@@ -186,19 +186,18 @@ class TcpCommunicator final : public Communicator {
     if (h.magic == kMagic && h.operation == t.sending.operation && h.sequence == sequence_ && h.bytes == t.in.size()) {
       return Status::Ok();
     }
-    return Status::Internal(fmt::format("{} is out of step at {}: it sends {} bytes in its exchange {}{}, {} were "
-                                        "expected in exchange {}",
-                                        Name(static_cast<int>(peer)), what, h.bytes, h.sequence,
-                                        h.operation == t.sending.operation ? "" : " of another kind", t.in.size(),
-                                        sequence_));
+    return Status::Internal(
+        fmt::format("{} is out of step at {}: it sends {} bytes in its exchange {}{}, {} were "
+                    "expected in exchange {}",
+                    Name(static_cast<int>(peer)), what, h.bytes, h.sequence,
+                    h.operation == t.sending.operation ? "" : " of another kind", t.in.size(), sequence_));
   }
 
   Status Broken(size_t peer, int error) {
-    const Status seen = Status::Unavailable(
-        fmt::format("{} was lost: its connection {}", Name(static_cast<int>(peer)),
-                    error == 0 || error == ECONNRESET || error == EPIPE
-                        ? std::string("closed")
-                        : "failed: " + std::generic_category().message(error)));
+    const Status seen = Status::Unavailable(fmt::format("{} was lost: its connection {}", Name(static_cast<int>(peer)),
+                                                        error == 0 || error == ECONNRESET || error == EPIPE
+                                                            ? std::string("closed")
+                                                            : "failed: " + std::generic_category().message(error)));
     const Status known = aborted();
     if (!known.ok()) return known;
     return options_.reason ? options_.reason(seen) : seen;

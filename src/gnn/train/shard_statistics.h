@@ -3,8 +3,9 @@
 //
 // Running statistics of a step of several virtual shards: the mean over the shards, each taken from the step's start.
 //
-// Every shard's forward pass updates the model's buffers as if it were alone, as data-parallel training would on as many
-// processes. What each made of them is handed out, to be summed over all shards wherever they ran; the mean comes back.
+// Every shard's forward pass updates the model's buffers as if it were alone, as data-parallel training would on as
+// many processes. What each made of them is handed out, to be summed over all shards wherever they ran; the mean comes
+// back.
 #pragma once
 
 #include <span>

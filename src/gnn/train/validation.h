@@ -27,7 +27,7 @@ struct ValidationOptions {
   int threads = 1;
   int workers = 1;
   int rank = 0, ranks = 1;
-  std::function<bool()> stop;                               // asked after each batch
+  std::function<bool()> stop;                                 // asked after each batch
   std::function<void(int64_t done, int64_t total)> progress;  // batches of this rank's part
 };
 
