@@ -132,6 +132,7 @@ __global__ void __launch_bounds__(384, 1)
   for (int step = 0; step < steps; ++step) {
     const int s = step % kStages;
     TileBarrier::wait(&shared.full[s], step / kStages & 1);
+    warpgroup_fence_operand(sum);
     warpgroup_arrive();
     CUTE_UNROLL
     for (int i = 0; i < size<2>(a); ++i) {
@@ -144,6 +145,7 @@ __global__ void __launch_bounds__(384, 1)
     if (step > 0 && threadIdx.x % 32 == 0) Barrier::arrive(&shared.empty[(step - 1) % kStages]);
   }
   warpgroup_wait<0>();
+  warpgroup_fence_operand(sum);  // no use of the results may be moved before the wait
 
   // How wgmma deals 64 x BN results to four warps: a lane has pairs of neighbouring columns, in rows lane / 4 and
   // lane / 4 + 8 of its warp's sixteen.

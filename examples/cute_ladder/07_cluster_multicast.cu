@@ -162,6 +162,7 @@ __global__ void __launch_bounds__(384, 1)
       for (int step = 0; step < steps; ++step, ++used) {
         const int s = used % kStages;
         TileBarrier::wait(&shared.full[s], used / kStages & 1);
+        warpgroup_fence_operand(sum);
         warpgroup_arrive();
         CUTE_UNROLL
         for (int i = 0; i < size<2>(a); ++i) {
@@ -174,6 +175,7 @@ __global__ void __launch_bounds__(384, 1)
         if (step > 0) leave((used - 1) % kStages);
       }
       warpgroup_wait<0>();
+      warpgroup_fence_operand(sum);  // no use of the results may be moved before the wait
       leave((used - 1) % kStages);
 
       CUTE_UNROLL
