@@ -40,13 +40,14 @@ void AddRankFlags(CLI::App& command, RankFlags& flags) {
 }
 
 Result<RankPlace> ThisRank(const RankFlags& flags) {
-  HONE_ASSIGN_OR_RETURN(RankPlace place, FindRankPlace([](const char* name) -> const char* { return std::getenv(name); }));
+  HONE_ASSIGN_OR_RETURN(RankPlace place,
+                        FindRankPlace([](const char* name) -> const char* { return std::getenv(name); }));
   const bool ours = std::getenv("HONE_RANK") != nullptr;
   if (flags.ranks > 0 && flags.gpus > 0) return Status::InvalidArgument("give --ranks or --gpus, not both");
   if ((flags.ranks > 0 || flags.gpus > 0) && !ours && place.size > 1) {
-    return Status::InvalidArgument(fmt::format(
-        "this is rank {} of {} already (from {}): leave out --{}, which starts processes of its own", place.rank,
-        place.size, place.launcher, flags.ranks > 0 ? "ranks" : "gpus"));
+    return Status::InvalidArgument(
+        fmt::format("this is rank {} of {} already (from {}): leave out --{}, which starts processes of its own",
+                    place.rank, place.size, place.launcher, flags.ranks > 0 ? "ranks" : "gpus"));
   }
   if (flags.gpus > 0) {
     return Status::Unavailable("--gpus: this program trains on the CPU only; several processes: --ranks");
