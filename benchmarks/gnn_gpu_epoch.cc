@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Seconds of a GraphSAGE epoch and of sampled inference on one GPU, everything in device memory. JSON to standard
+// Seconds of an epoch of any model and of sampled inference on one GPU, everything in device memory. JSON to standard
 // output: every repetition, the median, and the conditions.
 #include <cuda_runtime_api.h>
 
@@ -21,8 +21,10 @@ int main(int argc, char** argv) {
   std::string name = "synthetic:papers100M?scale=0.1&seed=1";
   cuda::GpuEngineOptions options;
   int epochs = 5, hidden = 256, layers = 3;
-  CLI::App app{"Times GraphSAGE epochs and sampled inference on one GPU."};
+  std::string model_kind = "sage";
+  CLI::App app{"Times training epochs and sampled inference on one GPU."};
   app.add_option("graph", name);
+  app.add_option("--model", model_kind, "sage, gat, gin or sage-ri");
   app.add_option("--epochs", epochs);
   app.add_option("--hidden", hidden);
   app.add_option("--batch", options.batch);
@@ -49,6 +51,7 @@ int main(int argc, char** argv) {
   Result<std::shared_ptr<const Graph>> graph = OpenGraph(name);
   if (!graph.ok()) return fail(graph.status());
   ModelOptions shape;
+  shape.kind = model_kind;
   shape.in_width = (*graph)->features().width;
   shape.hidden = hidden;
   shape.num_classes = (*graph)->num_classes();
@@ -68,6 +71,7 @@ int main(int argc, char** argv) {
                            {"nodes", (*graph)->structure().num_nodes},
                            {"edges", (*graph)->structure().num_edges()},
                            {"train_nodes", (*graph)->train_nodes().size()},
+                           {"model", model_kind},
                            {"fanouts", options.fanouts},
                            {"batch", options.batch},
                            {"hidden", hidden},
