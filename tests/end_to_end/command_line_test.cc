@@ -63,6 +63,20 @@ TEST_F(CommandLine, SaysOnceWhatThisKernelCannotProtect) {
   EXPECT_EQ(outcome.err, wanted);
 }
 
+TEST_F(CommandLine, OptimizeAndWorkerSaySoTooAndInTheirJson) {
+  const std::vector<std::string> warnings = ProbeSandbox().Warnings();
+  std::string wanted;
+  for (const std::string& warning : warnings) wanted += "hone: warning: " + warning + "\n";
+  // relu's seed is at its floor: no attempt is made.
+  const Outcome optimize = Hone({"optimize", "relu", "--device", "sim", "--attempts", "1", "--json"});
+  EXPECT_EQ(optimize.err, wanted);
+  EXPECT_EQ(json::parse(optimize.out).at("sandbox_warnings"), json(warnings));
+  const Outcome worker = Hone({"worker", "--spool", scratch_ / "spool", "--once", "--device", "sim", "--json"});
+  EXPECT_EQ(worker.status, 0);
+  EXPECT_EQ(worker.err, wanted);
+  EXPECT_EQ(json::parse(worker.out).at("sandbox_warnings"), json(warnings));
+}
+
 TEST_F(CommandLine, ListsTheTasksAsJson) {
   const Outcome outcome = Hone({"tasks", "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
