@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "hone/commands.h"
@@ -27,7 +28,9 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   EvaluationRequest request;
   HONE_ASSIGN_OR_RETURN(request.source, ReadSource(flags.candidate));
-  request.name = flags.candidate;
+  // By the name that findings can point into: line tables tell a candidate from system headers by a relative path.
+  const std::filesystem::path path(flags.candidate);
+  request.name = path.is_absolute() || flags.candidate.starts_with("../") ? path.filename().string() : flags.candidate;
   if (!flags.baseline.empty()) {
     HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadSource(flags.baseline));
     request.incumbent_name = flags.baseline;

@@ -19,8 +19,11 @@ std::string Amount(double value) {
   if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
   if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
   if (value >= 1e4) return fmt::format("{:.1f} k", value / 1e3);
-  return fmt::format("{:.3g}", value);
+  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
+
+// "8192 B", "12.3 kB"
+std::string Bytes(double value) { return Amount(value) + (value >= 1e4 ? "B" : " B"); }
 
 std::string DimsText(const Dims& dims) {
   std::string text;
@@ -102,12 +105,12 @@ void AddKernel(std::string* text, std::string_view indent, const KernelProfile& 
         kernel.Has("waves") ? fmt::format("{:.2f} waves of blocks", kernel.Value("waves")) : "",
         kernel.Has("eligible_warps") ? fmt::format("{:.2f} ready of each scheduler", kernel.Value("eligible_warps")) : "",
         kernel.Has("load_bytes_in_flight")
-            ? fmt::format("{}B of loads in flight an SM", Amount(kernel.Value("load_bytes_in_flight"))) : ""});
+            ? fmt::format("{} of loads in flight an SM", Bytes(kernel.Value("load_bytes_in_flight"))) : ""});
   Line(text, indent, "memory",
        {PerRequest(kernel, "loads", "load_requests", "load_sectors", "load_bytes_per_sector"),
         PerRequest(kernel, "stores", "store_requests", "store_sectors", "store_bytes_per_sector"),
         Percents(kernel, {{"L1 hits", "l1_hit_rate"}, {"L2 hits", "l2_hit_rate"}}),
-        kernel.Has("dram_bytes") ? Amount(kernel.Value("dram_bytes")) + "B of device memory" : ""});
+        kernel.Has("dram_bytes") ? Bytes(kernel.Value("dram_bytes")) + " of device memory" : ""});
   Line(text, indent, "shared memory", {Shared(kernel)});
   Line(text, indent, "warps wait for", {Stalls(kernel)});
   Line(text, indent, "instructions", {InstructionMix(kernel)});
