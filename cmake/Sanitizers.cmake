@@ -1,11 +1,11 @@
-# -DHONE_SANITIZER=address (with undefined), thread or undefined.
+# -DHONE_SANITIZER=address (with undefined), thread or undefined. A finding ends the program, so that its test fails.
 add_library(hone_sanitizers INTERFACE)
 if(HONE_SANITIZER STREQUAL "address")
-  set(flags -fsanitize=address,undefined -fno-omit-frame-pointer)
+  set(flags -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 elseif(HONE_SANITIZER STREQUAL "thread")
   set(flags -fsanitize=thread)
 elseif(HONE_SANITIZER STREQUAL "undefined")
-  set(flags -fsanitize=undefined)
+  set(flags -fsanitize=undefined -fno-sanitize-recover=undefined)
 elseif(NOT HONE_SANITIZER STREQUAL "")
   message(FATAL_ERROR "HONE_SANITIZER is '${HONE_SANITIZER}': use address, thread, undefined or nothing")
 endif()
