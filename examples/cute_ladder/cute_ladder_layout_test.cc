@@ -156,8 +156,11 @@ void ExpectShared(int stages, int columns, int extra) {
   // A plan asks for STAGES * (128 + BN) * 128 + extra bytes, of which the alignment of the base may take 1023.
   const int asked = stages * (128 + columns) * 128 + extra;
   EXPECT_LE(asked, 232448) << "what a block may have";
-  const Shared* shared = nullptr;
-  const auto offset = [&](const auto& member) { return static_cast<int>(reinterpret_cast<intptr_t>(&member)); };
+  alignas(1024) static unsigned char storage[sizeof(Shared)];
+  const Shared* shared = reinterpret_cast<const Shared*>(storage);
+  const auto offset = [&](const auto& member) {
+    return static_cast<int>(reinterpret_cast<const unsigned char*>(&member) - storage);
+  };
   EXPECT_EQ(offset(shared->a) % 1024, 0);
   EXPECT_EQ(offset(shared->b) % 1024, 0);
   EXPECT_LE(offset(shared->empty) + stages * 8 + 1023, asked);
@@ -174,6 +177,7 @@ TEST(CuteLadderLayouts, SharedMemoryFitsWhatThePlansAskFor) {
 }
 
 // A wgmma descriptor holds addresses and strides in units of 16 bytes (PTX ISA, "matrix descriptor").
+// A host has no shared-memory address to put in, which CuTe says on standard output; the other fields are what is checked.
 TEST(CuteLadderLayouts, DescriptorsHaveTheStridesOfTheSwizzledTiles) {
   step06::Mma<256> mma;
   const auto thread = mma.get_slice(0);
