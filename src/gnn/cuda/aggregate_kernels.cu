@@ -3,7 +3,6 @@
 //
 // The kernels of aggregate_kernels.h: a warp a row, 16 or 32 bytes a lane.
 #include "gnn/cuda/aggregate_kernels.h"
-
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_math.cuh"
@@ -266,9 +265,12 @@ cudaError_t EnqueueSampleAggregate(const GraphOnDevice& graph, Element feature_e
   };
   const bool wide = out_element == Element::kFloat32;
   switch (feature_element) {
-    case Element::kFloat32: return wide ? launch(float{}, float{}) : launch(float{}, __nv_bfloat16{});
-    case Element::kFloat16: return wide ? launch(__half{}, float{}) : launch(__half{}, __nv_bfloat16{});
-    case Element::kBFloat16: return wide ? launch(__nv_bfloat16{}, float{}) : launch(__nv_bfloat16{}, __nv_bfloat16{});
+    case Element::kFloat32:
+      return wide ? launch(float{}, float{}) : launch(float{}, __nv_bfloat16{});
+    case Element::kFloat16:
+      return wide ? launch(__half{}, float{}) : launch(__half{}, __nv_bfloat16{});
+    case Element::kBFloat16:
+      return wide ? launch(__nv_bfloat16{}, float{}) : launch(__nv_bfloat16{}, __nv_bfloat16{});
   }
   return cudaErrorInvalidValue;
 }

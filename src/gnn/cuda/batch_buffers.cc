@@ -22,10 +22,13 @@ Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_
     HONE_RETURN_IF_ERROR(first.Allocate(sources));
     HONE_RETURN_IF_ERROR(end.Allocate(sources));
   }
-  return HopOnDevice{fanout,          rows,        sources,
-                     entries.get(),   columns.get(), counts.get(),
-                     slot_keys.get(), sorted_keys.get(), slots.get(), sorted_slots.get(),
-                     first.get(),     end.get(),   tile_counts.get()};
+  return HopOnDevice{fanout,           rows,
+                     sources,          entries.get(),
+                     columns.get(),    counts.get(),
+                     slot_keys.get(),  sorted_keys.get(),
+                     slots.get(),      sorted_slots.get(),
+                     first.get(),      end.get(),
+                     tile_counts.get()};
 }
 
 Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {

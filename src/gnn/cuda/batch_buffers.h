@@ -50,7 +50,8 @@ class BatchBuffers {
 class BatchSource {
  public:
   // `most_nodes`: of any batch, outermost hop excluded.
-  Status Make(const DeviceGraph& graph, std::span<const NodeId> seeds, int32_t batch, bool in_order, int64_t most_nodes);
+  Status Make(const DeviceGraph& graph, std::span<const NodeId> seeds, int32_t batch, bool in_order,
+              int64_t most_nodes);
   int64_t count() const { return seeds_.count; }
   // Takes the state's next step and samples it. `device_halt` is the host's flag as the device sees it.
   Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,

@@ -7,8 +7,8 @@ namespace hone::gnn::cuda {
 Status Dense::Plan(const ProgramContext& context, const DenseShape& shape) {
   weight_ = shape.weight != nullptr ? shape.weight : context.parameters->compute_at(shape.weight_at);
   gradient_ = shape.weight != nullptr ? shape.gradient : context.parameters->gradient() + shape.weight_at;
-  HONE_ASSIGN_OR_RETURN(forward_, context.matmuls->Plan({shape.rows, shape.out, shape.in, false, true,
-                                                         context.element, shape.result}));
+  HONE_ASSIGN_OR_RETURN(
+      forward_, context.matmuls->Plan({shape.rows, shape.out, shape.in, false, true, context.element, shape.result}));
   if (!shape.trains) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(weight_gradient_, context.matmuls->Plan({shape.out, shape.in, shape.rows, true, false,
                                                                  context.element, Element::kFloat32}));

@@ -59,8 +59,8 @@ Status Copy(const std::vector<TensorPlace>& places, const std::vector<Parameter<
     std::vector<float>& values = what.gradients ? found->second->gradient : found->second->value;
     const int64_t last = place.from + (place.rows - 1) * place.tensor_stride + place.cols;
     if (last > static_cast<int64_t>(values.size())) {
-      return Status::InvalidArgument(fmt::format("tensor '{}' has {} values where the engine's has at least {}", name,
-                                                 values.size(), last));
+      return Status::InvalidArgument(
+          fmt::format("tensor '{}' has {} values where the engine's has at least {}", name, values.size(), last));
     }
     for (int64_t row = 0; row < place.rows; ++row) {
       float* device = flat.data() + place.at + row * place.stride;
@@ -123,8 +123,7 @@ Status DeviceParameters::ExportGradients(const std::vector<Parameter<float>*>& p
 
 Status DeviceParameters::ImportValues(const std::vector<Parameter<float>*>& parameters) {
   std::vector<float> flat;
-  HONE_RETURN_IF_ERROR(
-      Upload(buffers_, layout_.places(), parameters, {.buffers = true, .to_device = true}, flat));
+  HONE_RETURN_IF_ERROR(Upload(buffers_, layout_.places(), parameters, {.buffers = true, .to_device = true}, flat));
   HONE_RETURN_IF_ERROR(Upload(master_, layout_.places(), parameters, {.to_device = true}, flat));
   return UploadCompute(flat);
 }
@@ -136,8 +135,7 @@ Status DeviceParameters::ExportMoments(const std::vector<Parameter<float>*>& mom
 
 Status DeviceParameters::ImportMoments(const std::vector<Parameter<float>*>& moments) {
   std::vector<float> flat;
-  HONE_RETURN_IF_ERROR(
-      Upload(moment1_, layout_.places(), moments, {.prefix = "exp_avg.", .to_device = true}, flat));
+  HONE_RETURN_IF_ERROR(Upload(moment1_, layout_.places(), moments, {.prefix = "exp_avg.", .to_device = true}, flat));
   return Upload(moment2_, layout_.places(), moments, {.prefix = "exp_avg_sq.", .to_device = true}, flat);
 }
 

@@ -108,7 +108,8 @@ class EngineModels : public testing::TestWithParam<Case> {
     const Matrix<float> gradient{grad.data(), sample.num_seeds(), classes, classes};
     result.loss = SoftmaxCrossEntropy<float>(out, labels, {}, 0, gradient, 1);
     for (int64_t i = 0; i < out.rows; ++i) {
-      result.predictions.push_back(static_cast<int32_t>(std::max_element(out.Row(i), out.Row(i) + classes) - out.Row(i)));
+      result.predictions.push_back(
+          static_cast<int32_t>(std::max_element(out.Row(i), out.Row(i) + classes) - out.Row(i)));
     }
     if (training) model.Backward(sample, in, gradient, *state, context);
     return result;
@@ -118,7 +119,8 @@ class EngineModels : public testing::TestWithParam<Case> {
     const auto train = graph_->train_nodes();
     const auto count = static_cast<int64_t>(train.size());
     std::vector<NodeId> seeds;
-    for (int64_t i = int64_t{step} * options_.batch; i < std::min<int64_t>(count, (int64_t{step} + 1) * options_.batch); ++i) {
+    for (int64_t i = int64_t{step} * options_.batch; i < std::min<int64_t>(count, (int64_t{step} + 1) * options_.batch);
+         ++i) {
       seeds.push_back(train[static_cast<size_t>(PermutedIndex(options_.seed, epoch, count, i))]);
     }
     for (Parameter<float>* p : model.parameters()) std::fill(p->gradient.begin(), p->gradient.end(), 0.0f);
@@ -139,7 +141,8 @@ class EngineModels : public testing::TestWithParam<Case> {
                          const std::string& name) {
     ASSERT_EQ(mine.size(), theirs.size()) << name;
     double worst = 0;
-    for (size_t i = 0; i < mine.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(mine[i]) - theirs[i]));
+    for (size_t i = 0; i < mine.size(); ++i)
+      worst = std::max(worst, std::abs(static_cast<double>(mine[i]) - theirs[i]));
     EXPECT_LE(worst, tolerance) << name << ", of values up to " << Largest(theirs);
   }
 
@@ -271,13 +274,12 @@ TEST_P(EngineModelsInBf16, GradientsAreNearTheCpus) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, EngineModelsInBf16,
-    testing::Values(Case{"Sage", With(Shape("sage", 3, 16), 0.3, "elu", "")},
-                    Case{"Gat", Heads(With(Shape("gat", 3, 16), 0.3, "elu", ""), 2)},
-                    Case{"Gin", With(Shape("gin", 3, 16), 0.3, "elu", "")},
-                    Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.1, "elu", "")}),
-    [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
+INSTANTIATE_TEST_SUITE_P(Models, EngineModelsInBf16,
+                         testing::Values(Case{"Sage", With(Shape("sage", 3, 16), 0.3, "elu", "")},
+                                         Case{"Gat", Heads(With(Shape("gat", 3, 16), 0.3, "elu", ""), 2)},
+                                         Case{"Gin", With(Shape("gin", 3, 16), 0.3, "elu", "")},
+                                         Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.1, "elu", "")}),
+                         [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Models, EngineModels,
@@ -289,7 +291,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"GatNormalised", Heads(With(Shape("gat", 2, 12), 0.3, "relu", "batch"), 2)},
                     Case{"Gin", Shape("gin", 3, 16)},
                     Case{"GinOddHiddenWithoutNorm", With(Shape("gin", 2, 13), 0.3, "elu", "none")},
-                    Case{"GinOneLayer", Shape("gin", 1, 16)}, Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.2, "", "")},
+                    Case{"GinOneLayer", Shape("gin", 1, 16)},
+                    Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.2, "", "")},
                     Case{"SageRiOddHidden", With(Shape("sage-ri", 2, 21), 0.1, "elu", "batch")},
                     Case{"SageRiOneLayerWithoutNorm", With(Shape("sage-ri", 1, 16), 0.1, "relu", "none")}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });

@@ -27,11 +27,11 @@ namespace hone::gnn::cuda {
 namespace {
 
 struct GatLayer {
-  int64_t in = 0;           // padded
-  int64_t out = 0;          // padded: of all heads where they are concatenated, of one where they are averaged
-  int32_t head_width = 0;   // true
+  int64_t in = 0;          // padded
+  int64_t out = 0;         // padded: of all heads where they are concatenated, of one where they are averaged
+  int32_t head_width = 0;  // true
   bool concatenates = true;
-  int64_t weight = 0;       // [heads * head_width, in]
+  int64_t weight = 0;  // [heads * head_width, in]
   int64_t att_src = 0, att_dst = 0;
   NormPlaces norm;  // of what the layer puts out
 };
@@ -67,8 +67,12 @@ class GatProgram final : public Program {
       HONE_RETURN_IF_ERROR(step.self_weights.Allocate(Known(l) * heads));
       HONE_RETURN_IF_ERROR(step.sums.Allocate(rows * heads * layer.in * size));
       if (!last) HONE_RETURN_IF_ERROR(step.out.Allocate(rows * layer.out * size));
-      DenseShape dense{.rows = rows, .in = heads * layer.in, .out = layer.out, .weight_at = layer.weight,
-                       .trains = envelope_.trains, .result = last ? Element::kFloat32 : element};
+      DenseShape dense{.rows = rows,
+                       .in = heads * layer.in,
+                       .out = layer.out,
+                       .weight_at = layer.weight,
+                       .trains = envelope_.trains,
+                       .result = last ? Element::kFloat32 : element};
       if (heads > 1) {
         HONE_RETURN_IF_ERROR(step.spread.Allocate(layer.out * heads * layer.in * size));
         if (envelope_.trains) HONE_RETURN_IF_ERROR(step.grad_spread.Allocate(layer.out * heads * layer.in));
@@ -121,7 +125,8 @@ class GatProgram final : public Program {
                                                    step.sums.get(), stream));
       }
       if (shape_.heads > 1) {
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueSpreadHeads(Spread(l), Master(layer.weight), element, step.spread.get(), stream));
+        HONE_CUDA_RETURN_IF_ERROR(
+            EnqueueSpreadHeads(Spread(l), Master(layer.weight), element, step.spread.get(), stream));
       }
       void* out = last ? static_cast<void*>(logits) : step.out.get();
       HONE_RETURN_IF_ERROR(step.dense.Forward(step.sums.get(), out, stream));
@@ -152,11 +157,11 @@ class GatProgram final : public Program {
             context_.graph->view(), context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0), batch.header,
             batch.nodes, Weights(0), element, step.grad_sums.get(), gradients, stream));
       } else {
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(
-            batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, Input(l), batch.state, batch.header,
-            batch.nodes, Weights(l), step.grad_sums.get(),
-            static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), gradients, steps_[l - 1].grad_out.get(),
-            stream));
+        HONE_CUDA_RETURN_IF_ERROR(
+            EnqueueAttentionBackward(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, Input(l),
+                                     batch.state, batch.header, batch.nodes, Weights(l), step.grad_sums.get(),
+                                     static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), gradients,
+                                     steps_[l - 1].grad_out.get(), stream));
       }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueUnfoldAttention(
           Attention(l), layer.head_width, Master(layer.weight), layer.in, Master(layer.att_src), Master(layer.att_dst),
@@ -201,7 +206,8 @@ class GatProgram final : public Program {
                         envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)}};
   }
   AttentionInput Input(size_t layer) const {
-    if (shape_.normalises) return {.z = steps_[layer - 1].norm.rows(), .activation = Activation::kIdentity, .on_load = {}};
+    if (shape_.normalises)
+      return {.z = steps_[layer - 1].norm.rows(), .activation = Activation::kIdentity, .on_load = {}};
     const Between after = After(layer - 1);
     return {.z = steps_[layer - 1].out.get(), .activation = after.activation, .on_load = after.dropout};
   }

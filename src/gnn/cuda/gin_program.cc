@@ -59,11 +59,18 @@ class GinProgram final : public Program {
       HONE_RETURN_IF_ERROR(step.hidden.Allocate(rows * hidden * size));
       HONE_RETURN_IF_ERROR(step.result.Allocate(rows * hidden * size));
       HONE_RETURN_IF_ERROR(step.coefficients.Allocate(kCoefficientArrays * hidden));
-      HONE_RETURN_IF_ERROR(step.lin0.Plan(context_, {.rows = rows, .in = layer.in, .out = hidden,
-                                                     .weight_at = layer.weight0, .trains = envelope_.trains,
-                                                     .input_gradient = l > 0, .result = element}));
-      HONE_RETURN_IF_ERROR(step.lin1.Plan(context_, {.rows = rows, .in = hidden, .out = hidden,
-                                                     .weight_at = layer.weight1, .trains = envelope_.trains,
+      HONE_RETURN_IF_ERROR(step.lin0.Plan(context_, {.rows = rows,
+                                                     .in = layer.in,
+                                                     .out = hidden,
+                                                     .weight_at = layer.weight0,
+                                                     .trains = envelope_.trains,
+                                                     .input_gradient = l > 0,
+                                                     .result = element}));
+      HONE_RETURN_IF_ERROR(step.lin1.Plan(context_, {.rows = rows,
+                                                     .in = hidden,
+                                                     .out = hidden,
+                                                     .weight_at = layer.weight1,
+                                                     .trains = envelope_.trains,
                                                      .result = element}));
       partials = std::max(partials, ColumnPartials(static_cast<int32_t>(rows), static_cast<int32_t>(hidden)));
       if (!envelope_.trains) continue;
@@ -75,11 +82,17 @@ class GinProgram final : public Program {
     HONE_RETURN_IF_ERROR(top_.Allocate(seeds * hidden * size));
     HONE_RETURN_IF_ERROR(head_plain_.Allocate(seeds * hidden * size));
     HONE_RETURN_IF_ERROR(head_.Allocate(seeds * hidden * size));
-    HONE_RETURN_IF_ERROR(head1_.Plan(context_, {.rows = seeds, .in = hidden, .out = hidden,
-                                                .weight_at = shape_.head_weight1, .trains = envelope_.trains,
+    HONE_RETURN_IF_ERROR(head1_.Plan(context_, {.rows = seeds,
+                                                .in = hidden,
+                                                .out = hidden,
+                                                .weight_at = shape_.head_weight1,
+                                                .trains = envelope_.trains,
                                                 .result = element}));
-    HONE_RETURN_IF_ERROR(head2_.Plan(context_, {.rows = seeds, .in = hidden, .out = shape_.classes,
-                                                .weight_at = shape_.head_weight2, .trains = envelope_.trains,
+    HONE_RETURN_IF_ERROR(head2_.Plan(context_, {.rows = seeds,
+                                                .in = hidden,
+                                                .out = shape_.classes,
+                                                .weight_at = shape_.head_weight2,
+                                                .trains = envelope_.trains,
                                                 .result = Element::kFloat32}));
     partials = std::max(partials, ColumnPartials(static_cast<int32_t>(seeds), static_cast<int32_t>(shape_.classes)));
     if (envelope_.trains) HONE_RETURN_IF_ERROR(grad_head_.Allocate(seeds * hidden * size));
@@ -119,8 +132,9 @@ class GinProgram final : public Program {
     }
     const size_t top = steps_.size() - 1;
     const RowsOnDevice rows = Rows(batch, top, shape_.hidden);
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, element, steps_[top].result.get(), Master(shape_.layers[top].bias1),
-                                                    {.activation = shape_.activation}, top_.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, element, steps_[top].result.get(),
+                                                    Master(shape_.layers[top].bias1), {.activation = shape_.activation},
+                                                    top_.get(), stream));
     HONE_RETURN_IF_ERROR(head1_.Forward(top_.get(), head_plain_.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, element, head_plain_.get(), Master(shape_.head_bias1), Head(),
                                                     head_.get(), stream));
@@ -138,10 +152,11 @@ class GinProgram final : public Program {
                                                 Gradient(shape_.head_bias2), partials_.get(), stream));
     HONE_RETURN_IF_ERROR(head2_.WeightGradient(grad_logits, head_.get(), stream));
     HONE_RETURN_IF_ERROR(head2_.InputGradient(grad_logits, grad_head_.get(), stream));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(seeds, element, head_plain_.get(), Master(shape_.head_bias1),
-                                                            Head(), grad_head_.get(), grad_head_.get(), stream));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(seeds, element, grad_head_.get(), Gradient(shape_.head_bias1),
-                                                partials_.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(seeds, element, head_plain_.get(),
+                                                            Master(shape_.head_bias1), Head(), grad_head_.get(),
+                                                            grad_head_.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueColumnSums(seeds, element, grad_head_.get(), Gradient(shape_.head_bias1), partials_.get(), stream));
     HONE_RETURN_IF_ERROR(head1_.WeightGradient(grad_head_.get(), top_.get(), stream));
     HONE_RETURN_IF_ERROR(head1_.InputGradient(grad_head_.get(), steps_[top].grad_result.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(
@@ -151,15 +166,16 @@ class GinProgram final : public Program {
       const Step& step = steps_[l];
       const GinLayer& layer = shape_.layers[l];
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(rows, element, step.grad_result.get(), Gradient(layer.bias1),
-                                                  partials_.get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(
+          EnqueueColumnSums(rows, element, step.grad_result.get(), Gradient(layer.bias1), partials_.get(), stream));
       HONE_RETURN_IF_ERROR(step.lin1.WeightGradient(step.grad_result.get(), step.hidden.get(), stream));
       HONE_RETURN_IF_ERROR(step.lin1.InputGradient(step.grad_result.get(), step.grad_hidden.get(), stream));
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(
-          rows, element, step.plain.get(), Norm(l), Coefficients(l), AfterNorm(), step.grad_hidden.get(),
-          step.grad_hidden.get(),
-          {.weight = Gradient(layer.norm.weight), .bias = Gradient(layer.norm.bias), .linear_bias = Gradient(layer.bias0)},
-          partials_.get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(rows, element, step.plain.get(), Norm(l), Coefficients(l),
+                                                       AfterNorm(), step.grad_hidden.get(), step.grad_hidden.get(),
+                                                       {.weight = Gradient(layer.norm.weight),
+                                                        .bias = Gradient(layer.norm.bias),
+                                                        .linear_bias = Gradient(layer.bias0)},
+                                                       partials_.get(), stream));
       HONE_RETURN_IF_ERROR(step.lin0.WeightGradient(step.grad_hidden.get(), Sum(batch, l), stream));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(step.lin0.InputGradient(step.grad_hidden.get(), step.grad_sum.get(), stream));
@@ -173,7 +189,7 @@ class GinProgram final : public Program {
 
  private:
   struct Step {
-    DeviceArray<unsigned char> sum, plain, hidden, result;           // S, P, H, R
+    DeviceArray<unsigned char> sum, plain, hidden, result;  // S, P, H, R
     DeviceArray<unsigned char> grad_sum, grad_hidden, grad_result;
     DeviceArray<float> coefficients;
     Dense lin0, lin1;
@@ -197,8 +213,12 @@ class GinProgram final : public Program {
     return input;
   }
   RowsOnDevice Rows(const BatchOnDevice& batch, size_t layer, int64_t width) const {
-    return {batch.state, batch.header, batch.nodes, Hop(layer),
-            static_cast<int32_t>(envelope_.Rows(static_cast<int>(layer))), static_cast<int32_t>(width)};
+    return {batch.state,
+            batch.header,
+            batch.nodes,
+            Hop(layer),
+            static_cast<int32_t>(envelope_.Rows(static_cast<int>(layer))),
+            static_cast<int32_t>(width)};
   }
   NormOnDevice Norm(size_t layer) const {
     const GinLayer& at = shape_.layers[layer];
@@ -257,7 +277,8 @@ class GinPlan final : public ModelPlan {
   }
 
  private:
-  int64_t Matrix(const std::string& name, int64_t out, int64_t in, int64_t padded_out, int64_t padded_in, int64_t* bias) {
+  int64_t Matrix(const std::string& name, int64_t out, int64_t in, int64_t padded_out, int64_t padded_in,
+                 int64_t* bias) {
     const int64_t at = layout_.Reserve(padded_out * padded_in);
     layout_.PlaceMatrix(name + ".weight", out, in, at, padded_in);
     *bias = layout_.ReserveVector(name + ".bias", out);

@@ -34,9 +34,9 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
     return Status::InvalidArgument("'" + graph.name() + "' lacks features, labels or training nodes");
   }
   if (shape.in_width != graph.features().width || shape.num_classes < graph.num_classes()) {
-    return Status::InvalidArgument(fmt::format("a model of {} features and {} classes does not fit '{}', which has {} and {}",
-                                               shape.in_width, shape.num_classes, graph.name(), graph.features().width,
-                                               graph.num_classes()));
+    return Status::InvalidArgument(
+        fmt::format("a model of {} features and {} classes does not fit '{}', which has {} and {}", shape.in_width,
+                    shape.num_classes, graph.name(), graph.features().width, graph.num_classes()));
   }
   if (options.batch < 1 || options.eval_batch < 1) return Status::InvalidArgument("a batch has at least one node");
   for (const NodeId node : graph.train_nodes()) {
@@ -111,9 +111,7 @@ class Engine final : public GpuEngine {
     HONE_RETURN_IF_ERROR(parameters_.ExportGradients(into.parameters()));
     return loss;
   }
-  Result<double> TrainStep(uint32_t epoch, uint32_t step) override {
-    return train_->OneStep(epoch, step, true);
-  }
+  Result<double> TrainStep(uint32_t epoch, uint32_t step) override { return train_->OneStep(epoch, step, true); }
   int64_t device_bytes() const override { return device_bytes_; }
 
  private:

@@ -25,7 +25,7 @@
 namespace hone::gnn::cuda {
 
 struct GpuEngineOptions {
-  std::vector<int32_t> fanouts = {15, 10, 5};       // each 1 to 32
+  std::vector<int32_t> fanouts = {15, 10, 5};  // each 1 to 32
   std::vector<int32_t> eval_fanouts = {20, 20, 20};
   int32_t batch = 1024;
   int32_t eval_batch = 1024;

@@ -210,12 +210,12 @@ class GpuTrainer final : public Trainer {
 
   Status NotANumber(const StepsOnDevice& ran) {
     const Result<TrainingProgress> progress = engine_->Progress();
-    return Status::InvalidArgument(
-        fmt::format("the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr; if it happens at step 0, "
-                    "look for features that are NaN or very large{}",
-                    ran.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", ran.value, position_.epoch,
-                    ran.done, progress.ok() ? progress->learning_rate : kNaN,
-                    run_.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastPath())));
+    return Status::InvalidArgument(fmt::format(
+        "the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr; if it happens at step 0, "
+        "look for features that are NaN or very large{}",
+        ran.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", ran.value, position_.epoch, ran.done,
+        progress.ok() ? progress->learning_rate : kNaN,
+        run_.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastPath())));
   }
 
   // Of the epoch just trained, where one is due; true: stopped on the way.
@@ -227,12 +227,14 @@ class GpuTrainer final : public Trainer {
     std::vector<int32_t> classes;
     HONE_ASSIGN_OR_RETURN(const EpochOnDevice evaluated, engine_->Evaluate(valid_, &classes));
     if (events.step) {
-      events.step({.epoch = position_.epoch, .step = evaluated.steps - 1, .steps = evaluated.steps, .validating = true});
+      events.step(
+          {.epoch = position_.epoch, .step = evaluated.steps - 1, .steps = evaluated.steps, .validating = true});
     }
     if (events.stop && events.stop()) return true;
     std::vector<int32_t> of_split;  // as the split lists them
     for (const NodeId v : graph_->valid_nodes()) {
-      of_split.push_back(classes[static_cast<size_t>(std::lower_bound(valid_.begin(), valid_.end(), v) - valid_.begin())]);
+      of_split.push_back(
+          classes[static_cast<size_t>(std::lower_bound(valid_.begin(), valid_.end(), v) - valid_.begin())]);
     }
     report.valid_accuracy = Accuracy(of_split, graph_->valid_nodes(), graph_->labels());
     report.times.evaluate = watch.Seconds();

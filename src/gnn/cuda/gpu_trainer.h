@@ -21,9 +21,9 @@
 namespace hone::gnn::cuda {
 
 struct GpuTrainerOptions {
-  bool fp32 = false;        // activations and products in fp32 instead of bf16; not kept in checkpoints
-  int ahead = 64;           // steps enqueued ahead of the device, at most; 1 to 512
-  double envelope = 1.03;   // see GpuEngineOptions
+  bool fp32 = false;       // activations and products in fp32 instead of bf16; not kept in checkpoints
+  int ahead = 64;          // steps enqueued ahead of the device, at most; 1 to 512
+  double envelope = 1.03;  // see GpuEngineOptions
 };
 
 // As MakeTrainer and ResumeTrainer. kInvalidArgument also for what the GPU cannot do yet, naming the option: several

@@ -123,7 +123,8 @@ TEST_F(OnGpu, ACheckpointOfEitherTrainerIsGoneOnFromByTheOther) {
   ASSERT_TRUE(whole->Run({}).ok());
   auto first = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("there")}).value();
   ASSERT_TRUE(first->Run({.stop = stop_after(3)}).ok());
-  Result<std::unique_ptr<Trainer>> second = ResumeGpuTrainer(graph_, Folder("there"), {.checkpoint = Folder("there")}, gpu_);
+  Result<std::unique_ptr<Trainer>> second =
+      ResumeGpuTrainer(graph_, Folder("there"), {.checkpoint = Folder("there")}, gpu_);
   ASSERT_TRUE(second.ok()) << second.status().message();
   EXPECT_EQ((*second)->next_step(), 3);
   ASSERT_TRUE((*second)->Run({}).ok());
@@ -131,7 +132,8 @@ TEST_F(OnGpu, ACheckpointOfEitherTrainerIsGoneOnFromByTheOther) {
   const auto third = Make({.checkpoint = Folder("back")});
   ASSERT_NE(third, nullptr);
   ASSERT_TRUE(third->Run({.stop = stop_after(3)}).ok());
-  Result<std::unique_ptr<Trainer>> fourth = ResumeTrainer(graph_, Folder("back"), {.threads = 1, .checkpoint = Folder("back")});
+  Result<std::unique_ptr<Trainer>> fourth =
+      ResumeTrainer(graph_, Folder("back"), {.threads = 1, .checkpoint = Folder("back")});
   ASSERT_TRUE(fourth.ok()) << fourth.status().message();
   EXPECT_EQ((*fourth)->next_step(), 3);
   ASSERT_TRUE((*fourth)->Run({}).ok());
@@ -174,15 +176,18 @@ TEST_F(OnGpu, TellsOfEveryStepAndSavesWhereItWasAsked) {
   ASSERT_NE(trainer, nullptr);
   const auto seeds = static_cast<int64_t>(graph_->train_nodes().size());
   double sum = 0;
-  const Result<TrainResult> result = trainer->Run({.step = [&](const StepReport& step) {
-                                                     if (step.validating) return;
-                                                     steps.push_back(step.step);
-                                                     sum += step.loss * static_cast<double>(std::min<int64_t>(32, seeds - step.step * 32));
-                                                     if (saved.empty() || saved.back() != Bytes(folder)) saved.push_back(Bytes(folder));
-                                                   },
-                                                   .epoch = [&](const EpochReport& epoch) {
-                                                     EXPECT_NEAR(epoch.loss, sum / static_cast<double>(seeds), 1e-6 * epoch.loss);
-                                                   }});
+  const Result<TrainResult> result =
+      trainer->Run({.step =
+                        [&](const StepReport& step) {
+                          if (step.validating) return;
+                          steps.push_back(step.step);
+                          sum += step.loss * static_cast<double>(std::min<int64_t>(32, seeds - step.step * 32));
+                          if (saved.empty() || saved.back() != Bytes(folder)) saved.push_back(Bytes(folder));
+                        },
+                    .epoch =
+                        [&](const EpochReport& epoch) {
+                          EXPECT_NEAR(epoch.loss, sum / static_cast<double>(seeds), 1e-6 * epoch.loss);
+                        }});
   ASSERT_TRUE(result.ok()) << result.status().message();
   std::vector<int64_t> all;
   for (int64_t i = 0; i < trainer->steps_per_epoch(); ++i) all.push_back(i);
@@ -212,7 +217,8 @@ TEST_F(OnGpu, ALossThatIsNotANumberEndsTheRunAndKeepsTheLastState) {
     ASSERT_NE(trainer, nullptr);
     const Result<TrainResult> result = trainer->Run({});
     ASSERT_EQ(result.status().code(), StatusCode::kInvalidArgument) << bad;
-    for (const char* part : {"in epoch 0 at step 0", "learning rate 0.01", "features that are NaN", "last.safetensors"}) {
+    for (const char* part :
+         {"in epoch 0 at step 0", "learning rate 0.01", "features that are NaN", "last.safetensors"}) {
       EXPECT_NE(result.status().message().find(part), std::string::npos) << result.status().message();
     }
     const TensorFile kept = ReadTensorFile(folder + "/last.safetensors").value();

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels of head_kernels.h: an element a thread.
-#include "gnn/cuda/head_kernels.h"
-
 #include "gnn/cuda/device_math.cuh"
+#include "gnn/cuda/head_kernels.h"
 #include "gnn/cuda/launch.h"
 
 namespace hone::gnn::cuda {

@@ -42,17 +42,17 @@ Status NormBetween::EnqueueForward(const BatchOnDevice& batch, const void* x, cu
   HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(Rows(batch), context_->element, x,
                                                       NormAt(*context_->parameters, places_), trains_, coefficients,
                                                       partials_.get(), stream));
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueBetween(Rows(batch), context_->element, x, coefficients, between_,
-                                           {.y = rows_.get()}, stream));
+  HONE_CUDA_RETURN_IF_ERROR(
+      EnqueueBetween(Rows(batch), context_->element, x, coefficients, between_, {.y = rows_.get()}, stream));
   return Status::Ok();
 }
 
 Status NormBetween::EnqueueBackward(const BatchOnDevice& batch, const void* x, void* grad, cudaStream_t stream) const {
   float* gradient = context_->parameters->gradient();
   HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(
-      Rows(batch), context_->element, x, NormAt(*context_->parameters, places_), CoefficientsIn(coefficients_.get(), width_),
-      between_, grad, grad, {.weight = gradient + places_.weight, .bias = gradient + places_.bias}, partials_.get(),
-      stream));
+      Rows(batch), context_->element, x, NormAt(*context_->parameters, places_),
+      CoefficientsIn(coefficients_.get(), width_), between_, grad, grad,
+      {.weight = gradient + places_.weight, .bias = gradient + places_.bias}, partials_.get(), stream));
   return Status::Ok();
 }
 

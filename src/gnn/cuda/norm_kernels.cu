@@ -3,9 +3,8 @@
 //
 // The kernels of norm_kernels.h: elementwise ones take a vector a thread; sums take a strip of 32 vectors a block,
 // a row a warp.
-#include "gnn/cuda/norm_kernels.h"
-
 #include "gnn/cuda/launch.h"
+#include "gnn/cuda/norm_kernels.h"
 #include "gnn/cuda/row_math.cuh"
 #include "gnn/ops/batch_norm.h"
 
@@ -14,13 +13,14 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
-constexpr int kStrip = 256;       // columns of a block that sums
+constexpr int kStrip = 256;  // columns of a block that sums
 constexpr int kPieceRows = 128;
 constexpr int kJoinLanes = kBlock / 32;  // threads that join a column's pieces
 
 int Pieces(int32_t padded_rows) { return (padded_rows + kPieceRows - 1) / kPieceRows; }
 dim3 SumGrid(const RowsOnDevice& rows) {
-  return dim3(static_cast<unsigned>(Pieces(rows.padded_rows)), static_cast<unsigned>((rows.width + kStrip - 1) / kStrip));
+  return dim3(static_cast<unsigned>(Pieces(rows.padded_rows)),
+              static_cast<unsigned>((rows.width + kStrip - 1) / kStrip));
 }
 int VectorBlocks(const RowsOnDevice& rows) {
   return static_cast<int>((static_cast<int64_t>(rows.padded_rows) * (rows.width / 8) + kBlock - 1) / kBlock);
@@ -114,7 +114,8 @@ __global__ void __launch_bounds__(kBlock)
   double squares = 0;
   for (int32_t p = lane; p < pieces; p += kJoinLanes) {
     const double d = static_cast<double>(partials[p * 2 * width + column]) - mean;
-    squares += static_cast<double>(partials[(p * 2 + 1) * width + column]) + d * d * min(kPieceRows, count - p * kPieceRows);
+    squares +=
+        static_cast<double>(partials[(p * 2 + 1) * width + column]) + d * d * min(kPieceRows, count - p * kPieceRows);
   }
   const double variance = JoinLanes(squares, shared) / n;
   if (column >= rows.width || lane != 0) return;
@@ -148,7 +149,8 @@ __global__ void RunningCoefficientsKernel(int32_t width, NormOnDevice norm, Colu
 }
 
 __device__ Float8 Normalised(const ColumnCoefficients& c, int32_t vector, const Float8& x) {
-  const Float8 mean = Load8(c.mean + vector * 8), scale = Load8(c.scale + vector * 8), shift = Load8(c.shift + vector * 8);
+  const Float8 mean = Load8(c.mean + vector * 8), scale = Load8(c.scale + vector * 8),
+               shift = Load8(c.shift + vector * 8);
   Float8 y;
 #pragma unroll
   for (int i = 0; i < 8; ++i) y.v[i] = (x.v[i] - mean.v[i]) * scale.v[i] + shift.v[i];
@@ -176,8 +178,9 @@ __global__ void BetweenKernel(RowsOnDevice rows, const T* x, ColumnCoefficients 
 
 // The gradient before the activation.
 template <typename T>
-__device__ Float8 GradientBefore(const RowsOnDevice& rows, const ColumnCoefficients& coefficients, const Between& between,
-                                 const DropoutKey& mask, int32_t row, int32_t vector, const Float8& x, const T* grad_y) {
+__device__ Float8 GradientBefore(const RowsOnDevice& rows, const ColumnCoefficients& coefficients,
+                                 const Between& between, const DropoutKey& mask, int32_t row, int32_t vector,
+                                 const Float8& x, const T* grad_y) {
   Float8 grad = Load8(grad_y + (static_cast<int64_t>(row) * (rows.width / 8) + vector) * 8);
   Drop8(mask, static_cast<uint32_t>(rows.nodes[row]), static_cast<uint32_t>(vector), grad);
   if (between.activation != Activation::kIdentity) {
@@ -221,9 +224,8 @@ __global__ void __launch_bounds__(kBlock)
   out[width] = total_products;
 }
 
-__global__ void __launch_bounds__(kBlock)
-    JoinGradientsKernel(RowsOnDevice rows, const float* partials, bool normalises, ColumnCoefficients c,
-                        NormGradients gradients) {
+__global__ void __launch_bounds__(kBlock) JoinGradientsKernel(RowsOnDevice rows, const float* partials, bool normalises,
+                                                              ColumnCoefficients c, NormGradients gradients) {
   __shared__ double shared[kBlock];
   const int32_t count = RowsAfter(rows.header, rows.number);
   if (count == 0) return;
@@ -263,7 +265,8 @@ __global__ void BetweenBackwardKernel(RowsOnDevice rows, const T* x, ColumnCoeff
   Float8 grad = {};
   if (row < RowsAfter(rows.header, rows.number)) {
     const Float8 value = Load8(x + at * 8);
-    grad = GradientBefore(rows, c, between, MaskKey(between.dropout, rows.state, rows.header), row, vector, value, grad_y);
+    grad =
+        GradientBefore(rows, c, between, MaskKey(between.dropout, rows.state, rows.header), row, vector, value, grad_y);
     const Float8 mean = Load8(c.mean + vector * 8), a = Load8(c.of_gradient + vector * 8);
     const Float8 b = Load8(c.of_x + vector * 8), k = Load8(c.constant + vector * 8);
 #pragma unroll
@@ -355,20 +358,19 @@ ColumnCoefficients CoefficientsIn(float* memory, int32_t width) {
   return {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
 }
 
-int64_t ColumnPartials(int32_t padded_rows, int32_t width) {
-  return int64_t{2} * Pieces(padded_rows) * width;
-}
+int64_t ColumnPartials(int32_t padded_rows, int32_t width) { return int64_t{2} * Pieces(padded_rows) * width; }
 
-cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element, const void* x, const NormOnDevice& norm,
-                                      bool training, const ColumnCoefficients& coefficients, float* partials,
-                                      cudaStream_t stream) {
+cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element, const void* x,
+                                      const NormOnDevice& norm, bool training, const ColumnCoefficients& coefficients,
+                                      float* partials, cudaStream_t stream) {
   if (!training || norm.weight == nullptr) {
     Launch(RunningCoefficientsKernel, (rows.width + kBlock - 1) / kBlock, kBlock, 0, stream, rows.width, norm,
            coefficients);
     return cudaPeekAtLastError();
   }
   if (element == Element::kFloat32) {
-    Launch(PieceStatisticsKernel<float>, SumGrid(rows), kBlock, 0, stream, rows, static_cast<const float*>(x), partials);
+    Launch(PieceStatisticsKernel<float>, SumGrid(rows), kBlock, 0, stream, rows, static_cast<const float*>(x),
+           partials);
   } else {
     Launch(PieceStatisticsKernel<__nv_bfloat16>, SumGrid(rows), kBlock, 0, stream, rows,
            static_cast<const __nv_bfloat16*>(x), partials);
@@ -381,8 +383,8 @@ cudaError_t EnqueueBetween(const RowsOnDevice& rows, Element element, const void
                            const ColumnCoefficients& coefficients, const Between& between, const BetweenOutput& output,
                            cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    Launch(BetweenKernel<float>, VectorBlocks(rows), kBlock, 0, stream, rows, static_cast<const float*>(x), coefficients,
-           between, output);
+    Launch(BetweenKernel<float>, VectorBlocks(rows), kBlock, 0, stream, rows, static_cast<const float*>(x),
+           coefficients, between, output);
   } else {
     Launch(BetweenKernel<__nv_bfloat16>, VectorBlocks(rows), kBlock, 0, stream, rows,
            static_cast<const __nv_bfloat16*>(x), coefficients, between, output);
@@ -399,7 +401,8 @@ cudaError_t BetweenBackward(const RowsOnDevice& rows, const T* x, const NormOnDe
   Launch(PieceGradientsKernel<T>, SumGrid(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y, partials);
   Launch(JoinGradientsKernel, ColumnBlocks(rows.width), kBlock, 0, stream, rows, partials, norm.weight != nullptr,
          coefficients, gradients);
-  Launch(BetweenBackwardKernel<T>, VectorBlocks(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y, grad_x);
+  Launch(BetweenBackwardKernel<T>, VectorBlocks(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y,
+         grad_x);
   return cudaPeekAtLastError();
 }
 
@@ -459,8 +462,8 @@ cudaError_t EnqueueCopyColumns(Element element, int32_t padded_rows, int32_t wid
                                int64_t from_stride, void* to, int64_t to_stride, cudaStream_t stream) {
   const int blocks = static_cast<int>((static_cast<int64_t>(padded_rows) * (width / 8) + kBlock - 1) / kBlock);
   if (element == Element::kFloat32) {
-    Launch(CopyColumnsKernel<float>, blocks, kBlock, 0, stream, padded_rows, width / 8,
-           static_cast<const float*>(from), from_stride, static_cast<float*>(to), to_stride);
+    Launch(CopyColumnsKernel<float>, blocks, kBlock, 0, stream, padded_rows, width / 8, static_cast<const float*>(from),
+           from_stride, static_cast<float*>(to), to_stride);
   } else {
     Launch(CopyColumnsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, padded_rows, width / 8,
            static_cast<const __nv_bfloat16*>(from), from_stride, static_cast<__nv_bfloat16*>(to), to_stride);

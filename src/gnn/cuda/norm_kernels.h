@@ -42,7 +42,7 @@ struct ColumnCoefficients {
   float* mean = nullptr;
   float* scale = nullptr;
   float* shift = nullptr;
-  float* inverse = nullptr;  // 1 / sqrt(variance + epsilon)
+  float* inverse = nullptr;      // 1 / sqrt(variance + epsilon)
   float* of_gradient = nullptr;  // backward: grad_x = grad * of_gradient + (x - mean) * of_x + constant
   float* of_x = nullptr;
   float* constant = nullptr;
@@ -65,9 +65,9 @@ int64_t ColumnPartials(int32_t padded_rows, int32_t width);
 
 // Coefficients for a forward pass: from the rows (`training`, which also moves the running statistics) or from the
 // running ones. `partials` may be null when not training.
-cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element, const void* x, const NormOnDevice& norm,
-                                      bool training, const ColumnCoefficients& coefficients, float* partials,
-                                      cudaStream_t stream);
+cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element, const void* x,
+                                      const NormOnDevice& norm, bool training, const ColumnCoefficients& coefficients,
+                                      float* partials, cudaStream_t stream);
 
 // What follows the normalisation.
 struct Between {

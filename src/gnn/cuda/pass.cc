@@ -100,11 +100,11 @@ Status Pass::EnqueueCompute(Bucket& bucket, int which, bool update, cudaStream_t
   const BatchOnDevice batch = bucket.batches[static_cast<size_t>(which)].view(state_.get());
   const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
   HONE_RETURN_IF_ERROR(bucket.program->EnqueueForward(batch, bucket.logits.get(), stream));
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueSoftmaxLoss(
-      context_.graph->view(), batch.header, batch.nodes, bucket.logits.get(), options_.classes,
-      static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch, context_.element,
-      options_.trains ? bucket.grad_logits.get() : nullptr, bucket.row_loss.get(), bucket.row_correct.get(),
-      predictions_.get(), stream));
+  HONE_CUDA_RETURN_IF_ERROR(
+      EnqueueSoftmaxLoss(context_.graph->view(), batch.header, batch.nodes, bucket.logits.get(), options_.classes,
+                         static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch,
+                         context_.element, options_.trains ? bucket.grad_logits.get() : nullptr, bucket.row_loss.get(),
+                         bucket.row_correct.get(), predictions_.get(), stream));
   if (options_.trains) HONE_RETURN_IF_ERROR(bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream));
   if (update) {
     const DeviceParameters& parameters = *context_.parameters;
@@ -216,10 +216,12 @@ void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* st
 
 // Replays for the steps from … until - 1, as far as they go: a batch that does not fit turns those behind it into
 // nothing. The state they leave.
-Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told, bool* stopped) {
+Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told,
+                                  bool* stopped) {
   HONE_RETURN_IF_ERROR(EnqueueSample(small_, 0, main_.handle));
   // A watched run enqueues a chunk while the one before it is under way, and waits for that one before the next.
-  const uint32_t chunk = watch == nullptr ? until - from : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
+  const uint32_t chunk =
+      watch == nullptr ? until - from : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
   const bool one = watch != nullptr && watch->ahead <= 1;
   uint32_t chunks = 0;
   for (uint32_t step = from; step < until && progress_.host()->halt == 0 && !*stopped; ++chunks) {
@@ -262,9 +264,9 @@ Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t unt
     if (state.failure == kNoFailure) continue;
     const bool loss = state.failure == kLossNotFinite;
     result.failure = loss ? StepsOnDevice::Failure::kLoss : StepsOnDevice::Failure::kGradient;
-    result.value = loss ? state.failed_loss
-                        : (state.gradient_not_finite & 2u) != 0 ? std::numeric_limits<double>::quiet_NaN()
-                                                                : std::numeric_limits<double>::infinity();
+    result.value = loss                                    ? state.failed_loss
+                   : (state.gradient_not_finite & 2u) != 0 ? std::numeric_limits<double>::quiet_NaN()
+                                                           : std::numeric_limits<double>::infinity();
     return result;
   }
   return result;
@@ -277,10 +279,9 @@ Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch) {
   EpochOnDevice result;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (steps.failure != StepsOnDevice::Failure::kNone) {
-    return Status::InvalidArgument(
-        fmt::format("the {} is {} in epoch {} at step {}: try a lower learning rate",
-                    steps.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", steps.value, epoch,
-                    steps.done));
+    return Status::InvalidArgument(fmt::format(
+        "the {} is {} in epoch {} at step {}: try a lower learning rate",
+        steps.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", steps.value, epoch, steps.done));
   }
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
   result.steps = steps_;

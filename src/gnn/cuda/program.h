@@ -46,9 +46,9 @@ struct Envelope {
 struct BatchOnDevice {
   const RunState* state = nullptr;
   const BatchHeader* header = nullptr;
-  const int32_t* nodes = nullptr;       // global id by local id
-  const HopOnDevice* hops = nullptr;    // [layers - 1]
-  void* outer = nullptr;                // what EnqueueOutermost leaves, Program::OuterBytes() of it
+  const int32_t* nodes = nullptr;     // global id by local id
+  const HopOnDevice* hops = nullptr;  // [layers - 1]
+  void* outer = nullptr;              // what EnqueueOutermost leaves, Program::OuterBytes() of it
 };
 
 // What programs share; outlives them.

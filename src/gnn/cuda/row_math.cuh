@@ -19,8 +19,8 @@ __device__ inline int32_t RowsAfter(const BatchHeader* header, int hop) {
 }
 
 __device__ inline DropoutKey MaskKey(const ActivationOnLoad& mask, const RunState* state, const BatchHeader* header) {
-  return {state->seed ^ kDropoutDomain, header->step, header->epoch, mask.layer << 24 | mask.site << 16,
-          mask.threshold, mask.scale};
+  return {state->seed ^ kDropoutDomain,       header->step,   header->epoch,
+          mask.layer << 24 | mask.site << 16, mask.threshold, mask.scale};
 }
 
 __device__ inline float ToFloat(float x) { return x; }
@@ -28,20 +28,28 @@ __device__ inline float ToFloat(__nv_bfloat16 x) { return __bfloat162float(x); }
 
 __device__ inline float Activated(Activation kind, float x) {
   switch (kind) {
-    case Activation::kIdentity: return x;
-    case Activation::kRelu: return fmaxf(x, 0.0f);
-    case Activation::kLeakyRelu: return x > 0.0f ? x : static_cast<float>(kLeakySlope) * x;
-    case Activation::kElu: return x > 0.0f ? x : expm1f(x);
+    case Activation::kIdentity:
+      return x;
+    case Activation::kRelu:
+      return fmaxf(x, 0.0f);
+    case Activation::kLeakyRelu:
+      return x > 0.0f ? x : static_cast<float>(kLeakySlope) * x;
+    case Activation::kElu:
+      return x > 0.0f ? x : expm1f(x);
   }
   return x;
 }
 // Its derivative; at zero that of the side below.
 __device__ inline float ActivationSlope(Activation kind, float x) {
   switch (kind) {
-    case Activation::kIdentity: return 1.0f;
-    case Activation::kRelu: return x > 0.0f ? 1.0f : 0.0f;
-    case Activation::kLeakyRelu: return x > 0.0f ? 1.0f : static_cast<float>(kLeakySlope);
-    case Activation::kElu: return x > 0.0f ? 1.0f : expf(x);
+    case Activation::kIdentity:
+      return 1.0f;
+    case Activation::kRelu:
+      return x > 0.0f ? 1.0f : 0.0f;
+    case Activation::kLeakyRelu:
+      return x > 0.0f ? 1.0f : static_cast<float>(kLeakySlope);
+    case Activation::kElu:
+      return x > 0.0f ? 1.0f : expf(x);
   }
   return 1.0f;
 }

@@ -134,8 +134,9 @@ class SageProgram final : public Program {
                                                   width, Activated(l - 1), batch.state, batch.header, batch.nodes,
                                                   inputs_[l].get(), stream));
     } else {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l), width,
-                                                 batch.state, batch.header, batch.nodes, inputs_[l].get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l),
+                                                 width, batch.state, batch.header, batch.nodes, inputs_[l].get(),
+                                                 stream));
     }
     return Status::Ok();
   }
@@ -180,7 +181,7 @@ class SageProgram final : public Program {
   const ProgramContext& context_;
   const Envelope envelope_;
   const SageShape shape_;
-  const std::vector<SageLayer>& layers_;  // the shape's
+  const std::vector<SageLayer>& layers_;                                                   // the shape's
   std::vector<DeviceArray<unsigned char>> inputs_, outputs_, input_grads_, output_grads_;  // A, Z, dA, dZ
   std::vector<Dense> dense_;
   std::vector<NormBetween> norms_;

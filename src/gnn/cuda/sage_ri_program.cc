@@ -3,7 +3,8 @@
 //
 // SAGE-RI's program (nn/sage_ri.cc says the model), x_0 being the input after dropout:
 //
-//   layer l      A_l = [mean of the neighbors | own], a mask for each          (l = 0: drawn and gathered in one kernel,
+//   layer l      A_l = [mean of the neighbors | own], a mask for each          (l = 0: drawn and gathered in one
+//   kernel,
 //                P_l = A_l W_l^T                                                which also leaves the x_0 of its rows)
 //                x_{l+1} = dropout(f(norm(P_l))) + (x_0 R^T + r for l = 0, else x_l)
 //   head         C = [x_0 | x_1 | … | x_L] of the seeds,  M = C V0^T + c0,  logits = M V1^T + c1
@@ -24,7 +25,7 @@ namespace hone::gnn::cuda {
 namespace {
 
 struct SageRiLayer {
-  int64_t in = 0;  // padded
+  int64_t in = 0;      // padded
   int64_t weight = 0;  // [hidden, lin_l in | lin_r in]
   NormPlaces norm;
 };
@@ -63,25 +64,40 @@ class SageRiProgram final : public Program {
       HONE_RETURN_IF_ERROR(step.plain.Allocate(rows * hidden * size_));
       HONE_RETURN_IF_ERROR(step.out.Allocate(rows * hidden * size_));
       HONE_RETURN_IF_ERROR(step.coefficients.Allocate(kCoefficientArrays * hidden));
-      HONE_RETURN_IF_ERROR(step.conv.Plan(context_, {.rows = rows, .in = 2 * layer.in, .out = hidden,
-                                                     .weight_at = layer.weight, .trains = trains,
-                                                     .input_gradient = l > 0, .result = element}));
+      HONE_RETURN_IF_ERROR(step.conv.Plan(context_, {.rows = rows,
+                                                     .in = 2 * layer.in,
+                                                     .out = hidden,
+                                                     .weight_at = layer.weight,
+                                                     .trains = trains,
+                                                     .input_gradient = l > 0,
+                                                     .result = element}));
       partials = std::max(partials, ColumnPartials(static_cast<int32_t>(rows), static_cast<int32_t>(hidden)));
       if (!trains) continue;
       HONE_RETURN_IF_ERROR(step.grad_out.Allocate(rows * hidden * size_));
       HONE_RETURN_IF_ERROR(step.grad_plain.Allocate(rows * hidden * size_));
       if (l > 0) HONE_RETURN_IF_ERROR(step.grad_aggregate.Allocate(rows * 2 * layer.in * size_));
     }
-    HONE_RETURN_IF_ERROR(residual_.Plan(context_, {.rows = envelope_.Rows(0), .in = shape_.input(), .out = hidden,
-                                                   .weight_at = shape_.residual_weight, .trains = trains,
-                                                   .input_gradient = false, .result = element}));
+    HONE_RETURN_IF_ERROR(residual_.Plan(context_, {.rows = envelope_.Rows(0),
+                                                   .in = shape_.input(),
+                                                   .out = hidden,
+                                                   .weight_at = shape_.residual_weight,
+                                                   .trains = trains,
+                                                   .input_gradient = false,
+                                                   .result = element}));
     const int64_t seeds = SeedRows();
     HONE_RETURN_IF_ERROR(collected_.Allocate(seeds * shape_.collected() * size_));
     HONE_RETURN_IF_ERROR(middle_.Allocate(seeds * shape_.middle * size_));
-    HONE_RETURN_IF_ERROR(head0_.Plan(context_, {.rows = seeds, .in = shape_.collected(), .out = shape_.middle,
-                                                .weight_at = shape_.head_weight0, .trains = trains, .result = element}));
-    HONE_RETURN_IF_ERROR(head1_.Plan(context_, {.rows = seeds, .in = shape_.middle, .out = shape_.classes,
-                                                .weight_at = shape_.head_weight1, .trains = trains,
+    HONE_RETURN_IF_ERROR(head0_.Plan(context_, {.rows = seeds,
+                                                .in = shape_.collected(),
+                                                .out = shape_.middle,
+                                                .weight_at = shape_.head_weight0,
+                                                .trains = trains,
+                                                .result = element}));
+    HONE_RETURN_IF_ERROR(head1_.Plan(context_, {.rows = seeds,
+                                                .in = shape_.middle,
+                                                .out = shape_.classes,
+                                                .weight_at = shape_.head_weight1,
+                                                .trains = trains,
                                                 .result = Element::kFloat32}));
     partials = std::max(partials, ColumnPartials(static_cast<int32_t>(seeds), static_cast<int32_t>(shape_.middle)));
     if (trains) {
@@ -217,8 +233,12 @@ class SageRiProgram final : public Program {
     return input;
   }
   RowsOnDevice Rows(const BatchOnDevice& batch, size_t layer, int64_t width) const {
-    return {batch.state, batch.header, batch.nodes, Hop(layer),
-            static_cast<int32_t>(envelope_.Rows(static_cast<int>(layer))), static_cast<int32_t>(width)};
+    return {batch.state,
+            batch.header,
+            batch.nodes,
+            Hop(layer),
+            static_cast<int32_t>(envelope_.Rows(static_cast<int>(layer))),
+            static_cast<int32_t>(width)};
   }
   RowsOnDevice Seeds(const BatchOnDevice& batch, int64_t width) const { return Rows(batch, steps_.size() - 1, width); }
   NormOnDevice Norm(size_t layer) const {
