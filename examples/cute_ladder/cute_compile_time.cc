@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long does each step of the ladder take to compile, as a candidate, in the evaluator's own compiler processes? Wall
-// time and the processor time of the compiling process, which other work on the machine changes less, each time from a
-// new source. "headers" is a kernel of one line with the include set: what every CuTe candidate pays. Needs NVRTC and
-// CUTLASS, no GPU. Prints a table, and with --json a JSON object.
+// How long does each step of the ladder take to compile, as a candidate, in the evaluator's own compiler processes?
+// Wall time and the processor time of the compiling process, which other work on the machine changes less, each time
+// from a new source. "headers" is a kernel of one line with the include set: what every CuTe candidate pays. Needs
+// NVRTC and CUTLASS, no GPU. Prints a table, and with --json a JSON object.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -42,8 +42,8 @@ double CompileSeconds() {
     int parent = 0;
     unsigned long children_user = 0, children_system = 0;
     if (name_end == std::string::npos ||
-        std::sscanf(stat->c_str() + name_end + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lu %lu", &parent,
-                    &children_user, &children_system) != 3) {
+        std::sscanf(stat->c_str() + name_end + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lu %lu",
+                    &parent, &children_user, &children_system) != 3) {
       continue;
     }
     if (parent == getpid()) ticks += static_cast<double>(children_user + children_system);
@@ -73,11 +73,13 @@ args = ["c"]
 __global__ void nothing(cute::bfloat16_t* c) { c[0] = cute::bfloat16_t(0.0f); }
 )";
 
-Result<Measured> Measure(NvrtcCompiler& compiler, const Task& task, const std::string& step, const std::string& source, int repeats) {
+Result<Measured> Measure(NvrtcCompiler& compiler, const Task& task, const std::string& step, const std::string& source,
+                         int repeats) {
   Measured measured{.step = step};
   for (int i = 0; i < repeats; ++i) {
     // A new source each time, though nothing here caches.
-    HONE_ASSIGN_OR_RETURN(const Candidate candidate, ParseCandidate(source + fmt::format("// {} {}\n", getpid(), i), step, task));
+    HONE_ASSIGN_OR_RETURN(const Candidate candidate,
+                          ParseCandidate(source + fmt::format("// {} {}\n", getpid(), i), step, task));
     const double before = CompileSeconds();
     HONE_ASSIGN_OR_RETURN(const CompiledProgram program, CompileCandidate(compiler, candidate, task, {}, false, 1));
     // The zygote reaps its child just after we have the reply.
@@ -96,7 +98,8 @@ Result<Measured> Measure(NvrtcCompiler& compiler, const Task& task, const std::s
   return measured;
 }
 
-Status Run(const std::string& architecture, const std::string& cutlass, int repeats, const std::vector<std::string>& more, bool as_json) {
+Status Run(const std::string& architecture, const std::string& cutlass, int repeats,
+           const std::vector<std::string>& more, bool as_json) {
   HONE_ASSIGN_OR_RETURN(const CutlassHeaders headers, FindCutlassHeaders(cutlass));
   NvrtcCompilerOptions options;
   options.architecture = architecture;
@@ -111,29 +114,38 @@ Status Run(const std::string& architecture, const std::string& cutlass, int repe
   }
   std::sort(files.begin(), files.end());
   const bool has_wgmma = architecture == "sm_90a";
-  if (!has_wgmma) std::erase_if(files, [](const std::string& file) { return fs::path(file).filename().string() >= "06"; });
+  if (!has_wgmma)
+    std::erase_if(files, [](const std::string& file) { return fs::path(file).filename().string() >= "06"; });
   files.insert(files.end(), more.begin(), more.end());
 
   json steps = json::array();
   std::string load = "unknown";
   if (const Result<std::string> text = ReadFile("/proc/loadavg"); text.ok()) load = text->substr(0, text->find(' '));
-  if (!as_json) fmt::print("CUTLASS {}.{}.{}, {}, load {} at the start\n{:<28} {:>9} {:>9} {:>22}\n", headers.major, headers.minor, headers.patch, architecture, load, "", "cpu s", "wall s", "cpu from .. to");
+  if (!as_json)
+    fmt::print("CUTLASS {}.{}.{}, {}, load {} at the start\n{:<28} {:>9} {:>9} {:>22}\n", headers.major, headers.minor,
+               headers.patch, architecture, load, "", "cpu s", "wall s", "cpu from .. to");
   const auto show = [&](const Measured& m) {
     const auto [low, high] = std::minmax_element(m.cpu.begin(), m.cpu.end());
-    if (!as_json) fmt::print("{:<28} {:>9.2f} {:>9.2f} {:>14.2f} .. {:.2f}\n", m.step, Median(m.cpu), Median(m.wall), *low, *high);
+    if (!as_json)
+      fmt::print("{:<28} {:>9.2f} {:>9.2f} {:>14.2f} .. {:.2f}\n", m.step, Median(m.cpu), Median(m.wall), *low, *high);
     steps.push_back({{"step", m.step}, {"cpu_seconds", m.cpu}, {"wall_seconds", m.wall}});
   };
   HONE_ASSIGN_OR_RETURN(const Measured nothing, Measure(*compiler, task, "headers", kHeadersOnly, repeats));
   show(nothing);
   for (const std::string& file : files) {
     HONE_ASSIGN_OR_RETURN(const std::string source, ReadFile(file));
-    HONE_ASSIGN_OR_RETURN(const Measured measured, Measure(*compiler, task, fs::path(file).filename().string(), source, repeats));
+    HONE_ASSIGN_OR_RETURN(const Measured measured,
+                          Measure(*compiler, task, fs::path(file).filename().string(), source, repeats));
     show(measured);
   }
   if (compiler->counters().pch_misses != 0) return Status::Internal("a compile did not use the precompiled header");
   if (as_json) {
-    fmt::print("{}\n", json{{"architecture", architecture}, {"load", load}, {"repeats", repeats}, {"steps", steps},
-                            {"cutlass", fmt::format("{}.{}.{}", headers.major, headers.minor, headers.patch)}}.dump(2));
+    fmt::print("{}\n", json{{"architecture", architecture},
+                            {"load", load},
+                            {"repeats", repeats},
+                            {"steps", steps},
+                            {"cutlass", fmt::format("{}.{}.{}", headers.major, headers.minor, headers.patch)}}
+                           .dump(2));
   }
   return Status::Ok();
 }

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every step of the ladder is a candidate for matmul_bf16 that compiles as a user's would: plan parsed and typed, through
-// the real NVRTC with the include set's precompiled header. And what a plan's tensor map may be given to. Compiling needs
-// NVRTC, and for the steps with CuTe CUTLASS's headers; no GPU.
-#include <algorithm>
-#include <filesystem>
-
+// Every step of the ladder is a candidate for matmul_bf16 that compiles as a user's would: plan parsed and typed,
+// through the real NVRTC with the include set's precompiled header. And what a plan's tensor map may be given to.
+// Compiling needs NVRTC, and for the steps with CuTe CUTLASS's headers; no GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
 
 #include "base/file.h"
 #include "hone/tuner/candidate.h"
@@ -59,7 +59,8 @@ TEST(CuteLadder, IsALadderOfCandidatesThatServeEveryShape) {
     EXPECT_EQ(steps[i].substr(0, 3), "0" + std::to_string(i + 1) + "_");
     const Candidate candidate = Step(task, steps[i]);
     EXPECT_EQ(candidate.plan.include_set, i == 0 ? "" : "cute") << steps[i];
-    EXPECT_FALSE(candidate.plan.entries.back().when.has_value()) << steps[i] << ": the last alternative serves the rest";
+    EXPECT_FALSE(candidate.plan.entries.back().when.has_value())
+        << steps[i] << ": the last alternative serves the rest";
   }
   for (const std::string& plain : Steps("plain/")) EXPECT_EQ(Step(task, plain).plan.include_set, "") << plain;
   for (const std::string& other : Steps("algebra/")) EXPECT_EQ(Step(task, other).plan.include_set, "cute") << other;
@@ -104,7 +105,8 @@ TEST_F(CuteLadderCompile, EveryStepCompilesForHopperWithoutSpills) {
     const CompiledModule module = Compile(Step(task_, step));
     ASSERT_EQ(module.verdict, Verdict::kOk) << step << "\n" << module.digest;
     EXPECT_TRUE(module.pch_used) << step;
-    for (const KernelResources& kernel : module.resources) EXPECT_EQ(kernel.spill_bytes, 0) << step << " " << kernel.kernel;
+    for (const KernelResources& kernel : module.resources)
+      EXPECT_EQ(kernel.spill_bytes, 0) << step << " " << kernel.kernel;
     if (step >= "03") {
       EXPECT_THAT(module.labels, Contains("tensor_bf16")) << step;
     }
@@ -145,7 +147,8 @@ args = ["tensormap:a_map", "c"]
 std::string MapKernel(const std::string& parameter) {
   return R"(
 struct Small { char bytes[64]; };
-__global__ void k()" + parameter + R"( map, cute::bfloat16_t* c) {
+__global__ void k()" +
+         parameter + R"( map, cute::bfloat16_t* c) {
   __shared__ alignas(1024) cute::bfloat16_t tile[64 * 64];
   __shared__ uint64_t barrier;
   if (threadIdx.x == 0) {

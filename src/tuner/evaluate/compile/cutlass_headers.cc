@@ -4,14 +4,14 @@
 // See cutlass_headers.h.
 #include "tuner/evaluate/compile/cutlass_headers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 #include <system_error>
-
-#include <fmt/format.h>
 
 #include "base/file.h"
 
@@ -48,7 +48,8 @@ Result<CutlassHeaders> Read(const std::string& include) {
   const std::string path = include + "/cutlass/version.h";
   const Result<std::string> text = ReadFile(path);
   if (!text.ok()) {
-    return Status::Unavailable(fmt::format("'{}' has cute/tensor.hpp and no readable cutlass/version.h: {}", include, kRemedy));
+    return Status::Unavailable(
+        fmt::format("'{}' has cute/tensor.hpp and no readable cutlass/version.h: {}", include, kRemedy));
   }
   const std::optional<int> major = Defined(*text, "CUTLASS_MAJOR"), minor = Defined(*text, "CUTLASS_MINOR"),
                            patch = Defined(*text, "CUTLASS_PATCH");
@@ -56,8 +57,8 @@ Result<CutlassHeaders> Read(const std::string& include) {
     return Status::Unavailable(fmt::format("'{}' does not say CUTLASS's version: {}", path, kRemedy));
   }
   if (*major < kLeastCutlassMajor) {
-    return Status::Unavailable(fmt::format("CUTLASS {}.{} in '{}' is too old for the include set \"cute\": {}", *major, *minor,
-                                           include, kRemedy));
+    return Status::Unavailable(fmt::format("CUTLASS {}.{} in '{}' is too old for the include set \"cute\": {}", *major,
+                                           *minor, include, kRemedy));
   }
   return CutlassHeaders{include, *major, *minor, patch.value_or(0)};
 }
@@ -91,7 +92,8 @@ Result<CutlassHeaders> FindCutlassHeaders(const std::string& folder) {
       include = IncludeFolder(folder.substr(0, folder.size() - kInclude.size()));
     }
     if (include.empty()) {
-      return Status::Unavailable(fmt::format("'{}' holds no CUTLASS headers (no cute/tensor.hpp): {}", folder, kRemedy));
+      return Status::Unavailable(
+          fmt::format("'{}' holds no CUTLASS headers (no cute/tensor.hpp): {}", folder, kRemedy));
     }
     return Read(include);
   }

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// CUTLASS's headers are found at every level of a folder that people name, and what is wrong with one is said with the
+// remedy. The folders are made up: a version header and an empty tensor.hpp are all that is looked at.
 #include "tuner/evaluate/compile/cutlass_headers.h"
 
 #include <gmock/gmock.h>
@@ -29,8 +32,8 @@ class CutlassHeadersTest : public ::testing::Test {
 
 TEST_F(CutlassHeadersTest, AreFoundAtEveryLevelThatPeopleName) {
   Install("site/cutlass_library/source/include", kFour);
-  for (const char* named : {"site", "site/cutlass_library", "site/cutlass_library/source", "site/cutlass_library/source/include",
-                            "site/include"}) {
+  for (const char* named : {"site", "site/cutlass_library", "site/cutlass_library/source",
+                            "site/cutlass_library/source/include", "site/include"}) {
     const auto found = FindCutlassHeaders(directory_ / named);
     ASSERT_TRUE(found.ok()) << named << ": " << found.status().message();
     EXPECT_EQ(found->include, directory_ / "site/cutlass_library/source/include");
