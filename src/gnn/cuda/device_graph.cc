@@ -33,4 +33,26 @@ Status DeviceGraph::Upload(const Graph& graph) {
   return Status::Ok();
 }
 
+GraphReader DeviceGraph::Reader() const {
+  const auto copy = [](void* to, const void* from, size_t bytes) -> Status {
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+    return Status::Ok();
+  };
+  return {.num_edges = num_edges(),
+          .row = [this, copy](int64_t v, int64_t& begin, int64_t& end) -> Status {
+            int64_t pair[2] = {0, 0};
+            HONE_RETURN_IF_ERROR(copy(pair, row_offsets_.get() + v, sizeof(pair)));
+            begin = pair[0];
+            end = pair[1];
+            return Status::Ok();
+          },
+          .columns = [this, copy](int64_t first, std::span<NodeId> columns) {
+            return copy(columns.data(), columns_.get() + first, columns.size_bytes());
+          },
+          .features = [this, copy](int64_t v, std::span<std::byte> values) {
+            const int64_t stride = view_.feature_stride * (feature_element_ == Element::kFloat32 ? 4 : 2);
+            return copy(values.data(), features_.get() + v * stride, values.size());
+          }};
+}
+
 }  // namespace hone::gnn::cuda

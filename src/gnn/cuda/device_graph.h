@@ -7,6 +7,7 @@
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/sample_kernels.h"
 #include "gnn/graph/synthetic_shape.h"
+#include "gnn/infer/fingerprint.h"
 #include "hone/gnn/graph.h"
 
 namespace hone::gnn::cuda {
@@ -19,6 +20,8 @@ class DeviceGraph {
   // Makes a synthetic graph where it is wanted, with the bytes that the host would make: seconds of the host's cores
   // become fractions of one here, and nothing crosses the bus. Needs four bytes a slot more while it works.
   Status Generate(const SyntheticRequest& request);
+  // For the fingerprint of a graph that only this device holds. Borrows this; each read waits for the device.
+  GraphReader Reader() const;
 
   const GraphOnDevice& view() const { return view_; }
   Element feature_element() const { return feature_element_; }

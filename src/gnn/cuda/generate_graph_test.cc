@@ -8,6 +8,8 @@
 
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/device_graph.h"
+#include "gnn/graph/synthetic_graph.h"
+#include "hone/gnn/predictor.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -42,6 +44,13 @@ TEST_P(GenerateGraph, HasTheHostsBytes) {
   ASSERT_EQ(features.size(), static_cast<size_t>(rows.num_rows * rows.stride_bytes));
   EXPECT_EQ(std::memcmp(features.data(), rows.rows, features.size()), 0);
   EXPECT_EQ(device.view().feature_stride * FeatureDtypeBytes(rows.dtype), rows.stride_bytes);
+
+  // And so its fingerprint, of which the host need not have the edges and features.
+  const Result<std::shared_ptr<const Graph>> outline = OutlineSyntheticGraph(name);
+  ASSERT_TRUE(outline.ok());
+  const Result<std::string> fingerprint = FingerprintThrough(**outline, device.Reader());
+  ASSERT_TRUE(fingerprint.ok()) << fingerprint.status().message();
+  EXPECT_EQ(*fingerprint, GraphFingerprint(**host));
 }
 
 // Several class blocks and regions, a last block with a remainder, every dtype, widths that leave padding.

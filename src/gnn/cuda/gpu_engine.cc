@@ -30,7 +30,7 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
       }
     }
   }
-  if (graph.features().num_rows == 0 || graph.labels().empty() || graph.train_nodes().empty()) {
+  if (graph.features().num_rows == 0 || graph.labels().empty() || (options.trains && graph.train_nodes().empty())) {
     return Status::InvalidArgument("'" + graph.name() + "' lacks features, labels or training nodes");
   }
   if (shape.in_width != graph.features().width || shape.num_classes < graph.num_classes()) {
@@ -39,6 +39,7 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
                     shape.num_classes, graph.name(), graph.features().width, graph.num_classes()));
   }
   if (options.batch < 1 || options.eval_batch < 1) return Status::InvalidArgument("a batch has at least one node");
+  if (!options.trains) return Status::Ok();
   for (const NodeId node : graph.train_nodes()) {
     if (graph.labels()[static_cast<size_t>(node)] == kNoLabel) {
       return Status::InvalidArgument(
@@ -67,11 +68,18 @@ class Engine final : public GpuEngine {
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_before, &total));
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
     context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
-    HONE_RETURN_IF_ERROR(graph_.Upload(graph));
+    if (IsOutline(graph)) {
+      HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph.name()));
+      HONE_RETURN_IF_ERROR(graph_.Generate(request));
+    } else {
+      HONE_RETURN_IF_ERROR(graph_.Upload(graph));
+    }
     HONE_RETURN_IF_ERROR(parameters_.Make(plan_->Layout(), context_.element));
     HONE_RETURN_IF_ERROR(ImportFrom(model));
-    train_ = std::make_unique<Pass>(context_, *plan_, Options(true));
-    HONE_RETURN_IF_ERROR(train_->Make(graph.train_nodes()));
+    if (options.trains) {
+      train_ = std::make_unique<Pass>(context_, *plan_, Options(true));
+      HONE_RETURN_IF_ERROR(train_->Make(graph.train_nodes()));
+    }
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_after, &total));
     device_bytes_ = static_cast<int64_t>(free_before) - static_cast<int64_t>(free_after);
     return Status::Ok();
@@ -113,6 +121,10 @@ class Engine final : public GpuEngine {
   }
   Result<double> TrainStep(uint32_t epoch, uint32_t step) override { return train_->OneStep(epoch, step, true); }
   int64_t device_bytes() const override { return device_bytes_; }
+  int64_t num_edges() const override { return graph_.num_edges(); }
+  Result<std::string> Fingerprint(const Graph& graph) const override {
+    return FingerprintThrough(graph, graph_.Reader());
+  }
 
  private:
   PassOptions Options(bool trains) const {
@@ -139,6 +151,10 @@ class Engine final : public GpuEngine {
 };
 
 }  // namespace
+
+bool IsOutline(const Graph& graph) {
+  return graph.features().num_rows > 0 && graph.features().rows == nullptr && IsSyntheticName(graph.name());
+}
 
 Result<std::unique_ptr<GpuEngine>> MakeGpuEngine(const Graph& graph, Model<float>& model,
                                                  const GpuEngineOptions& options) {

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -36,6 +37,7 @@ struct GpuEngineOptions {
   // Nodes a step's buffers hold, over the most that the first batches needed. Results do not depend on it; below 1 most
   // steps are done again in the envelope of the worst case.
   double envelope = 1.03;
+  bool trains = true;  // false: Evaluate alone; nothing is kept for training, and the training split may be empty
 };
 
 struct EpochOnDevice {
@@ -100,9 +102,16 @@ class GpuEngine {
   virtual Result<double> GradientsOfStep(uint32_t epoch, uint32_t step, Model<float>& into) = 0;
   virtual Result<double> TrainStep(uint32_t epoch, uint32_t step) = 0;
   virtual int64_t device_bytes() const = 0;
+  virtual int64_t num_edges() const = 0;
+  // GraphFingerprint (hone/gnn/predictor.h), read back from the device; `graph` as given to MakeGpuEngine.
+  virtual Result<std::string> Fingerprint(const Graph& graph) const = 0;
 };
 
-// `model` gives the kind, shape, dropout and initial weights; it is not kept. The graph is copied to the device.
+// Whether `graph` is an outline (gnn/graph/synthetic_graph.h), whose edges and features nobody has made yet.
+bool IsOutline(const Graph& graph);
+
+// `model` gives the kind, shape, dropout and initial weights; it is not kept. The graph is copied to the device; an
+// outline of a synthetic graph is made whole there, and never is on the host.
 // kInvalidArgument for what this engine cannot do, naming it; kResourceExhausted when memory does not suffice.
 Result<std::unique_ptr<GpuEngine>> MakeGpuEngine(const Graph& graph, Model<float>& model,
                                                  const GpuEngineOptions& options);

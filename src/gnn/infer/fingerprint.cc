@@ -5,11 +5,15 @@
 //
 // Hashing all of a graph of billions of edges would cost more than opening it, so besides the sizes a few thousand
 // evenly spaced rows go in, whole. A change elsewhere goes unseen: this guards against mistakes, not against malice.
+#include "gnn/infer/fingerprint.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/hash.h"
 #include "hone/gnn/predictor.h"
@@ -20,40 +24,75 @@ namespace {
 constexpr int64_t kProbes = 4096;
 constexpr int64_t kColumnsOfARow = 64;  // one hub must not make this slow
 
-// Up to kProbes indices of [0, count), first and last among them.
+// Up to kProbes indices of [0, count), first and last among them, until one fails.
 template <typename Visit>
-void Probe(int64_t count, const Visit& visit) {
-  const int64_t probes = count < kProbes ? count : kProbes;
-  for (int64_t i = 0; i < probes; ++i) visit(probes == 1 ? 0 : i * (count - 1) / (probes - 1));
+Status Probe(int64_t count, const Visit& visit) {
+  const int64_t probes = std::min(count, kProbes);
+  for (int64_t i = 0; i < probes; ++i) HONE_RETURN_IF_ERROR(visit(probes == 1 ? 0 : i * (count - 1) / (probes - 1)));
+  return Status::Ok();
 }
 
 void Append(std::string& bytes, const void* data, size_t size) { bytes.append(static_cast<const char*>(data), size); }
 
-void AppendIds(std::string& bytes, std::span<const int32_t> ids) {
-  Probe(static_cast<int64_t>(ids.size()), [&](int64_t i) { Append(bytes, &ids[static_cast<size_t>(i)], 4); });
+Status AppendIds(std::string& bytes, std::span<const int32_t> ids) {
+  return Probe(static_cast<int64_t>(ids.size()), [&](int64_t i) {
+    Append(bytes, &ids[static_cast<size_t>(i)], 4);
+    return Status::Ok();
+  });
 }
 
 }  // namespace
 
+Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& reader) {
+  const int64_t num_nodes = outline.structure().num_nodes;
+  const FeatureView features = outline.features();
+  std::string bytes = fmt::format("{} {} {} {} {} {} {} {}\n", num_nodes, reader.num_edges, features.num_rows,
+                                  features.width, FeatureDtypeName(features.dtype), outline.num_classes(),
+                                  outline.train_nodes().size(), outline.valid_nodes().size());
+  HONE_RETURN_IF_ERROR(Probe(num_nodes, [&](int64_t v) -> Status {
+    int64_t begin = 0, end = 0;
+    HONE_RETURN_IF_ERROR(reader.row(v, begin, end));
+    Append(bytes, &begin, 8);
+    NodeId columns[kColumnsOfARow];
+    const auto count = static_cast<size_t>(std::min(end - begin, kColumnsOfARow));
+    if (count > 0) HONE_RETURN_IF_ERROR(reader.columns(begin, {columns, count}));
+    Append(bytes, columns, 4 * count);
+    return Status::Ok();
+  }));
+  std::vector<std::byte> values(static_cast<size_t>(features.width * FeatureDtypeBytes(features.dtype)));
+  HONE_RETURN_IF_ERROR(Probe(features.num_rows, [&](int64_t v) -> Status {
+    HONE_RETURN_IF_ERROR(reader.features(v, values));
+    Append(bytes, values.data(), values.size());
+    return Status::Ok();
+  }));
+  HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.labels()));
+  HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.train_nodes()));
+  HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.valid_nodes()));
+  return Sha256Hex(bytes).substr(0, 32);
+}
+
 std::string GraphFingerprint(const Graph& graph) {
   const CsrView structure = graph.structure();
   const FeatureView features = graph.features();
-  std::string bytes = fmt::format("{} {} {} {} {} {} {} {}\n", structure.num_nodes, structure.num_edges(),
-                                  features.num_rows, features.width, FeatureDtypeName(features.dtype),
-                                  graph.num_classes(), graph.train_nodes().size(), graph.valid_nodes().size());
-  Probe(structure.num_nodes, [&](int64_t v) {
-    const auto node = static_cast<NodeId>(v);
-    Append(bytes, &structure.row_offsets[static_cast<size_t>(v)], 8);
-    const std::span<const NodeId> row = structure.Neighbors(node);
-    Append(bytes, row.data(), 4 * std::min<size_t>(row.size(), kColumnsOfARow));
-  });
-  Probe(features.num_rows, [&](int64_t v) {
-    Append(bytes, features.Row(v), static_cast<size_t>(features.width * FeatureDtypeBytes(features.dtype)));
-  });
-  AppendIds(bytes, graph.labels());
-  AppendIds(bytes, graph.train_nodes());
-  AppendIds(bytes, graph.valid_nodes());
-  return Sha256Hex(bytes).substr(0, 32);
+  const GraphReader reader{.num_edges = structure.num_edges(),
+                           .row =
+                               [&](int64_t v, int64_t& begin, int64_t& end) {
+                                 begin = structure.row_offsets[static_cast<size_t>(v)];
+                                 end = structure.row_offsets[static_cast<size_t>(v) + 1];
+                                 return Status::Ok();
+                               },
+                           .columns =
+                               [&](int64_t first, std::span<NodeId> columns) {
+                                 std::memcpy(columns.data(), &structure.columns[static_cast<size_t>(first)],
+                                             columns.size_bytes());
+                                 return Status::Ok();
+                               },
+                           .features =
+                               [&](int64_t v, std::span<std::byte> values) {
+                                 std::memcpy(values.data(), features.Row(v), values.size());
+                                 return Status::Ok();
+                               }};
+  return FingerprintThrough(graph, reader).value();  // memory is always there to be read
 }
 
 }  // namespace hone::gnn

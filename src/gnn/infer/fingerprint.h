@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fingerprint of a graph whose edges and features are not in the host's memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+// Reads single places of a graph from wherever they are. A fingerprint asks a few thousand times, nodes ascending.
+struct GraphReader {
+  int64_t num_edges = 0;
+  // row_offsets[v] and row_offsets[v + 1].
+  std::function<Status(int64_t v, int64_t& begin, int64_t& end)> row;
+  // columns[first …], as many as the span has.
+  std::function<Status(int64_t first, std::span<NodeId> columns)> columns;
+  // The first bytes of a feature row.
+  std::function<Status(int64_t v, std::span<std::byte> values)> features;
+};
+
+// As GraphFingerprint (hone/gnn/predictor.h) of the whole graph. Of `outline` all is used but the structure's arrays and
+// the feature rows. Errors are the reader's.
+Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& reader);
+
+}  // namespace hone::gnn
