@@ -53,6 +53,15 @@ Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const Gpu
   return Status::Ok();
 }
 
+Status CheckFingerprint(const Graph& graph, std::string_view what, const CheckpointHeader& header,
+                        const std::string& found) {
+  if (header.graph_fingerprint == found) return Status::Ok();
+  return Status::InvalidArgument(
+      fmt::format("{} was trained on another graph than '{}' (fingerprints {} and {}): resume with the graph it was "
+                  "made with, or start a new run from its weights with --init",
+                  what, graph.name(), header.graph_fingerprint, found));
+}
+
 class GpuTrainer final : public Trainer {
  public:
   GpuTrainer(std::shared_ptr<const Graph> graph, const CheckpointHeader& header, const RunOptions& run,
@@ -85,6 +94,10 @@ class GpuTrainer final : public Trainer {
     engine.seed = options_.seed;
     engine.envelope = gpu_.envelope;
     HONE_ASSIGN_OR_RETURN(engine_, MakeGpuEngine(*graph_, *model_, engine));
+    if (IsOutline(*graph_)) {
+      HONE_ASSIGN_OR_RETURN(fingerprint_, engine_->Fingerprint(*graph_));
+      if (file != nullptr) HONE_RETURN_IF_ERROR(CheckFingerprint(*graph_, what, header, fingerprint_));
+    }
     HONE_RETURN_IF_ERROR(engine_->ImportFrom(optimizer_));
     TrainingProgress progress;
     progress.learning_rate = optimizer_.learning_rate();
@@ -102,6 +115,8 @@ class GpuTrainer final : public Trainer {
     }
     return Status::Ok();
   }
+
+  HeldOnDevice held() const { return {engine_->num_edges(), engine_->device_bytes()}; }
 
   Model<float>& model() override { return *model_; }
   const TrainOptions& options() const override { return options_; }
@@ -267,7 +282,7 @@ class GpuTrainer final : public Trainer {
   const RunOptions run_;
   const GpuTrainerOptions gpu_;
   RunPosition position_;
-  const std::string fingerprint_;
+  std::string fingerprint_;  // of an outline: known once the engine has made the graph
   const std::unique_ptr<Model<float>> model_;
   Adam<float> optimizer_;  // holds moments for checkpoints; the updates are the engine's
   std::unique_ptr<GpuEngine> engine_;
@@ -289,7 +304,8 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
     HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(init));
     HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
   }
-  const CheckpointHeader header{sized, options, GraphFingerprint(*graph), {}, options.learning_rate, 0};
+  const CheckpointHeader header{sized, options, IsOutline(*graph) ? "" : GraphFingerprint(*graph), {},
+                                options.learning_rate, 0};
   auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->Make(nullptr, "", header));
   return std::unique_ptr<Trainer>(std::move(trainer));
@@ -301,12 +317,7 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
   const std::string what = fmt::format("'{}'", path);
   HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
   HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
-  if (const std::string found = GraphFingerprint(*graph); header.graph_fingerprint != found) {
-    return Status::InvalidArgument(
-        fmt::format("{} was trained on another graph than '{}' (fingerprints {} and {}): resume with the graph it was "
-                    "made with, or start a new run from its weights with --init",
-                    what, graph->name(), header.graph_fingerprint, found));
-  }
+  if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(*graph, what, header, GraphFingerprint(*graph)));
   if (epochs > 0) header.train.epochs = epochs;
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
@@ -314,6 +325,12 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
   auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->Make(&file, what, header));
   return std::unique_ptr<Trainer>(std::move(trainer));
+}
+
+HeldOnDevice HeldBy(const Trainer& trainer) {
+  const auto* const mine = dynamic_cast<const GpuTrainer*>(&trainer);
+  HONE_CHECK(mine != nullptr, "this trainer is not of MakeGpuTrainer or ResumeGpuTrainer");
+  return mine->held();
 }
 
 }  // namespace hone::gnn::cuda

@@ -26,7 +26,8 @@ struct GpuTrainerOptions {
   double envelope = 1.03;  // see GpuEngineOptions
 };
 
-// As MakeTrainer and ResumeTrainer. kInvalidArgument also for what the GPU cannot do yet, naming the option: several
+// As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic one (gnn/graph/synthetic_graph.h): it is
+// then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU cannot do yet, naming the option: several
 // shards or ranks, class weights, clipping, the frontier rule `new`, fanouts above 32 or of all neighbors, training
 // nodes without labels, GraphSAGE's maximum. kUnavailable without a GPU, kResourceExhausted when its memory is too
 // small.
@@ -36,5 +37,12 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
 Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
                                                   const RunOptions& run, const GpuTrainerOptions& gpu = {},
                                                   int epochs = 0);
+
+// What a trainer made by these two has on the device.
+struct HeldOnDevice {
+  int64_t num_edges = 0;     // of the graph, whose outline does not know
+  int64_t device_bytes = 0;  // graph, model, envelopes and workspaces
+};
+HeldOnDevice HeldBy(const Trainer& trainer);
 
 }  // namespace hone::gnn::cuda
