@@ -31,28 +31,6 @@ double ProcessSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu) {
-  const auto refuse = [](const std::string& what) {
-    return Status::InvalidArgument(what + ": the GPU engine cannot do this yet; train on the CPU");
-  };
-  if (options.shards != 1) return refuse(fmt::format("--shards is {}", options.shards));
-  if (run.communicator != nullptr && run.communicator->size() > 1) {
-    return refuse(fmt::format("there are {} ranks", run.communicator->size()));
-  }
-  if (!options.class_weights.empty()) return refuse("there are class weights");
-  if (options.clip_norm > 0) return refuse(fmt::format("--clip-norm is {}", options.clip_norm));
-  if (options.frontier != FrontierRule::kAllSoFar) return refuse("the frontier rule is new");
-  constexpr int64_t kMostSeeds = 1 << 20;
-  if (options.batch > kMostSeeds || options.eval_batch > kMostSeeds) {
-    return Status::InvalidArgument(fmt::format("--batch is {} and --eval-batch {}; the GPU engine takes up to {}",
-                                               options.batch, options.eval_batch, kMostSeeds));
-  }
-  if (gpu.ahead < 1 || gpu.ahead > 512) {
-    return Status::InvalidArgument(fmt::format("{} steps ahead: use 1 to 512", gpu.ahead));
-  }
-  return Status::Ok();
-}
-
 Status CheckFingerprint(const Graph& graph, std::string_view what, const CheckpointHeader& header,
                         const std::string& found) {
   if (header.graph_fingerprint == found) return Status::Ok();
@@ -290,6 +268,28 @@ class GpuTrainer final : public Trainer {
 };
 
 }  // namespace
+
+Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu) {
+  const auto refuse = [](const std::string& what) {
+    return Status::InvalidArgument(what + ": the GPU engine cannot do this yet; train on the CPU");
+  };
+  if (options.shards != 1) return refuse(fmt::format("--shards is {}", options.shards));
+  if (run.communicator != nullptr && run.communicator->size() > 1) {
+    return refuse(fmt::format("there are {} ranks", run.communicator->size()));
+  }
+  if (!options.class_weights.empty()) return refuse("there are class weights");
+  if (options.clip_norm > 0) return refuse(fmt::format("--clip-norm is {}", options.clip_norm));
+  if (options.frontier != FrontierRule::kAllSoFar) return refuse("the frontier rule is new");
+  constexpr int64_t kMostSeeds = 1 << 20;
+  if (options.batch > kMostSeeds || options.eval_batch > kMostSeeds) {
+    return Status::InvalidArgument(fmt::format("--batch is {} and --eval-batch {}; the GPU engine takes up to {}",
+                                               options.batch, options.eval_batch, kMostSeeds));
+  }
+  if (gpu.ahead < 1 || gpu.ahead > 512) {
+    return Status::InvalidArgument(fmt::format("{} steps ahead: use 1 to 512", gpu.ahead));
+  }
+  return Status::Ok();
+}
 
 Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                 const TrainOptions& options, const RunOptions& run,

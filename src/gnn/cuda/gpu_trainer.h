@@ -26,6 +26,9 @@ struct GpuTrainerOptions {
   double envelope = 1.03;  // see GpuEngineOptions
 };
 
+// kInvalidArgument for options that the GPU trainer cannot do yet, as far as they show before it has graph and model.
+Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu = {});
+
 // As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic one (gnn/graph/synthetic_graph.h): it is
 // then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU cannot do yet, naming the option: several
 // shards or ranks, class weights, clipping, the frontier rule `new`, fanouts above 32 or of all neighbors, training
