@@ -40,11 +40,14 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
                                          "decide --parallel attempts at once, when all before are judged");
   CLI::Option* blind = command.add_flag("--blind-start", flags.options.blind_start,
                                         "open the first attempts before the seed is judged");
+  CLI::Option* no_profile = command.add_flag("--no-profile", flags.no_profile,
+                                             "do not profile versions for the prompts that show where they stand");
   CLI::Option* suspend = command.add_flag(
       "--suspend", flags.suspend, "post all requests, do not wait for answers, end with status 4; implies --rounds");
-  flags.given.push_back([&flags, rounds, blind, suspend](RunOptions& options) {
+  flags.given.push_back([&flags, rounds, blind, suspend, no_profile](RunOptions& options) {
     if (rounds->count() > 0 || suspend->count() > 0) options.rounds = true;
     if (blind->count() > 0) options.blind_start = flags.options.blind_start;
+    if (no_profile->count() > 0) options.profile = false;
   });
   command.add_option("--set", flags.settings, "a setting of a strategy, NAME=NUMBER (--settings lists them); may be repeated")
       ->allow_extra_args(false);
@@ -85,6 +88,7 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
     for (const char* name : {"refine.depth", "refine.fixes", "team.fixes", "team.rounds", "team.cases", "single.rounds"}) {
       run.options.settings.emplace(name, 0);
     }
+    run.options.profile = false;  // it reads no prompts
   }
   const std::string& folder = flags.prompts.empty() ? config.prompts : flags.prompts;
   if (!folder.empty()) {

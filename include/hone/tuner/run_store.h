@@ -31,6 +31,7 @@ enum class EventKind {
   kVetting,     // a proposed case, run on the seed: accepted or refused
   kSweepPoint,  // one binding of a sweep, evaluated
   kEvaluation,  // a node, evaluated
+  kProfile,     // a node that is to be shown with its profile, profiled
   kFinal,       // the last paired run of the best against the seed
   kResumed,     // the run was taken up again; what was in flight is asked again after this
   kNote,        // something a reader should know (a provider that had to be asked twice)

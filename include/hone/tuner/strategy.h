@@ -48,13 +48,16 @@ struct RunOptions {
   // node k is decided from the nodes below k - parallel + 1 (with `rounds`, from whole rounds of `parallel` attempts).
   int64_t parallel = 1;
   bool rounds = false;       // decide `parallel` attempts at once: for models and devices that answer in batches
+  bool profile = true;       // profile a version when a turn is to be shown how it stands (Turn::profile)
   bool blind_start = false;  // open the first attempts before the seed is judged: saves a visit to a spooled device
   // The strategy's own figures, "tree.epsilon" -> 0.3; absent ones have their defaults (strategies/settings.h).
   std::map<std::string, double> settings;
 };
 
 // Version of the events' payloads (docs/formats/run-store.md).
-inline constexpr int kRunVersion = 2;
+inline constexpr int kRunVersion = 3;
+// Older runs are shown, reported and exported, but not continued.
+inline constexpr int kOldestContinuedVersion = 2;
 
 enum class NodeState {
   kOpen,      // in the making: its requests are under way (or its sweep)
@@ -93,6 +96,8 @@ struct RunNode {
   int64_t known = 0;        // the decision to open it knew the nodes below this number
   std::vector<Turn> turns;  // its requests, in order
   std::optional<Evaluation> evaluation;
+  // It was profiled: `evaluation` holds the profile and its findings, unless the profiling itself went wrong.
+  bool profiled = false;
   int64_t incumbent = -1;  // the node it was timed against; set when it is opened
   // Geometric mean over the cases, against the incumbent; set when the verdict is ok and times exist.
   std::optional<Interval> gain;
@@ -177,7 +182,7 @@ struct FinalResult {
 struct RunView {
   RunInfo info;
   RunOptions options;
-  int version = 2;  // of the log; a run begun under version 1 is shown and replayed, not continued
+  int version = kRunVersion;  // of the log; a run begun under version 1 is shown and replayed, not continued
   std::string workload;  // the task's class: "gemm"
   std::string task_toml_hash, oracle_hash, seed_hash;  // sources in the store; the seed: what node 0 is
   // The task has no seed: node 0 is the reference made of its oracle (core/oracle_reference.h). It is right and slow,
@@ -203,6 +208,7 @@ struct RunView {
   int64_t asked_again = 0;
   int64_t attempts = 0;     // attempts opened; the seed and sweeps not counted
   int64_t evaluations = 0;  // sweep points and the final run included
+  int64_t profiles = 0;     // nodes profiled for a prompt
   TokenUsage usage;
   double cost_usd = 0;           // of the replies whose cost is known
   int64_t replies = 0;           // durable ones

@@ -153,6 +153,19 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   return request;
 }
 
+Result<int64_t> ProfileDue(const PromptInputs& in, int64_t id, int turn_index) {
+  const RunNode& node = in.view->node(id);
+  const Turn& turn = node.turns.at(static_cast<size_t>(turn_index));
+  if (!turn.profile || id == 0 || node.parent < 0 || node.parent >= node.known) return int64_t{-1};
+  const RunNode& parent = in.view->node(node.parent);
+  if (parent.profiled || !parent.evaluation || parent.evaluation->profile ||
+      parent.evaluation->verdict != Verdict::kOk) {
+    return int64_t{-1};
+  }
+  HONE_ASSIGN_OR_RETURN(const std::string text, in.library->Expanded(turn.prompt));
+  return text.find("{{profile}}") == std::string::npos ? int64_t{-1} : parent.id;
+}
+
 Result<ModelRequest> MakeRepairRequest(const PromptInputs& in, int64_t id, int turn_index, const std::string& reply) {
   HONE_ASSIGN_OR_RETURN(ModelRequest request, MakeRequest(in, id, turn_index));
   request.number = RequestNumber(id, turn_index, true);

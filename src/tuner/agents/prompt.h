@@ -26,6 +26,10 @@ struct PromptInputs {
 // nothing that came later: a request asked late reads like one asked at once.
 Result<ModelRequest> MakeRequest(const PromptInputs& inputs, int64_t node, int turn);
 
+// The node that must be profiled before this turn can be asked: its parent, when the template shows a profile, the turn
+// is to see it, and it is not known yet. -1: none.
+Result<int64_t> ProfileDue(const PromptInputs& inputs, int64_t node, int turn);
+
 // The repair turn: the first request, the reply that could not be used, and what was wrong with it.
 Result<ModelRequest> MakeRepairRequest(const PromptInputs& inputs, int64_t node, int turn, const std::string& reply);
 

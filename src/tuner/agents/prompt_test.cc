@@ -93,6 +93,31 @@ TEST(Prompts, SayWhereTheKernelStandsOnTheDevice) {
   EXPECT_THAT(prompt, Not(HasSubstr("CuTe\n"))) << "only where the source uses it";
 }
 
+TEST(Prompts, ShowTheProfileOfTheShapesThatItsFindingsRestOn) {
+  Desk desk;
+  Profile profile;
+  profile.source = "cupti";
+  for (int64_t rows = 1; rows <= 5; ++rows) {
+    KernelProfile kernel;
+    kernel.kernel = "silu_and_mul";
+    kernel.duration_us = static_cast<double>(rows);
+    profile.cases.push_back({{{"num_tokens", rows}}, {kernel}});
+  }
+  profile.findings = {{"uncoalesced", "reads one word in eight", "8 sectors a request", "silu_and_mul", "seed.cu:12",
+                       {{"num_tokens", 5}}, 0.4}};
+  Evaluation& e = *desk.view.nodes[0].evaluation;
+  e.profile = profile;
+  e.findings.push_back({"untested_alternative", "no case took the second launch", ""});
+  const std::string prompt = desk.Ask("team_profile", "analyst");
+  EXPECT_THAT(prompt, HasSubstr("profile: counted by CUPTI"));
+  EXPECT_THAT(prompt, HasSubstr("uncoalesced at seed.cu:12 (up to 40 % of the time): reads one word in eight"));
+  EXPECT_LT(prompt.find("num_tokens=5\n"), prompt.find("num_tokens=1\n")) << "what the finding rests on comes first";
+  EXPECT_THAT(prompt, HasSubstr("counts of 2 more shapes are left out"));
+  EXPECT_THAT(prompt, Not(HasSubstr("num_tokens=4\n")));
+  EXPECT_THAT(prompt, Not(HasSubstr("reads 4 bytes of each sector"))) << "the profile says it better";
+  EXPECT_THAT(prompt, HasSubstr("no case took the second launch"));
+}
+
 TEST(Prompts, ShowWhatTheDecisionKnewAndNothingLater) {
   Desk desk;
   EXPECT_THAT(desk.Ask("refine_optimise", "coder", 0), Not(HasSubstr("Its times"))) << "a blind start knows no times";

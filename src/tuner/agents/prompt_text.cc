@@ -17,18 +17,41 @@ namespace {
 constexpr double kMemoryLatencySeconds = 700e-9;
 constexpr size_t kMaxFailureBytes = 10000;
 constexpr size_t kMaxFindings = 12;
+constexpr size_t kMaxProfiledCases = 3;  // whose counts are shown; findings tell of all
 
 std::string Kilobytes(double bytes) { return fmt::format("{:.0f} KiB", bytes / 1024); }
 
-std::string FindingsText(const Evaluation& evaluation) {
+std::string FindingsText(const std::vector<Finding>& findings) {
   std::string text;
   size_t shown = 0;
-  for (const Finding& f : evaluation.findings) {
+  for (const Finding& f : findings) {
     if (++shown > kMaxFindings) {
-      text += fmt::format("- and {} more\n", evaluation.findings.size() - kMaxFindings);
+      text += fmt::format("- and {} more\n", findings.size() - kMaxFindings);
       break;
     }
     text += fmt::format("- {}: {}{}\n", f.kind, f.message, f.location.empty() ? "" : " at " + f.location);
+  }
+  return text;
+}
+
+// Counts of the cases that the findings rest on, dearest first, then of others, as room allows; all findings.
+std::string CountsText(const Profile& whole) {
+  Profile shown = whole;
+  shown.cases.clear();
+  shown.sass.clear();
+  const auto add = [&](const CaseProfile& c) {
+    const bool there = std::any_of(shown.cases.begin(), shown.cases.end(), [&](const CaseProfile& s) { return s.dims == c.dims; });
+    if (!there && shown.cases.size() < kMaxProfiledCases) shown.cases.push_back(c);
+  };
+  for (const ProfileFinding& finding : whole.findings) {
+    for (const CaseProfile& c : whole.cases) {
+      if (c.dims == finding.dims) add(c);
+    }
+  }
+  for (const CaseProfile& c : whole.cases) add(c);
+  std::string text = DescribeProfile(shown, "");
+  if (whole.cases.size() > shown.cases.size()) {
+    text += fmt::format("(counts of {} more shapes are left out)\n", whole.cases.size() - shown.cases.size());
   }
   return text;
 }
@@ -145,8 +168,17 @@ std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evalua
     rules += "- some shapes move so few bytes that launch and latency are most of their time: fewer kernels and steps, "
              "shorter dependent chains, and more blocks matter there, bandwidth does not\n";
   }
-  const std::string findings = FindingsText(evaluation);
+  std::vector<Finding> told = evaluation.findings;
   if (!rules.empty()) text += "\nWhat these figures say:\n\n" + rules;
+  if (evaluation.profile && !evaluation.profile->cases.empty()) {
+    text += "\nCounted while each kernel ran once:\n\n```\n" + CountsText(*evaluation.profile) + "```\n";
+    // The profile says what its own findings say, and more.
+    std::erase_if(told, [&](const Finding& f) {
+      return std::any_of(evaluation.profile->findings.begin(), evaluation.profile->findings.end(),
+                         [&](const ProfileFinding& p) { return p.kind == f.kind && p.location == f.location; });
+    });
+  }
+  const std::string findings = FindingsText(told);
   if (!findings.empty()) text += "\nFound while it ran:\n\n" + findings;
   return text;
 }
@@ -163,7 +195,7 @@ std::string FailureText(const Evaluation& e) {
                         m.tensor, fmt::join(m.index, ", "), m.actual, m.expected, DimsLine(m.dims), m.distribution,
                         m.wrong_elements, m.total_elements);
   }
-  if (const std::string findings = FindingsText(e); !findings.empty()) text += "\n" + findings;
+  if (const std::string findings = FindingsText(e.findings); !findings.empty()) text += "\n" + findings;
   return text;
 }
 

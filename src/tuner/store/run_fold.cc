@@ -372,6 +372,31 @@ Status ApplyEvaluation(RunView& view, const Event& event, const Json& payload) {
   return Status::Ok();
 }
 
+// The times stay those of the pairing that decided about the node: profiling adds what was counted, and what follows.
+Status ApplyProfile(RunView& view, const Event& event) {
+  if (event.node < 0 || event.node >= static_cast<int64_t>(view.nodes.size()) || !view.node(event.node).evaluation) {
+    return Status::Internal(fmt::format("event {} profiles node {}, which was not evaluated", event.sequence, event.node));
+  }
+  HONE_ASSIGN_OR_RETURN(Evaluation counted, ReadEvaluation(event));
+  RunNode& node = view.nodes[static_cast<size_t>(event.node)];
+  node.profiled = true;
+  ++view.profiles;
+  if (counted.verdict != Verdict::kOk || !counted.profile) {
+    view.remarks.push_back({node.id, -1,
+                            fmt::format("node {} could not be profiled: {}", node.id,
+                                        counted.detail.empty() ? std::string(VerdictName(counted.verdict)) : counted.detail)});
+    return Status::Ok();
+  }
+  std::vector<Finding>& findings = node.evaluation->findings;
+  std::erase_if(findings, [&](const Finding& old) {
+    return std::any_of(counted.findings.begin(), counted.findings.end(),
+                       [&](const Finding& f) { return f.kind == old.kind && f.location == old.location; });
+  });
+  findings.insert(findings.begin(), counted.findings.begin(), counted.findings.end());
+  node.evaluation->profile = std::move(counted.profile);
+  return Status::Ok();
+}
+
 Status ApplyFinal(RunView& view, const Event& event) {
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, ReadEvaluation(event));
   if (event.node < 0 || event.node >= static_cast<int64_t>(view.nodes.size())) {
@@ -440,6 +465,9 @@ Status RunFold::Apply(const Event& event) {
         break;
       case EventKind::kEvaluation:
         status = ApplyEvaluation(view_, event, payload);
+        break;
+      case EventKind::kProfile:
+        status = ApplyProfile(view_, event);
         break;
       case EventKind::kSweepPoint: {
         Result<Evaluation> evaluation = ReadEvaluation(event);

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr std::array<std::pair<EventKind, std::string_view>, 13> kKinds{{
+constexpr std::array<std::pair<EventKind, std::string_view>, 14> kKinds{{
     {EventKind::kStarted, "started"},
     {EventKind::kChoice, "choice"},
     {EventKind::kRequest, "request"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 13> kKinds{{
     {EventKind::kVetting, "vetting"},
     {EventKind::kSweepPoint, "sweep_point"},
     {EventKind::kEvaluation, "evaluation"},
+    {EventKind::kProfile, "profile"},
     {EventKind::kFinal, "final"},
     {EventKind::kResumed, "resumed"},
     {EventKind::kNote, "note"},

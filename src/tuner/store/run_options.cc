@@ -30,6 +30,7 @@ void VisitFields(Options& o, Visitor&& visit) {
   visit("parallel", o.parallel);
   visit("rounds", o.rounds);
   visit("blind_start", o.blind_start);
+  visit("profile", o.profile);
   visit("settings", o.settings);
 }
 
@@ -43,6 +44,7 @@ nlohmann::json RunOptionsToJson(const RunOptions& options) {
 
 Result<RunOptions> RunOptionsFromJson(const nlohmann::json& json) {
   RunOptions options;
+  options.profile = false;  // a log from before this option: nothing was profiled
   if (!json.is_object()) return Status::Internal("a run's options are not a JSON object");
   std::string fault;
   VisitFields(options, [&](const char* name, auto& value) {

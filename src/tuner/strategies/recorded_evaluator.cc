@@ -22,6 +22,9 @@ std::string Key(const std::string& name, const std::string& source_hash, const B
                 const std::string& rival_hash, bool final) {
   return fmt::format("{} {} {} {} {}", name, source_hash, BindingKey(binding), rival_hash, final);
 }
+std::string ProfileKey(const std::string& name, const std::string& source_hash) {
+  return fmt::format("profile {} {}", name, source_hash);
+}
 // A case is vetted as a task of its own, without timing.
 std::string VettingKey(const std::string& toml) { return "vetting " + Sha256Hex(toml); }
 
@@ -36,8 +39,9 @@ class RecordedEvaluator : public Evaluator {
     const std::string& rival = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
     // The loop asks for warm times in the final pairing alone.
     const auto found = evaluations_.find(
-        request.time ? Key(request.name, Sha256Hex(request.source), request.binding, Sha256Hex(rival), request.warm)
-                     : VettingKey(task.toml));
+        request.profile && !request.check_cases ? ProfileKey(request.name, Sha256Hex(request.source))
+        : request.time                          ? Key(request.name, Sha256Hex(request.source), request.binding, Sha256Hex(rival), request.warm)
+                                                : VettingKey(task.toml));
     if (found != evaluations_.end()) return found->second;
     return Status::NotFound(fmt::format("run {} holds no evaluation of {}{}{} against {}", run_, request.name,
                                         request.binding.empty() ? "" : " with ", BindingKey(request.binding),
@@ -81,6 +85,11 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
         const SweepPoint& point = view.sweep.back();
         const int64_t rival = point.incumbent >= 0 ? point.incumbent : best_before;
         evaluations[Key(NodeFileName(view, point.node), hash(point.node), point.binding, hash(rival), false)] = point.evaluation;
+        break;
+      }
+      case EventKind::kProfile: {
+        const std::string name = NodeFileName(view, event.node);
+        HONE_ASSIGN_OR_RETURN(evaluations[ProfileKey(name, hash(event.node))], EvaluationFromJson(event.evaluation));
         break;
       }
       case EventKind::kFinal:

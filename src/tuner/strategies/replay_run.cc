@@ -21,7 +21,7 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   ReplayedRun out;
   HONE_ASSIGN_OR_RETURN(out.recorded, LoadRun(store, run));
   const std::string& id = out.recorded.info.id;
-  if (out.recorded.version < kRunVersion) {
+  if (out.recorded.version < kOldestContinuedVersion) {
     return Status::InvalidArgument(
         fmt::format("run {} has log version {}: it can be shown, but not repeated", id, out.recorded.version));
   }

@@ -204,6 +204,7 @@ TEST(Suspend, AllRequestsArePostedAtOnceAndWhatIsThereIsPickedUp) {
 TEST(Suspend, AllEvaluationsOfARoundAreSubmittedAtOnce) {
   ScriptedRun run("tree", Journeyman);
   run.options.parallel = 6;
+  run.options.device = "spool:jobs";  // profiles come with the evaluations, without visits of their own
   run.options.rounds = true;
   run.options.max_attempts = 12;
   std::set<std::string> submitted, judged;
@@ -232,6 +233,7 @@ TEST(Suspend, AllEvaluationsOfARoundAreSubmittedAtOnce) {
 TEST(Suspend, ABlindStartSavesAVisit) {
   ScriptedRun run("refine", Journeyman);
   run.options.parallel = 6;
+  run.options.device = "spool:jobs";  // profiles come with the evaluations, without visits of their own
   run.options.rounds = run.options.blind_start = true;
   run.options.max_attempts = 6;
   std::set<std::string> submitted, judged;

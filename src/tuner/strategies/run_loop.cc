@@ -29,6 +29,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr int kProfileQuads = 20;  // of the timing beside a profile, which nothing is decided by
+
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json BindingJson(const Binding& binding) {
@@ -77,7 +79,7 @@ class Sitting {
     HONE_ASSIGN_OR_RETURN(std::vector<Event> events, d_.store->Events(id_));
     for (const Event& event : events) HONE_RETURN_IF_ERROR(fold_.Apply(event));
     if (events.empty()) return Status::Internal(fmt::format("run {} has no first event", id_));
-    if (view().version < kRunVersion) {
+    if (view().version < kOldestContinuedVersion) {
       return Status::InvalidArgument(fmt::format(
           "run {} was begun by an older Hone (log version {}): it can be shown, reported and exported, but not "
           "continued; start a new one with --seed-kernel",
@@ -237,6 +239,10 @@ class Sitting {
     }
     PromptInputs inputs{d_.task, &d_.evaluator->facts(), &view(), &prompts_,
                         [this](int64_t node) { return SourceOf(node); }};
+    if (pending == nullptr && view().options.profile) {
+      HONE_ASSIGN_OR_RETURN(const int64_t due, ProfileDue(inputs, id, turn));
+      if (due >= 0) return StartProfile(due);
+    }
     Result<ModelRequest> request = Status::Internal("not made");
     if (repair) {
       // What is repaired is the reply to the turn's first request.
@@ -395,8 +401,26 @@ class Sitting {
     const std::string key = fmt::format("evaluation {}", id);
     if (Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
     HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, incumbent, false));
+    // Where each visit to the device is waited for, a profile costs less than the visit that would fetch it later.
+    request.profile = view().options.profile && view().options.device.starts_with("spool:");
     Judge(key, std::move(request), id == 0 ? *d_.task : FrozenTask(), [this, id, incumbent](const Evaluation& e) {
       return Append({EventKind::kEvaluation, 0, id, Dump({{"incumbent", incumbent}}), EvaluationToJson(e, -1), {}});
+    });
+    return Status::Ok();
+  }
+
+  // Counts where a version's time goes, for the prompts that show it; asked once, however many attempts wait for it.
+  // The version runs against itself: its times are known, and only floors and counts are wanted.
+  Status StartProfile(int64_t id) {
+    const std::string key = fmt::format("profile {}", id);
+    if (Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
+    HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, id, false));
+    request.profile = true;
+    request.check_cases = false;
+    request.correctness_trials = 1;
+    request.max_quads = kProfileQuads;
+    Judge(key, std::move(request), *d_.task, [this, id](const Evaluation& e) {
+      return Append({EventKind::kProfile, 0, id, "{}", EvaluationToJson(e, -1), {}});
     });
     return Status::Ok();
   }

@@ -82,6 +82,7 @@ class ScriptedEvaluator : public Evaluator {
       evaluation.cases.push_back(result);
     }
     evaluation.geomean_speedup = GeomeanSpeedup(evaluation.cases);
+    if (request.profile) AddProfile(evaluation);
     return evaluation;
   }
 
@@ -96,6 +97,25 @@ class ScriptedEvaluator : public Evaluator {
   double floor_us = 0.001;
 
  private:
+  // One count and one finding that name the candidate.
+  static void AddProfile(Evaluation& evaluation) {
+    const std::string location = evaluation.candidate + ":8";
+    Profile profile;
+    profile.source = "simulator";
+    profile.modelled = true;
+    for (const CaseResult& c : evaluation.cases) {
+      KernelProfile kernel;
+      kernel.kernel = "copy";
+      kernel.duration_us = c.time_us->median;
+      kernel.values["load_requests"] = 32;
+      profile.cases.push_back({c.dims, {kernel}});
+    }
+    profile.findings = {{"uncoalesced", "scripted: reads one word of each sector", "8 sectors a request", "copy", location,
+                         evaluation.cases.front().dims, 0.5}};
+    evaluation.findings.push_back({"uncoalesced", "scripted: reads one word of each sector", location});
+    evaluation.profile = std::move(profile);
+  }
+
   // The binding that the plan's dispatch chooses for this shape, as the real evaluator would resolve it.
   double At(const Candidate& candidate, Binding binding, const Task& task, const Dims& dims) const {
     Result<ResolvedPlan> plan = ResolvePlan(
