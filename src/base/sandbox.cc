@@ -220,6 +220,8 @@ Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
     landlock::RulesetAttributes attributes;
     const uint64_t handled = landlock::HandledFileRights(report.landlock_abi);
     attributes.handled_files = handled;
+    sandbox.handled_rights_ = handled;
+    sandbox.own_process_files_ = policy.own_process_files;
     if (report.landlock_network && !policy.network) {
       attributes.handled_network = landlock::kBindTcp | landlock::kConnectTcp;
     }
@@ -277,6 +279,28 @@ Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
   return sandbox;
 }
 
+// In the child, for only there does /proc/self mean the child; exec keeps it. A rule is bound to the folder of this one
+// process, so that it opens no other's to processes that enter the same rules later. Needs no memory.
+Sandbox::Failure Sandbox::AllowOwnProcessFiles() const {
+  const struct {
+    const char* path;
+    uint64_t rights;
+  } grants[] = {{"/proc/self", landlock::kReadRights}, {"/proc/self/task", landlock::kReadRights | landlock::kWriteFile}};
+  for (const auto& grant : grants) {
+    const int fd = open(grant.path, O_PATH | O_CLOEXEC);
+    if (fd < 0) {
+      if (errno == ENOENT) continue;  // no /proc: nothing to allow
+      return {"open its own /proc/self", errno};
+    }
+    const landlock::PathBeneathAttributes rule{grant.rights & handled_rights_, fd};
+    const long added = syscall(landlock::kAddRule, ruleset_.get(), landlock::kPathBeneath, &rule, 0);
+    const int error = errno;
+    close(fd);
+    if (added != 0) return {"allow its own /proc/self", error};
+  }
+  return {};
+}
+
 Sandbox::Failure Sandbox::Enter() const {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return {"set no_new_privs", errno};
   for (const Limit& limit : limits_) {
@@ -290,6 +314,9 @@ Sandbox::Failure Sandbox::Enter() const {
     if (setrlimit(static_cast<__rlimit_resource>(limit.resource), &wanted) != 0) return {"set a resource limit", errno};
   }
   if (const Failure failure = DropCapabilities(); failure.step != nullptr) return failure;
+  if (ruleset_.valid() && own_process_files_) {
+    if (const Failure failure = AllowOwnProcessFiles(); failure.step != nullptr) return failure;
+  }
   if (ruleset_.valid() && syscall(landlock::kRestrictSelf, ruleset_.get(), 0) != 0) {
     return {"confine with Landlock", errno};
   }

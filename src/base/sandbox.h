@@ -36,6 +36,9 @@ struct SandboxPolicy {
                                          // None: the confined process cannot exec at all
   std::vector<std::string> device_paths; // read, written and controlled (ioctl): a GPU's device files
   bool network = false;                  // true: sockets of any kind
+  // Its own /proc/self: read, and names given to its threads. Not of other processes, children included. CUDA's driver
+  // (570 and newer) names its threads through /proc/self/task and gives up with CUDA_ERROR_OPERATING_SYSTEM where it may not.
+  bool own_process_files = false;
 
   // 0: no limit.
   int64_t cpu_seconds = 0;    // processor time of each process
@@ -92,7 +95,11 @@ class Sandbox {
     int resource;
     uint64_t soft, hard;
   };
+  Failure AllowOwnProcessFiles() const;
+
   UniqueFd ruleset_;
+  uint64_t handled_rights_ = 0;
+  bool own_process_files_ = false;
   std::vector<sock_filter> filter_;
   std::vector<size_t> own_pid_slots_;  // instructions of filter_ whose constant is the process's own id
   std::vector<Limit> limits_;

@@ -96,6 +96,36 @@ TEST_F(SandboxTest, ReadsOnlyWhatIsListed) {
   EXPECT_EQ(Attempt(&policy_, [&] { return TryOpen(directory_ / "read/file", O_RDWR); }), EACCES);
 }
 
+TEST_F(SandboxTest, KnowsItselfAndNamesItsThreadsWhereThatIsAllowed) {
+  SKIP_WITHOUT_LANDLOCK(1);
+  // What CUDA's driver does with each thread it starts.
+  const auto name_a_thread = [] {
+    pthread_t thread;
+    int pipes[2];
+    if (pipe(pipes) != 0) return 98;
+    const auto wait = [](void* end) -> void* {
+      char byte;
+      (void)!read(*static_cast<int*>(end), &byte, 1);
+      return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, wait, &pipes[0]) != 0) return 97;
+    return pthread_setname_np(thread, "cuda-thread");
+  };
+  const std::string parent = "/proc/" + std::to_string(getpid());
+  const auto its_name = [] { return TryOpen("/proc/self/task/" + std::to_string(getpid()) + "/comm", O_RDWR); };
+  EXPECT_EQ(Attempt(&policy_, name_a_thread), EACCES);
+  EXPECT_EQ(Attempt(&policy_, its_name), EACCES);
+  policy_.own_process_files = true;
+  EXPECT_EQ(Attempt(&policy_, name_a_thread), 0);
+  EXPECT_EQ(Attempt(&policy_, its_name), 0);
+  EXPECT_EQ(Attempt(&policy_, [] { return TryOpen("/proc/self/maps", O_RDONLY); }), 0);
+  EXPECT_EQ(Attempt(&policy_, [] { return TryOpen("/proc/self/oom_score_adj", O_WRONLY); }), EACCES);
+  for (const char* file : {"/maps", "/environ", "/task"}) {
+    EXPECT_EQ(Attempt(nullptr, [&] { return TryOpen(parent + file, O_RDONLY); }), 0) << file;
+    EXPECT_EQ(Attempt(&policy_, [&] { return TryOpen(parent + file, O_RDONLY); }), EACCES) << file;
+  }
+}
+
 TEST_F(SandboxTest, ASymbolicLinkDoesNotLeadOut) {
   SKIP_WITHOUT_LANDLOCK(1);
   const std::string link = directory_ / "in/link", target = directory_ / "outside";
@@ -330,6 +360,14 @@ TEST_F(SandboxTest, AProgramRunsInsideAndReadsOnlyItsFiles) {
   EXPECT_THAT(result->err, HasSubstr("/etc/hostname: Permission denied"));
   EXPECT_THAT(result->err, HasSubstr("outside: Permission denied"));
   EXPECT_EQ(result->exit.exit_status, 1);
+
+  policy.own_process_files = true;
+  options.sandbox = policy;
+  options.argv = {"/bin/cat", "/proc/self/comm", "/proc/" + std::to_string(getpid()) + "/comm"};
+  const auto itself = RunSubprocess(options);
+  ASSERT_TRUE(itself.ok()) << itself.status().message();
+  EXPECT_EQ(itself->out, "cat\n") << "exec keeps the rule";
+  EXPECT_THAT(itself->err, HasSubstr("/comm: Permission denied"));
 
   options.argv = {"/bin/ls"};
   EXPECT_EQ(RunSubprocess(options).status().code(), StatusCode::kUnavailable) << "a program that is not listed ran";

@@ -114,8 +114,8 @@ SandboxPolicy HostModeWorkerPolicy(const std::string& program, const std::string
   policy.read_paths = SystemReadPaths();
   for (std::string& folder : DriverFolders()) policy.read_paths.push_back(std::move(folder));
   if (!cuda_home.empty()) policy.read_paths.push_back(cuda_home);
-  // Not /proc itself: it would open the environment, and with it the keys, of every process of this user. And not
-  // /proc/self: rules are made before the worker exists, when that still means its parent.
+  // Not /proc itself: it would open the environment, and with it the keys, of every process of this user.
+  policy.own_process_files = true;
   for (const char* path :
        {"/usr/local/cuda", "/usr/share", "/proc/driver", "/proc/devices", "/proc/modules", "/proc/cpuinfo", "/proc/meminfo",
         "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/sys/vm", "/proc/sys/kernel", "/sys/devices", "/sys/bus",

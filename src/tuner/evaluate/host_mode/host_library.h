@@ -47,8 +47,8 @@ class HostLibrary {
 };
 
 // What a worker that runs host-mode candidates may do: read the system's libraries, the NVIDIA driver's wherever
-// the loader finds them, the toolkit under `cuda_home` and what the driver reads of /proc and /sys; use the GPU's device files; execute `program` (itself) and nothing else,
-// create no processes, open no connection, write nothing but `scratch` (empty: nothing).
+// the loader finds them, the toolkit under `cuda_home` and what the driver reads of /proc and /sys; name its threads; use the GPU's device
+// files; execute `program` (itself) and nothing else, create no processes, open no connection, write nothing but `scratch` (empty: nothing).
 SandboxPolicy HostModeWorkerPolicy(const std::string& program, const std::string& cuda_home, const std::string& scratch);
 
 }  // namespace hone
