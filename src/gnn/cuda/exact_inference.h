@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact inference on the GPU: every neighbor of every node counts, one layer at a time for all nodes.
+//
+// A layer runs in blocks of rows: gather from all neighbors, products, and the block's rows go to the next layer's
+// table. Tables lie in device memory where they fit, else partly in pinned host memory (exact_memory.h). Where a block
+// goes to host memory or is a block of logits, its copy overlaps the next block's work; reads of host rows are not
+// overlapped with anything but other warps' work, and features go to the device before the first layer begins.
+//
+// Same results as Predict with `exact` (hone/gnn/predictor.h) up to rounding: sums have another order, and SAGE-RI's
+// head is folded into one product. The same question gets the same bits on the same device, whatever `block_rows` and
+// however memory is divided.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+#include "hone/gnn/model.h"
+#include "hone/gnn/predictor.h"
+
+namespace hone::gnn::cuda {
+
+struct ExactOptions {
+  bool fp32 = false;   // activations and products in fp32 instead of bf16; sums are always in fp32
+  bool logits = true;  // false: only the predicted classes, which saves the host num_nodes * num_classes floats
+  int64_t block_rows = 1 << 18;  // rows under way at once, rounded up to a multiple of product_rows
+  // Rows of one matrix product. Another value may choose another algorithm of the library, and other roundings.
+  int64_t product_rows = 1 << 15;
+  int64_t device_bytes = 0;  // of device memory to use at most; 0: what is free but for a reserve
+  // Rows done and in all of "layer 1" and on; called from the calling thread, a block behind the device.
+  std::function<void(const std::string& step, int64_t done, int64_t total)> progress;
+  std::function<bool()> stop;  // asked after every block; true ends the call with kCancelled
+};
+
+struct ExactOnDevice {
+  Predictions predictions;       // times: wall, all of it; compute, from the first layer's start
+  std::vector<int32_t> classes;  // of the largest logit, the first of equals; [num_nodes]
+  // Where the rows were: of each layer's input, how many in device memory; and the most memory in use.
+  std::vector<int64_t> rows_on_device;
+  int64_t device_bytes = 0, host_bytes = 0;
+};
+
+// `nodes`: global ids, repeats allowed; empty: all nodes, in order. Layers before the last compute only what `nodes`
+// depend on, where that is less than half of the graph. One call at a time on one device; the model is only read.
+// kInvalidArgument: a graph without features or of another width, an id out of range, a model of another kind.
+// kResourceExhausted, before anything large is allocated: the figures and the way out. kUnavailable: no GPU.
+Result<ExactOnDevice> InferExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
+                                   const ExactOptions& options);
+
+}  // namespace hone::gnn::cuda
