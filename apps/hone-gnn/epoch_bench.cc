@@ -5,7 +5,8 @@
 //
 // The bound is the processor time of the epoch (computing and preparing, as the kernel counts it) divided by the cores
 // it may use: no schedule can be faster without doing less. Waiting threads sleep, so none of that time is spinning.
-// The first epoch warms caches and buffers and is not counted.
+// The first epoch warms caches and buffers and is not counted. On a GPU that bound says nothing: an epoch is then told
+// by its time and that of a step (what the device could do at best: benchmarks, gnn_gpu_epoch).
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -15,6 +16,7 @@
 
 #include "gnn/graph/parallel.h"
 #include "hone-gnn/commands.h"
+#include "hone-gnn/device.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/train_flags.h"
 
@@ -24,6 +26,7 @@ namespace {
 struct Flags {
   TrainFlags train;
   RunOptions run;
+  DeviceFlags device;
   std::string graph;
   int epochs = 3;
   bool json = false;
@@ -35,23 +38,68 @@ int64_t PeakBytes() {
   return int64_t{1024} * usage.ru_maxrss;
 }
 
+// The bench itself on a GPU, once the epochs are done.
+void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
+               const std::vector<EpochReport>& epochs) {
+  const auto steps = static_cast<double>(trainer.steps_per_epoch());
+  nlohmann::json list = nlohmann::json::array();
+  std::vector<double> seconds;
+  for (const EpochReport& e : epochs) {
+    seconds.push_back(e.times.train);
+    list.push_back({{"wall", e.times.train}, {"cpu", e.times.cpu}, {"ms_per_step", 1e3 * e.times.train / steps}});
+    if (flags.json) continue;
+    fmt::print("epoch {}: {:.4f} s, {:.4f} ms a step; {:.4f} s of the host's processors\n", e.epoch, e.times.train,
+               1e3 * e.times.train / steps, e.times.cpu);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  const double median = seconds[seconds.size() / 2];
+  if (!flags.json) {
+    fmt::print("median: {:.4f} s; {}, {} MiB of its memory\n", median, device.Line(), gpu.device_bytes >> 20);
+    return;
+  }
+  nlohmann::json json = {{"graph", graph.name()},
+                         {"nodes", graph.structure().num_nodes},
+                         {"edges", gpu.num_edges},
+                         {"model", trainer.model().options().kind},
+                         {"hidden", trainer.model().options().hidden},
+                         {"fanouts", trainer.options().fanouts},
+                         {"batch", trainer.options().batch},
+                         {"steps", trainer.steps_per_epoch()},
+                         {"device_bytes", gpu.device_bytes},
+                         {"epochs", list},
+                         {"median_wall", median}};
+  device.AppendTo(json);
+  fmt::print("{}\n", json.dump(2));
+}
+
 Status Run(Flags& flags) {
   HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
   flags.train.train.epochs = flags.epochs + 1;
   flags.train.train.eval_every = 0;
+  const ModelOptions& model = flags.train.model.options;
+  HONE_ASSIGN_OR_RETURN(const DeviceChoice device, ChooseDevice(flags.device, [&](const GpuFacts& gpu) -> Status {
+                          HONE_RETURN_IF_ERROR(GpuCanTrain(model, flags.train.train, flags.run));
+                          return FitsGpu(flags.graph, gpu);
+                        }));
   std::shared_ptr<const Graph> graph;
   {
     GraphProgressLine line(true);
     OpenGraphOptions open;
     open.progress = line.callback();
-    HONE_ASSIGN_OR_RETURN(graph, OpenGraph(flags.graph, open));
+    HONE_ASSIGN_OR_RETURN(graph, OpenGraphFor(device, flags.graph, open));
   }
   const int64_t peak_before = PeakBytes();
+  GpuRun gpu{.fp32 = device.fp32};
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
-                        MakeTrainer(graph, flags.train.model.options, flags.train.train, flags.run));
+                        device.cuda ? MakeTrainerOnGpu(graph, model, flags.train.train, flags.run, {}, gpu)
+                                    : MakeTrainer(graph, model, flags.train.train, flags.run));
   std::vector<EpochReport> epochs;
   HONE_RETURN_IF_ERROR(trainer->Run({.epoch = [&](const EpochReport& e) { epochs.push_back(e); }}).status());
   epochs.erase(epochs.begin());
+  if (device.cuda) {
+    ReportGpu(flags, *graph, device, gpu, *trainer, epochs);
+    return Status::Ok();
+  }
 
   const int cores = ThreadCount(flags.run.threads);
   nlohmann::json list = nlohmann::json::array();
@@ -118,6 +166,7 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--epochs", flags->epochs, "epochs measured, after one that is not")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  AddDeviceFlags(*command, flags->device);
   command->add_option("--threads", flags->run.threads, "cores; by default all the process may use")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(CLI::NonNegativeNumber);

@@ -13,6 +13,7 @@
 #include "gnn/infer/write_output.h"
 #include "gnn/train/train_options.h"
 #include "hone-gnn/commands.h"
+#include "hone-gnn/device.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/train_flags.h"
 #include "hone/gnn/predictor.h"
@@ -23,6 +24,7 @@ namespace {
 struct Flags {
   ModelFlags model;
   PredictOptions predict;
+  DeviceFlags device;
   std::string graph, checkpoint, fanout, frontier, nodes = "test", output;
   CLI::Option* seed = nullptr;
   int64_t chunk_mib = 64;
@@ -65,25 +67,16 @@ double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::spa
   return Accuracy(predicted, inside, graph.labels());
 }
 
-Status CheckFlags(Flags& flags, const LoadedModel& loaded, const Graph& graph) {
-  const ModelOptions& model = loaded.model->options();
+// What the flags leave open is as in the run's validations.
+Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
   flags.predict.chunk_bytes = flags.chunk_mib << 20;
   if (flags.predict.exact && !flags.fanout.empty()) {
     return Status::InvalidArgument("--full takes every neighbor: leave --fanout out");
   }
-  if (loaded.has_training && loaded.graph_fingerprint != GraphFingerprint(graph) && !flags.other_graph) {
-    return Status::InvalidArgument(
-        fmt::format("'{}' was trained on another graph than '{}'; if that is meant, say --other-graph",
-                    flags.checkpoint, flags.graph));
-  }
-  if (model.num_classes != graph.num_classes() && !graph.labels().empty()) {
-    return Status::InvalidArgument(fmt::format("'{}' tells {} classes apart and graph '{}' has {}", flags.checkpoint,
-                                               model.num_classes, flags.graph, graph.num_classes()));
-  }
   if (!flags.fanout.empty()) {
     HONE_ASSIGN_OR_RETURN(flags.predict.fanouts, ParseFanouts("--fanout", flags.fanout));
   } else {
-    flags.predict.fanouts.assign(static_cast<size_t>(model.layers), 20);
+    flags.predict.fanouts.assign(static_cast<size_t>(loaded.model->options().layers), 20);
     if (loaded.has_training && !loaded.eval_fanouts.empty()) flags.predict.fanouts = loaded.eval_fanouts;
   }
   flags.predict.frontier = loaded.frontier;
@@ -94,33 +87,99 @@ Status CheckFlags(Flags& flags, const LoadedModel& loaded, const Graph& graph) {
   return Status::Ok();
 }
 
-Status Run(Flags& flags) {
-  if (!flags.output.empty()) HONE_RETURN_IF_ERROR(CheckOutput(flags.output));
+bool IsWhole(const Graph& graph) { return !graph.structure().row_offsets.empty(); }
+
+Status CheckGraph(const Flags& flags, const LoadedModel& loaded, const Graph& graph) {
+  const ModelOptions& model = loaded.model->options();
+  // Of an outline the device that makes the rest of it compares the fingerprint.
+  if (IsWhole(graph) && loaded.has_training && !flags.other_graph &&
+      loaded.graph_fingerprint != GraphFingerprint(graph)) {
+    return Status::InvalidArgument(
+        fmt::format("'{}' was trained on another graph than '{}'; if that is meant, say --other-graph",
+                    flags.checkpoint, flags.graph));
+  }
+  if (model.num_classes != graph.num_classes() && !graph.labels().empty()) {
+    return Status::InvalidArgument(fmt::format("'{}' tells {} classes apart and graph '{}' has {}", flags.checkpoint,
+                                               model.num_classes, flags.graph, graph.num_classes()));
+  }
+  return Status::Ok();
+}
+
+// As far as it can be told without the model: whether the GPU can do this.
+Status GpuTakesFlags(const Flags& flags, const GpuFacts& gpu) {
+  if (flags.predict.exact) {
+    return Status::InvalidArgument("--full: the GPU engine predicts from samples; every neighbor is the CPU's");
+  }
+  if (flags.probabilities) {
+    return Status::InvalidArgument("--probabilities: the GPU engine gives classes; probabilities are the CPU's");
+  }
+  return FitsGpu(flags.graph, gpu);
+}
+
+struct Prediction {
+  std::shared_ptr<const Graph> graph;
+  LoadedModel loaded;
+  DeviceChoice device;
+  GpuRun gpu;
+  std::vector<NodeId> nodes;
+  Predictions from_cpu;
+  GpuPredictions from_gpu;
+
+  std::vector<int32_t> classes() const { return device.cuda ? from_gpu.classes : PredictedClasses(from_cpu); }
+};
+
+Status MakePrediction(Flags& flags, Prediction& p) {
+  GraphProgressLine line(!flags.quiet);
   OpenGraphOptions open;
   open.threads = flags.predict.threads;
-  std::shared_ptr<const Graph> graph;
-  Predictions predictions;
-  std::vector<NodeId> nodes;
-  LoadedModel loaded;
-  {
-    GraphProgressLine line(!flags.quiet);
-    open.progress = line.callback();
-    HONE_ASSIGN_OR_RETURN(graph, OpenGraph(flags.graph, open));
-    ModelOptions fallback = flags.model.options;
-    if (flags.model.layers > 0) fallback.layers = flags.model.layers;
-    fallback.in_width = graph->features().width;
-    fallback.num_classes = graph->num_classes();
-    HONE_ASSIGN_OR_RETURN(loaded, LoadModel(flags.checkpoint, fallback));
-    HONE_RETURN_IF_ERROR(CheckFlags(flags, loaded, *graph));
-    HONE_ASSIGN_OR_RETURN(nodes, ChooseNodes(*graph, flags.nodes));
-    const GraphProgress show = line.callback();
-    flags.predict.progress = [&](const std::string& step, int64_t done, int64_t total) { show(step, done, total); };
-    HONE_ASSIGN_OR_RETURN(predictions, Predict(graph, *loaded.model, nodes, flags.predict));
+  open.progress = line.callback();
+  HONE_ASSIGN_OR_RETURN(p.device,
+                        ChooseDevice(flags.device, [&](const GpuFacts& gpu) { return GpuTakesFlags(flags, gpu); }));
+  HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(p.device, flags.graph, open));
+  ModelOptions fallback = flags.model.options;
+  if (flags.model.layers > 0) fallback.layers = flags.model.layers;
+  fallback.in_width = p.graph->features().width;
+  fallback.num_classes = p.graph->num_classes();
+  HONE_ASSIGN_OR_RETURN(p.loaded, LoadModel(flags.checkpoint, fallback));
+  HONE_RETURN_IF_ERROR(CompleteFlags(flags, p.loaded));
+  if (p.device.cuda) {
+    // Once more, now that model and fanouts are known.
+    HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](const GpuFacts&) -> Status {
+                            if (p.graph->labels().empty()) {
+                              return Status::InvalidArgument("the GPU engine takes no graph without labels");
+                            }
+                            return GpuCanPredict(p.loaded.model->options(), flags.predict);
+                          }));
+    if (!p.device.cuda && !IsWhole(*p.graph)) {
+      HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(p.device, flags.graph, open));
+    }
   }
-  const std::vector<int32_t> classes = PredictedClasses(predictions);
+  HONE_RETURN_IF_ERROR(CheckGraph(flags, p.loaded, *p.graph));
+  HONE_ASSIGN_OR_RETURN(p.nodes, ChooseNodes(*p.graph, flags.nodes));
+  if (p.device.cuda) {
+    p.gpu.fp32 = p.device.fp32;
+    const bool compares = p.loaded.has_training && !flags.other_graph && !IsWhole(*p.graph);
+    HONE_ASSIGN_OR_RETURN(p.from_gpu,
+                          PredictOnGpu(*p.graph, *p.loaded.model, p.nodes, flags.predict,
+                                       compares ? p.loaded.graph_fingerprint : std::string(), p.gpu));
+    return Status::Ok();
+  }
+  const GraphProgress show = line.callback();
+  flags.predict.progress = [&](const std::string& step, int64_t done, int64_t total) { show(step, done, total); };
+  HONE_ASSIGN_OR_RETURN(p.from_cpu, Predict(p.graph, *p.loaded.model, p.nodes, flags.predict));
+  return Status::Ok();
+}
+
+Status Run(Flags& flags) {
+  if (!flags.output.empty()) HONE_RETURN_IF_ERROR(CheckOutput(flags.output));
+  Prediction prediction;
+  HONE_RETURN_IF_ERROR(MakePrediction(flags, prediction));
+  const std::shared_ptr<const Graph>& graph = prediction.graph;
+  const std::vector<NodeId>& nodes = prediction.nodes;
+  const std::vector<int32_t> classes = prediction.classes();
   if (!flags.output.empty() && flags.probabilities) {
-    LogitsToProbabilities(predictions);
-    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, predictions.logits, predictions.num_classes));
+    LogitsToProbabilities(prediction.from_cpu);
+    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, prediction.from_cpu.logits, prediction.from_cpu.num_classes));
   } else if (!flags.output.empty()) {
     HONE_RETURN_IF_ERROR(WriteNpy(flags.output, classes));
   }
@@ -129,29 +188,45 @@ Status Run(Flags& flags) {
   const double train = SplitAccuracy(*graph, graph->train_nodes(), nodes, classes);
   const double valid = SplitAccuracy(*graph, graph->valid_nodes(), nodes, classes);
   const double test = SplitAccuracy(*graph, graph->test_nodes(), nodes, classes);
-  const PredictTimes& t = predictions.times;
+  const PredictTimes& t = prediction.from_cpu.times;
+  const GpuPredictions& on_gpu = prediction.from_gpu;
+  const bool cuda = prediction.device.cuda;
   const std::string kind = flags.predict.exact ? "exact" : "sampled";
   if (flags.json) {
-    nlohmann::json json = {
-        {"graph", graph->name()},
-        {"checkpoint", flags.checkpoint},
-        {"model", loaded.model->options().kind},
-        {"inference", kind},
-        {"nodes", nodes.size()},
-        {"accuracy",
-         {{"nodes", NumberOrNull(accuracy)},
-          {"train", NumberOrNull(train)},
-          {"valid", NumberOrNull(valid)},
-          {"test", NumberOrNull(test)}}},
-        {"seconds",
-         {{"wall", t.wall}, {"sample", t.sample}, {"slice", t.slice}, {"compute", t.compute}, {"exposed", t.exposed}}},
-        {"output", flags.output}};
+    nlohmann::json json = {{"graph", graph->name()},
+                           {"checkpoint", flags.checkpoint},
+                           {"model", prediction.loaded.model->options().kind},
+                           {"inference", kind},
+                           {"nodes", nodes.size()},
+                           {"accuracy",
+                            {{"nodes", NumberOrNull(accuracy)},
+                             {"train", NumberOrNull(train)},
+                             {"valid", NumberOrNull(valid)},
+                             {"test", NumberOrNull(test)}}},
+                           {"output", flags.output}};
+    if (cuda) {
+      json["seconds"] = {{"wall", on_gpu.seconds}, {"setup", on_gpu.setup_seconds}};
+      json["device_bytes"] = prediction.gpu.device_bytes;
+    } else {
+      json["seconds"] = {{"wall", t.wall},
+                         {"sample", t.sample},
+                         {"slice", t.slice},
+                         {"compute", t.compute},
+                         {"exposed", t.exposed}};
+    }
+    prediction.device.AppendTo(json);
     if (!flags.predict.exact) json["fanouts"] = flags.predict.fanouts;
     fmt::print("{}\n", json.dump());
     return Status::Ok();
   }
-  fmt::print("{} inference of {} nodes in {:.2f} s ({:.2f} s compute, {:.2f} s waiting for batches)\n", kind,
-             nodes.size(), t.wall, t.compute, t.exposed);
+  fmt::print("{}\n", prediction.device.Line());
+  if (cuda) {
+    fmt::print("{} inference of {} nodes in {:.4g} s, after {:.2f} s to set the device up\n", kind, nodes.size(),
+               on_gpu.seconds, on_gpu.setup_seconds);
+  } else {
+    fmt::print("{} inference of {} nodes in {:.2f} s ({:.2f} s compute, {:.2f} s waiting for batches)\n", kind,
+               nodes.size(), t.wall, t.compute, t.exposed);
+  }
   fmt::print("accuracy: {}", PercentText(accuracy));
   if (flags.nodes == "all" || flags.nodes.ends_with(".npy")) {
     fmt::print(" (train {}, valid {}, test {})", PercentText(train), PercentText(valid), PercentText(test));
@@ -187,6 +262,7 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--chunk-mib", flags->chunk_mib, "exact: input rows computed at a time, in MiB")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
+  AddDeviceFlags(*command, flags->device);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");

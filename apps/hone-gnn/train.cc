@@ -15,7 +15,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "gnn/dist/agreement.h"
+#include "gnn/graph/synthetic_shape.h"
+#include "gnn/train/checkpoint.h"
 #include "hone-gnn/commands.h"
+#include "hone-gnn/device.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/ranks.h"
 #include "hone-gnn/train_flags.h"
@@ -29,6 +32,7 @@ struct Flags {
   TrainFlags train;
   RunOptions run;
   RankFlags ranks;
+  DeviceFlags device;
   std::string graph, resume, init;
   int epochs = 0;
   bool overwrite = false, json = false, quiet = false, shards_given = false;
@@ -75,9 +79,11 @@ class StepLine {
   double last_ = SteadySeconds();
 };
 
-nlohmann::json ToJson(const EpochReport& e) {
+// On a GPU a batch is sampled, gathered and computed with beside the one before: the parts have no times of their own,
+// and nobody counts what is drawn.
+nlohmann::json ToJson(const EpochReport& e, bool on_gpu) {
   const EpochTimes& t = e.times;
-  return {{"event", "epoch"},
+  nlohmann::json json = {{"event", "epoch"},
           {"epoch", e.epoch},
           {"steps", e.steps},
           {"loss", NumberOrNull(e.loss)},
@@ -97,20 +103,48 @@ nlohmann::json ToJson(const EpochReport& e) {
             {"exposed", t.exposed},
             {"evaluate", t.evaluate},
             {"cpu", t.cpu}}}};
+  if (on_gpu) {
+    for (const char* part : {"sample", "slice", "transfer", "exposed"}) json["seconds"][part] = nullptr;
+    json["sampled_nodes"] = json["sampled_edges"] = nullptr;
+  }
+  return json;
 }
 
-void PrintRow(const EpochReport& e) {
+void PrintRow(const EpochReport& e, bool on_gpu) {
   const EpochTimes& t = e.times;
-  fmt::print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>9.2g}\n",
-             e.epoch + 1, e.loss, PercentText(e.train_accuracy), PercentText(e.valid_accuracy), e.best ? '*' : ' ',
-             t.train, t.sample, t.slice, t.transfer, t.compute, t.exposed, t.evaluate, e.learning_rate);
+  const auto part = [&](double seconds) { return on_gpu ? std::string("-") : fmt::format("{:.2f}", seconds); };
+  fmt::print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8} {:>8} {:>8} {:>8.2f} {:>8} {:>8.2f} {:>9.2g}\n", e.epoch + 1,
+             e.loss, PercentText(e.train_accuracy), PercentText(e.valid_accuracy), e.best ? '*' : ' ', t.train,
+             part(t.sample), part(t.slice), part(t.transfer), t.compute, part(t.exposed), t.evaluate, e.learning_rate);
   std::fflush(stdout);
 }
 
-Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<const Graph>& graph) {
+// What the run will be: `auto` must know before the graph is opened.
+Result<DeviceChoice> ChooseDeviceOf(const Flags& flags) {
+  return ChooseDevice(flags.device, [&](const GpuFacts& gpu) -> Status {
+    if (flags.device.device == "auto" && (flags.ranks.ranks > 0 || flags.run.communicator->size() > 1)) {
+      return Status::InvalidArgument("several ranks share this host's processors");
+    }
+    if (flags.resume.empty()) {
+      HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
+    } else if (flags.run.communicator->rank() == 0) {
+      const std::string path = CheckpointFile(flags.resume);
+      HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
+      HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
+      HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
+    }
+    return FitsGpu(flags.graph, gpu);
+  });
+}
+
+Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<const Graph>& graph,
+                                         const DeviceChoice& device, GpuRun& gpu) {
+  gpu.fp32 = device.fp32;
   if (flags.resume.empty()) {
     if (flags.epochs > 0) flags.train.train.epochs = flags.epochs;
-    return MakeTrainer(graph, flags.train.model.options, flags.train.train, flags.run, flags.init);
+    const ModelOptions& model = flags.train.model.options;
+    if (device.cuda) return MakeTrainerOnGpu(graph, model, flags.train.train, flags.run, flags.init, gpu);
+    return MakeTrainer(graph, model, flags.train.train, flags.run, flags.init);
   }
   if (flags.run.checkpoint.empty()) {
     std::error_code ignored;
@@ -118,37 +152,44 @@ Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<con
     flags.run.checkpoint = std::filesystem::is_directory(path, ignored) ? path : path.parent_path();
     if (flags.run.checkpoint.empty()) flags.run.checkpoint = ".";
   }
+  if (device.cuda) return ResumeTrainerOnGpu(graph, flags.resume, flags.run, flags.epochs, gpu);
   return ResumeTrainer(graph, flags.resume, flags.run, flags.epochs);
 }
 
-void PrintStart(const Flags& flags, const Graph& graph, Trainer& trainer, RankSession& session) {
+void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
+                RankSession& session) {
+  const int64_t edges = device.cuda ? gpu.num_edges : graph.structure().num_edges();
   const ModelOptions& model = trainer.model().options();
   int64_t parameters = 0;
   for (const Parameter<float>* p : trainer.model().parameters()) {
     if (p->trainable()) parameters += static_cast<int64_t>(p->value.size());
   }
   if (flags.json) {
-    fmt::print("{}\n", nlohmann::json{{"event", "start"},
-                                      {"graph", graph.name()},
-                                      {"nodes", graph.structure().num_nodes},
-                                      {"edges", graph.structure().num_edges()},
-                                      {"model", model.kind},
-                                      {"layers", model.layers},
-                                      {"hidden", model.hidden},
-                                      {"parameters", parameters},
-                                      {"ranks", session.group().size()},
-                                      {"hosts", session.hosts()},
-                                      {"shards", trainer.options().shards},
-                                      {"epochs", trainer.options().epochs},
-                                      {"steps_per_epoch", trainer.steps_per_epoch()},
-                                      {"next_epoch", trainer.next_epoch()},
-                                      {"next_step", trainer.next_step()}}
-                           .dump());
+    nlohmann::json json = {{"event", "start"},
+                           {"graph", graph.name()},
+                           {"nodes", graph.structure().num_nodes},
+                           {"edges", edges},
+                           {"model", model.kind},
+                           {"layers", model.layers},
+                           {"hidden", model.hidden},
+                           {"parameters", parameters},
+                           {"ranks", session.group().size()},
+                           {"hosts", session.hosts()},
+                           {"shards", trainer.options().shards},
+                           {"epochs", trainer.options().epochs},
+                           {"steps_per_epoch", trainer.steps_per_epoch()},
+                           {"next_epoch", trainer.next_epoch()},
+                           {"next_step", trainer.next_step()}};
+    device.AppendTo(json);
+    if (device.cuda) json["device_bytes"] = gpu.device_bytes;
+    fmt::print("{}\n", json.dump());
+    std::fflush(stdout);
     return;
   }
+  fmt::print("{}{}\n", device.Line(),
+             device.cuda ? fmt::format("; {} MiB of its memory", gpu.device_bytes >> 20) : std::string());
   fmt::print("{}: {} nodes, {} edges, {} training nodes; {} of {} layers, {} parameters\n", graph.name(),
-             graph.structure().num_nodes, graph.structure().num_edges(), graph.train_nodes().size(), model.kind,
-             model.layers, parameters);
+             graph.structure().num_nodes, edges, graph.train_nodes().size(), model.kind, model.layers, parameters);
   if (const int ranks = session.group().size(); ranks > 1) {
     const TrainOptions& o = trainer.options();
     fmt::print("{} ranks on {} host(s): a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(),
@@ -188,7 +229,8 @@ void PrintEnd(const Flags& flags, const TrainResult& result) {
   if (result.checkpoint.empty()) {
     fmt::print("Stopped. Nothing was kept: without --checkpoint FOLDER there is nothing to go on from.\n");
   } else {
-    fmt::print("Stopped. To go on: hone-gnn train '{}' --resume '{}'\n", flags.graph, flags.run.checkpoint);
+    fmt::print("Stopped. To go on: hone-gnn train '{}' --resume '{}'{}\n", flags.graph, flags.run.checkpoint,
+               GivenDeviceFlags(flags.device));
   }
 }
 
@@ -220,9 +262,13 @@ Status CheckFlags(Flags& flags) {
 }
 
 // What must be equal on all ranks. Files that only rank 0 reads and writes need not be.
-std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph) {
+std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph, const DeviceChoice& device) {
+  // The name of a synthetic graph says all of it, and on a GPU nobody has made it yet.
+  const bool named = device.cuda && IsSyntheticName(graph.name());
   std::vector<Setting> settings = {{"version", HONE_VERSION},
-                                   {"a graph with fingerprint", GraphFingerprint(graph)},
+                                   {"--device", device.cuda ? "cuda" : "cpu"},
+                                   {"--precision", device.precision()},
+                                   {"a graph with fingerprint", named ? graph.name() : GraphFingerprint(graph)},
                                    {"--resume", flags.resume.empty() ? "not given" : "given"},
                                    {"--init", flags.init.empty() ? "not given" : "given"},
                                    {"--epochs", flags.epochs > 0 ? std::to_string(flags.epochs) : "not given"}};
@@ -247,21 +293,25 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
+  const Result<DeviceChoice> chosen = ChooseDeviceOf(flags);
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the device", chosen.status()));
+  const DeviceChoice& device = *chosen;
   OpenGraphOptions open;
   open.threads = flags.run.threads;
   std::shared_ptr<const Graph> graph;
   {
     GraphProgressLine line(!flags.quiet);
     open.progress = line.callback();
-    Result<std::shared_ptr<const Graph>> opened = OpenGraph(flags.graph, open);
+    Result<std::shared_ptr<const Graph>> opened = OpenGraphFor(device, flags.graph, open);
     HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the graph", opened.status()));
     graph = std::move(*opened);
   }
-  HONE_RETURN_IF_ERROR(AgreeOnSettings(ranks, SettingsOf(flags, *graph)));
-  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph));
+  HONE_RETURN_IF_ERROR(AgreeOnSettings(ranks, SettingsOf(flags, *graph, device)));
+  GpuRun gpu;
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph, device, gpu));
   flags.train.train = trainer->options();
   StopAtSignals();
-  if (session.speaks()) PrintStart(flags, *graph, *trainer, session);
+  if (session.speaks()) PrintStart(flags, *graph, device, gpu, *trainer, session);
 
   StepLine line(!flags.quiet, trainer->options().epochs);
   const TrainEvents events{.step = [&](const StepReport& step) { line.Show(step); },
@@ -270,10 +320,10 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                  if (!session.speaks()) return;
                                  line.Clear();
                                  if (flags.json) {
-                                   fmt::print("{}\n", ToJson(epoch).dump());
+                                   fmt::print("{}\n", ToJson(epoch, device.cuda).dump());
                                    std::fflush(stdout);
                                  } else {
-                                   PrintRow(epoch);
+                                   PrintRow(epoch, device.cuda);
                                  }
                                },
                            .stop = [] { return g_stop.load(); }};
@@ -282,8 +332,8 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   // Before the first step the folder may still hold an older run's state.
   const bool begun = trainer->next_epoch() > 0 || trainer->next_step() > 0;
   if (result.status().code() == StatusCode::kIo && begun && FileExists(flags.run.checkpoint + "/last.safetensors")) {
-    return Status::Io(fmt::format("{}. Then go on: hone-gnn train '{}' --resume '{}'", result.status().message(),
-                                  flags.graph, flags.run.checkpoint));
+    return Status::Io(fmt::format("{}. Then go on: hone-gnn train '{}' --resume '{}'{}", result.status().message(),
+                                  flags.graph, flags.run.checkpoint, GivenDeviceFlags(flags.device)));
   }
   HONE_RETURN_IF_ERROR(result.status());
   if (session.speaks()) PrintEnd(flags, *result);
@@ -314,6 +364,7 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--workers", flags->run.workers, "threads that prepare batches; by default as many as --threads")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
+  AddDeviceFlags(*command, flags->device);
   AddRankFlags(*command, flags->ranks);
   command->add_flag("--json", flags->json, "one JSON object a line: start, each epoch, end");
   command->add_flag("--quiet", flags->quiet, "no progress line");

@@ -31,7 +31,7 @@ class FullDisk : public HoneGnn {
       options.argv.push_back(word);
     }
     for (const std::string& word : Arguments(std::move(arguments))) options.argv.push_back(word);
-    options.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
+    options.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "CUDA_VISIBLE_DEVICES="};
     options.limit_seconds = 300;
     Result<SubprocessResult> result = RunSubprocess(options);
     EXPECT_TRUE(result.ok()) << result.status().message();

@@ -57,7 +57,7 @@ class Ranks : public HoneGnn {
     ChildOptions options;
     options.argv = {"/bin/sh", "-c", command + " >'" + log + ".out' 2>'" + log + "'"};
     options.environment = std::move(variables);
-    options.environment.push_back("PATH=/usr/bin:/bin");
+    for (const std::string& variable : Environment()) options.environment.push_back(variable);
     return std::move(ChildProcess::Start(options)).value();
   }
   static std::string Bytes(const std::string& path) {

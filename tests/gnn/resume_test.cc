@@ -50,7 +50,7 @@ class Interrupted : public HoneGnn {
   ChildProcess Start(std::vector<std::string> argv) {
     ChildOptions options;
     options.argv = std::move(argv);
-    options.environment = {"PATH=/usr/bin:/bin"};
+    options.environment = Environment();
     return std::move(ChildProcess::Start(options)).value();
   }
   std::string Bytes(const std::string& path) { return ReadFile(path).value(); }

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// --device and --precision: where a command computes, and why there.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "hone-gnn/gpu.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+struct DeviceFlags {
+  std::string device = "auto";
+  std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
+};
+void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
+// " --device cuda:1 --precision fp32": what of them was given, to be repeated when a run goes on.
+std::string GivenDeviceFlags(const DeviceFlags& flags);
+
+struct DeviceChoice {
+  bool cuda = false;
+  bool fp32 = true;
+  GpuFacts gpu;
+  std::string why;
+
+  std::string name() const;                                      // "cpu", "cuda:0"
+  const char* precision() const { return fp32 ? "fp32" : "bf16"; }
+  std::string Line() const;                                      // for people, the first line of a run
+  void AppendTo(nlohmann::json& json) const;
+};
+
+// `can`: whether the GPU engine can do what is asked for; asked only where a GPU is there. With `auto` a GPU that is not
+// there or cannot is a reason for the CPU; with `cuda` it is the error.
+Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(const GpuFacts&)>& can);
+
+// Before anything is loaded: whether graph `name` fits in what the GPU has free. kResourceExhausted says what is needed,
+// what there is, and what would work.
+Status FitsGpu(const std::string& name, const GpuFacts& gpu);
+
+// The graph, or on a GPU the outline of a synthetic one, which is made in device memory.
+Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,
+                                                  const OpenGraphOptions& options);
+
+}  // namespace hone::gnn

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the commands ask of a GPU. gpu_cuda.cc answers with the GPU engine; gpu_none.cc, in a program that was built
+// without CUDA, says so. Neither needs a driver for the program to start.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hone/gnn/predictor.h"
+#include "hone/gnn/trainer.h"
+
+namespace hone::gnn {
+
+struct GpuFacts {
+  int ordinal = 0;
+  std::string name;  // "NVIDIA H200"
+  int64_t free_bytes = 0;
+  int64_t total_bytes = 0;
+};
+
+// Makes GPU `ordinal` the one that this thread computes with. kUnavailable where there is none, with the remedy;
+// kInvalidArgument where there are others.
+Result<GpuFacts> UseGpu(int ordinal);
+
+// Whether the GPU engine knows how to do what these ask for; kInvalidArgument names what it does not.
+Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run);
+Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options);
+
+// How the engine computes, and what it then tells of the graph, which may be an outline.
+struct GpuRun {
+  bool fp32 = false;
+  int64_t num_edges = 0;
+  int64_t device_bytes = 0;
+};
+Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,
+                                                  const TrainOptions& options, const RunOptions& run,
+                                                  const std::string& init, GpuRun& gpu);
+Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
+                                                    const RunOptions& run, int epochs, GpuRun& gpu);
+
+struct GpuPredictions {
+  std::vector<int32_t> classes;  // in the order of the nodes asked for
+  double setup_seconds = 0;      // graph and model to the device, buffers, captures
+  double seconds = 0;            // of the prediction itself
+};
+// Sampled. `fingerprint`: of the graph the model was made with, to be compared; empty: any will do.
+Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
+                                    const PredictOptions& options, const std::string& fingerprint, GpuRun& gpu);
+
+}  // namespace hone::gnn

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The GPU engine behind gpu.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/gpu_trainer.h"
+#include "hone-gnn/gpu.h"
+
+namespace hone::gnn {
+namespace {
+
+constexpr int32_t kMostNeighbors = 32;
+
+Status CheckFanouts(const char* option, const std::vector<int32_t>& fanouts) {
+  for (const int32_t fanout : fanouts) {
+    if (fanout >= 1 && fanout <= kMostNeighbors) continue;
+    return Status::InvalidArgument(
+        fmt::format("the GPU engine draws 1 to {} neighbors a hop, and {} asks for {}", kMostNeighbors, option,
+                    fanout == kAllNeighbors ? std::string("all") : std::to_string(fanout)));
+  }
+  return Status::Ok();
+}
+
+Status CheckModel(const ModelOptions& model) {
+  if (model.kind == "sage" && model.aggregation == "max") {
+    return Status::InvalidArgument("the GPU engine has no --aggregation max");
+  }
+  return Status::Ok();
+}
+
+void Take(const Trainer& trainer, GpuRun& gpu) {
+  const cuda::HeldOnDevice held = cuda::HeldBy(trainer);
+  gpu.num_edges = held.num_edges;
+  gpu.device_bytes = held.device_bytes;
+}
+
+}  // namespace
+
+Result<GpuFacts> UseGpu(int ordinal) {
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found == cudaErrorInsufficientDriver || found == cudaErrorNoDevice || (found == cudaSuccess && count == 0)) {
+    return Status::Unavailable(fmt::format(
+        "no NVIDIA GPU can be used here ({}): install the driver of its GPU (580 or newer for CUDA 13), let the "
+        "process see it (CUDA_VISIBLE_DEVICES), or use --device cpu",
+        found == cudaSuccess ? "none was found" : cudaGetErrorString(found)));
+  }
+  HONE_RETURN_IF_ERROR(cuda::CudaStatus(found, "cudaGetDeviceCount"));
+  if (ordinal >= count) {
+    return Status::InvalidArgument(
+        fmt::format("--device cuda:{}: there {} here, cuda:0{}", ordinal,
+                    count == 1 ? "is one GPU" : fmt::format("are {} GPUs", count),
+                    count == 1 ? "" : fmt::format(" to cuda:{}", count - 1)));
+  }
+  HONE_CUDA_RETURN_IF_ERROR(cudaSetDevice(ordinal));
+  cudaDeviceProp properties;
+  HONE_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&properties, ordinal));
+  size_t free = 0, total = 0;
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
+  return GpuFacts{ordinal, properties.name, static_cast<int64_t>(free), static_cast<int64_t>(total)};
+}
+
+Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run) {
+  HONE_RETURN_IF_ERROR(CheckModel(model));
+  HONE_RETURN_IF_ERROR(CheckFanouts("--fanout", options.fanouts));
+  if (options.eval_every > 0) HONE_RETURN_IF_ERROR(CheckFanouts("--eval-fanout", options.eval_fanouts));
+  return cuda::CheckForGpu(options, run);
+}
+
+Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
+  if (options.exact) {
+    return Status::InvalidArgument("--full: the GPU engine predicts from samples; every neighbor is the CPU's");
+  }
+  if (options.frontier != FrontierRule::kAllSoFar) {
+    return Status::InvalidArgument("the GPU engine has no frontier rule `new`");
+  }
+  HONE_RETURN_IF_ERROR(CheckModel(model));
+  return CheckFanouts("--fanout", options.fanouts);
+}
+
+Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,
+                                                  const TrainOptions& options, const RunOptions& run,
+                                                  const std::string& init, GpuRun& gpu) {
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Trainer> trainer,
+                        cuda::MakeGpuTrainer(std::move(graph), model, options, run, {.fp32 = gpu.fp32}, init));
+  Take(*trainer, gpu);
+  return trainer;
+}
+
+Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
+                                                    const RunOptions& run, int epochs, GpuRun& gpu) {
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Trainer> trainer,
+                        cuda::ResumeGpuTrainer(std::move(graph), checkpoint, run, {.fp32 = gpu.fp32}, epochs));
+  Take(*trainer, gpu);
+  return trainer;
+}
+
+Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
+                                    const PredictOptions& options, const std::string& fingerprint, GpuRun& gpu) {
+  const Stopwatch setup;
+  if (static_cast<int>(options.fanouts.size()) != model.options().layers) {
+    return Status::InvalidArgument(fmt::format("--fanout has {} hops and the model {} layers; give one number a layer",
+                                               options.fanouts.size(), model.options().layers));
+  }
+  const cuda::GpuEngineOptions engine_options{.fanouts = options.fanouts,
+                                              .eval_fanouts = options.fanouts,
+                                              .eval_batch = static_cast<int32_t>(options.batch),
+                                              .fp32 = gpu.fp32,
+                                              .seed = options.seed,
+                                              .trains = false};
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::GpuEngine> engine,
+                        cuda::MakeGpuEngine(graph, model, engine_options));
+  gpu.num_edges = engine->num_edges();
+  gpu.device_bytes = engine->device_bytes();
+  if (!fingerprint.empty()) {
+    HONE_ASSIGN_OR_RETURN(const std::string found, engine->Fingerprint(graph));
+    if (found != fingerprint) {
+      return Status::InvalidArgument(fmt::format(
+          "the model was trained on another graph than '{}'; if that is meant, say --other-graph", graph.name()));
+    }
+  }
+  // A batch has distinct seeds, in the CPU's order.
+  std::vector<NodeId> distinct(nodes.begin(), nodes.end());
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  std::vector<int32_t> classes;
+  HONE_ASSIGN_OR_RETURN(const cuda::EpochOnDevice done, engine->Evaluate(distinct, &classes));
+  GpuPredictions result;
+  result.seconds = done.seconds;
+  result.setup_seconds = setup.Seconds() - done.seconds;
+  result.classes.reserve(nodes.size());
+  for (const NodeId v : nodes) {
+    const auto at = std::lower_bound(distinct.begin(), distinct.end(), v) - distinct.begin();
+    result.classes.push_back(classes[static_cast<size_t>(at)]);
+  }
+  return result;
+}
+
+}  // namespace hone::gnn

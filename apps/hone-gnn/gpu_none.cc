@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The answers of a program that was built without CUDA.
+#include "hone-gnn/gpu.h"
+
+namespace hone::gnn {
+namespace {
+
+Status NotBuilt() {
+  return Status::Unavailable(
+      "this hone-gnn was built without CUDA: build it where the CUDA toolkit (12.8 or newer) is installed, or use "
+      "--device cpu");
+}
+
+}  // namespace
+
+Result<GpuFacts> UseGpu(int) { return NotBuilt(); }
+Status GpuCanTrain(const ModelOptions&, const TrainOptions&, const RunOptions&) { return NotBuilt(); }
+Status GpuCanPredict(const ModelOptions&, const PredictOptions&) { return NotBuilt(); }
+
+Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph>, const ModelOptions&,
+                                                  const TrainOptions&, const RunOptions&, const std::string&,
+                                                  GpuRun&) {
+  return NotBuilt();
+}
+
+Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>, const std::string&,
+                                                    const RunOptions&, int, GpuRun&) {
+  return NotBuilt();
+}
+
+Result<GpuPredictions> PredictOnGpu(const Graph&, Model<float>&, std::span<const NodeId>, const PredictOptions&,
+                                    const std::string&, GpuRun&) {
+  return NotBuilt();
+}
+
+}  // namespace hone::gnn

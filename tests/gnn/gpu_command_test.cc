@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hone-gnn` with --device cuda, as a user types it: the same sources on the emulated CUDA runtime (docs/design/0011),
+// so that everything but the speed is as on a GPU. And what the program says where there is none.
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "gnn/infer/npy.h"
+#include "gnn/infer/safetensors.h"
+#include "tests/gnn/command.h"
+
+namespace hone::gnn {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class OnEmulatedGpu : public HoneGnn {
+ protected:
+  static constexpr const char* kTiny = "synthetic:arxiv?nodes=400&seed=3&features=16&classes=5";
+
+  static std::vector<std::string> Emulated(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), HONE_BINARY_DIR "/tests/hone-gnn-emulated");
+    return arguments;
+  }
+  Outcome RunEmulated(std::vector<std::string> arguments) {
+    return RunProgram(Emulated(std::move(arguments)), {"PATH=/usr/bin:/bin"});
+  }
+  static std::vector<std::string> TrainArguments(const std::string& device, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train", kTiny,   "--device", device, "--fanout",      "3,2",
+                                          "--eval-fanout",  "4,4",      "--hidden", "16",        "--batch", "64",
+                                          "--lr",  "0.02",  "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  Outcome TrainOn(const std::string& device, std::vector<std::string> more) {
+    return RunEmulated(TrainArguments(device, std::move(more)));
+  }
+  static std::vector<json> Lines(const std::string& text) {
+    std::vector<json> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+    return lines;
+  }
+  std::string Bytes(const std::string& folder) { return ReadFile(scratch_ / (folder + "/last.safetensors")).value(); }
+};
+
+TEST_F(OnEmulatedGpu, TrainsAndTellsEachEpoch) {
+  const Outcome outcome = TrainOn("cuda", {"--epochs", "3", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::vector<json> lines = Lines(outcome.out);
+  ASSERT_EQ(lines.size(), 5u);
+  const json& start = lines[0];
+  EXPECT_EQ(start.at("device"), "cuda:0");
+  EXPECT_EQ(start.at("device_name"), "emulated");
+  EXPECT_EQ(start.at("precision"), "bf16");
+  EXPECT_EQ(start.at("nodes"), 400);
+  EXPECT_GT(start.at("edges").get<int64_t>(), 400);  // the device's: the host has only an outline
+  EXPECT_GT(start.at("device_bytes").get<int64_t>(), 0);
+  for (size_t e = 0; e < 3; ++e) {
+    const json& epoch = lines[e + 1];
+    const json& seconds = epoch.at("seconds");
+    for (const char* part : {"sample", "slice", "transfer", "exposed"}) EXPECT_TRUE(seconds.at(part).is_null()) << part;
+    EXPECT_GT(seconds.at("compute").get<double>(), 0);
+    EXPECT_GE(epoch.at("valid_accuracy").get<double>(), 0);
+  }
+  EXPECT_LT(lines[3].at("loss").get<double>(), lines[1].at("loss").get<double>());
+}
+
+TEST_F(OnEmulatedGpu, SaysInTheFirstLineWhereItComputesAndWhy) {
+  const auto first_line = [](const Outcome& outcome) {
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.out.substr(0, outcome.out.find('\n'));
+  };
+  const Outcome found = TrainOn("auto", {"--epochs", "1", "--eval-every", "0"});
+  EXPECT_THAT(first_line(found), HasSubstr("device: cuda:0 (emulated), bf16; --device auto found a GPU"));
+  EXPECT_THAT(found.out, HasSubstr("        -"));  // of sampling: no time of its own
+  EXPECT_THAT(first_line(TrainOn("cpu", {"--epochs", "1"})), HasSubstr("device: cpu, fp32; as --device says"));
+  EXPECT_THAT(first_line(TrainOn("cuda:0", {"--epochs", "1", "--precision", "fp32"})),
+              HasSubstr("device: cuda:0 (emulated), fp32; as --device says"));
+  EXPECT_THAT(first_line(TrainOn("auto", {"--epochs", "1", "--frontier", "new"})),
+              HasSubstr("device: cpu, fp32; --device auto: the frontier rule is new"));
+}
+
+TEST_F(OnEmulatedGpu, AnInterruptedRunGoesOnToTheSameBits) {
+  ASSERT_EQ(TrainOn("cuda", {"--epochs", "4", "--checkpoint", scratch_ / "whole"}).status, 0);
+  // Two epochs, then the rest in another process.
+  ASSERT_EQ(TrainOn("cuda", {"--epochs", "2", "--checkpoint", scratch_ / "part"}).status, 0);
+  const Outcome resumed = RunEmulated(
+      {"train", kTiny, "--device", "cuda", "--resume", scratch_ / "part", "--epochs", "4", "--quiet"});
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("Going on in epoch 3 after step 0."));
+  EXPECT_TRUE(Bytes("part") == Bytes("whole"));
+}
+
+TEST_F(OnEmulatedGpu, ASignalEndsTheRunWithACheckpointAndSaysHowToGoOn) {
+  const std::string folder = scratch_ / "run";
+  ChildOptions options;
+  options.argv = {"/bin/sh", "-c", "exec \"$0\" \"$@\" > '" + (scratch_ / "out") + "'"};
+  for (const std::string& argument :
+       Emulated(TrainArguments("cuda", {"--epochs", "1000000", "--precision", "fp32", "--checkpoint", folder}))) {
+    options.argv.push_back(argument);
+  }
+  options.environment = {"PATH=/usr/bin:/bin"};
+  ChildProcess child = std::move(ChildProcess::Start(options)).value();
+  while (!FileExists(folder + "/best.safetensors")) ASSERT_FALSE(child.Wait(0.005).has_value());
+  ASSERT_EQ(kill(child.pid(), SIGINT), 0);
+  const std::optional<ExitState> exit = child.Wait(60);
+  ASSERT_TRUE(exit.has_value());
+  EXPECT_EQ(exit->exit_status, 1);
+  EXPECT_THAT(ReadFile(scratch_ / "out").value(),
+              HasSubstr("Stopped. To go on: hone-gnn train '" + std::string(kTiny) + "' --resume '" + folder +
+                        "' --device cuda --precision fp32\n"));
+  EXPECT_TRUE(ReadTensorFile(folder + "/last.safetensors").ok());
+}
+
+TEST_F(OnEmulatedGpu, CheckpointsGoFromTheCpuToTheGpuAndBack) {
+  ASSERT_EQ(TrainOn("cpu", {"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
+  for (const auto& [device, epochs] : {std::pair{"cuda", "2"}, std::pair{"cpu", "3"}}) {
+    const Outcome outcome = RunEmulated(
+        {"train", kTiny, "--device", device, "--resume", scratch_ / "run", "--epochs", epochs, "--json"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(Lines(outcome.out).size(), 3u);  // start, one epoch, end
+  }
+}
+
+TEST_F(OnEmulatedGpu, PredictsAsTheCpuDoesFromTheSameSamples) {
+  ASSERT_EQ(TrainOn("cpu", {"--epochs", "3", "--checkpoint", scratch_ / "run"}).status, 0);
+  const auto infer = [&](const std::string& device, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"infer", kTiny, scratch_ / "run", "--device", device, "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = RunEmulated(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.status == 0 ? json::parse(outcome.out) : json::object();
+  };
+  const std::string of_cpu = scratch_ / "cpu.npy", of_gpu = scratch_ / "gpu.npy";
+  const json cpu = infer("cpu", {"--nodes", "all", "--output", of_cpu});
+  const json gpu = infer("cuda", {"--nodes", "all", "--output", of_gpu, "--precision", "fp32"});
+  EXPECT_EQ(gpu.at("device"), "cuda:0");
+  EXPECT_EQ(gpu.at("fanouts"), cpu.at("fanouts"));
+  // Rounding may tip a node between two classes; other samples would tip a tenth of them.
+  const std::vector<NodeId> a = ReadNodeList(of_cpu, 5).value(), b = ReadNodeList(of_gpu, 5).value();
+  ASSERT_EQ(a.size(), 400u);
+  ASSERT_EQ(b.size(), 400u);
+  int differ = 0;
+  for (size_t i = 0; i < a.size(); ++i) differ += a[i] != b[i];
+  EXPECT_LE(differ, 2);
+  EXPECT_NEAR(gpu.at("accuracy").at("test").get<double>(), cpu.at("accuracy").at("test").get<double>(), 0.02);
+
+  const std::vector<NodeId> some = {7, 3, 7};
+  ASSERT_TRUE(WriteNpy(scratch_ / "nodes.npy", some).ok());
+  infer("cuda", {"--nodes", scratch_ / "nodes.npy", "--output", of_gpu});
+  const std::vector<NodeId> of_some = ReadNodeList(of_gpu, 5).value();
+  ASSERT_EQ(of_some.size(), 3u);
+  EXPECT_EQ(of_some[0], of_some[2]);
+  // What the GPU does not do is the CPU's, with `auto`.
+  EXPECT_THAT(infer("auto", {"--probabilities"}).at("device_why").get<std::string>(), HasSubstr("--probabilities"));
+}
+
+TEST_F(OnEmulatedGpu, TimesAnEpoch) {
+  const Outcome outcome = RunEmulated({"bench", "epoch", kTiny, "--device", "cuda", "--fanout", "3,2", "--hidden", "16",
+                                       "--batch", "64", "--epochs", "2", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json result = json::parse(outcome.out);
+  EXPECT_EQ(result.at("device"), "cuda:0");
+  ASSERT_EQ(result.at("epochs").size(), 2u);
+  for (const json& epoch : result.at("epochs")) {
+    EXPECT_NEAR(epoch.at("ms_per_step").get<double>(),
+                1e3 * epoch.at("wall").get<double>() / result.at("steps").get<double>(), 1e-9);
+  }
+}
+
+TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
+  ASSERT_EQ(TrainOn("cpu", {"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
+  const std::string run = scratch_ / "run";
+  struct Case {
+    std::vector<std::string> arguments;
+    int status;
+    const char* message;
+  };
+  const std::string other = "synthetic:arxiv?nodes=401&seed=3&features=16&classes=5";
+  const std::vector<Case> cases = {
+      {TrainArguments("cuda:1", {}), 2, "--device cuda:1: there is one GPU here, cuda:0"},
+      {TrainArguments("gpu", {}), 2, "'gpu' is no device"},
+      {TrainArguments("cuda", {"--precision", "fp16"}), 2, "--precision"},
+      {TrainArguments("cpu", {"--precision", "bf16"}), 2, "--precision bf16 is a GPU's"},
+      {TrainArguments("cuda", {"--frontier", "new"}), 2, "the frontier rule is new"},
+      {TrainArguments("cuda", {"--aggregation", "max"}), 2, "--aggregation max"},
+      {{"train", kTiny, "--device", "cuda", "--fanout", "33,2"}, 2, "1 to 32 neighbors a hop, and --fanout asks for 33"},
+      {{"train", kTiny, "--device", "cuda", "--fanout", "all,2"}, 2, "--fanout asks for all"},
+      {{"train", "synthetic:papers100M", "--device", "cuda"}, 3, "use --device cpu"},
+      {{"train", other, "--device", "cuda", "--resume", run}, 2, "another graph"},
+      {{"infer", other, run, "--device", "cuda"}, 2, "--other-graph"},
+      {{"infer", kTiny, run, "--device", "cuda", "--probabilities"}, 2, "--probabilities"},
+      {{"infer", kTiny, run, "--device", "cuda", "--fanout", "4"}, 2, "--fanout has 1 hops and the model 2 layers"},
+  };
+  for (const Case& c : cases) {
+    const Outcome outcome = RunEmulated(c.arguments);
+    EXPECT_EQ(outcome.status, c.status) << testing::PrintToString(c.arguments) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(c.message));
+  }
+  EXPECT_EQ(RunEmulated({"infer", other, run, "--device", "cuda", "--other-graph"}).status, 0);
+}
+
+TEST_F(HoneGnn, WithoutAGpuTheCpuIsUsedUnlessAGpuIsAskedFor) {
+  const Outcome automatic = Train({"--epochs", "1", "--json"});  // command.h hides the machine's GPUs
+  ASSERT_EQ(automatic.status, 0) << automatic.err;
+  const json start = json::parse(automatic.out.substr(0, automatic.out.find('\n')));
+  EXPECT_EQ(start.at("device"), "cpu");
+  EXPECT_EQ(start.at("precision"), "fp32");
+  EXPECT_THAT(start.at("device_why").get<std::string>(), HasSubstr("--device auto: "));
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"train", kGraph, "--device", "cuda"},
+        {"train", kGraph, "--precision", "bf16"},
+        {"bench", "epoch", kGraph, "--device", "cuda:1"}}) {
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, 3) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("or use --device cpu\n"));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace hone::gnn
