@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// edge_softmax in one pass over a destination's slots, with as many lanes a destination as its row has vectors. Each
+// lane reads one slot and its scores; rows of the first DEEP slots are on their way before the softmax of their weights
+// begins, which hides it. Further slots rescale what is there (running maximum). A row is read once for up to four
+// heads; what does not count (self slots, slots past the degree) is not read at all.
+/*hone
+[tune]
+BLOCK = [256, 128, 512]
+DEEP = [8, 6, 11, 16, 4]
+DEEP_HEADS = [6, 4, 8, 11]      # with four heads at a time
+
+[[launch]]
+kernel = "edge_softmax<8, 16, 4, DEEP_HEADS>"
+grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0", "heads / 4"]
+block  = ["BLOCK"]
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 8 == 0 && dim <= 128 && heads % 4 == 0 && heads < 260000"
+
+[[launch]]
+kernel = "edge_softmax<8, 32, 4, DEEP_HEADS>"
+grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 32) : 0", "heads / 4"]
+block  = ["BLOCK"]
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 8 == 0 && heads % 4 == 0 && heads < 260000"
+
+[[launch]]
+kernel = "edge_softmax<8, 16, 1, DEEP>"
+grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0", "heads"]
+block  = ["BLOCK"]
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 8 == 0 && dim <= 128 && heads < 65536"
+
+[[launch]]
+kernel = "edge_softmax<8, 32, 1, DEEP>"
+grid   = ["ceil_div(num_dst, BLOCK / 32)", "heads"]
+block  = ["BLOCK"]
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 8 == 0 && heads < 65536"
+
+[[launch]]
+kernel = "edge_softmax<4, 32, 1, DEEP>"
+grid   = ["ceil_div(num_dst, BLOCK / 32)", "heads"]
+block  = ["BLOCK"]
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 4 == 0 && heads < 65536"
+
+[[launch]]
+kernel = "edge_softmax<1, 32, 1, DEEP>"
+grid   = ["ceil_div(num_dst, BLOCK / 32)", "min(heads, 65535)"]
+block  = ["BLOCK"]
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+*/
+#include <cuda_fp16.h>
+
+namespace {
+
+constexpr unsigned kAllLanes = 0xffffffffu;
+// Of what does not count: far enough down that its exponential is 0.
+constexpr float kNever = -3.402823466e38f;
+
+// kWidth consecutive float16 in one load or store.
+template <int kWidth>
+struct Pack;
+template <>
+struct Pack<8> {
+  using Type = uint4;
+};
+template <>
+struct Pack<4> {
+  using Type = uint2;
+};
+template <>
+struct Pack<1> {
+  using Type = __half;
+};
+
+// kHeads consecutive scores; four of them lie on a 16-byte boundary.
+template <int kHeads>
+__device__ __forceinline__ void LoadScores(const float* from, float (&scores)[kHeads]) {
+  if constexpr (kHeads == 4) {
+    const float4 v = __ldg(reinterpret_cast<const float4*>(from));
+    scores[0] = v.x;
+    scores[1] = v.y;
+    scores[2] = v.z;
+    scores[3] = v.w;
+  } else {
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) scores[h] = __ldg(from + h);
+  }
+}
+
+}  // namespace
+
+// kLanes threads a destination; grid rows share the heads, kHeads at a time. dim is a multiple of kWidth, heads of
+// kHeads. Every loop runs equally often in all lanes of a warp, which shuffle together.
+template <int kWidth, int kLanes, int kHeads, int kDeep>
+__global__ void edge_softmax(const __half* __restrict__ x, const float* __restrict__ score_src,
+                             const float* __restrict__ score_dst, const int* __restrict__ self,
+                             const int* __restrict__ index, const int* __restrict__ degree, __half* __restrict__ out,
+                             long long num_dst, int fanout, int heads, int dim, float negative_slope) {
+  using Vector = typename Pack<kWidth>::Type;
+  const long long vertex = static_cast<long long>(blockIdx.x) * (blockDim.x / kLanes) + threadIdx.x / kLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const bool present = vertex < num_dst;
+  const int own_row = present ? __ldg(self + vertex) : -1;
+  const int items = present ? 1 + min(__ldg(degree + vertex), fanout) : 0;  // item 0 is the destination itself
+  const int vectors = dim / kWidth;
+
+  for (int first_head = static_cast<int>(blockIdx.y) * kHeads; first_head < heads; first_head += gridDim.y * kHeads) {
+    float destination[kHeads] = {};
+    if (present) LoadScores<kHeads>(score_dst + vertex * heads + first_head, destination);
+
+    for (int first_column = 0; first_column < vectors; first_column += kLanes) {
+      const int column = first_column + lane;
+      const bool mine = present && column < vectors;
+      float top[kHeads], total[kHeads], sum[kHeads][kWidth] = {};
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h) {
+        top[h] = kNever;
+        total[h] = 0.0f;
+      }
+
+      for (int base = 0; base <= fanout; base += kLanes) {
+        const int item = base + lane, here = min(kLanes, fanout + 1 - base);
+        int row = item < items ? (item == 0 ? own_row : __ldg(index + vertex * fanout + item - 1)) : -1;
+        if (item > 0 && row == own_row) row = -1;
+
+        Vector packs[kDeep];
+        const auto fetch = [&](int first) {
+#pragma unroll
+          for (int u = 0; u < kDeep; ++u) {
+            const int source = __shfl_sync(kAllLanes, row, min(first + u, kLanes - 1), kLanes);
+            if (mine && first + u < here && source >= 0) {
+              packs[u] = __ldg(reinterpret_cast<const Vector*>(x + static_cast<long long>(source) * dim) + column);
+            } else {
+              packs[u] = Vector();
+            }
+          }
+        };
+        fetch(0);
+
+        float weight[kHeads];
+#pragma unroll
+        for (int h = 0; h < kHeads; ++h) weight[h] = kNever;
+        if (row >= 0) {
+          LoadScores<kHeads>(score_src + static_cast<long long>(row) * heads + first_head, weight);
+#pragma unroll
+          for (int h = 0; h < kHeads; ++h) {
+            const float score = weight[h] + destination[h];
+            weight[h] = score > 0.0f ? score : negative_slope * score;
+          }
+        }
+#pragma unroll
+        for (int h = 0; h < kHeads; ++h) {
+          float higher = fmaxf(top[h], weight[h]);
+#pragma unroll
+          for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+            higher = fmaxf(higher, __shfl_xor_sync(kAllLanes, higher, offset));
+          }
+          const float keep = __expf(top[h] - higher);
+          weight[h] = row >= 0 ? __expf(weight[h] - higher) : 0.0f;
+          total[h] = total[h] * keep + weight[h];
+          top[h] = higher;
+          if (base > 0) {
+#pragma unroll
+            for (int e = 0; e < kWidth; ++e) sum[h][e] *= keep;
+          }
+        }
+
+        for (int first = 0; first < here; first += kDeep) {
+          if (first > 0) fetch(first);
+#pragma unroll
+          for (int u = 0; u < kDeep; ++u) {
+            // Past the last one packs are 0, whatever the weight.
+            const __half* v = reinterpret_cast<const __half*>(&packs[u]);
+            float values[kWidth];
+#pragma unroll
+            for (int e = 0; e < kWidth; ++e) values[e] = __half2float(v[e]);
+#pragma unroll
+            for (int h = 0; h < kHeads; ++h) {
+              const float share = __shfl_sync(kAllLanes, weight[h], min(first + u, kLanes - 1), kLanes);
+#pragma unroll
+              for (int e = 0; e < kWidth; ++e) sum[h][e] += share * values[e];
+            }
+          }
+        }
+      }
+
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h) {
+#pragma unroll
+        for (int offset = kLanes / 2; offset > 0; offset /= 2) total[h] += __shfl_xor_sync(kAllLanes, total[h], offset);
+        if (!mine) continue;
+        const float scale = 1.0f / total[h];
+        Vector packed;
+        __half* r = reinterpret_cast<__half*>(&packed);
+#pragma unroll
+        for (int e = 0; e < kWidth; ++e) r[e] = __float2half_rn(sum[h][e] * scale);
+        __stcs(reinterpret_cast<Vector*>(out + (vertex * heads + first_head + h) * dim) + column, packed);
+      }
+    }
+  }
+}
