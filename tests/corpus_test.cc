@@ -7,6 +7,7 @@
 // was carried to another machine, HONE_TEST_SOURCE and HONE_TEST_BINARY say where the tree and the build are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -36,6 +37,8 @@ Evaluator& SharedEvaluator() {
     options.device = TestDevice();
     options.executable = BinaryDirectory() + "/bin/hone";
     options.cache_directory = BinaryDirectory() + "/tests/cache";
+    // The worker finds the driver where this process does: some machines name its folder in LD_LIBRARY_PATH only.
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) options.environment.emplace_back(*entry);
     options.launch_limit_seconds = 2;
     Result<std::unique_ptr<Evaluator>> made = MakeEvaluator(options);
     if (!made.ok()) ADD_FAILURE() << made.status().message();

@@ -72,6 +72,10 @@ class CudaBackend : public Backend {
       confined.argv = {options_.executable, "__worker", "--device", device_, "--fd", "3", "--host-mode"};
       confined.environment = options_.environment;
       confined.sandbox = HostModeWorkerPolicy(options_.executable, options_.cuda_home, "");
+      // Where the loader was told to look (a cuBLASLt that came with a Python package, say).
+      for (const std::string& folder : SplitSearchPath(ValueOf(options_.environment, "LD_LIBRARY_PATH"))) {
+        if (folder.starts_with("/") && folder != "/") confined.sandbox->read_paths.push_back(folder);
+      }
       confined.job_limit_seconds = kHostModeJobSeconds;
       confined.one_job = true;
       host_worker_ = std::make_unique<WorkerClient>(std::move(confined));
