@@ -3,6 +3,7 @@
 //
 // The kernels of aggregate_kernels.h: a warp a row, 16 or 32 bytes a lane.
 #include "gnn/cuda/aggregate_kernels.h"
+#include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_math.cuh"
@@ -134,10 +135,10 @@ __global__ void __launch_bounds__(kBlock)
 
 // A warp draws for 32 / kLanes rows at once and then gathers row by row: lane = part of a row, and 32 / parts
 // neighbors side by side.
-template <typename In, typename Out, int kLanes>
+template <typename Rows, typename Out, int kLanes>
 __global__ void __launch_bounds__(kBlock)
-    SampleAggregateKernel(GraphOnDevice graph, int hop, int fanout, SampleAggregate aggregate, const RunState* state,
-                          const BatchHeader* header, const int32_t* nodes) {
+    SampleAggregateKernel(GraphOnDevice graph, Rows features, int hop, int fanout, SampleAggregate aggregate,
+                          const RunState* state, const BatchHeader* header, const int32_t* nodes) {
   constexpr int kRows = 32 / kLanes;
   const AggregateKind kind = aggregate.kind;
   const int32_t rows = RowsAfter(header, hop);
@@ -145,7 +146,6 @@ __global__ void __launch_bounds__(kBlock)
   const DropoutKey input_mask = MaskKey(aggregate.input_mask, state, header);
   const DropoutKey neighbor_mask = MaskKey(aggregate.neighbors, state, header);
   const DropoutKey self_mask = MaskKey(aggregate.self, state, header);
-  const In* features = static_cast<const In*>(graph.features);
   Out* out = static_cast<Out*>(aggregate.out);
   Out* input_rows = static_cast<Out*>(aggregate.input_rows);
   const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
@@ -165,9 +165,12 @@ __global__ void __launch_bounds__(kBlock)
     const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
     const int32_t count = degree < fanout ? degree : fanout;
     const int32_t neighbor = active && lane % kLanes < count ? __ldg(graph.columns + begin + slot) : 0;
+    const auto neighbor_place = features.Place(neighbor);
+    const auto own_place = features.Place(node);
     for (int r = 0; r < kRows && base + r < rows; ++r) {
       const int32_t neighbors = __shfl_sync(kFullWarp, count, r * kLanes);
       const uint32_t self = __shfl_sync(kFullWarp, node, r * kLanes);
+      const auto self_place = features.HandRound(self, own_place, r * kLanes);
       Out* to = out + static_cast<int64_t>(base + r) * vectors * (kind.adds_self ? 8 : 16);
       for (int first = 0; first < vectors; first += parts) {
         const int vector = first + part;
@@ -176,9 +179,11 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll 4
         for (int j = 0; j < neighbors; j += sides) {
           const int which = j + side;
-          const int32_t id = __shfl_sync(kFullWarp, neighbor, r * kLanes + (which < kLanes ? which : 0));
+          const int from = r * kLanes + (which < kLanes ? which : 0);
+          const int32_t id = __shfl_sync(kFullWarp, neighbor, from);
+          const int32_t place = features.HandRound(id, neighbor_place, from);
           if (reads && which < neighbors) {
-            Float8 x = Load8(features + static_cast<int64_t>(id) * graph.feature_stride + vector * 8);
+            Float8 x = Load8(features.At(place) + vector * 8);
             Drop8(input_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
             Drop8(neighbor_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
             Add8(x, sum);
@@ -190,7 +195,7 @@ __global__ void __launch_bounds__(kBlock)
         }
         if (!reads || side != 0) continue;
         if (kind.mean && neighbors > 0) Scale8(1.0f / static_cast<float>(neighbors), sum);
-        Float8 own = Load8(features + static_cast<int64_t>(self) * graph.feature_stride + vector * 8);
+        Float8 own = Load8(features.At(self_place) + vector * 8);
         Drop8(input_mask, self, static_cast<uint32_t>(vector), own);
         if (input_rows != nullptr) Store8(input_rows + (static_cast<int64_t>(base + r) * vectors + vector) * 8, own);
         Drop8(self_mask, self, static_cast<uint32_t>(vector), own);
@@ -206,18 +211,18 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-template <typename In, typename Out>
-cudaError_t LaunchSampleAggregate(const GraphOnDevice& graph, int hop, int fanout, int32_t rows,
+template <typename Rows, typename Out>
+cudaError_t LaunchSampleAggregate(const GraphOnDevice& graph, const Rows& features, int hop, int fanout, int32_t rows,
                                   const SampleAggregate& aggregate, const RunState* state, const BatchHeader* header,
                                   const int32_t* nodes, cudaStream_t stream) {
   if (fanout <= 8) {
-    Launch(SampleAggregateKernel<In, Out, 8>, Blocks((rows + 3) / 4), kBlock, 0, stream, graph, hop, fanout, aggregate,
+    Launch(SampleAggregateKernel<Rows, Out, 8>, Blocks((rows + 3) / 4), kBlock, 0, stream, graph, features, hop, fanout, aggregate,
            state, header, nodes);
   } else if (fanout <= 16) {
-    Launch(SampleAggregateKernel<In, Out, 16>, Blocks((rows + 1) / 2), kBlock, 0, stream, graph, hop, fanout, aggregate,
+    Launch(SampleAggregateKernel<Rows, Out, 16>, Blocks((rows + 1) / 2), kBlock, 0, stream, graph, features, hop, fanout, aggregate,
            state, header, nodes);
   } else {
-    Launch(SampleAggregateKernel<In, Out, 32>, Blocks(rows), kBlock, 0, stream, graph, hop, fanout, aggregate, state,
+    Launch(SampleAggregateKernel<Rows, Out, 32>, Blocks(rows), kBlock, 0, stream, graph, features, hop, fanout, aggregate, state,
            header, nodes);
   }
   return cudaPeekAtLastError();
@@ -260,8 +265,10 @@ cudaError_t EnqueueSampleAggregate(const GraphOnDevice& graph, Element feature_e
                                    const BatchHeader* header, const int32_t* nodes, Element out_element,
                                    cudaStream_t stream) {
   const auto launch = [&](auto in, auto out) {
-    return LaunchSampleAggregate<decltype(in), decltype(out)>(graph, hop, fanout, rows, aggregate, state, header, nodes,
-                                                              stream);
+    return WithRows<decltype(in)>(graph, [&]<typename Rows>(const Rows& features) {
+      return LaunchSampleAggregate<Rows, decltype(out)>(graph, features, hop, fanout, rows, aggregate, state, header,
+                                                        nodes, stream);
+    });
   };
   const bool wide = out_element == Element::kFloat32;
   switch (feature_element) {

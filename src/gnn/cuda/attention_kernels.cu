@@ -10,6 +10,7 @@
 #include "gnn/cuda/attention_kernels.h"
 
 #include "gnn/cuda/device_math.cuh"
+#include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_math.cuh"
@@ -98,22 +99,19 @@ struct HiddenRows {
   __device__ int32_t Self(int32_t row) const { return row; }
 };
 
-// The graph's features, by global id.
-template <typename T>
+// The graph's features, by global id; `Rows` knows where they are.
+template <typename Rows>
 struct FeatureRows {
-  const T* features;
-  int64_t stride;
-  int32_t vectors;
+  Rows rows;
   const int32_t* nodes;
 
   struct Reader {
-    const T* features;
-    int64_t stride;
+    Rows rows;
     __device__ Float8 operator()(int32_t source, int32_t vector) const {
-      return Load8(features + source * stride + vector * 8);
+      return Load8(rows.At(rows.Place(source)) + vector * 8);
     }
   };
-  __device__ Reader Open() const { return {features, stride}; }
+  __device__ Reader Open() const { return {rows}; }
   __device__ int32_t Self(int32_t row) const { return nodes[row]; }
 };
 
@@ -490,10 +488,6 @@ HiddenRows<T> RowsOf(const T*, const AttentionInput& input, const AttentionShape
                      const BatchHeader* header, const int32_t* nodes) {
   return {static_cast<const T*>(input.z), shape.width / 8, input.activation, input.on_load, state, header, nodes};
 }
-template <typename T>
-FeatureRows<T> RowsOf(const T*, const GraphOnDevice& graph, const int32_t* nodes) {
-  return {static_cast<const T*>(graph.features), graph.feature_stride, graph.feature_vectors, nodes};
-}
 
 }  // namespace
 
@@ -567,10 +561,12 @@ cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_
                                     const AttentionWeightsOnDevice& weights, Element out_element, void* out,
                                     cudaStream_t stream) {
   const Slots slots{outer.fanout, outer.neighbors, outer.counts};
-  return WithFeatures(feature_element, [&]<typename In>(const In* type) {
+  return WithFeatures(feature_element, [&]<typename In>(const In*) {
     return WithActivations(out_element, [&]<typename Out>(const Out*) {
-      return LaunchAttention<FeatureRows<In>, Out>(RowsOf(type, graph, nodes), slots, outer.rows, number, shape, folded,
-                                                   header, weights, out, stream);
+      return WithRows<In>(graph, [&]<typename Rows>(const Rows& features) {
+        return LaunchAttention<FeatureRows<Rows>, Out>({features, nodes}, slots, outer.rows, number, shape, folded, header,
+                                                       weights, out, stream);
+      });
     });
   });
 }
@@ -582,10 +578,12 @@ cudaError_t EnqueueFeatureAttentionBackward(const GraphOnDevice& graph, Element 
                                             const void* grad_out, const AttentionGradients& gradients,
                                             cudaStream_t stream) {
   const Slots slots{outer.fanout, outer.neighbors, outer.counts};
-  return WithFeatures(feature_element, [&]<typename In>(const In* type) {
+  return WithFeatures(feature_element, [&]<typename In>(const In*) {
     return WithActivations(grad_element, [&]<typename Grad>(const Grad*) {
-      return LaunchLogitGradient<FeatureRows<In>, Grad>(RowsOf(type, graph, nodes), slots, outer.rows, number, shape,
-                                                        header, weights, grad_out, gradients, stream);
+      return WithRows<In>(graph, [&]<typename Rows>(const Rows& features) {
+        return LaunchLogitGradient<FeatureRows<Rows>, Grad>({features, nodes}, slots, outer.rows, number, shape, header,
+                                                            weights, grad_out, gradients, stream);
+      });
     });
   });
 }

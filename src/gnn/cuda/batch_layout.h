@@ -19,10 +19,13 @@ struct GraphOnDevice {
   const int64_t* row_offsets;  // [num_nodes + 1]
   const int32_t* columns;
   const int32_t* labels;       // [num_nodes]; kNoLabel where there is none
-  const void* features;        // fp32, fp16 or bf16 rows
+  const void* features;        // fp32, fp16 or bf16 rows; by id where feature_places is null
   int64_t num_nodes;
   int64_t feature_stride;      // elements
   int32_t feature_vectors;     // 8-element vectors that hold the width; elements past the width are zero
+  // Where `features` holds but some of the rows (feature_rows.cuh):
+  const int32_t* feature_places = nullptr;  // [num_nodes] row of `features`; below zero: in the host's memory only
+  const void* host_features = nullptr;      // all rows by id, as the device sees them
 };
 
 // Where steps come from: seeds are train[permutation(epoch)(step * batch + i)].

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gnn/cuda/device_graph.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
 namespace hone::gnn::cuda {
 
 void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
@@ -15,21 +19,55 @@ void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
            features_.get(),
            num_nodes,
            features.stride_bytes / element,
-           static_cast<int32_t>((features.width + 7) / 8)};
+           static_cast<int32_t>((features.width + 7) / 8),
+           places_.get(),
+           host_rows_ != nullptr ? host_rows_->device() : nullptr};
 }
 
-Status DeviceGraph::Upload(const Graph& graph) {
+Status DeviceGraph::UploadStructure(const Graph& graph) {
   if (graph.features().num_rows < graph.structure().num_nodes || graph.labels().empty()) {
     return Status::InvalidArgument("'" + graph.name() + "' lacks features or labels");
   }
   const CsrView csr = graph.structure();
-  const FeatureView features = graph.features();
   HONE_RETURN_IF_ERROR(row_offsets_.Upload(csr.row_offsets.data(), csr.num_nodes + 1));
   HONE_RETURN_IF_ERROR(columns_.Upload(csr.columns.data(), csr.num_edges()));
-  HONE_RETURN_IF_ERROR(labels_.Upload(graph.labels().data(), csr.num_nodes));
+  return labels_.Upload(graph.labels().data(), csr.num_nodes);
+}
+
+Status DeviceGraph::Upload(const Graph& graph) {
+  HONE_RETURN_IF_ERROR(UploadStructure(graph));
+  const FeatureView features = graph.features();
   HONE_RETURN_IF_ERROR(features_.Upload(reinterpret_cast<const unsigned char*>(features.rows),
                                         features.num_rows * features.stride_bytes));
-  SetView(features, csr.num_nodes);
+  SetView(features, graph.structure().num_nodes);
+  return Status::Ok();
+}
+
+Status DeviceGraph::UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows) {
+  HONE_RETURN_IF_ERROR(UploadStructure(graph));
+  const FeatureView features = graph.features();
+  const int64_t num_nodes = graph.structure().num_nodes;
+  host_rows_ = std::make_unique<HostRows>();
+  HONE_RETURN_IF_ERROR(host_rows_->Open(features));
+  cached_rows_ = static_cast<int64_t>(cached.size());
+  staging_rows_ = staging_rows;
+  std::vector<int32_t> places(static_cast<size_t>(num_nodes), -1);
+  HONE_RETURN_IF_ERROR(features_.Allocate((cached_rows_ + staging_rows_) * features.stride_bytes));
+  // In pieces: the cache may be most of a large table.
+  const auto piece = static_cast<size_t>(std::max<int64_t>((int64_t{64} << 20) / features.stride_bytes, 1));
+  std::vector<std::byte> rows(std::min(piece, cached.size()) * static_cast<size_t>(features.stride_bytes));
+  for (size_t first = 0; first < cached.size(); first += piece) {
+    const std::span<const NodeId> here = cached.subspan(first, std::min(piece, cached.size() - first));
+    for (size_t i = 0; i < here.size(); ++i) {
+      std::memcpy(rows.data() + i * static_cast<size_t>(features.stride_bytes), features.Row(here[i]),
+                  static_cast<size_t>(features.stride_bytes));
+      places[static_cast<size_t>(here[i])] = static_cast<int32_t>(first + i);
+    }
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(features_.get() + static_cast<int64_t>(first) * features.stride_bytes, rows.data(),
+                                         here.size() * static_cast<size_t>(features.stride_bytes), cudaMemcpyHostToDevice));
+  }
+  HONE_RETURN_IF_ERROR(places_.Upload(places.data(), num_nodes));
+  SetView(features, num_nodes);
   return Status::Ok();
 }
 

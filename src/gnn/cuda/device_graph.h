@@ -1,10 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph with its features and labels in device memory.
+// A graph with its labels in device memory, and its features there or in the host's (feature_storage.h).
 #pragma once
 
+#include <memory>
+#include <span>
+
 #include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/host_rows.h"
 #include "gnn/cuda/sample_kernels.h"
 #include "gnn/graph/synthetic_shape.h"
 #include "gnn/infer/fingerprint.h"
@@ -17,6 +21,9 @@ class DeviceGraph {
   // Copies everything; `graph` may go. kInvalidArgument when it lacks features or labels, kResourceExhausted when
   // memory does not suffice.
   Status Upload(const Graph& graph);
+  // Likewise, but only the features of `cached` (distinct ids) are copied, with room behind them for `staging_rows` more;
+  // `graph` keeps all of them, and must outlive this.
+  Status UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows);
   // Makes a synthetic graph where it is wanted, with the bytes that the host would make: seconds of the host's cores
   // become fractions of one here, and nothing crosses the bus. Needs four bytes a slot more while it works.
   Status Generate(const SyntheticRequest& request);
@@ -31,13 +38,22 @@ class DeviceGraph {
   const DeviceArray<int32_t>& columns() const { return columns_; }
   const DeviceArray<int32_t>& labels() const { return labels_; }
   const DeviceArray<unsigned char>& features() const { return features_; }
+  // Of the cached tier: rows of features() that are a cache, and those behind them; both 0 where all rows are there.
+  int64_t cached_rows() const { return cached_rows_; }
+  int64_t staging_rows() const { return staging_rows_; }
+  // [num_nodes], see GraphOnDevice::feature_places.
+  const DeviceArray<int32_t>& places() const { return places_; }
 
  private:
   void SetView(const FeatureView& features, int64_t num_nodes);
+  Status UploadStructure(const Graph& graph);
 
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> columns_, labels_;
   DeviceArray<unsigned char> features_;
+  DeviceArray<int32_t> places_;
+  std::unique_ptr<HostRows> host_rows_;
+  int64_t cached_rows_ = 0, staging_rows_ = 0;
   GraphOnDevice view_{};
   Element feature_element_ = Element::kFloat32;
 };

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "gnn/cuda/cache_ranking.h"
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/matmul.h"
 #include "gnn/cuda/pass.h"
@@ -69,10 +70,17 @@ class Engine final : public GpuEngine {
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
     context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
     if (IsOutline(graph)) {
+      if (options.storage.tier != FeatureTier::kDevice) {
+        return Status::InvalidArgument("'" + graph.name() + "' is made in device memory, features included: a feature cache "
+                                       "needs a graph that was opened in the host's memory");
+      }
       HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph.name()));
       HONE_RETURN_IF_ERROR(graph_.Generate(request));
     } else {
-      HONE_RETURN_IF_ERROR(graph_.Upload(graph));
+      const BatchShape shape{.fanouts = options.trains ? options.fanouts : options.eval_fanouts,
+                             .batch = options.trains ? options.batch : options.eval_batch,
+                             .seed = options.seed};
+      HONE_RETURN_IF_ERROR(UploadForStorage(graph, options.storage, shape, graph_));
     }
     HONE_RETURN_IF_ERROR(parameters_.Make(plan_->Layout(), context_.element));
     HONE_RETURN_IF_ERROR(ImportFrom(model));

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "gnn/cuda/feature_storage.h"
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
 #include "hone/gnn/mini_batch.h"
@@ -37,6 +38,7 @@ struct GpuEngineOptions {
   // Nodes a step's buffers hold, over the most that the first batches needed. Results do not depend on it; below 1 most
   // steps are done again in the envelope of the worst case.
   double envelope = 1.03;
+  FeatureStorage storage;  // cached: the graph must outlive the engine
   bool trains = true;  // false: Evaluate alone; nothing is kept for training, and the training split may be empty
 };
 

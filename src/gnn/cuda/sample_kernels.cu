@@ -7,6 +7,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "gnn/cuda/device_math.cuh"
+#include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/sample/draw.h"
@@ -196,13 +197,13 @@ int KeyBits(const HopOnDevice& hop) {
 
 // A warp draws for 32 / kLanes rows at once and then gathers row by row: lane = part of a row, and 32 / parts
 // neighbors side by side.
-template <typename In, typename Out, int kLanes>
-__global__ void __launch_bounds__(kBlock) SampleMeanKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state,
-                                                           const BatchHeader* header, const int32_t* nodes, Out* out) {
+template <typename Rows, typename Out, int kLanes>
+__global__ void __launch_bounds__(kBlock)
+    SampleMeanKernel(GraphOnDevice graph, Rows features, int hop, int fanout, const RunState* state,
+                     const BatchHeader* header, const int32_t* nodes, Out* out) {
   constexpr int kRows = 32 / kLanes;
   const int32_t rows = RowsOf(header, hop);
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
-  const In* features = static_cast<const In*>(graph.features);
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int vectors = graph.feature_vectors;
   int parts = 1;  // lanes to a feature row
@@ -218,10 +219,11 @@ __global__ void __launch_bounds__(kBlock) SampleMeanKernel(GraphOnDevice graph, 
     const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
     const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
     const int32_t count = degree < fanout ? degree : fanout;
-    const int32_t neighbor = active && lane % kLanes < count ? __ldg(graph.columns + begin + slot) : 0;
+    const int32_t neighbor = active && lane % kLanes < count ? features.Place(__ldg(graph.columns + begin + slot)) : 0;
+    const auto own = features.Place(node);
     for (int r = 0; r < kRows && base + r < rows; ++r) {
       const int32_t neighbors = __shfl_sync(kFullWarp, count, r * kLanes);
-      const uint32_t self = __shfl_sync(kFullWarp, node, r * kLanes);
+      const auto self = __shfl_sync(kFullWarp, own, r * kLanes);
       Out* to = out + static_cast<int64_t>(base + r) * vectors * 16;
       for (int first = 0; first < vectors; first += parts) {
         const int vector = first + part;
@@ -230,9 +232,9 @@ __global__ void __launch_bounds__(kBlock) SampleMeanKernel(GraphOnDevice graph, 
 #pragma unroll 4
         for (int j = 0; j < neighbors; j += sides) {
           const int which = j + side;
-          const int32_t id = __shfl_sync(kFullWarp, neighbor, r * kLanes + (which < kLanes ? which : 0));
+          const int32_t place = __shfl_sync(kFullWarp, neighbor, r * kLanes + (which < kLanes ? which : 0));
           if (reads && which < neighbors) {
-            const Float8 x = Load8(features + static_cast<int64_t>(id) * graph.feature_stride + vector * 8);
+            const Float8 x = Load8(features.At(place) + vector * 8);
 #pragma unroll
             for (int i = 0; i < 8; ++i) sum.v[i] += x.v[i];
           }
@@ -249,25 +251,25 @@ __global__ void __launch_bounds__(kBlock) SampleMeanKernel(GraphOnDevice graph, 
           Store8(to + vector * 8, sum);
         }
         if (side == (sides > 1 ? 1 : 0)) {
-          Store8(to + (vectors + vector) * 8, Load8(features + static_cast<int64_t>(self) * graph.feature_stride + vector * 8));
+          Store8(to + (vectors + vector) * 8, Load8(features.At(self) + vector * 8));
         }
       }
     }
   }
 }
 
-template <typename In, typename Out>
-cudaError_t LaunchSampleMean(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
+template <typename Rows, typename Out>
+cudaError_t LaunchSampleMean(const GraphOnDevice& graph, const Rows& features, int hop, int fanout, int32_t rows, const RunState* state,
                              const BatchHeader* header, const int32_t* nodes, Out* out, cudaStream_t stream) {
   if (fanout <= 8) {
-    Launch(SampleMeanKernel<In, Out, 8>, Blocks(rows, 4 * kBlock / 32), kBlock, 0, stream, graph, hop, fanout, state,
-           header, nodes, out);
+    Launch(SampleMeanKernel<Rows, Out, 8>, Blocks(rows, 4 * kBlock / 32), kBlock, 0, stream, graph, features, hop, fanout,
+           state, header, nodes, out);
   } else if (fanout <= 16) {
-    Launch(SampleMeanKernel<In, Out, 16>, Blocks(rows, 2 * kBlock / 32), kBlock, 0, stream, graph, hop, fanout, state,
-           header, nodes, out);
+    Launch(SampleMeanKernel<Rows, Out, 16>, Blocks(rows, 2 * kBlock / 32), kBlock, 0, stream, graph, features, hop, fanout,
+           state, header, nodes, out);
   } else {
-    Launch(SampleMeanKernel<In, Out, 32>, Blocks(rows, kBlock / 32), kBlock, 0, stream, graph, hop, fanout, state,
-           header, nodes, out);
+    Launch(SampleMeanKernel<Rows, Out, 32>, Blocks(rows, kBlock / 32), kBlock, 0, stream, graph, features, hop, fanout,
+           state, header, nodes, out);
   }
   return cudaPeekAtLastError();
 }
@@ -276,10 +278,13 @@ template <typename In>
 cudaError_t LaunchSampleMean(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
                              const BatchHeader* header, const int32_t* nodes, Element out_element, void* out,
                              cudaStream_t stream) {
-  if (out_element == Element::kFloat32) {
-    return LaunchSampleMean<In>(graph, hop, fanout, rows, state, header, nodes, static_cast<float*>(out), stream);
-  }
-  return LaunchSampleMean<In>(graph, hop, fanout, rows, state, header, nodes, static_cast<__nv_bfloat16*>(out), stream);
+  return WithRows<In>(graph, [&](const auto& features) {
+    if (out_element == Element::kFloat32) {
+      return LaunchSampleMean(graph, features, hop, fanout, rows, state, header, nodes, static_cast<float*>(out), stream);
+    }
+    return LaunchSampleMean(graph, features, hop, fanout, rows, state, header, nodes, static_cast<__nv_bfloat16*>(out),
+                            stream);
+  });
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the engine keeps feature rows. Structure and labels are in device memory whatever the tier.
+//
+//   kDevice  all rows in device memory
+//   kCached  all rows in the host's memory, registered with the device; the likeliest ones also in a static cache on
+//            the device (SALIENT++, Kaler et al. 2023, arXiv 2305.03152; GNNLab, Yang et al. 2022, for counting)
+//
+// The tier changes no bit of any result.
+#pragma once
+
+#include <cstdint>
+
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn::cuda {
+
+enum class FeatureTier { kDevice, kCached };
+
+// What makes a row likely (cache_ranking.h).
+enum class CacheRanking {
+  kInclusion,    // the probability that a batch needs it, computed along the edges
+  kPresampling,  // how many batches of the first epochs need it
+};
+
+// How rows that are not in the cache reach the device.
+enum class MissPath {
+  kFastest,   // as measured on the first batches
+  kZeroCopy,  // read through the bus by whoever wants them, as often as they are wanted
+  kStaged,    // each copied once into device memory, by a few blocks, before the batch's kernels read them
+};
+
+struct FeatureStorage {
+  FeatureTier tier = FeatureTier::kDevice;
+  int64_t cache_rows = 0;  // more than the graph has: all of them
+  CacheRanking ranking = CacheRanking::kInclusion;
+  int presampled_epochs = 2;
+  MissPath misses = MissPath::kFastest;
+  int64_t staging_rows = int64_t{1} << 18;  // of a batch's misses that are staged; the others are read by zero-copy
+  int threads = 0;  // for ranking; 0: all the process may use
+};
+
+class DeviceGraph;
+struct BatchShape;
+
+// Copies to the device what `storage` says belongs there; `shape`, of training, decides what is likely. In the cached
+// tier `graph` must outlive `device`. kInvalidArgument for options out of range.
+Status UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape, DeviceGraph& device);
+
+}  // namespace hone::gnn::cuda
