@@ -12,6 +12,7 @@
 #include <cupti_target.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <set>
 
@@ -248,6 +249,20 @@ class CuptiCounters : public CounterSource {
   CUpti_RangeProfiler_Object* profiler_ = nullptr;
 };
 
+// CUPTI opens libnvperf_host.so and libnvperf_target.so by their bare names, which fails where it was itself found in a
+// folder that the loader does not search (extras/CUPTI/lib64, seen with CUPTI 13.0). A library of that name that is
+// loaded already serves; none beside it: then the loader's own search stands.
+void LoadCompanions(void* library) {
+  link_map* map = nullptr;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_name == nullptr) return;
+  const std::string path = map->l_name;
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return;
+  for (const char* name : {"/libnvperf_host.so", "/libnvperf_target.so"}) {
+    (void)dlopen((path.substr(0, slash) + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> CuptiLibraries() {
@@ -269,6 +284,7 @@ Result<std::unique_ptr<CounterSource>> MakeCuptiCounters(CUcontext context, int 
     return Status::Unavailable(fmt::format("CUPTI is not installed (looked for {}): install the CUDA toolkit's cuda-cupti package, or put "
                                            "its folder on LD_LIBRARY_PATH", fmt::join(libraries, ", ")));
   }
+  LoadCompanions(library);
   Cupti cupti_;
   std::string missing;
 #define HONE_CUPTI_LOOK_UP(member, symbol)                                            \
