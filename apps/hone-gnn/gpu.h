@@ -42,13 +42,19 @@ Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> g
 Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
                                                     const RunOptions& run, int epochs, GpuRun& gpu);
 
+struct GpuQuestion {
+  PredictOptions options;   // of an exact one: nothing but progress and stop
+  bool logits = false;      // wanted too; exact only
+  std::string fingerprint;  // of the graph the model was made with, where `graph` is an outline; empty: any will do
+};
 struct GpuPredictions {
   std::vector<int32_t> classes;  // in the order of the nodes asked for
+  Predictions logits;            // where they were wanted
   double setup_seconds = 0;      // graph and model to the device, buffers, captures
   double seconds = 0;            // of the prediction itself
 };
-// Sampled. `fingerprint`: of the graph the model was made with, to be compared; empty: any will do.
+// kResourceExhausted also for what may be found out only with the model there.
 Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
-                                    const PredictOptions& options, const std::string& fingerprint, GpuRun& gpu);
+                                    const GpuQuestion& question, GpuRun& gpu);
 
 }  // namespace hone::gnn

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/exact_inference.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/gpu_trainer.h"
 #include "hone-gnn/gpu.h"
@@ -38,6 +39,24 @@ void Take(const Trainer& trainer, GpuRun& gpu) {
   const cuda::HeldOnDevice held = cuda::HeldBy(trainer);
   gpu.num_edges = held.num_edges;
   gpu.device_bytes = held.device_bytes;
+}
+
+Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
+                                      const GpuQuestion& question, GpuRun& gpu) {
+  HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, cuda::InferExactly(graph, model, nodes,
+                                                                      {.fp32 = gpu.fp32,
+                                                                       .logits = question.logits,
+                                                                       .progress = question.options.progress,
+                                                                       .stop = question.options.stop}));
+  gpu.num_edges = graph.structure().num_edges();
+  gpu.device_bytes = exact.device_bytes;
+  GpuPredictions result;
+  result.classes = std::move(exact.classes);
+  const PredictTimes& times = exact.predictions.times;
+  result.seconds = times.compute;
+  result.setup_seconds = times.wall - times.compute;
+  if (question.logits) result.logits = std::move(exact.predictions);
+  return result;
 }
 
 }  // namespace
@@ -74,9 +93,7 @@ Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const
 }
 
 Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
-  if (options.exact) {
-    return Status::InvalidArgument("--full: the GPU engine predicts from samples; every neighbor is the CPU's");
-  }
+  if (options.exact) return Status::Ok();
   if (options.frontier != FrontierRule::kAllSoFar) {
     return Status::InvalidArgument("the GPU engine has no frontier rule `new`");
   }
@@ -102,7 +119,9 @@ Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>
 }
 
 Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
-                                    const PredictOptions& options, const std::string& fingerprint, GpuRun& gpu) {
+                                    const GpuQuestion& question, GpuRun& gpu) {
+  const PredictOptions& options = question.options;
+  if (options.exact) return PredictExactly(graph, model, nodes, question, gpu);
   const Stopwatch setup;
   if (static_cast<int>(options.fanouts.size()) != model.options().layers) {
     return Status::InvalidArgument(fmt::format("--fanout has {} hops and the model {} layers; give one number a layer",
@@ -118,9 +137,9 @@ Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std
                         cuda::MakeGpuEngine(graph, model, engine_options));
   gpu.num_edges = engine->num_edges();
   gpu.device_bytes = engine->device_bytes();
-  if (!fingerprint.empty()) {
+  if (!question.fingerprint.empty()) {
     HONE_ASSIGN_OR_RETURN(const std::string found, engine->Fingerprint(graph));
-    if (found != fingerprint) {
+    if (found != question.fingerprint) {
       return Status::InvalidArgument(fmt::format(
           "the model was trained on another graph than '{}'; if that is meant, say --other-graph", graph.name()));
     }

@@ -30,8 +30,8 @@ Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>
   return NotBuilt();
 }
 
-Result<GpuPredictions> PredictOnGpu(const Graph&, Model<float>&, std::span<const NodeId>, const PredictOptions&,
-                                    const std::string&, GpuRun&) {
+Result<GpuPredictions> PredictOnGpu(const Graph&, Model<float>&, std::span<const NodeId>, const GpuQuestion&,
+                                    GpuRun&) {
   return NotBuilt();
 }
 

@@ -108,10 +108,12 @@ Status CheckGraph(const Flags& flags, const LoadedModel& loaded, const Graph& gr
 // As far as it can be told without the model: whether the GPU can do this.
 Status GpuTakesFlags(const Flags& flags, const GpuFacts& gpu) {
   if (flags.predict.exact) {
-    return Status::InvalidArgument("--full: the GPU engine predicts from samples; every neighbor is the CPU's");
+    if (flags.predict.scratch.empty()) return Status::Ok();  // what it needs is planned with the model
+    return Status::InvalidArgument("--scratch: a GPU keeps what it has no room for in the host's memory, not in a file");
   }
   if (flags.probabilities) {
-    return Status::InvalidArgument("--probabilities: the GPU engine gives classes; probabilities are the CPU's");
+    return Status::InvalidArgument(
+        "--probabilities: from samples a GPU gives classes; with --full, or on the CPU, there are probabilities too");
   }
   return FitsGpu(flags.graph, gpu);
 }
@@ -125,6 +127,7 @@ struct Prediction {
   Predictions from_cpu;
   GpuPredictions from_gpu;
 
+  Predictions& logits() { return device.cuda ? from_gpu.logits : from_cpu; }
   std::vector<int32_t> classes() const { return device.cuda ? from_gpu.classes : PredictedClasses(from_cpu); }
 };
 
@@ -135,7 +138,9 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   open.progress = line.callback();
   HONE_ASSIGN_OR_RETURN(p.device,
                         ChooseDevice(flags.device, [&](const GpuFacts& gpu) { return GpuTakesFlags(flags, gpu); }));
-  HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(p.device, flags.graph, open));
+  const DeviceChoice on_cpu;
+  // Exact inference reads edges and features from the host.
+  HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(flags.predict.exact ? on_cpu : p.device, flags.graph, open));
   ModelOptions fallback = flags.model.options;
   if (flags.model.layers > 0) fallback.layers = flags.model.layers;
   fallback.in_width = p.graph->features().width;
@@ -145,27 +150,35 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   if (p.device.cuda) {
     // Once more, now that model and fanouts are known.
     HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](const GpuFacts&) -> Status {
-                            if (p.graph->labels().empty()) {
+                            if (p.graph->labels().empty() && !flags.predict.exact) {
                               return Status::InvalidArgument("the GPU engine takes no graph without labels");
                             }
                             return GpuCanPredict(p.loaded.model->options(), flags.predict);
                           }));
     if (!p.device.cuda && !IsWhole(*p.graph)) {
-      HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(p.device, flags.graph, open));
+      HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open));
     }
   }
   HONE_RETURN_IF_ERROR(CheckGraph(flags, p.loaded, *p.graph));
   HONE_ASSIGN_OR_RETURN(p.nodes, ChooseNodes(*p.graph, flags.nodes));
-  if (p.device.cuda) {
-    p.gpu.fp32 = p.device.fp32;
-    const bool compares = p.loaded.has_training && !flags.other_graph && !IsWhole(*p.graph);
-    HONE_ASSIGN_OR_RETURN(p.from_gpu,
-                          PredictOnGpu(*p.graph, *p.loaded.model, p.nodes, flags.predict,
-                                       compares ? p.loaded.graph_fingerprint : std::string(), p.gpu));
-    return Status::Ok();
-  }
   const GraphProgress show = line.callback();
   flags.predict.progress = [&](const std::string& step, int64_t done, int64_t total) { show(step, done, total); };
+  if (p.device.cuda) {
+    p.gpu.fp32 = p.device.fp32;
+    GpuQuestion question{.options = flags.predict, .logits = flags.probabilities};
+    if (p.loaded.has_training && !flags.other_graph && !IsWhole(*p.graph)) {
+      question.fingerprint = p.loaded.graph_fingerprint;
+    }
+    Result<GpuPredictions> predicted = PredictOnGpu(*p.graph, *p.loaded.model, p.nodes, question, p.gpu);
+    const bool gives_way = predicted.status().code() == StatusCode::kResourceExhausted && IsWhole(*p.graph) &&
+                           flags.device.device == "auto" && flags.device.precision != "bf16";
+    if (!gives_way) {
+      HONE_ASSIGN_OR_RETURN(p.from_gpu, std::move(predicted));
+      return Status::Ok();
+    }
+    p.device = {};
+    p.device.why = fmt::format("--device auto: {}", predicted.status().message());
+  }
   HONE_ASSIGN_OR_RETURN(p.from_cpu, Predict(p.graph, *p.loaded.model, p.nodes, flags.predict));
   return Status::Ok();
 }
@@ -178,8 +191,9 @@ Status Run(Flags& flags) {
   const std::vector<NodeId>& nodes = prediction.nodes;
   const std::vector<int32_t> classes = prediction.classes();
   if (!flags.output.empty() && flags.probabilities) {
-    LogitsToProbabilities(prediction.from_cpu);
-    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, prediction.from_cpu.logits, prediction.from_cpu.num_classes));
+    Predictions& logits = prediction.logits();
+    LogitsToProbabilities(logits);
+    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, logits.logits, logits.num_classes));
   } else if (!flags.output.empty()) {
     HONE_RETURN_IF_ERROR(WriteNpy(flags.output, classes));
   }
@@ -258,8 +272,8 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
       ->check(CLI::PositiveNumber);
   command->add_option("--frontier", flags->frontier, "sampled: all or new; by default as in training");
   flags->seed = command->add_option("--seed", flags->predict.seed, "sampled: of the draws; by default as in training");
-  command->add_option("--scratch", flags->predict.scratch, "exact: folder for activations that memory cannot hold");
-  command->add_option("--chunk-mib", flags->chunk_mib, "exact: input rows computed at a time, in MiB")
+  command->add_option("--scratch", flags->predict.scratch, "exact, on the CPU: folder for activations that memory cannot hold");
+  command->add_option("--chunk-mib", flags->chunk_mib, "exact, on the CPU: input rows computed at a time, in MiB")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
   AddDeviceFlags(*command, flags->device);

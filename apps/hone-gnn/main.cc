@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hone-gnn`: trains and serves graph networks on sampled mini-batches. Each subcommand lives in its own file.
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <new>
 
+#include "common/standard_output.h"
 #include "hone-gnn/commands.h"
 
 namespace hone::gnn {
@@ -33,22 +31,11 @@ void RefuseEmptyValues(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands({})) RefuseEmptyValues(*command);
 }
 
-// What a full disk swallowed of standard output must not end as a success.
-int FlushOutput(int exit_status) {
-  errno = 0;
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_status;
-  const int error = errno;
-  std::fprintf(stderr, "hone-gnn: could not write all of standard output%s%s\n", error != 0 ? ": " : "",
-               error != 0 ? std::strerror(error) : "");
-  return exit_status == 0 ? 3 : exit_status;
-}
-
 }  // namespace
 }  // namespace hone::gnn
 
 int main(int argc, char** argv) {
-  // A file beyond the limit that `ulimit -f` shows is then an error of the write, reported like a full disk.
-  std::signal(SIGXFSZ, SIG_IGN);
+  hone::MakeFileLimitAnError();
   hone::gnn::CommandResult result;
   CLI::App app{"Trains and serves graph neural networks on sampled mini-batches."};
   app.name("hone-gnn");
@@ -67,7 +54,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = app.exit(error);
-    return status == 0 ? hone::gnn::FlushOutput(0) : 2;
+    return status == 0 ? hone::FlushOutput("hone-gnn", 0) : 2;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "hone-gnn: not enough memory; a smaller --batch or fewer --threads may fit\n");
     return 3;
@@ -75,5 +62,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "hone-gnn: %s\n", error.what());
     return 3;
   }
-  return hone::gnn::FlushOutput(result.exit_status);
+  return hone::FlushOutput("hone-gnn", result.exit_status);
 }

@@ -18,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::Not;
 
 class OnEmulatedGpu : public HoneGnn {
  protected:
@@ -158,6 +157,19 @@ TEST_F(OnEmulatedGpu, PredictsAsTheCpuDoesFromTheSameSamples) {
   const std::vector<NodeId> of_some = ReadNodeList(of_gpu, 5).value();
   ASSERT_EQ(of_some.size(), 3u);
   EXPECT_EQ(of_some[0], of_some[2]);
+  // With every neighbor there is nothing to draw.
+  infer("cpu", {"--full", "--nodes", "all", "--output", of_cpu});
+  const json exact = infer("cuda", {"--full", "--nodes", "all", "--output", of_gpu, "--precision", "fp32"});
+  EXPECT_EQ(exact.at("inference"), "exact");
+  EXPECT_EQ(exact.at("device"), "cuda:0");
+  const std::vector<NodeId> c = ReadNodeList(of_cpu, 5).value(), d = ReadNodeList(of_gpu, 5).value();
+  ASSERT_EQ(d.size(), c.size());
+  differ = 0;
+  for (size_t i = 0; i < c.size(); ++i) differ += c[i] != d[i];
+  EXPECT_LE(differ, 2);
+  const std::string logits = scratch_ / "logits.npy";
+  infer("cuda", {"--full", "--nodes", "valid", "--output", logits, "--probabilities"});
+  EXPECT_THAT(ReadFile(logits)->substr(0, 128), HasSubstr(", 5)"));
   // What the GPU does not do is the CPU's, with `auto`.
   EXPECT_THAT(infer("auto", {"--probabilities"}).at("device_why").get<std::string>(), HasSubstr("--probabilities"));
 }
@@ -197,6 +209,7 @@ TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
       {{"train", other, "--device", "cuda", "--resume", run}, 2, "another graph"},
       {{"infer", other, run, "--device", "cuda"}, 2, "--other-graph"},
       {{"infer", kTiny, run, "--device", "cuda", "--probabilities"}, 2, "--probabilities"},
+      {{"infer", kTiny, run, "--device", "cuda", "--full", "--scratch", scratch_.path()}, 2, "--scratch"},
       {{"infer", kTiny, run, "--device", "cuda", "--fanout", "4"}, 2, "--fanout has 1 hops and the model 2 layers"},
   };
   for (const Case& c : cases) {
