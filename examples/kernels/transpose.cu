@@ -94,23 +94,20 @@ __global__ void __launch_bounds__(256) transpose_unaligned(const float* __restri
   const Tile at = TileOf(blockIdx.x, rows, columns, kTile, band);
   const int lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y);
 
-  float v[(kTile + kSector) / 8][2];
+  float v[(kTile + kSector) / 8][2];  // zeros outside of x
 #pragma unroll
   for (int s = 0; s < (kTile + kSector) / 8; ++s) {
     const long long row = at.row + warp + 8 * s;
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       const long long column = at.column + lane + 32 * e;
-      if (row < rows && column < columns) v[s][e] = __ldg(x + row * columns + column);
+      v[s][e] = row < rows && column < columns ? __ldg(x + row * columns + column) : 0.0f;
     }
   }
 #pragma unroll
   for (int s = 0; s < (kTile + kSector) / 8; ++s) {
 #pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      if (at.row + warp + 8 * s < rows && at.column + lane + 32 * e < columns)
-        tile[warp + 8 * s][lane + 32 * e] = v[s][e];
-    }
+    for (int e = 0; e < 2; ++e) tile[warp + 8 * s][lane + 32 * e] = v[s][e];
   }
   __syncthreads();
 #pragma unroll
