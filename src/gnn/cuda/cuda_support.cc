@@ -4,6 +4,9 @@
 
 namespace hone::gnn::cuda {
 
+thread_local AllocationCount* AllocationCount::active_ = nullptr;
+alignas(512) unsigned char AllocationCount::nowhere_[512];
+
 Status CudaStatus(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return Status::Ok();
   std::string call(what);

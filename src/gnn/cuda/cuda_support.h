@@ -27,6 +27,30 @@ Status CudaStatus(cudaError_t error, const char* what);
     if (hone_cuda_error_ != cudaSuccess) return ::hone::gnn::cuda::CudaStatus(hone_cuda_error_, #call); \
   } while (false)
 
+// While one of these lives, DeviceArrays that its thread makes take no memory: they add up what they would take, by the
+// 512 bytes in which the runtime hands it out. Such arrays have a size and an address that nobody may use.
+class AllocationCount {
+ public:
+  AllocationCount() : before_(std::exchange(active_, this)) {}
+  AllocationCount(const AllocationCount&) = delete;
+  AllocationCount& operator=(const AllocationCount&) = delete;
+  ~AllocationCount() { active_ = before_; }
+  int64_t bytes() const { return bytes_; }
+
+  static bool active() { return active_ != nullptr; }
+  static void* Add(int64_t bytes) {
+    active_->bytes_ += (bytes + 511) / 512 * 512;
+    return nowhere_;
+  }
+  static bool IsNowhere(const void* pointer) { return pointer == nowhere_; }
+
+ private:
+  AllocationCount* before_;
+  int64_t bytes_ = 0;
+  static thread_local AllocationCount* active_;
+  alignas(512) static unsigned char nowhere_[512];
+};
+
 // Owns `count` elements of device memory; zeroed when made, so that no row is ever a NaN nobody wrote.
 template <typename T>
 class DeviceArray {
@@ -46,6 +70,11 @@ class DeviceArray {
   Status Allocate(int64_t count) {
     Free();
     if (count == 0) return Status::Ok();
+    if (AllocationCount::active()) {
+      data_ = static_cast<T*>(AllocationCount::Add(count * static_cast<int64_t>(sizeof(T))));
+      count_ = count;
+      return Status::Ok();
+    }
     HONE_CUDA_RETURN_IF_ERROR(cudaMalloc(reinterpret_cast<void**>(&data_), static_cast<size_t>(count) * sizeof(T)));
     count_ = count;
     HONE_CUDA_RETURN_IF_ERROR(cudaMemset(data_, 0, static_cast<size_t>(count) * sizeof(T)));
@@ -71,7 +100,7 @@ class DeviceArray {
 
  private:
   void Free() {
-    if (data_ != nullptr) cudaFree(data_);  // an error here is one that an earlier call has told already
+    if (data_ != nullptr && !AllocationCount::IsNowhere(data_)) cudaFree(data_);  // an error here is one that an earlier call has told already
     data_ = nullptr;
     count_ = 0;
   }
