@@ -179,7 +179,7 @@ class ExactRun {
     DeviceArray<unsigned char> rows;  // of a layer's output, where tables lie partly in host memory
     DeviceArray<float> logits;
     DeviceArray<int32_t> predicted;
-    PinnedBytes host;  // logits, then classes, of one block
+    MappedBytes host;  // logits, then classes, of one block
     int64_t first = 0, count = 0;      // of the block
     unsigned char* to_host = nullptr;  // where its rows go in host memory, and how many bytes
     int64_t bytes = 0;

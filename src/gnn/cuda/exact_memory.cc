@@ -50,7 +50,7 @@ Result<ExactMemory> PlanExactMemory(const ExactSizes& sizes, int64_t available) 
   return plan;
 }
 
-Status PinnedBytes::Allocate(int64_t bytes, const char* what_for) {
+Status MappedBytes::Allocate(int64_t bytes, const char* what_for) {
   Free();
   if (bytes == 0) return Status::Ok();
   void* host = nullptr;
@@ -66,7 +66,7 @@ Status PinnedBytes::Allocate(int64_t bytes, const char* what_for) {
   return Status::Ok();
 }
 
-void PinnedBytes::Free() {
+void MappedBytes::Free() {
   if (host_ != nullptr) cudaFreeHost(host_);
   host_ = device_ = nullptr;
 }

@@ -39,12 +39,12 @@ struct ExactMemory {
 Result<ExactMemory> PlanExactMemory(const ExactSizes& sizes, int64_t available);
 
 // Pinned host memory that the device sees too.
-class PinnedBytes {
+class MappedBytes {
  public:
-  PinnedBytes() = default;
-  PinnedBytes(const PinnedBytes&) = delete;
-  PinnedBytes& operator=(const PinnedBytes&) = delete;
-  ~PinnedBytes() { Free(); }
+  MappedBytes() = default;
+  MappedBytes(const MappedBytes&) = delete;
+  MappedBytes& operator=(const MappedBytes&) = delete;
+  ~MappedBytes() { Free(); }
   Status Allocate(int64_t bytes, const char* what_for);
   void Free();
   unsigned char* host() const { return host_; }
@@ -73,7 +73,7 @@ class SplitTable {
  private:
   int64_t rows_ = 0, row_bytes_ = 0, on_device_ = 0;
   DeviceArray<unsigned char> device_;
-  PinnedBytes host_;
+  MappedBytes host_;
 };
 
 // The rows of a pass that are cut into pieces (exact_kernels.h).

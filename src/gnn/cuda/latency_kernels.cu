@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of latency_kernels.h.
+#include "gnn/cuda/latency_kernels.h"
+#include "gnn/cuda/launch.h"
+#include "gnn/cuda/pick_slot.cuh"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr int kBlock = 256;
+constexpr int kWarps = kBlock / 32;
+
+__global__ void BeginRequestKernel(const volatile LatencyRequest* request, BatchHeader* header, int32_t* nodes,
+                                   uint32_t* overflow) {
+  const auto i = static_cast<int32_t>(threadIdx.x);
+  const int32_t count = request->count;
+  if (i < count) nodes[i] = request->nodes[i];
+  if (i != 0) return;
+  header->valid = 1;
+  header->step = header->epoch = 0;
+  header->hop_nodes[0] = count;
+  *overflow = 0;
+}
+
+__device__ int32_t DrawsOf(const GraphOnDevice& graph, int32_t node, int32_t fanout) {
+  const int64_t degree = __ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node);
+  return degree < fanout ? static_cast<int32_t>(degree) : fanout;
+}
+
+// A warp a row. Where a row's draws begin is counted anew by every block, from the degrees before it: a few thousand
+// reads of memory that the caches hold, instead of another kernel.
+__global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
+                                                        const RunState* state, BatchHeader* header, int32_t* nodes,
+                                                        uint32_t* overflow) {
+  __shared__ int32_t sums[kWarps];
+  __shared__ int32_t counts[kWarps];
+  const int32_t known = header->hop_nodes[hop];
+  const auto first = static_cast<int32_t>(blockIdx.x) * kWarps;
+  if (first >= known) return;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  const int32_t row = first + warp;
+  const bool active = row < known;
+  const int32_t node = active ? nodes[row] : 0;
+  const int32_t count = active ? DrawsOf(graph, node, out.fanout) : 0;
+  int32_t before = 0;
+  for (int32_t r = static_cast<int32_t>(threadIdx.x); r < first; r += kBlock) before += DrawsOf(graph, nodes[r], out.fanout);
+  for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
+  if (lane == 0) {
+    sums[warp] = before;
+    counts[warp] = count;
+  }
+  __syncthreads();
+  int32_t at = known, in_block = 0;
+  for (int w = 0; w < kWarps; ++w) {
+    at += sums[w] + (w < warp ? counts[w] : 0);
+    in_block += counts[w];
+  }
+
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+  const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
+  const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
+  const int32_t slot = PickSlot<32>(key, static_cast<uint32_t>(node), degree, out.fanout, lane);
+  if (active && lane < count) {
+    const int32_t id = at + lane;
+    const bool fits = id < out.sources;
+    const int32_t drawn = __ldg(graph.columns + begin + slot);
+    // Attention knows a node's edge to itself by the id.
+    out.columns[static_cast<int64_t>(row) * out.fanout + lane] = drawn == node ? row : fits ? id : 0;
+    if (fits) nodes[id] = drawn;
+  }
+  if (active && lane == 0) out.counts[row] = count;
+  if (first + kWarps >= known && threadIdx.x == 0) {  // the last block that has rows; here `at` is its first draw
+    const int32_t total = at + in_block;
+    header->hop_nodes[hop + 1] = total < out.sources ? total : out.sources;
+    if (total > out.sources) *overflow = 1;
+  }
+}
+
+// A warp a seed; the block that is last to finish says so.
+__global__ void __launch_bounds__(kBlock)
+    ReplyKernel(const volatile LatencyRequest* request, const uint32_t* overflow, const float* logits, int32_t stride,
+                int32_t classes, uint32_t* finished, volatile LatencyReply* reply, volatile float* to) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  if (row < request->count) {
+    const bool wanted = request->logits != 0;
+    float best = 0;
+    int32_t where = classes;  // nowhere yet
+    for (int32_t c = lane; c < classes; c += 32) {
+      const float value = logits[static_cast<int64_t>(row) * stride + c];
+      if (wanted) to[static_cast<int64_t>(row) * classes + c] = value;
+      if (where == classes || value > best) {
+        best = value;
+        where = c;
+      }
+    }
+    for (int offset = 16; offset > 0; offset /= 2) {
+      const float other = __shfl_xor_sync(kFullWarp, best, offset);
+      const int32_t there = __shfl_xor_sync(kFullWarp, where, offset);
+      if (there < classes && (where == classes || other > best || (other == best && there < where))) {
+        best = other;
+        where = there;
+      }
+    }
+    if (lane == 0) reply->classes[row] = where;
+  }
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x != 0 || atomicAdd(finished, 1u) + 1 != gridDim.x) return;
+  *finished = 0;
+  reply->overflow = *overflow;
+  __threadfence_system();
+  reply->sequence = request->sequence;
+}
+
+unsigned Blocks(int32_t rows) { return static_cast<unsigned>((rows + kWarps - 1) / kWarps); }
+
+}  // namespace
+
+cudaError_t EnqueueBeginRequest(const LatencyRequest* request, BatchHeader* header, int32_t* nodes, uint32_t* overflow,
+                                cudaStream_t stream) {
+  Launch(BeginRequestKernel, 1, kMostSeeds, 0, stream, request, header, nodes, overflow);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
+                           BatchHeader* header, int32_t* nodes, uint32_t* overflow, cudaStream_t stream) {
+  Launch(DrawHopKernel, Blocks(out.rows), kBlock, 0, stream, graph, hop, out, state, header, nodes, overflow);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueReply(const LatencyRequest* request, const uint32_t* overflow, const float* logits, int32_t stride,
+                         int32_t classes, int32_t seeds, uint32_t* finished, LatencyReply* reply, float* to,
+                         cudaStream_t stream) {
+  Launch(ReplyKernel, Blocks(seeds), kBlock, 0, stream, request, overflow, logits, stride, classes, finished, reply, to);
+  return cudaPeekAtLastError();
+}
+
+}  // namespace hone::gnn::cuda
