@@ -12,7 +12,7 @@ DEEP = [8, 6, 11, 16, 4]
 DEEP_HEADS = [6, 4, 8, 11]      # with four heads at a time
 
 [[launch]]
-kernel = "edge_softmax<8, 16, 4, DEEP_HEADS>"
+kernel = "edge_softmax<8, 16, 4, DEEP_HEADS, BLOCK>"
 grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0", "heads / 4"]
 block  = ["BLOCK"]
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
@@ -20,7 +20,7 @@ args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_
 when   = "dim % 8 == 0 && dim <= 128 && heads % 4 == 0 && heads < 260000"
 
 [[launch]]
-kernel = "edge_softmax<8, 32, 4, DEEP_HEADS>"
+kernel = "edge_softmax<8, 32, 4, DEEP_HEADS, BLOCK>"
 grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 32) : 0", "heads / 4"]
 block  = ["BLOCK"]
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
@@ -28,7 +28,7 @@ args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_
 when   = "dim % 8 == 0 && heads % 4 == 0 && heads < 260000"
 
 [[launch]]
-kernel = "edge_softmax<8, 16, 1, DEEP>"
+kernel = "edge_softmax<8, 16, 1, DEEP, BLOCK>"
 grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0", "heads"]
 block  = ["BLOCK"]
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
@@ -36,7 +36,7 @@ args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_
 when   = "dim % 8 == 0 && dim <= 128 && heads < 65536"
 
 [[launch]]
-kernel = "edge_softmax<8, 32, 1, DEEP>"
+kernel = "edge_softmax<8, 32, 1, DEEP, BLOCK>"
 grid   = ["ceil_div(num_dst, BLOCK / 32)", "heads"]
 block  = ["BLOCK"]
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
@@ -44,7 +44,7 @@ args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_
 when   = "dim % 8 == 0 && heads < 65536"
 
 [[launch]]
-kernel = "edge_softmax<4, 32, 1, DEEP>"
+kernel = "edge_softmax<4, 32, 1, DEEP, BLOCK>"
 grid   = ["ceil_div(num_dst, BLOCK / 32)", "heads"]
 block  = ["BLOCK"]
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
@@ -52,7 +52,7 @@ args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_
 when   = "dim % 4 == 0 && heads < 65536"
 
 [[launch]]
-kernel = "edge_softmax<1, 32, 1, DEEP>"
+kernel = "edge_softmax<1, 32, 1, DEEP, BLOCK>"
 grid   = ["ceil_div(num_dst, BLOCK / 32)", "min(heads, 65535)"]
 block  = ["BLOCK"]
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
@@ -101,13 +101,17 @@ __device__ __forceinline__ void LoadScores(const float* from, float (&scores)[kH
 
 // kLanes threads a destination; grid rows share the heads, kHeads at a time. dim is a multiple of kWidth, heads of
 // kHeads. Every loop runs equally often in all lanes of a warp, which shuffle together.
-template <int kWidth, int kLanes, int kHeads, int kDeep>
-__global__ void edge_softmax(const __half* __restrict__ x, const float* __restrict__ score_src,
-                             const float* __restrict__ score_dst, const int* __restrict__ self,
-                             const int* __restrict__ index, const int* __restrict__ degree, __half* __restrict__ out,
-                             long long num_dst, int fanout, int heads, int dim, float negative_slope) {
+template <int kWidth, int kLanes, int kHeads, int kDeep, int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    edge_softmax(const __half* __restrict__ x, const float* __restrict__ score_src, const float* __restrict__ score_dst,
+                 const int* __restrict__ self, const int* __restrict__ index, const int* __restrict__ degree,
+                 __half* __restrict__ out, long long num_dst, int fanout, int heads, int dim, float negative_slope) {
   using Vector = typename Pack<kWidth>::Type;
-  const long long vertex = static_cast<long long>(blockIdx.x) * (blockDim.x / kLanes) + threadIdx.x / kLanes;
+  // Of each group's slots: the row, -1 where none counts, and the weights, which all of its lanes are to know.
+  __shared__ int rows[kThreads / kLanes][kLanes];
+  __shared__ __align__(16) float weights[kThreads / kLanes][kLanes][kHeads];
+  const int group = static_cast<int>(threadIdx.x) / kLanes;
+  const long long vertex = static_cast<long long>(blockIdx.x) * (kThreads / kLanes) + group;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const bool present = vertex < num_dst;
   const int own_row = present ? __ldg(self + vertex) : -1;
@@ -133,12 +137,16 @@ __global__ void edge_softmax(const __half* __restrict__ x, const float* __restri
         int row = item < items ? (item == 0 ? own_row : __ldg(index + vertex * fanout + item - 1)) : -1;
         if (item > 0 && row == own_row) row = -1;
 
+        __syncwarp();  // all are done with the slots before
+        rows[group][lane] = row;
+        __syncwarp();
+
         Vector packs[kDeep];
         const auto fetch = [&](int first) {
 #pragma unroll
           for (int u = 0; u < kDeep; ++u) {
-            const int source = __shfl_sync(kAllLanes, row, min(first + u, kLanes - 1), kLanes);
-            if (mine && first + u < here && source >= 0) {
+            const int source = first + u < here ? rows[group][first + u] : -1;
+            if (mine && source >= 0) {
               packs[u] = __ldg(reinterpret_cast<const Vector*>(x + static_cast<long long>(source) * dim) + column);
             } else {
               packs[u] = Vector();
@@ -167,6 +175,7 @@ __global__ void edge_softmax(const __half* __restrict__ x, const float* __restri
           }
           const float keep = __expf(top[h] - higher);
           weight[h] = row >= 0 ? __expf(weight[h] - higher) : 0.0f;
+          weights[group][lane][h] = weight[h];
           total[h] = total[h] * keep + weight[h];
           top[h] = higher;
           if (base > 0) {
@@ -174,6 +183,8 @@ __global__ void edge_softmax(const __half* __restrict__ x, const float* __restri
             for (int e = 0; e < kWidth; ++e) sum[h][e] *= keep;
           }
         }
+
+        __syncwarp();
 
         for (int first = 0; first < here; first += kDeep) {
           if (first > 0) fetch(first);
@@ -186,7 +197,7 @@ __global__ void edge_softmax(const __half* __restrict__ x, const float* __restri
             for (int e = 0; e < kWidth; ++e) values[e] = __half2float(v[e]);
 #pragma unroll
             for (int h = 0; h < kHeads; ++h) {
-              const float share = __shfl_sync(kAllLanes, weight[h], min(first + u, kLanes - 1), kLanes);
+              const float share = weights[group][min(first + u, kLanes - 1)][h];
 #pragma unroll
               for (int e = 0; e < kWidth; ++e) sum[h][e] += share * values[e];
             }

@@ -9,7 +9,7 @@
 /*hone
 [tune]
 BLOCK = [256, 128, 512]
-SOURCES = [2, 4, 8, 1]
+SOURCES = [4, 8, 2, 1]
 DEEP = [4, 8, 6, 2]
 
 [[launch]]
@@ -73,7 +73,12 @@ __global__ void __launch_bounds__(kThreads)
   static_assert(kSources < kLanes, "a lane holds an offset");
   using Vector = typename Pack<kWidth>::Type;
   constexpr int kGroups = kThreads / kLanes;
+  struct Slot {
+    int vertex;   // -1: none
+    float share;  // of its gradient that the source takes
+  };
   __shared__ int ends[kGroups][kSources];
+  __shared__ Slot slots[kGroups][kLanes];
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
   const long long first_source = (static_cast<long long>(blockIdx.x) * kGroups + group) * kSources;
   const int sources = static_cast<int>(max(0LL, min(static_cast<long long>(kSources), num_src - first_source)));
@@ -106,26 +111,28 @@ __global__ void __launch_bounds__(kThreads)
 
     for (int base = 0; base < longest; base += kLanes) {
       const int t = begin + base + lane, here = min(kLanes, longest - base);
-      int vertex = -1;
-      float share = 0.0f;
+      Slot known = {-1, 0.0f};
       if (t < end) {
-        vertex = __ldg(slot + t) / fanout;
-        share = 1.0f / static_cast<float>(max(1, min(__ldg(degree + vertex), fanout)));
+        known.vertex = __ldg(slot + t) / fanout;
+        known.share = 1.0f / static_cast<float>(max(1, min(__ldg(degree + known.vertex), fanout)));
       }
+      __syncwarp();  // all have read what was there
+      slots[group][lane] = known;
+      __syncwarp();
       for (int first = 0; first < here; first += kDeep) {
         Vector packs[kDeep];
 #pragma unroll
         for (int u = 0; u < kDeep; ++u) {
-          const int row = __shfl_sync(kAllLanes, vertex, min(first + u, kLanes - 1), kLanes);
-          if (mine && first + u < here && row >= 0) {
+          const int row = first + u < here ? slots[group][first + u].vertex : -1;
+          if (mine && row >= 0) {
             packs[u] = __ldg(reinterpret_cast<const Vector*>(grad_out + static_cast<long long>(row) * dim) + column);
           }
         }
 #pragma unroll
         for (int u = 0; u < kDeep; ++u) {
-          const float scale = __shfl_sync(kAllLanes, share, min(first + u, kLanes - 1), kLanes);
           const int at = begin + base + first + u;
           if (first + u >= here || at >= end) continue;
+          const float scale = slots[group][first + u].share;
           while (at >= source_end) finish();
           const __nv_bfloat16* v = reinterpret_cast<const __nv_bfloat16*>(&packs[u]);
           if (mine) {
