@@ -6,7 +6,16 @@
 
 #include <algorithm>
 
+#include "gnn/cuda/learn_kernels.h"
+
 namespace hone::gnn::cuda {
+namespace {
+
+size_t Bytes(const DeviceArray<unsigned long long>& entries) {
+  return static_cast<size_t>(entries.size()) * sizeof(unsigned long long);
+}
+
+}  // namespace
 
 Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_t sources, bool by_source) {
   const int64_t places = static_cast<int64_t>(rows) * fanout;
@@ -84,18 +93,25 @@ Result<NeighborSample> BatchBuffers::Download() const {
   return sample;
 }
 
-Status BatchSource::Make(const DeviceGraph& graph, std::span<const NodeId> seeds, int32_t batch, bool in_order,
+Status BatchSource::Make(const DeviceGraph& graph, std::span<const NodeId> seeds, const BatchRule& rule,
                          int64_t most_nodes) {
   graph_ = &graph;
   HONE_RETURN_IF_ERROR(seed_nodes_.Upload(seeds.data(), static_cast<int64_t>(seeds.size())));
-  seeds_ = {seed_nodes_.get(), static_cast<int64_t>(seeds.size()), batch, in_order ? 1 : 0};
+  seeds_ = {seed_nodes_.get(), static_cast<int64_t>(seeds.size()), rule.batch,       rule.in_order ? 1 : 0,
+            rule.shards,       rule.first_shard,                   rule.local_shards};
+  class_weights_ = rule.class_weights;
   int64_t entries = 1024;
   while (entries < 2 * most_nodes) entries *= 2;
   HONE_RETURN_IF_ERROR(table_keys_.Allocate(entries));
   HONE_RETURN_IF_ERROR(table_values_.Allocate(entries));
-  HONE_CUDA_RETURN_IF_ERROR(
-      cudaMemset(table_values_.get(), 0xff, static_cast<size_t>(entries) * sizeof(unsigned long long)));
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemset(table_values_.get(), 0xff, Bytes(table_values_)));
   table_ = {table_keys_.get(), table_values_.get(), static_cast<uint32_t>(entries - 1)};
+  return Status::Ok();
+}
+
+Status BatchSource::ClearTable(cudaStream_t stream) const {
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(table_keys_.get(), 0, Bytes(table_keys_), stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(table_values_.get(), 0xff, Bytes(table_values_), stream));
   return Status::Ok();
 }
 
@@ -103,6 +119,10 @@ Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch,
                                   volatile uint32_t* device_halt, const DeviceArray<unsigned char>& sort_scratch,
                                   cudaStream_t stream) const {
   HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginBatch(seeds_, table_, state, batch.header(), batch.nodes(), stream));
+  if (class_weights_ != nullptr) {
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), stream));
+  }
   for (int h = 0; h + 1 < envelope.layers(); ++h) {
     const HopOnDevice& hop = batch.hops()[static_cast<size_t>(h)];
     HONE_CUDA_RETURN_IF_ERROR(

@@ -46,12 +46,22 @@ class BatchBuffers {
   size_t sort_scratch_bytes_ = 0;
 };
 
+// How the seeds of a step are dealt, and what their labels weigh.
+struct BatchRule {
+  int32_t batch = 1024;  // seeds a shard
+  bool in_order = false;
+  int32_t shards = 1;  // of a step; local_shards of them from first_shard on are sampled here
+  int32_t first_shard = 0, local_shards = 1;
+  const float* class_weights = nullptr;  // [classes] on the device, borrowed; null: all one
+};
+
 // Where batches come from: seeds, the table that finds duplicates, and the state of the run.
 class BatchSource {
  public:
   // `most_nodes`: of any batch, outermost hop excluded.
-  Status Make(const DeviceGraph& graph, std::span<const NodeId> seeds, int32_t batch, bool in_order,
-              int64_t most_nodes);
+  Status Make(const DeviceGraph& graph, std::span<const NodeId> seeds, const BatchRule& rule, int64_t most_nodes);
+  // Forgets all batches, so that their tags may come again.
+  Status ClearTable(cudaStream_t stream) const;
   int64_t count() const { return seeds_.count; }
   // Takes the state's next step and samples it. `device_halt` is the host's flag as the device sees it.
   Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,
@@ -61,6 +71,7 @@ class BatchSource {
  private:
   const DeviceGraph* graph_ = nullptr;
   SeedsOnDevice seeds_{};
+  const float* class_weights_ = nullptr;
   NodeTable table_{};
   DeviceArray<int32_t> seed_nodes_;
   DeviceArray<unsigned long long> table_keys_, table_values_;

@@ -28,12 +28,15 @@ struct GraphOnDevice {
   const void* host_features = nullptr;      // all rows by id, as the device sees them
 };
 
-// Where steps come from: seeds are train[permutation(epoch)(step * batch + i)].
+// Where steps come from: seeds are train[permutation(epoch)(…)]. A step takes batch * shards of them and deals them to
+// the shards in near-equal parts (hone/gnn/batch_pipeline.h); the batches here are those of a range of the shards.
 struct SeedsOnDevice {
   const int32_t* nodes;
   int64_t count;
   int32_t batch;
   int32_t in_order;  // 1: no permutation (inference)
+  int32_t shards;    // of a step, wherever they are computed
+  int32_t first_shard, local_shards;
 };
 
 // Why a run ends by itself.
@@ -51,17 +54,20 @@ struct PlateauOnDevice {
 struct RunState {
   uint64_t seed;
   uint32_t epoch;
-  uint32_t next_sample_step;  // the step that the next BeginBatch takes
+  uint32_t next_sample_step;  // the step that the next BeginBatch takes,
+  uint32_t next_sample_shard; // and which of the local shards
   uint32_t steps;             // in this epoch
   uint32_t table_tag;
   uint32_t halt;              // a batch did not fit its envelope: nothing moves until the host has seen it
   uint32_t trained_steps;     // in this epoch
   int64_t adam_step;          // over the run
   double learning_rate;
-  double loss_sum;            // over the epoch, of batch means weighted by seeds
+  double loss_sum;            // over the epoch, weighted by class
+  double weight_sum;          // of those weights; without class weights as many as are counted
   int64_t correct;
   int64_t counted;
   PlateauOnDevice plateau;
+  float gradient_scale;          // what clipping leaves of the step's gradient; 1 without it
   uint32_t gradient_not_finite;  // of the step under way: 1 an infinite one was met, 2 a NaN, 3 both
   uint32_t failure;              // RunFailure of the step trained_steps; from then on nothing is updated or counted
   double failed_loss;            // of that step
@@ -82,6 +88,8 @@ struct BatchHeader {
   uint32_t step;
   uint32_t epoch;
   uint32_t tag;
+  int64_t first_seed;               // its place in the epoch's order
+  double weight;                    // labels, or their weights, of the whole step: what its loss is divided by
   int32_t hop_nodes[kMaxHops + 1];  // nodes known after hop h
 };
 

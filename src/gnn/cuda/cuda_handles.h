@@ -49,6 +49,27 @@ struct GraphExec {
   }
 };
 
+// Host memory that the device copies to without waiting.
+class PinnedBytes {
+ public:
+  PinnedBytes() = default;
+  PinnedBytes(const PinnedBytes&) = delete;
+  PinnedBytes& operator=(const PinnedBytes&) = delete;
+  ~PinnedBytes() {
+    if (data_ != nullptr) cudaFreeHost(data_);
+  }
+  Status Make(size_t bytes) {
+    void* data = nullptr;
+    HONE_CUDA_RETURN_IF_ERROR(cudaHostAlloc(&data, bytes, cudaHostAllocDefault));
+    data_ = static_cast<unsigned char*>(data);
+    return Status::Ok();
+  }
+  unsigned char* get() const { return data_; }
+
+ private:
+  unsigned char* data_ = nullptr;
+};
+
 // One T in host memory that kernels read and write in place; zero when made.
 template <typename T>
 class MappedValue {

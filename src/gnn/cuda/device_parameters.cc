@@ -117,6 +117,20 @@ Status DeviceParameters::ExportValues(const std::vector<Parameter<float>*>& para
   return Download(buffers_, layout_.places(), parameters, {.buffers = true});
 }
 
+Status DeviceParameters::ExportFlat(const float* flat, const std::vector<Parameter<float>*>& parameters,
+                                    const std::vector<Parameter<float>*>& moments) const {
+  std::vector<float> part;
+  const auto copy = [&](int64_t size, const std::vector<Parameter<float>*>& tensors, const Exchange& what) {
+    part.assign(flat, flat + size);
+    flat += size;
+    return Copy(layout_.places(), tensors, what, part);
+  };
+  HONE_RETURN_IF_ERROR(copy(count(), parameters, {}));
+  HONE_RETURN_IF_ERROR(copy(count(), moments, {.prefix = "exp_avg."}));
+  HONE_RETURN_IF_ERROR(copy(count(), moments, {.prefix = "exp_avg_sq."}));
+  return copy(buffer_count(), parameters, {.buffers = true});
+}
+
 Status DeviceParameters::ExportGradients(const std::vector<Parameter<float>*>& parameters) const {
   return Download(gradient_, layout_.places(), parameters, {.gradients = true});
 }

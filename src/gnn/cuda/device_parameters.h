@@ -58,6 +58,7 @@ class DeviceParameters {
   Status Make(ParameterLayout layout, Element element);
 
   int64_t count() const { return layout_.count(); }
+  int64_t buffer_count() const { return layout_.buffer_count(); }
   float* master() const { return master_.get(); }
   float* gradient() const { return gradient_.get(); }
   float* moment1() const { return moment1_.get(); }
@@ -71,6 +72,9 @@ class DeviceParameters {
   Status ExportValues(const std::vector<Parameter<float>*>& parameters) const;
   Status ExportGradients(const std::vector<Parameter<float>*>& parameters) const;
   Status ImportValues(const std::vector<Parameter<float>*>& parameters);
+  // Both at once, from a copy in the host's memory: master [count()], moment1, moment2, buffers, one after the other.
+  Status ExportFlat(const float* flat, const std::vector<Parameter<float>*>& parameters,
+                    const std::vector<Parameter<float>*>& moments) const;
   // `moments` are Adam's: "exp_avg.NAME" and "exp_avg_sq.NAME".
   Status ExportMoments(const std::vector<Parameter<float>*>& moments) const;
   Status ImportMoments(const std::vector<Parameter<float>*>& moments);

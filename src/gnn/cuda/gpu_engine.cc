@@ -13,6 +13,8 @@
 #include "gnn/cuda/matmul.h"
 #include "gnn/cuda/pass.h"
 #include "gnn/cuda/program.h"
+#include "gnn/dist/nccl_communicator.h"
+#include "hone/gnn/communicator.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -38,6 +40,19 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
     return Status::InvalidArgument(
         fmt::format("a model of {} features and {} classes does not fit '{}', which has {} and {}", shape.in_width,
                     shape.num_classes, graph.name(), graph.features().width, graph.num_classes()));
+  }
+  const int ranks = options.ranks == nullptr ? 1 : options.ranks->size();
+  if ((options.ranks == nullptr) != (options.device_ranks == nullptr) ||
+      (options.ranks != nullptr && options.device_ranks->size() != ranks)) {
+    return Status::InvalidArgument(fmt::format("{} ranks need a communicator of their GPUs", ranks));
+  }
+  if (options.shards < 1 || options.shards > 65536 || options.shards % ranks != 0) {
+    return Status::InvalidArgument(
+        fmt::format("{} shards a step: use 1 to 65536, a multiple of the {} ranks", options.shards, ranks));
+  }
+  if (!options.class_weights.empty() && static_cast<int64_t>(options.class_weights.size()) != shape.num_classes) {
+    return Status::InvalidArgument(
+        fmt::format("{} class weights for {} classes", options.class_weights.size(), shape.num_classes));
   }
   if (options.batch < 1 || options.eval_batch < 1) return Status::InvalidArgument("a batch has at least one node");
   if (!options.trains) return Status::Ok();
@@ -100,8 +115,12 @@ class Engine final : public GpuEngine {
   }
   Status SetProgress(const TrainingProgress& progress) override { return train_->SetProgress(progress); }
   Result<TrainingProgress> Progress() override { return train_->Progress(); }
+  Result<TrainingProgress> LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) override {
+    return train_->LastGood(model, optimizer, step);
+  }
 
-  Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions) override {
+  Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions,
+                                 EvaluationPart part) override {
     if (nodes.empty()) return Status::InvalidArgument("no nodes to predict");
     if (eval_ == nullptr || !std::equal(nodes.begin(), nodes.end(), eval_nodes_.begin(), eval_nodes_.end())) {
       auto pass = std::make_unique<Pass>(context_, *plan_, Options(false));
@@ -109,7 +128,7 @@ class Engine final : public GpuEngine {
       eval_ = std::move(pass);
       eval_nodes_.assign(nodes.begin(), nodes.end());
     }
-    HONE_ASSIGN_OR_RETURN(EpochOnDevice result, eval_->RunEpoch(0));
+    HONE_ASSIGN_OR_RETURN(EpochOnDevice result, eval_->RunEpoch(0, part));
     if (predictions != nullptr) {
       HONE_RETURN_IF_ERROR(eval_->predictions().Download(*predictions));
       predictions->resize(nodes.size());
@@ -128,6 +147,7 @@ class Engine final : public GpuEngine {
     return loss;
   }
   Result<double> TrainStep(uint32_t epoch, uint32_t step) override { return train_->OneStep(epoch, step, true); }
+  Status SetTableTag(uint32_t tag) override { return train_->SetTableTag(tag); }
   int64_t device_bytes() const override { return device_bytes_; }
   int64_t num_edges() const override { return graph_.num_edges(); }
   Result<std::string> Fingerprint(const Graph& graph) const override {
@@ -136,14 +156,22 @@ class Engine final : public GpuEngine {
 
  private:
   PassOptions Options(bool trains) const {
-    return {.fanouts = trains ? options_.fanouts : options_.eval_fanouts,
-            .batch = trains ? options_.batch : options_.eval_batch,
-            .trains = trains,
-            .seed = options_.seed,
-            .envelope = options_.envelope,
-            .classes = classes_,
-            .adam = {.weight_decay = static_cast<float>(options_.weight_decay)},
-            .learning_rate = options_.learning_rate};
+    PassOptions pass;
+    pass.fanouts = trains ? options_.fanouts : options_.eval_fanouts;
+    pass.batch = trains ? options_.batch : options_.eval_batch;
+    pass.trains = trains;
+    pass.seed = options_.seed;
+    pass.envelope = options_.envelope;
+    pass.classes = classes_;
+    pass.adam.weight_decay = static_cast<float>(options_.weight_decay);
+    pass.learning_rate = options_.learning_rate;
+    if (!trains) return pass;
+    pass.shards = options_.shards;
+    pass.ranks = options_.ranks;
+    pass.device_ranks = options_.device_ranks;
+    pass.class_weights.assign(options_.class_weights.begin(), options_.class_weights.end());
+    pass.clip_norm = options_.clip_norm;
+    return pass;
   }
 
   GpuEngineOptions options_;

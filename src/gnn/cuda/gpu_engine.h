@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gnn/cuda/feature_storage.h"
@@ -24,22 +25,41 @@
 #include "hone/gnn/model.h"
 #include "hone/gnn/optimizer.h"
 
+namespace hone::gnn {
+class Communicator;      // hone/gnn/communicator.h
+class NcclCommunicator;  // gnn/dist/nccl_communicator.h
+}  // namespace hone::gnn
+
 namespace hone::gnn::cuda {
 
 struct GpuEngineOptions {
   std::vector<int32_t> fanouts = {15, 10, 5};  // each 1 to 32
   std::vector<int32_t> eval_fanouts = {20, 20, 20};
-  int32_t batch = 1024;
+  int32_t batch = 1024;  // seeds a shard
+  int32_t shards = 1;    // virtual shards a step (TrainOptions::shards)
   int32_t eval_batch = 1024;
   bool fp32 = false;  // activations and products in fp32 instead of bf16
   double learning_rate = 3e-3;
   double weight_decay = 0;
+  double clip_norm = 0;               // as TrainOptions::clip_norm
+  std::vector<double> class_weights;  // [classes] or empty: all one
   uint64_t seed = 0;  // of seed order, sampling and dropout
   // Nodes a step's buffers hold, over the most that the first batches needed. Results do not depend on it; below 1 most
   // steps are done again in the envelope of the worst case.
   double envelope = 1.03;
+  // The ranks that train together, each with the same options and a GPU of its own; borrowed. Both or neither, and
+  // `shards` a multiple of their number, which does not change a bit of the result. Making an engine, its steps and
+  // all that tests call are then collective; Evaluate is not.
+  Communicator* ranks = nullptr;
+  NcclCommunicator* device_ranks = nullptr;
   FeatureStorage storage;  // cached: the graph must outlive the engine
   bool trains = true;  // false: Evaluate alone; nothing is kept for training, and the training split may be empty
+};
+
+// Part `index` of `count` near-equal parts of a pass's steps.
+struct EvaluationPart {
+  int index = 0, count = 1;
+  std::pair<int64_t, int64_t> Of(int64_t steps) const { return {steps * index / count, steps * (index + 1) / count}; }
 };
 
 struct EpochOnDevice {
@@ -60,6 +80,7 @@ struct TrainingProgress {
   PlateauState plateau;
   // Of the epoch so far.
   double loss_sum = 0;
+  double weight_sum = 0;  // of the labels; without class weights as many as `labelled`
   int64_t labelled = 0;
   int64_t correct = 0;
 };
@@ -90,8 +111,13 @@ class GpuEngine {
   virtual Result<StepsOnDevice> TrainSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch& watch) = 0;
   virtual Status SetProgress(const TrainingProgress& progress) = 0;
   virtual Result<TrainingProgress> Progress() = 0;
+  // Of several ranks, when TrainSteps has failed: the state after some whole step of it, which the host has kept, into
+  // model and optimizer; `step` of the epoch are in it. The device, whose state may be of no use, is not asked.
+  virtual Result<TrainingProgress> LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) = 0;
   // Sampled inference for `nodes`; predictions in their order.
-  virtual Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions) = 0;
+  // With `part`: of its batches only (eval_batch nodes each), the other predictions mean nothing.
+  virtual Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions,
+                                         EvaluationPart part = {}) = 0;
   // Copies the weights and running statistics into the model's parameters, or takes them from it.
   virtual Status ExportTo(Model<float>& model) = 0;
   virtual Status ImportFrom(Model<float>& model) = 0;
@@ -103,6 +129,8 @@ class GpuEngine {
   virtual Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step) = 0;
   virtual Result<double> GradientsOfStep(uint32_t epoch, uint32_t step, Model<float>& into) = 0;
   virtual Result<double> TrainStep(uint32_t epoch, uint32_t step) = 0;
+  // The next batch's tag in the table that finds duplicates is one more.
+  virtual Status SetTableTag(uint32_t tag) = 0;
   virtual int64_t device_bytes() const = 0;
   virtual int64_t num_edges() const = 0;
   // GraphFingerprint (hone/gnn/predictor.h), read back from the device; `graph` as given to MakeGpuEngine.

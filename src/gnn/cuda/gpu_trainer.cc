@@ -14,7 +14,9 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "gnn/cuda/gpu_engine.h"
+#include "gnn/dist/nccl_communicator.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/train_options.h"
 #include "hone/gnn/communicator.h"
@@ -40,6 +42,23 @@ Status CheckFingerprint(const Graph& graph, std::string_view what, const Checkpo
                   what, graph.name(), header.graph_fingerprint, found));
 }
 
+// Rank 0's file, on every rank: the ranks need not share a file system.
+Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run) {
+  if (run.communicator == nullptr || run.communicator->size() == 1) return ReadTensorFile(path);
+  std::string bytes;
+  if (run.communicator->rank() == 0) {
+    HONE_ASSIGN_OR_RETURN(bytes, ReadFile(path));
+  }
+  HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
+  return ParseTensorFile(bytes, fmt::format("'{}'", path));
+}
+
+Status CheckDeviceRanks(const RunOptions& run, const GpuTrainerOptions& gpu) {
+  const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
+  if (ranks == 1 || (gpu.device_ranks != nullptr && gpu.device_ranks->size() == ranks)) return Status::Ok();
+  return Status::InvalidArgument(fmt::format("{} ranks train on GPUs, and there is no communicator of the GPUs", ranks));
+}
+
 class GpuTrainer final : public Trainer {
  public:
   GpuTrainer(std::shared_ptr<const Graph> graph, const CheckpointHeader& header, const RunOptions& run,
@@ -51,7 +70,9 @@ class GpuTrainer final : public Trainer {
         position_(header.position),
         fingerprint_(header.graph_fingerprint),
         model_(std::move(model)),
-        optimizer_(model_->parameters(), {.learning_rate = header.learning_rate}) {
+        optimizer_(model_->parameters(), {.learning_rate = header.learning_rate}),
+        solo_(run.communicator == nullptr ? MakeSoloCommunicator() : nullptr),
+        ranks_(run.communicator == nullptr ? *solo_ : *run.communicator) {
     optimizer_.set_steps(header.optimizer_steps);
     valid_.assign(graph_->valid_nodes().begin(), graph_->valid_nodes().end());
     std::sort(valid_.begin(), valid_.end());  // a batch has distinct seeds, in the CPU's order
@@ -69,6 +90,15 @@ class GpuTrainer final : public Trainer {
     engine.fp32 = gpu_.fp32;
     engine.learning_rate = options_.learning_rate;
     engine.weight_decay = options_.weight_decay;
+    engine.shards = options_.shards;
+    engine.class_weights = options_.class_weights;
+    engine.clip_norm = options_.clip_norm;
+    if (ranks_.size() > 1) {
+      // How many replays are enqueued before the ranks agree to go on must be equal, for replays wait for one another.
+      HONE_RETURN_IF_ERROR(ranks_.Agree("how many steps the GPUs run ahead", static_cast<uint64_t>(gpu_.ahead)));
+      engine.ranks = &ranks_;
+      engine.device_ranks = gpu_.device_ranks;
+    }
     engine.seed = options_.seed;
     engine.envelope = gpu_.envelope;
     HONE_ASSIGN_OR_RETURN(engine_, MakeGpuEngine(*graph_, *model_, engine));
@@ -84,6 +114,7 @@ class GpuTrainer final : public Trainer {
     progress.plateau_rule = {.factor = options_.plateau_factor, .patience = options_.plateau_patience};
     progress.plateau = position_.plateau;
     progress.loss_sum = position_.loss_sum;
+    progress.weight_sum = position_.weight_sum;
     progress.labelled = position_.labelled;
     progress.correct = position_.correct;
     HONE_RETURN_IF_ERROR(engine_->SetProgress(progress));
@@ -104,19 +135,26 @@ class GpuTrainer final : public Trainer {
 
   Status Save(const std::string& path) override {
     HONE_RETURN_IF_ERROR(Fetch());
+    return Write(path);
+  }
+
+  // Of what model, optimizer and position are.
+  Status Write(const std::string& path) {
     const CheckpointHeader header{model_->options(),          options_,          fingerprint_, position_,
                                   optimizer_.learning_rate(), optimizer_.steps()};
     return WriteTensorFile(path, MakeCheckpoint(header, *model_, optimizer_)).WithContext("saving the checkpoint");
   }
 
   Result<TrainResult> Run(const TrainEvents& events) override {
-    if (!run_.checkpoint.empty()) RemoveLeftovers(run_.checkpoint);
+    if (saves()) RemoveLeftovers(run_.checkpoint);
     // Written before the first step: a folder that cannot be written must not be found out an epoch later.
     HONE_RETURN_IF_ERROR(SaveLast());
     TrainResult result;
     bool stopped = false;
     while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
-      HONE_ASSIGN_OR_RETURN(stopped, RunEpoch(events));
+      Result<bool> epoch = RunEpoch(events);
+      if (rank_lost_) return SavedAfterLoss(epoch.status());
+      HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
     }
     if (stopped) {
       HONE_RETURN_IF_ERROR(SaveLast());
@@ -134,24 +172,58 @@ class GpuTrainer final : public Trainer {
 
  private:
   std::string LastPath() const { return run_.checkpoint + "/last.safetensors"; }
-  Status SaveLast() { return run_.checkpoint.empty() ? Status::Ok() : Save(LastPath()); }
+  bool saves() const { return !run_.checkpoint.empty() && ranks_.rank() == 0; }
+  Status SaveLast() { return saves() ? Save(LastPath()) : Status::Ok(); }
+
+  // Of an operation of the communicator between steps: the device's state is good.
+  Status Heard(const Status& status) {
+    rank_lost_ = rank_lost_ || !status.ok();
+    return status;
+  }
+  Status SavedAfterLoss(const Status& loss) {
+    if (!saves()) return loss;
+    const auto save = [&]() -> Status {
+      if (!lost_in_steps_) return SaveLast();
+      // What the device has may have been computed from what never arrived.
+      uint32_t step = 0;
+      HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->LastGood(*model_, optimizer_, &step));
+      Take(progress);
+      position_.step = step;
+      return Write(LastPath());
+    };
+    const Status saved = save();
+    if (!saved.ok()) return Status(loss.code(), loss.message() + "; and the state was not saved: " + saved.message());
+    return Status(loss.code(),
+                  fmt::format("{}; the state in epoch {} after step {} is in '{}', to go on from with --resume",
+                              loss.message(), position_.epoch + 1, position_.step, LastPath()));
+  }
 
   // What the device has become, into model, optimizer and position.
   Status Fetch() {
     HONE_RETURN_IF_ERROR(engine_->ExportTo(*model_));
     HONE_RETURN_IF_ERROR(engine_->ExportTo(optimizer_));
     HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->Progress());
+    Take(progress);
+    return Status::Ok();
+  }
+  void Take(const TrainingProgress& progress) {
     optimizer_.set_learning_rate(progress.learning_rate);
     optimizer_.set_steps(progress.adam_steps);
     TakeProgress(progress);
-    return Status::Ok();
   }
   void TakeProgress(const TrainingProgress& progress) {
     if (options_.plateau) position_.plateau = progress.plateau;
     position_.loss_sum = progress.loss_sum;
-    position_.weight_sum = static_cast<double>(progress.labelled);
+    position_.weight_sum = progress.weight_sum;
     position_.labelled = progress.labelled;
     position_.correct = progress.correct;
+  }
+
+  // Whether any rank was asked to stop.
+  Result<bool> Stopping(const TrainEvents& events) {
+    double wanted = events.stop && events.stop() ? 1 : 0;
+    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
+    return wanted > 0;
   }
 
   // One epoch, or what is left of it; true: stopped on the way.
@@ -170,14 +242,16 @@ class GpuTrainer final : public Trainer {
     };
     while (position_.step < steps) {
       const int64_t next_save = run_.save_every > 0 ? (position_.step / run_.save_every + 1) * run_.save_every : steps;
-      HONE_ASSIGN_OR_RETURN(
-          const StepsOnDevice ran,
+      Result<StepsOnDevice> tried =
           engine_->TrainSteps(static_cast<uint32_t>(position_.epoch), static_cast<uint32_t>(position_.step),
-                              static_cast<uint32_t>(std::min(steps, next_save)), watch));
+                              static_cast<uint32_t>(std::min(steps, next_save)), watch);
+      if (ranks_.size() > 1 && !tried.ok()) rank_lost_ = lost_in_steps_ = true;
+      HONE_ASSIGN_OR_RETURN(const StepsOnDevice ran, std::move(tried));
       position_.step = ran.done;
       if (ran.failure != StepsOnDevice::Failure::kNone) return NotANumber(ran);
       if (ran.stopped) return true;
-      if (position_.step < steps) HONE_RETURN_IF_ERROR(SaveLast());
+      if (position_.step == steps) break;
+      HONE_RETURN_IF_ERROR(SaveLast());
     }
     HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->Progress());
     TakeProgress(progress);
@@ -194,11 +268,12 @@ class GpuTrainer final : public Trainer {
     if (stopped) return true;
     report.learning_rate = progress.learning_rate;
     HONE_RETURN_IF_ERROR(FinishEpoch(report, progress));
-    if (report.best && !run_.checkpoint.empty()) HONE_RETURN_IF_ERROR(Save(run_.checkpoint + "/best.safetensors"));
+    if (report.best && saves()) HONE_RETURN_IF_ERROR(Save(run_.checkpoint + "/best.safetensors"));
     HONE_RETURN_IF_ERROR(SaveLast());
     report.times.wall = wall.Seconds();
     if (events.epoch) events.epoch(report);
-    return events.stop && events.stop() && position_.epoch < options_.epochs;
+    HONE_ASSIGN_OR_RETURN(const bool asked, Stopping(events));
+    return asked && position_.epoch < options_.epochs;
   }
 
   Status NotANumber(const StepsOnDevice& ran) {
@@ -218,18 +293,25 @@ class GpuTrainer final : public Trainer {
     if (options_.eval_every == 0 || (!last && (position_.epoch + 1) % options_.eval_every != 0)) return false;
     const Stopwatch watch;
     std::vector<int32_t> classes;
-    HONE_ASSIGN_OR_RETURN(const EpochOnDevice evaluated, engine_->Evaluate(valid_, &classes));
+    const EvaluationPart mine{ranks_.rank(), ranks_.size()};
+    HONE_ASSIGN_OR_RETURN(const EpochOnDevice evaluated, engine_->Evaluate(valid_, &classes, mine));
     if (events.step) {
       events.step(
           {.epoch = position_.epoch, .step = evaluated.steps - 1, .steps = evaluated.steps, .validating = true});
     }
-    if (events.stop && events.stop()) return true;
-    std::vector<int32_t> of_split;  // as the split lists them
+    // This rank's batches, over the nodes as the split lists them; the CPU's sums, which know no order.
+    const auto [first, end] = mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
+    double counts[] = {0, 0, events.stop && events.stop() ? 1.0 : 0.0};
     for (const NodeId v : graph_->valid_nodes()) {
-      of_split.push_back(
-          classes[static_cast<size_t>(std::lower_bound(valid_.begin(), valid_.end(), v) - valid_.begin())]);
+      const auto place = std::lower_bound(valid_.begin(), valid_.end(), v) - valid_.begin();
+      const int32_t label = graph_->labels()[static_cast<size_t>(v)];
+      if (label == kNoLabel || place < first * options_.eval_batch || place >= end * options_.eval_batch) continue;
+      counts[0] += 1;
+      counts[1] += classes[static_cast<size_t>(place)] == label ? 1 : 0;
     }
-    report.valid_accuracy = Accuracy(of_split, graph_->valid_nodes(), graph_->labels());
+    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the validation's counts", std::span(counts))));
+    if (counts[2] > 0) return true;
+    report.valid_accuracy = counts[0] > 0 ? counts[1] / counts[0] : kNaN;
     report.times.evaluate = watch.Seconds();
     report.best = !std::isnan(report.valid_accuracy) &&
                   (std::isnan(position_.best_accuracy) || report.valid_accuracy > position_.best_accuracy);
@@ -249,7 +331,7 @@ class GpuTrainer final : public Trainer {
     ++position_.epoch;
     position_.step = 0;
     position_.sampled_nodes = position_.sampled_edges = 0;
-    progress.loss_sum = 0;
+    progress.loss_sum = progress.weight_sum = 0;
     progress.labelled = progress.correct = 0;
     TakeProgress(progress);
     return engine_->SetProgress(progress);
@@ -263,6 +345,10 @@ class GpuTrainer final : public Trainer {
   std::string fingerprint_;  // of an outline: known once the engine has made the graph
   const std::unique_ptr<Model<float>> model_;
   Adam<float> optimizer_;  // holds moments for checkpoints; the updates are the engine's
+  const std::unique_ptr<Communicator> solo_;
+  Communicator& ranks_;
+  bool rank_lost_ = false;
+  bool lost_in_steps_ = false;  // while the device was at work
   std::unique_ptr<GpuEngine> engine_;
   std::vector<NodeId> valid_;
 };
@@ -273,12 +359,12 @@ Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const Gpu
   const auto refuse = [](const std::string& what) {
     return Status::InvalidArgument(what + ": the GPU engine cannot do this yet; train on the CPU");
   };
-  if (options.shards != 1) return refuse(fmt::format("--shards is {}", options.shards));
-  if (run.communicator != nullptr && run.communicator->size() > 1) {
-    return refuse(fmt::format("there are {} ranks", run.communicator->size()));
+  const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
+  if (options.shards % ranks != 0) {
+    return Status::InvalidArgument(fmt::format("--shards is {}; with {} ranks it must be a multiple of {}, for each "
+                                               "rank runs as many shards (a resumed run keeps its shards)",
+                                               options.shards, ranks, ranks));
   }
-  if (!options.class_weights.empty()) return refuse("there are class weights");
-  if (options.clip_norm > 0) return refuse(fmt::format("--clip-norm is {}", options.clip_norm));
   if (options.frontier != FrontierRule::kAllSoFar) return refuse("the frontier rule is new");
   constexpr int64_t kMostSeeds = 1 << 20;
   if (options.batch > kMostSeeds || options.eval_batch > kMostSeeds) {
@@ -299,9 +385,10 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
   sized.num_classes = graph->num_classes();
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
   HONE_RETURN_IF_ERROR(CheckForGpu(options, run, gpu));
+  HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
   if (!init.empty()) {
-    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(init));
+    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(init, run));
     HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
   }
   const CheckpointHeader header{sized, options, IsOutline(*graph) ? "" : GraphFingerprint(*graph), {},
@@ -315,12 +402,13 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
                                                   const RunOptions& run, const GpuTrainerOptions& gpu, int epochs) {
   const std::string path = CheckpointFile(checkpoint);
   const std::string what = fmt::format("'{}'", path);
-  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
+  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(path, run));
   HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
   if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(*graph, what, header, GraphFingerprint(*graph)));
   if (epochs > 0) header.train.epochs = epochs;
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
+  HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
   auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->Make(&file, what, header));

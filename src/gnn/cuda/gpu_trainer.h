@@ -10,6 +10,7 @@
 //     is enqueued: at most GpuTrainerOptions::ahead steps.
 //   * EpochReport::sampled_nodes and sampled_edges stay what a resumed CPU run had brought along: the outermost hop is
 //     drawn and used in one kernel, and nobody counts it.
+//   * A stop that one of several ranks is asked for ends all of them after the same step, at most `ahead` later.
 //   * times.compute is the wall time of the steps; sampling has no time of its own, for it runs beside them.
 #pragma once
 
@@ -18,20 +19,27 @@
 
 #include "hone/gnn/trainer.h"
 
+namespace hone::gnn {
+class NcclCommunicator;  // gnn/dist/nccl_communicator.h
+}
+
 namespace hone::gnn::cuda {
 
 struct GpuTrainerOptions {
   bool fp32 = false;       // activations and products in fp32 instead of bf16; not kept in checkpoints
   int ahead = 64;          // steps enqueued ahead of the device, at most; 1 to 512
   double envelope = 1.03;  // see GpuEngineOptions
+  // Of the GPUs of the ranks in RunOptions::communicator, where there are several; borrowed. Neither their number nor
+  // how the shards are dealt to them changes a bit of the result.
+  NcclCommunicator* device_ranks = nullptr;
 };
 
 // kInvalidArgument for options that the GPU trainer cannot do yet, as far as they show before it has graph and model.
 Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu = {});
 
 // As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic one (gnn/graph/synthetic_graph.h): it is
-// then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU cannot do yet, naming the option: several
-// shards or ranks, class weights, clipping, the frontier rule `new`, fanouts above 32 or of all neighbors, training
+// then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU cannot do yet, naming the option: the
+// frontier rule `new`, fanouts above 32 or of all neighbors, training
 // nodes without labels, GraphSAGE's maximum. kUnavailable without a GPU, kResourceExhausted when its memory is too
 // small.
 Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,

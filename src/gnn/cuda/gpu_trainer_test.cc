@@ -237,14 +237,8 @@ TEST_F(OnGpu, RefusesWhatItCannotDoAndSaysSo) {
     return trainer.status().message();
   };
   const TrainOptions good = train_;
-  train_.shards = 2;
-  EXPECT_NE(refusal().find("--shards is 2"), std::string::npos);
-  train_ = good;
-  train_.clip_norm = 1;
-  EXPECT_NE(refusal().find("--clip-norm"), std::string::npos);
-  train_ = good;
-  train_.class_weights = {1, 1, 2, 1};
-  EXPECT_NE(refusal().find("class weights"), std::string::npos);
+  train_.frontier = FrontierRule::kNewOnly;
+  EXPECT_NE(refusal().find("frontier"), std::string::npos);
   train_ = good;
   train_.fanouts = {33, 3};
   EXPECT_NE(refusal().find("fanout 33"), std::string::npos);

@@ -6,6 +6,7 @@
 
 #include "gnn/cuda/device_math.cuh"
 #include "gnn/cuda/launch.h"
+#include "gnn/sample/index_permutation.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -20,10 +21,33 @@ __device__ float WarpSum(float x) {
 __device__ void Put(float* p, float x) { *p = x; }
 __device__ void Put(__nv_bfloat16* p, float x) { *p = __float2bfloat16_rn(x); }
 
+// One block: the sum has one order, the same on every rank.
+__global__ void StepWeightKernel(GraphOnDevice graph, SeedsOnDevice seeds, const RunState* state,
+                                 const float* class_weights, BatchHeader* header) {
+  __shared__ double sums[kBlock];
+  const int64_t most = static_cast<int64_t>(seeds.batch) * seeds.shards;
+  const int64_t first = header->step * most;
+  const int64_t end = first + most < seeds.count ? first + most : seeds.count;
+  const IndexPermutation order(state->seed, header->epoch, seeds.count);
+  double sum = 0;
+  for (int64_t i = first + threadIdx.x; i < end && header->valid != 0; i += kBlock) {
+    const int32_t label = graph.labels[seeds.nodes[seeds.in_order != 0 ? i : order(i)]];
+    if (label >= 0) sum += static_cast<double>(class_weights[label]);
+  }
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = kBlock / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) header->weight = sums[0];
+}
+
 template <typename T>
 __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* header, const int32_t* nodes,
                                   const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
-                                  T* grad, float* row_loss, int32_t* row_correct, int32_t* predictions) {
+                                  const float* class_weights, T* grad, float* row_loss, int32_t* row_correct,
+                                  int32_t* predictions) {
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= padded_rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -63,18 +87,46 @@ __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* head
   float sum = 0;
   for (int32_t c = lane; c < classes; c += 32) sum += __expf(x[c] - largest);
   sum = WarpSum(sum);
-  const float inverse = 1.0f / (sum * static_cast<float>(rows));
+  const float weight = class_weights == nullptr ? 1.0f : class_weights[label];
+  const float all = static_cast<float>(header->weight);
+  const float inverse = all > 0.0f ? weight / (sum * all) : 0.0f;
   if (g != nullptr) {
     for (int32_t c = lane; c < stride; c += 32) {
       float p = c < classes ? __expf(x[c] - largest) * inverse : 0.0f;
-      if (c == label) p -= 1.0f / static_cast<float>(rows);
+      if (c == label && all > 0.0f) p -= weight / all;
       Put(g + c, p);
     }
   }
   if (lane == 0) {
-    row_loss[row] = logf(sum) + largest - x[label];
+    row_loss[row] = weight * (logf(sum) + largest - x[label]);
     row_correct[row] = best == label ? 1 : 0;
   }
+}
+
+// A block sums one slice.
+__global__ void SquaresKernel(int64_t count, const float* gradient, double* partials) {
+  __shared__ double sums[kBlock];
+  const int64_t each = (count + kNormPartials - 1) / kNormPartials;
+  const int64_t first = blockIdx.x * each;
+  const int64_t end = first + each < count ? first + each : count;
+  double sum = 0;
+  for (int64_t i = first + threadIdx.x; i < end; i += kBlock) {
+    sum += static_cast<double>(gradient[i]) * static_cast<double>(gradient[i]);
+  }
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = kBlock / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) partials[blockIdx.x] = sums[0];
+}
+
+__global__ void ClipKernel(double most, const double* partials, RunState* state) {
+  double sum = 0;
+  for (int i = 0; i < kNormPartials; ++i) sum += partials[i];
+  const double norm = sqrt(sum);
+  state->gradient_scale = norm > most ? static_cast<float>(most / (norm + 1e-6)) : 1.0f;
 }
 
 template <typename T>
@@ -88,7 +140,7 @@ __global__ void AdamKernel(AdamOptions options, RunState* state, const BatchHead
   const float correction1 = 1.0f - powf(options.beta1, t);
   const float correction2 = sqrtf(1.0f - powf(options.beta2, t));
   const float weight = master[i];
-  const float g = gradient[i] + options.weight_decay * weight;
+  const float g = gradient[i] * state->gradient_scale + options.weight_decay * weight;
   const float m = options.beta1 * moment1[i] + (1.0f - options.beta1) * g;
   const float v = options.beta2 * moment2[i] + (1.0f - options.beta2) * g * g;
   moment1[i] = m;
@@ -114,12 +166,13 @@ __device__ void FollowPlateau(RunState* state, double loss) {
   if (state->learning_rate - lowered > 1e-8) state->learning_rate = lowered;
 }
 
-// One block: the sums have one order.
-__global__ void FinishStepKernel(RunState* state, const BatchHeader* header, const float* row_loss,
-                                 const int32_t* row_correct, bool trains, volatile HostProgress* progress) {
-  __shared__ double losses[kBlock];
-  __shared__ int32_t right[kBlock], counted[kBlock];
-  if (header->valid == 0 || state->failure != kNoFailure) return;
+// Sums over the batch's rows in one order; every thread of a block of kBlock calls it, and the first has the result.
+struct BatchSums {
+  double loss;
+  int32_t correct, counted;
+};
+__device__ BatchSums SumRows(const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
+                             double* losses, int32_t* right, int32_t* counted) {
   double loss = 0;
   int32_t hits = 0, all = 0;
   for (int32_t row = static_cast<int32_t>(threadIdx.x); row < header->hop_nodes[0]; row += kBlock) {
@@ -140,40 +193,102 @@ __global__ void FinishStepKernel(RunState* state, const BatchHeader* header, con
     }
     __syncthreads();
   }
-  if (threadIdx.x != 0) return;
-  const double mean = counted[0] > 0 ? losses[0] / counted[0] : 0.0;
+  return {losses[0], right[0], counted[0]};
+}
+
+// `weight`: of the labels.
+__device__ void KeepBooks(const BatchSums& sums, double weight, bool trains, RunState* state,
+                          volatile HostProgress* progress) {
+  const double mean = weight > 0 ? sums.loss / weight : 0.0;
   if (trains && (!isfinite(mean) || state->gradient_not_finite != 0)) {
     state->failure = isfinite(mean) ? kGradientNotFinite : kLossNotFinite;
     state->failed_loss = mean;
     progress->halt = 1;
     return;
   }
-  state->loss_sum += losses[0];
-  state->correct += right[0];
-  state->counted += counted[0];
+  state->loss_sum += sums.loss;
+  state->weight_sum += weight;
+  state->correct += sums.correct;
+  state->counted += sums.counted;
   const uint32_t done = ++state->trained_steps;
   if (trains) {
     ++state->adam_step;
-    if (counted[0] > 0) FollowPlateau(state, mean);
+    if (weight > 0) FollowPlateau(state, mean);
   }
   progress->steps[done % kProgressSteps] =
       static_cast<unsigned long long>(done) << 32 | __float_as_uint(static_cast<float>(mean));
 }
 
+// One block.
+__global__ void FinishStepKernel(RunState* state, const BatchHeader* header, const float* row_loss,
+                                 const int32_t* row_correct, bool trains, volatile HostProgress* progress) {
+  __shared__ double losses[kBlock];
+  __shared__ int32_t right[kBlock], counted[kBlock];
+  if (header->valid == 0 || state->failure != kNoFailure) return;
+  const BatchSums sums = SumRows(header, row_loss, row_correct, losses, right, counted);
+  if (threadIdx.x == 0) KeepBooks(sums, trains ? header->weight : sums.counted, trains, state, progress);
+}
+
+__global__ void ShardTotalsKernel(const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
+                                  double* totals) {
+  __shared__ double losses[kBlock];
+  __shared__ int32_t right[kBlock], counted[kBlock];
+  BatchSums sums = {};
+  if (header->valid != 0) sums = SumRows(header, row_loss, row_correct, losses, right, counted);
+  if (threadIdx.x != 0) return;
+  for (int t = 0; t < kStepTotals; ++t) totals[t] = 0;
+  totals[kTotalLoss] = sums.loss;
+  totals[kTotalCounted] = sums.counted;
+  totals[kTotalCorrect] = sums.correct;
+  totals[kTotalMissing] = header->valid != 0 ? 0 : 1;
+}
+
+__global__ void JudgeStepKernel(const double* totals, const BatchHeader* last, RunState* state, BatchHeader* step,
+                                volatile HostProgress* progress) {
+  const bool whole = totals[kTotalMissing] == 0;
+  *step = *last;
+  step->valid = whole && last->step == state->trained_steps ? 1 : 0;
+  if (whole) return;
+  state->halt = 1;
+  progress->halt = 1;
+  __threadfence_system();
+}
+
+__global__ void FinishSumKernel(RunState* state, const BatchHeader* step, const double* totals, bool trains,
+                                volatile HostProgress* progress) {
+  if (step->valid == 0 || state->failure != kNoFailure) return;
+  const BatchSums sums = {totals[kTotalLoss], static_cast<int32_t>(totals[kTotalCorrect]),
+                          static_cast<int32_t>(totals[kTotalCounted])};
+  KeepBooks(sums, step->weight, trains, state, progress);
+}
+
 }  // namespace
+
+cudaError_t EnqueueStepWeight(const GraphOnDevice& graph, const SeedsOnDevice& seeds, const RunState* state,
+                              const float* class_weights, BatchHeader* header, cudaStream_t stream) {
+  Launch(StepWeightKernel, 1, kBlock, 0, stream, graph, seeds, state, class_weights, header);
+  return cudaPeekAtLastError();
+}
 
 cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* header, const int32_t* nodes,
                                const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
-                               Element element, void* grad, float* row_loss, int32_t* row_correct, int32_t* predictions,
-                               cudaStream_t stream) {
+                               Element element, const float* class_weights, void* grad, float* row_loss,
+                               int32_t* row_correct, int32_t* predictions, cudaStream_t stream) {
   const int blocks = (padded_rows + kBlock / 32 - 1) / (kBlock / 32);
   if (element == Element::kFloat32) {
     Launch(SoftmaxLossKernel<float>, blocks, kBlock, 0, stream, graph.labels, header, nodes, logits, classes, stride,
-           padded_rows, batch, static_cast<float*>(grad), row_loss, row_correct, predictions);
+           padded_rows, batch, class_weights, static_cast<float*>(grad), row_loss, row_correct, predictions);
   } else {
     Launch(SoftmaxLossKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, graph.labels, header, nodes, logits, classes,
-           stride, padded_rows, batch, static_cast<__nv_bfloat16*>(grad), row_loss, row_correct, predictions);
+           stride, padded_rows, batch, class_weights, static_cast<__nv_bfloat16*>(grad), row_loss, row_correct, predictions);
   }
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueClip(double most, int64_t count, const float* gradient, double* partials, RunState* state,
+                        cudaStream_t stream) {
+  Launch(SquaresKernel, kNormPartials, kBlock, 0, stream, count, gradient, partials);
+  Launch(ClipKernel, 1, 1, 0, stream, most, partials, state);
   return cudaPeekAtLastError();
 }
 
@@ -195,6 +310,24 @@ cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const 
                               const int32_t* row_correct, bool trains, volatile HostProgress* progress,
                               cudaStream_t stream) {
   Launch(FinishStepKernel, 1, kBlock, 0, stream, state, header, row_loss, row_correct, trains, progress);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueShardTotals(const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
+                               double* totals, cudaStream_t stream) {
+  Launch(ShardTotalsKernel, 1, kBlock, 0, stream, header, row_loss, row_correct, totals);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueJudgeStep(const double* totals, const BatchHeader* last, RunState* state, BatchHeader* step,
+                             volatile HostProgress* progress, cudaStream_t stream) {
+  Launch(JudgeStepKernel, 1, 1, 0, stream, totals, last, state, step, progress);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueFinishSum(RunState* state, const BatchHeader* step, const double* totals, bool trains,
+                             volatile HostProgress* progress, cudaStream_t stream) {
+  Launch(FinishSumKernel, 1, 1, 0, stream, state, step, totals, trains, progress);
   return cudaPeekAtLastError();
 }
 

@@ -100,9 +100,12 @@ __global__ void __launch_bounds__(kBlock)
     JoinStatisticsKernel(RowsOnDevice rows, const float* partials, NormOnDevice norm, ColumnCoefficients out) {
   __shared__ double shared[kBlock];
   const int32_t count = RowsAfter(rows.header, rows.number);
-  if (count == 0) return;
   const int32_t column = JoinColumn();
   const int32_t lane = JoinLane();
+  if (count == 0) {  // no batch, or a shard of the last step that got no seed: that one counts
+    if (rows.header->valid != 0 && column == 0 && lane == 0) *norm.batches += 1.0f;
+    return;
+  }
   const int32_t pieces = column < rows.width ? (count + kPieceRows - 1) / kPieceRows : 0;
   const int64_t width = rows.width;
   const double n = count;
@@ -228,7 +231,6 @@ __global__ void __launch_bounds__(kBlock) JoinGradientsKernel(RowsOnDevice rows,
                                                               ColumnCoefficients c, NormGradients gradients) {
   __shared__ double shared[kBlock];
   const int32_t count = RowsAfter(rows.header, rows.number);
-  if (count == 0) return;
   const int32_t column = JoinColumn();
   const int32_t lane = JoinLane();
   const int32_t pieces = column < rows.width ? (count + kPieceRows - 1) / kPieceRows : 0;
@@ -248,8 +250,9 @@ __global__ void __launch_bounds__(kBlock) JoinGradientsKernel(RowsOnDevice rows,
     return;
   }
   const double inverse = static_cast<double>(c.inverse[column]), scale = static_cast<double>(c.scale[column]);
-  gradients.weight[column] = static_cast<float>(product * inverse);
+  gradients.weight[column] = count > 0 ? static_cast<float>(product * inverse) : 0.0f;
   gradients.bias[column] = static_cast<float>(sum);
+  if (count == 0) return;  // the gradients of nothing are zero, too
   c.of_gradient[column] = c.scale[column];
   c.of_x[column] = static_cast<float>(-scale * inverse * inverse * product / count);
   c.constant[column] = static_cast<float>(-scale * sum / count);

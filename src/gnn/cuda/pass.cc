@@ -9,9 +9,16 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cstring>
 #include <limits>
 
 namespace hone::gnn::cuda {
+
+namespace {
+
+constexpr uint32_t kLastTag = 1u << 30;
+
+}  // namespace
 
 std::vector<int32_t> Pass::WorstCase() const {
   std::vector<int32_t> known;
@@ -25,7 +32,15 @@ std::vector<int32_t> Pass::WorstCase() const {
 
 Status Pass::Make(std::span<const NodeId> seeds) {
   const auto count = static_cast<int64_t>(seeds.size());
-  steps_ = static_cast<uint32_t>((count + options_.batch - 1) / options_.batch);
+  const int64_t a_step = int64_t{options_.batch} * options_.shards;
+  steps_ = static_cast<uint32_t>((count + a_step - 1) / a_step);
+  if (!options_.class_weights.empty()) {
+    HONE_RETURN_IF_ERROR(class_weights_.Upload(options_.class_weights.data(),
+                                               static_cast<int64_t>(options_.class_weights.size())));
+  }
+  if (options_.clip_norm > 0) HONE_RETURN_IF_ERROR(norm_partials_.Allocate(kNormPartials));
+  if (options_.ranks != nullptr) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
+  if (sums()) HONE_RETURN_IF_ERROR(sum_.Make(*context_.parameters, options_.shards, options_.device_ranks));
   if (!options_.trains) HONE_RETURN_IF_ERROR(predictions_.Allocate(static_cast<int64_t>(steps_) * options_.batch));
   HONE_RETURN_IF_ERROR(state_.Allocate(1));
   HONE_RETURN_IF_ERROR(main_.Make());
@@ -35,10 +50,19 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   for (Event& event : behind_) HONE_RETURN_IF_ERROR(event.Make());
   HONE_RETURN_IF_ERROR(progress_.Make());
   const std::vector<int32_t> worst = WorstCase();
-  HONE_RETURN_IF_ERROR(source_.Make(*context_.graph, seeds, options_.batch, !options_.trains, worst.back()));
+  const int32_t rank = options_.ranks == nullptr ? 0 : options_.ranks->rank();
+  HONE_RETURN_IF_ERROR(source_.Make(*context_.graph, seeds,
+                                    {.batch = options_.batch,
+                                     .in_order = !options_.trains,
+                                     .shards = options_.shards,
+                                     .first_shard = rank * local_shards(),
+                                     .local_shards = local_shards(),
+                                     .class_weights = class_weights_.get()},
+                                    worst.back()));
 
   RunState state{};
   state.learning_rate = options_.learning_rate;
+  state.gradient_scale = 1;
   state.plateau = {.patience = -1, .factor = 1, .best = std::numeric_limits<double>::infinity(), .bad_steps = 0};
   HONE_RETURN_IF_ERROR(WriteState(state));
   HONE_RETURN_IF_ERROR(MakeBucket(worst, large_));
@@ -46,9 +70,15 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(MakeBucket(observed, small_));
   // Every kernel and product once outside a capture: what loads late loads here, and errors show where they arise. On
   // batches that are not valid, which change nothing, running statistics included.
-  HONE_RETURN_IF_ERROR(large_.batches[0].Invalidate(main_.handle));
-  HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, options_.trains, main_.handle));
-  HONE_RETURN_IF_ERROR(EnqueueCompute(small_, 0, options_.trains, main_.handle));
+  for (Bucket* bucket : {&large_, &small_}) {
+    HONE_RETURN_IF_ERROR(bucket->batches[0].Invalidate(main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
+    for (int shard = 0; shard < local_shards(); ++shard) {
+      HONE_RETURN_IF_ERROR(EnqueueShard(*bucket, 0, main_.handle));
+      if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(*bucket, 0, shard, main_.handle));
+    }
+    HONE_RETURN_IF_ERROR(EnqueueUpdate(*bucket, 0, options_.trains, main_.handle));
+  }
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
   HONE_RETURN_IF_ERROR(Capture(large_));
   return Capture(small_);
@@ -56,14 +86,27 @@ Status Pass::Make(std::span<const NodeId> seeds) {
 
 // The most that a few dozen batches needed, and a margin: what falls outside costs a repeated step, not a fault.
 Result<std::vector<int32_t>> Pass::Observe() {
-  constexpr uint32_t kSamples = 32;
+  constexpr int kSamples = 32;  // whatever the ranks, so that envelopes do not depend on them
+  const int steps = std::max(1, kSamples / options_.shards);
   std::vector<int32_t> known(options_.fanouts.size(), 0);
   HONE_RETURN_IF_ERROR(SetState(0, 0, true));
-  for (uint32_t i = 0; i < std::min(kSamples, steps_); ++i) {
+  for (int64_t i = 0; i < std::min<int64_t>(steps, steps_) * local_shards(); ++i) {
     HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
     HONE_ASSIGN_OR_RETURN(const BatchHeader header, large_.batches[0].DownloadHeader());
     for (size_t h = 0; h < known.size(); ++h) known[h] = std::max(known[h], header.hop_nodes[h]);
+  }
+  if (options_.ranks != nullptr) {
+    const std::string mine(reinterpret_cast<const char*>(known.data()), known.size() * sizeof(int32_t));
+    HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all, options_.ranks->AllGather("the envelopes", mine));
+    for (const std::string& theirs : all) {
+      if (theirs.size() != mine.size()) return Status::Internal("the ranks have models of different depths");
+      for (size_t h = 0; h < known.size(); ++h) {
+        int32_t nodes = 0;
+        std::memcpy(&nodes, theirs.data() + h * sizeof(nodes), sizeof(nodes));
+        known[h] = std::max(known[h], nodes);
+      }
+    }
   }
   known[0] = options_.batch;
   for (size_t h = 1; h < known.size(); ++h) {
@@ -96,40 +139,82 @@ Status Pass::EnqueueSample(Bucket& bucket, int which, cudaStream_t stream) {
                                state_.get(), &progress_.device()->halt, bucket.sort_scratch, stream);
 }
 
-Status Pass::EnqueueCompute(Bucket& bucket, int which, bool update, cudaStream_t stream) {
+Status Pass::EnqueueShard(Bucket& bucket, int which, cudaStream_t stream) {
   const BatchOnDevice batch = bucket.batches[static_cast<size_t>(which)].view(state_.get());
   const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
   HONE_RETURN_IF_ERROR(bucket.program->EnqueueForward(batch, bucket.logits.get(), stream));
-  HONE_CUDA_RETURN_IF_ERROR(
-      EnqueueSoftmaxLoss(context_.graph->view(), batch.header, batch.nodes, bucket.logits.get(), options_.classes,
-                         static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch,
-                         context_.element, options_.trains ? bucket.grad_logits.get() : nullptr, bucket.row_loss.get(),
-                         bucket.row_correct.get(), predictions_.get(), stream));
-  if (options_.trains) HONE_RETURN_IF_ERROR(bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueSoftmaxLoss(
+      context_.graph->view(), batch.header, batch.nodes, bucket.logits.get(), options_.classes,
+      static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch, context_.element,
+      class_weights_.get(), options_.trains ? bucket.grad_logits.get() : nullptr, bucket.row_loss.get(),
+      bucket.row_correct.get(), predictions_.get(), stream));
+  if (!options_.trains) return Status::Ok();
+  return bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream);
+}
+
+Status Pass::EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream) {
+  return sum_.EnqueueEndShard(shard, bucket.batches[static_cast<size_t>(which)].header(), bucket.row_loss.get(),
+                              bucket.row_correct.get(), stream);
+}
+
+// `which` has the step's last batch.
+Status Pass::EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream) {
+  const DeviceParameters& parameters = *context_.parameters;
+  const BatchHeader* header = bucket.batches[static_cast<size_t>(which)].header();
+  if (sums()) {
+    HONE_RETURN_IF_ERROR(sum_.EnqueueFinish(header, state_.get(), progress_.device(), stream));
+    header = sum_.step();
+  }
+  if (update && options_.clip_norm > 0) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueClip(options_.clip_norm, parameters.count(), parameters.gradient(),
+                                          norm_partials_.get(), state_.get(), stream));
+  }
   if (update) {
-    const DeviceParameters& parameters = *context_.parameters;
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueAdam(options_.adam, state_.get(), batch.header, parameters.count(),
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAdam(options_.adam, state_.get(), header, parameters.count(),
                                           parameters.gradient(), parameters.master(), parameters.moment1(),
                                           parameters.moment2(), context_.element, parameters.compute(), stream));
   }
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueFinishStep(state_.get(), batch.header, bucket.row_loss.get(),
-                                              bucket.row_correct.get(), update, progress_.device(), stream));
+  if (sums()) {
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueFinishSum(state_.get(), header, sum_.totals(), update, progress_.device(), stream));
+  } else {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueFinishStep(state_.get(), header, bucket.row_loss.get(), bucket.row_correct.get(),
+                                                update, progress_.device(), stream));
+  }
+  return Status::Ok();
+}
+
+// A step in one go and one buffer, sampling included.
+Status Pass::EnqueueWhole(Bucket& bucket, bool update) {
+  if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
+  for (int shard = 0; shard < local_shards(); ++shard) {
+    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, 0, main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, 0, shard, main_.handle));
+  }
+  return EnqueueUpdate(bucket, 0, update, main_.handle);
+}
+
+// A step whose first batch lies in buffer `which` and which leaves the next step's first one behind.
+Status Pass::EnqueueReplay(Bucket& bucket, int which) {
+  if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
+  for (int shard = 0; shard < local_shards(); ++shard, which = 1 - which) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
+    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 1 - which, side_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, which, main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, which, shard, main_.handle));
+    if (shard + 1 == local_shards()) HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, which, options_.trains, main_.handle));
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_.handle, side_.handle));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(main_.handle, join_.handle, 0));
+  }
   return Status::Ok();
 }
 
 Status Pass::Capture(Bucket& bucket) {
   for (int which = 0; which < 2; ++which) {
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
-    const auto enqueue = [&]() -> Status {
-      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
-      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
-      HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 1 - which, side_.handle));
-      HONE_RETURN_IF_ERROR(EnqueueCompute(bucket, which, options_.trains, main_.handle));
-      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_.handle, side_.handle));
-      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(main_.handle, join_.handle, 0));
-      return Status::Ok();
-    };
-    const Status status = enqueue();
+    const Status status = EnqueueReplay(bucket, which);
     cudaGraph_t captured = nullptr;
     const cudaError_t ended = cudaStreamEndCapture(main_.handle, &captured);
     HONE_RETURN_IF_ERROR(status);
@@ -139,6 +224,7 @@ Status Pass::Capture(Bucket& bucket) {
     cudaGraphDestroy(captured);
     HONE_CUDA_RETURN_IF_ERROR(made);
     HONE_CUDA_RETURN_IF_ERROR(cudaGraphUpload(replay.handle, main_.handle));
+    if (local_shards() % 2 == 0) break;  // every step begins in the same buffer
   }
   return Status::Ok();
 }
@@ -166,12 +252,18 @@ Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
   state.seed = options_.seed;
   state.epoch = epoch;
   state.next_sample_step = next;
+  state.next_sample_shard = 0;
   state.trained_steps = next;
   state.steps = steps_;
   state.halt = 0;
   state.gradient_not_finite = state.failure = 0;
+  // Before tags come again. From here to the next call fewer than 2^31 seeds, and as many shards at most, begin a batch.
+  if (state.table_tag >= kLastTag) {
+    HONE_RETURN_IF_ERROR(source_.ClearTable(main_.handle));
+    state.table_tag = 0;
+  }
   if (fresh) {
-    state.loss_sum = 0;
+    state.loss_sum = state.weight_sum = 0;
     state.correct = state.counted = 0;
   }
   return WriteState(state);
@@ -184,13 +276,33 @@ Status Pass::SetProgress(const TrainingProgress& progress) {
   state.plateau = {progress.follows_plateau ? progress.plateau_rule.patience : -1, progress.plateau_rule.factor,
                    progress.plateau.best, progress.plateau.bad_steps};
   state.loss_sum = progress.loss_sum;
+  state.weight_sum = progress.weight_sum;
   state.counted = progress.labelled;
   state.correct = progress.correct;
   return WriteState(state);
 }
 
+Status Pass::SetTableTag(uint32_t tag) {
+  HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
+  state.table_tag = tag;
+  return WriteState(state);
+}
+
 Result<TrainingProgress> Pass::Progress() {
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
+  return ProgressOf(state);
+}
+
+Result<TrainingProgress> Pass::LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) const {
+  const RunState* state = snapshots_.state();
+  if (state == nullptr) return Status::Unavailable("no step was done yet");
+  HONE_RETURN_IF_ERROR(
+      context_.parameters->ExportFlat(snapshots_.flat(), model.parameters(), optimizer.moments()));
+  *step = state->trained_steps;
+  return ProgressOf(*state);
+}
+
+TrainingProgress Pass::ProgressOf(const RunState& state) {
   TrainingProgress progress;
   progress.learning_rate = state.learning_rate;
   progress.adam_steps = state.adam_step;
@@ -198,6 +310,7 @@ Result<TrainingProgress> Pass::Progress() {
   progress.plateau_rule = {.factor = state.plateau.factor, .patience = state.plateau.patience};
   progress.plateau = {.best = state.plateau.best, .bad_steps = state.plateau.bad_steps};
   progress.loss_sum = state.loss_sum;
+  progress.weight_sum = state.weight_sum;
   progress.labelled = state.counted;
   progress.correct = state.correct;
   return progress;
@@ -223,21 +336,47 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   const uint32_t chunk =
       watch == nullptr ? until - from : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
   const bool one = watch != nullptr && watch->ahead <= 1;
+  // Of one rank: replays behind a batch that did not fit do nothing, and are not worth enqueuing.
+  const auto halted = [&] { return options_.ranks == nullptr && progress_.host()->halt != 0; };
+  // The state before the first step is known to be good, and the copy of a chunk is, once the ranks agreed after it.
+  uint64_t snapshot = 0;
+  if (options_.ranks != nullptr && watch != nullptr) {
+    HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
+    HONE_RETURN_IF_ERROR(snapshots_.Confirm(snapshot));
+  }
   uint32_t chunks = 0;
-  for (uint32_t step = from; step < until && progress_.host()->halt == 0 && !*stopped; ++chunks) {
-    for (const uint32_t end = std::min(until, step + chunk); step < end && progress_.host()->halt == 0; ++step) {
-      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.replays[(step - from) % 2].handle, main_.handle));
+  bool over = false;
+  for (uint32_t step = from; step < until && !over && !halted(); ++chunks) {
+    for (const uint32_t end = std::min(until, step + chunk); step < end && !halted(); ++step) {
+      const auto which = static_cast<size_t>((step - from) % 2 * static_cast<uint32_t>(local_shards()) % 2);
+      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.replays[which].handle, main_.handle));
     }
     if (watch == nullptr) break;
+    const uint64_t confirmed = one ? snapshot + 1 : snapshot;
+    if (options_.ranks != nullptr) {
+      HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
+    }
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
     if (chunks > 0 || one) {
       HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(behind_[(one ? chunks : chunks - 1) % 2].handle));
     }
     Tell(*watch, until, told, stopped);
+    HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", *stopped || progress_.host()->halt != 0));
+    // No rank was lost until now, so what the device did before it was waited for above is good.
+    if (options_.ranks != nullptr) HONE_RETURN_IF_ERROR(snapshots_.Confirm(confirmed));
   }
   Result<RunState> state = ReadState();
-  if (state.ok() && watch != nullptr) Tell(*watch, until, told, stopped);
+  if (!state.ok() || watch == nullptr) return state;
+  Tell(*watch, until, told, stopped);
+  HONE_ASSIGN_OR_RETURN(*stopped, AnyRank("the wish to stop", *stopped));
   return state;
+}
+
+Result<bool> Pass::AnyRank(std::string_view what, bool mine) {
+  if (options_.ranks == nullptr) return mine;
+  double wanted = mine ? 1 : 0;
+  HONE_RETURN_IF_ERROR(options_.ranks->AllReduceSum(what, std::span(&wanted, 1)));
+  return wanted > 0;
 }
 
 Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
@@ -248,13 +387,17 @@ Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t unt
   while (result.done < until && !result.stopped) {
     HONE_ASSIGN_OR_RETURN(RunState state, RunReplays(result.done, until, watch, &told, &result.stopped));
     result.done = state.trained_steps;
-    if (state.failure == kNoFailure && state.halt != 0 && result.done < until && !result.stopped) {
+    // A rank may have met the batch that does not fit before the others have heard of it.
+    HONE_ASSIGN_OR_RETURN(const bool halted, AnyRank("a batch that does not fit", state.halt != 0));
+    if (state.failure == kNoFailure && halted && result.done < until && !result.stopped) {
       ++result.larger;
       HONE_RETURN_IF_ERROR(SetState(epoch, result.done, false));
-      HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
-      HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, options_.trains, main_.handle));
+      HONE_RETURN_IF_ERROR(EnqueueWhole(large_, options_.trains));
       HONE_ASSIGN_OR_RETURN(state, ReadState());
-      if (watch != nullptr) Tell(*watch, until, &told, &result.stopped);
+      if (watch != nullptr) {
+        Tell(*watch, until, &told, &result.stopped);
+        HONE_ASSIGN_OR_RETURN(result.stopped, AnyRank("the wish to stop", result.stopped));
+      }
       if (state.failure == kNoFailure && state.trained_steps != result.done + 1) {
         return Status::Internal("a batch did not fit the envelope of the worst case");
       }
@@ -272,10 +415,12 @@ Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t unt
   return result;
 }
 
-Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, 0, true));
+Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {
+  const auto [first, end] = part.Of(steps_);
+  HONE_RETURN_IF_ERROR(SetState(epoch, static_cast<uint32_t>(first), true));
   const auto started = std::chrono::steady_clock::now();
-  HONE_ASSIGN_OR_RETURN(const StepsOnDevice steps, RunSteps(epoch, 0, steps_, nullptr));
+  HONE_ASSIGN_OR_RETURN(const StepsOnDevice steps,
+                        RunSteps(epoch, static_cast<uint32_t>(first), static_cast<uint32_t>(end), nullptr));
   EpochOnDevice result;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (steps.failure != StepsOnDevice::Failure::kNone) {
@@ -284,10 +429,10 @@ Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch) {
         steps.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", steps.value, epoch, steps.done));
   }
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
-  result.steps = steps_;
+  result.steps = end - first;
   result.larger = steps.larger;
   if (state.counted > 0) {
-    result.mean_loss = state.loss_sum / static_cast<double>(state.counted);
+    result.mean_loss = state.loss_sum / state.weight_sum;
     result.accuracy = static_cast<double>(state.correct) / static_cast<double>(state.counted);
   }
   return result;
@@ -295,11 +440,10 @@ Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch) {
 
 Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update) {
   HONE_RETURN_IF_ERROR(SetState(epoch, step, true));
-  HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
-  HONE_RETURN_IF_ERROR(EnqueueCompute(large_, 0, update, main_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueWhole(large_, update));
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
   if (state.counted == 0) return Status::Internal("a step without a labelled seed");
-  return state.loss_sum / static_cast<double>(state.counted);
+  return state.loss_sum / state.weight_sum;
 }
 
 Result<NeighborSample> Pass::SampleStep(uint32_t epoch, uint32_t step) {

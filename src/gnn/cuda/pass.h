@@ -6,6 +6,11 @@
 // A step is one CUDA-graph replay, which computes on one batch while it samples the next into the other of two
 // buffers. Steps run in the envelope that sampled batches have stayed in; a batch that does not fit is noticed on the
 // device, turns the replays behind it into nothing, and is done again in the envelope of the worst case.
+//
+// A step of several shards computes this rank's one after the other in the same buffers, adds them up (step_sum.h), and
+// updates once; a shard that does not fit undoes the whole step, on every rank. Ranks must enqueue the same replays,
+// for each replay waits for all of them: so nobody stops on what he sees by himself, and after each chunk of replays
+// the hosts agree whether to go on.
 #pragma once
 
 #include <array>
@@ -18,13 +23,22 @@
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/learn_kernels.h"
 #include "gnn/cuda/program.h"
+#include "gnn/cuda/snapshots.h"
+#include "gnn/cuda/step_sum.h"
+#include "hone/gnn/communicator.h"
 
 namespace hone::gnn::cuda {
 
 struct PassOptions {
   std::vector<int32_t> fanouts;
-  int32_t batch = 1024;
-  bool trains = false;  // otherwise: inference, seeds in their order
+  int32_t batch = 1024;  // seeds a shard
+  bool trains = false;   // otherwise: inference, seeds in their order
+  int32_t shards = 1;    // of a step
+  // Of several ranks: their hosts and their devices, borrowed; null for one.
+  Communicator* ranks = nullptr;
+  NcclCommunicator* device_ranks = nullptr;
+  std::vector<float> class_weights;  // empty: all one
+  double clip_norm = 0;              // 0: never
   uint64_t seed = 0;
   double envelope = 1.03;  // see GpuEngineOptions
   int32_t classes = 0;
@@ -40,11 +54,15 @@ class Pass {
 
   Status Make(std::span<const NodeId> seeds);
   uint32_t steps() const { return steps_; }
-  // A whole epoch, counted from its beginning.
-  Result<EpochOnDevice> RunEpoch(uint32_t epoch);
+  // A whole epoch, counted from its beginning; or, of inference, part `part` of its steps.
+  Result<EpochOnDevice> RunEpoch(uint32_t epoch, EvaluationPart part = {});
   // Steps from … until - 1 of an epoch, whose sums go on. `watch` may be null: then nobody looks before the end.
   Result<StepsOnDevice> RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
   Status SetProgress(const TrainingProgress& progress);
+  Status SetTableTag(uint32_t tag);
+  // Of several ranks: the state after some whole step of the latest RunSteps, in the host's memory; the device is not
+  // asked. `step`: how many of the epoch are in it. kUnavailable where there is none.
+  Result<TrainingProgress> LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) const;
   Result<TrainingProgress> Progress();
   // Samples a step and does nothing else.
   Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step);
@@ -61,16 +79,24 @@ class Pass {
     DeviceArray<float> logits, row_loss;
     DeviceArray<int32_t> row_correct;
     DeviceArray<unsigned char> grad_logits, sort_scratch;
-    std::array<GraphExec, 2> replays;  // compute on batch i, sample into the other
+    std::array<GraphExec, 2> replays;  // begin with batch i, sample into the other
   };
 
   Status MakeBucket(const std::vector<int32_t>& known, Bucket& bucket);
   Status Capture(Bucket& bucket);
   Status EnqueueSample(Bucket& bucket, int which, cudaStream_t stream);
-  Status EnqueueCompute(Bucket& bucket, int which, bool update, cudaStream_t stream);
+  Status EnqueueShard(Bucket& bucket, int which, cudaStream_t stream);
+  Status EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream);
+  Status EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream);
+  Status EnqueueWhole(Bucket& bucket, bool update);
+  Status EnqueueReplay(Bucket& bucket, int which);
+  bool sums() const { return options_.shards > 1; }
+  int local_shards() const { return options_.shards / (options_.ranks == nullptr ? 1 : options_.ranks->size()); }
+  Result<bool> AnyRank(std::string_view what, bool mine);
   Status SetState(uint32_t epoch, uint32_t next, bool fresh);
   Status WriteState(const RunState& state);
   Result<RunState> ReadState();
+  static TrainingProgress ProgressOf(const RunState& state);
   Result<RunState> RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told, bool* stopped);
   void Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped);
   std::vector<int32_t> WorstCase() const;
@@ -83,6 +109,10 @@ class Pass {
   BatchSource source_;
   DeviceArray<int32_t> predictions_;
   DeviceArray<RunState> state_;
+  DeviceArray<float> class_weights_;
+  DeviceArray<double> norm_partials_;
+  StepSum sum_;  // where a step has several shards
+  Snapshots snapshots_;  // where there are several ranks
   MappedValue<HostProgress> progress_;
   Stream main_, side_;
   Event fork_, join_;

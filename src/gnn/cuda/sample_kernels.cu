@@ -51,16 +51,25 @@ __global__ void BeginBatchKernel(SeedsOnDevice seeds, RunState* state, BatchHead
   header->epoch = state->epoch;
   header->step = state->next_sample_step;
   header->tag = ++state->table_tag;
-  const int64_t left = seeds.count - static_cast<int64_t>(header->step) * seeds.batch;
-  header->hop_nodes[0] = valid ? static_cast<int32_t>(left < seeds.batch ? left : seeds.batch) : 0;
-  if (valid) ++state->next_sample_step;
+  const int64_t most = static_cast<int64_t>(seeds.batch) * seeds.shards;
+  const int64_t first = header->step * most;
+  const int64_t left = seeds.count - first;
+  const int64_t all = left < most ? left : most;
+  const int64_t shard = seeds.first_shard + static_cast<int64_t>(state->next_sample_shard);
+  const int64_t begin = all * shard / seeds.shards, end = all * (shard + 1) / seeds.shards;
+  header->first_seed = first + begin;
+  header->weight = static_cast<double>(all);
+  header->hop_nodes[0] = valid ? static_cast<int32_t>(end - begin) : 0;
+  if (!valid || ++state->next_sample_shard < static_cast<uint32_t>(seeds.local_shards)) return;
+  state->next_sample_shard = 0;
+  ++state->next_sample_step;
 }
 
 __global__ void SeedsKernel(SeedsOnDevice seeds, NodeTable table, const RunState* state, const BatchHeader* header,
                             int32_t* nodes) {
   const int32_t i = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= RowsOf(header, 0)) return;
-  int64_t position = static_cast<int64_t>(header->step) * seeds.batch + i;
+  int64_t position = header->first_seed + i;
   if (seeds.in_order == 0) position = IndexPermutation(state->seed, header->epoch, seeds.count)(position);
   const int32_t node = seeds.nodes[position];
   nodes[i] = node;
