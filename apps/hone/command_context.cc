@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "hone/commands.h"
@@ -132,6 +133,12 @@ Result<std::string> ReadSource(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation) {
+  auto json = nlohmann::ordered_json::parse(EvaluationToJson(evaluation, -1));
+  json["sandbox_warnings"] = evaluator.SandboxWarnings();
+  return json.dump(2) + "\n";
 }
 
 std::string DescribeEvaluation(const Evaluation& evaluation) {

@@ -57,6 +57,8 @@ Result<Task> FindTask(const CommandContext& context, const std::string& name_or_
 std::vector<std::string> TaskDirectories(const CommandContext& context);
 Result<std::string> ReadSource(const std::string& path);
 
+// The evaluation's JSON with `sandbox_warnings` (docs/evaluation-json.md): what a command prints for one evaluation.
+std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation);
 // A table of the evaluation for people.
 std::string DescribeEvaluation(const Evaluation& evaluation);
 

@@ -43,7 +43,7 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
     request.libraries = flags.libraries;
     HONE_ASSIGN_OR_RETURN(shown, evaluator->Evaluate(task, request));
   }
-  fmt::print("{}", flags.device.json ? EvaluationToJson(shown) + "\n"
+  fmt::print("{}", flags.device.json ? EvaluationOutput(*evaluator, shown)
                                      : DescribeEvaluation(shown) + DescribeLibraries(shown, "  "));
   context.exit_status = shown.verdict == Verdict::kOk ? 0 : shown.verdict == Verdict::kDeviceLost ? 3 : 1;
   return Status::Ok();

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "hone/commands.h"
@@ -28,9 +27,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   EvaluationRequest request;
   HONE_ASSIGN_OR_RETURN(request.source, ReadSource(flags.candidate));
-  // By the name that findings can point into: line tables tell a candidate from system headers by a relative path.
-  const std::filesystem::path path(flags.candidate);
-  request.name = path.is_absolute() || flags.candidate.starts_with("../") ? path.filename().string() : flags.candidate;
+  request.name = flags.candidate;
   if (!flags.baseline.empty()) {
     HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadSource(flags.baseline));
     request.incumbent_name = flags.baseline;
@@ -56,7 +53,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, evaluator->Evaluate(task, request));
   if (flags.device.json) {
-    fmt::print("{}\n", EvaluationToJson(evaluation));
+    fmt::print("{}", EvaluationOutput(*evaluator, evaluation));
   } else {
     // The profile says what its findings say, and more.
     const std::string profile = evaluation.profile ? DescribeProfile(*evaluation.profile, "  ") : "";

@@ -3,13 +3,17 @@
 //
 // `hone`: judges, tunes and optimises GPU kernels. Each subcommand lives in its own file.
 #include <cstdio>
+#include <exception>
+#include <new>
 
+#include "common/standard_output.h"
 #include "hone/commands.h"
 
 int main(int argc, char** argv) {
   // Children of this program (compilers, workers, the simulator) are this program under another name.
   if (std::optional<int> status = hone::RunHiddenCommand(argc, argv)) return *status;
 
+  hone::MakeFileLimitAnError();
   hone::CommandContext context = hone::MakeCommandContext();
   CLI::App app{"Hone makes GPU kernels fast, and proves that they are right."};
   app.name("hone");
@@ -33,7 +37,13 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = app.exit(error);
-    return status == 0 ? 0 : 2;
+    return status == 0 ? hone::FlushOutput("hone", 0) : 2;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "hone: not enough memory\n");
+    return 3;
+  } catch (const std::exception& error) {  // standard output that cannot be written: fmt throws
+    std::fprintf(stderr, "hone: %s\n", error.what());
+    return 3;
   }
-  return context.exit_status;
+  return hone::FlushOutput("hone", context.exit_status);
 }

@@ -61,6 +61,46 @@ TEST_F(CommandLine, SaysOnceWhatThisKernelCannotProtect) {
   std::string wanted;
   for (const std::string& warning : ProbeSandbox().Warnings()) wanted += "hone: warning: " + warning + "\n";
   EXPECT_EQ(outcome.err, wanted);
+  EXPECT_EQ(json::parse(outcome.out).at("sandbox_warnings"), json(ProbeSandbox().Warnings()));
+}
+
+TEST_F(CommandLine, FindingsPointIntoACandidateOfAnAbsolutePath) {
+  std::string source = ReadFile(kSource + "/tasks/transpose/seed.cu").value();
+  const std::string padded = "tile[kTile][kTile + 1]";
+  ASSERT_NE(source.find(padded), std::string::npos);
+  source.replace(source.find(padded), padded.size(), "tile[kTile][kTile]");
+  const Outcome outcome = Hone({"compare", "transpose", kSource + "/tasks/transpose/seed.cu", Write("flat/tile.cu", source),
+                                "--device", "sim", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json e = json::parse(outcome.out);
+  EXPECT_EQ(e.at("candidate"), scratch_ / "flat/tile.cu");
+  EXPECT_EQ(e.at("sandbox_warnings"), json(ProbeSandbox().Warnings()));
+  bool placed = false;
+  for (const json& finding : e.at("findings")) {
+    placed |= finding.at("kind") == "bank_conflict" && finding.at("location").get<std::string>().rfind("tile.cu:", 0) == 0;
+  }
+  EXPECT_TRUE(placed) << e.at("findings").dump(1);
+}
+
+TEST_F(CommandLine, AFullStandardOutputIsNoSuccess) {
+  const auto shell = [&](const std::string& line) {
+    SubprocessOptions options;
+    options.argv = {"/bin/sh", "-c", line, "sh", HONE_BINARY_DIR "/bin/hone"};
+    options.environment = {"PATH=/usr/bin:/bin", "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache", "HONE_STATE=" + scratch_.path()};
+    options.working_directory = kSource;
+    options.limit_seconds = 300;
+    return RunSubprocess(options).value();
+  };
+  for (const char* arguments : {"tasks", "--version", "--help", "eval relu tasks/relu/seed.cu --device sim --no-time --json"}) {
+    const SubprocessResult full = shell(std::string("exec \"$1\" ") + arguments + " > /dev/full");
+    EXPECT_EQ(full.exit.exit_status, 3) << arguments;
+    EXPECT_THAT(full.err, testing::AnyOf(HasSubstr("standard output"), HasSubstr("No space left"))) << arguments;
+  }
+  // A file beyond the limit is refused like a full disk, and not by a signal.
+  const SubprocessResult limited = shell("ulimit -f 0; exec \"$1\" tasks > '" + (scratch_ / "tasks.txt") + "'");
+  EXPECT_EQ(limited.exit.signal, 0);
+  EXPECT_EQ(limited.exit.exit_status, 3);
+  EXPECT_THAT(limited.err, testing::AnyOf(HasSubstr("standard output"), HasSubstr("File too large")));
 }
 
 TEST_F(CommandLine, OptimizeAndWorkerSaySoTooAndInTheirJson) {

@@ -138,15 +138,15 @@ constexpr std::string_view kParameterCheck = R"cpp(
   inline constexpr bool kExact = kSame<P, Absent> || kSame<P, Exact>;
 
   template <typename P, bool is_class>
-  struct ClassSize {
-    static constexpr unsigned long long value = 0;
+  struct HoldsMap {
+    static constexpr bool value = false;
   };
   template <typename P>
-  struct ClassSize<P, true> {
-    static constexpr unsigned long long value = sizeof(P);
+  struct HoldsMap<P, true> {
+    static constexpr bool value = sizeof(P) == 128 && alignof(P) % 64 == 0;
   };
   template <typename P>
-  inline constexpr bool kTensorMap = kSame<P, Absent> || ClassSize<P, __is_class(P)>::value == 128;
+  inline constexpr bool kTensorMap = kSame<P, Absent> || HoldsMap<P, __is_class(P)>::value;
   template <typename P, typename Named, unsigned long long bytes, unsigned long long align>
   inline constexpr bool kStruct = kSame<P, Absent> ||
                                   (kSame<P, Named> && sizeof(Named) == bytes && alignof(Named) == align);
@@ -161,6 +161,13 @@ std::string Escaped(std::string_view text) {
     result += (c == '\n' || c == '\r') ? ' ' : c;
   }
   return result;
+}
+
+// The name that line tables carry. Whoever reads one tells the candidate's lines from those of headers by it being
+// relative: the simulator's findings, the profile and its machine code (source_lines.cc, sass_lines.cc).
+std::string NameInLineTables(const std::string& name) {
+  if (!name.starts_with('/') && !name.starts_with("../")) return name;
+  return name.substr(name.rfind('/') + 1);
 }
 
 // Floating types that a tensor of this dtype must not be read as, pairs of the other 16-bit type included.
@@ -302,13 +309,13 @@ std::string_view ParameterCheckHeader() { return kParameterCheck; }
 TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
                                     bool /*is_oracle*/) {  // `ref:` arguments carry it: only oracles have them
   TranslationUnit result;
-  result.file = candidate.name;
+  result.file = NameInLineTables(candidate.name);
   result.kernels = unit.kernels;
   result.options = candidate.plan.compiler_options;
   result.include_set = candidate.plan.include_set;
 
   std::string& body = result.body;
-  const std::string file = Escaped(candidate.name);
+  const std::string file = Escaped(result.file);
   for (const auto& [name, value] : unit.binding)
     body += fmt::format("#define HONE_TUNE_{} {}\n", name,
                         value < 0 ? fmt::format("({})", value) : fmt::format("{}", value));

@@ -219,6 +219,8 @@ constexpr Refused kRefused[] = {
     {"\"eps:f16\"", "__nv_bfloat16 eps", "must be __half"},
     {"\"scratch\"", "long scratch", "workspace 'scratch'"},
     {"\"tensormap:tm\"", "const CUtensorMap* tm", "tensor map 'tm' is passed by value"},
+    {"\"tensormap:tm\"", "Lower tm", "tensor map 'tm'", "struct alignas(32) Lower { char opaque[128]; };"},
+    {"\"tensormap:tm\"", "Smaller tm", "tensor map 'tm'", "struct alignas(64) Smaller { char opaque[64]; };"},
     {"\"struct:P{n:i32, x, eps:f32}\"", "P p", "struct 'P' is passed by value with 24 bytes aligned to 8",
      "struct P { int n; float eps; const __half* x; };"},
     {"\"struct:P{n:i32}\"", "Q p", "struct 'P'", "struct P { int n; }; struct Q { int n; };"},
@@ -306,6 +308,15 @@ TEST(TranslationUnit, KeepsTheCandidatesOwnLineNumbers) {
   source += "int broken = ;";  // last line of the file, without a line break
   const auto line = 1 + std::count(source.begin(), source.end(), '\n');
   EXPECT_THAT(workshop.HostCompile(Unit(source)), HasSubstr(fmt::format("candidate.cu:{}", line)));
+}
+
+TEST(TranslationUnit, LineTablesNameACandidateByARelativePath) {
+  for (const auto& [name, wanted] : {std::pair{"/home/a/kernels/k.cu", "k.cu"}, {"../k.cu", "k.cu"}, {"kernels/k.cu", "kernels/k.cu"}}) {
+    const Candidate candidate = ParseCandidate(Source("", ""), name, TestTask()).value();
+    const TranslationUnit unit = MakeTranslationUnit(candidate, TestTask(), CompileUnits(candidate, {})[0], false);
+    EXPECT_EQ(unit.file, wanted);
+    EXPECT_THAT(unit.body, HasSubstr(fmt::format("#line 1 \"{}\"", wanted)));
+  }
 }
 
 TEST(TranslationUnit, CarriesOptionsAndIncludeSet) {

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program owes the reader of its standard output: an end with status 0 means that all of it was written, be it to
+// a pipe, or to a file on a disk that filled up meanwhile.
+#pragma once
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace hone {
+
+// From now on a file beyond the limit that `ulimit -f` shows is an error of the write, reported like a full disk, instead
+// of a signal that ends the program. Programs that it starts are not concerned.
+inline void MakeFileLimitAnError() { std::signal(SIGXFSZ, SIG_IGN); }
+
+// The status to end with: `exit_status` when all of standard output was written; otherwise says so on standard error, as
+// `program`, and gives 3 where it would have been 0.
+inline int FlushOutput(const char* program, int exit_status) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_status;
+  const int error = errno;
+  std::fprintf(stderr, "%s: could not write all of standard output%s%s\n", program, error != 0 ? ": " : "",
+               error != 0 ? std::strerror(error) : "");
+  return exit_status == 0 ? 3 : exit_status;
+}
+
+}  // namespace hone
