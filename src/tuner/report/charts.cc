@@ -111,12 +111,12 @@ std::string ShapeName(const Dims& dims) { return EscapeHtml(DimsText(dims)); }
 std::string AttemptChart(const RunView& view) {
   return "<figure>" + Both([&](double width) { return AttemptDrawing(view, width); }) +
          fmt::format(
-             "<figcaption>Speedup over the seed{}, along the chain of kept steps. Filled: kept; the line: best so far; "
+             "<figcaption>Speedup over {}{}, along the chain of kept steps. Filled: kept; the line: best so far; "
              "×: no valid result.</figcaption></figure>\n",
-             view.info.modelled ? ", modelled" : "");
+             EscapeHtml(StartName(view)), view.info.modelled ? ", modelled" : "");
 }
 
-std::string SpeedupBars(const Evaluation& evaluation) {
+std::string SpeedupBars(const Evaluation& evaluation, const std::string& start) {
   double high = 1.0;
   bool any = false;
   for (const CaseResult& c : evaluation.cases) {
@@ -144,9 +144,8 @@ std::string SpeedupBars(const Evaluation& evaluation) {
                  : "");
   }
   return out + fmt::format(
-                   "</div><figcaption>Speedup over the seed, one bar a shape{}; the upright line is 1×, the "
-                   "seed.</figcaption></figure>\n",
-                   evaluation.modelled ? ", modelled" : ", with 95 % confidence intervals");
+                   "</div><figcaption>Speedup over {0}, one bar a shape{1}; the upright line is 1×, {0}.</figcaption></figure>\n",
+                   EscapeHtml(start), evaluation.modelled ? ", modelled" : ", with 95 % confidence intervals");
 }
 
 std::string TreeChart(const RunView& view) {
@@ -231,8 +230,9 @@ std::string TreeChart(const RunView& view) {
     svg += "</a>";
   }
   return "<figure><div class='scroll tree' tabindex=0>" + svg +
-         "</svg></div><figcaption>Who came from whom, the seed on the left; the thick line leads to the best. Filled: "
-         "kept; ring: right, not kept; ×: failed.</figcaption></figure>\n";
+         "</svg></div><figcaption>Who came from whom, " +
+         EscapeHtml(StartName(view)) +
+         " on the left; the thick line leads to the best. Filled: kept; ring: right, not kept; ×: failed.</figcaption></figure>\n";
 }
 
 std::string RooflineChart(const std::vector<RooflinePoint>& points, const DeviceFacts& facts, bool modelled) {
@@ -240,6 +240,8 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
   const bool flops = std::all_of(points.begin(), points.end(), [](const RooflinePoint& p) { return p.flops > 0; }) &&
                      facts.fp32_flops > 0;
   const char* said = modelled ? ", modelled" : "";
+  const auto first = std::find_if(points.begin(), points.end(), [](const RooflinePoint& p) { return p.start; });
+  const std::string start = first == points.end() ? "what the run began with" : first->label;
   if (!flops) {
     std::string out = "<figure><div class=bars style='--one:100%'>\n";
     for (const RooflinePoint& p : points) {
@@ -248,7 +250,7 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
           "<div class=bar><span class=name>{}, {}</span><span class=value>{:.3g} TB/s · {:.0f} %</span><span "
           "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
           EscapeHtml(p.label), ShapeName(p.dims), p.bytes / p.seconds / 1e12, 100 * share,
-          p.label == "seed" ? " seed" : "", std::min(100.0, 100 * share));
+          p.start ? " seed" : "", std::min(100.0, 100 * share));
     }
     return out + fmt::format(
                      "</div><figcaption>Achieved memory bandwidth{}, as a share of the device's {:.2f} TB/s "
@@ -304,11 +306,10 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
     if (tensor && facts.tensor_bf16_flops > 0)
       roof(facts.tensor_bf16_flops, "tensor cores, bfloat16", " stroke-dasharray='5 3'");
     for (const RooflinePoint& p : points) {
-      const bool seed = p.label == "seed";
       svg += fmt::format(
           "<circle cx='{:.1f}' cy='{:.1f}' r='5.5' fill='{}' stroke='var(--accent)' "
           "stroke-width='1.8'><title>{}</title></circle>",
-          x(p.flops / p.bytes), y(p.flops / p.seconds), seed ? "var(--panel)" : "var(--accent)",
+          x(p.flops / p.bytes), y(p.flops / p.seconds), p.start ? "var(--panel)" : "var(--accent)",
           EscapeHtml(fmt::format("{}, {}: {:.3g} Tflop/s at {:.3g} flop/byte, {:.0f} % of the memory roof", p.label,
                                  DimsText(p.dims), p.flops / p.seconds / 1e12, p.flops / p.bytes,
                                  100 * p.bytes / p.seconds / facts.memory_bandwidth)));
@@ -319,8 +320,8 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
   return "<figure>" + Both(draw) +
          fmt::format(
              "<figcaption>Operations a second{} over operations a byte, one mark a timed shape: filled the best, ring "
-             "the seed. The roofs are datasheet figures of {}.</figcaption></figure>\n",
-             said, EscapeHtml(facts.name));
+             "{}. The roofs are datasheet figures of {}.</figcaption></figure>\n",
+             said, EscapeHtml(start), EscapeHtml(facts.name));
 }
 
 std::string CostBars(const std::vector<CostShare>& shares) {

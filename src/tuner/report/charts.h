@@ -14,23 +14,25 @@
 
 namespace hone {
 
-// One mark an attempt at its estimated speedup over the seed, those without a time at the bottom, and the best so far
+// One mark an attempt at its estimated speedup over node 0, those without a time at the bottom, and the best so far
 // as a stair.
 std::string AttemptChart(const RunView& view);
 
-// One bar a timed shape: the speedup over the seed with its 95 % interval (none when modelled), 1x as a line.
-std::string SpeedupBars(const Evaluation& evaluation);
+// One bar a timed shape: the speedup over `start` ("the seed"; StartName) with its 95 % interval (none when modelled), 1x
+// as a line.
+std::string SpeedupBars(const Evaluation& evaluation, const std::string& start);
 
-// Who came from whom: seed on the left, one row a leaf, the way to the best drawn thick. Marks link to #node-N.
+// Who came from whom: node 0 on the left, one row a leaf, the way to the best drawn thick. Marks link to #node-N.
 std::string TreeChart(const RunView& view);
 
 // One measured kernel on one shape.
 struct RooflinePoint {
-  std::string label;  // "seed", "best"
+  std::string label;  // "the seed", "best"
   Dims dims;
   double seconds = 0;
   double bytes = 0;  // compulsory
-  double flops = 0;  // 0: the task does not say
+  double flops = 0;    // 0: the task does not say
+  bool start = false;  // of node 0
 };
 // Achieved operations per second over operations per byte, under the device's roofs; without operations, achieved
 // bandwidth as bars. Empty when the device's figures are not known. `modelled` is said in the caption.

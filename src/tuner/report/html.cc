@@ -179,19 +179,19 @@ std::string Roofline(RunStore& store, const RunView& view, const std::vector<Eve
   DeviceFacts facts = DeviceFactsFromJson(started["facts"], {});
   if (facts.name.empty()) facts.name = view.info.device;
   std::vector<RooflinePoint> points;
-  const auto add = [&](const char* label, const Evaluation& e, bool baseline) {
+  const auto add = [&](const std::string& label, const Evaluation& e, bool baseline) {
     for (const CaseResult& c : e.cases) {
       const double us = baseline ? c.baseline_us.value_or(0) : c.time_us ? c.time_us->median : 0;
       const Result<double> bytes = CompulsoryBytes(*task, c.dims), flops = Flops(*task, c.dims);
       if (us <= 0 || !bytes.ok() || !flops.ok() || *bytes <= 0) continue;
-      points.push_back({label, c.dims, us * 1e-6, *bytes, *flops});
+      points.push_back({label, c.dims, us * 1e-6, *bytes, *flops, label != "best"});
     }
   };
   if (view.final_result && view.final_result->evaluation.verdict == Verdict::kOk && view.best != 0) {
-    add("seed", view.final_result->evaluation, true);
+    add(StartName(view), view.final_result->evaluation, true);
     add("best", view.final_result->evaluation, false);
   } else {
-    if (view.node(0).evaluation) add("seed", *view.node(0).evaluation, false);
+    if (view.node(0).evaluation) add(StartName(view), *view.node(0).evaluation, false);
     if (view.best != 0 && view.node(view.best).evaluation) add("best", *view.node(view.best).evaluation, false);
   }
   const std::string chart = RooflineChart(points, facts, view.info.modelled);
@@ -235,7 +235,6 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += Tile(CostText(view.cost_usd, view.unpriced_replies),
                fmt::format("{} requests, {} tokens", view.requests, TokensText(view.usage.input + view.usage.output)));
   body += "</div>\n" + Paragraphs(ResultText(view));
-  if (view.from_oracle) body += "<p>Below, “the seed” is that kernel of the oracle.</p>\n";
   body +=
       "<nav aria-label='sections'><a href='#attempts-chart'>over time</a><a href='#shapes'>shapes</a><a "
       "href='#tree'>tree</a><a href='#attempts'>attempts</a>"
@@ -243,10 +242,11 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += "<h2 id=attempts-chart>Speedup over attempts</h2>\n" + AttemptChart(view);
   body += fmt::format("<h2 id=shapes>Every shape{}</h2>\n", modelled ? ", modelled" : "");
   if (view.final_result && !view.final_result->evaluation.cases.empty()) {
-    body += SpeedupBars(view.final_result->evaluation) + ShapeTable(view.final_result->evaluation);
+    body += SpeedupBars(view.final_result->evaluation, StartName(view)) + ShapeTable(view.final_result->evaluation);
   } else if (view.node(view.best).evaluation) {
-    body += fmt::format("<p class=soft>Times of the {}; it has not been paired with the seed.</p>\n",
-                        view.best == 0 ? "seed" : "best so far");
+    body += fmt::format("<p class=soft>Times of {}.</p>\n",
+                        view.best == 0 ? EscapeHtml(StartName(view))
+                                       : "the best so far; it has not been paired with " + EscapeHtml(StartName(view)));
     body += ShapeTable(*view.node(view.best).evaluation);
   }
   body += Roofline(store, view, events);
@@ -282,17 +282,17 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += "<h2 id=kernel>The winning kernel</h2>\n";
   if (view.best != 0) {
     HONE_ASSIGN_OR_RETURN(std::string winner, store.Source(view.node(view.best).source_hash));
-    body += fmt::format("<p class=soft>Node {}, with its difference to the seed. SHA-256 <small>{}</small></p>\n",
-                        view.best, view.node(view.best).source_hash);
+    body += fmt::format("<p class=soft>Node {}, with its difference to {}. SHA-256 <small>{}</small></p>\n",
+                        view.best, EscapeHtml(StartName(view)), view.node(view.best).source_hash);
     body += HighlightedDiff(seed, winner);
     std::string whole = "<pre class=code tabindex=0>";
     for (const std::string& line : HighlightCuda(winner)) whole += "<span>" + line + "</span>";
     body += "<details><summary>The file alone</summary>" + whole + "</pre></details>\n";
   } else {
-    body += "<p>The seed has not been beaten; this is it.</p>\n";
+    body += fmt::format("<p>Nothing was found that is surely faster than {}; this is it.</p>\n", EscapeHtml(StartName(view)));
     std::string whole = "<pre class=code tabindex=0>";
     for (const std::string& line : HighlightCuda(seed)) whole += "<span>" + line + "</span>";
-    body += "<details><summary>The seed</summary>" + whole + "</pre></details>\n";
+    body += "<details><summary>" + std::string(view.from_oracle ? "The oracle&#39;s kernel" : "The seed") + "</summary>" + whole + "</pre></details>\n";
   }
   body += "<h2 id=run>The run</h2>\n";
   body += CostBars(SharesByRole(exchanges));

@@ -120,7 +120,7 @@ TEST(Roofline, ShowsBandwidthWhereOperationsAreNotKnown) {
   facts.name = "a device";
   facts.memory_bandwidth = 1e12;
   facts.fp32_flops = 1e13;
-  const std::vector<RooflinePoint> copies = {{"seed", {{"n", 4}}, 2e-6, 1e6, 0}, {"best", {{"n", 4}}, 1.25e-6, 1e6, 0}};
+  const std::vector<RooflinePoint> copies = {{"the seed", {{"n", 4}}, 2e-6, 1e6, 0, true}, {"best", {{"n", 4}}, 1.25e-6, 1e6, 0}};
   const std::string bars = RooflineChart(copies, facts, false);
   EXPECT_THAT(bars, AllOf(HasSubstr("0.5 TB/s · 50 %"), HasSubstr("80 %"), Not(HasSubstr("<svg"))));
   const std::vector<RooflinePoint> counted = {{"best", {{"n", 4}}, 1e-6, 1e6, 2e6}};
@@ -224,7 +224,7 @@ TEST(RunSummary, AnOpenRunIsFoldedAndItsSpeedupAnEstimate) {
   const Written w = Write(run);
   const std::vector<RunSummary> runs = SummarizeRuns(*w.store).value();
   EXPECT_FALSE(runs.at(0).proven);
-  EXPECT_THAT(RunsTable(runs), AllOf(HasSubstr("x~"), HasSubstr("not paired with the seed"), HasSubstr("modelled")));
+  EXPECT_THAT(RunsTable(runs), AllOf(HasSubstr("x~"), HasSubstr("not paired with what the run began with"), HasSubstr("modelled")));
   EXPECT_THAT(RunsTable({}), HasSubstr("hone optimize"));
 }
 

@@ -300,7 +300,15 @@ TEST(RunText, WithoutASeedItSaysWhatSpeedupsAreOver) {
                                                HasSubstr("as fast as the oracle's kernel"),
                                                HasSubstr("Over the first right version (node 1)")));
   EXPECT_EQ(nlohmann::json::parse(RunToJson(view)).at("baseline"), "oracle");
-  EXPECT_THAT(HtmlReport(*run.store, view).value(), HasSubstr("as fast as the oracle&#39;s kernel"));
+  const std::string html = HtmlReport(*run.store, view).value();
+  EXPECT_THAT(html, HasSubstr("as fast as the oracle&#39;s kernel"));
+  EXPECT_THAT(html, HasSubstr("Speedup over the oracle&#39;s kernel, modelled, along the chain"));
+  for (const char* wrong : {"over the seed", "1×, the seed", "ring the seed", "the seed on the left", "to the seed", "with the seed"}) {
+    EXPECT_THAT(html, testing::Not(HasSubstr(wrong)));
+  }
+  const std::vector<RunSummary> runs = SummarizeRuns(*run.store).value();
+  EXPECT_THAT(RunsTable(runs), testing::AllOf(HasSubstr("x*"), HasSubstr("* the task has no seed")));
+  EXPECT_EQ(nlohmann::json::parse(RunSummaryToJson(runs)).at(0).at("baseline"), "oracle");
   EXPECT_THAT(CompareRuns({Summarize(view)}).warnings, testing::Contains(HasSubstr("has no seed")));
 }
 

@@ -24,6 +24,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::string_view kOracleNote =
+    "* the task has no seed: the speedup is over its oracle made into a kernel, which is slow.";
+
 std::string Clip(const std::string& text, size_t width) {
   if (text.size() <= width) return text;
   size_t end = width - 1;
@@ -52,7 +55,11 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
     if (e.kind == EventKind::kStarted || e.kind == EventKind::kResumed) start = e.time;
     if (e.kind == EventKind::kEnded) s.seconds += std::max(0.0, e.time - start);
     if (e.kind == EventKind::kFinal) final_event = &e;
-    if (!e.evaluation.empty()) ++s.evaluations;
+    if (!e.evaluation.empty() && e.kind != EventKind::kProfile) ++s.evaluations;
+    if (e.kind == EventKind::kStarted) {
+      const Json p = Json::parse(e.payload, nullptr, false);
+      s.from_oracle = p.is_object() && p.value("start", "seed") == "oracle";
+    }
     if (e.kind == EventKind::kEvaluation && e.node > 0 && e.evaluation.find("\"verdict\":\"ok\"") != std::string::npos)
       ++s.right;
     if (e.kind == EventKind::kProposal) {
@@ -79,7 +86,7 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
 
 std::string SpeedupCell(const RunSummary& s) {
   if (!s.speedup) return "–";
-  return fmt::format("{:.3f}x{}", *s.speedup, s.proven ? "" : "~");
+  return fmt::format("{:.3f}x{}{}", *s.speedup, s.proven ? "" : "~", s.from_oracle ? "*" : "");
 }
 
 }  // namespace
@@ -146,10 +153,11 @@ std::string RunsTable(const std::vector<RunSummary>& runs) {
   std::string text =
       fmt::format("{:<22} {:<17} {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", "run", "started (UTC)",
                   "task", "strategy", "model", "device", "attempts", "best", "spent", "time", "state");
-  bool modelled = false, estimated = false;
+  bool modelled = false, estimated = false, from_oracle = false;
   for (const RunSummary& s : runs) {
     modelled = modelled || s.info.modelled;
     estimated = estimated || (s.speedup && !s.proven);
+    from_oracle = from_oracle || (s.speedup && s.from_oracle);
     text +=
         fmt::format("{:<22} {:%Y-%m-%d %H:%M}  {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", s.info.id,
                     fmt::gmtime(static_cast<std::time_t>(s.info.started)), Clip(s.info.task, 18), s.info.strategy,
@@ -157,7 +165,8 @@ std::string RunsTable(const std::vector<RunSummary>& runs) {
                     SpeedupCell(s), s.cost_usd > 0 || s.unpriced > 0 ? CostText(s.cost_usd, s.unpriced) : "–", DurationText(s.seconds),
                     s.known ? s.state : "cannot be read: hone show " + s.info.id + " says why");
   }
-  if (estimated) text += "~ estimated along the chain of kept steps; not paired with the seed.\n";
+  if (estimated) text += "~ estimated along the chain of kept steps; not paired with what the run began with.\n";
+  if (from_oracle) text += std::string(kOracleNote) + "\n";
   if (modelled) text += "Speedups on simulated devices (sim) are modelled, not measured.\n";
   return text;
 }
@@ -184,6 +193,7 @@ std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
                 {"cost_known", s.unpriced == 0},
                 {"seconds", s.seconds},
                 {"proven", s.proven},
+                {"baseline", s.from_oracle ? "oracle" : "seed"},
                 {"surely_faster", s.faster},
                 {"best_idea", s.best_idea}};
     one["speedup"] = s.speedup ? Json(*s.speedup) : Json();
@@ -303,7 +313,8 @@ std::string ComparisonText(const Comparison& c) {
     text += "\n";
   }
   text +=
-      "\nsuccess: a right candidate was found; faster: surely faster than the seed; a run that kept nothing counts as "
+      "\nsuccess: a right candidate was found; faster: surely faster than what the run began with, the seed (*: the task has "
+      "none, and its oracle's kernel stands in for it); a run that kept nothing counts as "
       "1; broken: the share of replies whose edit could not be put in place or broke the file's structure.\n";
   if (modelled) text += "Speedups on simulated devices are modelled, not measured.\n";
   for (const std::string& w : c.warnings) text += "note: " + w + "\n";
@@ -350,7 +361,7 @@ std::string ComparisonHtml(const Comparison& c) {
         "none is measured.</p>\n";
   for (const std::string& w : c.warnings) body += "<p class=soft>Note: " + EscapeHtml(w) + ".</p>\n";
   body += fmt::format(
-      "<h2>Geometric mean of the speedups over the seed</h2>\n<figure><div class=bars style='--one:{:.2f}%'>\n",
+      "<h2>Geometric mean of the speedups</h2>\n<figure><div class=bars style='--one:{:.2f}%'>\n",
       100 / high);
   for (const StrategyRow& r : c.rows) {
     body += fmt::format(
@@ -358,9 +369,11 @@ std::string ComparisonHtml(const Comparison& c) {
         "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
         EscapeHtml(r.name), r.geomean, r.median, r.geomean < 1 ? " slow" : "", 100 * r.geomean / high);
   }
-  body +=
-      "</div><figcaption>The upright line is 1×, the seed. A run that kept nothing counts as "
-      "1×.</figcaption></figure>\n";
+  const bool from_oracle = std::any_of(c.runs.begin(), c.runs.end(), [](const RunSummary& s) { return s.from_oracle; });
+  const char* start = from_oracle ? "what each run began with: the seed, or the oracle’s kernel where a task has none" : "the seed";
+  body += fmt::format(
+      "</div><figcaption>The upright line is 1×, {}. A run that kept nothing counts as "
+      "1×.</figcaption></figure>\n", start);
   body +=
       "<h2>Strategies</h2>\n<div class=scroll><table class=stack><tr><th>strategy</th><th class=number>runs</th><th "
       "class=number>success</th><th class=number>faster</th><th class=number>geomean</th>"
@@ -394,7 +407,7 @@ std::string ComparisonHtml(const Comparison& c) {
   }
   body +=
       "</table></div>\n<p class=soft>Success: at least one right candidate was found. Faster: surely, the lower end of "
-      "the 95 % interval above 1. ~: estimated, not paired with the seed. "
+      "the 95 % interval above 1. ~: estimated, not paired with what the run began with. *: over the oracle’s kernel, for a task without a seed. "
       "Broken: replies whose edit could not be put in place or broke the structure of the file.</p>\n";
   return HtmlPage("Hone: runs compared", body);
 }
