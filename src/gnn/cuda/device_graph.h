@@ -38,6 +38,8 @@ class DeviceGraph {
   const DeviceArray<int32_t>& columns() const { return columns_; }
   const DeviceArray<int32_t>& labels() const { return labels_; }
   const DeviceArray<unsigned char>& features() const { return features_; }
+  // Leaves the graph without features: for who needs them once and the room afterwards.
+  DeviceArray<unsigned char> TakeFeatures() { return std::move(features_); }
   // Of the cached tier: rows of features() that are a cache, and those behind them; both 0 where all rows are there.
   int64_t cached_rows() const { return cached_rows_; }
   int64_t staging_rows() const { return staging_rows_; }

@@ -16,9 +16,11 @@
 
 #include "base/clock.h"
 #include "gnn/cuda/cuda_handles.h"
+#include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/device_parameters.h"
 #include "gnn/cuda/exact_memory.h"
 #include "gnn/cuda/exact_model.h"
+#include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/matmul.h"
 
 namespace hone::gnn::cuda {
@@ -44,11 +46,14 @@ Status Check(const Graph& graph, const ModelOptions& model, std::span<const Node
   return Status::Ok();
 }
 
-// Nodes that each layer must compute, for the last one as they were asked for; an empty list means all.
-std::vector<std::vector<NodeId>> RowsOfLayers(const CsrView& graph, std::span<const NodeId> wanted, size_t layers) {
+// Nodes that each layer must compute, for the last one as they were asked for; an empty list means all. Of a graph
+// whose edges only the device has, the layers before the last compute all.
+std::vector<std::vector<NodeId>> RowsOfLayers(const CsrView& graph, std::span<const NodeId> wanted, size_t layers,
+                                              bool without_edges) {
   std::vector<std::vector<NodeId>> rows(layers);
   if (wanted.empty()) return rows;
   rows.back().assign(wanted.begin(), wanted.end());
+  if (without_edges) return rows;
   std::vector<uint8_t> mark(static_cast<size_t>(graph.num_nodes), 0);
   for (const NodeId v : wanted) mark[static_cast<size_t>(v)] = 1;
   for (size_t l = layers; l-- > 1;) {
@@ -117,10 +122,12 @@ class ExactRun {
 
   Status Make(Model<float>& model) {
     HONE_ASSIGN_OR_RETURN(model_, PlanExactModel(model));
+    num_edges_ = csr_.num_edges();
+    if (IsOutline(graph_)) HONE_RETURN_IF_ERROR(Generate());
     element_ = options_.fp32 ? Element::kFloat32 : Element::kBFloat16;
     size_ = ElementBytes(element_);
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
-    rows_ = RowsOfLayers(csr_, nodes_, model_.layers.size());
+    rows_ = RowsOfLayers(csr_, nodes_, model_.layers.size(), IsOutline(graph_));
     for (const auto& rows : rows_) {
       if (!rows.empty()) long_rows_.push_back(LongRowList::Of(csr_, rows));
       else if (all_long_rows_.first_pieces.empty()) all_long_rows_ = LongRowList::Of(csr_, {});
@@ -205,9 +212,21 @@ class ExactRun {
     return pieces;
   }
 
+  // The device makes the graph; the host learns its degrees.
+  Status Generate() {
+    HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph_.name()));
+    HONE_RETURN_IF_ERROR(made_.Generate(request));
+    HONE_RETURN_IF_ERROR(made_.row_offsets().Download(made_offsets_));
+    csr_ = {graph_.structure().num_nodes, made_offsets_, {}};
+    num_edges_ = made_.num_edges();
+    made_bytes_ = (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + made_.features().size();
+    return Status::Ok();
+  }
+
   Status PlanMemory() {
     size_t free = 0, total = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
+    free += static_cast<size_t>(made_bytes_);  // of the plan, not in its way
     int64_t available = static_cast<int64_t>(free) - std::min<int64_t>(int64_t{256} << 20, static_cast<int64_t>(free / 20));
     if (options_.device_bytes > 0) available = std::min(available, options_.device_bytes);
     product_rows_ = std::clamp<int64_t>(options_.product_rows, 1, RoundUp(csr_.num_nodes, 128));
@@ -226,7 +245,7 @@ class ExactRun {
     const auto fixed = [&] {
       const int64_t a_row = (most.gathered + 4 * most.out + most.own) * size_ + 2 * (model_.classes + 1) * 4;
       // 512 bytes: what an allocation may be rounded up by; some twenty are made.
-      return (csr_.num_nodes + 1) * 8 + csr_.num_edges() * 4 + static_cast<int64_t>(model_.weights.size()) * size_ +
+      return (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + static_cast<int64_t>(model_.weights.size()) * size_ +
              static_cast<int64_t>(model_.vectors.size()) * 4 + csr_.num_nodes * 2 * most.heads * 4 + pass_bytes +
              block_ * a_row + MostPieces() * most.partial * 4 + 32 * 512;
     };
@@ -236,13 +255,21 @@ class ExactRun {
     sizes.block_rows = block_;
     sizes.fixed_bytes = fixed();
     HONE_ASSIGN_OR_RETURN(memory_, PlanExactMemory(sizes, available));
+    if (IsOutline(graph_) && memory_.on_device[0] < csr_.num_nodes) {
+      return Status::ResourceExhausted(
+          fmt::format("the features of '{}', made in device memory, and the first layer's rows do not fit into {} bytes "
+                      "together: open the graph in the host's memory, from where its rows can be read",
+                      graph_.name(), available));
+    }
     return Status::Ok();
   }
 
   Status Allocate() {
     const Sizes most = Most();
-    HONE_RETURN_IF_ERROR(row_offsets_.Upload(csr_.row_offsets.data(), csr_.num_nodes + 1));
-    HONE_RETURN_IF_ERROR(columns_.Upload(csr_.columns.data(), csr_.num_edges()));
+    if (!IsOutline(graph_)) {
+      HONE_RETURN_IF_ERROR(row_offsets_.Upload(csr_.row_offsets.data(), csr_.num_nodes + 1));
+      HONE_RETURN_IF_ERROR(columns_.Upload(csr_.columns.data(), num_edges_));
+    }
     HONE_RETURN_IF_ERROR(UploadWeights());
     HONE_RETURN_IF_ERROR(vectors_.Upload(model_.vectors.data(), static_cast<int64_t>(model_.vectors.size())));
     HONE_RETURN_IF_ERROR(gathered_.Allocate(block_ * most.gathered * size_));
@@ -264,6 +291,10 @@ class ExactRun {
                                       "the partial logits of all nodes"));
     }
     const FeatureView features = graph_.features();
+    if (IsOutline(graph_)) {
+      input_->Adopt(made_.TakeFeatures(), csr_.num_nodes, features.stride_bytes);
+      return Status::Ok();
+    }
     HONE_RETURN_IF_ERROR(input_->Make(csr_.num_nodes, features.stride_bytes, memory_.on_device[0], "the features"));
     return input_->Fill(features);
   }
@@ -322,7 +353,7 @@ class ExactRun {
     const ExactLayer& layer = model_.layers[l];
     const bool last = l + 1 == model_.layers.size();
     Staging& staging = staging_[static_cast<size_t>(turn)];
-    const BlockRows block = pass.Block(row_offsets_.get(), columns_.get(), first, rows);
+    const BlockRows block = pass.Block(RowOffsets(), Columns(), first, rows);
     const LongRows long_rows = pass.Long(first, rows);
     const auto in = static_cast<int32_t>(layer.in);
     if (layer.attends) {
@@ -449,6 +480,10 @@ class ExactRun {
     return Status::Ok();
   }
 
+  const int64_t* RowOffsets() const {
+    return IsOutline(graph_) ? made_.row_offsets().get() : row_offsets_.get();
+  }
+  const int32_t* Columns() const { return IsOutline(graph_) ? made_.columns().get() : columns_.get(); }
   FullAttention Attention(const ExactLayer& layer) const {
     return {.heads = layer.heads, .negative_slope = layer.negative_slope, .folded = Vector(layer.folded)};
   }
@@ -465,7 +500,11 @@ class ExactRun {
   }
 
   const Graph& graph_;
-  const CsrView csr_;
+  CsrView csr_;  // of an outline without columns
+  int64_t num_edges_ = 0;
+  DeviceGraph made_;  // of an outline
+  std::vector<int64_t> made_offsets_;
+  int64_t made_bytes_ = 0;
   const std::span<const NodeId> nodes_;
   const ExactOptions& options_;
   ExactModel model_;

@@ -47,7 +47,8 @@ struct ExactOnDevice {
 };
 
 // `nodes`: global ids, repeats allowed; empty: all nodes, in order. Layers before the last compute only what `nodes`
-// depend on, where that is less than half of the graph. One call at a time on one device; the model is only read.
+// depend on, where that is less than half of the graph. A synthetic graph that was opened as an outline is made in
+// device memory. One call at a time on one device; the model is only read.
 // kInvalidArgument: a graph without features or of another width, an id out of range, a model of another kind.
 // kResourceExhausted, before anything large is allocated: the figures and the way out. kUnavailable: no GPU.
 Result<ExactOnDevice> InferExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,

@@ -79,6 +79,13 @@ Status SplitTable::Make(int64_t rows, int64_t row_bytes, int64_t on_device, cons
   return host_.Allocate((rows - on_device) * row_bytes, what_for);
 }
 
+void SplitTable::Adopt(DeviceArray<unsigned char> rows, int64_t count, int64_t row_bytes) {
+  Free();
+  rows_ = on_device_ = count;
+  row_bytes_ = row_bytes;
+  device_ = std::move(rows);
+}
+
 Status SplitTable::Fill(const FeatureView& rows) {
   if (on_device_ > 0) {
     HONE_RETURN_IF_ERROR(

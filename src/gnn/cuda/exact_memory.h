@@ -59,6 +59,8 @@ class MappedBytes {
 class SplitTable {
  public:
   Status Make(int64_t rows, int64_t row_bytes, int64_t on_device, const char* what_for);
+  // All rows, already in device memory.
+  void Adopt(DeviceArray<unsigned char> rows, int64_t count, int64_t row_bytes);
   // `rows` as host memory holds them.
   Status Fill(const FeatureView& rows);
   void Free();
