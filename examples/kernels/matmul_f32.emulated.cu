@@ -9,10 +9,10 @@
 // float16 keep 22 bits as two TF32 do; what they lack is range, and the shared exponents give that back. Splitting
 // first costs one pass over a and b, and leaves nothing but copies, ldmatrix and mma to the main loop.
 //
-// Precision: a split is off by at most 2^-22 of a number, or 2^-39 of the largest of its piece if that is more; low *
-// low, left out, is at most 2^-22 of a product. The cores truncate sums, so a slab is summed there (SLAB / 16 times
-// three steps) and added to the result outside, where its two exponents are put back: exact, rounded once. Range: every
-// finite b, and |a| < 2^105; results over- and underflow as float32 does. Infinities in a or b make NaN.
+// Precision: a split is off by at most 2^-22 of a number, or 2^-39 of the largest of its piece, or 2^-139, whichever is
+// most; low * low, left out, is at most 2^-22 of a product. The cores truncate sums, so a slab is summed there (SLAB /
+// 16 times three steps) and added to the result outside, where its two exponents are put back: exact, rounded once.
+// Range: every finite b, and |a| < 2^105; results over- and underflow as float32 does. Infinities in a or b make NaN.
 /*hone
 constraints = ["STAGES * (SLAB + 1) * (64 * DOWN + 128) * 4 <= 227000"]
 
