@@ -303,7 +303,10 @@ Result<SubprocessResult> SimCompiler::RunCompiler(const std::vector<std::string>
   policy.memory_bytes = options_.memory_bytes;
   policy.file_bytes = int64_t{1} << 30;
   run.sandbox = policy;
-  return RunSubprocess(run);
+  const auto start = [this](const SubprocessOptions& options) { return options_.run ? options_.run(options) : RunSubprocess(options); };
+  SubprocessOptions nothing = run;
+  nothing.argv = {cxx_, "-x", "c++", "-E", "/dev/null", "-o", "/dev/null"};
+  return sim::RunDespiteShortage([&] { return start(run); }, [&] { return start(nothing); }, options_.shortage);
 }
 
 // Flags that a plan's compiler options add. The others of the allowed list change no result here.
@@ -344,7 +347,7 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
     HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(aside));
     return WriteFileAtomicallyUnflushed(target, bytes);
   }();
-  precompiled_[variant] = status;
+  if (status.ok()) precompiled_[variant] = status;
   return status;
 }
 

@@ -14,12 +14,14 @@
 // The compiler runs confined (base/sandbox.h): it can read its own files and the headers, and write a scratch folder.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/sandbox.h"
 #include "hone/base/status.h"
 #include "tuner/device/compiler.h"
+#include "tuner/device/sim/child_shortage.h"
 
 namespace hone {
 
@@ -30,6 +32,9 @@ struct SimCompilerOptions {
   std::string header_directory;   // CUDA subset to use; empty: the embedded one, written to cache_directory
   double limit_seconds = 60;      // wall, per compiler process
   int64_t memory_bytes = int64_t{8} << 30;
+  sim::ChildShortageRetry shortage;  // when the compiler is refused processes of its own
+  // Starts the compiler; empty: RunSubprocess.
+  std::function<Result<SubprocessResult>(const SubprocessOptions&)> run;
 };
 
 // kUnavailable when there is no g++, with the remedy. Writes the headers; precompiles them at the first Compile.
