@@ -143,8 +143,11 @@ class LoadedCommunicator final : public NcclCommunicator {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       (void)lock.try_lock();
     }
+    // Not under the lock: ncclCommAbort returns only once every CUDA graph that captured one of this communicator's calls
+    // is destroyed, and the thread that has to destroy them must not wait here first. New calls see `aborting_`.
+    if (lock) lock.unlock();
     f_.abort(comm_);
-    if (!lock) lock.lock();
+    lock.lock();
     comm_ = nullptr;
   }
 
