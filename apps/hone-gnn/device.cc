@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -24,34 +23,6 @@ int GpuOrdinal(std::string_view device) {
   int ordinal = -1;
   const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), ordinal);
   return error == std::errc() && end == device.data() + device.size() ? ordinal : -1;
-}
-
-double GiB(int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
-
-// Of a graph that is not open yet.
-struct GraphSize {
-  int64_t structure = 0, features = 0;  // bytes; structure: row offsets, columns, labels
-  int64_t transient = 0;                // while a synthetic graph is made, before its features are
-};
-
-Result<GraphSize> SizeOf(const std::string& name) {
-  const auto structure = [](int64_t nodes, int64_t edges) { return 8 * (nodes + 1) + 4 * edges + 4 * nodes; };
-  if (!IsSyntheticName(name)) {
-    HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(name));
-    const ContainerSection* const features = header.Find(SectionType::kFeatures);
-    return GraphSize{structure(header.num_nodes, header.num_edges), features == nullptr ? 0 : features->bytes, 0};
-  }
-  HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));
-  double degree = 0, below = 0;  // the mean, as its distribution has it
-  for (size_t k = 0; k < request.degrees.upper.size(); ++k) {
-    const double first = k == 0 ? 1 : request.degrees.upper[k - 1] + 1.0;
-    const auto share = static_cast<double>(request.degrees.threshold[k]) / 4294967296.0;
-    degree += (share - below) * (first + request.degrees.upper[k]) / 2;
-    below = share;
-  }
-  const int64_t nodes = request.spec.num_nodes;
-  const auto edges = static_cast<int64_t>(degree * static_cast<double>(nodes));
-  return GraphSize{structure(nodes, edges), nodes * FeatureStrideBytes(request.spec.width, request.dtype), 4 * edges};
 }
 
 }  // namespace
@@ -86,7 +57,7 @@ void DeviceChoice::AppendTo(nlohmann::json& json) const {
   json["precision"] = precision();
 }
 
-Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(const GpuFacts&)>& can) {
+Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(const DeviceChoice&)>& can) {
   DeviceChoice choice;
   const bool wants_bf16 = flags.precision == "bf16";
   if (flags.device == "cpu") {
@@ -98,13 +69,15 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
   }
   const bool automatic = flags.device == "auto";
   const Result<GpuFacts> gpu = UseGpu(automatic ? 0 : GpuOrdinal(flags.device));
-  const Status status = gpu.ok() ? can(*gpu) : gpu.status();
-  if (status.ok()) {
-    choice.cuda = true;
-    choice.gpu = *gpu;
-    choice.fp32 = flags.precision == "fp32";
-    choice.why = automatic ? "--device auto found a GPU that can do this" : "as --device says";
-    return choice;
+  Status status = gpu.status();
+  if (gpu.ok()) {
+    const DeviceChoice on_gpu{
+        .cuda = true,
+        .fp32 = flags.precision == "fp32",
+        .gpu = *gpu,
+        .why = automatic ? "--device auto found a GPU that can do this" : "as --device says"};
+    status = can(on_gpu);
+    if (status.ok()) return on_gpu;
   }
   if (!automatic) return status;
   if (wants_bf16) {
@@ -114,14 +87,34 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
   return choice;
 }
 
-Status FitsGpu(const std::string& name, const GpuFacts& gpu) {
-  HONE_ASSIGN_OR_RETURN(const GraphSize size, SizeOf(name));
-  const int64_t needed = size.structure + std::max(size.features, size.transient);
-  if (needed <= gpu.free_bytes) return Status::Ok();
-  return Status::ResourceExhausted(fmt::format(
-      "'{}' needs {:.2f} GiB on the device (edges and labels {:.2f}, features {:.2f}), before the model and its "
-      "batches; {} has {:.2f} GiB free of {:.2f}: use --device cpu, which keeps the graph in the host's memory",
-      name, GiB(needed), GiB(size.structure), GiB(size.features), gpu.name, GiB(gpu.free_bytes), GiB(gpu.total_bytes)));
+Result<GraphOutline> OutlineOf(const std::string& name) {
+  if (!IsSyntheticName(name)) {
+    HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(name));
+    GraphOutline outline{.name = name,
+                         .num_nodes = header.num_nodes,
+                         .num_edges = header.num_edges,
+                         .num_classes = header.num_classes};
+    if (const ContainerSection* const features = header.Find(SectionType::kFeatures)) {
+      outline.feature_stride_bytes = features->stride_bytes;
+      outline.feature_width = features->shape[1];
+    }
+    return outline;
+  }
+  HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));
+  double degree = 0, below = 0;  // the mean, as its distribution has it
+  for (size_t k = 0; k < request.degrees.upper.size(); ++k) {
+    const double first = k == 0 ? 1 : request.degrees.upper[k - 1] + 1.0;
+    const auto share = static_cast<double>(request.degrees.threshold[k]) / 4294967296.0;
+    degree += (share - below) * (first + request.degrees.upper[k]) / 2;
+    below = share;
+  }
+  const int64_t nodes = request.spec.num_nodes;
+  return GraphOutline{.name = name,
+                      .num_nodes = nodes,
+                      .num_edges = static_cast<int64_t>(degree * static_cast<double>(nodes)),
+                      .feature_stride_bytes = FeatureStrideBytes(request.spec.width, request.dtype),
+                      .feature_width = request.spec.width,
+                      .num_classes = request.spec.num_classes};
 }
 
 Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,

@@ -35,13 +35,12 @@ struct DeviceChoice {
   void AppendTo(nlohmann::json& json) const;
 };
 
-// `can`: whether the GPU engine can do what is asked for; asked only where a GPU is there. With `auto` a GPU that is not
+// `can`: whether the GPU engine can do what is asked for, as the choice it gets says; asked only where a GPU is there. With `auto` a GPU that is not
 // there or cannot is a reason for the CPU; with `cuda` it is the error.
-Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(const GpuFacts&)>& can);
+Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(const DeviceChoice&)>& can);
 
-// Before anything is loaded: whether graph `name` fits in what the GPU has free. kResourceExhausted says what is needed,
-// what there is, and what would work.
-Status FitsGpu(const std::string& name, const GpuFacts& gpu);
+// The sizes of graph `name`, before anything of it is loaded. The edges of a synthetic one are those to be expected.
+Result<GraphOutline> OutlineOf(const std::string& name);
 
 // The graph, or on a GPU the outline of a synthetic one, which is made in device memory.
 Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,

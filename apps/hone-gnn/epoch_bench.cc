@@ -77,9 +77,10 @@ Status Run(Flags& flags) {
   flags.train.train.epochs = flags.epochs + 1;
   flags.train.train.eval_every = 0;
   const ModelOptions& model = flags.train.model.options;
-  HONE_ASSIGN_OR_RETURN(const DeviceChoice device, ChooseDevice(flags.device, [&](const GpuFacts& gpu) -> Status {
+  HONE_ASSIGN_OR_RETURN(const DeviceChoice device, ChooseDevice(flags.device, [&](const DeviceChoice& on) -> Status {
                           HONE_RETURN_IF_ERROR(GpuCanTrain(model, flags.train.train, flags.run));
-                          return FitsGpu(flags.graph, gpu);
+                          HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
+                          return GpuHolds(outline, model, flags.train.train, on.fp32);
                         }));
   std::shared_ptr<const Graph> graph;
   {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gnn/dist/nccl_communicator.h"
 #include "hone/gnn/predictor.h"
 #include "hone/gnn/trainer.h"
 
@@ -22,6 +23,8 @@ struct GpuFacts {
   int64_t total_bytes = 0;
 };
 
+// How many there are, at least one. kUnavailable where there is none, with the remedy.
+Result<int> CountGpus();
 // Makes GPU `ordinal` the one that this thread computes with. kUnavailable where there is none, with the remedy;
 // kInvalidArgument where there are others.
 Result<GpuFacts> UseGpu(int ordinal);
@@ -33,6 +36,7 @@ Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options);
 // How the engine computes, and what it then tells of the graph, which may be an outline.
 struct GpuRun {
   bool fp32 = false;
+  std::shared_ptr<NcclCommunicator> ranks;  // between the GPUs of several ranks
   int64_t num_edges = 0;
   int64_t device_bytes = 0;
 };
@@ -41,6 +45,21 @@ Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> g
                                                   const std::string& init, GpuRun& gpu);
 Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
                                                     const RunOptions& run, int epochs, GpuRun& gpu);
+
+// A graph that is not open yet.
+struct GraphOutline {
+  std::string name;
+  int64_t num_nodes = 0;
+  int64_t num_edges = 0;
+  int64_t feature_stride_bytes = 0;
+  int64_t feature_width = 0;
+  int32_t num_classes = 0;
+};
+// Whether graph, model and the batches of training (`options`), or of inference, fit in what the GPU in use has free;
+// kResourceExhausted says what is needed, what there is, and what would work. in_width and num_classes of the model are
+// taken from the graph.
+Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options, bool fp32);
+Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32);
 
 struct GpuQuestion {
   PredictOptions options;   // of an exact one: nothing but progress and stop

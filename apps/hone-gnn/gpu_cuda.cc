@@ -11,6 +11,7 @@
 #include "gnn/cuda/exact_inference.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/gpu_trainer.h"
+#include "gnn/cuda/memory_plan.h"
 #include "hone-gnn/gpu.h"
 
 namespace hone::gnn {
@@ -41,6 +42,28 @@ void Take(const Trainer& trainer, GpuRun& gpu) {
   gpu.device_bytes = held.device_bytes;
 }
 
+Status Holds(const GraphOutline& graph, ModelOptions model, const cuda::GpuEngineOptions& options) {
+  model.in_width = graph.feature_width;
+  model.num_classes = graph.num_classes;
+  HONE_ASSIGN_OR_RETURN(
+      const cuda::MemoryPlan plan,
+      cuda::PlanMemory(
+          cuda::GraphSize{graph.name, graph.num_nodes, graph.num_edges, graph.feature_stride_bytes}, model, options));
+  if (plan.fits) return Status::Ok();
+  return Status::ResourceExhausted(plan.refusal + "; or use --device cpu");
+}
+
+cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, bool fp32) {
+  return {.fanouts = options.fanouts,
+          .eval_fanouts = options.fanouts,
+          .eval_batch = static_cast<int32_t>(options.batch),
+          .fp32 = fp32,
+          .seed = options.seed,
+          .trains = false};
+}
+
+cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) { return {.fp32 = gpu.fp32, .device_ranks = gpu.ranks.get()}; }
+
 Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                       const GpuQuestion& question, GpuRun& gpu) {
   HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, cuda::InferExactly(graph, model, nodes,
@@ -61,7 +84,7 @@ Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, s
 
 }  // namespace
 
-Result<GpuFacts> UseGpu(int ordinal) {
+Result<int> CountGpus() {
   int count = 0;
   const cudaError_t found = cudaGetDeviceCount(&count);
   if (found == cudaErrorInsufficientDriver || found == cudaErrorNoDevice || (found == cudaSuccess && count == 0)) {
@@ -71,6 +94,11 @@ Result<GpuFacts> UseGpu(int ordinal) {
         found == cudaSuccess ? "none was found" : cudaGetErrorString(found)));
   }
   HONE_RETURN_IF_ERROR(cuda::CudaStatus(found, "cudaGetDeviceCount"));
+  return count;
+}
+
+Result<GpuFacts> UseGpu(int ordinal) {
+  HONE_ASSIGN_OR_RETURN(const int count, CountGpus());
   if (ordinal >= count) {
     return Status::InvalidArgument(
         fmt::format("--device cuda:{}: there {} here, cuda:0{}", ordinal,
@@ -101,11 +129,25 @@ Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
   return CheckFanouts("--fanout", options.fanouts);
 }
 
+Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options, bool fp32) {
+  return Holds(graph, model,
+               {.fanouts = options.fanouts,
+                .eval_fanouts = options.eval_every > 0 ? options.eval_fanouts : options.fanouts,
+                .batch = static_cast<int32_t>(options.batch),
+                .eval_batch = static_cast<int32_t>(options.eval_batch),
+                .fp32 = fp32});
+}
+
+Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32) {
+  return Holds(graph, model, EngineOptions(options, fp32));
+}
+
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                   const TrainOptions& options, const RunOptions& run,
                                                   const std::string& init, GpuRun& gpu) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Trainer> trainer,
-                        cuda::MakeGpuTrainer(std::move(graph), model, options, run, {.fp32 = gpu.fp32}, init));
+                        cuda::MakeGpuTrainer(std::move(graph), model, options, run,
+                                             TrainerOptions(gpu), init));
   Take(*trainer, gpu);
   return trainer;
 }
@@ -113,7 +155,8 @@ Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> g
 Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
                                                     const RunOptions& run, int epochs, GpuRun& gpu) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Trainer> trainer,
-                        cuda::ResumeGpuTrainer(std::move(graph), checkpoint, run, {.fp32 = gpu.fp32}, epochs));
+                        cuda::ResumeGpuTrainer(std::move(graph), checkpoint, run,
+                                               TrainerOptions(gpu), epochs));
   Take(*trainer, gpu);
   return trainer;
 }
@@ -127,14 +170,8 @@ Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std
     return Status::InvalidArgument(fmt::format("--fanout has {} hops and the model {} layers; give one number a layer",
                                                options.fanouts.size(), model.options().layers));
   }
-  const cuda::GpuEngineOptions engine_options{.fanouts = options.fanouts,
-                                              .eval_fanouts = options.fanouts,
-                                              .eval_batch = static_cast<int32_t>(options.batch),
-                                              .fp32 = gpu.fp32,
-                                              .seed = options.seed,
-                                              .trains = false};
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::GpuEngine> engine,
-                        cuda::MakeGpuEngine(graph, model, engine_options));
+                        cuda::MakeGpuEngine(graph, model, EngineOptions(options, gpu.fp32)));
   gpu.num_edges = engine->num_edges();
   gpu.device_bytes = engine->device_bytes();
   if (!question.fingerprint.empty()) {

@@ -15,9 +15,12 @@ Status NotBuilt() {
 
 }  // namespace
 
+Result<int> CountGpus() { return NotBuilt(); }
 Result<GpuFacts> UseGpu(int) { return NotBuilt(); }
 Status GpuCanTrain(const ModelOptions&, const TrainOptions&, const RunOptions&) { return NotBuilt(); }
 Status GpuCanPredict(const ModelOptions&, const PredictOptions&) { return NotBuilt(); }
+Status GpuHolds(const GraphOutline&, const ModelOptions&, const TrainOptions&, bool) { return NotBuilt(); }
+Status GpuHolds(const GraphOutline&, const ModelOptions&, const PredictOptions&, bool) { return NotBuilt(); }
 
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph>, const ModelOptions&,
                                                   const TrainOptions&, const RunOptions&, const std::string&,

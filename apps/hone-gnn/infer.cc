@@ -106,7 +106,7 @@ Status CheckGraph(const Flags& flags, const LoadedModel& loaded, const Graph& gr
 }
 
 // As far as it can be told without the model: whether the GPU can do this.
-Status GpuTakesFlags(const Flags& flags, const GpuFacts& gpu) {
+Status GpuTakesFlags(const Flags& flags) {
   if (flags.predict.exact) {
     if (flags.predict.scratch.empty()) return Status::Ok();  // what it needs is planned with the model
     return Status::InvalidArgument("--scratch: a GPU keeps what it has no room for in the host's memory, not in a file");
@@ -115,7 +115,7 @@ Status GpuTakesFlags(const Flags& flags, const GpuFacts& gpu) {
     return Status::InvalidArgument(
         "--probabilities: from samples a GPU gives classes; with --full, or on the CPU, there are probabilities too");
   }
-  return FitsGpu(flags.graph, gpu);
+  return Status::Ok();
 }
 
 struct Prediction {
@@ -137,7 +137,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   open.threads = flags.predict.threads;
   open.progress = line.callback();
   HONE_ASSIGN_OR_RETURN(p.device,
-                        ChooseDevice(flags.device, [&](const GpuFacts& gpu) { return GpuTakesFlags(flags, gpu); }));
+                        ChooseDevice(flags.device, [&](const DeviceChoice&) { return GpuTakesFlags(flags); }));
   const DeviceChoice on_cpu;
   // Exact inference reads edges and features from the host.
   HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(flags.predict.exact ? on_cpu : p.device, flags.graph, open));
@@ -149,11 +149,15 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   HONE_RETURN_IF_ERROR(CompleteFlags(flags, p.loaded));
   if (p.device.cuda) {
     // Once more, now that model and fanouts are known.
-    HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](const GpuFacts&) -> Status {
+    HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](const DeviceChoice& on) -> Status {
                             if (p.graph->labels().empty() && !flags.predict.exact) {
                               return Status::InvalidArgument("the GPU engine takes no graph without labels");
                             }
-                            return GpuCanPredict(p.loaded.model->options(), flags.predict);
+                            const ModelOptions& model = p.loaded.model->options();
+                            HONE_RETURN_IF_ERROR(GpuCanPredict(model, flags.predict));
+                            if (flags.predict.exact) return Status::Ok();  // planned when it begins
+                            HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
+                            return GpuHolds(outline, model, flags.predict, on.fp32);
                           }));
     if (!p.device.cuda && !IsWhole(*p.graph)) {
       HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open));

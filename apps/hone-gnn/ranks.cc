@@ -49,9 +49,6 @@ Result<RankPlace> ThisRank(const RankFlags& flags) {
         fmt::format("this is rank {} of {} already (from {}): leave out --{}, which starts processes of its own",
                     place.rank, place.size, place.launcher, flags.ranks > 0 ? "ranks" : "gpus"));
   }
-  if (flags.gpus > 0) {
-    return Status::Unavailable("--gpus: this program trains on the CPU only; several processes: --ranks");
-  }
   return place;
 }
 

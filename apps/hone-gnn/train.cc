@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "gnn/dist/agreement.h"
+#include "gnn/dist/nccl_communicator.h"
 #include "gnn/graph/synthetic_shape.h"
 #include "gnn/train/checkpoint.h"
 #include "hone-gnn/commands.h"
@@ -119,21 +120,58 @@ void PrintRow(const EpochReport& e, bool on_gpu) {
   std::fflush(stdout);
 }
 
+// Of each of several ranks: the GPU that its place on the host gives it.
+Result<DeviceFlags> DeviceOfRank(const Flags& flags, ProcessGroup& group) {
+  DeviceFlags device = flags.device;
+  if (flags.ranks.gpus > 0) {
+    if (device.device != "auto" && device.device != "cuda") {
+      return Status::InvalidArgument(
+          fmt::format("--gpus and --device {} cannot be given together: each rank takes one GPU of its host, beginning "
+                      "with the first; leave --device out (and choose GPUs by CUDA_VISIBLE_DEVICES)",
+                      device.device));
+    }
+    device.device = "cuda";
+  }
+  if (group.size() == 1 || !device.device.starts_with("cuda")) return device;
+  if (device.device != "cuda") {
+    return Status::InvalidArgument(fmt::format(
+        "--device {}: of several ranks each takes one GPU of its host; say --device cuda", device.device));
+  }
+  HONE_ASSIGN_OR_RETURN(const int gpus, CountGpus());
+  // A launcher that shows each rank its own GPU alone has chosen already.
+  device.device = fmt::format("cuda:{}", gpus == 1 ? 0 : group.local_rank());
+  return device;
+}
+
+// Before the ranks are started, so that it is said once.
+Status CheckGpus(const Flags& flags) {
+  if (flags.ranks.gpus == 0) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(const int gpus, CountGpus());
+  if (flags.ranks.gpus <= gpus) return Status::Ok();
+  return Status::InvalidArgument(fmt::format("--gpus {}: there {} here", flags.ranks.gpus,
+                                             gpus == 1 ? "is one GPU" : fmt::format("are {} GPUs", gpus)));
+}
+
 // What the run will be: `auto` must know before the graph is opened.
-Result<DeviceChoice> ChooseDeviceOf(const Flags& flags) {
-  return ChooseDevice(flags.device, [&](const GpuFacts& gpu) -> Status {
-    if (flags.device.device == "auto" && (flags.ranks.ranks > 0 || flags.run.communicator->size() > 1)) {
+Result<DeviceChoice> ChooseDeviceOf(const Flags& flags, ProcessGroup& group) {
+  HONE_ASSIGN_OR_RETURN(const DeviceFlags wanted, DeviceOfRank(flags, group));
+  return ChooseDevice(wanted, [&](const DeviceChoice& device) -> Status {
+    HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
+    if (wanted.device == "auto" && (flags.ranks.ranks > 0 || flags.run.communicator->size() > 1)) {
       return Status::InvalidArgument("several ranks share this host's processors");
     }
     if (flags.resume.empty()) {
       HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
-    } else if (flags.run.communicator->rank() == 0) {
+      return GpuHolds(graph, flags.train.model.options, flags.train.train, device.fp32);
+    }
+    if (flags.run.communicator->rank() == 0) {
       const std::string path = CheckpointFile(flags.resume);
       HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
       HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
       HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
+      return GpuHolds(graph, header.model, header.train, device.fp32);
     }
-    return FitsGpu(flags.graph, gpu);
+    return Status::Ok();
   });
 }
 
@@ -280,6 +318,7 @@ std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph, const De
 Status Run(Flags& flags, RankSession& session, int& exit_status) {
   HONE_RETURN_IF_ERROR(CheckFlags(flags));
   HONE_ASSIGN_OR_RETURN(const RankPlace place, ThisRank(flags.ranks));
+  if (place.launcher != "--ranks") HONE_RETURN_IF_ERROR(CheckGpus(flags));
   if (StartsRanks(flags.ranks, place)) {
     HONE_RETURN_IF_ERROR(CheckFolder(flags));
     HONE_ASSIGN_OR_RETURN(exit_status, StartRanks(flags.ranks));
@@ -293,7 +332,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
-  const Result<DeviceChoice> chosen = ChooseDeviceOf(flags);
+  const Result<DeviceChoice> chosen = ChooseDeviceOf(flags, session.group());
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the device", chosen.status()));
   const DeviceChoice& device = *chosen;
   OpenGraphOptions open;
@@ -308,6 +347,9 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   }
   HONE_RETURN_IF_ERROR(AgreeOnSettings(ranks, SettingsOf(flags, *graph, device)));
   GpuRun gpu;
+  if (device.cuda && ranks.size() > 1) {
+    HONE_ASSIGN_OR_RETURN(gpu.ranks, MakeNcclCommunicator(session.group()));
+  }
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph, device, gpu));
   flags.train.train = trainer->options();
   StopAtSignals();
