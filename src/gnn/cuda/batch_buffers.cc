@@ -97,8 +97,10 @@ Status BatchSource::Make(const DeviceGraph& graph, std::span<const NodeId> seeds
                          int64_t most_nodes) {
   graph_ = &graph;
   HONE_RETURN_IF_ERROR(seed_nodes_.Upload(seeds.data(), static_cast<int64_t>(seeds.size())));
-  seeds_ = {seed_nodes_.get(), static_cast<int64_t>(seeds.size()), rule.batch,       rule.in_order ? 1 : 0,
-            rule.shards,       rule.first_shard,                   rule.local_shards};
+  seeds_ = {seed_nodes_.get(), static_cast<int64_t>(seeds.size()),
+            rule.batch,        rule.in_order ? 1 : 0,
+            rule.shards,       rule.first_shard,
+            rule.local_shards};
   class_weights_ = rule.class_weights;
   int64_t entries = 1024;
   while (entries < 2 * most_nodes) entries *= 2;
@@ -120,8 +122,7 @@ Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch,
                                   cudaStream_t stream) const {
   HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginBatch(seeds_, table_, state, batch.header(), batch.nodes(), stream));
   if (class_weights_ != nullptr) {
-    HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), stream));
   }
   for (int h = 0; h + 1 < envelope.layers(); ++h) {
     const HopOnDevice& hop = batch.hops()[static_cast<size_t>(h)];

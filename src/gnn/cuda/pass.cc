@@ -35,14 +35,14 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   const int64_t a_step = int64_t{options_.batch} * options_.shards;
   steps_ = static_cast<uint32_t>((count + a_step - 1) / a_step);
   if (!options_.class_weights.empty()) {
-    HONE_RETURN_IF_ERROR(class_weights_.Upload(options_.class_weights.data(),
-                                               static_cast<int64_t>(options_.class_weights.size())));
+    HONE_RETURN_IF_ERROR(
+        class_weights_.Upload(options_.class_weights.data(), static_cast<int64_t>(options_.class_weights.size())));
   }
   if (options_.clip_norm > 0) HONE_RETURN_IF_ERROR(norm_partials_.Allocate(kNormPartials));
-  if (options_.ranks != nullptr) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
   if (sums()) HONE_RETURN_IF_ERROR(sum_.Make(*context_.parameters, options_.shards, options_.device_ranks));
   if (!options_.trains) HONE_RETURN_IF_ERROR(predictions_.Allocate(static_cast<int64_t>(steps_) * options_.batch));
   HONE_RETURN_IF_ERROR(state_.Allocate(1));
+  if (options_.ranks != nullptr) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
   HONE_RETURN_IF_ERROR(main_.Make());
   HONE_RETURN_IF_ERROR(side_.Make());
   HONE_RETURN_IF_ERROR(fork_.Make());
@@ -143,11 +143,11 @@ Status Pass::EnqueueShard(Bucket& bucket, int which, cudaStream_t stream) {
   const BatchOnDevice batch = bucket.batches[static_cast<size_t>(which)].view(state_.get());
   const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
   HONE_RETURN_IF_ERROR(bucket.program->EnqueueForward(batch, bucket.logits.get(), stream));
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueSoftmaxLoss(
-      context_.graph->view(), batch.header, batch.nodes, bucket.logits.get(), options_.classes,
-      static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch, context_.element,
-      class_weights_.get(), options_.trains ? bucket.grad_logits.get() : nullptr, bucket.row_loss.get(),
-      bucket.row_correct.get(), predictions_.get(), stream));
+  HONE_CUDA_RETURN_IF_ERROR(
+      EnqueueSoftmaxLoss(context_.graph->view(), batch.header, batch.nodes, bucket.logits.get(), options_.classes,
+                         static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch,
+                         context_.element, class_weights_.get(), options_.trains ? bucket.grad_logits.get() : nullptr,
+                         bucket.row_loss.get(), bucket.row_correct.get(), predictions_.get(), stream));
   if (!options_.trains) return Status::Ok();
   return bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream);
 }
@@ -257,7 +257,8 @@ Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
   state.steps = steps_;
   state.halt = 0;
   state.gradient_not_finite = state.failure = 0;
-  // Before tags come again. From here to the next call fewer than 2^31 seeds, and as many shards at most, begin a batch.
+  // Before tags come again. From here to the next call fewer than 2^31 seeds, and as many shards at most, begin a
+  // batch.
   if (state.table_tag >= kLastTag) {
     HONE_RETURN_IF_ERROR(source_.ClearTable(main_.handle));
     state.table_tag = 0;
@@ -296,8 +297,7 @@ Result<TrainingProgress> Pass::Progress() {
 Result<TrainingProgress> Pass::LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) const {
   const RunState* state = snapshots_.state();
   if (state == nullptr) return Status::Unavailable("no step was done yet");
-  HONE_RETURN_IF_ERROR(
-      context_.parameters->ExportFlat(snapshots_.flat(), model.parameters(), optimizer.moments()));
+  HONE_RETURN_IF_ERROR(context_.parameters->ExportFlat(snapshots_.flat(), model.parameters(), optimizer.moments()));
   *step = state->trained_steps;
   return ProgressOf(*state);
 }

@@ -111,7 +111,7 @@ class Pass {
   DeviceArray<RunState> state_;
   DeviceArray<float> class_weights_;
   DeviceArray<double> norm_partials_;
-  StepSum sum_;  // where a step has several shards
+  StepSum sum_;          // where a step has several shards
   Snapshots snapshots_;  // where there are several ranks
   MappedValue<HostProgress> progress_;
   Stream main_, side_;

@@ -39,8 +39,8 @@ Result<uint64_t> Snapshots::EnqueueTake(cudaStream_t main) {
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(beside_.handle, taken_.handle, 0));
   const uint64_t number = count_ + 1;
   const size_t slot = number % kSlots;
-  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(host_.get() + slot * bytes_, copy_.get(), bytes_, cudaMemcpyDeviceToHost,
-                                            beside_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(
+      cudaMemcpyAsync(host_.get() + slot * bytes_, copy_.get(), bytes_, cudaMemcpyDeviceToHost, beside_.handle));
   HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(arrived_[slot].handle, beside_.handle));
   count_ = number;
   return number;

@@ -72,15 +72,15 @@ Status StepSum::EnqueueBegin(cudaStream_t stream) const {
   return Status::Ok();
 }
 
-Status StepSum::EnqueueEndShard(int shard, const BatchHeader* header, const float* row_loss,
-                                const int32_t* row_correct, cudaStream_t stream) const {
+Status StepSum::EnqueueEndShard(int shard, const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
+                                cudaStream_t stream) const {
   HONE_CUDA_RETURN_IF_ERROR(EnqueueShardTotals(header, row_loss, row_correct, shard_totals_.get(), stream));
   size_t on_stack = 0;
   for (int s = 0; s < shard; ++s) on_stack += 1 - merges_[static_cast<size_t>(s)];
   const size_t merges = merges_[static_cast<size_t>(shard)];
   LeafSum sum{};
-  sum.shard = {parameters_->count(), before_.size(),         parameters_->gradient(), shard_totals_.get(),
-               parameters_->buffers(), before_.get()};
+  sum.shard = {parameters_->count(), before_.size(),         parameters_->gradient(),
+               shard_totals_.get(),  parameters_->buffers(), before_.get()};
   for (size_t n = 0; n < merges; ++n) sum.nodes[n] = Node(on_stack - merges + n);
   sum.merges = static_cast<int>(merges);
   const bool all = ranks_ == nullptr && static_cast<size_t>(shard) + 1 == merges_.size();

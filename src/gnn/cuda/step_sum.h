@@ -35,8 +35,8 @@ class StepSum {
   // Collective. `last`: see EnqueueJudgeStep.
   Status EnqueueFinish(const BatchHeader* last, RunState* state, volatile HostProgress* progress,
                        cudaStream_t stream) const;
-  const BatchHeader* step() const { return step_.get(); }   // after Finish
-  const double* totals() const { return totals_.get(); }    // [kStepTotals], likewise
+  const BatchHeader* step() const { return step_.get(); }  // after Finish
+  const double* totals() const { return totals_.get(); }   // [kStepTotals], likewise
 
  private:
   SumNode Node(size_t which) const;

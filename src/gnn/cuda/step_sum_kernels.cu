@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels of step_sum_kernels.h: a thread a value, which goes through the tree by itself.
-#include "gnn/cuda/step_sum_kernels.h"
-
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/learn_kernels.h"
+#include "gnn/cuda/step_sum_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {

@@ -25,12 +25,12 @@ struct SumNode {
 
 // How many values a node has, and what a shard leaves its own in.
 struct ShardValues {
-  int64_t floats;          // of the gradient
-  int64_t statistics;      // running statistics; the doubles are kStepTotals + statistics
-  const float* gradient;   // [floats]
-  const double* totals;    // [kStepTotals]
-  float* running;          // [statistics]
-  const float* before;     // [statistics] at the step's beginning
+  int64_t floats;         // of the gradient
+  int64_t statistics;     // running statistics; the doubles are kStepTotals + statistics
+  const float* gradient;  // [floats]
+  const double* totals;   // [kStepTotals]
+  float* running;         // [statistics]
+  const float* before;    // [statistics] at the step's beginning
 };
 // out = node[0] + … + node[merges - 1] + the shard, added from the right; `out` may be the leftmost node or the
 // gradient itself. The running statistics go back to what they were before the step.

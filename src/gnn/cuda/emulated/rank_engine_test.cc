@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two ranks with an emulated GPU each: the same bits as one rank, checkpoints included; a stop that one is asked for;
+// and what is left when one of them is killed.
+//
+// The emulated device is one per process, so the other rank is a forked process. What stands for NCCL is work of the
+// emulated streams, captured and replayed like a kernel, that exchanges bytes over a socket. A rank's host and device
+// take turns here, and so do the ranks: only the order by number is deadlock-free.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <functional>
+
+#include "base/file.h"
+#include "gnn/cuda/emulated/runtime.h"
+#include "gnn/cuda/gpu_trainer.h"
+#include "gnn/dist/nccl_communicator.h"
+#include "gnn/dist/test_ranks.h"
+#include "gnn/infer/safetensors.h"
+#include "gnn/train/test_graph.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+class StreamExchange final : public NcclCommunicator {
+ public:
+  explicit StreamExchange(Communicator& link) : link_(link) {}
+  int rank() const override { return link_.rank(); }
+  int size() const override { return link_.size(); }
+  std::string version() const override { return "emulated"; }
+  Status AllGather(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) override {
+    if (element != DeviceElement::kFloat32) return Status::Internal("not in this test");
+    const auto bytes = static_cast<size_t>(count) * sizeof(float);
+    emulated::Enqueue(stream, "an all-gather", [this, in, out, bytes] {
+      auto* const all = static_cast<std::byte*>(out);
+      const std::span mine(static_cast<const std::byte*>(in), bytes);
+      std::vector<std::span<const std::byte>> to(static_cast<size_t>(size()), mine);
+      std::vector<std::span<std::byte>> from;
+      for (size_t r = 0; r < to.size(); ++r) from.emplace_back(all + r * bytes, bytes);
+      std::memmove(all + static_cast<size_t>(rank()) * bytes, in, bytes);
+      to[static_cast<size_t>(rank())] = {};
+      from[static_cast<size_t>(rank())] = {};
+      // NCCL that is aborted leaves whatever had arrived, and the stream goes on.
+      if (!link_.Exchange("an all-gather", to, from).ok()) std::memset(out, 0x3c, to.size() * bytes);
+    });
+    return Status::Ok();
+  }
+  Status AllReduceSum(const void*, void*, int64_t, DeviceElement, CUstream_st*) override {
+    return Status::Internal("an order of its own");
+  }
+  Status Broadcast(void*, int64_t, DeviceElement, int, CUstream_st*) override { return Status::Internal("not used"); }
+  Status Poll() override { return Status::Ok(); }
+  void Abort() override {}
+
+ private:
+  Communicator& link_;
+};
+
+class TwoRanksOnGpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    emulated::SetOrder(0);
+    graph_ = CommunityGraph({.nodes = 150, .classes = 4, .degree = 7, .width = 12, .seed = 4});
+    model_.kind = "sage-ri";
+    model_.layers = 2;
+    model_.hidden = 16;
+    model_.seed = 3;
+    train_.fanouts = {4, 3};
+    train_.eval_fanouts = {6, 6};
+    train_.batch = 8;
+    train_.eval_batch = 10;
+    train_.epochs = 2;
+    train_.learning_rate = 0.01;
+    train_.plateau = true;
+    train_.plateau_patience = 1;
+    train_.seed = 11;
+    gpu_.fp32 = true;
+    gpu_.ahead = 3;
+    folder_ = testing::TempDir() + "rank_engine_" + std::to_string(getpid());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string Folder(const std::string& name) const {
+    std::filesystem::create_directories(folder_ + "/" + name);
+    return folder_ + "/" + name;
+  }
+  static std::string Bytes(const std::string& folder) { return ReadFile(folder + "/last.safetensors").value(); }
+
+  using Body = std::function<Result<TrainResult>(const RunOptions& run, const GpuTrainerOptions& gpu, int rank)>;
+  // Rank 0 is this process, rank 1 a child that ends with the body; rank 0's result. `other` is the child's status.
+  Result<TrainResult> OnTwoRanks(const std::string& checkpoint, const Body& body, int* other) {
+    std::vector<std::unique_ptr<Communicator>> hosts = ConnectedRanks(2, 60), links = ConnectedRanks(2, 60);
+    const pid_t child = fork();
+    const size_t rank = child == 0 ? 1 : 0;
+    hosts[1 - rank] = nullptr;  // and with it this process's end of the other's sockets
+    links[1 - rank] = nullptr;
+    RunOptions run{.threads = 1, .checkpoint = checkpoint, .communicator = hosts[rank].get()};
+    StreamExchange exchange(*links[rank]);
+    GpuTrainerOptions gpu = gpu_;
+    gpu.device_ranks = &exchange;
+    const Result<TrainResult> result = body(run, gpu, static_cast<int>(rank));
+    if (child == 0) _exit(result.ok() && emulated::Fault().empty() ? 0 : 1);
+    hosts[0] = nullptr;
+    links[0] = nullptr;
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    *other = status;
+    return result;
+  }
+  Result<TrainResult> Train(const RunOptions& run, const GpuTrainerOptions& gpu, const TrainEvents& events,
+                            const std::string& also = {}) const {
+    HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, MakeGpuTrainer(graph_, model_, train_, run, gpu));
+    Result<TrainResult> result = trainer->Run(events);
+    if (!also.empty()) HONE_RETURN_IF_ERROR(trainer->Save(also + "/last.safetensors"));
+    return result;
+  }
+  // Trains on one rank and on two, and compares what they leave.
+  void ExpectTheSameBits(const std::string& name) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(Train({.checkpoint = Folder(name + "-1")}, gpu_, {}).ok());
+    const std::string two = Folder(name + "-2"), child = Folder(name + "-child");
+    int status = 0;
+    const Result<TrainResult> result = OnTwoRanks(
+        two,
+        [&](const RunOptions& run, const GpuTrainerOptions& gpu, int rank) {
+          return Train(run, gpu, {}, rank == 1 ? child : "");
+        },
+        &status);
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(Bytes(Folder(name + "-1")), Bytes(two));
+    EXPECT_EQ(Bytes(two), Bytes(child));
+  }
+
+  std::shared_ptr<const Graph> graph_;
+  ModelOptions model_;
+  TrainOptions train_;
+  GpuTrainerOptions gpu_;
+  std::string folder_;
+};
+
+TEST_F(TwoRanksOnGpus, LeaveTheBitsOfOne) {
+  for (const int shards : {2, 6}) {  // 6: three a rank, which are no whole branch of the tree
+    train_.shards = shards;
+    ExpectTheSameBits("sage-ri-" + std::to_string(shards));
+  }
+  train_.shards = 4;
+  train_.epochs = 1;
+  train_.class_weights = {0.5, 2, 1, 3};
+  train_.clip_norm = 0.3;
+  for (const char* kind : {"sage", "gat", "gin"}) {
+    model_.kind = kind;
+    ExpectTheSameBits(kind);
+  }
+}
+
+TEST_F(TwoRanksOnGpus, RepeatAStepTogetherWhenOneDoesNotFit) {
+  graph_ = CommunityGraph({.nodes = 400, .classes = 4, .degree = 7, .width = 8, .seed = 4});
+  model_.layers = 3;
+  model_.hidden = 8;
+  train_.fanouts = {3, 9, 4};
+  train_.eval_every = 0;
+  train_.epochs = 1;
+  train_.batch = 32;
+  train_.shards = 2;
+  gpu_.envelope = 0.9;  // of three steps in four
+  ExpectTheSameBits("envelope");
+}
+
+TEST_F(TwoRanksOnGpus, StopTogetherWhenOneIsAskedTo) {
+  train_.shards = 2;
+  ASSERT_TRUE(Train({.checkpoint = Folder("whole")}, gpu_, {}).ok());
+  const std::string folder = Folder("stopped");
+  int status = 0;
+  const Result<TrainResult> stopped = OnTwoRanks(
+      folder,
+      [&](const RunOptions& run, const GpuTrainerOptions& gpu, int rank) -> Result<TrainResult> {
+        int left = 2;
+        HONE_ASSIGN_OR_RETURN(const TrainResult result,
+                              Train(run, gpu, {.stop = [&] { return rank == 1 && --left <= 0; }}));
+        if (result.end != TrainResult::End::kStopped) return Status::Internal("it did not stop");
+        return result;
+      },
+      &status);
+  ASSERT_TRUE(stopped.ok()) << stopped.status().message();
+  EXPECT_EQ(status, 0);
+  // One rank goes on where two have stopped.
+  const auto resumed = ResumeGpuTrainer(graph_, folder, {.checkpoint = folder}, gpu_).value();
+  EXPECT_EQ(resumed->next_epoch(), 0);
+  EXPECT_LT(resumed->next_step(), resumed->steps_per_epoch());
+  ASSERT_TRUE(resumed->Run({}).ok());
+  EXPECT_EQ(Bytes(folder), Bytes(Folder("whole")));
+}
+
+TEST_F(TwoRanksOnGpus, ALostOneLeavesAWholeStepToGoOnFrom) {
+  train_.shards = 2;
+  train_.batch = 4;  // 11 steps an epoch
+  ASSERT_TRUE(Train({.checkpoint = Folder("whole")}, gpu_, {}).ok());
+  const std::string folder = Folder("lost");
+  int status = 0;
+  const Result<TrainResult> lost = OnTwoRanks(
+      folder,
+      [&](const RunOptions& run, const GpuTrainerOptions& gpu, int rank) {
+        return Train(run, gpu, {.step = [rank](const StepReport& step) {
+                       if (rank == 1 && step.epoch == 1 && step.step == 5) _exit(7);
+                     }});
+      },
+      &status);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  ASSERT_FALSE(lost.ok());
+  for (const char* part : {"rank 1 on host h", "in epoch 2 after step", "--resume"}) {
+    EXPECT_NE(lost.status().message().find(part), std::string::npos) << lost.status().message();
+  }
+  const auto resumed = ResumeGpuTrainer(graph_, folder, {.checkpoint = folder}, gpu_).value();
+  EXPECT_EQ(resumed->next_epoch(), 1);
+  EXPECT_GT(resumed->next_step(), 0);
+  EXPECT_LT(resumed->next_step(), 11);
+  ASSERT_TRUE(resumed->Run({}).ok());
+  EXPECT_EQ(Bytes(folder), Bytes(Folder("whole")));
+}
+
+TEST_F(TwoRanksOnGpus, RefuseToStartWithoutEachOther) {
+  train_.shards = 3;
+  std::vector<std::unique_ptr<Communicator>> hosts = ConnectedRanks(2);
+  const auto refusal = [&] {
+    return MakeGpuTrainer(graph_, model_, train_, {.communicator = hosts[0].get()}, gpu_).status().message();
+  };
+  EXPECT_NE(refusal().find("multiple of 2"), std::string::npos) << refusal();
+  train_.shards = 4;
+  EXPECT_NE(refusal().find("communicator of the GPUs"), std::string::npos) << refusal();
+}
+
+}  // namespace
+}  // namespace hone::gnn::cuda
