@@ -7,6 +7,7 @@
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_math.cuh"
+#include "gnn/cuda/staging_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -270,16 +271,23 @@ cudaError_t EnqueueSampleAggregate(const GraphOnDevice& graph, Element feature_e
                                                         nodes, stream);
     });
   };
-  const bool wide = out_element == Element::kFloat32;
+  const auto launch_for = [&](auto in) {
+    return out_element == Element::kFloat32 ? launch(in, float{}) : launch(in, __nv_bfloat16{});
+  };
+  cudaError_t error = EnqueueStage(graph, hop, fanout, rows, state, header, nodes, stream);
+  if (error != cudaSuccess) return error;
   switch (feature_element) {
     case Element::kFloat32:
-      return wide ? launch(float{}, float{}) : launch(float{}, __nv_bfloat16{});
+      error = launch_for(float{});
+      break;
     case Element::kFloat16:
-      return wide ? launch(__half{}, float{}) : launch(__half{}, __nv_bfloat16{});
+      error = launch_for(__half{});
+      break;
     case Element::kBFloat16:
-      return wide ? launch(__nv_bfloat16{}, float{}) : launch(__nv_bfloat16{}, __nv_bfloat16{});
+      error = launch_for(__nv_bfloat16{});
+      break;
   }
-  return cudaErrorInvalidValue;
+  return error != cudaSuccess ? error : EnqueueUnstage(graph, stream);
 }
 
 }  // namespace hone::gnn::cuda

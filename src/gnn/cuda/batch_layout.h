@@ -14,6 +14,18 @@ namespace hone::gnn::cuda {
 
 inline constexpr int kMaxHops = 8;
 
+// Rows that are copied from the host for one batch, behind the cached ones (staging_kernels.h).
+struct StagingOnDevice {
+  int32_t rows = 0;  // there is room for; 0: nothing is staged
+  int32_t first = 0;  // of the cache's rows
+  int32_t row_parts = 0;  // 16 bytes each
+  int32_t* places = nullptr;  // GraphOnDevice::feature_places
+  int32_t* nodes = nullptr;   // [rows] whose they are
+  int32_t* count = nullptr;   // of them; past `rows` where there were more
+  void* cache = nullptr;
+  const void* host = nullptr;
+};
+
 // Kernels take these by value: plain pointers into memory that somebody else owns.
 struct GraphOnDevice {
   const int64_t* row_offsets;  // [num_nodes + 1]
@@ -26,6 +38,7 @@ struct GraphOnDevice {
   // Where `features` holds but some of the rows (feature_rows.cuh):
   const int32_t* feature_places = nullptr;  // [num_nodes] row of `features`; below zero: in the host's memory only
   const void* host_features = nullptr;      // all rows by id, as the device sees them
+  StagingOnDevice staging = {};
 };
 
 // Where steps come from: seeds are train[permutation(epoch)(…)]. A step takes batch * shards of them and deals them to

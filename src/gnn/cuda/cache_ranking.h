@@ -5,7 +5,8 @@
 //
 // Two answers to the same question, both for the frontier rule kAllSoFar, where every known node draws in every hop:
 //
-//   InclusionProbabilities  carries probabilities along the edges, hop by hop (SALIENT++'s vertex inclusion probability,
+//   InclusionProbabilities  carries probabilities along the edges, hop by hop (SALIENT++'s vertex inclusion
+//   probability,
 //     Kaler et al. 2023, arXiv 2305.03152, for that frontier rule):
 //         known_0(v)      = batch / training nodes, for those; 0 for others
 //         drawn_{h+1}(v)  = drawn_h(v) + (known_h(v) - drawn_h(v)) min(1, fanout_h / degree(v))       of each slot of v

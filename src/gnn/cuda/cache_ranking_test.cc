@@ -142,9 +142,9 @@ TEST(CacheRanking, BothBeatDegreeOnDrawsTheyHaveNotSeen) {
     const size_t rows = degree.size() * percent / 100;
     const double a = ShareOfTop(inclusion, reads, rows), c = ShareOfTop(counted, reads, rows);
     const double d = ShareOfTop(degree, reads, rows), best = ShareOfTop(reads, reads, rows);
-    RecordProperty("hits_percent_" + std::to_string(percent),
-                   "inclusion " + std::to_string(a) + ", presampling " + std::to_string(c) + ", degree " +
-                       std::to_string(d) + ", known beforehand " + std::to_string(best));
+    RecordProperty("hits_percent_" + std::to_string(percent), "inclusion " + std::to_string(a) + ", presampling " +
+                                                                  std::to_string(c) + ", degree " + std::to_string(d) +
+                                                                  ", known beforehand " + std::to_string(best));
     EXPECT_GT(a, d + 0.005) << percent;
     EXPECT_GT(c, d + 0.005) << percent;
   }
@@ -162,7 +162,8 @@ TEST(CacheRanking, TheLikeliestRowsAreThoseOfTheHighestScore) {
     EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
     EXPECT_EQ(std::adjacent_find(rows.begin(), rows.end()), rows.end());
     double share = 0;
-    for (const NodeId v : rows) share += ranking == CacheRanking::kInclusion ? p[static_cast<size_t>(v)] : counts[static_cast<size_t>(v)];
+    for (const NodeId v : rows)
+      share += ranking == CacheRanking::kInclusion ? p[static_cast<size_t>(v)] : counts[static_cast<size_t>(v)];
     const double best = ranking == CacheRanking::kInclusion
                             ? ShareOfTop(p, p, 60) * std::accumulate(p.begin(), p.end(), 0.0)
                             : ShareOfTop(counts, counts, 60) * std::accumulate(counts.begin(), counts.end(), 0.0);

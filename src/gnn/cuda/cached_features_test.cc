@@ -11,8 +11,10 @@
 #include <map>
 #include <string>
 
+#include "gnn/cuda/aggregate_kernels.h"
 #include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/miss_path.h"
 #include "gnn/train/test_graph.h"
 
 namespace hone::gnn::cuda {
@@ -77,9 +79,92 @@ TEST_F(CachedFeatures, EveryModelTrainsAndPredictsToTheSameBits) {
     EXPECT_NE(expected.losses[0], expected.losses[1]);
     for (const int64_t rows : {int64_t{0}, kNodes / 3, kNodes, 10 * kNodes}) {
       SCOPED_TRACE(kind + " with " + std::to_string(rows) + " rows");
-      EXPECT_EQ(Run(Shape(kind), {.tier = FeatureTier::kCached, .cache_rows = rows, .misses = MissPath::kZeroCopy}), expected);
+      EXPECT_EQ(Run(Shape(kind), {.tier = FeatureTier::kCached, .cache_rows = rows, .misses = MissPath::kZeroCopy}),
+                expected);
     }
   }
+}
+
+// With room for all misses, for some of them, and for one; and as whoever measures chooses.
+TEST_F(CachedFeatures, StagedMissesGiveTheSameBitsWhateverRoomTheyHave) {
+  for (const std::string kind : {"sage", "gin", "gat"}) {
+    const Outcome expected = Run(Shape(kind), {});
+    for (const int64_t room : {int64_t{1}, int64_t{40}, int64_t{1000}}) {
+      SCOPED_TRACE(kind + " with room for " + std::to_string(room));
+      EXPECT_EQ(
+          Run(Shape(kind),
+              {.tier = FeatureTier::kCached, .cache_rows = 30, .misses = MissPath::kStaged, .staging_rows = room}),
+          expected);
+    }
+  }
+  EXPECT_EQ(Run(Shape("sage"), {.tier = FeatureTier::kCached, .cache_rows = 30, .misses = MissPath::kFastest}),
+            Run(Shape("sage"), {}));
+}
+
+TEST_F(CachedFeatures, StagedRowsAreBackOnTheHostWhenTheBatchIsDone) {
+  const std::vector<NodeId> cached = {3, 4, 99, 150};
+  DeviceGraph device;
+  ASSERT_TRUE(device.UploadCached(*graph_, cached, 1000).ok());
+  std::vector<int32_t> before, after;
+  std::vector<unsigned char> rows;
+  ASSERT_TRUE(device.places().Download(before).ok());
+  const Result<MissTimes> times = MeasureMissPaths(device, 4);
+  ASSERT_TRUE(times.ok()) << times.status().message();
+  EXPECT_GT(times->zero_copy_ms, 0);
+  EXPECT_GT(times->staged_ms, 0);
+  EXPECT_EQ(device.view().staging.rows, 1000);
+  ASSERT_TRUE(device.places().Download(after).ok());
+  EXPECT_EQ(after, before);
+  // Every node was a seed of that batch, so every row that is not cached came over, once.
+  ASSERT_TRUE(device.features().Download(rows).ok());
+  const FeatureView features = graph_->features();
+  const auto stride = static_cast<size_t>(features.stride_bytes);
+  for (NodeId v = 0; v < kNodes; ++v) {
+    if (std::find(cached.begin(), cached.end(), v) != cached.end()) continue;
+    int copies = 0;
+    for (size_t i = cached.size(); i < cached.size() + kNodes - cached.size(); ++i) {
+      copies += std::memcmp(rows.data() + i * stride, features.Row(v), stride) == 0;
+    }
+    EXPECT_EQ(copies, 1) << v;
+  }
+}
+
+// A sum over one node's two rows: both are copied once, and the sum is of what the host holds.
+TEST_F(CachedFeatures, TheAggregationOfOtherModelsStagesItsMissesToo) {
+  DeviceGraph device;
+  ASSERT_TRUE(device.UploadCached(*graph_, {}, 8).ok());
+  BatchHeader header{};
+  header.valid = header.hop_nodes[0] = 1;
+  const RunState state{};
+  const int32_t node = 7;
+  DeviceArray<BatchHeader> headers;
+  DeviceArray<RunState> states;
+  DeviceArray<int32_t> nodes;
+  DeviceArray<float> out;
+  ASSERT_TRUE(headers.Upload(&header, 1).ok());
+  ASSERT_TRUE(states.Upload(&state, 1).ok());
+  ASSERT_TRUE(nodes.Upload(&node, 1).ok());
+  const int32_t vectors = device.view().feature_vectors;
+  ASSERT_TRUE(out.Allocate(16 * vectors).ok());
+  SampleAggregate aggregate;
+  aggregate.out = out.get();
+  ASSERT_EQ(EnqueueSampleAggregate(device.view(), device.feature_element(), 0, 1, 1, aggregate, states.get(),
+                                   headers.get(), nodes.get(), Element::kFloat32, nullptr),
+            cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  std::vector<unsigned char> rows;
+  ASSERT_TRUE(device.features().Download(rows).ok());
+  const FeatureView features = graph_->features();
+  const auto stride = static_cast<size_t>(features.stride_bytes);
+  int own = 0, drawn = 0;
+  for (size_t i = 0; i < 2; ++i) {
+    own += std::memcmp(rows.data() + i * stride, features.Row(node), stride) == 0;
+    for (const NodeId v : graph_->structure().Neighbors(node)) {
+      drawn += std::memcmp(rows.data() + i * stride, features.Row(v), stride) == 0;
+    }
+  }
+  EXPECT_EQ(own, 1);
+  EXPECT_GE(drawn, 1);
 }
 
 TEST_F(CachedFeatures, EitherRankingGivesTheSameBits) {

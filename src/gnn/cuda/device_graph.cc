@@ -68,6 +68,17 @@ Status DeviceGraph::UploadCached(const Graph& graph, std::span<const NodeId> cac
   }
   HONE_RETURN_IF_ERROR(places_.Upload(places.data(), num_nodes));
   SetView(features, num_nodes);
+  if (staging_rows_ == 0) return Status::Ok();
+  HONE_RETURN_IF_ERROR(staged_nodes_.Allocate(staging_rows_));
+  HONE_RETURN_IF_ERROR(staged_count_.Allocate(1));
+  view_.staging = {.rows = static_cast<int32_t>(staging_rows_),
+                   .first = static_cast<int32_t>(cached_rows_),
+                   .row_parts = static_cast<int32_t>(features.stride_bytes / 16),
+                   .places = places_.get(),
+                   .nodes = staged_nodes_.get(),
+                   .count = staged_count_.get(),
+                   .cache = features_.get(),
+                   .host = host_rows_->device()};
   return Status::Ok();
 }
 

@@ -43,6 +43,8 @@ class DeviceGraph {
   // Of the cached tier: rows of features() that are a cache, and those behind them; both 0 where all rows are there.
   int64_t cached_rows() const { return cached_rows_; }
   int64_t staging_rows() const { return staging_rows_; }
+  // Whether misses are staged from now on, where there is room; not while work is under way that was enqueued otherwise.
+  void SetStaging(bool staged) { view_.staging.rows = staged ? static_cast<int32_t>(staging_rows_) : 0; }
   // [num_nodes], see GraphOnDevice::feature_places.
   const DeviceArray<int32_t>& places() const { return places_; }
 
@@ -53,7 +55,7 @@ class DeviceGraph {
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> columns_, labels_;
   DeviceArray<unsigned char> features_;
-  DeviceArray<int32_t> places_;
+  DeviceArray<int32_t> places_, staged_nodes_, staged_count_;
   std::unique_ptr<HostRows> host_rows_;
   int64_t cached_rows_ = 0, staging_rows_ = 0;
   GraphOnDevice view_{};

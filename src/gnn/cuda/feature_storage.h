@@ -26,9 +26,10 @@ enum class CacheRanking {
 
 // How rows that are not in the cache reach the device.
 enum class MissPath {
-  kFastest,   // as measured on the first batches
+  kFastest,   // as measured when the graph is loaded (miss_path.h)
   kZeroCopy,  // read through the bus by whoever wants them, as often as they are wanted
-  kStaged,    // each copied once into device memory, by a few blocks, before the batch's kernels read them
+  kStaged,    // each copied once into device memory, by a few blocks, before the batch's kernels read them; GAT, which
+              // reads features while the next batch is sampled, takes them by zero-copy whatever is said here
 };
 
 struct FeatureStorage {
@@ -38,7 +39,7 @@ struct FeatureStorage {
   int presampled_epochs = 2;
   MissPath misses = MissPath::kFastest;
   int64_t staging_rows = int64_t{1} << 18;  // of a batch's misses that are staged; the others are read by zero-copy
-  int threads = 0;  // for ranking; 0: all the process may use
+  int threads = 0;                          // for ranking; 0: all the process may use
 };
 
 class DeviceGraph;
@@ -46,6 +47,7 @@ struct BatchShape;
 
 // Copies to the device what `storage` says belongs there; `shape`, of training, decides what is likely. In the cached
 // tier `graph` must outlive `device`. kInvalidArgument for options out of range.
-Status UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape, DeviceGraph& device);
+Status UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
+                        DeviceGraph& device);
 
 }  // namespace hone::gnn::cuda

@@ -18,8 +18,9 @@ class HostRows {
   HostRows& operator=(const HostRows&) = delete;
   ~HostRows() { Close(); }
 
-  // Registers the rows where they lie, so they must outlive this; where the system refuses (they are registered already,
-  // or in a file's pages), takes a pinned copy. kResourceExhausted with the size when there is no memory for that.
+  // Registers the rows where they lie, so they must outlive this; where the system refuses (they are registered
+  // already, or in a file's pages), takes a pinned copy. kResourceExhausted with the size when there is no memory for
+  // that.
   Status Open(const FeatureView& features);
   const void* device() const { return device_; }
   bool copied() const { return copy_ != nullptr; }

@@ -64,7 +64,8 @@ std::string Gigabytes(int64_t bytes) { return fmt::format("{:.2f} GB", static_ca
 
 }  // namespace
 
-Result<WorkingMemory> CountWorkingMemory(const ModelOptions& model, const GpuEngineOptions& options, int64_t num_nodes) {
+Result<WorkingMemory> CountWorkingMemory(const ModelOptions& model, const GpuEngineOptions& options,
+                                         int64_t num_nodes) {
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<ModelPlan> plan, PlanOf(model));
   WorkingMemory working;
   working.products = kProductsWorkspace;
@@ -116,11 +117,11 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
                           Gigabytes(plan.labels), cached ? fmt::format("features, {} rows", cache_rows) : "features",
                           Gigabytes(plan.features));
   if (cached) plan.text += fmt::format("{:<28}{}\n", "map of cached rows", Gigabytes(plan.feature_map));
-  plan.text += fmt::format("{:<28}{}\n{:<28}at most {}\n{:<28}at most {}\n{:<28}{}\n{:<28}{}\n{:<28}{}\n", "parameters",
-                           Gigabytes(working.parameters), "training", Gigabytes(working.training), "evaluation",
-                           Gigabytes(working.evaluation), "products and the runtime",
-                           Gigabytes(working.products + plan.reserve), "needed", Gigabytes(plan.needed), "free on the GPU",
-                           Gigabytes(device_free));
+  plan.text +=
+      fmt::format("{:<28}{}\n{:<28}at most {}\n{:<28}at most {}\n{:<28}{}\n{:<28}{}\n{:<28}{}\n", "parameters",
+                  Gigabytes(working.parameters), "training", Gigabytes(working.training), "evaluation",
+                  Gigabytes(working.evaluation), "products and the runtime", Gigabytes(working.products + plan.reserve),
+                  "needed", Gigabytes(plan.needed), "free on the GPU", Gigabytes(device_free));
   if (plan.fits) return plan;
   plan.refusal = fmt::format(
       "'{}' needs up to {} of the GPU's memory, and {} are free: structure and labels {}, features {}, training {}, "

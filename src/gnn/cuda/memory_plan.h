@@ -31,7 +31,7 @@ struct WorkingMemory {
 
 struct MemoryPlan {
   int64_t structure = 0, labels = 0;
-  int64_t features = 0;  // rows on the device: all, or the cache and what is staged behind it
+  int64_t features = 0;     // rows on the device: all, or the cache and what is staged behind it
   int64_t feature_map = 0;  // which rows those are; 0 where it is all of them
   WorkingMemory working;
   int64_t reserve = 0;  // for what the runtime takes as kernels load and steps are captured

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int64_t kGigabyte = 1000000000;
 const GraphSize kPapers{"papers", 111059956, 3228124712, 256};
-const WorkingMemory kWorking{.parameters = kGigabyte / 10, .training = 2 * kGigabyte, .evaluation = kGigabyte, .products = 1 << 26};
+const WorkingMemory kWorking{
+    .parameters = kGigabyte / 10, .training = 2 * kGigabyte, .evaluation = kGigabyte, .products = 1 << 26};
 
 TEST(MemoryPlan, AddsUpWhatTheTierKeepsOnTheDevice) {
   const MemoryPlan all = PlanMemory(kPapers, kWorking, {}, 140 * kGigabyte);
@@ -23,7 +24,8 @@ TEST(MemoryPlan, AddsUpWhatTheTierKeepsOnTheDevice) {
   EXPECT_EQ(all.labels, 4 * 111059956);
   EXPECT_EQ(all.features, 111059956 * int64_t{256});
   EXPECT_EQ(all.feature_map, 0);
-  EXPECT_EQ(all.needed, all.structure + all.labels + all.features + 3 * kGigabyte + kGigabyte / 10 + (1 << 26) + all.reserve);
+  EXPECT_EQ(all.needed,
+            all.structure + all.labels + all.features + 3 * kGigabyte + kGigabyte / 10 + (1 << 26) + all.reserve);
   EXPECT_TRUE(all.fits);
   EXPECT_TRUE(all.status().ok());
   EXPECT_EQ(all.most_cache_rows, kPapers.num_nodes);
@@ -42,7 +44,8 @@ TEST(MemoryPlan, ARefusalNamesTheCacheThatWouldFitAndItDoes) {
   EXPECT_EQ(plan.status().code(), StatusCode::kResourceExhausted);
   EXPECT_NE(plan.refusal.find("'papers' needs up to 46"), std::string::npos) << plan.refusal;
   EXPECT_NE(plan.refusal.find("24.00 GB are free"), std::string::npos) << plan.refusal;
-  EXPECT_NE(plan.refusal.find("a cache of at most " + std::to_string(plan.most_cache_rows)), std::string::npos) << plan.refusal;
+  EXPECT_NE(plan.refusal.find("a cache of at most " + std::to_string(plan.most_cache_rows)), std::string::npos)
+      << plan.refusal;
   FeatureStorage storage{.tier = FeatureTier::kCached, .cache_rows = plan.most_cache_rows};
   EXPECT_TRUE(PlanMemory(kPapers, kWorking, storage, 24 * kGigabyte).fits);
   ++storage.cache_rows;
@@ -78,7 +81,8 @@ TEST(MemoryPlan, CountsNoLessThanEveryModelsEngineTakes) {
   for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
     for (const bool cached : {false, true}) {
       SCOPED_TRACE(kind + (cached ? ", cached" : ", all on the device"));
-      options.storage = {.tier = cached ? FeatureTier::kCached : FeatureTier::kDevice, .cache_rows = 20, .staging_rows = 64};
+      options.storage = {
+          .tier = cached ? FeatureTier::kCached : FeatureTier::kDevice, .cache_rows = 20, .staging_rows = 64};
       ModelOptions shape;
       shape.kind = kind;
       shape.in_width = graph->features().width;

@@ -10,6 +10,7 @@
 #include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
+#include "gnn/cuda/staging_kernels.h"
 #include "gnn/sample/draw.h"
 #include "gnn/sample/index_permutation.h"
 
@@ -349,15 +350,20 @@ cudaError_t EnqueueBySource(const HopOnDevice& hop, void* scratch, size_t scratc
 cudaError_t EnqueueSampleMean(const GraphOnDevice& graph, Element feature_element, int hop, int fanout, int32_t rows,
                               const RunState* state, const BatchHeader* header, const int32_t* nodes,
                               Element out_element, void* out, cudaStream_t stream) {
+  cudaError_t error = EnqueueStage(graph, hop, fanout, rows, state, header, nodes, stream);
+  if (error != cudaSuccess) return error;
   switch (feature_element) {
     case Element::kFloat32:
-      return LaunchSampleMean<float>(graph, hop, fanout, rows, state, header, nodes, out_element, out, stream);
+      error = LaunchSampleMean<float>(graph, hop, fanout, rows, state, header, nodes, out_element, out, stream);
+      break;
     case Element::kFloat16:
-      return LaunchSampleMean<__half>(graph, hop, fanout, rows, state, header, nodes, out_element, out, stream);
+      error = LaunchSampleMean<__half>(graph, hop, fanout, rows, state, header, nodes, out_element, out, stream);
+      break;
     case Element::kBFloat16:
-      return LaunchSampleMean<__nv_bfloat16>(graph, hop, fanout, rows, state, header, nodes, out_element, out, stream);
+      error = LaunchSampleMean<__nv_bfloat16>(graph, hop, fanout, rows, state, header, nodes, out_element, out, stream);
+      break;
   }
-  return cudaErrorInvalidValue;
+  return error != cudaSuccess ? error : EnqueueUnstage(graph, stream);
 }
 
 }  // namespace hone::gnn::cuda

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/cuda/launch.h"
+#include "gnn/cuda/pick_slot.cuh"
+#include "gnn/cuda/row_math.cuh"
+#include "gnn/cuda/staging_kernels.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr int kBlock = 256;
+constexpr int kCopyBlocks = 32;  // not measured yet: enough to keep a bus busy, few of a device's multiprocessors
+constexpr int kInFlight = 4;     // rows a warp has on their way
+
+constexpr int32_t kOnHost = -1;  // in the map of places
+constexpr int32_t kClaimed = -2;
+
+__device__ void Claim(const StagingOnDevice& staging, int32_t node) {
+  if (staging.places[node] != kOnHost || atomicCAS(staging.places + node, kOnHost, kClaimed) != kOnHost) return;
+  const int32_t at = atomicAdd(staging.count, 1);
+  if (at < staging.rows) {
+    staging.nodes[at] = node;
+  } else {
+    staging.places[node] = kOnHost;  // no room
+  }
+}
+
+template <int kLanes>
+__global__ void __launch_bounds__(kBlock)
+    CollectMissesKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state, const BatchHeader* header,
+                        const int32_t* nodes) {
+  const int32_t rows = RowsAfter(header, hop);
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+  const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const bool active = row < rows;
+  const uint32_t node = active ? static_cast<uint32_t>(nodes[row]) : 0;
+  const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
+  const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
+  const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane);
+  if (!active) return;
+  if (lane == 0) Claim(graph.staging, static_cast<int32_t>(node));
+  if (lane < min(degree, fanout)) Claim(graph.staging, __ldg(graph.columns + begin + slot));
+}
+
+// A warp takes kInFlight rows at a time, 16 bytes a lane.
+__global__ void __launch_bounds__(kBlock) CopyMissesKernel(StagingOnDevice staging) {
+  const int32_t count = min(*staging.count, staging.rows);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t warps = static_cast<int32_t>(gridDim.x * blockDim.x / 32);
+  const int32_t warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  for (int32_t first = warp * kInFlight; first < count; first += warps * kInFlight) {
+    for (int32_t part = lane; part < staging.row_parts; part += 32) {
+      uint4 values[kInFlight];
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) {
+        if (first + i < count) {
+          values[i] = __ldg(static_cast<const uint4*>(staging.host) +
+                            static_cast<int64_t>(staging.nodes[first + i]) * staging.row_parts + part);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kInFlight; ++i) {
+        if (first + i < count) {
+          static_cast<uint4*>(
+              staging.cache)[static_cast<int64_t>(staging.first + first + i) * staging.row_parts + part] = values[i];
+        }
+      }
+    }
+    if (lane < kInFlight && first + lane < count)
+      staging.places[staging.nodes[first + lane]] = staging.first + first + lane;
+  }
+}
+
+__global__ void __launch_bounds__(kBlock) ReleasePlacesKernel(StagingOnDevice staging) {
+  const int32_t count = min(*staging.count, staging.rows);
+  const int32_t threads = static_cast<int32_t>(gridDim.x * blockDim.x);
+  for (int32_t i = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x); i < count; i += threads) {
+    staging.places[staging.nodes[i]] = kOnHost;
+  }
+}
+
+template <int kLanes>
+void Collect(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
+             const BatchHeader* header, const int32_t* nodes, cudaStream_t stream) {
+  constexpr int kRows = kBlock / kLanes;
+  Launch(CollectMissesKernel<kLanes>, (rows + kRows - 1) / kRows, kBlock, 0, stream, graph, hop, fanout, state, header,
+         nodes);
+}
+
+}  // namespace
+
+cudaError_t EnqueueStage(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
+                         const BatchHeader* header, const int32_t* nodes, cudaStream_t stream) {
+  if (graph.staging.rows == 0) return cudaSuccess;
+  const cudaError_t error = cudaMemsetAsync(graph.staging.count, 0, sizeof(int32_t), stream);
+  if (error != cudaSuccess) return error;
+  if (fanout <= 8) {
+    Collect<8>(graph, hop, fanout, rows, state, header, nodes, stream);
+  } else if (fanout <= 16) {
+    Collect<16>(graph, hop, fanout, rows, state, header, nodes, stream);
+  } else {
+    Collect<32>(graph, hop, fanout, rows, state, header, nodes, stream);
+  }
+  Launch(CopyMissesKernel, kCopyBlocks, kBlock, 0, stream, graph.staging);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream) {
+  if (graph.staging.rows == 0) return cudaSuccess;
+  return Launch(ReleasePlacesKernel, kCopyBlocks, kBlock, 0, stream, graph.staging);
+}
+
+}  // namespace hone::gnn::cuda
