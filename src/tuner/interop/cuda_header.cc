@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "tuner/core/bindings.h"
+#include "tuner/core/include_sets.h"
 #include "tuner/interop/embed_source.h"
 #include "tuner/interop/header_support.h"
 #include "tuner/interop/host_expression.h"
@@ -163,16 +164,7 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
     if (std::find(includes.begin(), includes.end(), name) == includes.end()) includes.push_back(name);
   };
   for (const Candidate* candidate : {&package.winner, &package.seed}) {
-    if (candidate->plan.include_set == "full") {
-      for (const char* name : {"<mma.h>", "<cooperative_groups.h>", "<cooperative_groups/reduce.h>",
-                               "<cuda_pipeline.h>", "<cuda/pipeline>", "<cuda/barrier>"})
-        include(name);
-    } else if (candidate->plan.include_set == "cute") {
-      for (const char* name : {"<cute/tensor.hpp>", "<cute/atom/mma_atom.hpp>", "<cute/atom/copy_atom.hpp>",
-                               "<cute/algorithm/gemm.hpp>", "<cute/algorithm/copy.hpp>", "<cutlass/cutlass.h>",
-                               "<cutlass/numeric_types.h>", "<cutlass/numeric_conversion.h>"})
-        include(name);
-    }
+    for (const std::string_view name : IncludeSetHeaders(candidate->plan.include_set)) include(std::string(name));
   }
   for (const std::string& name : winner_source.includes) include(name);
   for (const std::string& name : seed_source.includes) include(name);

@@ -200,15 +200,15 @@ class BindingWriter {
     return fmt::format(
         "# Builds {0} as a package: pip install --no-build-isolation .\n"
         "# Written by `hone apply` from node {1} of run {2}.\n"
-        "import os\n\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import BuildExtension, "
-        "CUDAExtension\n\n"
+        "{5}\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import BuildExtension, "
+        "CUDAExtension\n{6}\n"
         "here = os.path.dirname(os.path.abspath(__file__))\n\n"
         "setup(\n    name=\"hone_{0}\",\n    version=\"0.1\",\n    ext_modules=[\n        CUDAExtension(\n"
         "            name=\"hone_{0}\",\n            sources=[\"hone_{0}_torch.cu\"],\n            "
         "include_dirs=[here{3}],\n"
         "            extra_compile_args={{\"cxx\": [\"-O2\", \"-std=c++17\"], \"nvcc\": [{4}]}},\n        )\n    ],\n"
         "    cmdclass={{\"build_ext\": BuildExtension}},\n)\n",
-        task_.name, package_.node, package_.run, CutlassInclude(), NvccOptions());
+        task_.name, package_.node, package_.run, CutlassInclude(), NvccOptions(), PythonImports(), CutlassSearch());
   }
 
   std::string Load() const {
@@ -226,14 +226,14 @@ class BindingWriter {
     return fmt::format(
         "# Builds {0} on first use, without installing it:\n#\n#   from load import {0}\n#   result = {0}({5})\n#\n"
         "# Written by `hone apply` from node {1} of run {2}.\n"
-        "import os\n\nfrom torch.utils.cpp_extension import load\n\n"
+        "{7}\nfrom torch.utils.cpp_extension import load\n{8}\n"
         "_here = os.path.dirname(os.path.abspath(__file__))\n"
         "_module = load(\n    name=\"hone_{0}\",\n    sources=[os.path.join(_here, \"hone_{0}_torch.cu\")],\n"
         "    extra_include_paths=[_here{3}],\n    extra_cflags=[\"-O2\", \"-std=c++17\"],\n    "
         "extra_cuda_cflags=[{4}],\n)\n"
         "{0} = _module.{0}\n{6}",
         task_.name, package_.node, package_.run, CutlassInclude(), NvccOptions(), arguments,
-        HasOutput() ? fmt::format("{0}_out = _module.{0}_out\n", task_.name) : "");
+        HasOutput() ? fmt::format("{0}_out = _module.{0}_out\n", task_.name) : "", PythonImports(), CutlassSearch());
   }
 
  private:
@@ -286,8 +286,28 @@ class BindingWriter {
     return package_.winner.plan.include_set == "cute" || package_.seed.plan.include_set == "cute";
   }
   std::string CutlassInclude() const {
-    return UsesCutlass() ? ", os.path.join(os.environ[\"CUTLASS_HOME\"], \"include\")" : "";
+    return UsesCutlass() ? ", _cutlass_include()" : "";
   }
+  // Looks where `hone` does (docs/cute.md), and among this Python's own packages.
+  std::string CutlassSearch() const {
+    if (!UsesCutlass()) return "";
+    return R"py(
+
+def _cutlass_include():
+    """The folder of CUTLASS's headers: CUTLASS_HOME, else CUTLASS_PATH, else the usual places."""
+    named = os.environ.get("CUTLASS_HOME") or os.environ.get("CUTLASS_PATH")
+    usual = ["/usr/local/cutlass", "/usr/local/include", "/usr/include", "/opt/cutlass"] + sys.path
+    for folder in [named] if named else usual:
+        for below in ("", "include", "source/include", "cutlass_library/source/include"):
+            include = os.path.join(folder, below)
+            if os.path.exists(os.path.join(include, "cute", "tensor.hpp")):
+                return include
+    raise RuntimeError("CUTLASS's headers (4.0 or newer) were not found: pip install nvidia-cutlass, or set CUTLASS_HOME")
+
+)py";
+  }
+  // What the scripts import, and where they look for CUTLASS.
+  std::string PythonImports() const { return UsesCutlass() ? "import os\nimport sys\n" : "import os\n"; }
   std::string NvccOptions() const {
     std::string out = "\"-O3\", \"-std=c++17\"";
     if (UsesCutlass()) out += ", \"--expt-relaxed-constexpr\"";

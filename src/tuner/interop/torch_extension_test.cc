@@ -4,8 +4,12 @@
 // Generated PyTorch bindings: compiled and run against a stand-in for PyTorch, and read.
 #include "tuner/interop/torch_extension.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "tuner/core/include_sets.h"
 #include "tuner/interop/cuda_header.h"
 #include "tuner/interop/interop_test_support.h"
 #include "tuner/interop/interop_test_task.h"
@@ -118,6 +122,41 @@ TEST(TorchExtension, BuildFilesNameTheSourceAndTheOptions) {
     for (const auto& [open, close] : {std::pair{'(', ')'}, {'[', ']'}, {'{', '}'}})
       EXPECT_EQ(std::count(text.begin(), text.end(), open), std::count(text.begin(), text.end(), close)) << text;
   }
+}
+
+TEST(TorchExtension, LooksForCutlassWhereHoneDoes) {
+  KernelPackage package = ScaleAddPackage();
+  EXPECT_THAT(TorchExtension(package).value()[2].text, Not(HasSubstr("CUTLASS")));
+  package.winner.plan.include_set = "cute";
+  const std::string load = TorchExtension(package).value()[2].text;
+  EXPECT_THAT(load, HasSubstr("extra_include_paths=[_here, _cutlass_include()]"));
+  const std::string header = CudaHeader(package).value();
+  for (const std::string_view name : IncludeSetHeaders("cute")) EXPECT_THAT(header, HasSubstr(fmt::format("#include {}\n", name)));
+
+  const Result<std::string> python = FindExecutable("python3", {"/usr/bin", "/usr/local/bin"});
+  if (!python.ok()) GTEST_SKIP() << "needs python3: " << python.status().message();
+  // The search alone, without torch.
+  const size_t from = load.find("def _cutlass_include"), to = load.find("\n_here", from);
+  ASSERT_NE(from, std::string::npos);
+  ASSERT_NE(to, std::string::npos);
+  const TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  for (const char* place : {"checkout/include", "package/cutlass_library/source/include"}) {
+    ASSERT_TRUE(MakeDirectories(folder / (std::string(place) + "/cute")).ok());
+    ASSERT_TRUE(WriteFileAtomically(folder / (std::string(place) + "/cute/tensor.hpp"), "").ok());
+  }
+  ASSERT_TRUE(WriteFileAtomically(folder / "search.py", "import os\nimport sys\n" + load.substr(from, to - from) + "\nprint(_cutlass_include())\n").ok());
+  const auto found = [&](std::vector<std::string> environment) {
+    SubprocessOptions options;
+    options.argv = {*python, folder / "search.py"};
+    options.environment = std::move(environment);
+    options.limit_seconds = 60;
+    const SubprocessResult result = RunSubprocess(options).value();
+    return result.exit.success() ? result.out : result.err;
+  };
+  EXPECT_EQ(found({"CUTLASS_HOME=" + (folder / "checkout"), "CUTLASS_PATH=/nowhere"}), (folder / "checkout/include") + "\n");
+  EXPECT_EQ(found({"CUTLASS_HOME=" + (folder / "checkout/include")}), (folder / "checkout/include/") + "\n");
+  EXPECT_EQ(found({"CUTLASS_PATH=" + (folder / "package")}), (folder / "package/cutlass_library/source/include") + "\n");
+  EXPECT_THAT(found({"CUTLASS_HOME=/nowhere"}), HasSubstr("pip install nvidia-cutlass"));
 }
 
 TEST(TorchExtension, InPlaceTensorsAreUpdatedAndReturned) {

@@ -6,6 +6,7 @@
 #include "tuner/evaluate/compile/nvrtc_prelude.h"
 
 #include "hone/base/status.h"
+#include "tuner/core/include_sets.h"
 
 namespace hone {
 namespace {
@@ -18,29 +19,6 @@ constexpr std::string_view kBase = R"(#include <cuda_fp16.h>
 #include <limits.h>
 #include <float.h>
 #include <math.h>
-)";
-
-constexpr std::string_view kFull = R"(#include <mma.h>
-#include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
-#include <cuda_pipeline.h>
-#include <cuda/pipeline>
-#include <cuda/barrier>
-)";
-
-// Besides the umbrella, the atoms that a tensor-core kernel names, and the barriers and registers of a warp-specialised
-// one. No common instantiations of TiledMMA and its kin: every candidate pays 1.6 ms for each MiB of precompiled header,
-// and two tiled products made it 143 MiB larger, as dear to all as it was useful to some (docs/cute.md).
-constexpr std::string_view kCute = R"(#include <cute/tensor.hpp>
-#include <cute/atom/mma_atom.hpp>
-#include <cute/atom/copy_atom.hpp>
-#include <cute/algorithm/gemm.hpp>
-#include <cute/algorithm/copy.hpp>
-#include <cutlass/cutlass.h>
-#include <cutlass/numeric_types.h>
-#include <cutlass/numeric_conversion.h>
-#include <cutlass/arch/barrier.h>
-#include <cutlass/arch/reg_reconfig.h>
 )";
 
 // libcu++'s header under the standard's name: its names are then found in std as well.
@@ -142,8 +120,7 @@ bool IsKnownIncludeSet(std::string_view include_set) {
 std::string NvrtcPrelude(std::string_view include_set, std::string_view parameter_check) {
   HONE_CHECK(IsKnownIncludeSet(include_set), "the plan's parser let an unknown include set through");
   std::string prelude(kBase);
-  if (include_set == "full") prelude += kFull;
-  if (include_set == "cute") prelude += kCute;
+  for (const std::string_view header : IncludeSetHeaders(include_set)) prelude.append("#include ").append(header).append("\n");
   prelude += parameter_check;
   if (!prelude.ends_with('\n')) prelude += '\n';
   return prelude;
