@@ -341,6 +341,16 @@ TEST(ExactMemoryPlan, NeighboringTablesShareWhatThereIs) {
   EXPECT_EQ(PlanExactMemory(sizes, 499).status().code(), StatusCode::kResourceExhausted);
 }
 
+// 13.8 GB of structure and 2 GB of working memory; 28 GB of features and 57 GB a layer in bf16.
+TEST(ExactMemoryPlan, ThreeLayersOfPapers100MFitOnOneH200) {
+  constexpr int64_t kPapers = 111059956;
+  const ExactSizes sizes{
+      .nodes = kPapers, .block_rows = 1 << 18, .row_bytes = {256, 512, 512}, .fixed_bytes = 15'800'000'000};
+  const ExactMemory plan = PlanExactMemory(sizes, 140'000'000'000).value();
+  EXPECT_EQ(plan.on_device, (std::vector<int64_t>{kPapers, kPapers, kPapers}));
+  EXPECT_EQ(plan.device_bytes, sizes.fixed_bytes + 2 * 512 * kPapers);
+}
+
 TEST(LongRows, ArePiecesOfRowsPastTheLimit) {
   const std::vector<int64_t> offsets = {0, kPieceNeighbors, 3 * kPieceNeighbors + 1, 3 * kPieceNeighbors + 2,
                                         4 * kPieceNeighbors + 3};
