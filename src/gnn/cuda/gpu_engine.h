@@ -111,7 +111,7 @@ class GpuEngine {
   virtual Result<StepsOnDevice> TrainSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch& watch) = 0;
   virtual Status SetProgress(const TrainingProgress& progress) = 0;
   virtual Result<TrainingProgress> Progress() = 0;
-  // Of several ranks, when TrainSteps has failed: the state after some whole step of it, which the host has kept, into
+  // Of rank 0 of several, when TrainSteps has failed: the state after some whole step of it, which the host has kept, into
   // model and optimizer; `step` of the epoch are in it. The device, whose state may be of no use, is not asked.
   virtual Result<TrainingProgress> LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) = 0;
   // Sampled inference for `nodes`; predictions in their order.

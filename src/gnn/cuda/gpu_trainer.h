@@ -4,19 +4,22 @@
 // A Trainer (hone/gnn/trainer.h) that trains on one GPU, graph and features in its memory.
 //
 // It keeps the CPU trainer's promises: the same draws and masks, checkpoints that either resumes, a run interrupted
-// and resumed on the GPU that ends with the bits of one that was not. fp32 follows the CPU's trajectory to rounding.
+// and resumed on the GPU that ends with the bits of one that was not, on any number of ranks that the shards are dealt
+// to. fp32 follows the CPU's trajectory to rounding.
 // What differs:
 //   * events.step is told of a step some steps after it was done, and a run that is asked to stop first finishes what
 //     is enqueued: at most GpuTrainerOptions::ahead steps.
 //   * EpochReport::sampled_nodes and sampled_edges stay what a resumed CPU run had brought along: the outermost hop is
 //     drawn and used in one kernel, and nobody counts it.
-//   * A stop that one of several ranks is asked for ends all of them after the same step, at most `ahead` later.
+//   * A stop that one of several ranks is asked for ends all of them after the same step, at most `ahead` later; and
+//     when one is lost, what rank 0 saves is the state after some step of the last two chunks of ahead / 2.
 //   * times.compute is the wall time of the steps; sampling has no time of its own, for it runs beside them.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "gnn/cuda/feature_storage.h"
 #include "hone/gnn/trainer.h"
 
 namespace hone::gnn {
@@ -29,6 +32,7 @@ struct GpuTrainerOptions {
   bool fp32 = false;       // activations and products in fp32 instead of bf16; not kept in checkpoints
   int ahead = 64;          // steps enqueued ahead of the device, at most; 1 to 512
   double envelope = 1.03;  // see GpuEngineOptions
+  FeatureStorage storage;  // likewise
   // Of the GPUs of the ranks in RunOptions::communicator, where there are several; borrowed. Neither their number nor
   // how the shards are dealt to them changes a bit of the result.
   NcclCommunicator* device_ranks = nullptr;
@@ -38,10 +42,10 @@ struct GpuTrainerOptions {
 Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu = {});
 
 // As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic one (gnn/graph/synthetic_graph.h): it is
-// then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU cannot do yet, naming the option: the
-// frontier rule `new`, fanouts above 32 or of all neighbors, training
-// nodes without labels, GraphSAGE's maximum. kUnavailable without a GPU, kResourceExhausted when its memory is too
-// small.
+// then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU
+// cannot do yet, naming the option: the frontier rule `new`, fanouts above 32 or of all neighbors, training nodes
+// without labels, GraphSAGE's maximum; and for ranks without a communicator of their GPUs. kUnavailable without a GPU,
+// kResourceExhausted when its memory is too small. Collective where there are several ranks.
 Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                 const TrainOptions& options, const RunOptions& run,
                                                 const GpuTrainerOptions& gpu = {}, const std::string& init = {});

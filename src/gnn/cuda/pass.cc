@@ -42,7 +42,7 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   if (sums()) HONE_RETURN_IF_ERROR(sum_.Make(*context_.parameters, options_.shards, options_.device_ranks));
   if (!options_.trains) HONE_RETURN_IF_ERROR(predictions_.Allocate(static_cast<int64_t>(steps_) * options_.batch));
   HONE_RETURN_IF_ERROR(state_.Allocate(1));
-  if (options_.ranks != nullptr) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
+  if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
   HONE_RETURN_IF_ERROR(main_.Make());
   HONE_RETURN_IF_ERROR(side_.Make());
   HONE_RETURN_IF_ERROR(fork_.Make());
@@ -340,7 +340,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   const auto halted = [&] { return options_.ranks == nullptr && progress_.host()->halt != 0; };
   // The state before the first step is known to be good, and the copy of a chunk is, once the ranks agreed after it.
   uint64_t snapshot = 0;
-  if (options_.ranks != nullptr && watch != nullptr) {
+  if (keeps_copies() && watch != nullptr) {
     HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
     HONE_RETURN_IF_ERROR(snapshots_.Confirm(snapshot));
   }
@@ -353,7 +353,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
     }
     if (watch == nullptr) break;
     const uint64_t confirmed = one ? snapshot + 1 : snapshot;
-    if (options_.ranks != nullptr) {
+    if (keeps_copies()) {
       HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
     }
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
@@ -363,7 +363,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
     Tell(*watch, until, told, stopped);
     HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", *stopped || progress_.host()->halt != 0));
     // No rank was lost until now, so what the device did before it was waited for above is good.
-    if (options_.ranks != nullptr) HONE_RETURN_IF_ERROR(snapshots_.Confirm(confirmed));
+    if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Confirm(confirmed));
   }
   Result<RunState> state = ReadState();
   if (!state.ok() || watch == nullptr) return state;

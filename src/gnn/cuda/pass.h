@@ -60,8 +60,8 @@ class Pass {
   Result<StepsOnDevice> RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
   Status SetProgress(const TrainingProgress& progress);
   Status SetTableTag(uint32_t tag);
-  // Of several ranks: the state after some whole step of the latest RunSteps, in the host's memory; the device is not
-  // asked. `step`: how many of the epoch are in it. kUnavailable where there is none.
+  // Of rank 0 of several: the state after some whole step of the latest RunSteps, in the host's memory; the device is
+  // not asked. `step`: how many of the epoch are in it. kUnavailable where there is none.
   Result<TrainingProgress> LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) const;
   Result<TrainingProgress> Progress();
   // Samples a step and does nothing else.
@@ -91,6 +91,7 @@ class Pass {
   Status EnqueueWhole(Bucket& bucket, bool update);
   Status EnqueueReplay(Bucket& bucket, int which);
   bool sums() const { return options_.shards > 1; }
+  bool keeps_copies() const { return options_.ranks != nullptr && options_.ranks->rank() == 0; }
   int local_shards() const { return options_.shards / (options_.ranks == nullptr ? 1 : options_.ranks->size()); }
   Result<bool> AnyRank(std::string_view what, bool mine);
   Status SetState(uint32_t epoch, uint32_t next, bool fresh);
@@ -112,7 +113,7 @@ class Pass {
   DeviceArray<float> class_weights_;
   DeviceArray<double> norm_partials_;
   StepSum sum_;          // where a step has several shards
-  Snapshots snapshots_;  // where there are several ranks
+  Snapshots snapshots_;  // of several ranks, on rank 0, which saves
   MappedValue<HostProgress> progress_;
   Stream main_, side_;
   Event fork_, join_;
