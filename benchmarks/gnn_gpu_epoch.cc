@@ -14,6 +14,8 @@
 #include <sstream>
 
 #include "gnn/cuda/gpu_engine.h"
+#include "gnn/graph/synthetic_graph.h"
+#include "gnn/graph/synthetic_shape.h"
 
 int main(int argc, char** argv) {
   using namespace hone;
@@ -48,7 +50,8 @@ int main(int argc, char** argv) {
   options.eval_fanouts = numbers(eval_fanout);
   layers = static_cast<int>(options.fanouts.size());
   const double opened = now();
-  Result<std::shared_ptr<const Graph>> graph = OpenGraph(name);
+  // A synthetic graph is made in device memory.
+  Result<std::shared_ptr<const Graph>> graph = IsSyntheticName(name) ? OutlineSyntheticGraph(name) : OpenGraph(name);
   if (!graph.ok()) return fail(graph.status());
   ModelOptions shape;
   shape.kind = model_kind;
@@ -69,7 +72,7 @@ int main(int argc, char** argv) {
   nlohmann::json report = {{"graph", name},
                            {"device", properties.name},
                            {"nodes", (*graph)->structure().num_nodes},
-                           {"edges", (*graph)->structure().num_edges()},
+                           {"edges", (*engine)->num_edges()},
                            {"train_nodes", (*graph)->train_nodes().size()},
                            {"model", model_kind},
                            {"fanouts", options.fanouts},
