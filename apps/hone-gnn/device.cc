@@ -39,6 +39,14 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
       ->check(CLI::IsMember({"bf16", "fp32"}));
 }
 
+void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
+  command.add_option("--features", wish.where, "of a GPU: in its memory (device), the host's (host), or as they fit (auto)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "device", "host"}));
+  command.add_option("--cache-rows", wish.cache_rows, "likeliest feature rows of `host` that a GPU keeps; by default as fit")
+      ->check(CLI::NonNegativeNumber);
+}
+
 std::string GivenDeviceFlags(const DeviceFlags& flags) {
   return (flags.device == "auto" ? std::string() : " --device " + flags.device) +
          (flags.precision.empty() ? std::string() : " --precision " + flags.precision);
@@ -47,7 +55,8 @@ std::string GivenDeviceFlags(const DeviceFlags& flags) {
 std::string DeviceChoice::name() const { return cuda ? fmt::format("cuda:{}", gpu.ordinal) : "cpu"; }
 
 std::string DeviceChoice::Line() const {
-  return fmt::format("device: {}{}, {}; {}", name(), cuda ? fmt::format(" ({})", gpu.name) : "", precision(), why);
+  return fmt::format("device: {}{}, {}; {}{}", name(), cuda ? fmt::format(" ({})", gpu.name) : "", precision(), why,
+                     features.host ? "; features in the host's memory" : "");
 }
 
 void DeviceChoice::AppendTo(nlohmann::json& json) const {
@@ -55,9 +64,10 @@ void DeviceChoice::AppendTo(nlohmann::json& json) const {
   json["device_name"] = cuda ? nlohmann::json(gpu.name) : nlohmann::json(nullptr);
   json["device_why"] = why;
   json["precision"] = precision();
+  if (cuda) json["features"] = features.host ? "host" : "device";
 }
 
-Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(const DeviceChoice&)>& can) {
+Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can) {
   DeviceChoice choice;
   const bool wants_bf16 = flags.precision == "bf16";
   if (flags.device == "cpu") {
@@ -71,7 +81,7 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
   const Result<GpuFacts> gpu = UseGpu(automatic ? 0 : GpuOrdinal(flags.device));
   Status status = gpu.status();
   if (gpu.ok()) {
-    const DeviceChoice on_gpu{
+    DeviceChoice on_gpu{
         .cuda = true,
         .fp32 = flags.precision == "fp32",
         .gpu = *gpu,
@@ -119,7 +129,7 @@ Result<GraphOutline> OutlineOf(const std::string& name) {
 
 Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,
                                                   const OpenGraphOptions& options) {
-  if (device.cuda && IsSyntheticName(name)) return OutlineSyntheticGraph(name, options.threads);
+  if (device.cuda && !device.features.host && IsSyntheticName(name)) return OutlineSyntheticGraph(name, options.threads);
   return OpenGraph(name, options);
 }
 

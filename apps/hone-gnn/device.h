@@ -20,6 +20,8 @@ struct DeviceFlags {
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
+// --features and --cache-rows, of what trains.
+void AddFeatureFlags(CLI::App& command, FeatureWish& wish);
 // " --device cuda:1 --precision fp32": what of them was given, to be repeated when a run goes on.
 std::string GivenDeviceFlags(const DeviceFlags& flags);
 
@@ -27,6 +29,7 @@ struct DeviceChoice {
   bool cuda = false;
   bool fp32 = true;
   GpuFacts gpu;
+  FeaturePlace features;  // left by `can`
   std::string why;
 
   std::string name() const;                                      // "cpu", "cuda:0"
@@ -37,7 +40,7 @@ struct DeviceChoice {
 
 // `can`: whether the GPU engine can do what is asked for, as the choice it gets says; asked only where a GPU is there. With `auto` a GPU that is not
 // there or cannot is a reason for the CPU; with `cuda` it is the error.
-Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(const DeviceChoice&)>& can);
+Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can);
 
 // The sizes of graph `name`, before anything of it is loaded. The edges of a synthetic one are those to be expected.
 Result<GraphOutline> OutlineOf(const std::string& name);

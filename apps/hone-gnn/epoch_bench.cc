@@ -27,6 +27,7 @@ struct Flags {
   TrainFlags train;
   RunOptions run;
   DeviceFlags device;
+  FeatureWish features;
   std::string graph;
   int epochs = 3;
   bool json = false;
@@ -77,10 +78,12 @@ Status Run(Flags& flags) {
   flags.train.train.epochs = flags.epochs + 1;
   flags.train.train.eval_every = 0;
   const ModelOptions& model = flags.train.model.options;
-  HONE_ASSIGN_OR_RETURN(const DeviceChoice device, ChooseDevice(flags.device, [&](const DeviceChoice& on) -> Status {
+  HONE_ASSIGN_OR_RETURN(const DeviceChoice device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
                           HONE_RETURN_IF_ERROR(GpuCanTrain(model, flags.train.train, flags.run));
                           HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
-                          return GpuHolds(outline, model, flags.train.train, on.fp32);
+                          HONE_ASSIGN_OR_RETURN(
+                              on.features, GpuHolds(outline, model, flags.train.train, on.fp32, flags.features));
+                          return Status::Ok();
                         }));
   std::shared_ptr<const Graph> graph;
   {
@@ -90,7 +93,7 @@ Status Run(Flags& flags) {
     HONE_ASSIGN_OR_RETURN(graph, OpenGraphFor(device, flags.graph, open));
   }
   const int64_t peak_before = PeakBytes();
-  GpuRun gpu{.fp32 = device.fp32};
+  GpuRun gpu{.fp32 = device.fp32, .features = device.features};
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
                         device.cuda ? MakeTrainerOnGpu(graph, model, flags.train.train, flags.run, {}, gpu)
                                     : MakeTrainer(graph, model, flags.train.train, flags.run));
@@ -168,6 +171,7 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   AddDeviceFlags(*command, flags->device);
+  AddFeatureFlags(*command, flags->features);
   command->add_option("--threads", flags->run.threads, "cores; by default all the process may use")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(CLI::NonNegativeNumber);

@@ -33,9 +33,22 @@ Result<GpuFacts> UseGpu(int ordinal);
 Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run);
 Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options);
 
+// Where feature rows are: all on the device, or all in the host's memory and `cache_rows` of the likeliest on the device
+// too.
+struct FeaturePlace {
+  bool host = false;
+  int64_t cache_rows = 0;
+};
+// auto: on the device if they fit there, else in the host's memory.
+struct FeatureWish {
+  std::string where = "auto";  // auto, device, host
+  int64_t cache_rows = -1;     // below 0: as many as fit
+};
+
 // How the engine computes, and what it then tells of the graph, which may be an outline.
 struct GpuRun {
   bool fp32 = false;
+  FeaturePlace features;
   std::shared_ptr<NcclCommunicator> ranks;  // between the GPUs of several ranks
   int64_t num_edges = 0;
   int64_t device_bytes = 0;
@@ -55,10 +68,11 @@ struct GraphOutline {
   int64_t feature_width = 0;
   int32_t num_classes = 0;
 };
-// Whether graph, model and the batches of training (`options`), or of inference, fit in what the GPU in use has free;
-// kResourceExhausted says what is needed, what there is, and what would work. in_width and num_classes of the model are
+// Whether graph, model and the batches of training (`options`), or of inference, fit in what the GPU in use has free,
+// and where the features then are; kResourceExhausted says what is needed, what there is, and what would work. in_width and num_classes of the model are
 // taken from the graph.
-Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options, bool fp32);
+Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
+                              bool fp32, const FeatureWish& wish);
 Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32);
 
 struct GpuQuestion {

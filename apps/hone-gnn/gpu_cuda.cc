@@ -42,14 +42,26 @@ void Take(const Trainer& trainer, GpuRun& gpu) {
   gpu.device_bytes = held.device_bytes;
 }
 
-Status Holds(const GraphOutline& graph, ModelOptions model, const cuda::GpuEngineOptions& options) {
+cuda::FeatureStorage Storage(const FeaturePlace& place) {
+  cuda::FeatureStorage storage;
+  if (place.host) storage.tier = cuda::FeatureTier::kCached;
+  storage.cache_rows = place.cache_rows;
+  return storage;
+}
+
+Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::GpuEngineOptions options,
+                           const FeatureWish& wish) {
   model.in_width = graph.feature_width;
   model.num_classes = graph.num_classes;
-  HONE_ASSIGN_OR_RETURN(
-      const cuda::MemoryPlan plan,
-      cuda::PlanMemory(
-          cuda::GraphSize{graph.name, graph.num_nodes, graph.num_edges, graph.feature_stride_bytes}, model, options));
-  if (plan.fits) return Status::Ok();
+  const cuda::GraphSize size{graph.name, graph.num_nodes, graph.num_edges, graph.feature_stride_bytes};
+  HONE_ASSIGN_OR_RETURN(cuda::MemoryPlan plan, cuda::PlanMemory(size, model, options));
+  if (plan.fits && wish.where != "host") return FeaturePlace{};
+  if (wish.where != "device" && plan.most_cache_rows >= 0) {
+    const FeaturePlace place{.host = true, .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows};
+    options.storage = Storage(place);
+    HONE_ASSIGN_OR_RETURN(plan, cuda::PlanMemory(size, model, options));
+    if (plan.fits) return place;
+  }
   return Status::ResourceExhausted(plan.refusal + "; or use --device cpu");
 }
 
@@ -62,7 +74,9 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, bool fp32) {
           .trains = false};
 }
 
-cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) { return {.fp32 = gpu.fp32, .device_ranks = gpu.ranks.get()}; }
+cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
+  return {.fp32 = gpu.fp32, .storage = Storage(gpu.features), .device_ranks = gpu.ranks.get()};
+}
 
 Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                       const GpuQuestion& question, GpuRun& gpu) {
@@ -129,17 +143,19 @@ Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
   return CheckFanouts("--fanout", options.fanouts);
 }
 
-Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options, bool fp32) {
+Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
+                              bool fp32, const FeatureWish& wish) {
   return Holds(graph, model,
                {.fanouts = options.fanouts,
                 .eval_fanouts = options.eval_every > 0 ? options.eval_fanouts : options.fanouts,
                 .batch = static_cast<int32_t>(options.batch),
                 .eval_batch = static_cast<int32_t>(options.eval_batch),
-                .fp32 = fp32});
+                .fp32 = fp32},
+               wish);
 }
 
 Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32) {
-  return Holds(graph, model, EngineOptions(options, fp32));
+  return Holds(graph, model, EngineOptions(options, fp32), {.where = "device"}).status();
 }
 
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,

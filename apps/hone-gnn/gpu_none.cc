@@ -19,7 +19,10 @@ Result<int> CountGpus() { return NotBuilt(); }
 Result<GpuFacts> UseGpu(int) { return NotBuilt(); }
 Status GpuCanTrain(const ModelOptions&, const TrainOptions&, const RunOptions&) { return NotBuilt(); }
 Status GpuCanPredict(const ModelOptions&, const PredictOptions&) { return NotBuilt(); }
-Status GpuHolds(const GraphOutline&, const ModelOptions&, const TrainOptions&, bool) { return NotBuilt(); }
+Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const TrainOptions&, bool,
+                              const FeatureWish&) {
+  return NotBuilt();
+}
 Status GpuHolds(const GraphOutline&, const ModelOptions&, const PredictOptions&, bool) { return NotBuilt(); }
 
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph>, const ModelOptions&,

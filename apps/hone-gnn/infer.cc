@@ -137,7 +137,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   open.threads = flags.predict.threads;
   open.progress = line.callback();
   HONE_ASSIGN_OR_RETURN(p.device,
-                        ChooseDevice(flags.device, [&](const DeviceChoice&) { return GpuTakesFlags(flags); }));
+                        ChooseDevice(flags.device, [&](DeviceChoice&) { return GpuTakesFlags(flags); }));
   const DeviceChoice on_cpu;
   // Exact inference reads edges and features from the host.
   HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(flags.predict.exact ? on_cpu : p.device, flags.graph, open));
@@ -149,7 +149,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   HONE_RETURN_IF_ERROR(CompleteFlags(flags, p.loaded));
   if (p.device.cuda) {
     // Once more, now that model and fanouts are known.
-    HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](const DeviceChoice& on) -> Status {
+    HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
                             if (p.graph->labels().empty() && !flags.predict.exact) {
                               return Status::InvalidArgument("the GPU engine takes no graph without labels");
                             }

@@ -34,6 +34,7 @@ struct Flags {
   RunOptions run;
   RankFlags ranks;
   DeviceFlags device;
+  FeatureWish features;
   std::string graph, resume, init;
   int epochs = 0;
   bool overwrite = false, json = false, quiet = false, shards_given = false;
@@ -155,21 +156,24 @@ Status CheckGpus(const Flags& flags) {
 // What the run will be: `auto` must know before the graph is opened.
 Result<DeviceChoice> ChooseDeviceOf(const Flags& flags, ProcessGroup& group) {
   HONE_ASSIGN_OR_RETURN(const DeviceFlags wanted, DeviceOfRank(flags, group));
-  return ChooseDevice(wanted, [&](const DeviceChoice& device) -> Status {
+  return ChooseDevice(wanted, [&](DeviceChoice& device) -> Status {
     HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
     if (wanted.device == "auto" && (flags.ranks.ranks > 0 || flags.run.communicator->size() > 1)) {
       return Status::InvalidArgument("several ranks share this host's processors");
     }
     if (flags.resume.empty()) {
       HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
-      return GpuHolds(graph, flags.train.model.options, flags.train.train, device.fp32);
+      HONE_ASSIGN_OR_RETURN(device.features, GpuHolds(graph, flags.train.model.options, flags.train.train, device.fp32,
+                                                      flags.features));
+      return Status::Ok();
     }
     if (flags.run.communicator->rank() == 0) {
       const std::string path = CheckpointFile(flags.resume);
       HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
       HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
       HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
-      return GpuHolds(graph, header.model, header.train, device.fp32);
+      HONE_ASSIGN_OR_RETURN(device.features,
+                            GpuHolds(graph, header.model, header.train, device.fp32, flags.features));
     }
     return Status::Ok();
   });
@@ -178,6 +182,7 @@ Result<DeviceChoice> ChooseDeviceOf(const Flags& flags, ProcessGroup& group) {
 Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<const Graph>& graph,
                                          const DeviceChoice& device, GpuRun& gpu) {
   gpu.fp32 = device.fp32;
+  gpu.features = device.features;
   if (flags.resume.empty()) {
     if (flags.epochs > 0) flags.train.train.epochs = flags.epochs;
     const ModelOptions& model = flags.train.model.options;
@@ -302,7 +307,7 @@ Status CheckFlags(Flags& flags) {
 // What must be equal on all ranks. Files that only rank 0 reads and writes need not be.
 std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph, const DeviceChoice& device) {
   // The name of a synthetic graph says all of it, and on a GPU nobody has made it yet.
-  const bool named = device.cuda && IsSyntheticName(graph.name());
+  const bool named = device.cuda && !device.features.host && IsSyntheticName(graph.name());
   std::vector<Setting> settings = {{"version", HONE_VERSION},
                                    {"--device", device.cuda ? "cuda" : "cpu"},
                                    {"--precision", device.precision()},
@@ -407,6 +412,7 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
   AddDeviceFlags(*command, flags->device);
+  AddFeatureFlags(*command, flags->features);
   AddRankFlags(*command, flags->ranks);
   command->add_flag("--json", flags->json, "one JSON object a line: start, each epoch, end");
   command->add_flag("--quiet", flags->quiet, "no progress line");

@@ -97,6 +97,15 @@ TEST_F(OnEmulatedGpu, AnInterruptedRunGoesOnToTheSameBits) {
   EXPECT_TRUE(Bytes("part") == Bytes("whole"));
 }
 
+TEST_F(OnEmulatedGpu, FeaturesInTheHostsMemoryChangeNoBit) {
+  ASSERT_EQ(TrainOn("cuda", {"--epochs", "2", "--checkpoint", scratch_ / "device"}).status, 0);
+  const Outcome host = TrainOn("cuda", {"--epochs", "2", "--checkpoint", scratch_ / "host", "--features", "host",
+                                        "--cache-rows", "100"});
+  ASSERT_EQ(host.status, 0) << host.err;
+  EXPECT_THAT(host.out, HasSubstr("; features in the host's memory"));
+  EXPECT_TRUE(Bytes("host") == Bytes("device"));
+}
+
 TEST_F(OnEmulatedGpu, ASignalEndsTheRunWithACheckpointAndSaysHowToGoOn) {
   const std::string folder = scratch_ / "run";
   ChildOptions options;

@@ -101,6 +101,7 @@ class GpuTrainer final : public Trainer {
     }
     engine.seed = options_.seed;
     engine.envelope = gpu_.envelope;
+    engine.storage = gpu_.storage;
     HONE_ASSIGN_OR_RETURN(engine_, MakeGpuEngine(*graph_, *model_, engine));
     if (IsOutline(*graph_)) {
       HONE_ASSIGN_OR_RETURN(fingerprint_, engine_->Fingerprint(*graph_));
