@@ -11,7 +11,8 @@ constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 BLOCK = [256, 128, 512]
 RING_BLOCK = [512, 256]
 PIECES = [26, 13, 52]
-GROUP = [8, 132, 66, 44, 12, 4]
+GROUP = [8, 44, 12, 4]
+WIDE = [132, 66]
 
 [[launch]]
 kernel = "layernorm_block<4, 1>"
@@ -48,6 +49,15 @@ block  = ["RING_BLOCK"]
 shared = "RING_BLOCK * PIECES * 16"
 args   = ["x", "weight", "bias", "out", "partials", "arrivals", "rows:i64", "d / 4:i32", "eps:f32"]
 when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && ceil_div(ceil_div(d / 4, GROUP), RING_BLOCK) <= PIECES"
+cooperative = true
+
+[[launch]]
+kernel = "layernorm_ring<RING_BLOCK, PIECES, WIDE>"
+grid   = ["min(rows, sm_count / WIDE) * WIDE"]
+block  = ["RING_BLOCK"]
+shared = "RING_BLOCK * PIECES * 16"
+args   = ["x", "weight", "bias", "out", "partials", "arrivals", "rows:i64", "d / 4:i32", "eps:f32"]
+when   = "d % 4 == 0 && rows > 0 && sm_count >= WIDE && ceil_div(ceil_div(d / 4, WIDE), RING_BLOCK) <= PIECES"
 cooperative = true
 
 [[launch]]
