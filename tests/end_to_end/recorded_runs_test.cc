@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The runs under examples/runs, as a reader repeats them: in an empty state folder, without a key, a model or a GPU.
+// The tree and the winner that come out are held against those in the record, and the winners of the three
+// strategies are judged anew on the simulated device.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+
+namespace hone {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+const std::string kRuns = HONE_SOURCE_DIR "/examples/runs";
+
+class RecordedRuns : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { scratch_ = MakeTemporaryDirectory().value(); }
+  // What the command prints as JSON; checks that it ended with 0.
+  json Hone(std::vector<std::string> arguments) {
+    SubprocessOptions options;
+    options.argv = {HONE_BINARY_DIR "/bin/hone"};
+    options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+    options.argv.push_back("--json");
+    options.environment = {"PATH=/usr/bin:/bin", "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache",
+                           "HONE_STATE=" + scratch_.path()};
+    options.working_directory = HONE_SOURCE_DIR;
+    options.limit_seconds = 200;
+    const SubprocessResult result = RunSubprocess(options).value();
+    EXPECT_EQ(result.exit.exit_status, 0) << result.err;
+    return json::parse(result.out, nullptr, false);
+  }
+  std::string path() const { return kRuns + "/" + GetParam() + ".jsonl"; }
+  TemporaryDirectory scratch_;
+};
+
+TEST_P(RecordedRuns, RepeatsToTheSameTreeAndWinner) {
+  ASSERT_LT(fs::file_size(path()), 1'000'000u);
+  const json recorded = Hone({"show", path()});
+  const json again = Hone({"optimize", "--replay", path()});
+  ASSERT_TRUE(recorded.is_object() && again.is_object());
+  EXPECT_EQ(again["replay"]["same"], true) << again["replay"]["difference"];
+  EXPECT_EQ(again["replay"]["compared"].get<size_t>(), recorded["nodes"].size());
+  EXPECT_EQ(recorded["attempts"], 8);
+  EXPECT_EQ(recorded["modelled"], true);
+  for (const char* field : {"task", "strategy", "best", "state", "structure"})
+    EXPECT_EQ(again[field], recorded[field]) << field;
+  ASSERT_EQ(again["nodes"].size(), recorded["nodes"].size());
+  for (size_t i = 0; i < recorded["nodes"].size(); ++i) {
+    for (const char* field : {"id", "parent", "idea", "verdict", "kept", "source"})
+      EXPECT_EQ(again["nodes"][i].value(field, json()), recorded["nodes"][i].value(field, json())) << i << " " << field;
+  }
+  EXPECT_EQ(again["final"]["evaluation"]["geomean_speedup"], recorded["final"]["evaluation"]["geomean_speedup"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, RecordedRuns,
+                         testing::Values("refine-layernorm", "team-fused_add_rmsnorm", "tree-softmax",
+                                         "sample-layernorm", "sample-fused_add_rmsnorm", "sample-softmax",
+                                         "single-layernorm", "single-fused_add_rmsnorm", "single-softmax"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+class RecordedWinners : public RecordedRuns {};
+
+TEST_P(RecordedWinners, AreRightWhenJudgedAnew) {
+  const json again = Hone({"optimize", "--replay", path(), "--device", "sim"});
+  ASSERT_TRUE(again.is_object());
+  EXPECT_EQ(again["replay"]["winner"]["verdict"], "ok");
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, RecordedWinners,
+                         testing::Values("refine-layernorm", "team-fused_add_rmsnorm", "tree-softmax"),
+                         [](const auto& test) { return test.param.substr(0, test.param.find('-')); });
+
+}  // namespace
+}  // namespace hone
