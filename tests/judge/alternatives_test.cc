@@ -98,6 +98,33 @@ TEST(Fallback, ATimedCaseLeftOutIsTheSeedAgainstTheIncumbent) {
   EXPECT_NE(Timed(evaluation)->timing.decision, "faster");
 }
 
+// The best version so far may leave shapes to the seed: what comes next is timed against it all the same.
+TEST(Fallback, AnIncumbentThatLeavesTheShapeOutIsTimedAsTheSeed) {
+  for (const bool modelled : {false, true}) {
+    JudgeBench bench;
+    bench.has_fallback = true;
+    bench.options.warm = false;
+    bench.device.facts.modelled = modelled;
+    bench.device.kernels["candidate"].microseconds = Costs(10);
+    bench.device.kernels["seed"].microseconds = Costs(30);
+    bench.device.kernels["incumbent"].microseconds = Costs(1);  // would win, but does not serve the timed shape
+    bench.incumbent_more = When("rows != 96");
+    const Evaluation evaluation = bench.Run();
+    ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+    EXPECT_EQ(Timed(evaluation)->timing.decision, "faster");
+    ASSERT_TRUE(Timed(evaluation)->speedup.has_value());
+    EXPECT_NEAR(Timed(evaluation)->speedup->median, 3, 0.3);
+  }
+}
+
+TEST(Fallback, AnIncumbentThatNothingServesIsTheTasksFault) {
+  JudgeBench bench;
+  bench.incumbent_more = When("rows != 96");
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kInvalidTask);
+  EXPECT_THAT(evaluation.detail, HasSubstr("the incumbent"));
+}
+
 TEST(Fallback, WithoutASeedTheShapeIsALaunchError) {
   JudgeBench bench;
   bench.plan_more = When("cols % 2 == 0");

@@ -176,7 +176,7 @@ class JudgeBench {
 
   Result<Evaluation> Try() {
     HONE_ASSIGN_OR_RETURN(CompiledProgram mine, Compile(PlanText("candidate", args, plan_more), false));
-    HONE_ASSIGN_OR_RETURN(CompiledProgram theirs, Compile(PlanText("incumbent", args), false));
+    HONE_ASSIGN_OR_RETURN(CompiledProgram theirs, Compile(PlanText("incumbent", args, incumbent_more), false));
     HONE_ASSIGN_OR_RETURN(CompiledProgram seed, Compile(PlanText("seed", args), false));
     HONE_ASSIGN_OR_RETURN(CompiledProgram trusted, Compile(PlanText("oracle", oracle_args), true));
     session = std::make_unique<FakeSession>(device);
@@ -193,7 +193,7 @@ class JudgeBench {
 
   Task task;
   FakeDevice device;
-  std::string args, oracle_args, plan_more;
+  std::string args, oracle_args, plan_more, incumbent_more;
   bool has_incumbent = true;
   bool has_fallback = false;  // a seed that serves the cases the candidate's plan leaves out
   EvaluationRequest options = [] {

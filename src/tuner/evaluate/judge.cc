@@ -121,7 +121,8 @@ class Judging {
   // `sampled`: the tensors are tiles mapped over and over, and take no memory to speak of.
   bool FitsMemory(const ResolvedPlan& plan, const Dims& dims, bool sampled = false);
 
-  // What runs for a case: the candidate by its plan, or the task's seed where no alternative of that plan holds.
+  // What runs for a case: the candidate (or the incumbent) by its plan, or the task's seed where no alternative of that
+  // plan holds.
   struct Served {
     const CompiledProgram* compiled = nullptr;
     LoadedProgram* program = nullptr;
@@ -135,6 +136,9 @@ class Judging {
   }
   // nullopt: the verdict stands.
   Result<std::optional<Served>> Serve(const Dims& dims, const std::map<std::string, int64_t>& base_align);
+  Result<std::optional<Served>> ServeIncumbent(const Dims& dims);
+  Result<std::optional<Served>> ServeBy(const CompiledProgram& compiled, LoadedProgram& program, const Dims& dims,
+                                        const std::map<std::string, int64_t>& base_align);
 
   Gate Load();
   Gate CheckCases();
@@ -209,9 +213,11 @@ Judging::Gate Judging::Load() {
   return true;
 }
 
-Result<std::optional<Judging::Served>> Judging::Serve(const Dims& dims, const std::map<std::string, int64_t>& base_align) {
-  Served served{request_.candidate, candidate_.get(), {}, false};
-  Result<ResolvedPlan> plan = Resolve(*served.compiled, served.program, dims, base_align);
+Result<std::optional<Judging::Served>> Judging::ServeBy(const CompiledProgram& compiled, LoadedProgram& program,
+                                                        const Dims& dims,
+                                                        const std::map<std::string, int64_t>& base_align) {
+  Served served{&compiled, &program, {}, false};
+  Result<ResolvedPlan> plan = Resolve(compiled, &program, dims, base_align);
   if (plan.status().code() == StatusCode::kNotFound && request_.fallback != nullptr) {
     if (fallback_ == nullptr) {
       HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome seed, session_.Load(*request_.fallback));
@@ -225,12 +231,26 @@ Result<std::optional<Judging::Served>> Judging::Serve(const Dims& dims, const st
     plan = Resolve(*served.compiled, served.program, dims, base_align);
   }
   if (!plan.ok()) {
-    Stop(VerdictOfUnresolved(plan.status()), plan.status().message());
+    if (&program == incumbent_.get()) {
+      Stop(Verdict::kInvalidTask, "the incumbent: " + plan.status().message());
+    } else {
+      Stop(VerdictOfUnresolved(plan.status()), plan.status().message());
+    }
     return std::optional<Served>();
   }
   served.plan = std::move(*plan);
-  served_any_ |= !served.fallback;
   return std::optional<Served>(std::move(served));
+}
+
+Result<std::optional<Judging::Served>> Judging::Serve(const Dims& dims, const std::map<std::string, int64_t>& base_align) {
+  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, ServeBy(*request_.candidate, *candidate_, dims, base_align));
+  if (served) served_any_ |= !served->fallback;
+  return served;
+}
+
+// A version that leaves some shapes to the seed may be the best one, and so what the next is timed against.
+Result<std::optional<Judging::Served>> Judging::ServeIncumbent(const Dims& dims) {
+  return ServeBy(*request_.incumbent, *incumbent_, dims, {});
 }
 
 // Runs what serves the case on set 0 and checks everything there is to check.
@@ -411,10 +431,11 @@ Judging::Gate Judging::TimeModelled(const Case& time_case, CaseResult& result) {
   result.fallback = served->fallback;
   if (!FitsMemory(*plan, dims, true)) return false;
   std::vector<const ResolvedPlan*> plans{plan};
-  std::optional<ResolvedPlan> other;
+  std::optional<Served> other;
   if (incumbent_) {
-    HONE_ASSIGN_OR_RETURN(other, Resolve(*request_.incumbent, incumbent_.get(), dims, {}));
-    plans.push_back(&*other);
+    HONE_ASSIGN_OR_RETURN(other, ServeIncumbent(dims));
+    if (!other) return false;
+    plans.push_back(&other->plan);
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers, CaseBuffers::Make(session_, task_, dims, plans, 1, false, Secret(), true));
   const InputSet inputs{.key = ModelledInputKey()};
@@ -439,7 +460,7 @@ Judging::Gate Judging::TimeModelled(const Case& time_case, CaseResult& result) {
     evaluation_.metrics["observed_accesses"] += mine.launch.cost->accesses;
   }
   if (incumbent_) {
-    HONE_ASSIGN_OR_RETURN(SampleOutcome theirs, modelled(*incumbent_, *other));
+    HONE_ASSIGN_OR_RETURN(SampleOutcome theirs, modelled(*other->program, other->plan));
     if (theirs.launch.status != LaunchStatus::kOk) return Stop(Verdict::kInvalidTask, "the incumbent failed: " + theirs.launch.detail);
     result.baseline_us = theirs.us_per_plan;
     const double ratio = theirs.us_per_plan / mine.us_per_plan;
@@ -461,10 +482,11 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
   result.fallback = served->fallback;
   if (!FitsMemory(*plan, dims)) return false;
   std::vector<const ResolvedPlan*> plans{plan};
-  std::optional<ResolvedPlan> other;
+  std::optional<Served> other;
   if (incumbent_) {
-    HONE_ASSIGN_OR_RETURN(other, Resolve(*request_.incumbent, incumbent_.get(), dims, {}));
-    plans.push_back(&*other);
+    HONE_ASSIGN_OR_RETURN(other, ServeIncumbent(dims));
+    if (!other) return false;
+    plans.push_back(&other->plan);
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers, CaseBuffers::Make(session_, task_, dims, plans, 1, false, Secret()));
   OracleChecker checker(session_, task_, request_.oracle->candidate, *oracle_);
@@ -501,10 +523,10 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
     HONE_ASSIGN_OR_RETURN(mine.base_digests, OutputDigests(session_, task_, *buffers, 0, options.digest_key));
   }
   if (incumbent_) {
-    theirs = TimedSide{incumbent_.get(), &*other, {}};
-    HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, options.base, *other));
-    LaunchRequest launch{.plan = &*other, .bindings = &buffers->set(0), .limit_seconds = request_.launch_limit_seconds};
-    HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, session_.Launch(*incumbent_, launch));
+    theirs = TimedSide{other->program, &other->plan, {}};
+    HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, options.base, other->plan));
+    LaunchRequest launch{.plan = &other->plan, .bindings = &buffers->set(0), .limit_seconds = request_.launch_limit_seconds};
+    HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, session_.Launch(*other->program, launch));
     if (outcome.status != LaunchStatus::kOk) return Stop(Verdict::kInvalidTask, "the incumbent failed: " + outcome.detail);
     const std::vector<int64_t> some = task_.slice.empty() ? std::vector<int64_t>{}
         : SecretSubset(buffers->slices(), std::max<int64_t>(1, buffers->slices() / kSlowOracleShare), Secret());
