@@ -42,17 +42,6 @@ Status CheckFingerprint(const Graph& graph, std::string_view what, const Checkpo
                   what, graph.name(), header.graph_fingerprint, found));
 }
 
-// Rank 0's file, on every rank: the ranks need not share a file system.
-Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run) {
-  if (run.communicator == nullptr || run.communicator->size() == 1) return ReadTensorFile(path);
-  std::string bytes;
-  if (run.communicator->rank() == 0) {
-    HONE_ASSIGN_OR_RETURN(bytes, ReadFile(path));
-  }
-  HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
-  return ParseTensorFile(bytes, fmt::format("'{}'", path));
-}
-
 Status CheckDeviceRanks(const RunOptions& run, const GpuTrainerOptions& gpu) {
   const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
   if (ranks == 1 || (gpu.device_ranks != nullptr && gpu.device_ranks->size() == ranks)) return Status::Ok();

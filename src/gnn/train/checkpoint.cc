@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/file.h"
 #include "base/json_fields.h"
 #include "gnn/train/train_options.h"
+#include "hone/gnn/communicator.h"
 
 namespace hone::gnn {
 namespace {
@@ -64,6 +66,16 @@ Status StateFromJson(std::string_view text, const std::string& what, CheckpointH
 }
 
 }  // namespace
+
+Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run) {
+  if (run.communicator == nullptr || run.communicator->size() == 1) return ReadTensorFile(path);
+  std::string bytes;
+  if (run.communicator->rank() == 0) {
+    HONE_ASSIGN_OR_RETURN(bytes, ReadFile(path));
+  }
+  HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
+  return ParseTensorFile(bytes, fmt::format("'{}'", path));
+}
 
 std::string CheckpointFile(const std::string& path) {
   std::error_code ignored;

@@ -54,6 +54,9 @@ Result<CheckpointHeader> ReadCheckpointHeader(const TensorFile& file, std::strin
 Status RestoreCheckpoint(const TensorFile& file, std::string_view what, const CheckpointHeader& header,
                          Model<float>& model, Adam<float>& optimizer);
 
+// A checkpoint, or initial weights, as every rank of a run gets it: rank 0 alone reads the file.
+Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run);
+
 // The file for a path that may be a folder: FOLDER/last.safetensors.
 std::string CheckpointFile(const std::string& path);
 

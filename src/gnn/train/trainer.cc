@@ -403,17 +403,6 @@ class CpuTrainer final : public Trainer {
   Buffer<float> inputs_, logits_;
 };
 
-// Rank 0's file, on every rank: the ranks need not share a file system.
-Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run) {
-  if (run.communicator == nullptr || run.communicator->size() == 1) return ReadTensorFile(path);
-  std::string bytes;
-  if (run.communicator->rank() == 0) {
-    HONE_ASSIGN_OR_RETURN(bytes, ReadFile(path));
-  }
-  HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
-  return ParseTensorFile(bytes, fmt::format("'{}'", path));
-}
-
 Status CheckRanks(int shards, const RunOptions& run) {
   const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
   if (shards % ranks == 0) return Status::Ok();
