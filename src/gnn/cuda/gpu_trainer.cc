@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/dist/nccl_communicator.h"
 #include "gnn/train/checkpoint.h"

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "gnn/dist/shard_sum.h"
 #include "gnn/graph/parallel.h"
 #include "gnn/ops/buffer.h"
