@@ -285,7 +285,7 @@ Sandbox::Failure Sandbox::AllowOwnProcessFiles() const {
   const struct {
     const char* path;
     uint64_t rights;
-  } grants[] = {{"/proc/self", landlock::kReadRights}, {"/proc/self/task", landlock::kReadRights | landlock::kWriteFile}};
+  } grants[] = {{"/proc/self", landlock::kReadRights}, {"/proc/self/task", landlock::kReadRights | landlock::kWriteFile | landlock::kTruncate}};
   for (const auto& grant : grants) {
     const int fd = open(grant.path, O_PATH | O_CLOEXEC);
     if (fd < 0) {

@@ -112,7 +112,10 @@ TEST_F(SandboxTest, KnowsItselfAndNamesItsThreadsWhereThatIsAllowed) {
     return pthread_setname_np(thread, "cuda-thread");
   };
   const std::string parent = "/proc/" + std::to_string(getpid());
-  const auto its_name = [] { return TryOpen("/proc/self/task/" + std::to_string(getpid()) + "/comm", O_RDWR); };
+  // As fopen(path, "w") does: Landlock asks for the right to truncate too.
+  const auto its_name = [] {
+    return TryOpen("/proc/self/task/" + std::to_string(getpid()) + "/comm", O_WRONLY | O_CREAT | O_TRUNC);
+  };
   EXPECT_EQ(Attempt(&policy_, name_a_thread), EACCES);
   EXPECT_EQ(Attempt(&policy_, its_name), EACCES);
   policy_.own_process_files = true;

@@ -57,11 +57,11 @@ __device__ int Below(const int* key, unsigned u, unsigned slot, unsigned n) {
 
 __global__ void draw(const long long* row_offsets, const int* columns, const int* key, const int* node, int* neighbors,
                      long long num_dst, int fanout) {
-  extern __shared__ int all[];
+  extern __shared__ int drawn_slots[];
   const int lane = threadIdx.x % 32;
   const long long row = blockIdx.x * 4LL + threadIdx.x / 32;
   if (row >= num_dst) return;
-  int* drawn = all + threadIdx.x / 32 * fanout;
+  int* drawn = drawn_slots + threadIdx.x / 32 * fanout;
   const long long own = node[row], begin = row_offsets[own];
   const int degree = static_cast<int>(row_offsets[own + 1] - begin), count = min(degree, fanout);
   for (int j = lane; j < count; j += 32) {

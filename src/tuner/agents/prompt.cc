@@ -51,7 +51,9 @@ std::string ShareText(const RunView& view, const RunNode& node, const std::strin
 
 std::string StandingText(const RunView& view, const RunNode& node) {
   const int64_t best = node.known > 0 ? view.node(node.known - 1).best_after : 0;
-  std::string text = fmt::format("Attempt {} of at most {}.", node.id, view.options.max_attempts);
+  int64_t attempt = 1;  // sweeps and the tester's rounds are no attempts
+  for (int64_t id = 1; id < node.id; ++id) attempt += view.node(id).origin == "reply";
+  std::string text = fmt::format("Attempt {} of at most {}.", attempt, view.options.max_attempts);
   if (best > 0 && view.node(best).speedup) {
     text += fmt::format(" The best version so far is node {}, about {:.2f}x as fast as {}{}.", best,
                         *view.node(best).speedup, view.from_oracle ? "the slow reference" : "the seed", view.info.modelled ? " (modelled)" : "");
