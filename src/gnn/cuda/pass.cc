@@ -44,7 +44,11 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(state_.Allocate(1));
   if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
   HONE_RETURN_IF_ERROR(main_.Make());
-  HONE_RETURN_IF_ERROR(side_.Make());
+  // The sampling of the next batch is a chain of small kernels: where it had to wait for the compute's large ones to
+  // drain, it would end long after them. Capture keeps the priority with the node.
+  int least = 0, greatest = 0;
+  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&side_.handle, cudaStreamNonBlocking, greatest));
   HONE_RETURN_IF_ERROR(fork_.Make());
   HONE_RETURN_IF_ERROR(join_.Make());
   for (Event& event : behind_) HONE_RETURN_IF_ERROR(event.Make());
@@ -220,7 +224,7 @@ Status Pass::Capture(Bucket& bucket) {
     HONE_RETURN_IF_ERROR(status);
     HONE_CUDA_RETURN_IF_ERROR(ended);
     GraphExec& replay = bucket.replays[static_cast<size_t>(which)];
-    const cudaError_t made = cudaGraphInstantiate(&replay.handle, captured, 0);
+    const cudaError_t made = cudaGraphInstantiate(&replay.handle, captured, cudaGraphInstantiateFlagUseNodePriority);
     cudaGraphDestroy(captured);
     HONE_CUDA_RETURN_IF_ERROR(made);
     HONE_CUDA_RETURN_IF_ERROR(cudaGraphUpload(replay.handle, main_.handle));
