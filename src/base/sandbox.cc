@@ -253,6 +253,7 @@ Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
   if (report.seccomp) {
     SandboxFilterOptions options;
     options.network = policy.network;
+    options.unix_listeners = policy.unix_listeners;
     options.new_processes = policy.processes != 0;
     options.exec = !policy.exec_paths.empty();
     options.truncate = report.landlock_abi >= 3 || report.landlock_abi == 0;

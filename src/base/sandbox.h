@@ -36,6 +36,10 @@ struct SandboxPolicy {
                                          // None: the confined process cannot exec at all
   std::vector<std::string> device_paths; // read, written and controlled (ioctl): a GPU's device files
   bool network = false;                  // true: sockets of any kind
+  // Without `network`: Unix sockets of the kind SOCK_SEQPACKET may be made, bound and listened on, but neither connected
+  // nor accepted, so nothing is said through them. CUDA's driver makes one at start (an abstract name for peers that
+  // ask for memory handles) and gives up with CUDA_ERROR_OPERATING_SYSTEM where it may not.
+  bool unix_listeners = false;
   // Its own /proc/self: read, and names given to its threads. Not of other processes, children included. CUDA's driver
   // (570 and newer) names its threads through /proc/self/task and gives up with CUDA_ERROR_OPERATING_SYSTEM where it may not.
   bool own_process_files = false;

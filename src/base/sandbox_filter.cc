@@ -73,7 +73,8 @@ constexpr uint32_t kRefused[] = {
 
 constexpr uint32_t kMissing[] = {SYS_clone3, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register};
 
-constexpr uint32_t kNetwork[] = {SYS_socket, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4};
+constexpr uint32_t kAccepting[] = {SYS_accept, SYS_accept4};
+constexpr uint32_t kListening[] = {SYS_socket, SYS_connect, SYS_bind, SYS_listen};
 
 class Assembler {
  public:
@@ -81,6 +82,7 @@ class Assembler {
   void LoadCall() { LoadWord(offsetof(seccomp_data, nr)); }
   // The low half of an argument: all that the kernel reads of an int.
   void LoadArgument(int index) { LoadWord(offsetof(seccomp_data, args) + 8 * static_cast<size_t>(index)); }
+  void KeepBits(uint32_t bits) { Emit(BPF_ALU | BPF_AND | BPF_K, 0, 0, bits); }
   void Return(uint32_t action) { Emit(BPF_RET | BPF_K, 0, 0, action); }
   void ReturnError(int error) { Return(SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)); }
   // Runs the next `skip` instructions only when the loaded word (is / is not / has a bit of) the constant.
@@ -122,7 +124,23 @@ SandboxFilter BuildSandboxFilter(const SandboxFilterOptions& options) {
   for (const uint32_t call : kMissing) a.RefuseCall(call, ENOSYS);
   for (const uint32_t call : kRefused) a.RefuseCall(call, EPERM);
   if (!options.network) {
-    for (const uint32_t call : kNetwork) a.RefuseCall(call, EPERM);
+    for (const uint32_t call : kAccepting) a.RefuseCall(call, EPERM);
+    if (options.unix_listeners) {
+      // Only of the kind that says nothing before it is connected. To whoever asks, nobody listens anywhere.
+      a.RefuseCall(SYS_connect, ECONNREFUSED);
+      a.UnlessEqualSkip(SYS_socket, 8);
+      a.LoadArgument(0);
+      a.IfEqualSkip(AF_UNIX, 1);
+      a.ReturnError(EPERM);
+      a.LoadArgument(1);
+      a.KeepBits(~static_cast<uint32_t>(SOCK_CLOEXEC | SOCK_NONBLOCK));
+      a.UnlessEqualSkip(SOCK_SEQPACKET, 1);
+      a.Return(SECCOMP_RET_ALLOW);
+      a.LoadCall();
+      a.RefuseCall(SYS_socket, EPERM);
+    } else {
+      for (const uint32_t call : kListening) a.RefuseCall(call, EPERM);
+    }
     a.UnlessEqualSkip(SYS_socketpair, 4);
     a.LoadArgument(0);
     a.IfEqualSkip(AF_UNIX, 1);

@@ -14,6 +14,7 @@ namespace hone {
 
 struct SandboxFilterOptions {
   bool network = false;        // sockets of any kind, else connected Unix pairs only
+  bool unix_listeners = false; // without network: Unix sockets that can be listened on, and neither connected nor accepted
   bool new_processes = false;  // fork and its kin, else threads only
   bool exec = true;
   bool truncate = true;        // truncate(path): false where Landlock does not yet judge it

@@ -15,6 +15,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -172,6 +173,28 @@ TEST_F(SandboxTest, OpensNoSockets) {
     EXPECT_EQ(Attempt(&policy_, [=] { return ErrnoOf(socket(family, SOCK_DGRAM, 0)); }), EPERM) << family;
   }
   EXPECT_EQ(Attempt(nullptr, [] { return ErrnoOf(socket(AF_INET, SOCK_STREAM, 0)); }), 0);
+  // What CUDA's driver does at start, and no more than that.
+  SandboxPolicy listening = policy_;
+  listening.unix_listeners = true;
+  const auto listen_at = [](const std::string& name, int type) {
+    const int fd = socket(AF_UNIX, type, 0);
+    if (fd < 0) return errno;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, name.data(), name.size());  // an abstract name
+    const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    if (bind(fd, reinterpret_cast<sockaddr*>(&address), bytes) != 0) return errno;
+    if (listen(fd, 1) != 0) return errno;
+    if (connect(fd, reinterpret_cast<sockaddr*>(&address), bytes) == 0 || errno != ECONNREFUSED) return 99;
+    if (accept(fd, nullptr, nullptr) >= 0) return 98;
+    return errno == EPERM ? 0 : errno;
+  };
+  const std::string name = "hone-sandbox-test-" + std::to_string(getpid());
+  EXPECT_EQ(Attempt(&listening, [&] { return listen_at(name, SOCK_SEQPACKET | SOCK_CLOEXEC); }), 0);
+  EXPECT_EQ(Attempt(&listening, [&] { return listen_at(name, SOCK_STREAM); }), EPERM);
+  EXPECT_EQ(Attempt(&policy_, [&] { return listen_at(name, SOCK_SEQPACKET | SOCK_CLOEXEC); }), EPERM);
+  EXPECT_EQ(Attempt(&listening, [] { return ErrnoOf(socket(AF_INET, SOCK_SEQPACKET, 0)); }), EPERM);
+  EXPECT_EQ(Attempt(&listening, [] { return ErrnoOf(socket(AF_UNIX, SOCK_DGRAM, 0)); }), EPERM);
   int pair[2];
   EXPECT_EQ(Attempt(&policy_, [&] { return ErrnoOf(socketpair(AF_UNIX, SOCK_STREAM, 0, pair)); }), 0);
   EXPECT_EQ(Attempt(&policy_, [&] { return ErrnoOf(socketpair(AF_INET, SOCK_STREAM, 0, pair)); }), EPERM);
@@ -390,8 +413,8 @@ TEST(SandboxReport, WarnsOfEachMissingLayer) {
 }
 
 TEST(SandboxFilter, FitsItsBufferWhateverTheOptions) {
-  for (int bits = 0; bits < 16; ++bits) {
-    const SandboxFilter filter = BuildSandboxFilter({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0});
+  for (int bits = 0; bits < 32; ++bits) {
+    const SandboxFilter filter = BuildSandboxFilter({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0, (bits & 16) != 0});
     EXPECT_LE(filter.instructions.size(), kMaxSandboxFilterInstructions);
     EXPECT_EQ(filter.own_pid_slots.size(), 2u);
   }

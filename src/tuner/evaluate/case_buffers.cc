@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "tuner/core/draw.h"
+#include "tuner/device/host_tensor_ops.h"
 
 namespace hone {
 
 std::string InputSet::name() const {
+  if (hand != nullptr) return "hand-worked";
   return std::string(use_stress ? DistributionName(stress) : std::string_view("default"));
 }
 
@@ -22,6 +24,15 @@ TensorView MakeView(const TensorSpec& tensor, const TensorShape& shape, uint64_t
   view.span_bytes = shape.span_bytes;
   view.slice_axis = tensor.slice_axis;
   return view;
+}
+
+int64_t ByteOffset(const TensorView& view, int64_t element) {
+  int64_t offset = 0;
+  for (size_t axis = view.shape.size(); axis-- > 0;) {
+    offset += element % view.shape[axis] * view.strides[axis];
+    element /= view.shape[axis];
+  }
+  return offset * DTypeBytes(view.dtype);
 }
 
 TensorShape DenseShape(const TensorSpec& tensor, std::vector<int64_t> extents) {
@@ -110,7 +121,19 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
   return buffers;
 }
 
+Status CaseBuffers::WriteTensor(DeviceSession& session, const TensorView& view, const std::vector<double>& values) {
+  HONE_CHECK(static_cast<int64_t>(values.size()) == view.elements, "another number of values than elements");
+  if (view.elements == 0) return Status::Ok();
+  std::vector<char> memory(static_cast<size_t>(view.span_bytes));
+  HONE_RETURN_IF_ERROR(session.CopyToHost(memory.data(), view.address, view.span_bytes));
+  for (int64_t i = 0; i < view.elements; ++i) {
+    host::WriteElement(view.dtype, memory.data() + ByteOffset(view, i), values[static_cast<size_t>(i)]);
+  }
+  return session.CopyFromHost(view.address, memory.data(), view.span_bytes);
+}
+
 Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs, const TensorView& view) {
+  if (inputs.hand != nullptr) return WriteTensor(session_, view, inputs.hand->inputs.at(tensor.name));
   DrawRequest request;
   request.view = view;
   request.values = tensor.values;

@@ -28,6 +28,7 @@ struct InputSet {
   uint64_t permutation_key = 0;   // slices come in a secret order; 0: as drawn
   uint64_t redraw_key = 0;        // with `redrawn`
   std::vector<int64_t> redrawn;   // slices drawn afresh, as themselves, sorted
+  const HandCase* hand = nullptr; // its values instead of drawn ones; the task's
   std::string name() const;       // "normal", "heavy_tailed", …: for messages
 };
 
@@ -59,6 +60,8 @@ class CaseBuffers {
 
   // Draws one tensor as set `inputs` says into `view` (which may lie in other memory).
   Status DrawTensor(const TensorSpec& tensor, const InputSet& inputs, const TensorView& view);
+  // Puts given values there, row-major, rounded to the view's dtype; what lies between them stays. One for each element.
+  static Status WriteTensor(DeviceSession& session, const TensorView& view, const std::vector<double>& values);
 
  private:
   CaseBuffers(DeviceSession& session, const Task& task, Dims dims) : session_(session), task_(task), dims_(std::move(dims)) {}
@@ -73,6 +76,8 @@ class CaseBuffers {
   std::vector<Bindings> bindings_;
 };
 
+// Byte offset of a dense row-major element in a strided tensor.
+int64_t ByteOffset(const TensorView& view, int64_t element);
 // A view of `tensor` with `shape`, based at `address`.
 TensorView MakeView(const TensorSpec& tensor, const TensorShape& shape, uint64_t address);
 // The same tensor stored densely, row-major.

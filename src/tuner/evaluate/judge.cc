@@ -146,6 +146,7 @@ class Judging {
   std::vector<Case> AimedCases(const std::vector<Case>& cases);
   void NoteUntested();
   Gate CheckOne(const Case& check_case, const std::vector<StressChoice>& choices, bool plant);
+  Gate CheckHand(const HandCase& hand);
   Gate LaunchChecked(CaseBuffers& buffers, const Served& served, const InputSet& inputs, OracleChecker& checker,
                      bool require_rms, const std::vector<int64_t>* slices, CaseResult* result);
   Gate TimeCases();
@@ -340,6 +341,21 @@ Judging::Gate Judging::CheckOne(const Case& check_case, const std::vector<Stress
   return true;
 }
 
+// Values that somebody chose for what draws meet too rarely, a rejected word of a generator say.
+Judging::Gate Judging::CheckHand(const HandCase& hand) {
+  std::map<std::string, int64_t> base_align;
+  for (const TensorSpec& tensor : task_.tensors) base_align[tensor.name] = tensor.align;
+  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(hand.dims, base_align));
+  if (!served || !FitsMemory(served->plan, hand.dims)) return false;
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
+                        CaseBuffers::Make(session_, task_, hand.dims, {&served->plan}, 1, true, Secret()));
+  OracleChecker checker(session_, task_, request_.oracle->candidate, *oracle_);
+  Tell("check", "hand-worked " + DimsText(hand.dims), request_.launch_limit_seconds + 125);
+  const InputSet inputs{.key = Secret() | 1, .hand = &hand};
+  HONE_ASSIGN_OR_RETURN(bool on, LaunchChecked(*buffers, *served, inputs, checker, false, nullptr, nullptr));
+  return on ? Gate(true) : StopFor(*served);
+}
+
 std::vector<Case> Judging::AimedCases(const std::vector<Case>& cases) {
   const std::vector<PlanEntry>& entries = request_.candidate->candidate.plan.entries;
   const bool any_choice = std::any_of(entries.begin(), entries.end(), [](const PlanEntry& e) { return e.when.has_value(); });
@@ -401,6 +417,13 @@ Judging::Gate Judging::CheckCases() {
     Result<int64_t> bytes = CaseBuffers::SetBytes(task_, cases[i].dims);
     const bool plant = i == 0 && bytes.ok() && *bytes > 0;
     HONE_ASSIGN_OR_RETURN(bool on, CheckOne(cases[i], StressChoices(all, i), plant));
+    if (!on) {
+      EndStage("check", started);
+      return false;
+    }
+  }
+  for (const HandCase& hand : task_.hand_cases) {
+    HONE_ASSIGN_OR_RETURN(bool on, CheckHand(hand));
     if (!on) {
       EndStage("check", started);
       return false;

@@ -116,6 +116,7 @@ SandboxPolicy HostModeWorkerPolicy(const std::string& program, const std::string
   if (!cuda_home.empty()) policy.read_paths.push_back(cuda_home);
   // Not /proc itself: it would open the environment, and with it the keys, of every process of this user.
   policy.own_process_files = true;
+  policy.unix_listeners = true;
   for (const char* path :
        {"/usr/local/cuda", "/usr/share", "/proc/driver", "/proc/devices", "/proc/modules", "/proc/cpuinfo", "/proc/meminfo",
         "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/sys/vm", "/proc/sys/kernel", "/sys/devices", "/sys/bus",

@@ -18,16 +18,6 @@ std::string DimsText(const Dims& dims) {
   return text;
 }
 
-// Byte offset of a dense row-major element in a strided tensor.
-int64_t ByteOffset(const TensorView& view, int64_t element) {
-  int64_t offset = 0;
-  for (size_t axis = view.shape.size(); axis-- > 0;) {
-    offset += element % view.shape[axis] * view.strides[axis];
-    element /= view.shape[axis];
-  }
-  return offset * DTypeBytes(view.dtype);
-}
-
 uint64_t HostAddress(const void* pointer) {
   return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(pointer));  // NOLINT: host views carry pointers
 }
@@ -57,14 +47,7 @@ Result<std::unique_ptr<OracleBench>> OracleBench::Make(DeviceSession& session, c
 Status OracleBench::Draw(const InputSet& inputs) { return buffers_->DrawInputs(0, inputs); }
 
 Status OracleBench::Set(const TensorSpec& tensor, const std::vector<double>& values) {
-  const TensorView& view = View(tensor.name);
-  HONE_CHECK(static_cast<int64_t>(values.size()) == view.elements, "wrong number of values for " + tensor.name);
-  if (view.elements == 0) return Status::Ok();
-  std::vector<char> memory(static_cast<size_t>(view.span_bytes));
-  for (int64_t i = 0; i < view.elements; ++i) {
-    host::WriteElement(view.dtype, memory.data() + ByteOffset(view, i), values[static_cast<size_t>(i)]);
-  }
-  return session_.CopyFromHost(view.address, memory.data(), view.span_bytes);
+  return CaseBuffers::WriteTensor(session_, View(tensor.name), values);
 }
 
 Result<std::vector<double>> OracleBench::Get(const TensorSpec& tensor) const {
