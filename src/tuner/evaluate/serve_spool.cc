@@ -15,8 +15,10 @@ namespace hone {
 
 Result<Evaluation> SpoolServer::Judge(const SpoolBundle& bundle) const {
   double pause = options_.pause_seconds;
+  EvaluationRequest request = bundle.request;
+  request.profile = request.profile && options_.profile;
   for (int attempt = 1;; ++attempt) {
-    Result<Evaluation> evaluation = evaluator_.Evaluate(bundle.task, bundle.request);
+    Result<Evaluation> evaluation = evaluator_.Evaluate(bundle.task, request);
     if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
       evaluation = Status::Unavailable("the device was lost: " + evaluation->detail);
     }

@@ -60,13 +60,14 @@ class FailingEvaluator : public Evaluator {
       }
       return Status::Unavailable("failed to confine with Landlock: File descriptor in bad state");
     }
+    profiled += request.profile;
     Evaluation evaluation;
     evaluation.task = "copy";
     evaluation.candidate = request.name;
     evaluation.verdict = Verdict::kCompileError;
     return evaluation;
   }
-  std::atomic<int> calls{0};
+  std::atomic<int> calls{0}, profiled{0};
   int failures = 0;
   bool loses_device = false;
 
@@ -114,6 +115,20 @@ TEST_F(ServeSpool, AFailureOfTheMachineThatPassesIsTriedAgain) {
   EXPECT_EQ(evaluator_.calls, 3);
   EXPECT_EQ(spool_->Answer(id_).value().verdict, Verdict::kCompileError);
   EXPECT_FALSE(In("failed") || In("pending") || In("running"));
+}
+
+TEST_F(ServeSpool, ProfilesAreLeftOutWhereTheWorkerIsToldTo) {
+  for (const bool profile : {false, true}) {
+    request_.profile = true;
+    request_.source = profile ? "one" : "another";
+    ASSERT_TRUE(spool_->Submit(task_, request_).ok());
+    evaluator_.profiled = 0;
+    ServeOptions options = Quick();
+    options.profile = profile;
+    SpoolServer server(evaluator_, *spool_, options);
+    EXPECT_GE(server.Look().value().judged, 1);
+    EXPECT_EQ(evaluator_.profiled, profile ? 1 : 0);
+  }
 }
 
 TEST_F(ServeSpool, AFailureOfTheMachineThatStaysIsNobodysAnswer) {
