@@ -24,7 +24,7 @@ Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_
   HONE_RETURN_IF_ERROR(slot_keys.Allocate(places));
   HONE_RETURN_IF_ERROR(slots.Allocate(places));
   HONE_RETURN_IF_ERROR(counts.Allocate(rows));
-  HONE_RETURN_IF_ERROR(tile_counts.Allocate(places / 1024 + 2));
+  HONE_RETURN_IF_ERROR(tile_words.Allocate((places + kNumberingTile - 1) / kNumberingTile + 1));
   if (by_source) {
     HONE_RETURN_IF_ERROR(sorted_keys.Allocate(places));
     HONE_RETURN_IF_ERROR(sorted_slots.Allocate(places));
@@ -37,7 +37,7 @@ Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_
                      slot_keys.get(),  sorted_keys.get(),
                      slots.get(),      sorted_slots.get(),
                      first.get(),      end.get(),
-                     tile_counts.get()};
+                     tile_words.get()};
 }
 
 Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {
@@ -119,21 +119,34 @@ Status BatchSource::ClearTable(cudaStream_t stream) const {
 
 Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,
                                   volatile uint32_t* device_halt, const DeviceArray<unsigned char>& sort_scratch,
-                                  cudaStream_t stream) const {
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginBatch(seeds_, table_, state, batch.header(), batch.nodes(), stream));
+                                  const SampleStreams& streams) const {
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginBatch(seeds_, table_, state, batch.header(), batch.nodes(), streams.chain));
   if (class_weights_ != nullptr) {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), streams.chain));
   }
+  const bool forks = streams.beside != nullptr && envelope.layers() > 1;
+  const cudaStream_t beside = forks ? streams.beside : streams.chain;
   for (int h = 0; h + 1 < envelope.layers(); ++h) {
     const HopOnDevice& hop = batch.hops()[static_cast<size_t>(h)];
-    HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueSampleHop(graph_->view(), table_, h, hop, state, device_halt, batch.header(), batch.nodes(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleHop(graph_->view(), table_, h, hop, state, device_halt, batch.header(),
+                                               batch.nodes(), streams.chain));
+    if (forks) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(streams.fork, streams.chain));
+      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(beside, streams.fork, 0));
+    }
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueRelabel(table_, h, hop, batch.header(), beside));
     if (envelope.trains) {
       HONE_CUDA_RETURN_IF_ERROR(
-          EnqueueBySource(hop, sort_scratch.get(), static_cast<size_t>(sort_scratch.size()), stream));
+          EnqueueBySource(hop, sort_scratch.get(), static_cast<size_t>(sort_scratch.size()), beside));
     }
   }
-  return program.EnqueueOutermost(batch.view(state), stream);
+  HONE_RETURN_IF_ERROR(program.EnqueueOutermost(batch.view(state), streams.chain));
+  if (forks) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(streams.join, beside));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(streams.chain, streams.join, 0));
+  }
+  return Status::Ok();
 }
 
 }  // namespace hone::gnn::cuda

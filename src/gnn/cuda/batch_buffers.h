@@ -33,8 +33,8 @@ class BatchBuffers {
 
  private:
   struct Hop {
-    DeviceArray<uint32_t> entries, slot_keys, sorted_keys, slots, sorted_slots;
-    DeviceArray<int32_t> columns, counts, first, end, tile_counts;
+    DeviceArray<uint32_t> entries, slot_keys, sorted_keys, slots, sorted_slots, tile_words;
+    DeviceArray<int32_t> columns, counts, first, end;
     Result<HopOnDevice> Make(int32_t fanout, int32_t rows, int32_t sources, bool by_source);
   };
 
@@ -55,6 +55,14 @@ struct BatchRule {
   const float* class_weights = nullptr;  // [classes] on the device, borrowed; null: all one
 };
 
+// Where a batch is sampled. The chain is what the next step may have to wait for: draws, numbers, the outermost hop. The
+// structure of the inner hops is made beside it, joined by the end.
+struct SampleStreams {
+  cudaStream_t chain = nullptr;
+  cudaStream_t beside = nullptr;  // null: all on the chain
+  cudaEvent_t fork = nullptr, join = nullptr;
+};
+
 // Where batches come from: seeds, the table that finds duplicates, and the state of the run.
 class BatchSource {
  public:
@@ -66,7 +74,7 @@ class BatchSource {
   // Takes the state's next step and samples it. `device_halt` is the host's flag as the device sees it.
   Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,
                        volatile uint32_t* device_halt, const DeviceArray<unsigned char>& sort_scratch,
-                       cudaStream_t stream) const;
+                       const SampleStreams& streams) const;
 
  private:
   const DeviceGraph* graph_ = nullptr;

@@ -131,7 +131,7 @@ struct HopOnDevice {
   uint32_t* sorted_slots;  // slots by source, ascending within one
   int32_t* first;          // [sources] where a source's slots begin in sorted_slots
   int32_t* end;          // [sources] and where they end; first == end: nobody drew it
-  int32_t* tile_counts;    // [tiles + 1] scratch of the numbering
+  uint32_t* tile_words;    // [tiles of the numbering + 1] its scratch
 };
 
 }  // namespace hone::gnn::cuda

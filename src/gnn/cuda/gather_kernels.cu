@@ -1,118 +1,221 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of gather_kernels.h: a warp a row, 16 or 32 bytes a lane.
+// The kernels of gather_kernels.h: 16 or 32 bytes a lane, and as many rows under way as registers allow. What holds a
+// gather back is not the bus but the wait for each row, so loads come first and arithmetic after (row_loads.cuh).
 #include "gnn/cuda/gather_kernels.h"
 
-#include "gnn/cuda/device_math.cuh"
 #include "gnn/cuda/launch.h"
+#include "gnn/cuda/row_loads.cuh"
 #include "gnn/ops/dropout.h"
 
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int kBlock = 256;
+constexpr int kBlock = 128;
+constexpr int kWarps = kBlock / 32;
+constexpr int kAhead = 5;  // rows a warp has under way
 
-int Blocks(int64_t warps) { return static_cast<int>((warps + kBlock / 32 - 1) / (kBlock / 32)); }
+int Blocks(int64_t warps) { return static_cast<int>((warps + kWarps - 1) / kWarps); }
 
 __device__ DropoutKey KeyOf(const ActivationOnLoad& activation, const RunState* state, const BatchHeader* header) {
-  return {state->seed ^ kDropoutDomain, header->step, header->epoch, activation.layer << 24 | activation.site << 16,
-          activation.threshold, activation.scale};
+  return {state->seed ^ kDropoutDomain,
+          header->step,
+          header->epoch,
+          activation.layer << 24 | activation.site << 16,
+          activation.threshold,
+          activation.threshold == 0 ? 1.0f : activation.scale};
 }
 
-__device__ void Activate(const DropoutKey& dropout, uint32_t node, uint32_t vector, Float8& x) {
+// to += f(x); which of the elements passed.
+__device__ uint32_t AddActivated(const DropoutKey& dropout, uint32_t node, uint32_t vector, const Float8& x, Float8& to) {
+  PhiloxWords words = {};
+  if (dropout.threshold != 0) words = Philox4x32(dropout.key, {node, dropout.step, dropout.epoch, dropout.place | vector});
+  uint32_t passed = 0;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) x.v[i] = fmaxf(x.v[i], 0.0f);
-  Drop8(dropout, node, vector, x);
+  for (int i = 0; i < 8; ++i) {
+    const uint32_t word = words[static_cast<size_t>(i / 2)];
+    const uint32_t bits = i % 2 == 0 ? word & 0xffffu : word >> 16;
+    const bool passes = x.v[i] > 0.0f && bits >= dropout.threshold;
+    to.v[i] = fmaf(passes ? x.v[i] : 0.0f, dropout.scale, to.v[i]);
+    passed |= passes ? 1u << i : 0u;
+  }
+  return passed;
 }
 
-template <typename T>
-__global__ void __launch_bounds__(kBlock) GatherMeanKernel(HopOnDevice hop, int number, const T* z, int32_t vectors,
-                                                           ActivationOnLoad activation, const RunState* state,
-                                                           const BatchHeader* header, const int32_t* nodes, T* out) {
+__device__ void Scale8(float factor, Float8& x) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) x.v[i] *= factor;
+}
+
+// `kShare` warps to a row: warp w of them sums slots w, w + kShare, …
+template <typename T, int kShare>
+__global__ void __launch_bounds__(kBlock)
+    GatherMeanKernel(HopOnDevice hop, int number, const T* z, int32_t vectors, ActivationOnLoad activation,
+                     const RunState* state, const BatchHeader* header, const int32_t* nodes, T* out, uint8_t* passed) {
+  __shared__ float others[kShare > 1 ? kShare - 1 : 1][8][32];
   const int32_t rows = header->valid != 0 ? header->hop_nodes[number] : 0;
-  const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  if (row >= rows) return;
+  const auto warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  const int32_t row = warp / kShare;
+  const int share = warp % kShare;
+  if (row >= rows) return;  // all warps of the row
   const int lane = static_cast<int>(threadIdx.x % 32);
   const DropoutKey dropout = KeyOf(activation, state, header);
   const int32_t count = hop.counts[row];
-  const int32_t column = lane < count ? hop.columns[static_cast<int64_t>(row) * hop.fanout + lane] : 0;
-  const uint32_t node = lane < count ? static_cast<uint32_t>(nodes[column]) : 0;
-  const uint32_t self = static_cast<uint32_t>(nodes[row]);
+  const int32_t mine_of_row = (count - share + kShare - 1) / kShare;
+  const int32_t slot = lane * kShare + share;
+  const int32_t column = slot < count ? hop.columns[static_cast<int64_t>(row) * hop.fanout + slot] : 0;
+  const uint32_t node = slot < count ? static_cast<uint32_t>(nodes[column]) : 0;
   T* to = out + static_cast<int64_t>(row) * vectors * 16;
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
     const bool mine = vector < vectors;
     Float8 sum = {};
-#pragma unroll 4
-    for (int j = 0; j < count; ++j) {
-      const int32_t source = __shfl_sync(kFullWarp, column, j);
-      const uint32_t id = __shfl_sync(kFullWarp, node, j);
-      if (!mine) continue;
-      Float8 x = Load8(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
-      Activate(dropout, id, static_cast<uint32_t>(vector), x);
+    for (int j = 0; j < mine_of_row; j += kAhead) {
+      RawOf<T> raw[kAhead];
+      int32_t source[kAhead];
 #pragma unroll
-      for (int i = 0; i < 8; ++i) sum.v[i] += x.v[i];
+      for (int a = 0; a < kAhead; ++a) {
+        source[a] = __shfl_sync(kFullWarp, column, (j + a) % 32);
+        if (mine && j + a < mine_of_row) raw[a] = LoadRaw(z + (static_cast<int64_t>(source[a]) * vectors + vector) * 8);
+      }
+#pragma unroll
+      for (int a = 0; a < kAhead; ++a) {
+        const uint32_t id = __shfl_sync(kFullWarp, node, (j + a) % 32);
+        if (!mine || j + a >= mine_of_row) continue;
+        const uint32_t bits = AddActivated(dropout, id, static_cast<uint32_t>(vector), Widen(raw[a]), sum);
+        // Every reader of a source writes the same.
+        if (passed != nullptr) passed[static_cast<int64_t>(source[a]) * vectors + vector] = static_cast<uint8_t>(bits);
+      }
+    }
+    if (mine && share == kShare - 1) {
+      Float8 own = {};
+      const uint32_t bits = AddActivated(dropout, static_cast<uint32_t>(nodes[row]), static_cast<uint32_t>(vector),
+                                         Widen(LoadRaw(z + (static_cast<int64_t>(row) * vectors + vector) * 8)), own);
+      if (passed != nullptr) passed[static_cast<int64_t>(row) * vectors + vector] = static_cast<uint8_t>(bits);
+      Store8(to + (vectors + vector) * 8, own);
+    }
+    if constexpr (kShare > 1) {  // a block a row
+      static_assert(kShare == kWarps, "a row's warps are those of a block");
+      if (first > 0) __syncthreads();
+      if (share > 0) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) others[share - 1][i][lane] = sum.v[i];
+      }
+      __syncthreads();
+      if (share > 0) continue;
+      for (int other = 0; other + 1 < kShare; ++other) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) sum.v[i] += others[other][i][lane];
+      }
     }
     if (!mine) continue;
-    const float scale = count > 0 ? 1.0f / static_cast<float>(count) : 0.0f;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) sum.v[i] *= scale;
+    Scale8(count > 0 ? 1.0f / static_cast<float>(count) : 0.0f, sum);
     Store8(to + vector * 8, sum);
-    Float8 own = Load8(z + (static_cast<int64_t>(row) * vectors + vector) * 8);
-    Activate(dropout, self, static_cast<uint32_t>(vector), own);
-    Store8(to + (vectors + vector) * 8, own);
+  }
+}
+
+// A warp has `kEach` neighboring sources, whose first slots it reads side by side; most have no other.
+template <typename T, int kEach>
+__global__ void __launch_bounds__(kBlock)
+    GatherMeanBackwardKernel(HopOnDevice hop, int number, const T* grad_out, const uint8_t* passed, int32_t vectors,
+                             int32_t padded_sources, ActivationOnLoad activation, const BatchHeader* header, T* grad_z) {
+  constexpr int kSide = kEach < 4 ? kEach : 4;
+  const bool valid = header->valid != 0;
+  const int32_t rows = valid ? header->hop_nodes[number] : 0;
+  const int32_t sources = valid ? header->hop_nodes[number + 1] : 0;
+  const int32_t base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kEach;
+  if (base >= padded_sources) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const float scale = activation.threshold == 0 ? 1.0f : activation.scale;
+  int32_t begin = 0, end = 0, first_row = -1;
+  float first_weight = 0;
+  if (lane < kEach && base + lane < sources) {
+    begin = hop.first[base + lane];
+    end = hop.end[base + lane];
+    if (begin < end) {
+      first_row = static_cast<int32_t>(hop.sorted_slots[begin]) / hop.fanout;
+      first_weight = 1.0f / static_cast<float>(hop.counts[first_row]);
+    }
+  }
+  for (int32_t first = 0; first < vectors; first += 32) {
+    const int32_t vector = first + lane;
+    const bool mine = vector < vectors;
+    for (int s = 0; s < kEach; s += kSide) {
+      RawOf<T> own[kSide], drawn[kSide];
+      uint32_t bits[kSide];
+#pragma unroll
+      for (int a = 0; a < kSide; ++a) {
+        const int32_t source = base + s + a;
+        const int32_t row = __shfl_sync(kFullWarp, first_row, s + a);
+        bits[a] = mine && source < sources ? passed[static_cast<int64_t>(source) * vectors + vector] : 0u;
+        if (mine && source < rows) own[a] = LoadRaw(grad_out + (static_cast<int64_t>(source) * 2 * vectors + vectors + vector) * 8);
+        if (mine && row >= 0) drawn[a] = LoadRaw(grad_out + (static_cast<int64_t>(row) * 2 * vectors + vector) * 8);
+      }
+#pragma unroll
+      for (int a = 0; a < kSide; ++a) {
+        const int32_t source = base + s + a;
+        const int32_t row = __shfl_sync(kFullWarp, first_row, s + a);
+        const float weight = __shfl_sync(kFullWarp, first_weight, s + a);
+        const int32_t rest = __shfl_sync(kFullWarp, begin, s + a) + 1, stop = __shfl_sync(kFullWarp, end, s + a);
+        Float8 sum = {};
+        if (mine && source < rows) sum = Widen(own[a]);
+        if (mine && row >= 0) {
+          const Float8 g = Widen(drawn[a]);
+#pragma unroll
+          for (int i = 0; i < 8; ++i) sum.v[i] += weight * g.v[i];
+        }
+        for (int32_t from = rest; from < stop; from += 32) {  // 32 slots at a time, one a lane, then handed round
+          int32_t slot_row = 0;
+          float slot_weight = 0;
+          if (from + lane < stop) {
+            slot_row = static_cast<int32_t>(hop.sorted_slots[from + lane]) / hop.fanout;
+            slot_weight = 1.0f / static_cast<float>(hop.counts[slot_row]);
+          }
+          const int32_t here = min(32, stop - from);
+#pragma unroll 4
+          for (int j = 0; j < here; ++j) {
+            const int32_t r = __shfl_sync(kFullWarp, slot_row, j);
+            const float w = __shfl_sync(kFullWarp, slot_weight, j);
+            if (!mine) continue;
+            const Float8 g = Load8(grad_out + (static_cast<int64_t>(r) * 2 * vectors + vector) * 8);
+#pragma unroll
+            for (int i = 0; i < 8; ++i) sum.v[i] += w * g.v[i];
+          }
+        }
+        if (!mine || source >= padded_sources) continue;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) sum.v[i] = (bits[a] >> i & 1u) != 0 ? sum.v[i] * scale : 0.0f;
+        Store8(grad_z + (static_cast<int64_t>(source) * vectors + vector) * 8, sum);
+      }
+    }
   }
 }
 
 template <typename T>
-__global__ void __launch_bounds__(kBlock)
-    GatherMeanBackwardKernel(HopOnDevice hop, int number, const T* grad_out, const T* z, int32_t vectors,
-                             int32_t padded_sources, ActivationOnLoad activation, const RunState* state,
-                             const BatchHeader* header, const int32_t* nodes, T* grad_z) {
-  const bool valid = header->valid != 0;
-  const int32_t rows = valid ? header->hop_nodes[number] : 0;
-  const int32_t sources = valid ? header->hop_nodes[number + 1] : 0;
-  const int32_t source = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  if (source >= padded_sources) return;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  T* to = grad_z + static_cast<int64_t>(source) * vectors * 8;
-  if (source >= sources) {
-    for (int32_t vector = lane; vector < vectors; vector += 32) Store8(to + vector * 8, Float8{});
-    return;
+void LaunchGatherMean(const HopOnDevice& hop, int number, const T* z, int32_t width, const ActivationOnLoad& activation,
+                      const RunState* state, const BatchHeader* header, const int32_t* nodes, T* out, uint8_t* passed,
+                      cudaStream_t stream) {
+  // The hop next to the seeds alone has the same envelope in every bucket, and the bits must not depend on the bucket.
+  if (number == 0 && hop.rows <= 4096) {
+    Launch(GatherMeanKernel<T, kWarps>, hop.rows, kBlock, 0, stream, hop, number, z, width / 8, activation, state, header,
+           nodes, out, passed);
+  } else {
+    Launch(GatherMeanKernel<T, 1>, Blocks(hop.rows), kBlock, 0, stream, hop, number, z, width / 8, activation, state,
+           header, nodes, out, passed);
   }
-  const DropoutKey dropout = KeyOf(activation, state, header);
-  const int32_t begin = hop.first[source], end = hop.end[source];
-  const uint32_t self = static_cast<uint32_t>(nodes[source]);
-  for (int32_t first = 0; first < vectors; first += 32) {
-    const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
-    Float8 sum = {};
-    if (mine && source < rows) sum = Load8(grad_out + (static_cast<int64_t>(source) * 2 * vectors + vectors + vector) * 8);
-    for (int32_t from = begin; from < end; from += 32) {  // 32 slots at a time, one a lane, then handed round
-      int32_t row = 0;
-      float weight = 0;
-      if (from + lane < end) {
-        row = static_cast<int32_t>(hop.sorted_slots[from + lane]) / hop.fanout;
-        weight = 1.0f / static_cast<float>(hop.counts[row]);
-      }
-      const int32_t here = min(32, end - from);
-#pragma unroll 4
-      for (int j = 0; j < here; ++j) {
-        const int32_t r = __shfl_sync(kFullWarp, row, j);
-        const float w = __shfl_sync(kFullWarp, weight, j);
-        if (!mine) continue;
-        const Float8 g = Load8(grad_out + (static_cast<int64_t>(r) * 2 * vectors + vector) * 8);
-#pragma unroll
-        for (int i = 0; i < 8; ++i) sum.v[i] += w * g.v[i];
-      }
-    }
-    if (!mine) continue;
-    const Float8 before = Load8(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
-    Drop8(dropout, self, static_cast<uint32_t>(vector), sum);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) sum.v[i] = before.v[i] > 0.0f ? sum.v[i] : 0.0f;
-    Store8(to + vector * 8, sum);
+}
+
+template <typename T>
+void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_out, const uint8_t* passed, int32_t width,
+                              int32_t padded_sources, const ActivationOnLoad& activation, const BatchHeader* header,
+                              T* grad_z, cudaStream_t stream) {
+  if (padded_sources <= 32768) {
+    Launch(GatherMeanBackwardKernel<T, 2>, Blocks((padded_sources + 1) / 2), kBlock, 0, stream, hop, number, grad_out,
+           passed, width / 8, padded_sources, activation, header, grad_z);
+  } else {
+    Launch(GatherMeanBackwardKernel<T, 8>, Blocks((padded_sources + 7) / 8), kBlock, 0, stream, hop, number, grad_out,
+           passed, width / 8, padded_sources, activation, header, grad_z);
   }
 }
 
@@ -120,31 +223,27 @@ __global__ void __launch_bounds__(kBlock)
 
 cudaError_t EnqueueGatherMean(const HopOnDevice& hop, int number, Element element, const void* z, int32_t width,
                               const ActivationOnLoad& activation, const RunState* state, const BatchHeader* header,
-                              const int32_t* nodes, void* out, cudaStream_t stream) {
+                              const int32_t* nodes, void* out, uint8_t* passed, cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    Launch(GatherMeanKernel<float>, Blocks(hop.rows), kBlock, 0, stream,
-        hop, number, static_cast<const float*>(z), width / 8, activation, state, header, nodes, static_cast<float*>(out));
+    LaunchGatherMean(hop, number, static_cast<const float*>(z), width, activation, state, header, nodes,
+                     static_cast<float*>(out), passed, stream);
   } else {
-    Launch(GatherMeanKernel<__nv_bfloat16>, Blocks(hop.rows), kBlock, 0, stream,
-        hop, number, static_cast<const __nv_bfloat16*>(z), width / 8, activation, state, header, nodes,
-        static_cast<__nv_bfloat16*>(out));
+    LaunchGatherMean(hop, number, static_cast<const __nv_bfloat16*>(z), width, activation, state, header, nodes,
+                     static_cast<__nv_bfloat16*>(out), passed, stream);
   }
   return cudaPeekAtLastError();
 }
 
 cudaError_t EnqueueGatherMeanBackward(const HopOnDevice& hop, int number, Element element, const void* grad_out,
-                                      const void* z, int32_t width, int32_t padded_sources,
-                                      const ActivationOnLoad& activation, const RunState* state,
-                                      const BatchHeader* header, const int32_t* nodes, void* grad_z,
+                                      const uint8_t* passed, int32_t width, int32_t padded_sources,
+                                      const ActivationOnLoad& activation, const BatchHeader* header, void* grad_z,
                                       cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    Launch(GatherMeanBackwardKernel<float>, Blocks(padded_sources), kBlock, 0, stream,
-        hop, number, static_cast<const float*>(grad_out), static_cast<const float*>(z), width / 8, padded_sources,
-        activation, state, header, nodes, static_cast<float*>(grad_z));
+    LaunchGatherMeanBackward(hop, number, static_cast<const float*>(grad_out), passed, width, padded_sources, activation,
+                             header, static_cast<float*>(grad_z), stream);
   } else {
-    Launch(GatherMeanBackwardKernel<__nv_bfloat16>, Blocks(padded_sources), kBlock, 0, stream,
-        hop, number, static_cast<const __nv_bfloat16*>(grad_out), static_cast<const __nv_bfloat16*>(z), width / 8,
-        padded_sources, activation, state, header, nodes, static_cast<__nv_bfloat16*>(grad_z));
+    LaunchGatherMeanBackward(hop, number, static_cast<const __nv_bfloat16*>(grad_out), passed, width, padded_sources,
+                             activation, header, static_cast<__nv_bfloat16*>(grad_z), stream);
   }
   return cudaPeekAtLastError();
 }

@@ -26,18 +26,22 @@ struct ActivationOnLoad {
 };
 
 // out [hop.rows, 2 * width]: row i = [mean over its slots of f(z[column]) | f(z[i])], f = dropout(relu(·)).
-//   z [hop.sources, width]. Rows past the batch's size are left as they are.
+//   z      [hop.sources, width]. Rows past the batch's size are left as they are.
+//   passed [hop.sources, width / 8] bit i of a byte: element i of the eight passed both ReLU and mask. Written for every
+//          source of the batch; null: not wanted
+// Sums in slot order; of the hop next to the seeds, whose few rows are shared out to four warps each, four sums of
+// every fourth slot.
 cudaError_t EnqueueGatherMean(const HopOnDevice& hop, int number, Element element, const void* z, int32_t width,
                               const ActivationOnLoad& activation, const RunState* state, const BatchHeader* header,
-                              const int32_t* nodes, void* out, cudaStream_t stream);
+                              const int32_t* nodes, void* out, uint8_t* passed, cudaStream_t stream);
 
 // Gradient of the above: grad_z [padded_sources, width] = f'(z) * (what the slots of a source passed on + its own
-// part). Sums in slot order. Rows at or past the batch's sources become zero, up to `padded_sources`.
+// part), f' read from `passed`, which is a thirty-second of z. Sums in slot order. Rows at or past the batch's sources
+// become zero, up to `padded_sources`.
 //   grad_out [hop.rows, 2 * width]
 cudaError_t EnqueueGatherMeanBackward(const HopOnDevice& hop, int number, Element element, const void* grad_out,
-                                      const void* z, int32_t width, int32_t padded_sources,
-                                      const ActivationOnLoad& activation, const RunState* state,
-                                      const BatchHeader* header, const int32_t* nodes, void* grad_z,
+                                      const uint8_t* passed, int32_t width, int32_t padded_sources,
+                                      const ActivationOnLoad& activation, const BatchHeader* header, void* grad_z,
                                       cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

@@ -49,8 +49,11 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   int least = 0, greatest = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&side_.handle, cudaStreamNonBlocking, greatest));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&beside_.handle, cudaStreamNonBlocking, greatest));
   HONE_RETURN_IF_ERROR(fork_.Make());
   HONE_RETURN_IF_ERROR(join_.Make());
+  HONE_RETURN_IF_ERROR(fork_beside_.Make());
+  HONE_RETURN_IF_ERROR(join_beside_.Make());
   for (Event& event : behind_) HONE_RETURN_IF_ERROR(event.Make());
   HONE_RETURN_IF_ERROR(progress_.Make());
   const std::vector<int32_t> worst = WorstCase();
@@ -95,7 +98,7 @@ Result<std::vector<int32_t>> Pass::Observe() {
   std::vector<int32_t> known(options_.fanouts.size(), 0);
   HONE_RETURN_IF_ERROR(SetState(0, 0, true));
   for (int64_t i = 0; i < std::min<int64_t>(steps, steps_) * local_shards(); ++i) {
-    HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, {.chain = main_.handle}));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
     HONE_ASSIGN_OR_RETURN(const BatchHeader header, large_.batches[0].DownloadHeader());
     for (size_t h = 0; h < known.size(); ++h) known[h] = std::max(known[h], header.hop_nodes[h]);
@@ -138,9 +141,9 @@ Status Pass::MakeBucket(const std::vector<int32_t>& known, Bucket& bucket) {
   return bucket.row_correct.Allocate(seeds);
 }
 
-Status Pass::EnqueueSample(Bucket& bucket, int which, cudaStream_t stream) {
+Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams) {
   return source_.EnqueueSample(bucket.envelope, bucket.batches[static_cast<size_t>(which)], *bucket.program,
-                               state_.get(), &progress_.device()->halt, bucket.sort_scratch, stream);
+                               state_.get(), &progress_.device()->halt, bucket.sort_scratch, streams);
 }
 
 Status Pass::EnqueueShard(Bucket& bucket, int which, cudaStream_t stream) {
@@ -192,7 +195,7 @@ Status Pass::EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t 
 Status Pass::EnqueueWhole(Bucket& bucket, bool update) {
   if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
   for (int shard = 0; shard < local_shards(); ++shard) {
-    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, 0, main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, 0, shard, main_.handle));
   }
@@ -205,7 +208,7 @@ Status Pass::EnqueueReplay(Bucket& bucket, int which) {
   for (int shard = 0; shard < local_shards(); ++shard, which = 1 - which) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
-    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 1 - which, side_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 1 - which, {side_.handle, beside_.handle, fork_beside_.handle, join_beside_.handle}));
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, which, main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, which, shard, main_.handle));
     if (shard + 1 == local_shards()) HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, which, options_.trains, main_.handle));
@@ -335,7 +338,7 @@ void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* st
 // nothing. The state they leave.
 Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told,
                                   bool* stopped) {
-  HONE_RETURN_IF_ERROR(EnqueueSample(small_, 0, main_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueSample(small_, 0, {.chain = main_.handle}));
   // A watched run enqueues a chunk while the one before it is under way, and waits for that one before the next.
   const uint32_t chunk =
       watch == nullptr ? until - from : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
@@ -452,7 +455,7 @@ Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update) {
 
 Result<NeighborSample> Pass::SampleStep(uint32_t epoch, uint32_t step) {
   HONE_RETURN_IF_ERROR(SetState(epoch, step, true));
-  HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, main_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, {.chain = main_.handle}));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
   return large_.batches[0].Download();
 }

@@ -84,7 +84,7 @@ class Pass {
 
   Status MakeBucket(const std::vector<int32_t>& known, Bucket& bucket);
   Status Capture(Bucket& bucket);
-  Status EnqueueSample(Bucket& bucket, int which, cudaStream_t stream);
+  Status EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams);
   Status EnqueueShard(Bucket& bucket, int which, cudaStream_t stream);
   Status EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream);
   Status EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream);
@@ -115,8 +115,8 @@ class Pass {
   StepSum sum_;          // where a step has several shards
   Snapshots snapshots_;  // of several ranks, on rank 0, which saves
   MappedValue<HostProgress> progress_;
-  Stream main_, side_;
-  Event fork_, join_;
+  Stream main_, side_, beside_;  // the step's compute; the next batch's sampling; what may run beside that
+  Event fork_, join_, fork_beside_, join_beside_;
   std::array<Event, 2> behind_;  // chunks of replays that a watched run enqueues ahead
   Bucket small_, large_;
 };

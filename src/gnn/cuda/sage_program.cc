@@ -51,6 +51,7 @@ class SageProgram final : public Program {
     input_grads_.resize(count);
     output_grads_.resize(count);
     dense_.resize(count);
+    passed_.resize(count);
     norms_.resize(shape_.normalises ? count - 1 : 0);
     for (size_t l = 0; l < count; ++l) {
       const SageLayer& shape = layers_[l];
@@ -70,6 +71,7 @@ class SageProgram final : public Program {
                                             {.activation = shape_.activation, .dropout = Activated(l)}));
       }
       if (!envelope_.trains) continue;
+      if (!last && IsPlain()) HONE_RETURN_IF_ERROR(passed_[l].Allocate(rows * shape.padded_out / 8));
       if (!last) HONE_RETURN_IF_ERROR(output_grads_[l].Allocate(rows * shape.padded_out * size));
       if (l > 0) HONE_RETURN_IF_ERROR(input_grads_[l].Allocate(rows * 2 * shape.padded_in * size));
     }
@@ -132,7 +134,7 @@ class SageProgram final : public Program {
     if (IsPlain()) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMean(Hop(batch, l), HopNumber(l), context_.element, outputs_[l - 1].get(),
                                                   width, Activated(l - 1), batch.state, batch.header, batch.nodes,
-                                                  inputs_[l].get(), stream));
+                                                  inputs_[l].get(), passed_[l - 1].get(), stream));
     } else {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l),
                                                  width, batch.state, batch.header, batch.nodes, inputs_[l].get(),
@@ -145,8 +147,8 @@ class SageProgram final : public Program {
     const auto sources = static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1));
     if (IsPlain()) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMeanBackward(
-          Hop(batch, l), HopNumber(l), context_.element, input_grads_[l].get(), outputs_[l - 1].get(), width, sources,
-          Activated(l - 1), batch.state, batch.header, batch.nodes, output_grads_[l - 1].get(), stream));
+          Hop(batch, l), HopNumber(l), context_.element, input_grads_[l].get(), passed_[l - 1].get(), width, sources,
+          Activated(l - 1), batch.header, output_grads_[l - 1].get(), stream));
     } else {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
           Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l), width, sources, input_grads_[l].get(), {},
@@ -183,6 +185,7 @@ class SageProgram final : public Program {
   const SageShape shape_;
   const std::vector<SageLayer>& layers_;                                                   // the shape's
   std::vector<DeviceArray<unsigned char>> inputs_, outputs_, input_grads_, output_grads_;  // A, Z, dA, dZ
+  std::vector<DeviceArray<uint8_t>> passed_;  // [l] which elements of Z_l passed activation and mask, a bit each
   std::vector<Dense> dense_;
   std::vector<NormBetween> norms_;
 };

@@ -10,6 +10,7 @@
 #include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
+#include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/staging_kernels.h"
 #include "gnn/sample/draw.h"
 #include "gnn/sample/index_permutation.h"
@@ -18,12 +19,13 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kSlotsAThread = 8;
-constexpr int kTile = kBlock * kSlotsAThread;  // slots numbered by one block
+constexpr int kSampleMeanBlock = 128;
+constexpr int kSlotsAThread = 4;
+static_assert(kNumberingTile == kBlock * kSlotsAThread, "slots numbered by one block");
 constexpr uint32_t kNoEntry = 0xffffffffu;
 
-__host__ int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
-__host__ int Tiles(const HopOnDevice& hop) { return Blocks(static_cast<int64_t>(hop.rows) * hop.fanout, kTile); }
+__host__ __device__ int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
+__host__ __device__ int Tiles(const HopOnDevice& hop) { return Blocks(static_cast<int64_t>(hop.rows) * hop.fanout, kNumberingTile); }
 
 __device__ int32_t RowsOf(const BatchHeader* header, int hop) { return header->valid != 0 ? header->hop_nodes[hop] : 0; }
 
@@ -46,35 +48,44 @@ __device__ uint32_t Insert(const NodeTable& table, uint32_t tag, uint32_t node, 
   return at;
 }
 
-__global__ void BeginBatchKernel(SeedsOnDevice seeds, RunState* state, BatchHeader* header) {
-  const bool valid = state->halt == 0 && state->next_sample_step < state->steps;
-  header->valid = valid ? 1 : 0;
-  header->epoch = state->epoch;
-  header->step = state->next_sample_step;
-  header->tag = ++state->table_tag;
-  const int64_t most = static_cast<int64_t>(seeds.batch) * seeds.shards;
-  const int64_t first = header->step * most;
-  const int64_t left = seeds.count - first;
-  const int64_t all = left < most ? left : most;
-  const int64_t shard = seeds.first_shard + static_cast<int64_t>(state->next_sample_shard);
-  const int64_t begin = all * shard / seeds.shards, end = all * (shard + 1) / seeds.shards;
-  header->first_seed = first + begin;
-  header->weight = static_cast<double>(all);
-  header->hop_nodes[0] = valid ? static_cast<int32_t>(end - begin) : 0;
-  if (!valid || ++state->next_sample_shard < static_cast<uint32_t>(seeds.local_shards)) return;
-  state->next_sample_shard = 0;
-  ++state->next_sample_step;
-}
-
-__global__ void SeedsKernel(SeedsOnDevice seeds, NodeTable table, const RunState* state, const BatchHeader* header,
-                            int32_t* nodes) {
-  const int32_t i = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= RowsOf(header, 0)) return;
-  int64_t position = header->first_seed + i;
-  if (seeds.in_order == 0) position = IndexPermutation(state->seed, header->epoch, seeds.count)(position);
-  const int32_t node = seeds.nodes[position];
-  nodes[i] = node;
-  Insert(table, header->tag, static_cast<uint32_t>(node), static_cast<uint32_t>(i));
+// One block: the step's books first, then a thread a seed.
+__global__ void BeginBatchKernel(SeedsOnDevice seeds, NodeTable table, RunState* state, BatchHeader* header, int32_t* nodes) {
+  __shared__ BatchHeader now;
+  if (threadIdx.x == 0) {
+    const bool valid = state->halt == 0 && state->next_sample_step < state->steps;
+    now.valid = valid ? 1 : 0;
+    now.epoch = state->epoch;
+    now.step = state->next_sample_step;
+    now.tag = ++state->table_tag;
+    const int64_t most = static_cast<int64_t>(seeds.batch) * seeds.shards;
+    const int64_t first = now.step * most;
+    const int64_t left = seeds.count - first;
+    const int64_t all = left < most ? left : most;
+    const int64_t shard = seeds.first_shard + static_cast<int64_t>(state->next_sample_shard);
+    const int64_t begin = all * shard / seeds.shards, end = all * (shard + 1) / seeds.shards;
+    now.first_seed = first + begin;
+    now.weight = static_cast<double>(all);
+    now.hop_nodes[0] = valid ? static_cast<int32_t>(end - begin) : 0;
+    header->valid = now.valid;
+    header->epoch = now.epoch;
+    header->step = now.step;
+    header->tag = now.tag;
+    header->first_seed = now.first_seed;
+    header->weight = now.weight;
+    header->hop_nodes[0] = now.hop_nodes[0];
+    if (valid && ++state->next_sample_shard >= static_cast<uint32_t>(seeds.local_shards)) {
+      state->next_sample_shard = 0;
+      ++state->next_sample_step;
+    }
+  }
+  __syncthreads();
+  const IndexPermutation order(state->seed, now.epoch, seeds.count);
+  for (int32_t i = static_cast<int32_t>(threadIdx.x); i < now.hop_nodes[0]; i += static_cast<int32_t>(blockDim.x)) {
+    const int64_t position = now.first_seed + i;
+    const int32_t node = seeds.nodes[seeds.in_order == 0 ? order(position) : position];
+    nodes[i] = node;
+    Insert(table, now.tag, static_cast<uint32_t>(node), static_cast<uint32_t>(i));
+  }
 }
 
 template <int kLanes>
@@ -86,6 +97,7 @@ __global__ void SampleHopKernel(GraphOnDevice graph, NodeTable table, int hop, H
   const int32_t groups = static_cast<int32_t>(gridDim.x * blockDim.x / kLanes);
   const int32_t mine = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
   const int32_t warp_first = mine - static_cast<int32_t>(threadIdx.x % 32) / kLanes;
+  if (mine <= Tiles(out) && lane == 0) out.tile_words[mine] = 0;  // for the numbering
   for (int32_t base = warp_first; base < rows; base += groups) {  // the same turns for all of a warp
     const int32_t row = base + (mine - warp_first);
     const bool active = row < rows;
@@ -103,78 +115,98 @@ __global__ void SampleHopKernel(GraphOnDevice graph, NodeTable table, int hop, H
   }
 }
 
-// Whether the slot keeps its node: nobody with a lower rank met it.
-__device__ bool Keeps(const NodeTable& table, const HopOnDevice& hop, int64_t place, int64_t places) {
-  if (place >= places) return false;
-  const uint32_t entry = hop.entries[place];
-  return entry != kNoEntry &&
-         static_cast<uint32_t>(__ldcg(&table.values[entry])) == kNewRank + static_cast<uint32_t>(place);
+// Of the numbering's tiles: how many nodes the tile keeps, or how many all up to it do, below kNewRank.
+constexpr uint32_t kOwnCount = 1u << 30, kCountSoFar = 2u << 30, kCountMask = (1u << 30) - 1;
+
+// What the tiles before `tile` keep. One warp; every one of those tiles has begun.
+__device__ uint32_t CountBefore(uint32_t* words, int tile) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  uint32_t before = 0;
+  for (int from = tile - 1;; from -= 32) {
+    uint32_t word = kCountSoFar;
+    if (from - lane >= 0) {
+      do word = atomicAdd(&words[from - lane], 0u);
+      while (word == 0);
+    }
+    const unsigned whole = __ballot_sync(kFullWarp, (word & kCountSoFar) != 0);
+    uint32_t count = whole != 0 && lane > __ffs(static_cast<int>(whole)) - 1 ? 0 : word & kCountMask;
+    for (int offset = 16; offset > 0; offset /= 2) count += __shfl_xor_sync(kFullWarp, count, offset);
+    before += count;
+    if (whole != 0) return before;
+  }
 }
 
-__device__ int BlockSum(int value, int* warp_sums) {
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(kFullWarp, value, offset);
-  if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
+// Numbers the slots that keep their node, in order: those nobody with a lower rank has met. A block a tile, each adding
+// to what the tiles before it keep (Merrill and Garland 2016); tiles are handed out in the order in which blocks begin,
+// so that a block waits only for blocks that run.
+__global__ void __launch_bounds__(kBlock)
+    NumberNewKernel(NodeTable table, HopOnDevice hop, int number, RunState* state, volatile uint32_t* host_halt,
+                    BatchHeader* header, int32_t* nodes) {
+  __shared__ uint32_t warp_counts[kBlock / 32];
+  __shared__ uint32_t tile_of_block, before_tile;
+  uint32_t* const words = hop.tile_words + 1;
+  if (threadIdx.x == 0) tile_of_block = atomicAdd(hop.tile_words, 1u);
   __syncthreads();
-  int sum = 0;
-  for (int w = 0; w < kBlock / 32; ++w) sum += warp_sums[w];
-  __syncthreads();
-  return sum;
-}
-
-__global__ void CountNewKernel(NodeTable table, HopOnDevice hop, int number, const BatchHeader* header) {
-  __shared__ int warp_sums[kBlock / 32];
-  const int64_t places = static_cast<int64_t>(RowsOf(header, number)) * hop.fanout;
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * kTile + threadIdx.x * kSlotsAThread;
-  int kept = 0;
-  for (int i = 0; i < kSlotsAThread; ++i) kept += Keeps(table, hop, first + i, places) ? 1 : 0;
-  const int sum = BlockSum(kept, warp_sums);
-  if (threadIdx.x == 0) hop.tile_counts[blockIdx.x] = sum;
-}
-
-__global__ void NumberNewKernel(NodeTable table, HopOnDevice hop, int number, RunState* state,
-                                volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes) {
-  __shared__ int warp_sums[kBlock / 32];
+  const int tile = static_cast<int>(tile_of_block);
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int32_t known = RowsOf(header, number);
   const int64_t places = static_cast<int64_t>(known) * hop.fanout;
-  int before = 0;
-  for (unsigned tile = threadIdx.x; tile < blockIdx.x; tile += kBlock) before += hop.tile_counts[tile];
-  before = BlockSum(before, warp_sums);
+  const int64_t first = static_cast<int64_t>(tile) * kNumberingTile + warp * (32 * kSlotsAThread) + lane;
 
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * kTile + threadIdx.x * kSlotsAThread;
-  int kept = 0;
-  for (int i = 0; i < kSlotsAThread; ++i) kept += Keeps(table, hop, first + i, places) ? 1 : 0;
-  int inclusive = kept;
-  for (int offset = 1; offset < 32; offset *= 2) {
-    const int lower = __shfl_up_sync(kFullWarp, inclusive, offset);
-    if (threadIdx.x % 32 >= static_cast<unsigned>(offset)) inclusive += lower;
+  uint32_t entry[kSlotsAThread], node[kSlotsAThread];
+  bool keeps[kSlotsAThread];
+#pragma unroll
+  for (int i = 0; i < kSlotsAThread; ++i) entry[i] = first + i * 32 < places ? hop.entries[first + i * 32] : kNoEntry;
+#pragma unroll
+  for (int i = 0; i < kSlotsAThread; ++i) {
+    const bool drawn = entry[i] != kNoEntry;
+    node[i] = drawn ? static_cast<uint32_t>(__ldcg(&table.keys[entry[i]])) : 0;
+    keeps[i] = drawn && static_cast<uint32_t>(__ldcg(&table.values[entry[i]])) == kNewRank + static_cast<uint32_t>(first + i * 32);
   }
-  if (threadIdx.x % 32 == 31) warp_sums[threadIdx.x / 32] = inclusive;
+  uint32_t rank[kSlotsAThread], in_warp = 0;
+#pragma unroll
+  for (int i = 0; i < kSlotsAThread; ++i) {
+    const unsigned kept = __ballot_sync(kFullWarp, keeps[i]);
+    rank[i] = in_warp + static_cast<uint32_t>(__popc(kept & ((1u << lane) - 1)));
+    in_warp += static_cast<uint32_t>(__popc(kept));
+  }
+  if (lane == 0) warp_counts[warp] = in_warp;
   __syncthreads();
-  int rank = before + inclusive - kept;
-  for (unsigned w = 0; w < threadIdx.x / 32; ++w) rank += warp_sums[w];
-
-  for (int i = 0; i < kSlotsAThread && kept > 0; ++i) {
-    if (!Keeps(table, hop, first + i, places)) continue;
-    const int32_t id = known + rank++;
-    if (id >= hop.sources) break;
-    const uint32_t entry = hop.entries[first + i];
-    nodes[id] = static_cast<int32_t>(static_cast<uint32_t>(table.keys[entry]));
-    table.values[entry] = static_cast<unsigned long long>(~header->tag) << 32 | static_cast<uint32_t>(id);
+  uint32_t warps_before = 0, in_tile = 0;
+  for (int w = 0; w < kBlock / 32; ++w) {
+    if (w < warp) warps_before += warp_counts[w];
+    in_tile += warp_counts[w];
   }
-  if (blockIdx.x + 1 == gridDim.x && threadIdx.x == kBlock - 1) {
-    const int32_t now_known = known + rank;
-    header->hop_nodes[number + 1] = now_known < hop.sources ? now_known : hop.sources;
-    if (now_known > hop.sources) {
-      state->halt = 1;
-      *host_halt = 1;
-      __threadfence_system();
+  if (warp == 0) {
+    if (tile > 0 && lane == 0) atomicExch(&words[tile], kOwnCount | in_tile);
+    const uint32_t before = tile > 0 ? CountBefore(words, tile) : 0;
+    if (lane == 0) {
+      atomicExch(&words[tile], kCountSoFar | (before + in_tile));
+      before_tile = before;
     }
   }
+  __syncthreads();
+  const int32_t next = known + static_cast<int32_t>(before_tile + warps_before);
+#pragma unroll
+  for (int i = 0; i < kSlotsAThread; ++i) {
+    const int32_t id = next + static_cast<int32_t>(rank[i]);
+    if (!keeps[i] || id >= hop.sources) continue;
+    nodes[id] = static_cast<int32_t>(node[i]);
+    table.values[entry[i]] = static_cast<unsigned long long>(~header->tag) << 32 | static_cast<uint32_t>(id);
+  }
+  // The last tile has heard of all others, which have read the header by then.
+  if (tile + 1 != static_cast<int>(gridDim.x) || threadIdx.x != 0) return;
+  const int32_t now_known = known + static_cast<int32_t>(before_tile + in_tile);
+  header->hop_nodes[number + 1] = now_known < hop.sources ? now_known : hop.sources;
+  if (now_known <= hop.sources) return;
+  header->valid = 0;
+  state->halt = 1;
+  *host_halt = 1;
+  __threadfence_system();
 }
 
-// Halting makes the batch invalid one kernel later: the numbering's own blocks must all see the same rows.
-__global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, const RunState* state, const BatchHeader* header) {
-  const int64_t places = state->halt != 0 ? 0 : static_cast<int64_t>(RowsOf(header, number)) * hop.fanout;
+__global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, const BatchHeader* header) {
+  const int64_t places = static_cast<int64_t>(RowsOf(header, number)) * hop.fanout;
   const int64_t all = static_cast<int64_t>(hop.rows) * hop.fanout;
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (place >= all) return;
@@ -183,10 +215,6 @@ __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, cons
   hop.columns[place] = id;
   hop.slot_keys[place] = id < 0 ? static_cast<uint32_t>(hop.sources) : static_cast<uint32_t>(id);
   hop.slots[place] = static_cast<uint32_t>(place);
-}
-
-__global__ void ValidateKernel(const RunState* state, BatchHeader* header) {
-  if (state->halt != 0) header->valid = 0;
 }
 
 __global__ void RunsKernel(HopOnDevice hop) {
@@ -205,65 +233,77 @@ int KeyBits(const HopOnDevice& hop) {
   return bits;
 }
 
-// A warp draws for 32 / kLanes rows at once and then gathers row by row: lane = part of a row, and 32 / parts
-// neighbors side by side.
+// A warp draws for 32 / kLanes rows at once and then gathers several of them side by side: lane = part of a row, and all
+// of a row's neighbors are on their way before the first is added.
 template <typename Rows, typename Out, int kLanes>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kSampleMeanBlock)
     SampleMeanKernel(GraphOnDevice graph, Rows features, int hop, int fanout, const RunState* state,
                      const BatchHeader* header, const int32_t* nodes, Out* out) {
+  using In = std::remove_cv_t<std::remove_pointer_t<decltype(features.At(0))>>;
   constexpr int kRows = 32 / kLanes;
+  constexpr int kAhead = kLanes == 8 ? 5 : 4;
   const int32_t rows = RowsOf(header, hop);
+  const int32_t warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  const int32_t base = warp * kRows;
+  if (base >= rows) return;
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int vectors = graph.feature_vectors;
   int parts = 1;  // lanes to a feature row
   while (parts < vectors && parts < 32) parts *= 2;
-  const int side = lane / parts, sides = 32 / parts, part = lane % parts;
-  const int32_t warps = static_cast<int32_t>(gridDim.x * blockDim.x / 32);
-  const int32_t warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  for (int32_t base = warp * kRows; base < rows; base += warps * kRows) {
-    const int32_t row = base + lane / kLanes;
-    const bool active = row < rows;
-    const uint32_t node = active ? static_cast<uint32_t>(nodes[row]) : 0;
-    const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
-    const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
-    const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
-    const int32_t count = degree < fanout ? degree : fanout;
-    const int32_t neighbor = active && lane % kLanes < count ? features.Place(__ldg(graph.columns + begin + slot)) : 0;
-    const auto own = features.Place(node);
-    for (int r = 0; r < kRows && base + r < rows; ++r) {
-      const int32_t neighbors = __shfl_sync(kFullWarp, count, r * kLanes);
-      const auto self = __shfl_sync(kFullWarp, own, r * kLanes);
-      Out* to = out + static_cast<int64_t>(base + r) * vectors * 16;
-      for (int first = 0; first < vectors; first += parts) {
-        const int vector = first + part;
-        const bool reads = vector < vectors;
-        Float8 sum = {};
-#pragma unroll 4
-        for (int j = 0; j < neighbors; j += sides) {
-          const int which = j + side;
-          const int32_t place = __shfl_sync(kFullWarp, neighbor, r * kLanes + (which < kLanes ? which : 0));
-          if (reads && which < neighbors) {
-            const Float8 x = Load8(features.At(place) + vector * 8);
+  const int sides = 32 / parts, side = lane / parts, part = lane % parts;
+  const int together = sides < kRows ? sides : kRows;  // rows side by side, and sides that share one
+  const int shares = sides / together;
+  const int share = side % shares;
+
+  const int32_t drawn_row = base + lane / kLanes;
+  const bool active = drawn_row < rows;
+  const uint32_t node = active ? static_cast<uint32_t>(nodes[drawn_row]) : 0;
+  const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
+  const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
+  const auto own = features.Place(node);
+  const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
+  const int32_t count = degree < fanout ? degree : fanout;
+  const int32_t neighbor = active && lane % kLanes < count ? features.Place(__ldg(graph.columns + begin + slot)) : 0;
+
+  for (int r = 0; r < kRows; r += together) {
+    const int which = r + side / shares;
+    const int32_t row = base + which;
+    const int32_t neighbors = __shfl_sync(kFullWarp, count, which * kLanes);
+    const auto self = __shfl_sync(kFullWarp, own, which * kLanes);
+    for (int first = 0; first < vectors; first += parts) {
+      const int vector = first + part;
+      const bool reads = row < rows && vector < vectors;
+      RawOf<In> own_raw;
+      if (reads && share == 0) own_raw = LoadRaw(features.At(self) + vector * 8);
+      Float8 sum = {};
+      for (int j = 0; j < fanout; j += kAhead * shares) {
+        RawOf<In> raw[kAhead];
 #pragma unroll
-            for (int i = 0; i < 8; ++i) sum.v[i] += x.v[i];
-          }
+        for (int a = 0; a < kAhead; ++a) {
+          const int at = j + a * shares + share;
+          const int32_t place = __shfl_sync(kFullWarp, neighbor, which * kLanes + at % kLanes);
+          if (reads && at < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
         }
-        for (int offset = parts; offset < 32; offset *= 2) {
 #pragma unroll
-          for (int i = 0; i < 8; ++i) sum.v[i] += __shfl_xor_sync(kFullWarp, sum.v[i], offset);
-        }
-        if (!reads) continue;
-        if (side == 0) {
-          const float scale = neighbors > 0 ? 1.0f / static_cast<float>(neighbors) : 0.0f;
+        for (int a = 0; a < kAhead; ++a) {
+          if (!reads || j + a * shares + share >= neighbors) continue;
+          const Float8 x = Widen(raw[a]);
 #pragma unroll
-          for (int i = 0; i < 8; ++i) sum.v[i] *= scale;
-          Store8(to + vector * 8, sum);
-        }
-        if (side == (sides > 1 ? 1 : 0)) {
-          Store8(to + (vectors + vector) * 8, Load8(features.At(self) + vector * 8));
+          for (int i = 0; i < 8; ++i) sum.v[i] += x.v[i];
         }
       }
+      for (int offset = parts; offset < parts * shares; offset *= 2) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) sum.v[i] += __shfl_xor_sync(kFullWarp, sum.v[i], offset);
+      }
+      if (!reads || share != 0) continue;
+      const float scale = neighbors > 0 ? 1.0f / static_cast<float>(neighbors) : 0.0f;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum.v[i] *= scale;
+      Out* to = out + static_cast<int64_t>(row) * vectors * 16 + vector * 8;
+      Store8(to, sum);
+      Store8(to + vectors * 8, Widen(own_raw));
     }
   }
 }
@@ -272,13 +312,13 @@ template <typename Rows, typename Out>
 cudaError_t LaunchSampleMean(const GraphOnDevice& graph, const Rows& features, int hop, int fanout, int32_t rows, const RunState* state,
                              const BatchHeader* header, const int32_t* nodes, Out* out, cudaStream_t stream) {
   if (fanout <= 8) {
-    Launch(SampleMeanKernel<Rows, Out, 8>, Blocks(rows, 4 * kBlock / 32), kBlock, 0, stream, graph, features, hop, fanout,
+    Launch(SampleMeanKernel<Rows, Out, 8>, Blocks(rows, 4 * kSampleMeanBlock / 32), kSampleMeanBlock, 0, stream, graph, features, hop, fanout,
            state, header, nodes, out);
   } else if (fanout <= 16) {
-    Launch(SampleMeanKernel<Rows, Out, 16>, Blocks(rows, 2 * kBlock / 32), kBlock, 0, stream, graph, features, hop, fanout,
+    Launch(SampleMeanKernel<Rows, Out, 16>, Blocks(rows, 2 * kSampleMeanBlock / 32), kSampleMeanBlock, 0, stream, graph, features, hop, fanout,
            state, header, nodes, out);
   } else {
-    Launch(SampleMeanKernel<Rows, Out, 32>, Blocks(rows, kBlock / 32), kBlock, 0, stream, graph, features, hop, fanout,
+    Launch(SampleMeanKernel<Rows, Out, 32>, Blocks(rows, kSampleMeanBlock / 32), kSampleMeanBlock, 0, stream, graph, features, hop, fanout,
            state, header, nodes, out);
   }
   return cudaPeekAtLastError();
@@ -301,8 +341,8 @@ cudaError_t LaunchSampleMean(const GraphOnDevice& graph, int hop, int fanout, in
 
 cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, const NodeTable& table, RunState* state, BatchHeader* header,
                               int32_t* nodes, cudaStream_t stream) {
-  Launch(BeginBatchKernel, 1, 1, 0, stream, seeds, state, header);
-  Launch(SeedsKernel, Blocks(seeds.batch, kBlock), kBlock, 0, stream, seeds, table, state, header, nodes);
+  const int threads = seeds.batch < 1024 ? Blocks(seeds.batch, 32) * 32 : 1024;
+  Launch(BeginBatchKernel, 1, threads, 0, stream, seeds, table, state, header, nodes);
   return cudaPeekAtLastError();
 }
 
@@ -319,11 +359,14 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const NodeTable& table,
     Launch(SampleHopKernel<32>, Blocks(out.rows, kBlock / 32), kBlock, 0, stream, graph, table, hop, out, state,
            header, nodes);
   }
-  Launch(CountNewKernel, Tiles(out), kBlock, 0, stream, table, out, hop, header);
   Launch(NumberNewKernel, Tiles(out), kBlock, 0, stream, table, out, hop, state, host_halt, header, nodes);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& out, const BatchHeader* header,
+                           cudaStream_t stream) {
   Launch(RelabelKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, out,
-         hop, state, header);
-  Launch(ValidateKernel, 1, 1, 0, stream, state, header);
+         hop, header);
   return cudaPeekAtLastError();
 }
 

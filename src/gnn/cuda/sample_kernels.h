@@ -4,9 +4,10 @@
 // Neighbor sampling on the GPU, draw for draw the CPU's (sample/draw.h), without a synchronisation.
 //
 // A hop: every row draws its slots and puts the nodes it met into a hash table in L2; a node's lowest slot keeps it;
-// slots that keep one are numbered in order (two passes over tile counts), which gives the CPU's local ids; slots then
-// read their node's id. The table is never cleared (tags), and the structure by source, which the backward pass
-// walks, comes from a stable sort of the slots, so that sums have one order.
+// slots that keep one are numbered in order, which gives the CPU's local ids; slots then read their node's id. The next
+// hop needs the numbers alone, so what the slots do with them may run beside it. The table is never cleared (tags), and
+// the structure by source, which the backward pass walks, comes from a stable sort of the slots, so that sums have one
+// order.
 // All functions enqueue on `stream` and return; launches are for the envelopes, kernels stop at the device's sizes.
 #pragma once
 
@@ -23,13 +24,18 @@ namespace hone::gnn::cuda {
 cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, const NodeTable& table, RunState* state, BatchHeader* header,
                               int32_t* nodes, cudaStream_t stream);
 
-// Hop `hop` (0 is next to the seeds): fills `out` and appends to `nodes`. Past the envelope it sets state->halt (also
-// in *host_halt, mapped memory) and the batch becomes invalid. Fanout 1 to 32.
+// Hop `hop` (0 is next to the seeds): draws into `out`, appends to `nodes` and counts them. Past the envelope it sets
+// state->halt (also in *host_halt, mapped memory) and the batch becomes invalid. Fanout 1 to 32.
 cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const NodeTable& table, int hop, const HopOnDevice& out,
                              RunState* state, volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes,
                              cudaStream_t stream);
+// After it, and before the table's next batch: the local ids of what the slots drew.
+cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& out, const BatchHeader* header,
+                           cudaStream_t stream);
+// Slots that one block numbers; of HopOnDevice::tile_words.
+inline constexpr int kNumberingTile = 1024;
 
-// The structure by source. `scratch` of at least SortScratchBytes(out).
+// The structure by source, of relabelled slots. `scratch` of at least SortScratchBytes(out).
 size_t SortScratchBytes(const HopOnDevice& hop);
 cudaError_t EnqueueBySource(const HopOnDevice& hop, void* scratch, size_t scratch_bytes, cudaStream_t stream);
 
