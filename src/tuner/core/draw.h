@@ -41,10 +41,12 @@ HONE_HD uint64_t Hash(uint64_t key, uint64_t slice, uint64_t position) {
 
 // A keyed bijection on [0, n): four Feistel rounds on the smallest even-bit domain that holds n, walking
 // the cycle until it lands inside. Not a multiplicative "i * p + s mod n", which is no bijection for most n.
-HONE_HD uint64_t Permute(uint64_t index, uint64_t n, uint64_t key) {
-  if (n <= 1 || key == 0) return index;
+HONE_HD int PermutedHalf(uint64_t n) {  // half the bits of the domain
   int half = 1;
   while ((1ULL << (2 * half)) < n) ++half;
+  return half;
+}
+HONE_HD uint64_t PermuteWithin(uint64_t index, uint64_t n, uint64_t key, int half) {
   const uint64_t mask = (1ULL << half) - 1;
   do {
     uint64_t left = index >> half, right = index & mask;
@@ -56,6 +58,10 @@ HONE_HD uint64_t Permute(uint64_t index, uint64_t n, uint64_t key) {
     index = (left << half) | right;
   } while (index >= n);
   return index;
+}
+HONE_HD uint64_t Permute(uint64_t index, uint64_t n, uint64_t key) {
+  if (n <= 1 || key == 0) return index;
+  return PermuteWithin(index, n, key, PermutedHalf(n));
 }
 
 inline constexpr int kQuantiles = 4096;

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 #include "tuner/core/draw.h"
 #include "tuner/evaluate/timing/interval.h"
@@ -20,6 +22,7 @@ namespace {
 constexpr int64_t kRedrawShare = 64;         // one slice in this many is drawn anew in every quad
 constexpr size_t kDifferingSlicesJudged = 64;  // of slices whose digests differ, as many are judged by tolerance
 constexpr int kMeasuredLooks = 5;
+constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer are permuted sooner than threads start
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -81,6 +84,7 @@ class Protocol {
   }
 
   Status DrawQuad(bool everything);
+  void FindOrigins();
   Result<double> Sample(const TimedSide& side, int sets);
   Status CheckSample(const TimedSide& side, const std::vector<int>& executed);
   Status CheckInputs();
@@ -102,6 +106,9 @@ class Protocol {
   uint64_t secret_;
 
   std::vector<InputSet> inputs_;  // of the current quad, per buffer set
+  // Where each slice of a set came from, -1 for those drawn anew; per buffer set. The four samples of a quad share it:
+  // finding it costs more processor time than all else that is done for a sample.
+  std::vector<std::vector<int64_t>> origins_;
   std::map<std::string, std::vector<uint64_t>> audited_input_digests_;
   int audited_set_ = 0;
   PairedTiming result_;
@@ -126,6 +133,7 @@ Status Protocol::DrawQuad(bool everything) {
       HONE_RETURN_IF_ERROR(buffers_.DrawTensor(tensor, inputs, buffers_.set(set).tensors.at(tensor.name)));
     }
   }
+  if (permutable) FindOrigins();
   audited_set_ = static_cast<int>(Secret() % static_cast<uint64_t>(buffers_.sets()));
   audited_input_digests_.clear();
   for (const TensorSpec& tensor : task_.tensors) {
@@ -137,6 +145,30 @@ Status Protocol::DrawQuad(bool everything) {
                           session_.Digest(buffers_.set(audited_set_).tensors.at(tensor.name), options_.digest_key));
   }
   return Status::Ok();
+}
+
+void Protocol::FindOrigins() {
+  const int64_t slices = buffers_.slices();
+  origins_.resize(inputs_.size());
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t set = next++; set < inputs_.size(); set = next++) {
+      std::vector<int64_t>& origins = origins_[set];
+      origins.resize(static_cast<size_t>(slices));
+      const auto n = static_cast<uint64_t>(slices);
+      const int half = draw::PermutedHalf(n);
+      for (uint64_t slice = 0; slice < n; ++slice) {  // at least two, and a key: see Permutable and DrawQuad
+        origins[slice] = static_cast<int64_t>(draw::PermuteWithin(slice, n, inputs_[set].permutation_key, half));
+      }
+      for (int64_t slice : inputs_[set].redrawn) origins[static_cast<size_t>(slice)] = -1;
+    }
+  };
+  const size_t helpers = slices * static_cast<int64_t>(inputs_.size()) < kSlicesForThreads
+                             ? 0 : std::min<size_t>(inputs_.size(), std::max(1u, std::thread::hardware_concurrency())) - 1;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < helpers; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
 }
 
 // One sample over the first `sets` sets of a secret order; microseconds per plan.
@@ -196,16 +228,18 @@ Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& exec
     if (permutable) {
       std::vector<int64_t> differing;
       const auto& digests = all_digests[at];
-      for (int64_t slice = 0; slice < buffers_.slices(); ++slice) {
-        if (std::binary_search(inputs.redrawn.begin(), inputs.redrawn.end(), slice)) continue;
-        const auto from = static_cast<size_t>(draw::Permute(static_cast<uint64_t>(slice),
-                                                            static_cast<uint64_t>(buffers_.slices()), inputs.permutation_key));
-        for (const auto& [tensor, digest] : digests) {
-          if (digest[static_cast<size_t>(slice)] != side.base_digests.at(tensor)[from]) {
-            differing.push_back(slice);
-            break;
-          }
+      const std::vector<int64_t>& origins = origins_[static_cast<size_t>(set)];
+      for (const auto& [tensor, digest] : digests) {
+        const std::vector<uint64_t>& base = side.base_digests.at(tensor);
+        HONE_CHECK(digest.size() <= origins.size(), "more digests than slices");
+        for (size_t slice = 0; slice < digest.size(); ++slice) {
+          const int64_t from = origins[slice];
+          if (from >= 0 && digest[slice] != base[static_cast<size_t>(from)]) differing.push_back(static_cast<int64_t>(slice));
         }
+      }
+      if (digests.size() > 1) {
+        std::sort(differing.begin(), differing.end());
+        differing.erase(std::unique(differing.begin(), differing.end()), differing.end());
       }
       if (!differing.empty()) {
         result_.nondeterministic |= is_candidate;
