@@ -10,13 +10,15 @@
 //
 // The product with W_h comes after, over destinations only, and is a matrix product like any other. Hence one kernel
 // serves inner hops, whose rows are pre-activations that are activated and dropped as they are read (gather_kernels.h),
-// and the outermost one, whose rows are the graph's features. A warp takes a destination, reads its sources once
-// from memory for the logits, and a second time, from a cache that has just held them, for the sum; with several
-// heads, once more for each.
+// and the outermost one, whose rows are the graph's features. Rows of up to 256 columns are read once a head: the softmax
+// goes along with the sum.
 //
-// Backward is by destination first: gradients of logits, and of `folded` as partial sums over fixed tiles of
+// Backward is by destination first: gradients of logits, and of `folded` as partial sums over a fixed share of the
 // destinations, joined in order; then by source, along the structure that EnqueueBySource sorted. No sum's order depends
 // on the launch, on timing or on the envelope: results repeat to the bit.
+//
+// Dropout's bits are made once, with the sampling, for they depend on no weight (EnqueueDropoutBits); behind relu the
+// forward pass notes what passed both, so that the gradient of z needs no look at z.
 //
 // Everything enqueues on `stream`. Widths are multiples of 8, fanouts 1 to 32, heads 1 to 64. Rows past the batch's size are
 // read by nobody, whatever they hold; an invalid batch has no rows.
@@ -25,6 +27,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <span>
 
 #include "gnn/cuda/batch_layout.h"
 #include "gnn/cuda/gather_kernels.h"
@@ -39,11 +42,12 @@ struct AttentionShape {
   float negative_slope = 0.2f;
 };
 
-// What a reader of Z makes of it: x = dropout(f(z)). `on_load.threshold` 0: no dropout.
+// What a reader of Z makes of it: x = dropout(f(z)).
 struct AttentionInput {
   const void* z = nullptr;  // [hop.sources, width]
   Activation activation = Activation::kRelu;
-  ActivationOnLoad on_load;
+  const uint8_t* kept = nullptr;  // [hop.sources, width / 8] of EnqueueDropoutBits; null: no dropout
+  float scale = 1;                // of what is kept
 };
 
 // Of the outermost hop, which nobody else needs to know: the global ids it drew, kept for its backward pass.
@@ -59,48 +63,72 @@ struct OuterHopOnDevice {
 struct AttentionWeightsOnDevice {
   float* slots = nullptr;  // [rows * fanout, heads]; 0 for a slot that is its own destination
   float* self = nullptr;   // [rows, heads]
+  // Of an inner hop behind relu, or null: [hop.sources, width / 8], a bit a column that passes relu and dropout.
+  uint8_t* passes = nullptr;
 };
 
-// Working memory and result of a backward pass.
+// Working memory of a backward pass, and its result before it is joined.
 struct AttentionGradients {
   float* slots = nullptr;     // [rows * fanout, heads] gradients of the slots' logits, before leaky_relu
   float* self = nullptr;      // [rows, 2 * heads] of the node's own logit with itself; of its score as a destination
-  float* partials = nullptr;  // AttentionPartials() floats
-  float* folded = nullptr;    // [2 * heads, width], overwritten: the result
+  float* partials = nullptr;  // AttentionPartials() floats, for EnqueueJoinFolded
 };
 // Floats in `partials` for an envelope of `rows` destinations.
 int64_t AttentionPartials(int32_t rows, const AttentionShape& shape);
 
-// folded [2 * heads, shape.width] from the layer's fp32 parameters.
-//   weight            [heads * head_width, weight_stride], row h * head_width + c; columns below shape.width are used
-//   att_src, att_dst  [heads * head_width]
-cudaError_t EnqueueFoldAttention(const AttentionShape& shape, int32_t head_width, const float* weight,
-                                 int64_t weight_stride, const float* att_src, const float* att_dst, float* folded,
-                                 cudaStream_t stream);
-// Its gradient: grad_att_* = W grad_folded, overwritten; grad_weight += att times grad_folded, so after the product
-// that overwrites grad_weight. Layouts as above.
-cudaError_t EnqueueUnfoldAttention(const AttentionShape& shape, int32_t head_width, const float* weight,
-                                   int64_t weight_stride, const float* att_src, const float* att_dst,
-                                   const float* grad_folded, float* grad_weight, float* grad_att_src,
-                                   float* grad_att_dst, cudaStream_t stream);
+// A layer's attention, folded. All layers go in one launch; at most kMaxHops of them.
+struct FoldedLayer {
+  AttentionShape shape;
+  int32_t head_width = 0;
+  const float* weight = nullptr;  // fp32 [heads * head_width, weight_stride], row h * head_width + c;
+  int64_t weight_stride = 0;      // columns below shape.width are used
+  const float* att_src = nullptr;  // [heads * head_width]
+  const float* att_dst = nullptr;
+  float* folded = nullptr;  // [2 * heads, shape.width], overwritten
+};
+cudaError_t EnqueueFoldAttention(std::span<const FoldedLayer> layers, cudaStream_t stream);
+
+// The gradient of a layer's `folded` from what its backward pass over the batch's rows left.
+struct FoldedGradient {
+  AttentionShape shape;
+  int hop = 0;  // its number
+  const float* partials = nullptr;
+  float* folded = nullptr;  // [2 * heads, shape.width], overwritten
+};
+cudaError_t EnqueueJoinFolded(std::span<const FoldedGradient> layers, const BatchHeader* header, cudaStream_t stream);
+
+// And what it gives to the parameters: grad_att_* = W grad_folded, overwritten; grad_weight += att times grad_folded, so
+// after the product that overwrites grad_weight.
+struct UnfoldedLayer {
+  FoldedLayer forward;
+  const float* grad_folded = nullptr;
+  float* grad_weight = nullptr;
+  float* grad_att_src = nullptr;
+  float* grad_att_dst = nullptr;
+};
+cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream);
+
+// The bits of ops/dropout.h for the header's hop_nodes[number] nodes, eight columns a byte, the lowest first.
+//   rows  their envelope
+//   kept  [rows, width / 8]
+cudaError_t EnqueueDropoutBits(const ActivationOnLoad& mask, int number, int32_t rows, int32_t width, const RunState* state,
+                               const BatchHeader* header, const int32_t* nodes, uint8_t* kept, cudaStream_t stream);
 
 // Inner hop `number`: out [hop.rows, heads * width], head h from column h * width on, and `weights`.
 cudaError_t EnqueueAttention(const HopOnDevice& hop, int number, const AttentionShape& shape, const float* folded,
-                             Element element, const AttentionInput& input, const RunState* state,
-                             const BatchHeader* header, const int32_t* nodes, const AttentionWeightsOnDevice& weights,
-                             void* out, cudaStream_t stream);
+                             Element element, const AttentionInput& input, const BatchHeader* header,
+                             const AttentionWeightsOnDevice& weights, void* out, cudaStream_t stream);
 
 // Its gradient, after EnqueueBySource:
 //   grad_out  [hop.rows, heads * width]
 //   grad_z    [padded_sources, width], overwritten: through the sum and through the logits; zero in rows at or past
 //             the batch's sources
-//   gradients.folded over the batch's rows
+//   gradients.partials over the batch's rows
 cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const AttentionShape& shape,
                                      const float* folded, Element element, const AttentionInput& input,
-                                     const RunState* state, const BatchHeader* header, const int32_t* nodes,
-                                     const AttentionWeightsOnDevice& weights, const void* grad_out,
-                                     int32_t padded_sources, const AttentionGradients& gradients, void* grad_z,
-                                     cudaStream_t stream);
+                                     const BatchHeader* header, const AttentionWeightsOnDevice& weights,
+                                     const void* grad_out, int32_t padded_sources, const AttentionGradients& gradients,
+                                     void* grad_z, cudaStream_t stream);
 
 // The outermost hop in two: what is drawn depends on no weight and may be drawn while the batch before trains; what is
 // attended to depends on that batch's update.
@@ -118,7 +146,7 @@ cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_
                                     const AttentionWeightsOnDevice& weights, Element out_element, void* out,
                                     cudaStream_t stream);
 
-// Its gradient to gradients.folded, by reading the same rows again. gradients.slots and .self are scratch.
+// Its gradient to gradients.partials, by reading the same rows again. gradients.slots and .self are scratch.
 //   grad_out  [outer.rows, heads * width] of `grad_element` (fp32 or bf16)
 cudaError_t EnqueueFeatureAttentionBackward(const GraphOnDevice& graph, Element feature_element, int number,
                                             const OuterHopOnDevice& outer, const AttentionShape& shape,

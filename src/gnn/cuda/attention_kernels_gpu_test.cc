@@ -200,12 +200,20 @@ struct KeptOnDevice {
         grad_slots(std::vector<float>(static_cast<size_t>(rows * fanout * shape.heads), kNan)),
         grad_self(std::vector<float>(static_cast<size_t>(rows * 2 * shape.heads), kNan)),
         partials(std::vector<float>(static_cast<size_t>(AttentionPartials(rows, shape)), kNan)),
-        grad_folded(std::vector<float>(static_cast<size_t>(2 * shape.heads * shape.width), kNan)) {}
-  AttentionWeightsOnDevice weights() const { return {weight_slots.floats(), weight_self.floats()}; }
-  AttentionGradients gradients() const {
-    return {grad_slots.floats(), grad_self.floats(), partials.floats(), grad_folded.floats()};
+        grad_folded(std::vector<float>(static_cast<size_t>(2 * shape.heads * shape.width), kNan)),
+        shape_(shape) {}
+  AttentionWeightsOnDevice weights(uint8_t* passes = nullptr) const {
+    return {weight_slots.floats(), weight_self.floats(), passes};
+  }
+  AttentionGradients gradients() const { return {grad_slots.floats(), grad_self.floats(), partials.floats()}; }
+  cudaError_t Join(int hop, const BatchHeader* header) const {
+    const FoldedGradient layer{shape_, hop, partials.floats(), grad_folded.floats()};
+    return EnqueueJoinFolded({&layer, 1}, header, nullptr);
   }
   OnDevice weight_slots, weight_self, grad_slots, grad_self, partials, grad_folded;
+
+ private:
+  AttentionShape shape_;
 };
 
 // The same in double: out, the gradient of x as rows that have been activated and dropped, and that of `folded`.
@@ -251,6 +259,7 @@ struct InnerCase {
   Activation activation;
   double dropout;
   int32_t width, heads, fanout;
+  bool notes_passing = false;
 };
 
 // Up to `fanout` in-neighbors, and what AwkwardBlock has besides.
@@ -277,16 +286,23 @@ void CheckInnerHop(const InnerCase& c) {
   for (float& f : folded) f *= 0.3f;
 
   const OnDevice z_device(c.element, z), folded_device(folded), grad_out_device(c.element, grad_out);
-  const AttentionInput input{z_device.get(), c.activation, {3, 0, rate.threshold, static_cast<float>(rate.scale)}};
+  const auto bits = Uploaded(std::vector<uint8_t>(static_cast<size_t>(hop.sources * c.width / 8), 0x5a));
+  const auto passes = Uploaded(std::vector<uint8_t>(static_cast<size_t>(hop.sources * c.width / 8), 0x5a));
+  const AttentionInput input{z_device.get(), c.activation, rate.active() ? bits.get() : nullptr,
+                             rate.active() ? static_cast<float>(rate.scale) : 1.0f};
   const KeptOnDevice kept(hop.rows, c.fanout, shape);
+  const AttentionWeightsOnDevice weights = kept.weights(c.notes_passing ? passes.get() : nullptr);
   const OnDevice out(c.element, std::vector<float>(static_cast<size_t>(hop.rows * c.heads * c.width), 77.0f));
   const int32_t padded_sources = hop.sources - 2;
   const OnDevice grad_z(c.element, std::vector<float>(static_cast<size_t>(hop.sources * c.width), 77.0f));
-  ASSERT_EQ(EnqueueAttention(hop.view(), InnerHop::kNumber, shape, folded_device.floats(), c.element, input, hop.state(),
-                             hop.header(), hop.device_nodes(), kept.weights(), out.get(), nullptr), cudaSuccess);
+  ASSERT_EQ(EnqueueDropoutBits({3, 0, rate.threshold, static_cast<float>(rate.scale)}, InnerHop::kNumber + 1, hop.sources,
+                               c.width, hop.state(), hop.header(), hop.device_nodes(), bits.get(), nullptr), cudaSuccess);
+  ASSERT_EQ(EnqueueAttention(hop.view(), InnerHop::kNumber, shape, folded_device.floats(), c.element, input, hop.header(),
+                             weights, out.get(), nullptr), cudaSuccess);
   ASSERT_EQ(EnqueueAttentionBackward(hop.view(), InnerHop::kNumber, shape, folded_device.floats(), c.element, input,
-                                     hop.state(), hop.header(), hop.device_nodes(), kept.weights(), grad_out_device.get(),
-                                     padded_sources, kept.gradients(), grad_z.get(), nullptr), cudaSuccess);
+                                     hop.header(), weights, grad_out_device.get(), padded_sources, kept.gradients(),
+                                     grad_z.get(), nullptr), cudaSuccess);
+  ASSERT_EQ(kept.Join(InnerHop::kNumber, hop.header()), cudaSuccess);
   const cudaError_t ended = cudaDeviceSynchronize();
   ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
 
@@ -325,6 +341,8 @@ TEST(AttentionKernels, InnerHopAgreesWithTheCpuInFloat) {
            {kFloat, Activation::kElu, 0.3, 64, 3, 8},
            {kFloat, Activation::kLeakyRelu, 0.1, 264, 2, 8},  // past one column block
            {kFloat, Activation::kRelu, 0.0, 16, 1, 32},      // more items than lanes
+           {kFloat, Activation::kRelu, 0.5, 264, 2, 8, true},  // a group of lanes notes what passes; and a wide row
+           {kFloat, Activation::kRelu, 0.2, 200, 2, 8, true},
        }) {
     SCOPED_TRACE(testing::Message() << "width " << c.width << ", heads " << c.heads << ", fanout " << c.fanout);
     ASSERT_NO_FATAL_FAILURE(CheckInnerHop(c));
@@ -333,7 +351,8 @@ TEST(AttentionKernels, InnerHopAgreesWithTheCpuInFloat) {
 
 TEST(AttentionKernels, InnerHopAgreesWithTheCpuInBFloat16) {
   HONE_REQUIRE_DEVICE();
-  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.5, 256, 1, 8}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.5, 256, 1, 8, true}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.0, 128, 1, 8, true}));
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kElu, 0.0, 24, 2, 8}));
 }
 
@@ -345,12 +364,13 @@ TEST(AttentionKernels, ABatchThatIsNotValidGivesNothing) {
   const KeptOnDevice kept(hop.rows, 8, shape);
   const OnDevice nothing(std::vector<float>(static_cast<size_t>(hop.sources * 32), kNan)), out(std::vector<float>(32, 5.0f));
   const OnDevice grad_z(std::vector<float>(static_cast<size_t>(hop.sources * 16), 5.0f));
-  const AttentionInput input{nothing.get(), Activation::kRelu, {}};
-  ASSERT_EQ(EnqueueAttention(hop.view(), 1, shape, nothing.floats(), Element::kFloat32, input, hop.state(), hop.header(),
-                             hop.device_nodes(), kept.weights(), out.get(), nullptr), cudaSuccess);
-  ASSERT_EQ(EnqueueAttentionBackward(hop.view(), 1, shape, nothing.floats(), Element::kFloat32, input, hop.state(),
-                                     hop.header(), hop.device_nodes(), kept.weights(), nothing.get(), hop.sources,
-                                     kept.gradients(), grad_z.get(), nullptr), cudaSuccess);
+  const AttentionInput input{nothing.get(), Activation::kRelu};
+  ASSERT_EQ(EnqueueAttention(hop.view(), 1, shape, nothing.floats(), Element::kFloat32, input, hop.header(),
+                             kept.weights(), out.get(), nullptr), cudaSuccess);
+  ASSERT_EQ(EnqueueAttentionBackward(hop.view(), 1, shape, nothing.floats(), Element::kFloat32, input, hop.header(),
+                                     kept.weights(), nothing.get(), hop.sources, kept.gradients(), grad_z.get(),
+                                     nullptr), cudaSuccess);
+  ASSERT_EQ(kept.Join(1, hop.header()), cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (const float v : out.Read()) ASSERT_EQ(v, 5.0f);
   for (const float v : grad_z.Read()) ASSERT_EQ(v, 0.0f);
@@ -359,7 +379,7 @@ TEST(AttentionKernels, ABatchThatIsNotValidGivesNothing) {
 
 TEST(AttentionKernels, RefuseAnElementThatActivationsCannotHave) {
   const AttentionShape shape{16, 1, 0.2f};
-  EXPECT_EQ(EnqueueAttention({}, 0, shape, nullptr, Element::kFloat16, {}, nullptr, nullptr, nullptr, {}, nullptr, nullptr),
+  EXPECT_EQ(EnqueueAttention({}, 0, shape, nullptr, Element::kFloat16, {}, nullptr, {}, nullptr, nullptr),
             cudaErrorInvalidValue);
 }
 
@@ -379,12 +399,12 @@ TEST(AttentionKernels, GradientsHaveTheSameBitsInAnyEnvelopeAndEveryRun) {
     const OnDevice folded_device(folded), out(std::vector<float>(static_cast<size_t>(hop.rows * 32)));
     const OnDevice grad_z(std::vector<float>(static_cast<size_t>(hop.sources * 32)));
     const KeptOnDevice kept(view.rows, 8, shape);
-    const AttentionInput input{z.get(), Activation::kRelu, {}};
-    ASSERT_EQ(EnqueueAttention(view, 1, shape, folded_device.floats(), Element::kFloat32, input, hop.state(), hop.header(),
-                               hop.device_nodes(), kept.weights(), out.get(), nullptr), cudaSuccess);
-    ASSERT_EQ(EnqueueAttentionBackward(view, 1, shape, folded_device.floats(), Element::kFloat32, input, hop.state(),
-                                       hop.header(), hop.device_nodes(), kept.weights(), g.get(), hop.sources,
-                                       kept.gradients(), grad_z.get(), nullptr), cudaSuccess);
+    const AttentionInput input{z.get(), Activation::kRelu};
+    ASSERT_EQ(EnqueueAttention(view, 1, shape, folded_device.floats(), Element::kFloat32, input, hop.header(),
+                               kept.weights(), out.get(), nullptr), cudaSuccess);
+    ASSERT_EQ(EnqueueAttentionBackward(view, 1, shape, folded_device.floats(), Element::kFloat32, input, hop.header(),
+                                       kept.weights(), g.get(), hop.sources, kept.gradients(), grad_z.get(), nullptr), cudaSuccess);
+    ASSERT_EQ(kept.Join(1, hop.header()), cudaSuccess);
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     std::vector<float> all = kept.grad_folded.Read();
     const std::vector<float> rows = grad_z.Read();
@@ -481,6 +501,7 @@ void CheckOuterHop(Element features, Element out_element, int32_t fanout, int32_
   ASSERT_EQ(EnqueueFeatureAttentionBackward(graph.view, features, kNumber, outer, shape, header_device.get(),
                                             nodes_device.get(), kept.weights(), out_element, grad_out_device.get(),
                                             kept.gradients(), nullptr), cudaSuccess);
+  ASSERT_EQ(kept.Join(kNumber, header_device.get()), cudaSuccess);
   const cudaError_t ended = cudaDeviceSynchronize();
   ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
 
@@ -564,11 +585,12 @@ TEST(AttentionKernels, WithTwoProductsTheyAreAGatConv) {
   const KeptOnDevice kept(hop.rows, 8, shape);
   const OnDevice folded(std::vector<float>(2 * kHeads * kIn, kNan)), sums(std::vector<float>(static_cast<size_t>(hop.rows * kHeads * kIn)));
   const OnDevice z_device(z);
-  const AttentionInput input{z_device.get(), Activation::kIdentity, {}};
-  ASSERT_EQ(EnqueueFoldAttention(shape, kHeadWidth, weight_device.floats(), kIn, src_device.floats(), dst_device.floats(),
-                                 folded.floats(), nullptr), cudaSuccess);
-  ASSERT_EQ(EnqueueAttention(hop.view(), 1, shape, folded.floats(), Element::kFloat32, input, hop.state(), hop.header(),
-                             hop.device_nodes(), kept.weights(), sums.get(), nullptr), cudaSuccess);
+  const AttentionInput input{z_device.get(), Activation::kIdentity};
+  const FoldedLayer folded_layer{shape, kHeadWidth, weight_device.floats(), kIn, src_device.floats(), dst_device.floats(),
+                                 folded.floats()};
+  ASSERT_EQ(EnqueueFoldAttention({&folded_layer, 1}, nullptr), cudaSuccess);
+  ASSERT_EQ(EnqueueAttention(hop.view(), 1, shape, folded.floats(), Element::kFloat32, input, hop.header(), kept.weights(),
+                             sums.get(), nullptr), cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 
   // out_h = sums_h W_h^T; back: dW_h = grad_h^T sums_h, dsums_h = grad_h W_h.
@@ -590,12 +612,13 @@ TEST(AttentionKernels, WithTwoProductsTheyAreAGatConv) {
   const OnDevice grad_sums_device(grad_sums), grad_weight_device(grad_weight);
   const OnDevice grad_z(std::vector<float>(static_cast<size_t>(hop.sources * kIn)));
   const OnDevice grad_src(std::vector<float>(kHeads * kHeadWidth, kNan)), grad_dst(std::vector<float>(kHeads * kHeadWidth, kNan));
-  ASSERT_EQ(EnqueueAttentionBackward(hop.view(), 1, shape, folded.floats(), Element::kFloat32, input, hop.state(),
-                                     hop.header(), hop.device_nodes(), kept.weights(), grad_sums_device.get(), hop.sources,
-                                     kept.gradients(), grad_z.get(), nullptr), cudaSuccess);
-  ASSERT_EQ(EnqueueUnfoldAttention(shape, kHeadWidth, weight_device.floats(), kIn, src_device.floats(), dst_device.floats(),
-                                   kept.grad_folded.floats(), grad_weight_device.floats(), grad_src.floats(),
-                                   grad_dst.floats(), nullptr), cudaSuccess);
+  ASSERT_EQ(EnqueueAttentionBackward(hop.view(), 1, shape, folded.floats(), Element::kFloat32, input, hop.header(),
+                                     kept.weights(), grad_sums_device.get(), hop.sources, kept.gradients(), grad_z.get(),
+                                     nullptr), cudaSuccess);
+  ASSERT_EQ(kept.Join(1, hop.header()), cudaSuccess);
+  const UnfoldedLayer unfolded_layer{folded_layer, kept.grad_folded.floats(), grad_weight_device.floats(),
+                                     grad_src.floats(), grad_dst.floats()};
+  ASSERT_EQ(EnqueueUnfoldAttention({&unfolded_layer, 1}, nullptr), cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   ExpectClose("out", Element::kFloat32, {product.begin(), product.end()}, out);
   ExpectClose("grad_x", Element::kFloat32, grad_z.Read(), grad_x);

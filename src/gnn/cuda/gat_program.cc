@@ -8,7 +8,8 @@
 //                Z_l = S_l W_l^T, head by head; the last layer takes the heads' mean
 //   What a layer reads is dropout(f(Z)), made as it is read, or written once where a normalisation comes between.
 //
-// The outermost hop is drawn while the batch before trains, and attended to afterwards: attention needs the weights.
+// The outermost hop is drawn while the batch before trains, and attended to afterwards: attention needs the weights. The
+// bits of dropout are made along with the drawing.
 // Several heads are one product with the blocks of W on a diagonal: the zeros cost arithmetic that the device has to
 // spare, and one product is faster than a thin one a head.
 #include <fmt/format.h>
@@ -55,7 +56,7 @@ class GatProgram final : public Program {
     const int64_t size = ElementBytes(element);
     const int64_t heads = shape_.heads;
     steps_.resize(shape_.layers.size());
-    int64_t slots = 0, rows_most = 0, partials = 0, folded = 0;
+    int64_t slots = 0, rows_most = 0;
     for (size_t l = 0; l < steps_.size(); ++l) {
       Step& step = steps_[l];
       const GatLayer& layer = shape_.layers[l];
@@ -84,45 +85,50 @@ class GatProgram final : public Program {
         HONE_RETURN_IF_ERROR(step.norm.Make(context_, envelope_, static_cast<int>(l), layer.out, layer.norm, After(l)));
       }
       if (!envelope_.trains) continue;
+      if (l > 0 && !shape_.normalises && shape_.activation == Activation::kRelu) {
+        HONE_RETURN_IF_ERROR(step.passes.Allocate(Known(l - 1) * (layer.in / 8)));
+      }
+      HONE_RETURN_IF_ERROR(step.partials.Allocate(AttentionPartials(static_cast<int32_t>(Known(l)), Attention(l))));
+      HONE_RETURN_IF_ERROR(step.grad_folded.Allocate(2 * heads * layer.in));
       HONE_RETURN_IF_ERROR(step.grad_sums.Allocate(rows * heads * layer.in * size));
       if (!last) HONE_RETURN_IF_ERROR(step.grad_out.Allocate(rows * layer.out * size));
       slots = std::max(slots, places);
       rows_most = std::max(rows_most, Known(l));
-      partials = std::max(partials, AttentionPartials(static_cast<int32_t>(Known(l)), Attention(l)));
-      folded = std::max(folded, 2 * heads * layer.in);
     }
     HONE_RETURN_IF_ERROR(grad_slots_.Allocate(slots * heads));
-    HONE_RETURN_IF_ERROR(grad_self_.Allocate(rows_most * 2 * heads));
-    HONE_RETURN_IF_ERROR(partials_.Allocate(partials));
-    return grad_folded_.Allocate(folded);
+    return grad_self_.Allocate(rows_most * 2 * heads);
   }
 
-  // The ids that were drawn, then how many of them each row has.
-  int64_t OuterBytes() const override { return Known(0) * (envelope_.fanouts.back() + 1) * 4; }
+  // The ids that were drawn, how many of them each row has, and each inner layer's bits of dropout.
+  int64_t OuterBytes() const override { return KeptAt(steps_.size()); }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(context_.graph->view(), Hop(0), Outer(batch), batch.state,
                                                    batch.header, batch.nodes, stream));
+    for (size_t l = 1; l < steps_.size() && drops(); ++l) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueDropoutBits(
+          After(l - 1).dropout, Hop(l - 1), static_cast<int32_t>(Known(l - 1)),
+          static_cast<int32_t>(shape_.layers[l].in), batch.state, batch.header, batch.nodes, Kept(batch, l), stream));
+    }
     return Status::Ok();
   }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
+    std::vector<FoldedLayer> folded;
+    for (size_t l = 0; l < steps_.size(); ++l) folded.push_back(Folded(l));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention(folded, stream));
     for (size_t l = 0; l < steps_.size(); ++l) {
       const Step& step = steps_[l];
       const GatLayer& layer = shape_.layers[l];
       const bool last = l + 1 == steps_.size();
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention(Attention(l), layer.head_width, Master(layer.weight), layer.in,
-                                                     Master(layer.att_src), Master(layer.att_dst), step.folded.get(),
-                                                     stream));
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(
             context_.graph->view(), context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0),
             step.folded.get(), batch.header, batch.nodes, Weights(0), element, step.sums.get(), stream));
       } else {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element,
-                                                   Input(l), batch.state, batch.header, batch.nodes, Weights(l),
-                                                   step.sums.get(), stream));
+                                                   Input(batch, l), batch.header, Weights(l), step.sums.get(), stream));
       }
       if (shape_.heads > 1) {
         HONE_CUDA_RETURN_IF_ERROR(
@@ -137,6 +143,8 @@ class GatProgram final : public Program {
 
   Status EnqueueBackward(const BatchOnDevice& batch, const void* grad_logits, cudaStream_t stream) override {
     const Element element = context_.element;
+    std::vector<FoldedGradient> folded;
+    std::vector<UnfoldedLayer> unfolded;
     for (size_t l = steps_.size(); l-- > 0;) {
       const Step& step = steps_[l];
       const GatLayer& layer = shape_.layers[l];
@@ -151,28 +159,31 @@ class GatProgram final : public Program {
         HONE_CUDA_RETURN_IF_ERROR(
             EnqueueCollectHeads(Spread(l), step.grad_spread.get(), Gradient(layer.weight), stream));
       }
-      const AttentionGradients gradients{grad_slots_.get(), grad_self_.get(), partials_.get(), grad_folded_.get()};
+      const AttentionGradients gradients{grad_slots_.get(), grad_self_.get(), step.partials.get()};
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttentionBackward(
             context_.graph->view(), context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0), batch.header,
             batch.nodes, Weights(0), element, step.grad_sums.get(), gradients, stream));
       } else {
         HONE_CUDA_RETURN_IF_ERROR(
-            EnqueueAttentionBackward(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, Input(l),
-                                     batch.state, batch.header, batch.nodes, Weights(l), step.grad_sums.get(),
+            EnqueueAttentionBackward(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, Input(batch, l),
+                                     batch.header, Weights(l), step.grad_sums.get(),
                                      static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), gradients,
                                      steps_[l - 1].grad_out.get(), stream));
       }
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueUnfoldAttention(
-          Attention(l), layer.head_width, Master(layer.weight), layer.in, Master(layer.att_src), Master(layer.att_dst),
-          grad_folded_.get(), Gradient(layer.weight), Gradient(layer.att_src), Gradient(layer.att_dst), stream));
+      folded.push_back({Attention(l), Hop(l), step.partials.get(), step.grad_folded.get()});
+      unfolded.push_back({Folded(l), step.grad_folded.get(), Gradient(layer.weight), Gradient(layer.att_src),
+                          Gradient(layer.att_dst)});
     }
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinFolded(folded, batch.header, stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueUnfoldAttention(unfolded, stream));
     return Status::Ok();
   }
 
  private:
   struct Step {
-    DeviceArray<float> folded, slot_weights, self_weights;
+    DeviceArray<float> folded, slot_weights, self_weights, partials, grad_folded;
+    DeviceArray<uint8_t> passes;
     DeviceArray<unsigned char> sums, out, grad_sums, grad_out;  // S, Z
     DeviceArray<unsigned char> spread;                          // W, blocks on a diagonal
     DeviceArray<float> grad_spread;
@@ -188,7 +199,23 @@ class GatProgram final : public Program {
     return {static_cast<int32_t>(shape_.layers[layer].in), shape_.heads, shape_.negative_slope};
   }
   AttentionWeightsOnDevice Weights(size_t layer) const {
-    return {steps_[layer].slot_weights.get(), steps_[layer].self_weights.get()};
+    return {steps_[layer].slot_weights.get(), steps_[layer].self_weights.get(), steps_[layer].passes.get()};
+  }
+  FoldedLayer Folded(size_t layer) const {
+    const GatLayer& at = shape_.layers[layer];
+    return {Attention(layer),      at.head_width,      Master(at.weight),           at.in,
+            Master(at.att_src), Master(at.att_dst), steps_[layer].folded.get()};
+  }
+  // Whether layers read what they read through dropout.
+  bool drops() const { return envelope_.trains && !shape_.normalises && shape_.rate.threshold != 0; }
+  // Where in a batch's memory the bits of what layer `layer` >= 1 reads begin, or would.
+  int64_t KeptAt(size_t layer) const {
+    int64_t at = RoundUp(Known(0) * (envelope_.fanouts.back() + 1) * 4, 16);
+    for (size_t l = 1; l < layer && drops(); ++l) at += RoundUp(Known(l - 1) * (shape_.layers[l].in / 8), 16);
+    return at;
+  }
+  uint8_t* Kept(const BatchOnDevice& batch, size_t layer) const {
+    return static_cast<uint8_t*>(batch.outer) + KeptAt(layer);
   }
   OuterHopOnDevice Outer(const BatchOnDevice& batch) const {
     auto* ids = static_cast<int32_t*>(batch.outer);
@@ -205,18 +232,21 @@ class GatProgram final : public Program {
             .dropout = {static_cast<uint32_t>(layer), static_cast<uint32_t>(DropoutSite::kActivation),
                         envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)}};
   }
-  AttentionInput Input(size_t layer) const {
-    if (shape_.normalises)
-      return {.z = steps_[layer - 1].norm.rows(), .activation = Activation::kIdentity, .on_load = {}};
-    const Between after = After(layer - 1);
-    return {.z = steps_[layer - 1].out.get(), .activation = after.activation, .on_load = after.dropout};
+  AttentionInput Input(const BatchOnDevice& batch, size_t layer) const {
+    if (shape_.normalises) return {.z = steps_[layer - 1].norm.rows(), .activation = Activation::kIdentity};
+    AttentionInput input{.z = steps_[layer - 1].out.get(), .activation = shape_.activation};
+    if (drops()) {
+      input.kept = Kept(batch, layer);
+      input.scale = static_cast<float>(shape_.rate.scale);
+    }
+    return input;
   }
 
   const ProgramContext& context_;
   const Envelope envelope_;
   const GatShape shape_;
   std::vector<Step> steps_;
-  DeviceArray<float> grad_slots_, grad_self_, partials_, grad_folded_;
+  DeviceArray<float> grad_slots_, grad_self_;
 };
 
 class GatPlan final : public ModelPlan {
