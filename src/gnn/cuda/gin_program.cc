@@ -8,14 +8,19 @@
 //   what the next layer reads, f(R_l + b1), is made as it is read; the head needs it written once:
 //                X = f(R_{L-1} + b1),  G = X V1^T,  U = dropout(f(G + c1)),  logits = U V2^T + c2
 //
-// Backwards each gradient takes the place of the one it came from where nobody needs that any more.
+// Backwards each gradient takes the place of the one it came from where nobody needs that any more, and gradients of
+// parameters are made beside the chain. Where input_norm.h serves the first layer, the moments of S_0 come with the
+// batch and the gradient of P_0 is never made.
 #include <fmt/format.h>
 
 #include "gnn/cuda/aggregate_kernels.h"
+#include "gnn/cuda/beside.h"
 #include "gnn/cuda/dense.h"
+#include "gnn/cuda/input_norm.h"
 #include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/norm_kernels.h"
 #include "gnn/cuda/program.h"
+#include "gnn/cuda/source_gradient_kernels.h"
 #include "gnn/nn/stack_model.h"
 #include "gnn/ops/dropout.h"
 
@@ -49,6 +54,18 @@ class GinProgram final : public Program {
     const Element element = context_.element;
     const int64_t size = ElementBytes(element), hidden = shape_.hidden;
     steps_.resize(shape_.layers.size());
+    from_moments_ = shape_.normalises && InputNorm::Serves(context_, envelope_);
+    if (envelope_.trains) HONE_RETURN_IF_ERROR(beside_.Make(context_));
+    if (from_moments_) {
+      const GinLayer& layer = shape_.layers[0];
+      HONE_RETURN_IF_ERROR(input_norm_.Make(context_, envelope_,
+                                            {.inputs = layer.in,
+                                             .outputs = hidden,
+                                             .weight_at = layer.weight0,
+                                             .activation = shape_.activation,
+                                             .norm = layer.norm,
+                                             .linear_bias_at = layer.bias0}));
+    }
     int64_t partials = 0;
     for (size_t l = 0; l < steps_.size(); ++l) {
       Step& step = steps_[l];
@@ -66,12 +83,16 @@ class GinProgram final : public Program {
                                                      .trains = envelope_.trains,
                                                      .input_gradient = l > 0,
                                                      .result = element}));
+      HONE_RETURN_IF_ERROR(
+          PlanGradient({.rows = rows, .in = layer.in, .out = hidden, .weight_at = layer.weight0}, step.weight0));
       HONE_RETURN_IF_ERROR(step.lin1.Plan(context_, {.rows = rows,
                                                      .in = hidden,
                                                      .out = hidden,
                                                      .weight_at = layer.weight1,
                                                      .trains = envelope_.trains,
                                                      .result = element}));
+      HONE_RETURN_IF_ERROR(
+          PlanGradient({.rows = rows, .in = hidden, .out = hidden, .weight_at = layer.weight1}, step.weight1));
       partials = std::max(partials, ColumnPartials(static_cast<int32_t>(rows), static_cast<int32_t>(hidden)));
       if (!envelope_.trains) continue;
       if (l > 0) HONE_RETURN_IF_ERROR(step.grad_sum.Allocate(rows * layer.in * size));
@@ -88,20 +109,29 @@ class GinProgram final : public Program {
                                                 .weight_at = shape_.head_weight1,
                                                 .trains = envelope_.trains,
                                                 .result = element}));
+    HONE_RETURN_IF_ERROR(
+        PlanGradient({.rows = seeds, .in = hidden, .out = hidden, .weight_at = shape_.head_weight1}, head_weight1_));
     HONE_RETURN_IF_ERROR(head2_.Plan(context_, {.rows = seeds,
                                                 .in = hidden,
                                                 .out = shape_.classes,
                                                 .weight_at = shape_.head_weight2,
                                                 .trains = envelope_.trains,
                                                 .result = Element::kFloat32}));
+    HONE_RETURN_IF_ERROR(PlanGradient(
+        {.rows = seeds, .in = hidden, .out = shape_.classes, .weight_at = shape_.head_weight2}, head_weight2_));
     partials = std::max(partials, ColumnPartials(static_cast<int32_t>(seeds), static_cast<int32_t>(shape_.classes)));
-    if (envelope_.trains) HONE_RETURN_IF_ERROR(grad_head_.Allocate(seeds * hidden * size));
+    if (envelope_.trains) {
+      HONE_RETURN_IF_ERROR(grad_head_.Allocate(seeds * hidden * size));
+      HONE_RETURN_IF_ERROR(beside_partials_.Allocate(partials));
+      if (sums_come_along()) {
+        HONE_RETURN_IF_ERROR(
+            source_partials_.Allocate(ColumnPartials(static_cast<int32_t>(rows_of(0)), static_cast<int32_t>(hidden))));
+      }
+    }
     return partials_.Allocate(partials);
   }
 
-  int64_t OuterBytes() const override {
-    return envelope_.Rows(0) * shape_.layers[0].in * ElementBytes(context_.element);
-  }
+  int64_t OuterBytes() const override { return SumBytes() + (from_moments_ ? input_norm_.MomentBytes() : 0); }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
     SampleAggregate aggregate;
@@ -110,7 +140,8 @@ class GinProgram final : public Program {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
         context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
         envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
-    return Status::Ok();
+    if (!from_moments_) return Status::Ok();
+    return input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream);
   }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
@@ -124,10 +155,15 @@ class GinProgram final : public Program {
       }
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
       HONE_RETURN_IF_ERROR(step.lin0.Forward(Sum(batch, l), step.plain.get(), stream));
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, element, step.plain.get(), Norm(l), envelope_.trains,
-                                                          Coefficients(l), partials_.get(), stream));
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(),
-                                               {.y = step.hidden.get()}, stream));
+      if (l == 0 && from_moments_) {
+        HONE_RETURN_IF_ERROR(input_norm_.EnqueueCoefficients(batch, Moments(batch), stream));
+      } else {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, element, step.plain.get(), Norm(l), envelope_.trains,
+                                                            Coefficients(l), partials_.get(), stream));
+      }
+      HONE_CUDA_RETURN_IF_ERROR(
+          EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(),
+                         {.y = step.hidden.get(), .marks = l == 0 ? input_norm_.marks() : nullptr}, stream));
       HONE_RETURN_IF_ERROR(step.lin1.Forward(step.hidden.get(), step.result.get(), stream));
     }
     const size_t top = steps_.size() - 1;
@@ -148,16 +184,14 @@ class GinProgram final : public Program {
     const Element element = context_.element;
     const size_t top = steps_.size() - 1;
     const RowsOnDevice seeds = Rows(batch, top, shape_.hidden);
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(Rows(batch, top, shape_.classes), element, grad_logits,
-                                                Gradient(shape_.head_bias2), partials_.get(), stream));
-    HONE_RETURN_IF_ERROR(head2_.WeightGradient(grad_logits, head_.get(), stream));
+    HONE_RETURN_IF_ERROR(EnqueueParameters(Rows(batch, top, shape_.classes), grad_logits, head_.get(), *head_weight2_,
+                                           shape_.head_weight2, shape_.head_bias2, stream));
     HONE_RETURN_IF_ERROR(head2_.InputGradient(grad_logits, grad_head_.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(seeds, element, head_plain_.get(),
                                                             Master(shape_.head_bias1), Head(), grad_head_.get(),
                                                             grad_head_.get(), stream));
-    HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueColumnSums(seeds, element, grad_head_.get(), Gradient(shape_.head_bias1), partials_.get(), stream));
-    HONE_RETURN_IF_ERROR(head1_.WeightGradient(grad_head_.get(), top_.get(), stream));
+    HONE_RETURN_IF_ERROR(EnqueueParameters(seeds, grad_head_.get(), top_.get(), *head_weight1_, shape_.head_weight1,
+                                           shape_.head_bias1, stream));
     HONE_RETURN_IF_ERROR(head1_.InputGradient(grad_head_.get(), steps_[top].grad_result.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(
         seeds, element, steps_[top].result.get(), Master(shape_.layers[top].bias1), {.activation = shape_.activation},
@@ -166,25 +200,47 @@ class GinProgram final : public Program {
       const Step& step = steps_[l];
       const GinLayer& layer = shape_.layers[l];
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
-      HONE_CUDA_RETURN_IF_ERROR(
-          EnqueueColumnSums(rows, element, step.grad_result.get(), Gradient(layer.bias1), partials_.get(), stream));
-      HONE_RETURN_IF_ERROR(step.lin1.WeightGradient(step.grad_result.get(), step.hidden.get(), stream));
+      if (l == 0 && sums_come_along()) {
+        HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(stream));
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinSums(rows, source_partials_.get(), Gradient(layer.bias1), beside));
+        HONE_RETURN_IF_ERROR(
+            step.weight1->Enqueue(step.grad_result.get(), step.hidden.get(), Gradient(layer.weight1), beside));
+      } else {
+        HONE_RETURN_IF_ERROR(EnqueueParameters(rows, step.grad_result.get(), step.hidden.get(), *step.weight1,
+                                               layer.weight1, layer.bias1, stream));
+      }
       HONE_RETURN_IF_ERROR(step.lin1.InputGradient(step.grad_result.get(), step.grad_hidden.get(), stream));
+      if (l == 0 && from_moments_) {
+        HONE_RETURN_IF_ERROR(input_norm_.EnqueueGradientBefore(batch, step.plain.get(), AfterNorm(),
+                                                               step.grad_hidden.get(), step.grad_hidden.get(), stream));
+        HONE_RETURN_IF_ERROR(
+            input_norm_.EnqueueGradients(batch, batch.outer, Moments(batch), step.grad_hidden.get(), stream));
+        break;
+      }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(rows, element, step.plain.get(), Norm(l), Coefficients(l),
                                                        AfterNorm(), step.grad_hidden.get(), step.grad_hidden.get(),
                                                        {.weight = Gradient(layer.norm.weight),
                                                         .bias = Gradient(layer.norm.bias),
                                                         .linear_bias = Gradient(layer.bias0)},
                                                        partials_.get(), stream));
-      HONE_RETURN_IF_ERROR(step.lin0.WeightGradient(step.grad_hidden.get(), Sum(batch, l), stream));
+      HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(stream));
+      HONE_RETURN_IF_ERROR(
+          step.weight0->Enqueue(step.grad_hidden.get(), Sum(batch, l), Gradient(layer.weight0), beside));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(step.lin0.InputGradient(step.grad_hidden.get(), step.grad_sum.get(), stream));
+      if (l == 1 && sums_come_along()) {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueSourceGradient(
+            Kind(l), batch.hops[Hop(l)], Hop(l), Input(l), static_cast<int32_t>(shape_.hidden),
+            static_cast<int32_t>(envelope_.Rows(0)), step.grad_sum.get(), {}, batch.state, batch.header, batch.nodes,
+            {.grad_z = steps_[0].grad_result.get(), .partials = source_partials_.get()}, stream));
+        continue;
+      }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
           Kind(l), batch.hops[Hop(l)], Hop(l), element, Input(l), static_cast<int32_t>(shape_.hidden),
           static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), step.grad_sum.get(), {}, batch.state,
           batch.header, batch.nodes, steps_[l - 1].grad_result.get(), stream));
     }
-    return Status::Ok();
+    return beside_.Join(stream);
   }
 
  private:
@@ -193,11 +249,33 @@ class GinProgram final : public Program {
     DeviceArray<unsigned char> grad_sum, grad_hidden, grad_result;
     DeviceArray<float> coefficients;
     Dense lin0, lin1;
+    std::unique_ptr<Matmul> weight0, weight1;  // their weights' gradients
   };
+
+  // The product of a weight's gradient, beside the chain.
+  Status PlanGradient(const DenseShape& shape, std::unique_ptr<Matmul>& product) {
+    if (!envelope_.trains) return Status::Ok();
+    HONE_ASSIGN_OR_RETURN(product, beside_.products().Plan({shape.out, shape.in, shape.rows, true, false,
+                                                            context_.element, Element::kFloat32}));
+    return Status::Ok();
+  }
+  // Gradients of a Linear's weight and bias, beside the chain: `grad` [rows], that of what it put out, from x.
+  Status EnqueueParameters(const RowsOnDevice& rows, const void* grad, const void* x, Matmul& product,
+                           int64_t weight_at, int64_t bias_at, cudaStream_t chain) {
+    HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(chain));
+    HONE_RETURN_IF_ERROR(product.Enqueue(grad, x, Gradient(weight_at), beside));
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueColumnSums(rows, context_.element, grad, Gradient(bias_at), beside_partials_.get(), beside));
+    return Status::Ok();
+  }
 
   int Hop(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
   const float* Master(int64_t at) const { return context_.parameters->master() + at; }
   float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
+  // Whether the bias of layer 0's second Linear gets its gradient from the kernel that makes the rows' gradient.
+  bool sums_come_along() const { return from_moments_ && steps_.size() > 1; }
+  int64_t SumBytes() const { return envelope_.Rows(0) * shape_.layers[0].in * ElementBytes(context_.element); }
+  void* Moments(const BatchOnDevice& batch) const { return static_cast<unsigned char*>(batch.outer) + SumBytes(); }
   const void* Sum(const BatchOnDevice& batch, size_t layer) const {
     return layer == 0 ? batch.outer : steps_[layer].sum.get();
   }
@@ -226,6 +304,7 @@ class GinProgram final : public Program {
     return NormAt(*context_.parameters, at.norm, Master(at.bias0));
   }
   ColumnCoefficients Coefficients(size_t layer) const {
+    if (layer == 0 && from_moments_) return input_norm_.coefficients();
     return CoefficientsIn(steps_[layer].coefficients.get(), static_cast<int32_t>(shape_.hidden));
   }
   Between AfterNorm() const { return {.activation = shape_.activation}; }
@@ -240,8 +319,12 @@ class GinProgram final : public Program {
   const GinShape shape_;
   std::vector<Step> steps_;
   Dense head1_, head2_;
+  std::unique_ptr<Matmul> head_weight1_, head_weight2_;
   DeviceArray<unsigned char> top_, head_plain_, head_, grad_head_;
-  DeviceArray<float> partials_;
+  DeviceArray<float> partials_, beside_partials_, source_partials_;
+  Beside beside_;
+  bool from_moments_ = false;
+  InputNorm input_norm_;
 };
 
 class GinPlan final : public ModelPlan {

@@ -1,49 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of norm_kernels.h: elementwise ones take a vector a thread; sums take a strip of 32 vectors a block,
-// a row a warp.
+// The kernels of norm_kernels.h: elementwise ones take a vector a thread; sums are those of column_sums.cuh.
+#include "gnn/cuda/column_sums.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/norm_kernels.h"
+#include "gnn/cuda/row_marks.cuh"
 #include "gnn/cuda/row_math.cuh"
 #include "gnn/ops/batch_norm.h"
 
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int kBlock = 256;
-constexpr int kWarps = kBlock / 32;
-constexpr int kStrip = 256;  // columns of a block that sums
-constexpr int kPieceRows = 128;
-constexpr int kJoinLanes = kBlock / 32;  // threads that join a column's pieces
+constexpr int kBlock = kSumBlock;
 
-int Pieces(int32_t padded_rows) { return (padded_rows + kPieceRows - 1) / kPieceRows; }
-dim3 SumGrid(const RowsOnDevice& rows) {
-  return dim3(static_cast<unsigned>(Pieces(rows.padded_rows)),
-              static_cast<unsigned>((rows.width + kStrip - 1) / kStrip));
-}
+dim3 SumGrid(const RowsOnDevice& rows) { return cuda::SumGrid(rows.padded_rows, rows.width); }
 int VectorBlocks(const RowsOnDevice& rows) {
   return static_cast<int>((static_cast<int64_t>(rows.padded_rows) * (rows.width / 8) + kBlock - 1) / kBlock);
-}
-int ColumnBlocks(int32_t width) { return (width + 31) / 32; }
-
-// Two sums for each column of a strip, from every warp's own; thread t gets those of column t, in warp order.
-struct StripSums {
-  float values[2][kWarps][kStrip];
-};
-__device__ void JoinWarps(StripSums& shared, const Float8& a, const Float8& b, float& sum_a, float& sum_b) {
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    shared.values[0][warp][lane * 8 + static_cast<unsigned>(i)] = a.v[i];
-    shared.values[1][warp][lane * 8 + static_cast<unsigned>(i)] = b.v[i];
-  }
-  __syncthreads();
-  sum_a = sum_b = 0;
-  for (int w = 0; w < kWarps; ++w) {
-    sum_a += shared.values[0][w][threadIdx.x];
-    sum_b += shared.values[1][w][threadIdx.x];
-  }
 }
 
 // partials[piece][0] = the piece's mean, [1] = its squared deviations; each [width].
@@ -59,7 +32,8 @@ __global__ void __launch_bounds__(kBlock) PieceStatisticsKernel(RowsOnDevice row
   Float8 sum = {}, squares = {};
   if (vector * 8 < rows.width) {
     const Float8 about = Load8(x + first * width + vector * 8);
-    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kWarps) {
+#pragma unroll 4
+    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kSumWarps) {
       const Float8 value = Load8(x + row * width + vector * 8);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -77,19 +51,6 @@ __global__ void __launch_bounds__(kBlock) PieceStatisticsKernel(RowsOnDevice row
   float* out = partials + static_cast<int64_t>(blockIdx.x) * 2 * width + column;
   out[0] = ToFloat(x[first * width + column]) + total / n;
   out[width] = fmaxf(total_squares - total * (total / n), 0.0f);
-}
-
-// A block that joins pieces has 32 columns, and kJoinLanes warps share the pieces of each.
-__device__ int32_t JoinColumn() { return static_cast<int32_t>(blockIdx.x * 32 + threadIdx.x % 32); }
-__device__ int32_t JoinLane() { return static_cast<int32_t>(threadIdx.x / 32); }
-// Sum over a column's lanes, in their order; every thread of the block calls it.
-__device__ double JoinLanes(double value, double* shared) {
-  shared[threadIdx.x] = value;
-  __syncthreads();
-  double sum = 0;
-  for (unsigned l = 0; l < kJoinLanes; ++l) sum += shared[l * 32 + threadIdx.x % 32];
-  __syncthreads();
-  return sum;
 }
 
 __device__ void Blend(float& running, double value) {
@@ -110,11 +71,13 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t width = rows.width;
   const double n = count;
   double sum = 0;
+#pragma unroll 8
   for (int32_t p = lane; p < pieces; p += kJoinLanes) {
     sum += static_cast<double>(partials[p * 2 * width + column]) * min(kPieceRows, count - p * kPieceRows);
   }
   const double mean = JoinLanes(sum, shared) / n;
   double squares = 0;
+#pragma unroll 8
   for (int32_t p = lane; p < pieces; p += kJoinLanes) {
     const double d = static_cast<double>(partials[p * 2 * width + column]) - mean;
     squares +=
@@ -151,43 +114,73 @@ __global__ void RunningCoefficientsKernel(int32_t width, NormOnDevice norm, Colu
   out.shift[column] = norm.bias[column];
 }
 
-__device__ Float8 Normalised(const ColumnCoefficients& c, int32_t vector, const Float8& x) {
-  const Float8 mean = Load8(c.mean + vector * 8), scale = Load8(c.scale + vector * 8),
-               shift = Load8(c.shift + vector * 8);
+// Coefficients of a lane's eight columns, kept while its warp goes down the rows.
+struct NormalForm {
+  Float8 mean, scale, shift;
+};
+__device__ NormalForm NormalFormOf(const ColumnCoefficients& c, int32_t vector) {
+  return {Load8(c.mean + vector * 8), Load8(c.scale + vector * 8), Load8(c.shift + vector * 8)};
+}
+__device__ Float8 Normalised(const NormalForm& c, const Float8& x) {
   Float8 y;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) y.v[i] = (x.v[i] - mean.v[i]) * scale.v[i] + shift.v[i];
+  for (int i = 0; i < 8; ++i) y.v[i] = (x.v[i] - c.mean.v[i]) * c.scale.v[i] + c.shift.v[i];
   return y;
 }
 
+// Elementwise kernels that need coefficients: a warp has kWarpRows rows of a strip, one beside the other warps'.
+constexpr int kWarpRows = 4;
+constexpr int kBlockRows = kWarpRows * kSumWarps;
+dim3 RowGrid(const RowsOnDevice& rows) {
+  return dim3(static_cast<unsigned>((rows.padded_rows + kBlockRows - 1) / kBlockRows),
+              static_cast<unsigned>((rows.width + kStrip - 1) / kStrip));
+}
+__device__ int32_t WarpRow(int i) {
+  return static_cast<int32_t>(blockIdx.x) * kBlockRows + i * kSumWarps + static_cast<int32_t>(threadIdx.x / 32);
+}
+
 template <typename T>
-__global__ void BetweenKernel(RowsOnDevice rows, const T* x, ColumnCoefficients coefficients, Between between,
-                              BetweenOutput output) {
+__global__ void __launch_bounds__(kBlock)
+    BetweenKernel(RowsOnDevice rows, const T* x, ColumnCoefficients coefficients, Between between,
+                  BetweenOutput output) {
   const int32_t vectors = rows.width / 8;
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
-  if (row >= RowsAfter(rows.header, rows.number)) return;
-  Float8 y = Normalised(coefficients, vector, Load8(x + at * 8));
-  Activate8(between.activation, nullptr, vector, y);
-  Drop8(MaskKey(between.dropout, rows.state, rows.header), static_cast<uint32_t>(rows.nodes[row]),
-        static_cast<uint32_t>(vector), y);
-  if (output.residual != nullptr) Add8(Load8(static_cast<const T*>(output.residual) + at * 8), y);
-  if (output.residual_bias != nullptr) Add8(Load8(output.residual_bias + vector * 8), y);
-  Store8(static_cast<T*>(output.y) + at * 8, y);
-  if (output.also != nullptr && row < RowsAfter(rows.header, 0)) {
-    Store8(static_cast<T*>(output.also) + row * output.also_stride + vector * 8, y);
+  const auto vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
+  if (vector >= vectors) return;
+  const int32_t count = RowsAfter(rows.header, rows.number), seeds = RowsAfter(rows.header, 0);
+  const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
+  const NormalForm form = NormalFormOf(coefficients, vector);
+  const Float8 bias = output.residual_bias != nullptr ? Load8(output.residual_bias + vector * 8) : Float8{};
+#pragma unroll
+  for (int i = 0; i < kWarpRows; ++i) {
+    const int32_t row = WarpRow(i);
+    if (row >= count) return;
+    const int64_t at = static_cast<int64_t>(row) * vectors + vector;
+    Float8 y = Normalised(form, Load8(x + at * 8));
+    const auto node = static_cast<uint32_t>(rows.nodes[row]);
+    if (output.marks != nullptr) {
+      output.marks[at] = ActivateAndMark8(between.activation, mask, node, static_cast<uint32_t>(vector), y);
+    } else {
+      Activate8(between.activation, nullptr, vector, y);
+      Drop8(mask, node, static_cast<uint32_t>(vector), y);
+    }
+    if (output.residual != nullptr) Add8(Load8(static_cast<const T*>(output.residual) + at * 8), y);
+    if (output.residual_bias != nullptr) Add8(bias, y);
+    Store8(static_cast<T*>(output.y) + at * 8, y);
+    if (output.also != nullptr && row < seeds) {
+      Store8(static_cast<T*>(output.also) + row * output.also_stride + vector * 8, y);
+    }
   }
 }
 
 // The gradient before the activation.
 template <typename T>
-__device__ Float8 GradientBefore(const RowsOnDevice& rows, const ColumnCoefficients& coefficients,
-                                 const Between& between, const DropoutKey& mask, int32_t row, int32_t vector,
-                                 const Float8& x, const T* grad_y) {
+__device__ Float8 GradientBefore(const RowsOnDevice& rows, const NormalForm& form, const Between& between,
+                                 const DropoutKey& mask, int32_t row, int32_t vector, const Float8& x,
+                                 const T* grad_y) {
   Float8 grad = Load8(grad_y + (static_cast<int64_t>(row) * (rows.width / 8) + vector) * 8);
   Drop8(mask, static_cast<uint32_t>(rows.nodes[row]), static_cast<uint32_t>(vector), grad);
   if (between.activation != Activation::kIdentity) {
-    ActivationSlope8(between.activation, nullptr, vector, Normalised(coefficients, vector, x), grad);
+    ActivationSlope8(between.activation, nullptr, vector, Normalised(form, x), grad);
   }
   return grad;
 }
@@ -207,14 +200,15 @@ __global__ void __launch_bounds__(kBlock)
   const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
   Float8 sum = {}, products = {};
   if (vector * 8 < rows.width) {
-    const Float8 mean = Load8(coefficients.mean + vector * 8);
-    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kWarps) {
+    const NormalForm form = NormalFormOf(coefficients, vector);
+#pragma unroll 4
+    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kSumWarps) {
       const Float8 value = Load8(x + row * width + vector * 8);
-      const Float8 grad = GradientBefore(rows, coefficients, between, mask, row, vector, value, grad_y);
+      const Float8 grad = GradientBefore(rows, form, between, mask, row, vector, value, grad_y);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         sum.v[i] += grad.v[i];
-        products.v[i] += grad.v[i] * (value.v[i] - mean.v[i]);
+        products.v[i] += grad.v[i] * (value.v[i] - form.mean.v[i]);
       }
     }
   }
@@ -236,6 +230,7 @@ __global__ void __launch_bounds__(kBlock) JoinGradientsKernel(RowsOnDevice rows,
   const int32_t pieces = column < rows.width ? (count + kPieceRows - 1) / kPieceRows : 0;
   const int64_t width = rows.width;
   double sum = 0, product = 0;
+#pragma unroll 8
   for (int32_t p = lane; p < pieces; p += kJoinLanes) {
     sum += static_cast<double>(partials[p * 2 * width + column]);
     product += static_cast<double>(partials[(p * 2 + 1) * width + column]);
@@ -259,23 +254,33 @@ __global__ void __launch_bounds__(kBlock) JoinGradientsKernel(RowsOnDevice rows,
 }
 
 template <typename T>
-__global__ void BetweenBackwardKernel(RowsOnDevice rows, const T* x, ColumnCoefficients c, Between between,
-                                      const T* grad_y, T* grad_x) {
+__global__ void __launch_bounds__(kBlock)
+    BetweenBackwardKernel(RowsOnDevice rows, const T* x, ColumnCoefficients c, Between between, const T* grad_y,
+                          T* grad_x) {
   const int32_t vectors = rows.width / 8;
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
-  if (row >= rows.padded_rows) return;
-  Float8 grad = {};
-  if (row < RowsAfter(rows.header, rows.number)) {
-    const Float8 value = Load8(x + at * 8);
-    grad =
-        GradientBefore(rows, c, between, MaskKey(between.dropout, rows.state, rows.header), row, vector, value, grad_y);
-    const Float8 mean = Load8(c.mean + vector * 8), a = Load8(c.of_gradient + vector * 8);
-    const Float8 b = Load8(c.of_x + vector * 8), k = Load8(c.constant + vector * 8);
+  const auto vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
+  if (vector >= vectors) return;
+  const int32_t count = RowsAfter(rows.header, rows.number);
+  const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
+  const NormalForm form = NormalFormOf(c, vector);
+  const Float8 a = Load8(c.of_gradient + vector * 8), b = Load8(c.of_x + vector * 8),
+               k = Load8(c.constant + vector * 8);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) grad.v[i] = grad.v[i] * a.v[i] + (value.v[i] - mean.v[i]) * b.v[i] + k.v[i];
+  for (int i = 0; i < kWarpRows; ++i) {
+    const int32_t row = WarpRow(i);
+    if (row >= rows.padded_rows) return;
+    const int64_t at = static_cast<int64_t>(row) * vectors + vector;
+    Float8 grad = {};
+    if (row < count) {
+      const Float8 value = Load8(x + at * 8);
+      grad = GradientBefore(rows, form, between, mask, row, vector, value, grad_y);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        grad.v[j] = grad.v[j] * a.v[j] + (value.v[j] - form.mean.v[j]) * b.v[j] + k.v[j];
+      }
+    }
+    Store8(grad_x + at * 8, grad);
   }
-  Store8(grad_x + at * 8, grad);
 }
 
 template <typename T>
@@ -289,7 +294,8 @@ __global__ void __launch_bounds__(kBlock) PieceSumsKernel(RowsOnDevice rows, con
   const int64_t width = rows.width;
   Float8 sum = {};
   if (vector * 8 < rows.width) {
-    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kWarps) {
+#pragma unroll 4
+    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kSumWarps) {
       Add8(Load8(x + row * width + vector * 8), sum);
     }
   }
@@ -299,13 +305,14 @@ __global__ void __launch_bounds__(kBlock) PieceSumsKernel(RowsOnDevice rows, con
   if (column < rows.width) partials[static_cast<int64_t>(blockIdx.x) * width + column] = total;
 }
 
-__global__ void __launch_bounds__(kBlock) JoinSumsKernel(RowsOnDevice rows, const float* partials, float* sums) {
+__global__ void __launch_bounds__(kBlock) JoinSumsKernel(RowsOnDevice rows, int piece_rows, const float* partials, float* sums) {
   __shared__ double shared[kBlock];
   const int32_t count = RowsAfter(rows.header, rows.number);
   const int32_t column = JoinColumn();
   const int32_t lane = JoinLane();
-  const int32_t pieces = column < rows.width ? (count + kPieceRows - 1) / kPieceRows : 0;
+  const int32_t pieces = column < rows.width ? (count + piece_rows - 1) / piece_rows : 0;
   double sum = 0;
+#pragma unroll 8
   for (int32_t p = lane; p < pieces; p += kJoinLanes) {
     sum += static_cast<double>(partials[static_cast<int64_t>(p) * rows.width + column]);
   }
@@ -378,7 +385,7 @@ cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element,
     Launch(PieceStatisticsKernel<__nv_bfloat16>, SumGrid(rows), kBlock, 0, stream, rows,
            static_cast<const __nv_bfloat16*>(x), partials);
   }
-  Launch(JoinStatisticsKernel, ColumnBlocks(rows.width), kBlock, 0, stream, rows, partials, norm, coefficients);
+  Launch(JoinStatisticsKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, partials, norm, coefficients);
   return cudaPeekAtLastError();
 }
 
@@ -386,10 +393,10 @@ cudaError_t EnqueueBetween(const RowsOnDevice& rows, Element element, const void
                            const ColumnCoefficients& coefficients, const Between& between, const BetweenOutput& output,
                            cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    Launch(BetweenKernel<float>, VectorBlocks(rows), kBlock, 0, stream, rows, static_cast<const float*>(x),
+    Launch(BetweenKernel<float>, RowGrid(rows), kBlock, 0, stream, rows, static_cast<const float*>(x),
            coefficients, between, output);
   } else {
-    Launch(BetweenKernel<__nv_bfloat16>, VectorBlocks(rows), kBlock, 0, stream, rows,
+    Launch(BetweenKernel<__nv_bfloat16>, RowGrid(rows), kBlock, 0, stream, rows,
            static_cast<const __nv_bfloat16*>(x), coefficients, between, output);
   }
   return cudaPeekAtLastError();
@@ -402,9 +409,9 @@ cudaError_t BetweenBackward(const RowsOnDevice& rows, const T* x, const NormOnDe
                             const ColumnCoefficients& coefficients, const Between& between, const T* grad_y, T* grad_x,
                             const NormGradients& gradients, float* partials, cudaStream_t stream) {
   Launch(PieceGradientsKernel<T>, SumGrid(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y, partials);
-  Launch(JoinGradientsKernel, ColumnBlocks(rows.width), kBlock, 0, stream, rows, partials, norm.weight != nullptr,
+  Launch(JoinGradientsKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, partials, norm.weight != nullptr,
          coefficients, gradients);
-  Launch(BetweenBackwardKernel<T>, VectorBlocks(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y,
+  Launch(BetweenBackwardKernel<T>, RowGrid(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y,
          grad_x);
   return cudaPeekAtLastError();
 }
@@ -431,7 +438,12 @@ cudaError_t EnqueueColumnSums(const RowsOnDevice& rows, Element element, const v
     Launch(PieceSumsKernel<__nv_bfloat16>, SumGrid(rows), kBlock, 0, stream, rows, static_cast<const __nv_bfloat16*>(x),
            partials);
   }
-  Launch(JoinSumsKernel, ColumnBlocks(rows.width), kBlock, 0, stream, rows, partials, sums);
+  Launch(JoinSumsKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, kPieceRows, partials, sums);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueJoinSums(const RowsOnDevice& rows, const float* partials, float* sums, cudaStream_t stream) {
+  Launch(JoinSumsKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, kLongPieceRows, partials, sums);
   return cudaPeekAtLastError();
 }
 

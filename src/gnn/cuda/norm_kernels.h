@@ -82,6 +82,7 @@ struct BetweenOutput {
   const float* residual_bias = nullptr;  // [width]; null: none
   void* also = nullptr;                  // null: nowhere else
   int64_t also_stride = 0;
+  uint16_t* marks = nullptr;  // [rows, width / 8]: what backward must know of y (row_marks.cuh); null: not wanted
 };
 cudaError_t EnqueueBetween(const RowsOnDevice& rows, Element element, const void* x,
                            const ColumnCoefficients& coefficients, const Between& between, const BetweenOutput& output,
@@ -102,6 +103,9 @@ cudaError_t EnqueueBetweenBackward(const RowsOnDevice& rows, Element element, co
 // sums [width], overwritten: of each column over the rows.
 cudaError_t EnqueueColumnSums(const RowsOnDevice& rows, Element element, const void* x, float* sums, float* partials,
                               cudaStream_t stream);
+// Likewise, where the sums over pieces are there already: partials [pieces of kLongPieceRows
+// (column_sums.cuh), width].
+cudaError_t EnqueueJoinSums(const RowsOnDevice& rows, const float* partials, float* sums, cudaStream_t stream);
 
 // y = dropout(activation(x + bias)), in place where y is x; and its gradient, in place where grad_x is grad_y.
 cudaError_t EnqueueBiasActivation(const RowsOnDevice& rows, Element element, const void* x, const float* bias,

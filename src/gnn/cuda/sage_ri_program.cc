@@ -10,14 +10,18 @@
 //   head         C = [x_0 | x_1 | … | x_L] of the seeds,  M = C V0^T + c0,  logits = M V1^T + c1
 //
 // C is written piece by piece as the x_l are made. Backwards the gradient of x_l has three parts: through the layer,
-// past it (the residual), and from C; one kernel adds them up.
+// past it (the residual), and from C; one kernel adds them up. Gradients of parameters are made beside the chain. Where
+// input_norm.h serves the first layer, the moments of A_0 come with the batch and the gradient of P_0 is never made.
 #include <fmt/format.h>
 
 #include "gnn/cuda/aggregate_kernels.h"
+#include "gnn/cuda/beside.h"
 #include "gnn/cuda/dense.h"
+#include "gnn/cuda/input_norm.h"
 #include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/norm_kernels.h"
 #include "gnn/cuda/program.h"
+#include "gnn/cuda/source_gradient_kernels.h"
 #include "gnn/nn/stack_model.h"
 #include "gnn/ops/dropout.h"
 
@@ -55,6 +59,18 @@ class SageRiProgram final : public Program {
     const bool trains = envelope_.trains;
     const int64_t hidden = shape_.hidden;
     steps_.resize(shape_.layers.size());
+    from_moments_ = shape_.normalises && InputNorm::Serves(context_, envelope_);
+    if (trains) HONE_RETURN_IF_ERROR(beside_.Make(context_));
+    if (from_moments_) {
+      const SageRiLayer& layer = shape_.layers[0];
+      HONE_RETURN_IF_ERROR(input_norm_.Make(context_, envelope_,
+                                            {.inputs = 2 * layer.in,
+                                             .outputs = hidden,
+                                             .weight_at = layer.weight,
+                                             .activation = shape_.activation,
+                                             .norm = layer.norm,
+                                             .residual_bias_at = shape_.residual_bias}));
+    }
     int64_t partials = 0;
     for (size_t l = 0; l < steps_.size(); ++l) {
       Step& step = steps_[l];
@@ -71,6 +87,8 @@ class SageRiProgram final : public Program {
                                                      .trains = trains,
                                                      .input_gradient = l > 0,
                                                      .result = element}));
+      HONE_RETURN_IF_ERROR(
+          PlanGradient({.rows = rows, .in = 2 * layer.in, .out = hidden, .weight_at = layer.weight}, step.conv_weight));
       partials = std::max(partials, ColumnPartials(static_cast<int32_t>(rows), static_cast<int32_t>(hidden)));
       if (!trains) continue;
       HONE_RETURN_IF_ERROR(step.grad_out.Allocate(rows * hidden * size_));
@@ -84,6 +102,9 @@ class SageRiProgram final : public Program {
                                                    .trains = trains,
                                                    .input_gradient = false,
                                                    .result = element}));
+    HONE_RETURN_IF_ERROR(PlanGradient(
+        {.rows = envelope_.Rows(0), .in = shape_.input(), .out = hidden, .weight_at = shape_.residual_weight},
+        residual_product_));
     const int64_t seeds = SeedRows();
     HONE_RETURN_IF_ERROR(collected_.Allocate(seeds * shape_.collected() * size_));
     HONE_RETURN_IF_ERROR(middle_.Allocate(seeds * shape_.middle * size_));
@@ -93,22 +114,28 @@ class SageRiProgram final : public Program {
                                                 .weight_at = shape_.head_weight0,
                                                 .trains = trains,
                                                 .result = element}));
+    HONE_RETURN_IF_ERROR(
+        PlanGradient({.rows = seeds, .in = shape_.collected(), .out = shape_.middle, .weight_at = shape_.head_weight0},
+                     head_product0_));
     HONE_RETURN_IF_ERROR(head1_.Plan(context_, {.rows = seeds,
                                                 .in = shape_.middle,
                                                 .out = shape_.classes,
                                                 .weight_at = shape_.head_weight1,
                                                 .trains = trains,
                                                 .result = Element::kFloat32}));
+    HONE_RETURN_IF_ERROR(PlanGradient(
+        {.rows = seeds, .in = shape_.middle, .out = shape_.classes, .weight_at = shape_.head_weight1}, head_product1_));
     partials = std::max(partials, ColumnPartials(static_cast<int32_t>(seeds), static_cast<int32_t>(shape_.middle)));
     if (trains) {
       HONE_RETURN_IF_ERROR(grad_collected_.Allocate(seeds * shape_.collected() * size_));
       HONE_RETURN_IF_ERROR(grad_middle_.Allocate(seeds * shape_.middle * size_));
+      HONE_RETURN_IF_ERROR(beside_partials_.Allocate(partials));
     }
     return partials_.Allocate(partials);
   }
 
-  // A_0, then x_0 of the same rows.
-  int64_t OuterBytes() const override { return envelope_.Rows(0) * 3 * shape_.input() * size_; }
+  // A_0, then x_0 of the same rows, then A_0's moments.
+  int64_t OuterBytes() const override { return RowBytes() + (from_moments_ ? input_norm_.MomentBytes() : 0); }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
     SampleAggregate aggregate;
@@ -121,7 +148,8 @@ class SageRiProgram final : public Program {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
         context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
         envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
-    return Status::Ok();
+    if (!from_moments_) return Status::Ok();
+    return input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream);
   }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
@@ -140,14 +168,19 @@ class SageRiProgram final : public Program {
         HONE_RETURN_IF_ERROR(residual_.Forward(InputRows(batch), step.out.get(), stream));
       }
       HONE_RETURN_IF_ERROR(step.conv.Forward(Aggregate(batch, l), step.plain.get(), stream));
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, element, step.plain.get(), Norm(l), envelope_.trains,
-                                                          Coefficients(l), partials_.get(), stream));
+      if (l == 0 && from_moments_) {
+        HONE_RETURN_IF_ERROR(input_norm_.EnqueueCoefficients(batch, Moments(batch), stream));
+      } else {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, element, step.plain.get(), Norm(l), envelope_.trains,
+                                                            Coefficients(l), partials_.get(), stream));
+      }
       BetweenOutput output;
       output.y = step.out.get();
       output.residual = l == 0 ? step.out.get() : steps_[l - 1].out.get();
       output.residual_bias = l == 0 ? Master(shape_.residual_bias) : nullptr;
       output.also = Collected(collected_, l + 1);
       output.also_stride = shape_.collected();
+      if (l == 0) output.marks = input_norm_.marks();
       HONE_CUDA_RETURN_IF_ERROR(
           EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(l), output, stream));
     }
@@ -163,13 +196,11 @@ class SageRiProgram final : public Program {
   Status EnqueueBackward(const BatchOnDevice& batch, const void* grad_logits, cudaStream_t stream) override {
     const Element element = context_.element;
     const auto hidden = static_cast<int32_t>(shape_.hidden);
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(Seeds(batch, shape_.classes), element, grad_logits,
-                                                Gradient(shape_.head_bias1), partials_.get(), stream));
-    HONE_RETURN_IF_ERROR(head1_.WeightGradient(grad_logits, middle_.get(), stream));
+    HONE_RETURN_IF_ERROR(EnqueueParameters(Seeds(batch, shape_.classes), grad_logits, middle_.get(), *head_product1_,
+                                           shape_.head_weight1, shape_.head_bias1, stream));
     HONE_RETURN_IF_ERROR(head1_.InputGradient(grad_logits, grad_middle_.get(), stream));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(Seeds(batch, shape_.middle), element, grad_middle_.get(),
-                                                Gradient(shape_.head_bias0), partials_.get(), stream));
-    HONE_RETURN_IF_ERROR(head0_.WeightGradient(grad_middle_.get(), collected_.get(), stream));
+    HONE_RETURN_IF_ERROR(EnqueueParameters(Seeds(batch, shape_.middle), grad_middle_.get(), collected_.get(),
+                                           *head_product0_, shape_.head_weight0, shape_.head_bias0, stream));
     HONE_RETURN_IF_ERROR(head0_.InputGradient(grad_middle_.get(), grad_collected_.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(element, static_cast<int32_t>(SeedRows()), hidden,
                                                  Collected(grad_collected_, steps_.size()), shape_.collected(),
@@ -178,26 +209,55 @@ class SageRiProgram final : public Program {
       const Step& step = steps_[l];
       const SageRiLayer& layer = shape_.layers[l];
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
+      HONE_ASSIGN_OR_RETURN(cudaStream_t beside, beside_.Fork(stream));
+      if (l == 0) {
+        HONE_RETURN_IF_ERROR(residual_product_->Enqueue(step.grad_out.get(), InputRows(batch),
+                                                        Gradient(shape_.residual_weight), beside));
+      }
+      if (l == 0 && from_moments_) {
+        if (!before_comes_along()) {
+          HONE_RETURN_IF_ERROR(input_norm_.EnqueueGradientBefore(batch, step.plain.get(), AfterNorm(l),
+                                                                 step.grad_out.get(), step.grad_plain.get(), stream));
+        }
+        HONE_RETURN_IF_ERROR(
+            input_norm_.EnqueueGradients(batch, batch.outer, Moments(batch), step.grad_plain.get(), stream));
+        break;
+      }
+      if (l == 0) {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(rows, element, step.grad_out.get(), Gradient(shape_.residual_bias),
+                                                    beside_partials_.get(), beside));
+      }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(
           rows, element, step.plain.get(), Norm(l), Coefficients(l), AfterNorm(l), step.grad_out.get(),
           step.grad_plain.get(), {.weight = Gradient(layer.norm.weight), .bias = Gradient(layer.norm.bias)},
           partials_.get(), stream));
-      HONE_RETURN_IF_ERROR(step.conv.WeightGradient(step.grad_plain.get(), Aggregate(batch, l), stream));
+      HONE_ASSIGN_OR_RETURN(beside, beside_.Fork(stream));
+      HONE_RETURN_IF_ERROR(
+          step.conv_weight->Enqueue(step.grad_plain.get(), Aggregate(batch, l), Gradient(layer.weight), beside));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(step.conv.InputGradient(step.grad_plain.get(), step.grad_aggregate.get(), stream));
       DirectGradients direct;
       direct.destinations = step.grad_out.get();
       direct.seeds = Collected(grad_collected_, l);
       direct.seeds_stride = shape_.collected();
+      if (l == 1 && before_comes_along()) {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueSourceGradient(
+            {.mean = true}, batch.hops[Hop(l)], Hop(l), Input(l), hidden, static_cast<int32_t>(envelope_.Rows(0)),
+            step.grad_aggregate.get(), direct, batch.state, batch.header, batch.nodes,
+            {.grad_z = steps_[0].grad_out.get(),
+             .before = steps_[0].grad_plain.get(),
+             .marks = input_norm_.marks(),
+             .between = AfterNorm(0),
+             .partials = input_norm_.partials()},
+            stream));
+        continue;
+      }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
           {.mean = true}, batch.hops[Hop(l)], Hop(l), element, Input(l), hidden,
           static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), step.grad_aggregate.get(), direct, batch.state,
           batch.header, batch.nodes, steps_[l - 1].grad_out.get(), stream));
     }
-    HONE_RETURN_IF_ERROR(residual_.WeightGradient(steps_[0].grad_out.get(), InputRows(batch), stream));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(Rows(batch, 0, shape_.hidden), element, steps_[0].grad_out.get(),
-                                                Gradient(shape_.residual_bias), partials_.get(), stream));
-    return Status::Ok();
+    return beside_.Join(stream);
   }
 
  private:
@@ -206,7 +266,25 @@ class SageRiProgram final : public Program {
     DeviceArray<unsigned char> grad_aggregate, grad_plain, grad_out;
     DeviceArray<float> coefficients;
     Dense conv;
+    std::unique_ptr<Matmul> conv_weight;  // its weight's gradient
   };
+
+  // The product of a weight's gradient, beside the chain.
+  Status PlanGradient(const DenseShape& shape, std::unique_ptr<Matmul>& product) {
+    if (!envelope_.trains) return Status::Ok();
+    HONE_ASSIGN_OR_RETURN(product, beside_.products().Plan({shape.out, shape.in, shape.rows, true, false,
+                                                            context_.element, Element::kFloat32}));
+    return Status::Ok();
+  }
+  // Gradients of a Linear's weight and bias, beside the chain: `grad` [rows], that of what it put out, from x.
+  Status EnqueueParameters(const RowsOnDevice& rows, const void* grad, const void* x, Matmul& product,
+                           int64_t weight_at, int64_t bias_at, cudaStream_t chain) {
+    HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, beside_.Fork(chain));
+    HONE_RETURN_IF_ERROR(product.Enqueue(grad, x, Gradient(weight_at), beside));
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueColumnSums(rows, context_.element, grad, Gradient(bias_at), beside_partials_.get(), beside));
+    return Status::Ok();
+  }
 
   int Hop(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
   int64_t SeedRows() const { return envelope_.Rows(envelope_.layers() - 1); }
@@ -215,6 +293,10 @@ class SageRiProgram final : public Program {
   void* InputRows(const BatchOnDevice& batch) const {
     return static_cast<unsigned char*>(batch.outer) + envelope_.Rows(0) * 2 * shape_.input() * size_;
   }
+  // Whether the kernel that makes the gradient of layer 0's rows also makes that before their activation.
+  bool before_comes_along() const { return input_norm_.marks() != nullptr && steps_.size() > 1; }
+  int64_t RowBytes() const { return envelope_.Rows(0) * 3 * shape_.input() * size_; }
+  void* Moments(const BatchOnDevice& batch) const { return static_cast<unsigned char*>(batch.outer) + RowBytes(); }
   const void* Aggregate(const BatchOnDevice& batch, size_t layer) const {
     return layer == 0 ? batch.outer : steps_[layer].aggregate.get();
   }
@@ -247,6 +329,7 @@ class SageRiProgram final : public Program {
     return NormAt(*context_.parameters, at.norm);
   }
   ColumnCoefficients Coefficients(size_t layer) const {
+    if (layer == 0 && from_moments_) return input_norm_.coefficients();
     return CoefficientsIn(steps_[layer].coefficients.get(), static_cast<int32_t>(shape_.hidden));
   }
   Between AfterNorm(size_t layer) const {
@@ -259,8 +342,12 @@ class SageRiProgram final : public Program {
   const int64_t size_;
   std::vector<Step> steps_;
   Dense residual_, head0_, head1_;
+  std::unique_ptr<Matmul> residual_product_, head_product0_, head_product1_;  // of their weights' gradients
   DeviceArray<unsigned char> collected_, middle_, grad_collected_, grad_middle_;
-  DeviceArray<float> partials_;
+  DeviceArray<float> partials_, beside_partials_;
+  Beside beside_;
+  bool from_moments_ = false;
+  InputNorm input_norm_;
 };
 
 class SageRiPlan final : public ModelPlan {

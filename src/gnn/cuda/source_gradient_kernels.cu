@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel of source_gradient_kernels.h. A block has a piece of rows and a strip of columns (column_sums.cuh), a warp
+// every eighth row. Where a row's slots lie, which row its first slot belongs to and whose node it is are looked up
+// for all rows of a warp at once, and rows are loaded one ahead: most sources have one slot, and what takes time is
+// that each look-up waits for the one before it.
+#include "gnn/cuda/column_sums.cuh"
+#include "gnn/cuda/launch.h"
+#include "gnn/cuda/row_marks.cuh"
+#include "gnn/cuda/source_gradient_kernels.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+using Value = __nv_bfloat16;
+
+constexpr int kWarpRows = kLongPieceRows / kSumWarps;
+static_assert(kWarpRows <= 32, "a lane looks up for one row");
+
+// As it is after being stored and loaded again.
+__device__ void RoundTo(Value*, Float8& x) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) x.v[i] = __bfloat162float(__float2bfloat16_rn(x.v[i]));
+}
+
+template <bool kBefore>
+__global__ void __launch_bounds__(kSumBlock)
+    SourceGradientKernel(AggregateKind kind, HopOnDevice hop, int number, AggregateInput input, int32_t vectors,
+                         int32_t padded_sources, const Value* grad_out, DirectGradients direct, const RunState* state,
+                         const BatchHeader* header, const int32_t* nodes, SourceGradient to) {
+  __shared__ StripSums shared;
+  const int32_t rows = RowsAfter(header, number), sources = RowsAfter(header, number + 1);
+  const int32_t seeds = RowsAfter(header, 0);
+  const int32_t piece = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t first = piece + static_cast<int32_t>(threadIdx.x / 32);  // and every kSumWarps-th after it
+  const int32_t vector = static_cast<int32_t>(blockIdx.y) * 32 + lane;
+  const bool mine = vector < vectors;
+  const Value* z = static_cast<const Value*>(input.z);
+  const Value* past_destinations = static_cast<const Value*>(direct.destinations);
+  const Value* past_seeds = static_cast<const Value*>(direct.seeds);
+  Value* grad_z = static_cast<Value*>(to.grad_z);
+  Value* before = static_cast<Value*>(to.before);
+  const DropoutKey neighbor_mask = MaskKey(input.neighbors, state, header);
+  const DropoutKey self_mask = MaskKey(input.self, state, header);
+  const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
+  const float kept_scale = to.between.dropout.threshold == 0 ? 1.0f : to.between.dropout.scale;
+  const int64_t stride = static_cast<int64_t>(vectors) * (kind.adds_self ? 8 : 16);
+  const bool reads_z = input.activation != Activation::kIdentity;
+
+  // Lane i: of row first + i * kSumWarps.
+  int32_t begin = 0, end = 0, slot_row = 0, node = 0;
+  float slot_weight = 1;
+  if (lane < kWarpRows) {
+    const int32_t source = first + lane * kSumWarps;
+    if (source < sources) {
+      begin = hop.first[source];
+      end = hop.end[source];
+      node = nodes[source];
+      if (begin < end) {
+        slot_row = static_cast<int32_t>(hop.sorted_slots[begin]) / hop.fanout;
+        if (kind.mean) slot_weight = 1.0f / static_cast<float>(hop.counts[slot_row]);
+      }
+    }
+  }
+  struct Ahead {  // of a row: what its first slot passes on, what it was, its mark
+    Float8 gradient, z;
+    RowMark mark;
+  };
+  const auto load = [&](int i, Ahead& ahead) {
+    const int32_t source = first + i * kSumWarps;
+    const int32_t row = __shfl_sync(kFullWarp, slot_row, i);
+    const bool has_slot = __shfl_sync(kFullWarp, begin, i) < __shfl_sync(kFullWarp, end, i);
+    if (!mine || source >= sources) return;
+    const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
+    if (has_slot) ahead.gradient = Load8(grad_out + row * stride + vector * 8);
+    if (reads_z) ahead.z = Load8(z + at);
+    if (kBefore) ahead.mark = to.marks[at / 8];
+  };
+
+  Float8 sums = {}, sums_before = {};
+  Ahead next = {};
+  load(0, next);
+  for (int i = 0; i < kWarpRows; ++i) {
+    const int32_t source = first + i * kSumWarps;
+    if (source >= padded_sources) break;
+    const Ahead now = next;
+    if (i + 1 < kWarpRows) load(i + 1, next);
+    const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
+    if (source >= sources) {
+      if (mine) Store8(grad_z + at, Float8{});
+      if (kBefore && mine) Store8(before + at, Float8{});
+      continue;
+    }
+    const int32_t from = __shfl_sync(kFullWarp, begin, i), until = __shfl_sync(kFullWarp, end, i);
+    const auto id = static_cast<uint32_t>(__shfl_sync(kFullWarp, node, i));
+    const float first_weight = __shfl_sync(kFullWarp, slot_weight, i);
+    Float8 sum = {};
+    if (from < until) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j) sum.v[j] += first_weight * now.gradient.v[j];
+    }
+    for (int32_t more = from + 1; more < until; more += 32) {
+      int32_t row = 0;
+      float weight = 1;
+      if (more + lane < until) {
+        row = static_cast<int32_t>(hop.sorted_slots[more + lane]) / hop.fanout;
+        if (kind.mean) weight = 1.0f / static_cast<float>(hop.counts[row]);
+      }
+      const int32_t here = min(32, until - more);
+#pragma unroll 4
+      for (int j = 0; j < here; ++j) {
+        const int32_t r = __shfl_sync(kFullWarp, row, j);
+        const float w = __shfl_sync(kFullWarp, weight, j);
+        if (!mine) continue;
+        const Float8 g = Load8(grad_out + r * stride + vector * 8);
+#pragma unroll
+        for (int k = 0; k < 8; ++k) sum.v[k] += w * g.v[k];
+      }
+    }
+    if (!mine) continue;
+    Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
+    if (source < rows) {
+      Float8 own = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) own.v[j] *= own_factor;
+      Drop8(self_mask, id, static_cast<uint32_t>(vector), own);
+      Add8(own, sum);
+      if (past_destinations != nullptr) Add8(Load8(past_destinations + at), sum);
+    }
+    if (past_seeds != nullptr && source < seeds) {
+      Add8(Load8(past_seeds + source * direct.seeds_stride + vector * 8), sum);
+    }
+    if (reads_z) ActivationSlope8(input.activation, input.bias, vector, now.z, sum);
+    Store8(grad_z + at, sum);
+    RoundTo(grad_z, sum);
+    Add8(sum, sums);
+    if (kBefore) {
+      ApplyMark8(to.between.activation, kept_scale, now.mark, sum);
+      Store8(before + at, sum);
+      Add8(sum, sums_before);
+    }
+  }
+  if (to.partials == nullptr || piece >= sources) return;
+  float total = 0, total_before = 0;
+  JoinWarps(shared, sums, sums_before, total, total_before);
+  const int64_t width = static_cast<int64_t>(vectors) * 8;
+  const int64_t column = static_cast<int64_t>(blockIdx.y) * kStrip + threadIdx.x;
+  if (column >= width) return;
+  float* out = to.partials + blockIdx.x * width + column;
+  if (kBefore) {
+    out[0] = total_before;
+    out[gridDim.x * width] = total;
+  } else {
+    out[0] = total;
+  }
+}
+
+}  // namespace
+
+cudaError_t EnqueueSourceGradient(const AggregateKind& kind, const HopOnDevice& hop, int number,
+                                  const AggregateInput& input, int32_t width, int32_t padded_sources,
+                                  const void* grad_out, const DirectGradients& direct, const RunState* state,
+                                  const BatchHeader* header, const int32_t* nodes, const SourceGradient& to,
+                                  cudaStream_t stream) {
+  const dim3 grid = SumGrid(padded_sources, width, kLongPieceRows);
+  if (to.before != nullptr) {
+    Launch(SourceGradientKernel<true>, grid, kSumBlock, 0, stream, kind, hop, number, input, width / 8, padded_sources,
+           static_cast<const Value*>(grad_out), direct, state, header, nodes, to);
+  } else {
+    Launch(SourceGradientKernel<false>, grid, kSumBlock, 0, stream, kind, hop, number, input, width / 8, padded_sources,
+           static_cast<const Value*>(grad_out), direct, state, header, nodes, to);
+  }
+  return cudaPeekAtLastError();
+}
+
+}  // namespace hone::gnn::cuda
