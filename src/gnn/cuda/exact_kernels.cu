@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels of exact_kernels.h. Rows narrower than a warp's 32 vectors are read several at a time, side by side.
+#include "gnn/cuda/attention_rows.cuh"
 #include "gnn/cuda/exact_kernels.h"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/row_math.cuh"
@@ -52,22 +53,31 @@ struct Lanes {
   }
 };
 
+constexpr int kInFlight = 8;  // rows that a part of a warp asks for before it adds the first
+
 // Of slots begin … end - 1, column vector `vector`; the same in all lanes of one part. Whole warps.
 template <typename In>
 __device__ Float8 ReduceSlots(Reduction reduction, const int32_t* columns, int64_t begin, int64_t end,
                               const RowTable& x, const Lanes& lanes, int32_t vector, bool reads) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   Float8 sum = Filled8(reduction == Reduction::kMax ? -INFINITY : 0.0f);
+  int32_t next = begin + lane < end ? __ldg(columns + begin + lane) : 0;
   for (int64_t from = begin; from < end; from += 32) {
     const int64_t left = end - from;
     const int count = left < 32 ? static_cast<int>(left) : 32;
-    const int32_t mine = lane < count ? __ldg(columns + from + lane) : 0;
-#pragma unroll 4
-    for (int j = 0; j < count; j += lanes.sides) {
-      const int which = j + lanes.side;
-      const int32_t source = __shfl_sync(kFullWarp, mine, which < 32 ? which : 0);
-      if (reads && which < count) {
-        Join8(reduction, Load8(reinterpret_cast<const In*>(RowAt(x, source)) + vector * 8), sum);
+    const int32_t mine = next;
+    next = from + 32 + lane < end ? __ldg(columns + from + 32 + lane) : 0;
+    for (int j = 0; j < count; j += kInFlight * lanes.sides) {
+      Raw8<In> rows[kInFlight];
+#pragma unroll
+      for (int u = 0; u < kInFlight; ++u) {
+        const int which = j + u * lanes.sides + lanes.side;
+        const int32_t source = __shfl_sync(kFullWarp, mine, which & 31);
+        if (reads && which < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowAt(x, source)) + vector * 8);
+      }
+#pragma unroll
+      for (int u = 0; u < kInFlight; ++u) {
+        if (reads && j + u * lanes.sides + lanes.side < count) Join8(reduction, Widened(rows[u]), sum);
       }
     }
   }
