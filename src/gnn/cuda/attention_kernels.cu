@@ -8,10 +8,11 @@
 // taken in column blocks by whole warps, which read them once for the logits and again for the sums.
 //
 // Every sum has one order, whatever the envelope: that of items within a destination, and for `folded` that of the
-// destinations of a group, of the groups of a block, and of kGradientBlocks blocks.
+// destinations of a group, of the groups of a block, and of the blocks, whose number is fixed.
 #include "gnn/cuda/attention_kernels.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "gnn/cuda/attention_rows.cuh"
 #include "gnn/cuda/launch.h"
@@ -22,14 +23,18 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
-constexpr int kItems = 6;           // that a lane has on their way at once
 constexpr int kBlockColumns = 256;  // that a warp reads at once
-constexpr int kGradientBlocks = 396;  // at most, that share the destinations out
-constexpr int kJoinLanes = 32;        // that add up the partials of a column
-constexpr int kSources = 2;         // that a warp has under way at once
+constexpr int kJoinLanes = 32;      // that add up the partials of a column
 
+// Sources that a warp has under way at once.
+template <typename T>
+constexpr int SourcesAWarp(bool one_head) {
+  return !one_head ? 2 : sizeof(T) == 2 ? 4 : 2;
+}
 int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
 __host__ __device__ int GroupsABlock(int32_t width) { return kBlock / (width <= 128 ? 16 : 32); }
+// Blocks, at most, that share out the destinations of a backward pass: as many as 132 multiprocessors hold at once.
+__host__ __device__ constexpr int GradientBlocks(int32_t width) { return width <= 128 ? 396 : 264; }
 
 __device__ float WarpSum(float x) {
 #pragma unroll
@@ -44,7 +49,7 @@ __device__ float WarpMax(float x) {
 __device__ float LeakyRelu(float slope, float x) { return x > 0.0f ? x : slope * x; }
 
 // One destination as its group of lanes sees it; a group past the batch's rows has no items, and does what others do.
-template <typename Rows, int kParts>
+template <typename Rows, typename Group, int kItems>
 struct GroupRow {
   Items items;
   int32_t self_place = 0;
@@ -53,7 +58,7 @@ struct GroupRow {
     self_place = active ? rows.Place(items.self) : 0;
   }
   // Item first + the lane's own: its place, and whether it is attended to.
-  __device__ int32_t Place(const Rows& rows, const LaneGroup<kParts>& group, int32_t first, bool* counts) const {
+  __device__ int32_t Place(const Rows& rows, const Group& group, int32_t first, bool* counts) const {
     const int32_t item = first + group.item;
     *counts = group.item < kItems && item < items.count;
     if (!*counts || item == 0) return self_place;
@@ -61,89 +66,95 @@ struct GroupRow {
     *counts = source != items.self;
     return rows.Place(source);
   }
+  // Items first, first + 1, … all on their way before the first is needed; zeros where there is none.
+  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool mine, int32_t (&at)[kItems],
+                       typename Rows::Made (&x)[kItems]) const {
+    typename Rows::Fetched fetched[kItems];
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) {
+      at[i] = group.Of(i, place);
+      fetched[i] = {};
+      if (mine && first + i < items.count) fetched[i] = rows.Fetch(at[i], group.part);
+    }
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) x[i] = rows.Make(fetched[i]);
+  }
 };
+constexpr int MostItems(int items) { return items <= 8 ? 8 : 16; }
 
 // Softmax over a destination's items as they come, and their weighted sum: one pass over rows that stay in registers
-// while their weights are found. kWhole: they all fit.
-template <typename Rows, typename Out, int kParts, bool kWhole>
-__global__ void __launch_bounds__(kBlock, kWhole ? 4 : 3)
+// while their weights are found, kItems at a time. kWhole: these are all.
+template <typename Rows, typename Out, int kParts, int kItems, bool kWhole>
+__global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     AttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
                     const BatchHeader* header, AttentionWeightsOnDevice weights, Out* out) {
+  using Group = LaneGroup<kParts, MostItems(kItems)>;
   const int32_t all_rows = RowsAfter(header, number);
   const int32_t thread = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (thread / 32 * (32 / kParts) >= all_rows) return;
   const int32_t row = thread / kParts;
   const bool active = row < all_rows;
-  const LaneGroup<kParts> group(static_cast<int>(threadIdx.x % 32));
-  const int32_t vectors = shape.width / 8;
-  const bool mine = active && group.part < vectors;
-  const bool speaks = group.part % LaneGroup<kParts>::kLanesAnItem == 0;  // for its item
-  const GroupRow<Rows, kParts> of(rows, slots, row, active);
+  const Group group(static_cast<int>(threadIdx.x % 32));
+  const bool mine = active && group.part < shape.width / 8;
+  const GroupRow<Rows, Group, kItems> of(rows, slots, row, active);
   const int32_t count = of.items.count;
   const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
 
   for (int32_t h = 0; h < shape.heads; ++h) {
     const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
-    const float* as_destination = as_source + static_cast<int64_t>(shape.heads) * shape.width;
     const Float8 by_source = mine ? Load8(as_source) : Float8{};
+    const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
     float own = 0, top = -INFINITY, total = 0;  // own: what the destination gives to each of its logits
     Float8 sum = {};
     for (int32_t first = 0; kWhole ? first == 0 : first <= slots.fanout; first += kItems) {
       bool counts = false;
       const int32_t place = of.Place(rows, group, first, &counts);
-      typename Rows::Vector x[kItems];
       int32_t at[kItems];
+      typename Rows::Made x[kItems];
+      of.Load(rows, group, first, place, mine, at, x);
+      if (h == 0 && weights.passes != nullptr) {
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) {
-        at[i] = group.Of(i, place);
-        x[i] = {};
-        if (mine && first + i < count) x[i] = rows.Fetch(at[i], group.part);
+        for (int i = 0; i < kItems; ++i) {
+          if (mine && first + i < count) rows.NotePassing(weights.passes, at[i], group.part, x[i]);
+        }
       }
-      float dots[8] = {};
+      float dots[MostItems(kItems)] = {};
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) {
-        if (!mine || first + i >= count) continue;
-        const Float8 value = rows.Value(x[i]);
-        dots[i] = Dot8(by_source, value);
-        if (i == 0 && first == 0) dots[7] = Dot8(Load8(as_destination), value);
-        rows.NotePassing(weights.passes, at[i], group.part, value);
-      }
-      const float dot = group.SumByItem(dots);
-      if (first == 0) own = group.Of(7, dot);
-      const float score = dot + own, logit = LeakyRelu(shape.negative_slope, score);
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, Widened(x[i]));
+      if (first == 0) own = rows.Scale() * group.Sum(Dot8(by_destination, Widened(x[0])));
+      const float score = rows.Scale() * group.SumByItem(dots) + own, logit = LeakyRelu(shape.negative_slope, score);
       const float now_top = fmaxf(top, group.MaxOfItems(counts ? logit : -INFINITY));
-      const float weight = counts ? __expf(logit - now_top) : 0.0f;
-      const float before = kWhole || first == 0 ? 0.0f : __expf(top - now_top);
-      top = now_top;
-      total = total * before + group.SumOfItems(weight);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) sum.v[i] *= before;
-#pragma unroll
-      for (int i = 0; i < kItems; ++i) {
-        const float w = group.Of(i, weight);
-        if (mine && first + i < count) AddScaled8(w, rows.Value(x[i]), sum);
-      }
-      const int32_t item = first + group.item;
-      if (!speaks || group.item >= kItems || item >= count) continue;
+      float weight = counts ? __expf(logit - now_top) : 0.0f;
       if (kWhole) {
-        const float alpha = weight / total;
-        kept.At(item, h) = score > 0.0f ? alpha : -alpha;
+        weight /= group.SumOfItems(weight);
       } else {
-        kept.At(item, h) = score;
+        const float before = first == 0 ? 0.0f : __expf(top - now_top);
+        total = total * before + group.SumOfItems(weight);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) sum.v[i] *= before;
+      }
+      top = now_top;
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
+      const float scaled = rows.Scale() * weight;
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), Widened(x[i]), sum);
+      const int32_t item = first + group.item;
+      if (group.speaks() && group.item < kItems && item < count) {
+        kept.At(item, h) = !kWhole ? score : score > 0.0f ? weight : -weight;
       }
     }
-    const float inverse = 1.0f / total;
-    if (!kWhole && speaks) {  // each lane what it has kept
-      for (int32_t item = group.item; group.item < kItems && item < count; item += kItems) {
-        float& value = kept.At(item, h);
+    if (!kWhole) {
+      const float inverse = 1.0f / total;
+      for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
+        float& value = kept.At(item, h);  // by the lane that has kept it
         const float alpha = of.items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, value) - top) * inverse : 0.0f;
         value = value > 0.0f ? alpha : -alpha;
       }
-    }
-    if (!mine) continue;
 #pragma unroll
-    for (int i = 0; i < 8; ++i) sum.v[i] *= inverse;
-    Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
+      for (int i = 0; i < 8; ++i) sum.v[i] *= inverse;
+    }
+    if (mine) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
   }
 }
 
@@ -162,84 +173,83 @@ __device__ void StoreShare(float (&shares)[kWarps][kBlockColumns], const Float8&
 
 // The gradients of the logits of every destination, and each block's share of `folded`'s. With d the products of grad_out
 // with the items, e their mean by weight, and s the slopes of leaky_relu, the gradient of a logit is alpha (d - e) s.
-template <typename Rows, typename Grad, int kParts, bool kWhole>
-__global__ void __launch_bounds__(kBlock, kWhole ? 3 : 2)
+template <typename Rows, typename Grad, int kParts, int kItems, bool kWhole>
+__global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
     LogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
                         AttentionWeightsOnDevice weights, const Grad* grad_out, AttentionGradients gradients) {
   __shared__ float shares[kWarps][kBlockColumns];
+  using Group = LaneGroup<kParts, MostItems(kItems)>;
   constexpr int kGroups = kBlock / kParts;
   const int32_t all_rows = RowsAfter(header, number);
   if (static_cast<int32_t>(blockIdx.x) * kGroups >= all_rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const LaneGroup<kParts> group(lane);
+  const Group group(lane);
   const int32_t vectors = shape.width / 8, heads = shape.heads;
-  const bool speaks = group.part % LaneGroup<kParts>::kLanesAnItem == 0;
   const int32_t first_row = static_cast<int32_t>(blockIdx.x * kGroups + threadIdx.x / kParts);
   const int32_t warp_row = first_row - lane / kParts;  // the same turns for all of a warp
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
 
   for (int32_t h = 0; h < heads; ++h) {
     Float8 by_source = {}, by_destination = {};
-    for (int32_t turn = 0; warp_row + turn < all_rows; turn += kGradientBlocks * kGroups) {
+    for (int32_t turn = 0; warp_row + turn < all_rows; turn += GradientBlocks(shape.width) * kGroups) {
       const int32_t row = first_row + turn;
       const bool active = row < all_rows, mine = active && group.part < vectors;
-      const GroupRow<Rows, kParts> of(rows, slots, row, active);
+      const GroupRow<Rows, Group, kItems> of(rows, slots, row, active);
       const int32_t count = of.items.count;
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
       const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
       const Float8 g =
           mine ? Load8(grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width + group.part * 8) : Float8{};
       float expected = 0, total = 0;
-      Float8 slopes = {}, itself = {};  // of several chunks: the items' sum by alpha s, and item 0
+      Float8 slopes = {};                // of several chunks: the items' sum by alpha s,
+      typename Rows::Made itself = {};  // and item 0
       for (int32_t first = 0; kWhole ? first == 0 : first <= slots.fanout; first += kItems) {
         bool counts = false;
         const int32_t place = of.Place(rows, group, first, &counts);
         const int32_t item = first + group.item;
         const bool exists = group.item < kItems && item < count;
-        typename Rows::Vector x[kItems];
-#pragma unroll
-        for (int i = 0; i < kItems; ++i) {
-          const int32_t at = group.Of(i, place);
-          x[i] = {};
-          if (mine && first + i < count) x[i] = rows.Fetch(at, group.part);
-        }
         const float alpha = exists ? alphas.At(item, h) : 0.0f;
-        float dots[8] = {};
+        int32_t at[kItems];
+        typename Rows::Made x[kItems];
+        of.Load(rows, group, first, place, mine, at, x);
+        float dots[MostItems(kItems)] = {};
 #pragma unroll
-        for (int i = 0; i < kItems; ++i) {
-          if (mine && first + i < count) dots[i] = Dot8(g, rows.Value(x[i]));
-        }
-        const float dot = group.SumByItem(dots);
-        expected += group.SumOfItems(exists ? fabsf(alpha) * dot : 0.0f);
+        for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(x[i]));
+        const float dot = rows.Scale() * group.SumByItem(dots);
+        expected += group.SumOfItems(fabsf(alpha) * dot);
+#pragma unroll
+        for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
         const float through = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f);
-        const float value = kWhole ? through * (dot - expected) : dot;
-        if (speaks && exists) gradient.At(item, h) = value;
-        if (kWhole) total = group.SumOfItems(exists ? value : 0.0f);
-        const float scaled = kWhole ? value : through * dot;
+        if (kWhole) {
+          const float value = through * (dot - expected);
+          if (group.speaks() && exists) gradient.At(item, h) = value;
+          total = group.SumOfItems(value);
+          const float scaled = rows.Scale() * value;
 #pragma unroll
-        for (int i = 0; i < kItems; ++i) {
-          const float w = group.Of(i, scaled), s = kWhole ? 0.0f : group.Of(i, through);
-          if (!mine || first + i >= count) continue;
-          const Float8 value_of = rows.Value(x[i]);
-          AddScaled8(w, value_of, by_source);
-          if (!kWhole) AddScaled8(s, value_of, slopes);
-          if (i != 0) continue;
-          if (kWhole) AddScaled8(total, value_of, by_destination);
-          if (!kWhole && first == 0) itself = value_of;
+          for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), Widened(x[i]), by_source);
+          AddScaled8(rows.Scale() * total, Widened(x[0]), by_destination);
+        } else {
+          if (group.speaks() && exists) gradient.At(item, h) = dot;
+          const float scaled = rows.Scale() * through;
+#pragma unroll
+          for (int i = 0; i < kItems; ++i) {
+            const Float8 value = Widened(x[i]);
+            AddScaled8(group.Of(i, scaled * dot), value, by_source);
+            AddScaled8(group.Of(i, scaled), value, slopes);
+          }
+          if (first == 0) itself = x[0];
         }
       }
       if (!kWhole) {
         AddScaled8(-expected, slopes, by_source);
-        if (speaks && group.item < kItems) {  // each lane what it has kept
-          for (int32_t item = group.item; item < count; item += kItems) {
-            const float alpha = alphas.At(item, h);
-            float& value = gradient.At(item, h);
-            value = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f) * (value - expected);
-            total += value;
-          }
+        for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
+          const float alpha = alphas.At(item, h);
+          float& value = gradient.At(item, h);  // by the lane that has kept it
+          value = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f) * (value - expected);
+          total += value;
         }
         total = group.Of(0, group.SumOfItems(total));
-        AddScaled8(total, itself, by_destination);
+        AddScaled8(rows.Scale() * total, Widened(itself), by_destination);
       }
       if (active && group.part == 0) gradient.self[heads + h] = total;
     }
@@ -255,6 +265,14 @@ __global__ void __launch_bounds__(kBlock, kWhole ? 3 : 2)
   }
 }
 
+template <typename Rows>
+__device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
+  Float8 x = Widened(rows.Make(rows.Fetch(place, vector)));
+#pragma unroll
+  for (int i = 0; i < 8; ++i) x.v[i] *= rows.Scale();
+  return x;
+}
+
 // values.At(item, h) = v . x_item for all items of the row, for rows wider than a warp; `columns_of(vector)` gives eight
 // columns of v.
 template <typename Rows, typename Columns>
@@ -264,7 +282,7 @@ __device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, 
     const int32_t place = rows.Place(items[item]);
     float sum = 0;
     for (int32_t vector = lane; vector < vectors; vector += 32) {
-      sum += Dot8(columns_of(vector), rows.Value(rows.Fetch(place, vector)));
+      sum += Dot8(columns_of(vector), WideValue(rows, place, vector));
     }
     sum = WarpSum(sum);
     if (lane == 0) values.At(item, h) = sum;
@@ -289,7 +307,7 @@ __global__ void __launch_bounds__(kBlock)
     float own = 0;  // what the destination gives to each of its logits
     const int32_t self_place = rows.Place(items.self);
     for (int32_t vector = lane; vector < vectors; vector += 32) {
-      own += Dot8(Load8(as_destination + vector * 8), rows.Value(rows.Fetch(self_place, vector)));
+      own += Dot8(Load8(as_destination + vector * 8), WideValue(rows, self_place, vector));
     }
     DotItems(rows, items, vectors, lane, kept, h, [&](int32_t vector) { return Load8(as_source + vector * 8); });
     own = WarpSum(own);
@@ -317,9 +335,9 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll 4
       for (int32_t item = 0; item < items.count; ++item) {
         const int32_t place = rows.Place(items[item]);
-        const Float8 x = rows.Value(rows.Fetch(place, vector));
-        rows.NotePassing(weights.passes, place, vector, x);
-        AddScaled8(fabsf(kept.At(item, h)), x, sum);
+        const typename Rows::Made x = rows.Make(rows.Fetch(place, vector));
+        if (weights.passes != nullptr) rows.NotePassing(weights.passes, place, vector, x);
+        AddScaled8(rows.Scale() * fabsf(kept.At(item, h)), Widened(x), sum);
       }
       Store8(to + vector * 8, sum);
     }
@@ -337,7 +355,7 @@ __global__ void __launch_bounds__(kBlock)
   const int32_t vectors = shape.width / 8, heads = shape.heads;
   const int32_t first_row = static_cast<int32_t>(blockIdx.x * kWarps + threadIdx.x / 32);
 
-  for (int32_t row = first_row; row < all_rows; row += kGradientBlocks * kWarps) {
+  for (int32_t row = first_row; row < all_rows; row += GradientBlocks(shape.width) * kWarps) {
     const Items items = ItemsOf(slots, row, rows.Self(row));
     const ItemValues alpha = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
     const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
@@ -367,13 +385,13 @@ __global__ void __launch_bounds__(kBlock)
     const bool mine = vector < vectors;
     for (int32_t h = 0; h < heads; ++h) {
       Float8 by_source = {}, by_destination = {};
-      for (int32_t row = first_row; row < all_rows; row += kGradientBlocks * kWarps) {
+      for (int32_t row = first_row; row < all_rows; row += GradientBlocks(shape.width) * kWarps) {
         const Items items = ItemsOf(slots, row, rows.Self(row));
         const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
 #pragma unroll 4
         for (int32_t item = 0; item < items.count; ++item) {
           if (!mine) continue;
-          const Float8 x = rows.Value(rows.Fetch(rows.Place(items[item]), vector));
+          const Float8 x = WideValue(rows, rows.Place(items[item]), vector);
           AddScaled8(gradient.At(item, h), x, by_source);
           if (item == 0) AddScaled8(gradient.self[heads + h], x, by_destination);
         }
@@ -397,7 +415,7 @@ __global__ void JoinPartialsKernel(JoinedLayers of, const BatchHeader* header) {
   const int32_t column = static_cast<int32_t>(blockIdx.x * 32 + threadIdx.x);
   if (static_cast<int32_t>(blockIdx.x) * 32 >= columns) return;
   const int32_t groups = GroupsABlock(layer.shape.width);
-  const int32_t blocks = min(kGradientBlocks, (RowsAfter(header, layer.hop) + groups - 1) / groups);
+  const int32_t blocks = min(GradientBlocks(layer.shape.width), (RowsAfter(header, layer.hop) + groups - 1) / groups);
   float sum = 0;
   if (column < columns) {
 #pragma unroll 9
@@ -412,101 +430,134 @@ __global__ void JoinPartialsKernel(JoinedLayers of, const BatchHeader* header) {
   layer.folded[column] = sum;
 }
 
-// A warp kSources sources that follow one another: what their slots, themselves and their logits pass on. The first
-// slot of each is on its way before any of them is summed up; most sources have no other.
-template <typename T>
-__global__ void __launch_bounds__(kBlock, 4)
+// Eight columns of a gradient of z, but for the columns that nothing passes through.
+__device__ void StorePassing(float* p, uint32_t bits, Float8 x) {
+  Keep8(bits, 1.0f, x);
+  Store8(p, x);
+}
+__device__ void StorePassing(__nv_bfloat16* p, uint32_t bits, const Float8& x) {
+  uint32_t words[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(x.v[2 * i], x.v[2 * i + 1]);
+    words[i] = KeptPair(Spread(bits), i, *reinterpret_cast<const uint32_t*>(&pair));
+  }
+  *reinterpret_cast<uint4*>(p) = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// A warp takes kSources sources that follow one another: what their slots, themselves and their logits pass on. Lane
+// e * kSources + s looks up slot e of source s; the first of each has its row of grad_out on its way before any is
+// summed up, and most sources have no other.
+template <typename T, bool kOneHead>
+__global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
     SourceGradientKernel(HopOnDevice hop, int number, AttentionShape shape, const float* folded, AttentionInput input,
                          const BatchHeader* header, AttentionWeightsOnDevice weights, const T* grad_out,
                          int32_t padded_sources, AttentionGradients gradients, T* grad_z) {
+  constexpr int kSources = SourcesAWarp<T>(kOneHead), kSlots = 4;
+  static_assert(kSources * kSlots <= 32);
   const int32_t base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kSources;
   if (base >= padded_sources) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int32_t vectors = shape.width / 8, heads = shape.heads;
+  const int32_t vectors = shape.width / 8, heads = kOneHead ? 1 : shape.heads, fanout = hop.fanout;
   const int32_t sources = RowsAfter(header, number + 1), destinations = RowsAfter(header, number);
   const bool by_bits = input.activation == Activation::kRelu && weights.passes != nullptr;  // no need to look at z
   const uint8_t* bits = weights.passes != nullptr ? weights.passes : input.kept;
+  const float scale = bits != nullptr ? input.scale : 1.0f;
   const T* z = static_cast<const T*>(input.z);
 
-  const bool has = lane < kSources && base + lane < sources;
-  const int32_t begin = has ? __ldg(hop.first + base + lane) : 0, end = has ? __ldg(hop.end + base + lane) : 0;
-  const int64_t first_slot = begin < end ? static_cast<int64_t>(__ldg(hop.sorted_slots + begin)) : 0;
-  const auto row_of = [&](int64_t slot) { return static_cast<int64_t>(static_cast<uint32_t>(slot) / static_cast<uint32_t>(hop.fanout)); };
+  const int32_t own_source = base + lane % kSources;
+  const bool has = own_source < sources;
+  const int32_t begin = has ? __ldg(hop.first + own_source) : 0, end = has ? __ldg(hop.end + own_source) : 0;
+  const int32_t mine_at = begin + lane / kSources;
+  const bool looks_up = lane < kSources * kSlots && mine_at < end;
+  const uint32_t slot = looks_up ? __ldg(hop.sorted_slots + mine_at) : 0;
+  const int32_t row = static_cast<int32_t>(slot / static_cast<uint32_t>(fanout));
 
   for (int32_t vectors_before = 0; vectors_before < vectors; vectors_before += 32) {
     const int32_t vector = vectors_before + lane;
     const bool mine = vector < vectors;
-    Float8 sums[kSources];
-    uint32_t passing[kSources];
-#pragma unroll
-    for (int s = 0; s < kSources; ++s) {
-      sums[s] = {};
-      passing[s] = bits != nullptr && mine && base + s < sources
-                       ? __ldg(bits + static_cast<int64_t>(base + s) * vectors + vector)
-                       : 0xffu;
-    }
+    Float8 sums[kSources] = {};  // of the heads before
     for (int32_t h = 0; h < heads; ++h) {
+      const T* grad = grad_out + static_cast<int64_t>(h) * shape.width + vector * 8;
+      const int64_t stride = static_cast<int64_t>(heads) * shape.width;
       const float* as_source = folded + static_cast<int64_t>(h) * shape.width + vector * 8;
-      const float* as_destination = as_source + static_cast<int64_t>(heads) * shape.width;
-      const auto grad_row = [&](int64_t row) { return grad_out + (row * heads + h) * shape.width + vector * 8; };
+      float weight = 0, score = 0, own_weight = 0, own_score = 0, passed = 0;
+      if (looks_up) {
+        weight = scale * fabsf(weights.slots[static_cast<int64_t>(slot) * heads + h]);
+        score = gradients.slots[static_cast<int64_t>(slot) * heads + h];
+      }
+      if (own_source < destinations) {
+        own_weight = scale * fabsf(weights.self[static_cast<int64_t>(own_source) * heads + h]);
+        own_score = gradients.self[static_cast<int64_t>(own_source) * 2 * heads + h];
+        passed = scale * gradients.self[(static_cast<int64_t>(own_source) * 2 + 1) * heads + h];
+      }
       Raw8<T> ahead[kSources];
-      float ahead_weight[kSources], score[kSources];
 #pragma unroll
       for (int s = 0; s < kSources; ++s) {
-        const bool drawn = __shfl_sync(kFullWarp, begin < end ? 1 : 0, s) != 0;
-        const int64_t slot = __shfl_sync(kFullWarp, first_slot, s);
+        const int32_t r = __shfl_sync(kFullWarp, row, s);
         ahead[s] = {};
-        ahead_weight[s] = drawn ? fabsf(__ldg(weights.slots + slot * heads + h)) : 0.0f;
-        score[s] = drawn ? __ldg(gradients.slots + slot * heads + h) : 0.0f;
-        if (drawn && mine) ahead[s] = LoadRaw8(grad_row(row_of(slot)));
+        if (__shfl_sync(kFullWarp, begin < end ? 1 : 0, s) != 0 && mine) ahead[s] = LoadRaw8(grad + r * stride);
       }
+      // The scores of a source's first slots and its own, for all sources at once.
 #pragma unroll
-      for (int s = 0; s < kSources; ++s) {
-        AddScaled8(ahead_weight[s], Widened(ahead[s]), sums[s]);
-        const int32_t from = __shfl_sync(kFullWarp, begin, s) + 1, until = __shfl_sync(kFullWarp, end, s);
-        for (int32_t some = from; some < until; some += 32) {  // 32 slots at a time, one a lane, then handed round
-          int32_t row = 0;
-          float weight = 0, passed = 0;
-          if (some + lane < until) {
-            const int64_t slot = hop.sorted_slots[some + lane];
-            row = static_cast<int32_t>(row_of(slot));
-            weight = fabsf(weights.slots[slot * heads + h]);
-            passed = gradients.slots[slot * heads + h];
-          }
-          const int32_t here = min(32, until - some);
-#pragma unroll 4
-          for (int j = 0; j < here; ++j) {
-            const int32_t r = __shfl_sync(kFullWarp, row, j);
-            const float w = __shfl_sync(kFullWarp, weight, j);
-            if (mine) AddScaled8(w, Load8(grad_row(r)), sums[s]);
-          }
-          score[s] += WarpSum(passed);
-        }
-      }
+      for (int offset = kSources; offset < 32; offset *= 2) score += __shfl_xor_sync(kFullWarp, score, offset);
+      score = scale * (score + own_score);
+      const Float8 by_source = mine ? Load8(as_source) : Float8{};
 #pragma unroll
       for (int s = 0; s < kSources; ++s) {
         const int32_t source = base + s;
-        if (source >= sources || !mine) continue;
-        if (source < destinations) {
-          const float* own = gradients.self + static_cast<int64_t>(source) * 2 * heads;
-          AddScaled8(fabsf(weights.self[static_cast<int64_t>(source) * heads + h]), Load8(grad_row(source)), sums[s]);
-          score[s] += own[h];
-          AddScaled8(own[heads + h], Load8(as_destination), sums[s]);
+        if (source >= sources) continue;
+        Float8 sum = {};
+        AddScaled8(__shfl_sync(kFullWarp, weight, s), Widened(ahead[s]), sum);
+        const int32_t from = __shfl_sync(kFullWarp, begin, s), slots = __shfl_sync(kFullWarp, end, s) - from;
+        float later = 0;
+        if (slots > 1) {
+#pragma unroll
+          for (int e = 1; e < kSlots; ++e) {
+            const int32_t r = __shfl_sync(kFullWarp, row, e * kSources + s);
+            const float w = __shfl_sync(kFullWarp, weight, e * kSources + s);
+            if (e < slots && mine) AddScaled8(w, Load8(grad + r * stride), sum);
+          }
+          for (int32_t some = from + kSlots; some < from + slots; some += 32) {  // 32 at a time, one a lane, then handed round
+            int32_t row_of = 0;
+            float weight_of = 0, score_of = 0;
+            if (some + lane < from + slots) {
+              const int64_t at = hop.sorted_slots[some + lane];
+              row_of = static_cast<int32_t>(at) / fanout;
+              weight_of = scale * fabsf(weights.slots[at * heads + h]);
+              score_of = scale * gradients.slots[at * heads + h];
+            }
+            const int32_t here = min(32, from + slots - some);
+#pragma unroll 4
+            for (int j = 0; j < here; ++j) {
+              const int32_t r = __shfl_sync(kFullWarp, row_of, j);
+              const float w = __shfl_sync(kFullWarp, weight_of, j);
+              if (mine) AddScaled8(w, Load8(grad + r * stride), sum);
+            }
+            later += WarpSum(score_of);
+          }
         }
-        AddScaled8(score[s], Load8(as_source), sums[s]);
+        AddScaled8(__shfl_sync(kFullWarp, score, s) + later, by_source, sum);
+        if (source < destinations) {
+          const float w = __shfl_sync(kFullWarp, own_weight, s), to_own = __shfl_sync(kFullWarp, passed, s);
+          if (mine) AddScaled8(w, Load8(grad + source * stride), sum);
+          if (mine) AddScaled8(to_own, Load8(as_source + static_cast<int64_t>(heads) * shape.width), sum);
+        }
+        if (!kOneHead) {
+          Add8(sums[s], sum);
+          sums[s] = sum;
+          if (h + 1 < heads) continue;
+        }
+        if (!mine) continue;
+        const int64_t at = static_cast<int64_t>(source) * vectors + vector;
+        if (!by_bits) ActivationSlope8(input.activation, nullptr, 0, Load8(z + at * 8), sum);
+        StorePassing(grad_z + at * 8, bits != nullptr ? __ldg(bits + at) : 0xffu, sum);
       }
     }
 #pragma unroll
     for (int s = 0; s < kSources; ++s) {
       const int64_t source = base + s;
-      if (source >= padded_sources || !mine) continue;
-      if (source < sources) {
-        if (bits != nullptr) Keep8(passing[s], input.scale, sums[s]);
-        if (!by_bits) ActivationSlope8(input.activation, nullptr, 0, Load8(z + (source * vectors + vector) * 8), sums[s]);
-      } else {
-        sums[s] = {};
-      }
-      Store8(grad_z + (source * vectors + vector) * 8, sums[s]);
+      if (source >= sources && source < padded_sources && mine) Store8(grad_z + (source * vectors + vector) * 8, Float8{});
     }
   }
 }
@@ -611,21 +662,35 @@ __global__ void UnfoldKernel(UnfoldedLayers of) {
   layer.grad_att_dst[row] = destination;
 }
 
+// Calls launch.template operator()<kParts, kItems, kWhole>() with what suits the rows' width and the fanout, and the
+// rows in question: inner hops of two-byte rows are worth more registers, and more code.
+template <typename Rows, int kParts, typename With>
+cudaError_t WithItems(int32_t fanout, const With& with) {
+  if constexpr (std::is_same_v<Rows, PlainRows>) {
+    if (fanout < 11) return with.template operator()<kParts, 11, true>();
+    if (fanout < 16) return with.template operator()<kParts, 16, true>();
+  } else if constexpr (Rows::kOfGraph) {
+    if (fanout < 6) return with.template operator()<kParts, 6, true>();
+  }
+  return with.template operator()<kParts, 6, false>();
+}
+template <typename Rows, typename With>
+cudaError_t WithGroups(int32_t width, int32_t fanout, const With& with) {
+  return GroupsABlock(width) == kWarps ? WithItems<Rows, 32>(fanout, with) : WithItems<Rows, 16>(fanout, with);
+}
+
 template <typename Rows, typename Out>
 cudaError_t LaunchAttention(const Rows& rows, const Slots& slots, int32_t envelope, int number,
                             const AttentionShape& shape, const float* folded, const BatchHeader* header,
                             const AttentionWeightsOnDevice& weights, void* out, cudaStream_t stream) {
-  const auto launch = [&](auto kernel, int32_t groups) {
-    return Launch(kernel, Blocks(envelope, groups), kBlock, 0, stream, rows, slots, number, shape, folded, header, weights,
-                  static_cast<Out*>(out));
+  const auto launch = [&](auto kernel) {
+    return Launch(kernel, Blocks(envelope, GroupsABlock(shape.width)), kBlock, 0, stream, rows, slots, number, shape,
+                  folded, header, weights, static_cast<Out*>(out));
   };
-  if (shape.width > kBlockColumns) return launch(WideAttentionKernel<Rows, Out>, kWarps);
-  const bool whole = slots.fanout < kItems;
-  const int32_t groups = GroupsABlock(shape.width);
-  if (groups == kWarps) {
-    return whole ? launch(AttentionKernel<Rows, Out, 32, true>, groups) : launch(AttentionKernel<Rows, Out, 32, false>, groups);
-  }
-  return whole ? launch(AttentionKernel<Rows, Out, 16, true>, groups) : launch(AttentionKernel<Rows, Out, 16, false>, groups);
+  if (shape.width > kBlockColumns) return launch(WideAttentionKernel<Rows, Out>);
+  return WithGroups<Rows>(shape.width, slots.fanout, [&]<int kParts, int kItems, bool kWhole>() {
+    return launch(AttentionKernel<Rows, Out, kParts, kItems, kWhole>);
+  });
 }
 
 template <typename Rows, typename Grad>
@@ -633,17 +698,15 @@ cudaError_t LaunchLogitGradient(const Rows& rows, const Slots& slots, int32_t en
                                 const AttentionShape& shape, const BatchHeader* header,
                                 const AttentionWeightsOnDevice& weights, const void* grad_out,
                                 const AttentionGradients& gradients, cudaStream_t stream) {
-  const int32_t groups = GroupsABlock(shape.width);
   const auto launch = [&](auto kernel) {
-    return Launch(kernel, std::min(kGradientBlocks, Blocks(envelope, groups)), kBlock, 0, stream, rows, slots, number,
-                  shape, header, weights, static_cast<const Grad*>(grad_out), gradients);
+    const int blocks = std::min(GradientBlocks(shape.width), Blocks(envelope, GroupsABlock(shape.width)));
+    return Launch(kernel, blocks, kBlock, 0, stream, rows, slots, number, shape, header, weights,
+                  static_cast<const Grad*>(grad_out), gradients);
   };
   if (shape.width > kBlockColumns) return launch(WideLogitGradientKernel<Rows, Grad>);
-  const bool whole = slots.fanout < kItems;
-  if (groups == kWarps) {
-    return whole ? launch(LogitGradientKernel<Rows, Grad, 32, true>) : launch(LogitGradientKernel<Rows, Grad, 32, false>);
-  }
-  return whole ? launch(LogitGradientKernel<Rows, Grad, 16, true>) : launch(LogitGradientKernel<Rows, Grad, 16, false>);
+  return WithGroups<Rows>(shape.width, slots.fanout, [&]<int kParts, int kItems, bool kWhole>() {
+    return launch(LogitGradientKernel<Rows, Grad, kParts, kItems, kWhole>);
+  });
 }
 
 // Calls `with` with a pointer of the element's type.
@@ -662,9 +725,17 @@ cudaError_t WithFeatures(Element element, const With& with) {
   return WithActivations(element, with);
 }
 
-template <typename T>
-HiddenRows<T> RowsOf(const T*, const AttentionInput& input, const AttentionShape& shape, const uint8_t* kept) {
-  return {static_cast<const T*>(input.z), shape.width / 8, input.activation, input.scale, kept};
+// Calls `with` with the rows that a layer reads.
+template <typename T, typename With>
+cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionShape& shape, const uint8_t* kept, const With& with) {
+  const T* z = static_cast<const T*>(input.z);
+  if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+    const bool clips = input.activation == Activation::kRelu;
+    if (clips || input.activation == Activation::kIdentity) {
+      return with(PlainRows{z, shape.width / 8, clips, kept != nullptr ? input.scale : 1.0f, kept});
+    }
+  }
+  return with(HiddenRows<T>{z, shape.width / 8, input.activation, input.scale, kept});
 }
 
 // The layers as a kernel's argument, and the largest of some number of theirs.
@@ -684,7 +755,7 @@ int32_t Most(std::span<const Layer> layers, const Of& of) {
 }  // namespace
 
 int64_t AttentionPartials(int32_t rows, const AttentionShape& shape) {
-  return static_cast<int64_t>(std::min(kGradientBlocks, Blocks(rows, GroupsABlock(shape.width)))) * 2 * shape.heads * shape.width;
+  return static_cast<int64_t>(std::min(GradientBlocks(shape.width), Blocks(rows, GroupsABlock(shape.width)))) * 2 * shape.heads * shape.width;
 }
 
 cudaError_t EnqueueFoldAttention(std::span<const FoldedLayer> layers, cudaStream_t stream) {
@@ -720,8 +791,9 @@ cudaError_t EnqueueAttention(const HopOnDevice& hop, int number, const Attention
                              const AttentionWeightsOnDevice& weights, void* out, cudaStream_t stream) {
   const Slots slots{hop.fanout, hop.columns, hop.counts};
   return WithActivations(element, [&]<typename T>(const T* type) {
-    return LaunchAttention<HiddenRows<T>, T>(RowsOf(type, input, shape, input.kept), slots, hop.rows, number, shape, folded,
-                                             header, weights, out, stream);
+    return WithRowsOf(type, input, shape, input.kept, [&]<typename Rows>(const Rows& rows) {
+      return LaunchAttention<Rows, T>(rows, slots, hop.rows, number, shape, folded, header, weights, out, stream);
+    });
   });
 }
 
@@ -732,12 +804,15 @@ cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const A
                                      void* grad_z, cudaStream_t stream) {
   const Slots slots{hop.fanout, hop.columns, hop.counts};
   return WithActivations(element, [&]<typename T>(const T* type) {
-    const HiddenRows<T> rows = RowsOf(type, input, shape, weights.passes != nullptr ? weights.passes : input.kept);
-    const cudaError_t error = LaunchLogitGradient<HiddenRows<T>, T>(rows, slots, hop.rows, number, shape, header, weights,
-                                                                    grad_out, gradients, stream);
+    const uint8_t* kept = weights.passes != nullptr ? weights.passes : input.kept;
+    const cudaError_t error = WithRowsOf(type, input, shape, kept, [&]<typename Rows>(const Rows& rows) {
+      return LaunchLogitGradient<Rows, T>(rows, slots, hop.rows, number, shape, header, weights, grad_out, gradients, stream);
+    });
     if (error != cudaSuccess) return error;
-    return Launch(SourceGradientKernel<T>, Blocks(padded_sources, kWarps * kSources), kBlock, 0, stream, hop, number,
-                  shape, folded, input, header, weights, static_cast<const T*>(grad_out), padded_sources, gradients,
+    const bool one_head = shape.heads == 1;
+    return Launch(one_head ? SourceGradientKernel<T, true> : SourceGradientKernel<T, false>,
+                  Blocks(padded_sources, kWarps * SourcesAWarp<T>(one_head)), kBlock, 0, stream, hop, number, shape, folded,
+                  input, header, weights, static_cast<const T*>(grad_out), padded_sources, gradients,
                   static_cast<T*>(grad_z));
   });
 }

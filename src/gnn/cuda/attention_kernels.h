@@ -17,8 +17,8 @@
 // destinations, joined in order; then by source, along the structure that EnqueueBySource sorted. No sum's order depends
 // on the launch, on timing or on the envelope: results repeat to the bit.
 //
-// Dropout's bits are made once, with the sampling, for they depend on no weight (EnqueueDropoutBits); behind relu the
-// forward pass notes what passed both, so that the gradient of z needs no look at z.
+// Dropout's bits are made once (EnqueueDropoutBits); behind relu the forward pass notes what passed both, so that the
+// gradient of z needs no look at z.
 //
 // Everything enqueues on `stream`. Widths are multiples of 8, fanouts 1 to 32, heads 1 to 64. Rows past the batch's size are
 // read by nobody, whatever they hold; an invalid batch has no rows.
@@ -108,9 +108,9 @@ struct UnfoldedLayer {
 };
 cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream);
 
-// The bits of ops/dropout.h for the header's hop_nodes[number] nodes, eight columns a byte, the lowest first.
+// The bits of ops/dropout.h for the header's hop_nodes[number] nodes, eight columns a byte.
 //   rows  their envelope
-//   kept  [rows, width / 8]
+//   kept  [rows, width / 8]; bit i is column 2i, bit 4 + i column 2i + 1
 cudaError_t EnqueueDropoutBits(const ActivationOnLoad& mask, int number, int32_t rows, int32_t width, const RunState* state,
                                const BatchHeader* header, const int32_t* nodes, uint8_t* kept, cudaStream_t stream);
 

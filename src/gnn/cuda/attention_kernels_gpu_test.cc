@@ -260,7 +260,19 @@ struct InnerCase {
   double dropout;
   int32_t width, heads, fanout;
   bool notes_passing = false;
+  int32_t rows = 0;  // 0: a few
 };
+
+OwnedBlock ManyRows(int32_t count) {
+  std::vector<std::vector<int32_t>> rows(static_cast<size_t>(count));
+  Rng rng(9);
+  const int32_t sources = count + 50;
+  for (std::vector<int32_t>& row : rows) {
+    row.resize(rng.Below(3));
+    for (int32_t& source : row) source = static_cast<int32_t>(rng.Below(static_cast<uint64_t>(sources)));
+  }
+  return OwnedBlock(rows, sources);
+}
 
 // Up to `fanout` in-neighbors, and what AwkwardBlock has besides.
 OwnedBlock RandomBlock(int32_t fanout) {
@@ -275,7 +287,7 @@ OwnedBlock RandomBlock(int32_t fanout) {
 }
 
 void CheckInnerHop(const InnerCase& c) {
-  const OwnedBlock block = RandomBlock(c.fanout);
+  const OwnedBlock block = c.rows > 0 ? ManyRows(c.rows) : RandomBlock(c.fanout);
   const BlockView view = block.view();
   InnerHop hop(block, c.fanout);
   const AttentionShape shape{c.width, c.heads, static_cast<float>(kSlope)};
@@ -354,6 +366,16 @@ TEST(AttentionKernels, InnerHopAgreesWithTheCpuInBFloat16) {
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.5, 256, 1, 8, true}));
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.0, 128, 1, 8, true}));
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kElu, 0.0, 24, 2, 8}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kIdentity, 0.3, 72, 2, 12}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.3, 160, 2, 20, true}));
+}
+
+// Blocks that share out the destinations of a backward pass take several each.
+TEST(AttentionKernels, ManyDestinationsAgreeWithTheCpu) {
+  HONE_REQUIRE_DEVICE();
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.5, 136, 1, 2, true, 2300}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kFloat32, Activation::kRelu, 0.0, 264, 1, 2, true, 2300}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kFloat32, Activation::kElu, 0.0, 8, 1, 2, false, 6500}));
 }
 
 TEST(AttentionKernels, ABatchThatIsNotValidGivesNothing) {

@@ -8,8 +8,10 @@
 //                Z_l = S_l W_l^T, head by head; the last layer takes the heads' mean
 //   What a layer reads is dropout(f(Z)), made as it is read, or written once where a normalisation comes between.
 //
-// The outermost hop is drawn while the batch before trains, and attended to afterwards: attention needs the weights. The
-// bits of dropout are made along with the drawing.
+// The outermost hop is drawn while the batch before trains, and attended to afterwards: attention needs the weights.
+//
+// Beside the chain of kernels, on a branch of the step: the bits of dropout during the outermost layer's forward pass,
+// which reads none, and each layer's weight gradient during its attention's backward pass. No two products run at once.
 // Several heads are one product with the blocks of W on a diagonal: the zeros cost arithmetic that the device has to
 // spare, and one product is faster than a thin one a head.
 #include <fmt/format.h>
@@ -17,6 +19,7 @@
 #include <algorithm>
 
 #include "gnn/cuda/attention_kernels.h"
+#include "gnn/cuda/cuda_handles.h"
 #include "gnn/cuda/dense.h"
 #include "gnn/cuda/head_kernels.h"
 #include "gnn/cuda/norm_between.h"
@@ -88,6 +91,7 @@ class GatProgram final : public Program {
       if (l > 0 && !shape_.normalises && shape_.activation == Activation::kRelu) {
         HONE_RETURN_IF_ERROR(step.passes.Allocate(Known(l - 1) * (layer.in / 8)));
       }
+      if (l > 0 && drops()) HONE_RETURN_IF_ERROR(step.kept.Allocate(Known(l - 1) * (layer.in / 8)));
       HONE_RETURN_IF_ERROR(step.partials.Allocate(AttentionPartials(static_cast<int32_t>(Known(l)), Attention(l))));
       HONE_RETURN_IF_ERROR(step.grad_folded.Allocate(2 * heads * layer.in));
       HONE_RETURN_IF_ERROR(step.grad_sums.Allocate(rows * heads * layer.in * size));
@@ -99,22 +103,27 @@ class GatProgram final : public Program {
     return grad_self_.Allocate(rows_most * 2 * heads);
   }
 
-  // The ids that were drawn, how many of them each row has, and each inner layer's bits of dropout.
-  int64_t OuterBytes() const override { return KeptAt(steps_.size()); }
+  // The ids that were drawn, then how many of them each row has.
+  int64_t OuterBytes() const override { return Known(0) * (envelope_.fanouts.back() + 1) * 4; }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(context_.graph->view(), Hop(0), Outer(batch), batch.state,
                                                    batch.header, batch.nodes, stream));
-    for (size_t l = 1; l < steps_.size() && drops(); ++l) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueDropoutBits(
-          After(l - 1).dropout, Hop(l - 1), static_cast<int32_t>(Known(l - 1)),
-          static_cast<int32_t>(shape_.layers[l].in), batch.state, batch.header, batch.nodes, Kept(batch, l), stream));
-    }
     return Status::Ok();
   }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
+    const bool forks = drops() && steps_.size() > 1;
+    if (forks) {
+      HONE_RETURN_IF_ERROR(Fork(stream));
+      for (size_t l = 1; l < steps_.size(); ++l) {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueDropoutBits(
+            After(l - 1).dropout, Hop(l - 1), static_cast<int32_t>(Known(l - 1)),
+            static_cast<int32_t>(shape_.layers[l].in), batch.state, batch.header, batch.nodes, steps_[l].kept.get(),
+            branch_.handle));
+      }
+    }
     std::vector<FoldedLayer> folded;
     for (size_t l = 0; l < steps_.size(); ++l) folded.push_back(Folded(l));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention(folded, stream));
@@ -127,8 +136,9 @@ class GatProgram final : public Program {
             context_.graph->view(), context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0),
             step.folded.get(), batch.header, batch.nodes, Weights(0), element, step.sums.get(), stream));
       } else {
+        if (forks && l == 1) HONE_RETURN_IF_ERROR(Join(stream));
         HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element,
-                                                   Input(batch, l), batch.header, Weights(l), step.sums.get(), stream));
+                                                   Input(l), batch.header, Weights(l), step.sums.get(), stream));
       }
       if (shape_.heads > 1) {
         HONE_CUDA_RETURN_IF_ERROR(
@@ -153,11 +163,12 @@ class GatProgram final : public Program {
         HONE_RETURN_IF_ERROR(step.norm.EnqueueBackward(batch, step.out.get(), step.grad_out.get(), stream));
       }
       const void* grad = last ? grad_logits : step.grad_out.get();
-      HONE_RETURN_IF_ERROR(step.dense.WeightGradient(grad, step.sums.get(), stream));
       HONE_RETURN_IF_ERROR(step.dense.InputGradient(grad, step.grad_sums.get(), stream));
+      HONE_RETURN_IF_ERROR(Fork(stream));
+      HONE_RETURN_IF_ERROR(step.dense.WeightGradient(grad, step.sums.get(), branch_.handle));
       if (shape_.heads > 1) {
         HONE_CUDA_RETURN_IF_ERROR(
-            EnqueueCollectHeads(Spread(l), step.grad_spread.get(), Gradient(layer.weight), stream));
+            EnqueueCollectHeads(Spread(l), step.grad_spread.get(), Gradient(layer.weight), branch_.handle));
       }
       const AttentionGradients gradients{grad_slots_.get(), grad_self_.get(), step.partials.get()};
       if (l == 0) {
@@ -166,11 +177,12 @@ class GatProgram final : public Program {
             batch.nodes, Weights(0), element, step.grad_sums.get(), gradients, stream));
       } else {
         HONE_CUDA_RETURN_IF_ERROR(
-            EnqueueAttentionBackward(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, Input(batch, l),
+            EnqueueAttentionBackward(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, Input(l),
                                      batch.header, Weights(l), step.grad_sums.get(),
                                      static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), gradients,
                                      steps_[l - 1].grad_out.get(), stream));
       }
+      HONE_RETURN_IF_ERROR(Join(stream));
       folded.push_back({Attention(l), Hop(l), step.partials.get(), step.grad_folded.get()});
       unfolded.push_back({Folded(l), step.grad_folded.get(), Gradient(layer.weight), Gradient(layer.att_src),
                           Gradient(layer.att_dst)});
@@ -183,13 +195,30 @@ class GatProgram final : public Program {
  private:
   struct Step {
     DeviceArray<float> folded, slot_weights, self_weights, partials, grad_folded;
-    DeviceArray<uint8_t> passes;
+    DeviceArray<uint8_t> kept, passes;
     DeviceArray<unsigned char> sums, out, grad_sums, grad_out;  // S, Z
     DeviceArray<unsigned char> spread;                          // W, blocks on a diagonal
     DeviceArray<float> grad_spread;
     NormBetween norm;
     Dense dense;
   };
+
+  // What follows on branch_ comes after what is on `stream`; and what follows on `stream` after what is on branch_.
+  Status Fork(cudaStream_t stream) {
+    if (branch_.handle == nullptr) {
+      HONE_RETURN_IF_ERROR(branch_.Make());
+      HONE_RETURN_IF_ERROR(forked_.Make());
+      HONE_RETURN_IF_ERROR(joined_.Make());
+    }
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(forked_.handle, stream));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(branch_.handle, forked_.handle, 0));
+    return Status::Ok();
+  }
+  Status Join(cudaStream_t stream) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(joined_.handle, branch_.handle));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, joined_.handle, 0));
+    return Status::Ok();
+  }
 
   int Hop(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
   int64_t Known(size_t layer) const { return envelope_.known[static_cast<size_t>(Hop(layer))]; }
@@ -208,15 +237,6 @@ class GatProgram final : public Program {
   }
   // Whether layers read what they read through dropout.
   bool drops() const { return envelope_.trains && !shape_.normalises && shape_.rate.threshold != 0; }
-  // Where in a batch's memory the bits of what layer `layer` >= 1 reads begin, or would.
-  int64_t KeptAt(size_t layer) const {
-    int64_t at = RoundUp(Known(0) * (envelope_.fanouts.back() + 1) * 4, 16);
-    for (size_t l = 1; l < layer && drops(); ++l) at += RoundUp(Known(l - 1) * (shape_.layers[l].in / 8), 16);
-    return at;
-  }
-  uint8_t* Kept(const BatchOnDevice& batch, size_t layer) const {
-    return static_cast<uint8_t*>(batch.outer) + KeptAt(layer);
-  }
   OuterHopOnDevice Outer(const BatchOnDevice& batch) const {
     auto* ids = static_cast<int32_t*>(batch.outer);
     const int32_t fanout = envelope_.fanouts.back();
@@ -232,11 +252,11 @@ class GatProgram final : public Program {
             .dropout = {static_cast<uint32_t>(layer), static_cast<uint32_t>(DropoutSite::kActivation),
                         envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)}};
   }
-  AttentionInput Input(const BatchOnDevice& batch, size_t layer) const {
+  AttentionInput Input(size_t layer) const {
     if (shape_.normalises) return {.z = steps_[layer - 1].norm.rows(), .activation = Activation::kIdentity};
     AttentionInput input{.z = steps_[layer - 1].out.get(), .activation = shape_.activation};
     if (drops()) {
-      input.kept = Kept(batch, layer);
+      input.kept = steps_[layer].kept.get();
       input.scale = static_cast<float>(shape_.rate.scale);
     }
     return input;
@@ -247,6 +267,8 @@ class GatProgram final : public Program {
   const GatShape shape_;
   std::vector<Step> steps_;
   DeviceArray<float> grad_slots_, grad_self_;
+  Stream branch_;
+  Event forked_, joined_;
 };
 
 class GatPlan final : public ModelPlan {
