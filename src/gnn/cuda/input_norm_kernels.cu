@@ -6,6 +6,7 @@
 #include "gnn/cuda/column_sums.cuh"
 #include "gnn/cuda/input_norm_kernels.h"
 #include "gnn/cuda/launch.h"
+#include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/row_marks.cuh"
 #include "gnn/ops/batch_norm.h"
 
@@ -71,7 +72,7 @@ __device__ void Blend(float& running, double value) {
 __global__ void __launch_bounds__(kProductBlock)
     InputCoefficientsKernel(RowsOnDevice rows, int32_t inputs, int32_t outputs, InputMoments moments,
                             const Value* weight, NormOnDevice norm, ColumnCoefficients out, float* products) {
-  __shared__ float weights[kWeightRows][kDepth];
+  __shared__ __align__(16) float weights[kDepth][kWeightRows];
   __shared__ float sums[kDepth];
   __shared__ float parts[kShares][kWeightRows][kColumnLanes];
   __shared__ double totals[2][kWeightRows];
@@ -93,18 +94,26 @@ __global__ void __launch_bounds__(kProductBlock)
       for (int32_t t = thread; t < kWeightRows * kDepth; t += kProductBlock) {
         const int32_t r = t / kDepth, i = deep + t % kDepth;
         const bool there = first + r < outputs && i < inputs;
-        weights[r][t % kDepth] = there ? ToFloat(weight[static_cast<int64_t>(first + r) * inputs + i]) : 0.0f;
+        weights[t % kDepth][r] = there ? ToFloat(weight[static_cast<int64_t>(first + r) * inputs + i]) : 0.0f;
       }
       if (thread < kDepth) sums[thread] = deep + thread < inputs ? moments.sums[deep + thread] : 0.0f;
       __syncthreads();
       if (k >= inputs) continue;
+      constexpr int kTogether = 16;  // loads under way
+      for (int32_t begin_share = share; begin_share < kDepth; begin_share += kTogether * kShares) {
+        float gram[kTogether];
 #pragma unroll
-      for (int32_t t = 0; t < kDepth / kShares; ++t) {
-        const int32_t i = t * kShares + share;
-        const float gram = deep + i < inputs ? moments.gram[static_cast<int64_t>(deep + i) * inputs + k] : 0.0f;
-        const float c = fmaf(-sums[i], mean, gram);
+        for (int t = 0; t < kTogether; ++t) {  // past the last one weights are zero
+          const int32_t i = min(deep + begin_share + t * kShares, inputs - 1);
+          gram[t] = __ldg(moments.gram + static_cast<int64_t>(i) * inputs + k);
+        }
 #pragma unroll
-        for (int r = 0; r < kWeightRows; ++r) sum[r] = fmaf(weights[r][i], c, sum[r]);
+        for (int t = 0; t < kTogether; ++t) {
+          const int32_t i = begin_share + t * kShares;
+          const float c = fmaf(-sums[i], mean, gram[t]);
+#pragma unroll
+          for (int r = 0; r < kWeightRows; ++r) sum[r] = fmaf(weights[i][r], c, sum[r]);
+        }
       }
     }
 #pragma unroll
@@ -145,10 +154,13 @@ __global__ void __launch_bounds__(kProductBlock)
   Blend(norm.running_variance[column], variance * n / (n - 1));
 }
 
-__global__ void __launch_bounds__(kSumBlock)
+// kMarked: `marks` tell what the activation's inputs were, otherwise x.
+template <bool kMarked>
+__global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
     GradientBeforeKernel(RowsOnDevice rows, const RowMark* marks, const Value* x, ColumnCoefficients coefficients,
                          Between between, const Value* grad_y, Value* grad, float* partials) {
   __shared__ StripSums shared;
+  constexpr int kTogether = 4;
   const int32_t count = RowsAfter(rows.header, rows.number);
   const int32_t first = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
   const int32_t last = min(rows.padded_rows, first + kLongPieceRows);
@@ -158,31 +170,45 @@ __global__ void __launch_bounds__(kSumBlock)
   const float kept_scale = mask.threshold == 0 ? 1.0f : mask.scale;
   Float8 sum = {}, direct = {};
   if (vector * 8 < rows.width) {
-    Float8 mean = {}, scale = {}, shift = {};
-    if (marks == nullptr) {
-      mean = Load8(coefficients.mean + vector * 8);
-      scale = Load8(coefficients.scale + vector * 8);
-      shift = Load8(coefficients.shift + vector * 8);
-    }
-#pragma unroll 4
-    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kSumWarps) {
-      const int64_t at = row * width + vector * 8;
-      Float8 g = {};
-      if (row < count) {
-        g = Load8(grad_y + at);
-        Add8(g, direct);
-        if (marks != nullptr) {
-          ApplyMark8(between.activation, kept_scale, marks[at / 8], g);
-        } else {
-          Float8 z = Load8(x + at);
-          Drop8(mask, static_cast<uint32_t>(rows.nodes[row]), static_cast<uint32_t>(vector), g);
+    const int32_t mine = first + static_cast<int32_t>(threadIdx.x / 32);
+    for (int32_t from = mine; from < last; from += kTogether * kSumWarps) {
+      RawOf<Value> raw[kTogether], raw_x[kTogether];
+      RowMark mark[kTogether];
 #pragma unroll
-          for (int i = 0; i < 8; ++i) z.v[i] = (z.v[i] - mean.v[i]) * scale.v[i] + shift.v[i];
-          ActivationSlope8(between.activation, nullptr, vector, z, g);
+      for (int i = 0; i < kTogether; ++i) {
+        const int32_t row = from + i * kSumWarps;
+        const int64_t at = row * width + vector * 8;
+        if (row >= last || row >= count) continue;
+        raw[i] = LoadRaw(grad_y + at);
+        if (kMarked) {
+          mark[i] = marks[at / 8];
+        } else {
+          raw_x[i] = LoadRaw(x + at);
         }
-        Add8(g, sum);
       }
-      Store8(grad + at, g);
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        const int32_t row = from + i * kSumWarps;
+        if (row >= last) continue;
+        Float8 g = {};
+        if (row < count) {
+          g = Widen(raw[i]);
+          Add8(g, direct);
+          if (kMarked) {
+            ApplyMark8(between.activation, kept_scale, mark[i], g);
+          } else {
+            const Float8 mean = Load8(coefficients.mean + vector * 8), scale = Load8(coefficients.scale + vector * 8),
+                         shift = Load8(coefficients.shift + vector * 8);
+            Float8 z = Widen(raw_x[i]);
+            Drop8(mask, static_cast<uint32_t>(rows.nodes[row]), static_cast<uint32_t>(vector), g);
+#pragma unroll
+            for (int k = 0; k < 8; ++k) z.v[k] = (z.v[k] - mean.v[k]) * scale.v[k] + shift.v[k];
+            ActivationSlope8(between.activation, nullptr, vector, z, g);
+          }
+          Add8(g, sum);
+        }
+        Store8(grad + row * width + vector * 8, g);
+      }
     }
   }
   if (first >= count) return;
@@ -275,7 +301,8 @@ int64_t GradientPartials(int32_t padded_rows, int32_t outputs) {
 cudaError_t EnqueueGradientBefore(const RowsOnDevice& rows, const uint16_t* marks, const void* x,
                                   const ColumnCoefficients& coefficients, const Between& between, const void* grad_y,
                                   void* grad, float* partials, cudaStream_t stream) {
-  Launch(GradientBeforeKernel, SumGrid(rows.padded_rows, rows.width, kLongPieceRows), kSumBlock, 0, stream, rows, marks,
+  Launch(marks != nullptr ? GradientBeforeKernel<true> : GradientBeforeKernel<false>,
+         SumGrid(rows.padded_rows, rows.width, kLongPieceRows), kSumBlock, 0, stream, rows, marks,
          static_cast<const Value*>(x), coefficients, between, static_cast<const Value*>(grad_y),
          static_cast<Value*>(grad), partials);
   return cudaPeekAtLastError();

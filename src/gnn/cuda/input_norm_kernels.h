@@ -18,7 +18,6 @@
 // of 8. `rows` (norm_kernels.h) are X's, `rows.width` is not looked at.
 #pragma once
 
-#include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>

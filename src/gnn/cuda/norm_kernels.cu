@@ -5,6 +5,7 @@
 #include "gnn/cuda/column_sums.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/norm_kernels.h"
+#include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/row_marks.cuh"
 #include "gnn/cuda/row_math.cuh"
 #include "gnn/ops/batch_norm.h"
@@ -128,9 +129,11 @@ __device__ Float8 Normalised(const NormalForm& c, const Float8& x) {
   return y;
 }
 
-// Elementwise kernels that need coefficients: a warp has kWarpRows rows of a strip, one beside the other warps'.
-constexpr int kWarpRows = 4;
+// Elementwise kernels that need coefficients: a warp has kWarpRows rows of a strip, one beside the other warps', and
+// loads them all before it does anything with the first.
+constexpr int kWarpRows = 2;
 constexpr int kBlockRows = kWarpRows * kSumWarps;
+constexpr int kBlocksEach = 4;  // of a multiprocessor: registers are held down for that
 dim3 RowGrid(const RowsOnDevice& rows) {
   return dim3(static_cast<unsigned>((rows.padded_rows + kBlockRows - 1) / kBlockRows),
               static_cast<unsigned>((rows.width + kStrip - 1) / kStrip));
@@ -140,22 +143,29 @@ __device__ int32_t WarpRow(int i) {
 }
 
 template <typename T>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, kBlocksEach)
     BetweenKernel(RowsOnDevice rows, const T* x, ColumnCoefficients coefficients, Between between,
                   BetweenOutput output) {
   const int32_t vectors = rows.width / 8;
   const auto vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   if (vector >= vectors) return;
-  const int32_t count = RowsAfter(rows.header, rows.number), seeds = RowsAfter(rows.header, 0);
+  const int32_t count = RowsAfter(rows.header, rows.number);
+  const T* residual = static_cast<const T*>(output.residual);
+  RawOf<T> raw[kWarpRows], raw_residual[kWarpRows];
+#pragma unroll
+  for (int i = 0; i < kWarpRows; ++i) {
+    const int64_t at = (static_cast<int64_t>(WarpRow(i)) * vectors + vector) * 8;
+    if (WarpRow(i) < count) raw[i] = LoadRaw(x + at);
+    if (residual != nullptr && WarpRow(i) < count) raw_residual[i] = LoadRaw(residual + at);
+  }
   const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
   const NormalForm form = NormalFormOf(coefficients, vector);
-  const Float8 bias = output.residual_bias != nullptr ? Load8(output.residual_bias + vector * 8) : Float8{};
 #pragma unroll
   for (int i = 0; i < kWarpRows; ++i) {
     const int32_t row = WarpRow(i);
     if (row >= count) return;
     const int64_t at = static_cast<int64_t>(row) * vectors + vector;
-    Float8 y = Normalised(form, Load8(x + at * 8));
+    Float8 y = Normalised(form, Widen(raw[i]));
     const auto node = static_cast<uint32_t>(rows.nodes[row]);
     if (output.marks != nullptr) {
       output.marks[at] = ActivateAndMark8(between.activation, mask, node, static_cast<uint32_t>(vector), y);
@@ -163,26 +173,22 @@ __global__ void __launch_bounds__(kBlock)
       Activate8(between.activation, nullptr, vector, y);
       Drop8(mask, node, static_cast<uint32_t>(vector), y);
     }
-    if (output.residual != nullptr) Add8(Load8(static_cast<const T*>(output.residual) + at * 8), y);
-    if (output.residual_bias != nullptr) Add8(bias, y);
+    if (residual != nullptr) Add8(Widen(raw_residual[i]), y);
+    if (output.residual_bias != nullptr) Add8(Load8(output.residual_bias + vector * 8), y);
     Store8(static_cast<T*>(output.y) + at * 8, y);
-    if (output.also != nullptr && row < seeds) {
+    if (output.also != nullptr && row < RowsAfter(rows.header, 0)) {
       Store8(static_cast<T*>(output.also) + row * output.also_stride + vector * 8, y);
     }
   }
 }
 
-// The gradient before the activation.
-template <typename T>
-__device__ Float8 GradientBefore(const RowsOnDevice& rows, const NormalForm& form, const Between& between,
-                                 const DropoutKey& mask, int32_t row, int32_t vector, const Float8& x,
-                                 const T* grad_y) {
-  Float8 grad = Load8(grad_y + (static_cast<int64_t>(row) * (rows.width / 8) + vector) * 8);
+// From the gradient after dropout to that before the activation.
+__device__ void GradientBefore(const RowsOnDevice& rows, const NormalForm& form, const Between& between,
+                               const DropoutKey& mask, int32_t row, int32_t vector, const Float8& x, Float8& grad) {
   Drop8(mask, static_cast<uint32_t>(rows.nodes[row]), static_cast<uint32_t>(vector), grad);
   if (between.activation != Activation::kIdentity) {
     ActivationSlope8(between.activation, nullptr, vector, Normalised(form, x), grad);
   }
-  return grad;
 }
 
 // partials[piece][0] = sum of the gradient, [1] = of the gradient times (x - mean).
@@ -198,17 +204,32 @@ __global__ void __launch_bounds__(kBlock)
   const int32_t vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   const int64_t width = rows.width;
   const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
+  constexpr int kTogether = 4;
   Float8 sum = {}, products = {};
   if (vector * 8 < rows.width) {
     const NormalForm form = NormalFormOf(coefficients, vector);
-#pragma unroll 4
-    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kSumWarps) {
-      const Float8 value = Load8(x + row * width + vector * 8);
-      const Float8 grad = GradientBefore(rows, form, between, mask, row, vector, value, grad_y);
+    const int32_t mine = first + static_cast<int32_t>(threadIdx.x / 32);
+    for (int32_t from = mine; from < last; from += kTogether * kSumWarps) {
+      RawOf<T> raw[kTogether], raw_grad[kTogether];
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        sum.v[i] += grad.v[i];
-        products.v[i] += grad.v[i] * (value.v[i] - form.mean.v[i]);
+      for (int i = 0; i < kTogether; ++i) {
+        const int32_t row = from + i * kSumWarps;
+        if (row >= last) continue;
+        raw[i] = LoadRaw(x + row * width + vector * 8);
+        raw_grad[i] = LoadRaw(grad_y + row * width + vector * 8);
+      }
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        const int32_t row = from + i * kSumWarps;
+        if (row >= last) continue;
+        const Float8 value = Widen(raw[i]);
+        Float8 grad = Widen(raw_grad[i]);
+        GradientBefore(rows, form, between, mask, row, vector, value, grad);
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+          sum.v[k] += grad.v[k];
+          products.v[k] += grad.v[k] * (value.v[k] - form.mean.v[k]);
+        }
       }
     }
   }
@@ -261,25 +282,33 @@ __global__ void __launch_bounds__(kBlock)
   const auto vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   if (vector >= vectors) return;
   const int32_t count = RowsAfter(rows.header, rows.number);
+  RawOf<T> raw[kWarpRows], raw_grad[kWarpRows];
+#pragma unroll
+  for (int i = 0; i < kWarpRows; ++i) {
+    const int64_t at = (static_cast<int64_t>(WarpRow(i)) * vectors + vector) * 8;
+    if (WarpRow(i) >= count) continue;
+    raw[i] = LoadRaw(x + at);
+    raw_grad[i] = LoadRaw(grad_y + at);
+  }
   const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
   const NormalForm form = NormalFormOf(c, vector);
-  const Float8 a = Load8(c.of_gradient + vector * 8), b = Load8(c.of_x + vector * 8),
-               k = Load8(c.constant + vector * 8);
 #pragma unroll
   for (int i = 0; i < kWarpRows; ++i) {
     const int32_t row = WarpRow(i);
     if (row >= rows.padded_rows) return;
-    const int64_t at = static_cast<int64_t>(row) * vectors + vector;
     Float8 grad = {};
     if (row < count) {
-      const Float8 value = Load8(x + at * 8);
-      grad = GradientBefore(rows, form, between, mask, row, vector, value, grad_y);
+      const Float8 value = Widen(raw[i]);
+      grad = Widen(raw_grad[i]);
+      GradientBefore(rows, form, between, mask, row, vector, value, grad);
+      const Float8 a = Load8(c.of_gradient + vector * 8), b = Load8(c.of_x + vector * 8),
+                   k = Load8(c.constant + vector * 8);
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         grad.v[j] = grad.v[j] * a.v[j] + (value.v[j] - form.mean.v[j]) * b.v[j] + k.v[j];
       }
     }
-    Store8(grad_x + at * 8, grad);
+    Store8(grad_x + (static_cast<int64_t>(row) * vectors + vector) * 8, grad);
   }
 }
 

@@ -3,10 +3,11 @@
 //
 // The kernel of source_gradient_kernels.h. A block has a piece of rows and a strip of columns (column_sums.cuh), a warp
 // every eighth row. Where a row's slots lie, which row its first slot belongs to and whose node it is are looked up
-// for all rows of a warp at once, and rows are loaded one ahead: most sources have one slot, and what takes time is
-// that each look-up waits for the one before it.
+// for all rows of a warp at once, and what the first slots pass on is loaded for four rows at once: most sources have
+// one slot, and what takes time is that each look-up waits for the one before it.
 #include "gnn/cuda/column_sums.cuh"
 #include "gnn/cuda/launch.h"
+#include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/row_marks.cuh"
 #include "gnn/cuda/source_gradient_kernels.h"
 
@@ -24,8 +25,9 @@ __device__ void RoundTo(Value*, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] = __bfloat162float(__float2bfloat16_rn(x.v[i]));
 }
 
-template <bool kBefore>
-__global__ void __launch_bounds__(kSumBlock)
+// kBefore: also makes SourceGradient::before. kReadsZ: the input has an activation.
+template <bool kBefore, bool kReadsZ>
+__global__ void __launch_bounds__(kSumBlock, 3)
     SourceGradientKernel(AggregateKind kind, HopOnDevice hop, int number, AggregateInput input, int32_t vectors,
                          int32_t padded_sources, const Value* grad_out, DirectGradients direct, const RunState* state,
                          const BatchHeader* header, const int32_t* nodes, SourceGradient to) {
@@ -47,7 +49,6 @@ __global__ void __launch_bounds__(kSumBlock)
   const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
   const float kept_scale = to.between.dropout.threshold == 0 ? 1.0f : to.between.dropout.scale;
   const int64_t stride = static_cast<int64_t>(vectors) * (kind.adds_self ? 8 : 16);
-  const bool reads_z = input.activation != Activation::kIdentity;
 
   // Lane i: of row first + i * kSumWarps.
   int32_t begin = 0, end = 0, slot_row = 0, node = 0;
@@ -64,82 +65,83 @@ __global__ void __launch_bounds__(kSumBlock)
       }
     }
   }
-  struct Ahead {  // of a row: what its first slot passes on, what it was, its mark
-    Float8 gradient, z;
-    RowMark mark;
-  };
-  const auto load = [&](int i, Ahead& ahead) {
-    const int32_t source = first + i * kSumWarps;
-    const int32_t row = __shfl_sync(kFullWarp, slot_row, i);
-    const bool has_slot = __shfl_sync(kFullWarp, begin, i) < __shfl_sync(kFullWarp, end, i);
-    if (!mine || source >= sources) return;
-    const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
-    if (has_slot) ahead.gradient = Load8(grad_out + row * stride + vector * 8);
-    if (reads_z) ahead.z = Load8(z + at);
-    if (kBefore) ahead.mark = to.marks[at / 8];
-  };
-
+  constexpr int kTogether = 4;
   Float8 sums = {}, sums_before = {};
-  Ahead next = {};
-  load(0, next);
-  for (int i = 0; i < kWarpRows; ++i) {
-    const int32_t source = first + i * kSumWarps;
-    if (source >= padded_sources) break;
-    const Ahead now = next;
-    if (i + 1 < kWarpRows) load(i + 1, next);
-    const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
-    if (source >= sources) {
-      if (mine) Store8(grad_z + at, Float8{});
-      if (kBefore && mine) Store8(before + at, Float8{});
-      continue;
-    }
-    const int32_t from = __shfl_sync(kFullWarp, begin, i), until = __shfl_sync(kFullWarp, end, i);
-    const auto id = static_cast<uint32_t>(__shfl_sync(kFullWarp, node, i));
-    const float first_weight = __shfl_sync(kFullWarp, slot_weight, i);
-    Float8 sum = {};
-    if (from < until) {
+  for (int together = 0; together < kWarpRows; together += kTogether) {
+    RawOf<Value> first_raw[kTogether], z_raw[kTogether];
+    RowMark mark[kTogether];
 #pragma unroll
-      for (int j = 0; j < 8; ++j) sum.v[j] += first_weight * now.gradient.v[j];
+    for (int t = 0; t < kTogether; ++t) {
+      const int i = together + t;
+      const int32_t source = first + i * kSumWarps;
+      const int32_t row = __shfl_sync(kFullWarp, slot_row, i);
+      const bool has_slot = __shfl_sync(kFullWarp, begin, i) < __shfl_sync(kFullWarp, end, i);
+      if (!mine || source >= sources) continue;
+      const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
+      if (has_slot) first_raw[t] = LoadRaw(grad_out + row * stride + vector * 8);
+      if (kReadsZ) z_raw[t] = LoadRaw(z + at);
+      if (kBefore) mark[t] = to.marks[at / 8];
     }
-    for (int32_t more = from + 1; more < until; more += 32) {
-      int32_t row = 0;
-      float weight = 1;
-      if (more + lane < until) {
-        row = static_cast<int32_t>(hop.sorted_slots[more + lane]) / hop.fanout;
-        if (kind.mean) weight = 1.0f / static_cast<float>(hop.counts[row]);
+#pragma unroll
+    for (int t = 0; t < kTogether; ++t) {
+      const int i = together + t;
+      const int32_t source = first + i * kSumWarps;
+      if (source >= padded_sources) break;
+      const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
+      if (source >= sources) {
+        if (mine) Store8(grad_z + at, Float8{});
+        if (kBefore && mine) Store8(before + at, Float8{});
+        continue;
       }
-      const int32_t here = min(32, until - more);
+      const int32_t from = __shfl_sync(kFullWarp, begin, i), until = __shfl_sync(kFullWarp, end, i);
+      const auto id = static_cast<uint32_t>(__shfl_sync(kFullWarp, node, i));
+      const float first_weight = __shfl_sync(kFullWarp, slot_weight, i);
+      Float8 sum = {};
+      if (from < until) {
+        const Float8 g = Widen(first_raw[t]);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) sum.v[j] += first_weight * g.v[j];
+      }
+      for (int32_t more = from + 1; more < until; more += 32) {
+        int32_t row = 0;
+        float weight = 1;
+        if (more + lane < until) {
+          row = static_cast<int32_t>(hop.sorted_slots[more + lane]) / hop.fanout;
+          if (kind.mean) weight = 1.0f / static_cast<float>(hop.counts[row]);
+        }
+        const int32_t here = min(32, until - more);
 #pragma unroll 4
-      for (int j = 0; j < here; ++j) {
-        const int32_t r = __shfl_sync(kFullWarp, row, j);
-        const float w = __shfl_sync(kFullWarp, weight, j);
-        if (!mine) continue;
-        const Float8 g = Load8(grad_out + r * stride + vector * 8);
+        for (int j = 0; j < here; ++j) {
+          const int32_t r = __shfl_sync(kFullWarp, row, j);
+          const float w = __shfl_sync(kFullWarp, weight, j);
+          if (!mine) continue;
+          const Float8 g = Load8(grad_out + r * stride + vector * 8);
 #pragma unroll
-        for (int k = 0; k < 8; ++k) sum.v[k] += w * g.v[k];
+          for (int k = 0; k < 8; ++k) sum.v[k] += w * g.v[k];
+        }
       }
-    }
-    if (!mine) continue;
-    Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
-    if (source < rows) {
-      Float8 own = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);
+      if (!mine) continue;
+      Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
+      if (source < rows) {
+        Float8 own = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) own.v[j] *= own_factor;
-      Drop8(self_mask, id, static_cast<uint32_t>(vector), own);
-      Add8(own, sum);
-      if (past_destinations != nullptr) Add8(Load8(past_destinations + at), sum);
-    }
-    if (past_seeds != nullptr && source < seeds) {
-      Add8(Load8(past_seeds + source * direct.seeds_stride + vector * 8), sum);
-    }
-    if (reads_z) ActivationSlope8(input.activation, input.bias, vector, now.z, sum);
-    Store8(grad_z + at, sum);
-    RoundTo(grad_z, sum);
-    Add8(sum, sums);
-    if (kBefore) {
-      ApplyMark8(to.between.activation, kept_scale, now.mark, sum);
-      Store8(before + at, sum);
-      Add8(sum, sums_before);
+        for (int j = 0; j < 8; ++j) own.v[j] *= own_factor;
+        Drop8(self_mask, id, static_cast<uint32_t>(vector), own);
+        Add8(own, sum);
+        if (past_destinations != nullptr) Add8(Load8(past_destinations + at), sum);
+      }
+      if (past_seeds != nullptr && source < seeds) {
+        Add8(Load8(past_seeds + source * direct.seeds_stride + vector * 8), sum);
+      }
+      if (kReadsZ) ActivationSlope8(input.activation, input.bias, vector, Widen(z_raw[t]), sum);
+      Store8(grad_z + at, sum);
+      RoundTo(grad_z, sum);
+      Add8(sum, sums);
+      if (kBefore) {
+        ApplyMark8(to.between.activation, kept_scale, mark[t], sum);
+        Store8(before + at, sum);
+        Add8(sum, sums_before);
+      }
     }
   }
   if (to.partials == nullptr || piece >= sources) return;
@@ -165,13 +167,12 @@ cudaError_t EnqueueSourceGradient(const AggregateKind& kind, const HopOnDevice& 
                                   const BatchHeader* header, const int32_t* nodes, const SourceGradient& to,
                                   cudaStream_t stream) {
   const dim3 grid = SumGrid(padded_sources, width, kLongPieceRows);
-  if (to.before != nullptr) {
-    Launch(SourceGradientKernel<true>, grid, kSumBlock, 0, stream, kind, hop, number, input, width / 8, padded_sources,
-           static_cast<const Value*>(grad_out), direct, state, header, nodes, to);
-  } else {
-    Launch(SourceGradientKernel<false>, grid, kSumBlock, 0, stream, kind, hop, number, input, width / 8, padded_sources,
-           static_cast<const Value*>(grad_out), direct, state, header, nodes, to);
-  }
+  const bool reads_z = input.activation != Activation::kIdentity;
+  const auto kernel = to.before != nullptr
+                          ? (reads_z ? SourceGradientKernel<true, true> : SourceGradientKernel<true, false>)
+                          : (reads_z ? SourceGradientKernel<false, true> : SourceGradientKernel<false, false>);
+  Launch(kernel, grid, kSumBlock, 0, stream, kind, hop, number, input, width / 8, padded_sources,
+         static_cast<const Value*>(grad_out), direct, state, header, nodes, to);
   return cudaPeekAtLastError();
 }
 
