@@ -24,6 +24,7 @@ namespace {
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
 constexpr int kBlockColumns = 256;  // that a warp reads at once
+constexpr int kBitsBlocks = 132;     // that make dropout's bits, whatever there are of them
 constexpr int kJoinLanes = 32;      // that add up the partials of a column
 
 // Sources that a warp has under way at once.
@@ -48,23 +49,26 @@ __device__ float WarpMax(float x) {
 }
 __device__ float LeakyRelu(float slope, float x) { return x > 0.0f ? x : slope * x; }
 
-// One destination as its group of lanes sees it; a group past the batch's rows has no items, and does what others do.
+// One destination as its group of lanes sees it, all looked up at once; a group past the batch's rows has no items, and
+// does what others do.
 template <typename Rows, typename Group, int kItems>
 struct GroupRow {
   Items items;
-  int32_t self_place = 0;
-  __device__ GroupRow(const Rows& rows, const Slots& slots, int32_t row, bool active) {
-    items = active ? ItemsOf(slots, row, rows.Self(row)) : Items{slots.sources, 0, 0};
-    self_place = active ? rows.Place(items.self) : 0;
+  int32_t source = -1;  // of the lane's item of the first kItems
+  __device__ GroupRow(const Rows& rows, const Slots& slots, const Group& group, int32_t row, bool active)
+      : items{slots.sources, 0, 0} {
+    if (!active) return;
+    items = ItemsOf(slots, row, rows.Self(row));
+    if (group.item > 0 && group.item < kItems && group.item <= slots.fanout) source = __ldg(items.sources + group.item - 1);
   }
   // Item first + the lane's own: its place, and whether it is attended to.
   __device__ int32_t Place(const Rows& rows, const Group& group, int32_t first, bool* counts) const {
     const int32_t item = first + group.item;
     *counts = group.item < kItems && item < items.count;
-    if (!*counts || item == 0) return self_place;
-    const int32_t source = __ldg(items.sources + item - 1);
-    *counts = source != items.self;
-    return rows.Place(source);
+    if (!*counts) return 0;
+    const int32_t of = item == 0 ? items.self : first == 0 ? source : __ldg(items.sources + item - 1);
+    *counts = item == 0 || of != items.self;
+    return rows.Place(of);
   }
   // Items first, first + 1, … all on their way before the first is needed; zeros where there is none.
   __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool mine, int32_t (&at)[kItems],
@@ -96,7 +100,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
   const bool active = row < all_rows;
   const Group group(static_cast<int>(threadIdx.x % 32));
   const bool mine = active && group.part < shape.width / 8;
-  const GroupRow<Rows, Group, kItems> of(rows, slots, row, active);
+  const GroupRow<Rows, Group, kItems> of(rows, slots, group, row, active);
   const int32_t count = of.items.count;
   const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
 
@@ -191,10 +195,13 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
 
   for (int32_t h = 0; h < heads; ++h) {
     Float8 by_source = {}, by_destination = {};
-    for (int32_t turn = 0; warp_row + turn < all_rows; turn += GradientBlocks(shape.width) * kGroups) {
+    const int32_t stride = GradientBlocks(shape.width) * kGroups;
+    GroupRow<Rows, Group, kItems> ahead(rows, slots, group, first_row, first_row < all_rows);
+    for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
       const int32_t row = first_row + turn;
       const bool active = row < all_rows, mine = active && group.part < vectors;
-      const GroupRow<Rows, Group, kItems> of(rows, slots, row, active);
+      const GroupRow<Rows, Group, kItems> of = ahead;
+      ahead = GroupRow<Rows, Group, kItems>(rows, slots, group, row + stride, row + stride < all_rows);
       const int32_t count = of.items.count;
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
       const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
@@ -476,6 +483,13 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
   for (int32_t vectors_before = 0; vectors_before < vectors; vectors_before += 32) {
     const int32_t vector = vectors_before + lane;
     const bool mine = vector < vectors;
+    uint32_t passing[kSources];
+#pragma unroll
+    for (int s = 0; s < kSources; ++s) {
+      passing[s] = bits != nullptr && mine && base + s < sources
+                       ? __ldg(bits + static_cast<int64_t>(base + s) * vectors + vector)
+                       : 0xffu;
+    }
     Float8 sums[kSources] = {};  // of the heads before
     for (int32_t h = 0; h < heads; ++h) {
       const T* grad = grad_out + static_cast<int64_t>(h) * shape.width + vector * 8;
@@ -551,7 +565,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
         if (!mine) continue;
         const int64_t at = static_cast<int64_t>(source) * vectors + vector;
         if (!by_bits) ActivationSlope8(input.activation, nullptr, 0, Load8(z + at * 8), sum);
-        StorePassing(grad_z + at * 8, bits != nullptr ? __ldg(bits + at) : 0xffu, sum);
+        StorePassing(grad_z + at * 8, passing[s], sum);
       }
     }
 #pragma unroll
@@ -562,27 +576,36 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
   }
 }
 
-// Eight lanes along a row, four bytes each at a time.
+struct MaskedLayers {
+  MaskedLayer layers[kMaxHops];
+};
+
+// Eight lanes along a row, four bytes each at a time. A block a multiprocessor: this is arithmetic to be done beside a
+// kernel that waits for memory, and must leave it room.
 __global__ void __launch_bounds__(kBlock)
-    DropoutBitsKernel(ActivationOnLoad mask, int number, int32_t vectors, const RunState* state, const BatchHeader* header,
-                      const int32_t* nodes, uint8_t* kept) {
-  const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 8);
-  if (row >= RowsAfter(header, number)) return;
-  const DropoutKey key = MaskKey(mask, state, header);
-  const uint32_t node = static_cast<uint32_t>(__ldg(nodes + row));
-  uint8_t* to = kept + static_cast<int64_t>(row) * vectors;
-  for (int32_t first = static_cast<int32_t>(threadIdx.x % 8) * 4; first < vectors; first += 32) {
-    uint32_t four = 0;
+    DropoutBitsKernel(MaskedLayers of, int layers, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
+  const int32_t stride = static_cast<int32_t>(gridDim.x * blockDim.x / 8);
+  for (int l = 0; l < layers; ++l) {
+    const MaskedLayer& layer = of.layers[l];
+    const int32_t rows = RowsAfter(header, layer.number), vectors = layer.width / 8;
+    const DropoutKey key = MaskKey(layer.mask, state, header);
+    for (int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 8); row < rows; row += stride) {
+      const uint32_t node = static_cast<uint32_t>(__ldg(nodes + row));
+      uint8_t* to = layer.kept + static_cast<int64_t>(row) * vectors;
+      for (int32_t first = static_cast<int32_t>(threadIdx.x % 8) * 4; first < vectors; first += 32) {
+        uint32_t four = 0;
 #pragma unroll
-    for (int32_t j = 0; j < 4; ++j) {
-      Float8 ones = {{1, 1, 1, 1, 1, 1, 1, 1}};
-      Drop8(key, node, static_cast<uint32_t>(first + j), ones);
-      four |= PositiveBits(ones) << 8 * j;
-    }
-    if (vectors % 4 == 0) {
-      *reinterpret_cast<uint32_t*>(to + first) = four;
-    } else {
-      for (int32_t j = 0; j < 4 && first + j < vectors; ++j) to[first + j] = static_cast<uint8_t>(four >> 8 * j);
+        for (int32_t j = 0; j < 4; ++j) {
+          Float8 ones = {{1, 1, 1, 1, 1, 1, 1, 1}};
+          Drop8(key, node, static_cast<uint32_t>(first + j), ones);
+          four |= PositiveBits(ones) << 8 * j;
+        }
+        if (vectors % 4 == 0) {
+          *reinterpret_cast<uint32_t*>(to + first) = four;
+        } else {
+          for (int32_t j = 0; j < 4 && first + j < vectors; ++j) to[first + j] = static_cast<uint8_t>(four >> 8 * j);
+        }
+      }
     }
   }
 }
@@ -780,10 +803,12 @@ cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaSt
                 kBlock, 0, stream, Together<UnfoldedLayers>(layers));
 }
 
-cudaError_t EnqueueDropoutBits(const ActivationOnLoad& mask, int number, int32_t rows, int32_t width, const RunState* state,
-                               const BatchHeader* header, const int32_t* nodes, uint8_t* kept, cudaStream_t stream) {
-  return Launch(DropoutBitsKernel, Blocks(rows, kBlock / 8), kBlock, 0, stream, mask, number, width / 8, state, header,
-                nodes, kept);
+cudaError_t EnqueueDropoutBits(std::span<const MaskedLayer> layers, const RunState* state, const BatchHeader* header,
+                               const int32_t* nodes, cudaStream_t stream) {
+  if (layers.empty() || layers.size() > kMaxHops) return cudaErrorInvalidValue;
+  const int32_t rows = Most(layers, [](const MaskedLayer& l) { return l.rows; });
+  return Launch(DropoutBitsKernel, std::min(kBitsBlocks, Blocks(rows, kBlock / 8)), kBlock, 0, stream,
+                Together<MaskedLayers>(layers), static_cast<int>(layers.size()), state, header, nodes);
 }
 
 cudaError_t EnqueueAttention(const HopOnDevice& hop, int number, const AttentionShape& shape, const float* folded,

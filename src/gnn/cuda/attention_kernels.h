@@ -108,11 +108,17 @@ struct UnfoldedLayer {
 };
 cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream);
 
-// The bits of ops/dropout.h for the header's hop_nodes[number] nodes, eight columns a byte.
-//   rows  their envelope
-//   kept  [rows, width / 8]; bit i is column 2i, bit 4 + i column 2i + 1
-cudaError_t EnqueueDropoutBits(const ActivationOnLoad& mask, int number, int32_t rows, int32_t width, const RunState* state,
-                               const BatchHeader* header, const int32_t* nodes, uint8_t* kept, cudaStream_t stream);
+// The bits of ops/dropout.h for the header's hop_nodes[number] nodes, eight columns a byte: bit i is column 2i, bit 4 + i
+// column 2i + 1. All layers go in one launch; at most kMaxHops of them.
+struct MaskedLayer {
+  ActivationOnLoad mask;
+  int number = 0;
+  int32_t rows = 0;  // envelope
+  int32_t width = 0;
+  uint8_t* kept = nullptr;  // [rows, width / 8]
+};
+cudaError_t EnqueueDropoutBits(std::span<const MaskedLayer> layers, const RunState* state, const BatchHeader* header,
+                               const int32_t* nodes, cudaStream_t stream);
 
 // Inner hop `number`: out [hop.rows, heads * width], head h from column h * width on, and `weights`.
 cudaError_t EnqueueAttention(const HopOnDevice& hop, int number, const AttentionShape& shape, const float* folded,

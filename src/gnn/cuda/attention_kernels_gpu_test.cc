@@ -307,8 +307,9 @@ void CheckInnerHop(const InnerCase& c) {
   const OnDevice out(c.element, std::vector<float>(static_cast<size_t>(hop.rows * c.heads * c.width), 77.0f));
   const int32_t padded_sources = hop.sources - 2;
   const OnDevice grad_z(c.element, std::vector<float>(static_cast<size_t>(hop.sources * c.width), 77.0f));
-  ASSERT_EQ(EnqueueDropoutBits({3, 0, rate.threshold, static_cast<float>(rate.scale)}, InnerHop::kNumber + 1, hop.sources,
-                               c.width, hop.state(), hop.header(), hop.device_nodes(), bits.get(), nullptr), cudaSuccess);
+  const MaskedLayer masked{
+      {3, 0, rate.threshold, static_cast<float>(rate.scale)}, InnerHop::kNumber + 1, hop.sources, c.width, bits.get()};
+  ASSERT_EQ(EnqueueDropoutBits({&masked, 1}, hop.state(), hop.header(), hop.device_nodes(), nullptr), cudaSuccess);
   ASSERT_EQ(EnqueueAttention(hop.view(), InnerHop::kNumber, shape, folded_device.floats(), c.element, input, hop.header(),
                              weights, out.get(), nullptr), cudaSuccess);
   ASSERT_EQ(EnqueueAttentionBackward(hop.view(), InnerHop::kNumber, shape, folded_device.floats(), c.element, input,

@@ -117,12 +117,12 @@ class GatProgram final : public Program {
     const bool forks = drops() && steps_.size() > 1;
     if (forks) {
       HONE_RETURN_IF_ERROR(Fork(stream));
+      std::vector<MaskedLayer> masked;
       for (size_t l = 1; l < steps_.size(); ++l) {
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueDropoutBits(
-            After(l - 1).dropout, Hop(l - 1), static_cast<int32_t>(Known(l - 1)),
-            static_cast<int32_t>(shape_.layers[l].in), batch.state, batch.header, batch.nodes, steps_[l].kept.get(),
-            branch_.handle));
+        masked.push_back({After(l - 1).dropout, Hop(l - 1), static_cast<int32_t>(Known(l - 1)),
+                          static_cast<int32_t>(shape_.layers[l].in), steps_[l].kept.get()});
       }
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueDropoutBits(masked, batch.state, batch.header, batch.nodes, branch_.handle));
     }
     std::vector<FoldedLayer> folded;
     for (size_t l = 0; l < steps_.size(); ++l) folded.push_back(Folded(l));
