@@ -16,7 +16,6 @@
 #include "gnn/cuda/aggregate_kernels.h"
 #include "gnn/cuda/beside.h"
 #include "gnn/cuda/dense.h"
-#include "gnn/cuda/input_aggregate_kernels.h"
 #include "gnn/cuda/input_norm.h"
 #include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/norm_kernels.h"
@@ -138,7 +137,7 @@ class GinProgram final : public Program {
     SampleAggregate aggregate;
     aggregate.kind = Kind(0);
     aggregate.out = batch.outer;
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregateBeside(
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
         context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
         envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
     if (!from_moments_) return Status::Ok();

@@ -3,7 +3,7 @@
 //
 // EnqueueAggregateBackward (aggregate_kernels.h) of bf16 rows, with what the first layer needs of the gradient made in
 // the same pass over its many rows: column sums, and the gradient before the activation and dropout that made the rows.
-// grad_z has the same bits as there.
+// Sums run in the same order as there.
 #pragma once
 
 #include <cuda_runtime_api.h>
