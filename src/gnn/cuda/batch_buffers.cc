@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "gnn/cuda/learn_kernels.h"
+#include "gnn/cuda/source_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -21,23 +22,27 @@ Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_
   const int64_t places = static_cast<int64_t>(rows) * fanout;
   HONE_RETURN_IF_ERROR(entries.Allocate(places));
   HONE_RETURN_IF_ERROR(columns.Allocate(places));
-  HONE_RETURN_IF_ERROR(slot_keys.Allocate(places));
-  HONE_RETURN_IF_ERROR(slots.Allocate(places));
   HONE_RETURN_IF_ERROR(counts.Allocate(rows));
   HONE_RETURN_IF_ERROR(tile_words.Allocate((places + kNumberingTile - 1) / kNumberingTile + 1));
   if (by_source) {
-    HONE_RETURN_IF_ERROR(sorted_keys.Allocate(places));
+    HONE_RETURN_IF_ERROR(slot_ranks.Allocate(places));
+    HONE_RETURN_IF_ERROR(ordering.Allocate(places));
     HONE_RETURN_IF_ERROR(sorted_slots.Allocate(places));
     HONE_RETURN_IF_ERROR(first.Allocate(sources));
     HONE_RETURN_IF_ERROR(end.Allocate(sources));
   }
-  return HopOnDevice{fanout,           rows,
-                     sources,          entries.get(),
-                     columns.get(),    counts.get(),
-                     slot_keys.get(),  sorted_keys.get(),
-                     slots.get(),      sorted_slots.get(),
-                     first.get(),      end.get(),
-                     tile_words.get()};
+  return HopOnDevice{.fanout = fanout,
+                     .rows = rows,
+                     .sources = sources,
+                     .entries = entries.get(),
+                     .columns = columns.get(),
+                     .counts = counts.get(),
+                     .slot_ranks = slot_ranks.get(),
+                     .ordering = ordering.get(),
+                     .sorted_slots = sorted_slots.get(),
+                     .first = first.get(),
+                     .end = end.get(),
+                     .tile_words = tile_words.get()};
 }
 
 Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {
@@ -55,7 +60,6 @@ Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {
     HONE_ASSIGN_OR_RETURN(const HopOnDevice view, hops_.back().Make(envelope.fanouts[h], envelope.known[h],
                                                                     envelope.known[h + 1], envelope.trains));
     hop_views_.push_back(view);
-    if (envelope.trains) sort_scratch_bytes_ = std::max(sort_scratch_bytes_, SortScratchBytes(view));
   }
   return outer_.Allocate(outer_bytes);
 }
@@ -118,32 +122,36 @@ Status BatchSource::ClearTable(cudaStream_t stream) const {
 }
 
 Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,
-                                  volatile uint32_t* device_halt, const DeviceArray<unsigned char>& sort_scratch,
+                                  volatile uint32_t* device_halt,
                                   const SampleStreams& streams) const {
   HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginBatch(seeds_, table_, state, batch.header(), batch.nodes(), streams.chain));
   if (class_weights_ != nullptr) {
     HONE_CUDA_RETURN_IF_ERROR(
         EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), streams.chain));
   }
-  const bool forks = streams.beside != nullptr && envelope.layers() > 1;
-  const cudaStream_t beside = forks ? streams.beside : streams.chain;
+  const bool forks = streams.structure != nullptr;
+  const auto after_chain = [&](cudaStream_t stream) -> Status {
+    if (!forks) return Status::Ok();
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(streams.fork, streams.chain));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, streams.fork, 0));
+    return Status::Ok();
+  };
+  const cudaStream_t structure = forks ? streams.structure : streams.chain;
+  const cudaStream_t outermost = forks ? streams.outermost : streams.chain;
   for (int h = 0; h + 1 < envelope.layers(); ++h) {
     const HopOnDevice& hop = batch.hops()[static_cast<size_t>(h)];
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleHop(graph_->view(), table_, h, hop, state, device_halt, batch.header(),
                                                batch.nodes(), streams.chain));
-    if (forks) {
-      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(streams.fork, streams.chain));
-      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(beside, streams.fork, 0));
-    }
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueRelabel(table_, h, hop, batch.header(), beside));
-    if (envelope.trains) {
-      HONE_CUDA_RETURN_IF_ERROR(
-          EnqueueBySource(hop, sort_scratch.get(), static_cast<size_t>(sort_scratch.size()), beside));
-    }
+    HONE_RETURN_IF_ERROR(after_chain(structure));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueRelabel(table_, h, hop, batch.header(), structure));
+    if (envelope.trains) HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, structure));
   }
-  HONE_RETURN_IF_ERROR(program.EnqueueOutermost(batch.view(state), streams.chain));
-  if (forks) {
-    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(streams.join, beside));
+  HONE_RETURN_IF_ERROR(after_chain(outermost));
+  HONE_RETURN_IF_ERROR(program.EnqueueOutermost(batch.view(state), outermost));
+  if (!forks) return Status::Ok();
+  for (const cudaStream_t stream : {structure, outermost}) {
+    if (stream == structure && envelope.layers() == 1) continue;  // nothing was forked there
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(streams.join, stream));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(streams.chain, streams.join, 0));
   }
   return Status::Ok();

@@ -24,8 +24,6 @@ class BatchBuffers {
   BatchHeader* header() const { return header_.get(); }
   int32_t* nodes() const { return nodes_.get(); }
   const std::vector<HopOnDevice>& hops() const { return hop_views_; }
-  // Of the structure by source; 0 where nothing is trained.
-  size_t sort_scratch_bytes() const { return sort_scratch_bytes_; }
 
   // What has been sampled, all hops but the outermost; after a synchronisation.
   Result<BatchHeader> DownloadHeader() const;
@@ -33,7 +31,7 @@ class BatchBuffers {
 
  private:
   struct Hop {
-    DeviceArray<uint32_t> entries, slot_keys, sorted_keys, slots, sorted_slots, tile_words;
+    DeviceArray<uint32_t> entries, slot_ranks, ordering, sorted_slots, tile_words;
     DeviceArray<int32_t> columns, counts, first, end;
     Result<HopOnDevice> Make(int32_t fanout, int32_t rows, int32_t sources, bool by_source);
   };
@@ -43,7 +41,6 @@ class BatchBuffers {
   std::vector<Hop> hops_;
   std::vector<HopOnDevice> hop_views_;
   DeviceArray<unsigned char> outer_;
-  size_t sort_scratch_bytes_ = 0;
 };
 
 // How the seeds of a step are dealt, and what their labels weigh.
@@ -55,11 +52,11 @@ struct BatchRule {
   const float* class_weights = nullptr;  // [classes] on the device, borrowed; null: all one
 };
 
-// Where a batch is sampled. The chain is what the next step may have to wait for: draws, numbers, the outermost hop. The
-// structure of the inner hops is made beside it, joined by the end.
+// Where a batch is sampled: draws and numbers one after the other on the chain; beside it, joined by the end, the
+// structure of the inner hops and the outermost hop.
 struct SampleStreams {
   cudaStream_t chain = nullptr;
-  cudaStream_t beside = nullptr;  // null: all on the chain
+  cudaStream_t structure = nullptr, outermost = nullptr;  // null: all on the chain
   cudaEvent_t fork = nullptr, join = nullptr;
 };
 
@@ -73,8 +70,7 @@ class BatchSource {
   int64_t count() const { return seeds_.count; }
   // Takes the state's next step and samples it. `device_halt` is the host's flag as the device sees it.
   Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,
-                       volatile uint32_t* device_halt, const DeviceArray<unsigned char>& sort_scratch,
-                       const SampleStreams& streams) const;
+                       volatile uint32_t* device_halt, const SampleStreams& streams) const;
 
  private:
   const DeviceGraph* graph_ = nullptr;

@@ -84,6 +84,7 @@ struct RunState {
   uint32_t gradient_not_finite;  // of the step under way: 1 an infinite one was met, 2 a NaN, 3 both
   uint32_t failure;              // RunFailure of the step trained_steps; from then on nothing is updated or counted
   double failed_loss;            // of that step
+  uint32_t updated_blocks;       // of the update under way; 0 between updates
 };
 
 // What the device tells the host without being asked, in memory of the host. A step's word is its count in the epoch
@@ -125,13 +126,13 @@ struct HopOnDevice {
   uint32_t* entries;     // [rows * fanout] table entry of the slot; ~0: no slot
   int32_t* columns;      // [rows * fanout] local source id; -1: no slot
   int32_t* counts;       // [rows] slots used
-  uint32_t* slot_keys;   // [rows * fanout] source of each slot (envelope `sources` where there is none): sort input
-  uint32_t* sorted_keys;
-  uint32_t* slots;         // [rows * fanout] 0, 1, 2, …
-  uint32_t* sorted_slots;  // slots by source, ascending within one
+  // By source; all null where nothing is trained.
+  uint32_t* slot_ranks;    // [rows * fanout] scratch: the slot's place among those of its source, in no order
+  uint32_t* ordering;      // [rows * fanout] scratch
+  uint32_t* sorted_slots;  // [rows * fanout] slots by source, ascending within one
   int32_t* first;          // [sources] where a source's slots begin in sorted_slots
-  int32_t* end;          // [sources] and where they end; first == end: nobody drew it
-  uint32_t* tile_words;    // [tiles of the numbering + 1] its scratch
+  int32_t* end;            // [sources] and where they end; first == end: nobody drew it
+  uint32_t* tile_words;    // [tiles of the numbering + 1] scratch of both
 };
 
 }  // namespace hone::gnn::cuda

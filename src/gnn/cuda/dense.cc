@@ -10,7 +10,8 @@ Status Dense::Plan(const ProgramContext& context, const DenseShape& shape) {
   HONE_ASSIGN_OR_RETURN(
       forward_, context.matmuls->Plan({shape.rows, shape.out, shape.in, false, true, context.element, shape.result}));
   if (!shape.trains) return Status::Ok();
-  HONE_ASSIGN_OR_RETURN(weight_gradient_, context.matmuls->Plan({shape.out, shape.in, shape.rows, true, false,
+  MatmulLibrary* const products = shape.gradient_products != nullptr ? shape.gradient_products : context.matmuls;
+  HONE_ASSIGN_OR_RETURN(weight_gradient_, products->Plan({shape.out, shape.in, shape.rows, true, false,
                                                                  context.element, Element::kFloat32}));
   if (!shape.input_gradient) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(input_gradient_, context.matmuls->Plan({shape.rows, shape.in, shape.out, false, false,

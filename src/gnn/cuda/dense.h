@@ -17,6 +17,8 @@ struct DenseShape {
   // A weight elsewhere, in the context's element, and its gradient; null: as weight_at says.
   const void* weight = nullptr;
   float* gradient = nullptr;
+  // What multiplies for the weight's gradient, where that runs beside other products; null: the context's.
+  MatmulLibrary* gradient_products = nullptr;
   bool trains = false;
   bool input_gradient = true;          // whether anybody needs it
   Element result = Element::kFloat32;  // of y

@@ -18,29 +18,37 @@ constexpr int kAhead = 5;  // rows a warp has under way
 
 int Blocks(int64_t warps) { return static_cast<int>((warps + kWarps - 1) / kWarps); }
 
-__device__ DropoutKey KeyOf(const ActivationOnLoad& activation, const RunState* state, const BatchHeader* header) {
-  return {state->seed ^ kDropoutDomain,
-          header->step,
-          header->epoch,
-          activation.layer << 24 | activation.site << 16,
-          activation.threshold,
-          activation.threshold == 0 ? 1.0f : activation.scale};
-}
-
-// to += f(x); which of the elements passed.
-__device__ uint32_t AddActivated(const DropoutKey& dropout, uint32_t node, uint32_t vector, const Float8& x, Float8& to) {
-  PhiloxWords words = {};
-  if (dropout.threshold != 0) words = Philox4x32(dropout.key, {node, dropout.step, dropout.epoch, dropout.place | vector});
+// to += relu(x) where the bit of `kept` is set; which of the elements passed.
+__device__ uint32_t AddActivated(uint32_t kept, const Float8& x, Float8& to) {
   uint32_t passed = 0;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const uint32_t word = words[static_cast<size_t>(i / 2)];
-    const uint32_t bits = i % 2 == 0 ? word & 0xffffu : word >> 16;
-    const bool passes = x.v[i] > 0.0f && bits >= dropout.threshold;
-    to.v[i] = fmaf(passes ? x.v[i] : 0.0f, dropout.scale, to.v[i]);
+    const bool passes = x.v[i] > 0.0f && (kept >> i & 1u) != 0;
+    to.v[i] += passes ? x.v[i] : 0.0f;
     passed |= passes ? 1u << i : 0u;
   }
   return passed;
+}
+
+// A thread a byte.
+__global__ void __launch_bounds__(kBlock)
+    KeptBitsKernel(int number, int32_t vectors, ActivationOnLoad activation, const RunState* state,
+                   const BatchHeader* header, const int32_t* nodes, uint8_t* kept) {
+  const int32_t rows = header->valid != 0 ? header->hop_nodes[number] : 0;
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * kBlock + threadIdx.x;
+  const auto row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
+  if (row >= rows) return;
+  const PhiloxWords words =
+      Philox4x32(state->seed ^ kDropoutDomain,
+                 {static_cast<uint32_t>(nodes[row]), header->step, header->epoch,
+                  activation.layer << 24 | activation.site << 16 | static_cast<uint32_t>(vector)});
+  uint32_t bits = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const uint32_t word = words[static_cast<size_t>(i / 2)];
+    if ((i % 2 == 0 ? word & 0xffffu : word >> 16) >= activation.threshold) bits |= 1u << i;
+  }
+  kept[at] = static_cast<uint8_t>(bits);
 }
 
 __device__ void Scale8(float factor, Float8& x) {
@@ -50,49 +58,63 @@ __device__ void Scale8(float factor, Float8& x) {
 
 // `kShare` warps to a row: warp w of them sums slots w, w + kShare, …
 template <typename T, int kShare>
-__global__ void __launch_bounds__(kBlock)
-    GatherMeanKernel(HopOnDevice hop, int number, const T* z, int32_t vectors, ActivationOnLoad activation,
-                     const RunState* state, const BatchHeader* header, const int32_t* nodes, T* out, uint8_t* passed) {
+__global__ void __launch_bounds__(kBlock, 8)
+    GatherMeanKernel(HopOnDevice hop, int number, const T* z, int32_t vectors, float scale, const uint8_t* kept,
+                     const BatchHeader* header, T* out, uint8_t* passed) {
   __shared__ float others[kShare > 1 ? kShare - 1 : 1][8][32];
-  const int32_t rows = header->valid != 0 ? header->hop_nodes[number] : 0;
   const auto warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   const int32_t row = warp / kShare;
   const int share = warp % kShare;
-  if (row >= rows) return;  // all warps of the row
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const DropoutKey dropout = KeyOf(activation, state, header);
-  const int32_t count = hop.counts[row];
+  const int slot = lane * kShare + share;
+  // All at once, so that one wait is enough; rows of the envelope have columns and counts, if old ones.
+  const bool exists = row < hop.rows;
+  const int32_t drawn = exists && slot < hop.fanout ? hop.columns[static_cast<int64_t>(row) * hop.fanout + slot] : -1;
+  const int32_t count = exists ? hop.counts[row] : 0;
+  const int32_t rows = header->valid != 0 ? header->hop_nodes[number] : 0;
+  if (row >= rows) return;  // all warps of the row
   const int32_t mine_of_row = (count - share + kShare - 1) / kShare;
-  const int32_t slot = lane * kShare + share;
-  const int32_t column = slot < count ? hop.columns[static_cast<int64_t>(row) * hop.fanout + slot] : 0;
-  const uint32_t node = slot < count ? static_cast<uint32_t>(nodes[column]) : 0;
+  const int32_t column = drawn < 0 ? 0 : drawn;
   T* to = out + static_cast<int64_t>(row) * vectors * 16;
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
     const bool mine = vector < vectors;
+    RawOf<T> own_raw;
+    uint32_t own_bits = 0xff;
+    const bool own_mine = mine && share == kShare - 1;
+    const int64_t own_at = static_cast<int64_t>(row) * vectors + vector;
+    if (own_mine) {
+      own_raw = LoadRaw(z + own_at * 8);
+      if (kept != nullptr) own_bits = kept[own_at];
+    }
     Float8 sum = {};
     for (int j = 0; j < mine_of_row; j += kAhead) {
       RawOf<T> raw[kAhead];
-      int32_t source[kAhead];
+      uint32_t bits[kAhead];
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
-        source[a] = __shfl_sync(kFullWarp, column, (j + a) % 32);
-        if (mine && j + a < mine_of_row) raw[a] = LoadRaw(z + (static_cast<int64_t>(source[a]) * vectors + vector) * 8);
+        const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
+        const int64_t at = static_cast<int64_t>(source) * vectors + vector;
+        bits[a] = 0xff;
+        if (mine && j + a < mine_of_row) {
+          raw[a] = LoadRaw(z + at * 8);
+          if (kept != nullptr) bits[a] = kept[at];
+        }
       }
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
-        const uint32_t id = __shfl_sync(kFullWarp, node, (j + a) % 32);
+        const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
         if (!mine || j + a >= mine_of_row) continue;
-        const uint32_t bits = AddActivated(dropout, id, static_cast<uint32_t>(vector), Widen(raw[a]), sum);
+        bits[a] = AddActivated(bits[a], Widen(raw[a]), sum);
         // Every reader of a source writes the same.
-        if (passed != nullptr) passed[static_cast<int64_t>(source[a]) * vectors + vector] = static_cast<uint8_t>(bits);
+        if (passed != nullptr) passed[static_cast<int64_t>(source) * vectors + vector] = static_cast<uint8_t>(bits[a]);
       }
     }
-    if (mine && share == kShare - 1) {
+    if (own_mine) {
       Float8 own = {};
-      const uint32_t bits = AddActivated(dropout, static_cast<uint32_t>(nodes[row]), static_cast<uint32_t>(vector),
-                                         Widen(LoadRaw(z + (static_cast<int64_t>(row) * vectors + vector) * 8)), own);
-      if (passed != nullptr) passed[static_cast<int64_t>(row) * vectors + vector] = static_cast<uint8_t>(bits);
+      own_bits = AddActivated(own_bits, Widen(own_raw), own);
+      if (passed != nullptr) passed[own_at] = static_cast<uint8_t>(own_bits);
+      Scale8(scale, own);
       Store8(to + (vectors + vector) * 8, own);
     }
     if constexpr (kShare > 1) {  // a block a row
@@ -110,7 +132,7 @@ __global__ void __launch_bounds__(kBlock)
       }
     }
     if (!mine) continue;
-    Scale8(count > 0 ? 1.0f / static_cast<float>(count) : 0.0f, sum);
+    Scale8(count > 0 ? scale / static_cast<float>(count) : 0.0f, sum);
     Store8(to + vector * 8, sum);
   }
 }
@@ -119,7 +141,7 @@ __global__ void __launch_bounds__(kBlock)
 template <typename T, int kEach>
 __global__ void __launch_bounds__(kBlock)
     GatherMeanBackwardKernel(HopOnDevice hop, int number, const T* grad_out, const uint8_t* passed, int32_t vectors,
-                             int32_t padded_sources, ActivationOnLoad activation, const BatchHeader* header, T* grad_z) {
+                             int32_t padded_sources, float scale, const BatchHeader* header, T* grad_z) {
   constexpr int kSide = kEach < 4 ? kEach : 4;
   const bool valid = header->valid != 0;
   const int32_t rows = valid ? header->hop_nodes[number] : 0;
@@ -127,7 +149,6 @@ __global__ void __launch_bounds__(kBlock)
   const int32_t base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kEach;
   if (base >= padded_sources) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const float scale = activation.threshold == 0 ? 1.0f : activation.scale;
   int32_t begin = 0, end = 0, first_row = -1;
   float first_weight = 0;
   if (lane < kEach && base + lane < sources) {
@@ -193,57 +214,64 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 template <typename T>
-void LaunchGatherMean(const HopOnDevice& hop, int number, const T* z, int32_t width, const ActivationOnLoad& activation,
-                      const RunState* state, const BatchHeader* header, const int32_t* nodes, T* out, uint8_t* passed,
-                      cudaStream_t stream) {
+void LaunchGatherMean(const HopOnDevice& hop, int number, const T* z, int32_t width, float scale, const uint8_t* kept,
+                      const BatchHeader* header, T* out, uint8_t* passed, cudaStream_t stream) {
   // The hop next to the seeds alone has the same envelope in every bucket, and the bits must not depend on the bucket.
   if (number == 0 && hop.rows <= 4096) {
-    Launch(GatherMeanKernel<T, kWarps>, hop.rows, kBlock, 0, stream, hop, number, z, width / 8, activation, state, header,
-           nodes, out, passed);
+    Launch(GatherMeanKernel<T, kWarps>, hop.rows, kBlock, 0, stream, hop, number, z, width / 8, scale, kept, header, out,
+           passed);
   } else {
-    Launch(GatherMeanKernel<T, 1>, Blocks(hop.rows), kBlock, 0, stream, hop, number, z, width / 8, activation, state,
-           header, nodes, out, passed);
+    Launch(GatherMeanKernel<T, 1>, Blocks(hop.rows), kBlock, 0, stream, hop, number, z, width / 8, scale, kept, header,
+           out, passed);
   }
 }
 
 template <typename T>
 void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_out, const uint8_t* passed, int32_t width,
-                              int32_t padded_sources, const ActivationOnLoad& activation, const BatchHeader* header,
-                              T* grad_z, cudaStream_t stream) {
+                              int32_t padded_sources, float scale, const BatchHeader* header, T* grad_z,
+                              cudaStream_t stream) {
   if (padded_sources <= 32768) {
     Launch(GatherMeanBackwardKernel<T, 2>, Blocks((padded_sources + 1) / 2), kBlock, 0, stream, hop, number, grad_out,
-           passed, width / 8, padded_sources, activation, header, grad_z);
+           passed, width / 8, padded_sources, scale, header, grad_z);
   } else {
     Launch(GatherMeanBackwardKernel<T, 8>, Blocks((padded_sources + 7) / 8), kBlock, 0, stream, hop, number, grad_out,
-           passed, width / 8, padded_sources, activation, header, grad_z);
+           passed, width / 8, padded_sources, scale, header, grad_z);
   }
 }
 
 }  // namespace
 
+cudaError_t EnqueueKeptBits(int number, int32_t rows, int32_t width, const ActivationOnLoad& activation,
+                            const RunState* state, const BatchHeader* header, const int32_t* nodes, uint8_t* kept,
+                            cudaStream_t stream) {
+  const int64_t bytes = static_cast<int64_t>(rows) * (width / 8);
+  Launch(KeptBitsKernel, static_cast<int>((bytes + kBlock - 1) / kBlock), kBlock, 0, stream, number, width / 8,
+         activation, state, header, nodes, kept);
+  return cudaPeekAtLastError();
+}
+
 cudaError_t EnqueueGatherMean(const HopOnDevice& hop, int number, Element element, const void* z, int32_t width,
-                              const ActivationOnLoad& activation, const RunState* state, const BatchHeader* header,
-                              const int32_t* nodes, void* out, uint8_t* passed, cudaStream_t stream) {
+                              float scale, const uint8_t* kept, const BatchHeader* header, void* out, uint8_t* passed,
+                              cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    LaunchGatherMean(hop, number, static_cast<const float*>(z), width, activation, state, header, nodes,
-                     static_cast<float*>(out), passed, stream);
+    LaunchGatherMean(hop, number, static_cast<const float*>(z), width, scale, kept, header, static_cast<float*>(out),
+                     passed, stream);
   } else {
-    LaunchGatherMean(hop, number, static_cast<const __nv_bfloat16*>(z), width, activation, state, header, nodes,
+    LaunchGatherMean(hop, number, static_cast<const __nv_bfloat16*>(z), width, scale, kept, header,
                      static_cast<__nv_bfloat16*>(out), passed, stream);
   }
   return cudaPeekAtLastError();
 }
 
 cudaError_t EnqueueGatherMeanBackward(const HopOnDevice& hop, int number, Element element, const void* grad_out,
-                                      const uint8_t* passed, int32_t width, int32_t padded_sources,
-                                      const ActivationOnLoad& activation, const BatchHeader* header, void* grad_z,
-                                      cudaStream_t stream) {
+                                      const uint8_t* passed, int32_t width, int32_t padded_sources, float scale,
+                                      const BatchHeader* header, void* grad_z, cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    LaunchGatherMeanBackward(hop, number, static_cast<const float*>(grad_out), passed, width, padded_sources, activation,
+    LaunchGatherMeanBackward(hop, number, static_cast<const float*>(grad_out), passed, width, padded_sources, scale,
                              header, static_cast<float*>(grad_z), stream);
   } else {
     LaunchGatherMeanBackward(hop, number, static_cast<const __nv_bfloat16*>(grad_out), passed, width, padded_sources,
-                             activation, header, static_cast<__nv_bfloat16*>(grad_z), stream);
+                             scale, header, static_cast<__nv_bfloat16*>(grad_z), stream);
   }
   return cudaPeekAtLastError();
 }

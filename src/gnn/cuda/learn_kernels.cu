@@ -129,27 +129,6 @@ __global__ void ClipKernel(double most, const double* partials, RunState* state)
   state->gradient_scale = norm > most ? static_cast<float>(most / (norm + 1e-6)) : 1.0f;
 }
 
-template <typename T>
-__global__ void AdamKernel(AdamOptions options, RunState* state, const BatchHeader* header, int64_t count,
-                           const float* gradient, float* master, float* moment1, float* moment2, T* compute) {
-  if (header->valid == 0 || state->failure != kNoFailure) return;
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  if (!isfinite(gradient[i])) atomicOr(&state->gradient_not_finite, isnan(gradient[i]) ? 2u : 1u);
-  const float t = static_cast<float>(state->adam_step + 1);
-  const float correction1 = 1.0f - powf(options.beta1, t);
-  const float correction2 = sqrtf(1.0f - powf(options.beta2, t));
-  const float weight = master[i];
-  const float g = gradient[i] * state->gradient_scale + options.weight_decay * weight;
-  const float m = options.beta1 * moment1[i] + (1.0f - options.beta1) * g;
-  const float v = options.beta2 * moment2[i] + (1.0f - options.beta2) * g * g;
-  moment1[i] = m;
-  moment2[i] = v;
-  const float updated = weight - static_cast<float>(state->learning_rate) / correction1 * m / (sqrtf(v) / correction2 + options.epsilon);
-  master[i] = updated;
-  Put(compute + i, updated);
-}
-
 // PlateauStep of nn/optimizer.cc with its threshold, no cooldown and no smallest rate.
 __device__ void FollowPlateau(RunState* state, double loss) {
   PlateauOnDevice& plateau = state->plateau;
@@ -200,7 +179,8 @@ __device__ BatchSums SumRows(const BatchHeader* header, const float* row_loss, c
 __device__ void KeepBooks(const BatchSums& sums, double weight, bool trains, RunState* state,
                           volatile HostProgress* progress) {
   const double mean = weight > 0 ? sums.loss / weight : 0.0;
-  if (trains && (!isfinite(mean) || state->gradient_not_finite != 0)) {
+  const uint32_t not_finite = trains ? atomicOr(&state->gradient_not_finite, 0u) : 0;  // other blocks may have set it
+  if (trains && (!isfinite(mean) || not_finite != 0)) {
     state->failure = isfinite(mean) ? kGradientNotFinite : kLossNotFinite;
     state->failed_loss = mean;
     progress->halt = 1;
@@ -217,6 +197,74 @@ __device__ void KeepBooks(const BatchSums& sums, double weight, bool trains, Run
   }
   progress->steps[done % kProgressSteps] =
       static_cast<unsigned long long>(done) << 32 | __float_as_uint(static_cast<float>(mean));
+}
+
+// One Adam step of one parameter.
+struct AdamRates {
+  float scale;  // of the gradient
+  float rate;   // the learning rate over the first moment's correction
+  float correction2;
+};
+__device__ float AdamStep(const AdamOptions& options, const AdamRates& rates, float gradient, float weight, float& moment1,
+                          float& moment2) {
+  const float g = gradient * rates.scale + options.weight_decay * weight;
+  moment1 = options.beta1 * moment1 + (1.0f - options.beta1) * g;
+  moment2 = options.beta2 * moment2 + (1.0f - options.beta2) * g * g;
+  return weight - rates.rate * moment1 / (sqrtf(moment2) / rates.correction2 + options.epsilon);
+}
+
+// What closes a step of one batch; row_loss null: nothing, somebody else does.
+struct BooksOfStep {
+  const float* row_loss = nullptr;
+  const int32_t* row_correct = nullptr;
+  volatile HostProgress* progress = nullptr;
+};
+
+// Four parameters a thread, so `count` and the tensors are multiples of 4. The block that ends last closes the books.
+template <typename T>
+__global__ void __launch_bounds__(kBlock)
+    AdamKernel(AdamOptions options, RunState* state, const BatchHeader* header, int64_t count, const float* gradient,
+               float* master, float* moment1, float* moment2, T* compute, BooksOfStep books) {
+  __shared__ double losses[kBlock];
+  __shared__ int32_t right[kBlock], counted[kBlock];
+  __shared__ bool last;
+  if (header->valid == 0 || state->failure != kNoFailure) return;
+  const int64_t i = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
+  if (i < count) {
+    const float t = static_cast<float>(state->adam_step + 1);
+    const float correction1 = 1.0f - powf(options.beta1, t);
+    const AdamRates rates = {state->gradient_scale, static_cast<float>(state->learning_rate) / correction1,
+                             sqrtf(1.0f - powf(options.beta2, t))};
+    const float4 g = *reinterpret_cast<const float4*>(gradient + i);
+    float4 w = *reinterpret_cast<float4*>(master + i);
+    float4 m = *reinterpret_cast<float4*>(moment1 + i), v = *reinterpret_cast<float4*>(moment2 + i);
+    if (!isfinite(g.x + g.y + g.z + g.w)) {  // or one of them is large enough to overflow the sum
+      for (const float one : {g.x, g.y, g.z, g.w}) {
+        if (!isfinite(one)) atomicOr(&state->gradient_not_finite, isnan(one) ? 2u : 1u);
+      }
+    }
+    w.x = AdamStep(options, rates, g.x, w.x, m.x, v.x);
+    w.y = AdamStep(options, rates, g.y, w.y, m.y, v.y);
+    w.z = AdamStep(options, rates, g.z, w.z, m.z, v.z);
+    w.w = AdamStep(options, rates, g.w, w.w, m.w, v.w);
+    *reinterpret_cast<float4*>(moment1 + i) = m;
+    *reinterpret_cast<float4*>(moment2 + i) = v;
+    *reinterpret_cast<float4*>(master + i) = w;
+    Put(compute + i, w.x);
+    Put(compute + i + 1, w.y);
+    Put(compute + i + 2, w.z);
+    Put(compute + i + 3, w.w);
+  }
+  if (books.row_loss == nullptr) return;
+  __threadfence();  // what is not finite is noted before the block counts as done
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(&state->updated_blocks, 1u) + 1 == gridDim.x;
+  __syncthreads();
+  if (!last) return;
+  const BatchSums sums = SumRows(header, books.row_loss, books.row_correct, losses, right, counted);
+  if (threadIdx.x != 0) return;
+  state->updated_blocks = 0;
+  KeepBooks(sums, header->weight, true, state, books.progress);
 }
 
 // One block.
@@ -292,18 +340,37 @@ cudaError_t EnqueueClip(double most, int64_t count, const float* gradient, doubl
   return cudaPeekAtLastError();
 }
 
+namespace {
+
+cudaError_t LaunchAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
+                       const float* gradient, float* master, float* moment1, float* moment2, Element element,
+                       void* compute, const BooksOfStep& books, cudaStream_t stream) {
+  if (count % 4 != 0) return cudaErrorInvalidValue;
+  const int blocks = static_cast<int>((count / 4 + kBlock - 1) / kBlock);
+  if (element == Element::kFloat32) {
+    Launch(AdamKernel<float>, blocks, kBlock, 0, stream, options, state, header, count, gradient, master, moment1,
+           moment2, static_cast<float*>(compute), books);
+  } else {
+    Launch(AdamKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, options, state, header, count, gradient, master,
+           moment1, moment2, static_cast<__nv_bfloat16*>(compute), books);
+  }
+  return cudaPeekAtLastError();
+}
+
+}  // namespace
+
 cudaError_t EnqueueAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
                         const float* gradient, float* master, float* moment1, float* moment2, Element element,
                         void* compute, cudaStream_t stream) {
-  const int blocks = static_cast<int>((count + kBlock - 1) / kBlock);
-  if (element == Element::kFloat32) {
-    Launch(AdamKernel<float>, blocks, kBlock, 0, stream, options, state, header, count, gradient, master, moment1,
-           moment2, static_cast<float*>(compute));
-  } else {
-    Launch(AdamKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, options, state, header, count, gradient, master,
-           moment1, moment2, static_cast<__nv_bfloat16*>(compute));
-  }
-  return cudaPeekAtLastError();
+  return LaunchAdam(options, state, header, count, gradient, master, moment1, moment2, element, compute, {}, stream);
+}
+
+cudaError_t EnqueueAdamAndFinish(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
+                                 const float* gradient, float* master, float* moment1, float* moment2, Element element,
+                                 void* compute, const float* row_loss, const int32_t* row_correct,
+                                 volatile HostProgress* progress, cudaStream_t stream) {
+  return LaunchAdam(options, state, header, count, gradient, master, moment1, moment2, element, compute,
+                    {row_loss, row_correct, progress}, stream);
 }
 
 cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const float* row_loss,

@@ -46,10 +46,16 @@ cudaError_t EnqueueClip(double most, int64_t count, const float* gradient, doubl
 
 // One Adam step (Kingma and Ba 2015, as PyTorch computes it) over `count` parameters, and the copy that the matrix
 // products read. Does nothing for an invalid batch or after a failure; gradients that are not finite are noted in the
-// state. `compute` may be `master` itself in fp32.
+// state. `compute` may be `master` itself in fp32. `count` is a multiple of 4.
 cudaError_t EnqueueAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
                         const float* gradient, float* master, float* moment1, float* moment2, Element element,
                         void* compute, cudaStream_t stream);
+
+// EnqueueAdam and EnqueueFinishStep of a training step of one batch in one kernel.
+cudaError_t EnqueueAdamAndFinish(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
+                                 const float* gradient, float* master, float* moment1, float* moment2, Element element,
+                                 void* compute, const float* row_loss, const int32_t* row_correct,
+                                 volatile HostProgress* progress, cudaStream_t stream);
 
 // Adds the batch's loss and accuracy to the state, in row order, counts the step and tells `progress` (the device's
 // view of it). `trains`: also Adam's count and the plateau rule, and a loss or gradient that is not finite is a failure.

@@ -50,10 +50,8 @@ Result<int64_t> CountPass(const ProgramContext& context, const ModelPlan& plan, 
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program, plan.Build(context, envelope));
   std::array<BatchBuffers, 2> batches;
   for (BatchBuffers& buffers : batches) HONE_RETURN_IF_ERROR(buffers.Make(envelope, program->OuterBytes()));
-  const int64_t slots = int64_t{envelope.known.back()} * *std::max_element(fanouts.begin(), fanouts.end());
   const int64_t seeds = envelope.Rows(envelope.layers() - 1);
   int64_t bytes = count.bytes();
-  if (trains) bytes += 8 * slots + (int64_t{16} << 20);  // the sort's copies of its pairs, and its tables
   bytes += seeds * (plan.padded_classes() * 8 + 8);      // logits, their gradients, and a loss and a hit a row
   int64_t entries = 1024;                                // of the table that finds duplicates, which both share
   while (entries < 2 * int64_t{envelope.known.back()}) entries *= 2;

@@ -102,8 +102,8 @@ TEST(MemoryPlan, CountsNoLessThanEveryModelsEngineTakes) {
       // Without the allowances for libraries and the runtime, which the emulated one does not need.
       EXPECT_GE(plan.needed, taken);
       // Programs of these have products beside others, each kind with a workspace of its own, in both envelopes.
-      const int64_t beside = kind == "gin" || kind == "sage-ri" ? 4 * plan.working.products : 0;
-      const int64_t allowances = plan.reserve + plan.working.products + beside + 2 * (int64_t{16} << 20);
+      const int64_t beside = (kind == "sage" ? 2 : kind == "gat" ? 0 : 4) * plan.working.products;
+      const int64_t allowances = plan.reserve + plan.working.products + beside;
       cudaDeviceProp device;
       ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
       if (std::string(device.name) != "emulated") continue;

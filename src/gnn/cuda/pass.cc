@@ -11,12 +11,14 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 namespace hone::gnn::cuda {
 
 namespace {
 
 constexpr uint32_t kLastTag = 1u << 30;
+constexpr uint32_t kChunk = 32;  // replays of a run that nobody watches, two of which are under way
 
 }  // namespace
 
@@ -43,17 +45,23 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   if (!options_.trains) HONE_RETURN_IF_ERROR(predictions_.Allocate(static_cast<int64_t>(steps_) * options_.batch));
   HONE_RETURN_IF_ERROR(state_.Allocate(1));
   if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
-  HONE_RETURN_IF_ERROR(main_.Make());
   // The sampling of the next batch is a chain of small kernels: where it had to wait for the compute's large ones to
-  // drain, it would end long after them. Capture keeps the priority with the node.
+  // drain, it would end long after them. The outermost hop is large itself and fills what the compute leaves idle.
+  // Capture keeps a stream's priority with the node.
   int least = 0, greatest = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  HONE_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&side_.handle, cudaStreamNonBlocking, greatest));
-  HONE_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&beside_.handle, cudaStreamNonBlocking, greatest));
+  const auto make = [](Stream& stream, int priority) -> Status {
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&stream.handle, cudaStreamNonBlocking, priority));
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(make(main_, (least + greatest) / 2));
+  HONE_RETURN_IF_ERROR(make(side_, greatest));
+  HONE_RETURN_IF_ERROR(make(structure_, greatest));
+  HONE_RETURN_IF_ERROR(make(outermost_, least));
   HONE_RETURN_IF_ERROR(fork_.Make());
   HONE_RETURN_IF_ERROR(join_.Make());
-  HONE_RETURN_IF_ERROR(fork_beside_.Make());
-  HONE_RETURN_IF_ERROR(join_beside_.Make());
+  HONE_RETURN_IF_ERROR(fork_sample_.Make());
+  HONE_RETURN_IF_ERROR(join_sample_.Make());
   for (Event& event : behind_) HONE_RETURN_IF_ERROR(event.Make());
   HONE_RETURN_IF_ERROR(progress_.Make());
   const std::vector<int32_t> worst = WorstCase();
@@ -87,8 +95,7 @@ Status Pass::Make(std::span<const NodeId> seeds) {
     HONE_RETURN_IF_ERROR(EnqueueUpdate(*bucket, 0, options_.trains, main_.handle));
   }
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
-  HONE_RETURN_IF_ERROR(Capture(large_));
-  return Capture(small_);
+  return Capture(small_);  // the larger one is never replayed
 }
 
 // The most that a few dozen batches needed, and a margin: what falls outside costs a repeated step, not a fault.
@@ -126,12 +133,9 @@ Result<std::vector<int32_t>> Pass::Observe() {
 Status Pass::MakeBucket(const std::vector<int32_t>& known, Bucket& bucket) {
   bucket.envelope = {options_.fanouts, known, options_.trains};
   HONE_ASSIGN_OR_RETURN(bucket.program, plan_.Build(context_, bucket.envelope));
-  size_t scratch = 0;
   for (BatchBuffers& batch : bucket.batches) {
     HONE_RETURN_IF_ERROR(batch.Make(bucket.envelope, bucket.program->OuterBytes()));
-    scratch = std::max(scratch, batch.sort_scratch_bytes());
   }
-  HONE_RETURN_IF_ERROR(bucket.sort_scratch.Allocate(static_cast<int64_t>(scratch)));
   const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
   HONE_RETURN_IF_ERROR(bucket.logits.Allocate(seeds * plan_.padded_classes()));
   if (options_.trains) {
@@ -143,7 +147,7 @@ Status Pass::MakeBucket(const std::vector<int32_t>& known, Bucket& bucket) {
 
 Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams) {
   return source_.EnqueueSample(bucket.envelope, bucket.batches[static_cast<size_t>(which)], *bucket.program,
-                               state_.get(), &progress_.device()->halt, bucket.sort_scratch, streams);
+                               state_.get(), &progress_.device()->halt, streams);
 }
 
 Status Pass::EnqueueShard(Bucket& bucket, int which, cudaStream_t stream) {
@@ -175,6 +179,13 @@ Status Pass::EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t 
   if (update && options_.clip_norm > 0) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueClip(options_.clip_norm, parameters.count(), parameters.gradient(),
                                           norm_partials_.get(), state_.get(), stream));
+  }
+  if (update && !sums()) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAdamAndFinish(
+        options_.adam, state_.get(), header, parameters.count(), parameters.gradient(), parameters.master(),
+        parameters.moment1(), parameters.moment2(), context_.element, parameters.compute(), bucket.row_loss.get(),
+        bucket.row_correct.get(), progress_.device(), stream));
+    return Status::Ok();
   }
   if (update) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueAdam(options_.adam, state_.get(), header, parameters.count(),
@@ -208,7 +219,11 @@ Status Pass::EnqueueReplay(Bucket& bucket, int which) {
   for (int shard = 0; shard < local_shards(); ++shard, which = 1 - which) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
-    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 1 - which, {side_.handle, beside_.handle, fork_beside_.handle, join_beside_.handle}));
+    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 1 - which, {.chain = side_.handle,
+                                                              .structure = structure_.handle,
+                                                              .outermost = outermost_.handle,
+                                                              .fork = fork_sample_.handle,
+                                                              .join = join_sample_.handle}));
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, which, main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, which, shard, main_.handle));
     if (shard + 1 == local_shards()) HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, which, options_.trains, main_.handle));
@@ -218,22 +233,30 @@ Status Pass::EnqueueReplay(Bucket& bucket, int which) {
   return Status::Ok();
 }
 
+Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay) {
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
+  Status status = Status::Ok();
+  for (uint32_t step = 0; step < steps && status.ok(); ++step) {
+    status = EnqueueReplay(bucket, (which + BatchOf(step)) % 2);
+  }
+  cudaGraph_t captured = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(main_.handle, &captured);
+  HONE_RETURN_IF_ERROR(status);
+  HONE_CUDA_RETURN_IF_ERROR(ended);
+  const cudaError_t made = cudaGraphInstantiate(&replay.handle, captured, cudaGraphInstantiateFlagUseNodePriority);
+  cudaGraphDestroy(captured);
+  HONE_CUDA_RETURN_IF_ERROR(made);
+  HONE_CUDA_RETURN_IF_ERROR(cudaGraphUpload(replay.handle, main_.handle));
+  return Status::Ok();
+}
+
 Status Pass::Capture(Bucket& bucket) {
   for (int which = 0; which < 2; ++which) {
-    HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
-    const Status status = EnqueueReplay(bucket, which);
-    cudaGraph_t captured = nullptr;
-    const cudaError_t ended = cudaStreamEndCapture(main_.handle, &captured);
-    HONE_RETURN_IF_ERROR(status);
-    HONE_CUDA_RETURN_IF_ERROR(ended);
-    GraphExec& replay = bucket.replays[static_cast<size_t>(which)];
-    const cudaError_t made = cudaGraphInstantiate(&replay.handle, captured, cudaGraphInstantiateFlagUseNodePriority);
-    cudaGraphDestroy(captured);
-    HONE_CUDA_RETURN_IF_ERROR(made);
-    HONE_CUDA_RETURN_IF_ERROR(cudaGraphUpload(replay.handle, main_.handle));
+    HONE_RETURN_IF_ERROR(Capture(bucket, which, 1, bucket.replays[static_cast<size_t>(which)]));
     if (local_shards() % 2 == 0) break;  // every step begins in the same buffer
   }
-  return Status::Ok();
+  // Of several ranks, each step is a replay: not tried otherwise.
+  return options_.ranks != nullptr ? Status::Ok() : Capture(bucket, 0, kStepsTogether, bucket.several);
 }
 
 Result<RunState> Pass::ReadState() {
@@ -341,7 +364,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   HONE_RETURN_IF_ERROR(EnqueueSample(small_, 0, {.chain = main_.handle}));
   // A watched run enqueues a chunk while the one before it is under way, and waits for that one before the next.
   const uint32_t chunk =
-      watch == nullptr ? until - from : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
+      watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
   const bool one = watch != nullptr && watch->ahead <= 1;
   // Of one rank: replays behind a batch that did not fit do nothing, and are not worth enqueuing.
   const auto halted = [&] { return options_.ranks == nullptr && progress_.host()->halt != 0; };
@@ -354,11 +377,27 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   uint32_t chunks = 0;
   bool over = false;
   for (uint32_t step = from; step < until && !over && !halted(); ++chunks) {
-    for (const uint32_t end = std::min(until, step + chunk); step < end && !halted(); ++step) {
-      const auto which = static_cast<size_t>((step - from) % 2 * static_cast<uint32_t>(local_shards()) % 2);
-      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.replays[which].handle, main_.handle));
+    for (const uint32_t end = std::min(until, step + chunk); step < end && !halted();) {
+      const int which = BatchOf(step - from);
+      const bool several = options_.ranks == nullptr && which == 0 && end - step >= kStepsTogether;
+      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(
+          several ? small_.several.handle : small_.replays[static_cast<size_t>(which)].handle, main_.handle));
+      step += several ? kStepsTogether : 1;
     }
-    if (watch == nullptr) break;
+    if (watch == nullptr) {
+      // Nobody waits: the host looks now and then how far the device is. Behind a batch that does not fit every replay
+      // that is enqueued already runs for nothing, all of an epoch's where the host goes as far ahead as it can.
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
+      cudaError_t behind = chunks > 0 ? cudaErrorNotReady : cudaSuccess;
+      while (behind == cudaErrorNotReady && !halted()) {
+        behind = cudaEventQuery(behind_[(chunks - 1) % 2].handle);
+        if (behind != cudaErrorNotReady) break;
+        (void)cudaGetLastError();  // which the runtime keeps like an error
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+      }
+      if (behind != cudaErrorNotReady) HONE_CUDA_RETURN_IF_ERROR(behind);
+      continue;
+    }
     const uint64_t confirmed = one ? snapshot + 1 : snapshot;
     if (keeps_copies()) {
       HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));

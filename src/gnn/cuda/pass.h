@@ -78,11 +78,15 @@ class Pass {
     std::array<BatchBuffers, 2> batches;
     DeviceArray<float> logits, row_loss;
     DeviceArray<int32_t> row_correct;
-    DeviceArray<unsigned char> grad_logits, sort_scratch;
+    DeviceArray<unsigned char> grad_logits;
     std::array<GraphExec, 2> replays;  // begin with batch i, sample into the other
+    GraphExec several;                 // kStepsTogether of them, from batch 0
   };
+  // Between two replays the device waits for the next one's first kernels, within one it does not.
+  static constexpr uint32_t kStepsTogether = 4;
 
   Status MakeBucket(const std::vector<int32_t>& known, Bucket& bucket);
+  Status Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay);
   Status Capture(Bucket& bucket);
   Status EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams);
   Status EnqueueShard(Bucket& bucket, int which, cudaStream_t stream);
@@ -90,6 +94,7 @@ class Pass {
   Status EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream);
   Status EnqueueWhole(Bucket& bucket, bool update);
   Status EnqueueReplay(Bucket& bucket, int which);
+  int BatchOf(uint32_t step) const { return static_cast<int>(step * static_cast<uint32_t>(local_shards()) % 2); }
   bool sums() const { return options_.shards > 1; }
   bool keeps_copies() const { return options_.ranks != nullptr && options_.ranks->rank() == 0; }
   int local_shards() const { return options_.shards / (options_.ranks == nullptr ? 1 : options_.ranks->size()); }
@@ -115,8 +120,9 @@ class Pass {
   StepSum sum_;          // where a step has several shards
   Snapshots snapshots_;  // of several ranks, on rank 0, which saves
   MappedValue<HostProgress> progress_;
-  Stream main_, side_, beside_;  // the step's compute; the next batch's sampling; what may run beside that
-  Event fork_, join_, fork_beside_, join_beside_;
+  // The step's compute; and of the next batch's sampling: the chain of draws, its structure, the outermost hop.
+  Stream main_, side_, structure_, outermost_;
+  Event fork_, join_, fork_sample_, join_sample_;
   std::array<Event, 2> behind_;  // chunks of replays that a watched run enqueues ahead
   Bucket small_, large_;
 };

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "gnn/cuda/aggregate_kernels.h"
+#include "gnn/cuda/beside.h"
 #include "gnn/cuda/dense.h"
 #include "gnn/cuda/gather_kernels.h"
 #include "gnn/cuda/norm_between.h"
@@ -53,6 +54,7 @@ class SageProgram final : public Program {
     dense_.resize(count);
     passed_.resize(count);
     norms_.resize(shape_.normalises ? count - 1 : 0);
+    if (Forks()) HONE_RETURN_IF_ERROR(beside_.Make(context_));
     for (size_t l = 0; l < count; ++l) {
       const SageLayer& shape = layers_[l];
       const int64_t rows = envelope_.Rows(static_cast<int>(l));
@@ -63,6 +65,7 @@ class SageProgram final : public Program {
                                                      .in = 2 * shape.padded_in,
                                                      .out = shape.padded_out,
                                                      .weight_at = shape.weight_at,
+                                                     .gradient_products = l > 0 && Forks() ? &beside_.products() : nullptr,
                                                      .trains = envelope_.trains,
                                                      .input_gradient = l > 0,
                                                      .result = last ? Element::kFloat32 : context_.element}));
@@ -78,11 +81,13 @@ class SageProgram final : public Program {
     return Status::Ok();
   }
 
+  // The first layer's input, and behind it, layer by layer, what dropout keeps of its output.
   int64_t OuterBytes() const override {
-    return envelope_.Rows(0) * 2 * layers_[0].padded_in * ElementBytes(context_.element);
+    return layers_.size() < 2 ? InputBytes() : KeptAt(layers_.size() - 2) + KeptBytes(layers_.size() - 2);
   }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
+    HONE_RETURN_IF_ERROR(EnqueueKept(batch, stream));
     if (shape_.mean) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleMean(
           context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
@@ -95,6 +100,17 @@ class SageProgram final : public Program {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
         context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
         envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
+    return Status::Ok();
+  }
+
+  // The masks of all layers' outputs.
+  Status EnqueueKept(const BatchOnDevice& batch, cudaStream_t stream) const {
+    for (size_t l = 0; l + 1 < layers_.size() && Drops(); ++l) {
+      const int known = envelope_.HopOf(static_cast<int>(l));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueKeptBits(known, envelope_.known[static_cast<size_t>(known)],
+                                                static_cast<int32_t>(layers_[l].padded_out), Activated(l), batch.state,
+                                                batch.header, batch.nodes, Kept(batch, l), stream));
+    }
     return Status::Ok();
   }
 
@@ -116,15 +132,22 @@ class SageProgram final : public Program {
         HONE_RETURN_IF_ERROR(norms_[l].EnqueueBackward(batch, outputs_[l].get(), output_grads_[l].get(), stream));
       }
       const void* grad = last ? grad_logits : output_grads_[l].get();
-      HONE_RETURN_IF_ERROR(dense_[l].WeightGradient(grad, Input(batch, l), stream));
+      // Nobody in the chain waits for a gradient of weights; the first layer's is the chain's end.
+      cudaStream_t gradients = stream;
+      if (l > 0) {
+        HONE_ASSIGN_OR_RETURN(gradients, beside_.Fork(stream));
+      }
+      HONE_RETURN_IF_ERROR(dense_[l].WeightGradient(grad, Input(batch, l), gradients));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(dense_[l].InputGradient(grad, input_grads_[l].get(), stream));
       HONE_RETURN_IF_ERROR(EnqueueGatherBackward(batch, l, stream));
     }
-    return Status::Ok();
+    return Forks() ? beside_.Join(stream) : Status::Ok();
   }
 
  private:
+  bool Forks() const { return envelope_.trains && layers_.size() > 1; }
+
   // Mean and ReLU alone have kernels of their own, the ones the engine's time was measured with.
   bool IsPlain() const { return shape_.mean && !shape_.normalises && shape_.activation == Activation::kRelu; }
 
@@ -133,7 +156,7 @@ class SageProgram final : public Program {
     const auto width = static_cast<int32_t>(layers_[l].padded_in);
     if (IsPlain()) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMean(Hop(batch, l), HopNumber(l), context_.element, outputs_[l - 1].get(),
-                                                  width, Activated(l - 1), batch.state, batch.header, batch.nodes,
+                                                  width, Scale(), Drops() ? Kept(batch, l - 1) : nullptr, batch.header,
                                                   inputs_[l].get(), passed_[l - 1].get(), stream));
     } else {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l),
@@ -148,7 +171,7 @@ class SageProgram final : public Program {
     if (IsPlain()) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMeanBackward(
           Hop(batch, l), HopNumber(l), context_.element, input_grads_[l].get(), passed_[l - 1].get(), width, sources,
-          Activated(l - 1), batch.header, output_grads_[l - 1].get(), stream));
+          Scale(), batch.header, output_grads_[l - 1].get(), stream));
     } else {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
           Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l), width, sources, input_grads_[l].get(), {},
@@ -167,6 +190,24 @@ class SageProgram final : public Program {
       input.neighbors = input.self = Activated(l - 1);
     }
     return input;
+  }
+
+  // Whether masks are drawn ahead.
+  bool Drops() const { return IsPlain() && envelope_.trains && shape_.rate.threshold != 0; }
+  float Scale() const { return Drops() ? static_cast<float>(shape_.rate.scale) : 1.0f; }
+  int64_t InputBytes() const {
+    return RoundUp(envelope_.Rows(0) * 2 * layers_[0].padded_in * ElementBytes(context_.element), 256);
+  }
+  int64_t KeptBytes(size_t layer) const {
+    return Drops() ? RoundUp(envelope_.Rows(static_cast<int>(layer)) * layers_[layer].padded_out / 8, 256) : 0;
+  }
+  int64_t KeptAt(size_t layer) const {
+    int64_t at = InputBytes();
+    for (size_t l = 0; l < layer; ++l) at += KeptBytes(l);
+    return at;
+  }
+  uint8_t* Kept(const BatchOnDevice& batch, size_t layer) const {
+    return static_cast<uint8_t*>(batch.outer) + KeptAt(layer);
   }
 
   int HopNumber(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
@@ -188,6 +229,7 @@ class SageProgram final : public Program {
   std::vector<DeviceArray<uint8_t>> passed_;  // [l] which elements of Z_l passed activation and mask, a bit each
   std::vector<Dense> dense_;
   std::vector<NormBetween> norms_;
+  Beside beside_;
 };
 
 class SagePlan final : public ModelPlan {

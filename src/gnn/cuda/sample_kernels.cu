@@ -4,14 +4,14 @@
 // The kernels of sample_kernels.h.
 #include "gnn/cuda/sample_kernels.h"
 
-#include <cub/device/device_radix_sort.cuh>
-
 #include "gnn/cuda/device_math.cuh"
 #include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_loads.cuh"
+#include "gnn/cuda/source_kernels.h"
 #include "gnn/cuda/staging_kernels.h"
+#include "gnn/cuda/tile_count.cuh"
 #include "gnn/sample/draw.h"
 #include "gnn/sample/index_permutation.h"
 
@@ -97,7 +97,11 @@ __global__ void SampleHopKernel(GraphOnDevice graph, NodeTable table, int hop, H
   const int32_t groups = static_cast<int32_t>(gridDim.x * blockDim.x / kLanes);
   const int32_t mine = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
   const int32_t warp_first = mine - static_cast<int32_t>(threadIdx.x % 32) / kLanes;
-  if (mine <= Tiles(out) && lane == 0) out.tile_words[mine] = 0;  // for the numbering
+  // For the numbering, and the counts of RelabelKernel.
+  const auto threads = static_cast<int32_t>(gridDim.x * blockDim.x);
+  const auto thread = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (thread <= Tiles(out)) out.tile_words[thread] = 0;
+  for (int32_t s = thread; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
   for (int32_t base = warp_first; base < rows; base += groups) {  // the same turns for all of a warp
     const int32_t row = base + (mine - warp_first);
     const bool active = row < rows;
@@ -115,39 +119,13 @@ __global__ void SampleHopKernel(GraphOnDevice graph, NodeTable table, int hop, H
   }
 }
 
-// Of the numbering's tiles: how many nodes the tile keeps, or how many all up to it do, below kNewRank.
-constexpr uint32_t kOwnCount = 1u << 30, kCountSoFar = 2u << 30, kCountMask = (1u << 30) - 1;
-
-// What the tiles before `tile` keep. One warp; every one of those tiles has begun.
-__device__ uint32_t CountBefore(uint32_t* words, int tile) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  uint32_t before = 0;
-  for (int from = tile - 1;; from -= 32) {
-    uint32_t word = kCountSoFar;
-    if (from - lane >= 0) {
-      do word = atomicAdd(&words[from - lane], 0u);
-      while (word == 0);
-    }
-    const unsigned whole = __ballot_sync(kFullWarp, (word & kCountSoFar) != 0);
-    uint32_t count = whole != 0 && lane > __ffs(static_cast<int>(whole)) - 1 ? 0 : word & kCountMask;
-    for (int offset = 16; offset > 0; offset /= 2) count += __shfl_xor_sync(kFullWarp, count, offset);
-    before += count;
-    if (whole != 0) return before;
-  }
-}
-
-// Numbers the slots that keep their node, in order: those nobody with a lower rank has met. A block a tile, each adding
-// to what the tiles before it keep (Merrill and Garland 2016); tiles are handed out in the order in which blocks begin,
-// so that a block waits only for blocks that run.
+// Numbers the slots that keep their node, in order: those nobody with a lower rank has met. A block a tile.
 __global__ void __launch_bounds__(kBlock)
     NumberNewKernel(NodeTable table, HopOnDevice hop, int number, RunState* state, volatile uint32_t* host_halt,
                     BatchHeader* header, int32_t* nodes) {
   __shared__ uint32_t warp_counts[kBlock / 32];
   __shared__ uint32_t tile_of_block, before_tile;
-  uint32_t* const words = hop.tile_words + 1;
-  if (threadIdx.x == 0) tile_of_block = atomicAdd(hop.tile_words, 1u);
-  __syncthreads();
-  const int tile = static_cast<int>(tile_of_block);
+  const int tile = TakeTile(hop.tile_words, &tile_of_block);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int32_t known = RowsOf(header, number);
   const int64_t places = static_cast<int64_t>(known) * hop.fanout;
@@ -178,12 +156,8 @@ __global__ void __launch_bounds__(kBlock)
     in_tile += warp_counts[w];
   }
   if (warp == 0) {
-    if (tile > 0 && lane == 0) atomicExch(&words[tile], kOwnCount | in_tile);
-    const uint32_t before = tile > 0 ? CountBefore(words, tile) : 0;
-    if (lane == 0) {
-      atomicExch(&words[tile], kCountSoFar | (before + in_tile));
-      before_tile = before;
-    }
+    const uint32_t before = CountBefore(hop.tile_words, tile, in_tile);
+    if (lane == 0) before_tile = before;
   }
   __syncthreads();
   const int32_t next = known + static_cast<int32_t>(before_tile + warps_before);
@@ -205,6 +179,7 @@ __global__ void __launch_bounds__(kBlock)
   __threadfence_system();
 }
 
+// Where there is a structure by source, slots are also counted by source.
 __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, const BatchHeader* header) {
   const int64_t places = static_cast<int64_t>(RowsOf(header, number)) * hop.fanout;
   const int64_t all = static_cast<int64_t>(hop.rows) * hop.fanout;
@@ -213,24 +188,9 @@ __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, cons
   const uint32_t entry = place < places ? hop.entries[place] : kNoEntry;
   const int32_t id = entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.values[entry])));
   hop.columns[place] = id;
-  hop.slot_keys[place] = id < 0 ? static_cast<uint32_t>(hop.sources) : static_cast<uint32_t>(id);
-  hop.slots[place] = static_cast<uint32_t>(place);
-}
-
-__global__ void RunsKernel(HopOnDevice hop) {
-  const int64_t all = static_cast<int64_t>(hop.rows) * hop.fanout;
-  const int64_t t = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t >= all) return;
-  const uint32_t source = hop.sorted_keys[t];
-  if (source >= static_cast<uint32_t>(hop.sources)) return;
-  if (t == 0 || hop.sorted_keys[t - 1] != source) hop.first[source] = static_cast<int32_t>(t);
-  if (t + 1 == all || hop.sorted_keys[t + 1] != source) hop.end[source] = static_cast<int32_t>(t + 1);
-}
-
-int KeyBits(const HopOnDevice& hop) {
-  int bits = 1;
-  while ((int64_t{1} << bits) <= hop.sources) ++bits;
-  return bits;
+  if (hop.first == nullptr) return;
+  if (place <= Blocks(hop.sources, kSourceTile)) hop.tile_words[place] = 0;  // for the structure by source
+  if (id >= 0) hop.slot_ranks[place] = static_cast<uint32_t>(atomicAdd(&hop.first[id], 1));
 }
 
 // A warp draws for 32 / kLanes rows at once and then gathers several of them side by side: lane = part of a row, and all
@@ -367,26 +327,6 @@ cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& o
                            cudaStream_t stream) {
   Launch(RelabelKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, out,
          hop, header);
-  return cudaPeekAtLastError();
-}
-
-size_t SortScratchBytes(const HopOnDevice& hop) {
-  size_t bytes = 0;
-  cub::DeviceRadixSort::SortPairs(nullptr, bytes, hop.slot_keys, hop.sorted_keys, hop.slots, hop.sorted_slots,
-                                  hop.rows * hop.fanout, 0, KeyBits(hop));
-  return bytes;
-}
-
-cudaError_t EnqueueBySource(const HopOnDevice& hop, void* scratch, size_t scratch_bytes, cudaStream_t stream) {
-  const int places = hop.rows * hop.fanout;
-  cudaError_t error = cub::DeviceRadixSort::SortPairs(scratch, scratch_bytes, hop.slot_keys, hop.sorted_keys, hop.slots,
-                                                      hop.sorted_slots, places, 0, KeyBits(hop), stream);
-  if (error != cudaSuccess) return error;
-  error = cudaMemsetAsync(hop.first, 0, static_cast<size_t>(hop.sources) * sizeof(int32_t), stream);
-  if (error != cudaSuccess) return error;
-  error = cudaMemsetAsync(hop.end, 0, static_cast<size_t>(hop.sources) * sizeof(int32_t), stream);
-  if (error != cudaSuccess) return error;
-  Launch(RunsKernel, Blocks(places, kBlock), kBlock, 0, stream, hop);
   return cudaPeekAtLastError();
 }
 

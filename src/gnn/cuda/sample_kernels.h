@@ -5,9 +5,8 @@
 //
 // A hop: every row draws its slots and puts the nodes it met into a hash table in L2; a node's lowest slot keeps it;
 // slots that keep one are numbered in order, which gives the CPU's local ids; slots then read their node's id. The next
-// hop needs the numbers alone, so what the slots do with them may run beside it. The table is never cleared (tags), and
-// the structure by source, which the backward pass walks, comes from a stable sort of the slots, so that sums have one
-// order.
+// hop needs the numbers alone, so what the slots do with them may run beside it: reading them, and the structure by
+// source (source_kernels.h), which the backward pass walks. The table is never cleared (tags).
 // All functions enqueue on `stream` and return; launches are for the envelopes, kernels stop at the device's sizes.
 #pragma once
 
@@ -29,15 +28,12 @@ cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, const NodeTable& table
 cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const NodeTable& table, int hop, const HopOnDevice& out,
                              RunState* state, volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes,
                              cudaStream_t stream);
-// After it, and before the table's next batch: the local ids of what the slots drew.
+// After it, and before the table's next batch: the local ids of what the slots drew, and where `out` has a structure by
+// source, how many slots each source has.
 cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& out, const BatchHeader* header,
                            cudaStream_t stream);
 // Slots that one block numbers; of HopOnDevice::tile_words.
 inline constexpr int kNumberingTile = 1024;
-
-// The structure by source, of relabelled slots. `scratch` of at least SortScratchBytes(out).
-size_t SortScratchBytes(const HopOnDevice& hop);
-cudaError_t EnqueueBySource(const HopOnDevice& hop, void* scratch, size_t scratch_bytes, cudaStream_t stream);
 
 enum class Element { kFloat32, kFloat16, kBFloat16 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands for the device's libraries in the emulated runtime: matrix products and the radix sort.
+// What stands for the device's libraries in the emulated runtime: matrix products.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,7 +9,6 @@
 
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/matmul.h"
-#include "gnn/cuda/sample_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -73,40 +72,6 @@ TEST(EmulatorLibraries, ABf16ResultIsRoundedOnceToNearestEven) {
     ASSERT_TRUE(out.Download(values).ok());
     EXPECT_EQ(values[0], ToBf16(expected));
   }
-}
-
-TEST(EmulatorLibraries, TheSortIsStableAndItsScratchIsOverwritten) {
-  const std::vector<uint32_t> keys = {2, 0, 1, 2, 0, 3};  // 3: envelope, nobody's
-  const std::vector<uint32_t> slots = {0, 1, 2, 3, 4, 5};
-  DeviceArray<uint32_t> on_keys, on_slots, sorted_keys, sorted_slots;
-  DeviceArray<int32_t> first, end;
-  DeviceArray<unsigned char> scratch;
-  ASSERT_TRUE(on_keys.Upload(keys.data(), 6).ok() && on_slots.Upload(slots.data(), 6).ok());
-  ASSERT_TRUE(sorted_keys.Allocate(6).ok() && sorted_slots.Allocate(6).ok() && first.Allocate(3).ok() && end.Allocate(3).ok());
-  HopOnDevice hop{};
-  hop.fanout = 2;
-  hop.rows = 3;
-  hop.sources = 3;
-  hop.slot_keys = on_keys.get();
-  hop.sorted_keys = sorted_keys.get();
-  hop.slots = on_slots.get();
-  hop.sorted_slots = sorted_slots.get();
-  hop.first = first.get();
-  hop.end = end.get();
-  const auto bytes = static_cast<int64_t>(SortScratchBytes(hop));
-  ASSERT_TRUE(scratch.Allocate(bytes).ok());
-  EXPECT_EQ(EnqueueBySource(hop, scratch.get(), static_cast<size_t>(bytes) - 1, nullptr), cudaErrorInvalidValue);
-  ASSERT_EQ(EnqueueBySource(hop, scratch.get(), static_cast<size_t>(bytes), nullptr), cudaSuccess);
-  std::vector<uint32_t> order;
-  std::vector<int32_t> begins, ends;
-  std::vector<unsigned char> used;
-  ASSERT_TRUE(sorted_slots.Download(order).ok() && first.Download(begins).ok() && end.Download(ends).ok());
-  ASSERT_TRUE(scratch.Download(used).ok());
-  EXPECT_EQ(order, (std::vector<uint32_t>{1, 4, 2, 0, 3, 5}));
-  EXPECT_EQ(begins, (std::vector<int32_t>{0, 2, 3}));
-  EXPECT_EQ(ends, (std::vector<int32_t>{2, 3, 5}));
-  EXPECT_EQ(used.front(), 0xff);
-  cudaGetLastError();
 }
 
 }  // namespace
