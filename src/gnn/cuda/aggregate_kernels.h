@@ -44,7 +44,7 @@ cudaError_t EnqueueAggregate(const AggregateKind& kind, const HopOnDevice& hop, 
 struct DirectGradients {
   const void* destinations = nullptr;  // [hop.rows, width]: of f(z), rows that are destinations too
   const void* seeds = nullptr;         // [seeds, stride]: likewise, of the batch's seeds
-  int64_t seeds_stride = 0;
+  int64_t seeds_stride = 0;            // in elements, a multiple of 8: rows are read 16 bytes at a time
 };
 
 // Gradient of the above, by source: grad_z [padded_sources, width], overwritten; zero in rows at or past the batch's.
