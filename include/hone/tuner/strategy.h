@@ -55,7 +55,7 @@ struct RunOptions {
 };
 
 // Version of the events' payloads (docs/formats/run-store.md).
-inline constexpr int kRunVersion = 3;
+inline constexpr int kRunVersion = 4;
 // Older runs are shown, reported and exported, but not continued.
 inline constexpr int kOldestContinuedVersion = 2;
 

@@ -120,6 +120,7 @@ std::optional<WorkloadClass> WorkloadClassFromName(std::string_view name);
 // Values worked out by hand, that the oracle must reproduce: the linter's check of the oracle itself.
 struct HandCase {
   Dims dims;
+  bool candidates = false;                              // candidates are run on it too
   std::map<std::string, std::vector<double>> inputs;   // in and inout tensors, row-major
   std::map<std::string, std::vector<double>> outputs;  // out and inout tensors, row-major
 };

@@ -70,13 +70,21 @@ Structure OnDevice(const std::vector<int32_t>& columns, int32_t fanout, int32_t 
   return structure;
 }
 
+class SourceKernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+  }
+};
+
 void ExpectEqual(const Structure& found, const Structure& expected) {
   EXPECT_EQ(found.first, expected.first);
   EXPECT_EQ(found.end, expected.end);
   EXPECT_EQ(found.slots, expected.slots);
 }
 
-TEST(SourceKernels, SlotsOfASourceAscendWhateverOrderTheyCameIn) {
+TEST_F(SourceKernels, SlotsOfASourceAscendWhateverOrderTheyCameIn) {
   // Source 0 has slots 1 and 4, source 1 slot 2, source 2 slots 0 and 3, source 3 none; slot 5 drew nobody.
   const std::vector<int32_t> columns = {2, 0, 1, 2, 0, -1};
   for (uint32_t order = 0; order < 4; ++order) {
@@ -88,7 +96,7 @@ TEST(SourceKernels, SlotsOfASourceAscendWhateverOrderTheyCameIn) {
 }
 
 // Sources that nobody, one, a warp's few, a warp's many (up to 256) and a block's worth of slots drew, over several tiles.
-TEST(SourceKernels, RowsOfEveryLengthAreInOrder) {
+TEST_F(SourceKernels, RowsOfEveryLengthAreInOrder) {
   std::mt19937 draw(1);
   const int32_t sources = 2 * kSourceTile + 100;
   std::vector<int32_t> columns(7000, -1);
@@ -109,7 +117,7 @@ TEST(SourceKernels, RowsOfEveryLengthAreInOrder) {
 }
 
 // More slots than a block looks at in one go, all of one source but every hundredth.
-TEST(SourceKernels, ALongRowMaySpanTheWholeHop) {
+TEST_F(SourceKernels, ALongRowMaySpanTheWholeHop) {
   std::vector<int32_t> columns(270000, 1);
   for (size_t slot = 0; slot < columns.size(); slot += 100) columns[slot] = slot % 200 == 0 ? 0 : -1;
   ExpectEqual(OnDevice(columns, 10, 2, 3), Expected(columns, 2));

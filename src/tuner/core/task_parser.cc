@@ -508,6 +508,7 @@ class TaskParser {
       TableReader fields(*tables[i], Context("hand", i), errors_);
       HandCase hand;
       hand.dims = ReadCaseDims(fields);
+      hand.candidates = fields.Boolean("candidates").value_or(false);
       CheckResolves(fields, "dims", hand.dims);
       if (errors_.ok()) ReadHandValues(fields, "inputs", hand.dims, true, hand.inputs);
       if (errors_.ok()) ReadHandValues(fields, "outputs", hand.dims, false, hand.outputs);

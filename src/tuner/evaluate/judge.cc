@@ -423,6 +423,7 @@ Judging::Gate Judging::CheckCases() {
     }
   }
   for (const HandCase& hand : task_.hand_cases) {
+    if (!hand.candidates) continue;
     HONE_ASSIGN_OR_RETURN(bool on, CheckHand(hand));
     if (!on) {
       EndStage("check", started);

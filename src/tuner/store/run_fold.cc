@@ -19,14 +19,18 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string OutcomeText(const RunNode& node) {
+std::string OutcomeText(const RunView& view, const RunNode& node) {
   if (node.state == NodeState::kUnusable) return node.problem;
   if (!node.evaluation) return "not yet judged";
   if (node.evaluation->verdict != Verdict::kOk) return std::string(VerdictName(node.evaluation->verdict));
   if (!node.gain) return "ok, not timed";
   const char* modelled = node.evaluation->modelled ? ", modelled" : "";
-  return fmt::format("{:.3f}x of the best before it{}, {}", node.gain->median, modelled,
-                     node.kept ? "kept" : "not kept");
+  std::string fate = node.kept ? "kept" : "not kept";
+  if (!node.kept && view.best != node.incumbent && node.gain->low > 1 + view.options.keep_above) {
+    fate += fmt::format(": node {} is the better one", view.best);
+  }
+  return fmt::format("{:.3f}x of {}{}, {}", node.gain->median,
+                     node.incumbent > 0 ? fmt::format("node {}", node.incumbent) : std::string("the start"), modelled, fate);
 }
 
 Result<Evaluation> ReadEvaluation(const Event& event) {
@@ -73,6 +77,18 @@ std::optional<double> LowerLogGain(const RunView& view, const RunNode& node, con
   return middle - std::sqrt(square);
 }
 
+// Whether `node` takes the place of the best. What is surely faster does. Of several that were timed against one and
+// the same version and are surely faster than it, the fastest does: each is an improvement, and which of them happens to
+// have the lowest number says nothing.
+bool TakesThePlace(const RunView& view, const RunNode& node) {
+  const double margin = std::log1p(view.options.keep_above);
+  const RunNode& best = view.node(view.best);
+  const std::optional<double> low = LowerLogGain(view, node, best);
+  if (low && *low > margin) return true;
+  return view.version >= 4 && best.id > 0 && best.gain && best.incumbent == node.incumbent && std::log(node.gain->low) > margin &&
+         node.gain->median > best.gain->median;
+}
+
 // In the order of their numbers, nodes that are done become part of what decisions rest on.
 void Settle(RunView& view) {
   while (view.settled < static_cast<int64_t>(view.nodes.size())) {
@@ -86,8 +102,7 @@ void Settle(RunView& view) {
       if (node.gain) {
         const RunNode& incumbent = view.node(std::max<int64_t>(node.incumbent, 0));
         if (incumbent.speedup) node.speedup = *incumbent.speedup * node.gain->median;
-        const std::optional<double> low = LowerLogGain(view, node, view.node(view.best));
-        if (low && *low > std::log1p(view.options.keep_above)) {
+        if (TakesThePlace(view, node)) {
           node.kept = true;
           view.best = node.id;
         }
@@ -99,7 +114,7 @@ void Settle(RunView& view) {
         entry.idea = node.idea;
         entry.key = node.idea_key;
         entry.node = node.id;
-        entry.outcome = OutcomeText(node);
+        entry.outcome = OutcomeText(view, node);
         view.ledger.push_back(std::move(entry));
       }
     }
