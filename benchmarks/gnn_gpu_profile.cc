@@ -8,6 +8,8 @@
 // beginnings and in lanes of what ran at the same time; busy time and gaps; the calls of the host between the epoch's
 // first and last replay, of which none may wait.
 //
+// With --request, the same of requests to the latency mode instead of training steps.
+//
 // Recording costs a microsecond or two at every node, so a recorded step is longer than one that is not (both are
 // printed), and nodes that are short look worse than they are. libcupti is loaded at run time.
 #include <cuda_runtime_api.h>
@@ -16,6 +18,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,7 +27,9 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/latency_mode.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
 
@@ -188,6 +193,50 @@ void PrintStep(const Step& step) {
               Us(step.begin, step.end), busy, gaps, sum);
 }
 
+// What was done once `forget` had been called, and took how long a piece.
+struct Took {
+  double ms = 0;
+  int64_t count = 0, again = 0;
+};
+
+template <typename Forget>
+hone::Result<Took> Epoch(const hone::gnn::Graph& graph, hone::gnn::Model<float>& model,
+                         const hone::gnn::cuda::GpuEngineOptions& options, const Forget& forget) {
+  HONE_ASSIGN_OR_RETURN(const auto engine, hone::gnn::cuda::MakeGpuEngine(graph, model, options));
+  HONE_RETURN_IF_ERROR(engine->TrainEpoch(0).status());
+  forget();
+  HONE_ASSIGN_OR_RETURN(const hone::gnn::cuda::EpochOnDevice epoch, engine->TrainEpoch(1));
+  return Took{epoch.seconds / static_cast<double>(epoch.steps) * 1e3, epoch.steps, epoch.larger};
+}
+
+// Requests of `size` arbitrary nodes; the median.
+template <typename Forget>
+hone::Result<Took> Requests(const hone::gnn::Graph& graph, hone::gnn::Model<float>& model,
+                            const hone::gnn::cuda::GpuEngineOptions& options, int size, const Forget& forget) {
+  using Clock = std::chrono::steady_clock;
+  HONE_ASSIGN_OR_RETURN(const auto predictor,
+                        hone::gnn::cuda::LatencyPredictor::Make(graph, model, {.fanouts = options.fanouts, .fp32 = options.fp32}));
+  hone::Rng rng(1);
+  std::vector<double> ms;
+  std::vector<hone::gnn::NodeId> wanted(static_cast<size_t>(size));
+  constexpr int kWarmUp = 200, kRequests = 500;
+  int64_t again = 0;
+  for (int r = -kWarmUp; r < kRequests; ++r) {
+    if (r == 0) {
+      forget();
+      again = predictor->repeated();
+    }
+    for (hone::gnn::NodeId& node : wanted) {
+      node = static_cast<hone::gnn::NodeId>(rng.Below(static_cast<uint64_t>(graph.structure().num_nodes)));
+    }
+    const Clock::time_point asked = Clock::now();
+    HONE_RETURN_IF_ERROR(predictor->Predict(wanted).status());
+    if (r >= 0) ms.push_back(std::chrono::duration<double, std::milli>(Clock::now() - asked).count());
+  }
+  std::sort(ms.begin(), ms.end());
+  return Took{ms[ms.size() / 2], kRequests, predictor->repeated() - again};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -198,13 +247,15 @@ int main(int argc, char** argv) {
   ModelOptions shape;
   shape.kind = "sage";
   shape.hidden = 256;
-  CLI::App app{"Records one training epoch on a GPU: the median step's timeline, and what the host waited for."};
+  CLI::App app{"Records a training epoch or requests on a GPU: the median one's timeline, and what the host waited for."};
   app.add_option("graph", name);
   app.add_option("--model", shape.kind, "sage, gat, gin or sage-ri");
   app.add_option("--hidden", shape.hidden);
   app.add_option("--batch", options.batch);
   app.add_option("--fanout", fanout, "neighbors a hop, first next to the seeds");
   app.add_flag("--fp32", options.fp32);
+  int request = 0;
+  app.add_option("--request", request, "nodes a request: records requests to the latency mode instead")->check(CLI::Range(1, 64));
   CLI11_PARSE(app, argc, argv);
   options.fanouts.clear();
   std::istringstream list(fanout);
@@ -232,24 +283,26 @@ int main(int argc, char** argv) {
         if (cupti.Enable(kind) != CUPTI_SUCCESS) return Fail("CUPTI cannot record here");
       }
     }
-    Result<std::unique_ptr<cuda::GpuEngine>> engine = cuda::MakeGpuEngine(**graph, **model, options);
-    if (!engine.ok()) return Fail(engine.status().message());
-    Result<cuda::EpochOnDevice> warm_up = (*engine)->TrainEpoch(0);
-    if (!warm_up.ok()) return Fail(warm_up.status().message());
-    if (recorded) {
+    const auto forget = [&] {
+      if (!recorded) return;
       (void)cupti.Flush(1);
       nodes.clear();
       calls.clear();
+    };
+    const Result<Took> took = request > 0 ? Requests(**graph, **model, options, request, forget)
+                                          : Epoch(**graph, **model, options, forget);
+    if (!took.ok()) return Fail(took.status().message());
+    if (!recorded) {
+      alone = took->ms;
+      continue;
     }
-    Result<cuda::EpochOnDevice> epoch = (*engine)->TrainEpoch(1);
-    if (!epoch.ok()) return Fail(epoch.status().message());
-    const double ms = epoch->seconds / static_cast<double>(epoch->steps) * 1e3;
-    if (recorded) (void)cupti.Flush(1);
-    if (!recorded) alone = ms;
-    if (recorded) std::printf("%s, %s %s, batch %d, hidden %lld: %.4f ms a step, recorded %.4f (%lld steps, %lld in the larger envelope)\n",
-                              name.c_str(), shape.kind.c_str(), fanout.c_str(), options.batch,
-                              static_cast<long long>(shape.hidden), alone, ms, static_cast<long long>(epoch->steps),
-                              static_cast<long long>(epoch->larger));
+    (void)cupti.Flush(1);
+    std::printf("%s, %s %s, %s, hidden %lld: %.4f ms a %s, recorded %.4f (%lld of them, %lld done again in the larger envelope)\n",
+                name.c_str(), shape.kind.c_str(), fanout.c_str(),
+                request > 0 ? (std::to_string(request) + " nodes a request").c_str()
+                            : ("batch " + std::to_string(options.batch)).c_str(),
+                static_cast<long long>(shape.hidden), alone, request > 0 ? "request" : "step", took->ms,
+                static_cast<long long>(took->count), static_cast<long long>(took->again));
   }
 
   std::sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.begin < b.begin; });
@@ -288,9 +341,9 @@ int main(int argc, char** argv) {
                             call.name.find("cudaFree") == 0 || call.name.find("cudaMalloc") == 0;
     if (waits_here) ++waits;
   }
-  std::printf("calls of the host between the first and the last replay of the epoch (%llu records lost):\n",
+  std::printf("calls of the host between the first and the last replay (%llu records lost):\n",
               static_cast<unsigned long long>(dropped));
   for (const auto& [call, count] : between) std::printf("%9lld  %s\n", static_cast<long long>(count), call.c_str());
-  std::printf("host synchronisations inside the epoch: %lld\n", static_cast<long long>(waits));
+  std::printf("host synchronisations between them: %lld\n", static_cast<long long>(waits));
   return waits == 0 ? 0 : 1;
 }
