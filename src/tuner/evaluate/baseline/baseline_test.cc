@@ -95,7 +95,9 @@ class Libraries : public testing::Test {
   std::vector<LibraryResult> Torch() {
     LibrarySpec spec;
     spec.expression = "a @ b";
-    return TimeTorch(spec, task_, evaluation_.cases[0], torch_);
+    evaluation_.cases[0].libraries.clear();
+    TimeTorch(spec, task_, {&evaluation_.cases[0]}, torch_);
+    return evaluation_.cases[0].libraries;
   }
   TemporaryDirectory directory_;
   Task task_;
@@ -105,7 +107,8 @@ class Libraries : public testing::Test {
 
 TEST_F(Libraries, PyTorchsTimesComeBackWithTheirQuotients) {
   InstallPython(R"(echo "a library says hello"
-echo '{"torch": "2.9", "cuda": "13.0", "times": {"eager": {"median": 20, "low": 18, "high": 22}, "compiled": {"error": "no Triton"}}}'
+echo 'hone: {"torch": "2.9", "cuda": "13.0"}'
+echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22, "calls": 7}, "compiled": {"error": "no Triton"}}}'
 )");
   const std::vector<LibraryResult> results = Torch();
   ASSERT_THAT(results, SizeIs(2));
@@ -114,6 +117,7 @@ echo '{"torch": "2.9", "cuda": "13.0", "times": {"eager": {"median": 20, "low": 
   EXPECT_DOUBLE_EQ(results[0].speedup->median, 2);
   EXPECT_DOUBLE_EQ(results[0].speedup->low, 18.0 / 11);
   EXPECT_DOUBLE_EQ(results[0].speedup->high, 22.0 / 9);
+  EXPECT_THAT(results[0].detail, HasSubstr("7 calls to a sample"));
   EXPECT_FALSE(results[1].time_us.has_value());
   EXPECT_THAT(results[1].detail, HasSubstr("no Triton"));
   const Result<std::string> job = ReadFile(directory_ / "job");
@@ -122,15 +126,35 @@ echo '{"torch": "2.9", "cuda": "13.0", "times": {"eager": {"median": 20, "low": 
   EXPECT_THAT(*job, HasSubstr("\"dtype\":\"bfloat16\""));
 }
 
+// A case's times stand whatever became of the process after it.
+TEST_F(Libraries, ProcessThatDiesLosesOnlyTheCasesItHadNotTold) {
+  InstallPython(R"(echo 'hone: {"torch": "2.9", "cuda": "13.0"}'
+echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22}, "compiled": {"median": 10, "low": 9, "high": 11}}}'
+echo 'hone: {"case": 1, "error": "out of memory"}'
+exit 3
+)");
+  CaseResult second = evaluation_.cases[0], third = evaluation_.cases[0];
+  LibrarySpec spec;
+  spec.expression = "a @ b";
+  TimeTorch(spec, task_, {&evaluation_.cases[0], &second, &third}, torch_);
+  EXPECT_EQ(evaluation_.cases[0].libraries.at(1).time_us, 10);
+  EXPECT_THAT(second.libraries.at(0).detail, HasSubstr("out of memory"));
+  EXPECT_THAT(third.libraries.at(1).detail, HasSubstr("exit status 3"));
+  EXPECT_FALSE(third.libraries.at(1).time_us.has_value());
+}
+
 TEST_F(Libraries, WithoutPyTorchOneSentenceSaysSo) {
   EXPECT_THAT(Torch()[0].detail, HasSubstr("python3 is not on the PATH"));
-  InstallPython("echo '{\"error\": \"PyTorch does not load\"}'\n");
+  InstallPython("echo 'hone: {\"error\": \"PyTorch does not load\"}'\n");
   EXPECT_EQ(Torch()[1].detail, "PyTorch does not load");
   InstallPython("exit 3\n");
   EXPECT_THAT(Torch()[0].detail, HasSubstr("exit status 3"));
   InstallPython("echo nonsense\n");
   EXPECT_THAT(Torch()[0].detail, HasSubstr("without an answer"));
-  InstallPython("echo '{\"times\": {\"eager\": {\"median\": \"x\"}}}'\n");
+  InstallPython("echo 'hone: {\"case\": 0, \"times\": {\"eager\": {\"median\": \"x\"}}}'\n");
+  EXPECT_FALSE(Torch()[0].time_us.has_value());
+  EXPECT_THAT(Torch()[0].detail, HasSubstr("median"));
+  InstallPython("echo 'hone: {\"case\": 7, \"times\": {\"eager\": {\"median\": 1, \"low\": 1, \"high\": 1}}}'\n");
   EXPECT_FALSE(Torch()[0].time_us.has_value());
 }
 

@@ -18,124 +18,160 @@ namespace {
 using nlohmann::json;
 
 constexpr int kTorchSamples = 50;
+constexpr std::string_view kTorchMark = "hone: ";
 
-Result<json> TorchJob(const LibrarySpec& spec, const Task& task, const Dims& dims, const TorchOptions& options) {
-  json job = {{"dims", dims},       {"expression", spec.expression},  {"ordinal", options.ordinal}, {"l2_bytes", options.l2_bytes},
-              {"seed", options.seed >> 1}, {"samples", kTorchSamples}, {"tensors", json::object()},  {"scalars", json::object()}};
-  for (const ScalarSpec& scalar : task.scalars) job["scalars"][scalar.name] = scalar.value;
+Result<json> TorchCase(const Task& task, const Dims& dims) {
+  json one_case = {{"dims", dims}, {"tensors", json::object()}, {"scalars", json::object()}};
+  for (const ScalarSpec& scalar : task.scalars) one_case["scalars"][scalar.name] = scalar.value;
   for (const TensorSpec& tensor : task.tensors) {
     if (tensor.role == TensorRole::kOut) continue;
     HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
-    json& one = job["tensors"][tensor.name] = {{"shape", shape.shape},
-                                               {"dtype", DTypeName(tensor.dtype)},
-                                               {"distribution", DistributionName(tensor.values.distribution)},
-                                               {"low", tensor.values.low},
-                                               {"high", tensor.values.high},
-                                               {"scale", tensor.values.scale},
-                                               {"offset", tensor.values.offset}};
+    json& one = one_case["tensors"][tensor.name] = {{"shape", shape.shape},
+                                                    {"dtype", DTypeName(tensor.dtype)},
+                                                    {"distribution", DistributionName(tensor.values.distribution)},
+                                                    {"low", tensor.values.low},
+                                                    {"high", tensor.values.high},
+                                                    {"scale", tensor.values.scale},
+                                                    {"offset", tensor.values.offset}};
     if (tensor.values.index_bound) {
       HONE_ASSIGN_OR_RETURN(const int64_t bound, tensor.values.index_bound->Evaluate(dims));
       one["bound"] = bound;
     }
   }
-  return job;
+  return one_case;
 }
 
-// What the child said, as times by mode; an error is a sentence.
-struct TorchAnswer {
-  std::string version, error;
-  std::map<std::string, Interval> times;
+// What the child said of a case: times by mode; an error is a sentence.
+struct TorchTimes {
+  struct Mode {
+    Interval time;
+    int64_t calls = 1;  // in a sample
+  };
+  std::string error;
+  std::map<std::string, Mode> times;
   std::map<std::string, std::string> errors;
 };
 
-TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const Dims& dims, const TorchOptions& options) {
+// `error` stands for every case that has no times.
+struct TorchAnswer {
+  std::string version, error;
+  std::vector<TorchTimes> cases;
+};
+
+void ReadTorchLine(std::string_view line, TorchAnswer* answer) {
+  const Result<json> parsed = ParseJson(line, "PyTorch's answer");
+  if (!parsed.ok()) {
+    answer->error = parsed.status().message();
+    return;
+  }
+  JsonFields fields(*parsed, "PyTorch's answer");
+  std::string torch, cuda = "?", error;
+  int64_t number = -1;
+  fields.Read("torch", torch);
+  fields.Read("cuda", cuda);
+  fields.Read("case", number);
+  fields.Read("error", error);
+  if (!torch.empty()) answer->version = fmt::format("PyTorch {}, CUDA {}", torch, cuda);
+  const bool known = number >= 0 && number < static_cast<int64_t>(answer->cases.size());
+  if (!error.empty()) (known ? answer->cases[number].error : answer->error) = error;
+  if (!known) return;
+  TorchTimes& times = answer->cases[number];
+  fields.Object("times", [&](JsonFields& modes) {
+    for (const char* name : {"eager", "compiled"}) {
+      modes.Object(name, [&](JsonFields& one) {
+        std::string why;
+        one.Read("error", why);
+        if (!why.empty()) {
+          times.errors[name] = why;
+          return;
+        }
+        TorchTimes::Mode& mode = times.times[name];
+        one.Require("median", mode.time.median);
+        one.Require("low", mode.time.low);
+        one.Require("high", mode.time.high);
+        one.Read("calls", mode.calls);
+      });
+    }
+  });
+  if (!fields.ok()) times.error = fields.status().message();
+}
+
+TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases, const TorchOptions& options) {
   TorchAnswer answer;
+  answer.cases.resize(cases.size());
   const Result<std::string> python = FindExecutable("python3", options.python_directories);
   if (!python.ok()) {
     answer.error = "python3 is not on the PATH: install it with PyTorch, or leave this baseline out";
     return answer;
   }
-  const Result<json> job = TorchJob(spec, task, dims, options);
-  if (!job.ok()) {
-    answer.error = job.status().message();
-    return answer;
+  json job = {{"expression", spec.expression}, {"ordinal", options.ordinal}, {"l2_bytes", options.l2_bytes},
+              {"seed", options.seed >> 1},     {"samples", kTorchSamples},   {"cases", json::array()}};
+  for (const CaseResult* c : cases) {
+    const Result<json> one = TorchCase(task, c->dims);
+    if (!one.ok()) {
+      answer.error = one.status().message();
+      return answer;
+    }
+    job["cases"].push_back(*one);
   }
   SubprocessOptions run;
   run.argv = {*python, "-c", std::string(TorchChildSource())};
   run.environment = options.environment;
-  run.stdin_text = job->dump();
-  run.limit_seconds = options.limit_seconds;
+  run.stdin_text = job.dump();
+  run.limit_seconds = options.limit_seconds * static_cast<double>(cases.size());
   const Result<SubprocessResult> ran = RunSubprocess(run);
   if (!ran.ok()) {
     answer.error = ran.status().message();
     return answer;
   }
+  // Libraries print too: our lines are marked.
+  size_t told = 0;
+  for (size_t begin = 0; begin < ran->out.size();) {
+    const size_t end = std::min(ran->out.find('\n', begin), ran->out.size());
+    const std::string_view line = std::string_view(ran->out).substr(begin, end - begin);
+    begin = end + 1;
+    if (line.rfind(kTorchMark, 0) != 0) continue;
+    ReadTorchLine(line.substr(kTorchMark.size()), &answer);
+    ++told;
+  }
   if (ran->timed_out) {
-    answer.error = fmt::format("PyTorch took more than {:.0f} s and was ended", options.limit_seconds);
-    return answer;
+    answer.error = fmt::format("PyTorch took more than {:.0f} s and was ended", run.limit_seconds);
+  } else if (answer.error.empty() && (!ran->exit.success() || told == 0)) {
+    answer.error = fmt::format("the PyTorch process ended with {}{}", ran->exit.Describe(), told > 0 ? "" : ", without an answer");
   }
-  // A library may print before us: the answer is the last line.
-  std::string line = ran->out;
-  while (line.ends_with('\n')) line.pop_back();
-  line = line.substr(line.rfind('\n') == std::string::npos ? 0 : line.rfind('\n') + 1);
-  const Result<json> parsed = ParseJson(line, "PyTorch's answer");
-  if (!ran->exit.success() || !parsed.ok()) {
-    answer.error = fmt::format("the PyTorch process ended with {}{}", ran->exit.Describe(),
-                               parsed.ok() ? "" : ", without an answer");
-    return answer;
-  }
-  JsonFields fields(*parsed, "PyTorch's answer");
-  std::string torch = "?", cuda = "?";
-  fields.Read("error", answer.error);
-  fields.Read("torch", torch);
-  fields.Read("cuda", cuda);
-  fields.Object("times", [&](JsonFields& times) {
-    for (const char* mode : {"eager", "compiled"}) {
-      times.Object(mode, [&](JsonFields& one) {
-        std::string error;
-        one.Read("error", error);
-        if (!error.empty()) {
-          answer.errors[mode] = error;
-          return;
-        }
-        Interval& interval = answer.times[mode];
-        one.Require("median", interval.median);
-        one.Require("low", interval.low);
-        one.Require("high", interval.high);
-      });
-    }
-  });
-  if (answer.error.empty() && !fields.ok()) answer.error = fields.status().message();
-  answer.version = fmt::format("PyTorch {}, CUDA {}", torch, cuda);
   return answer;
 }
 
 }  // namespace
 
-std::vector<LibraryResult> TimeTorch(const LibrarySpec& spec, const Task& task, const CaseResult& c, const TorchOptions& options) {
-  const TorchAnswer answer = AskTorch(spec, task, c.dims, options);
-  std::vector<LibraryResult> results;
-  for (const char* mode : {"eager", "compiled"}) {
-    LibraryResult& result = results.emplace_back();
-    result.name = std::string("torch_") + mode;
-    const auto time = answer.times.find(mode);
-    const auto error = answer.errors.find(mode);
-    if (!answer.error.empty()) {
-      result.detail = answer.error;
-    } else if (error != answer.errors.end()) {
-      result.detail = fmt::format("{}: {}", answer.version, error->second);
-    } else if (time == answer.times.end() || !(time->second.median > 0) || !(time->second.low > 0)) {
-      result.detail = answer.version + " gave no time";
-    } else {
-      result.time_us = time->second.median;
-      result.detail = answer.version + ", timed by itself";
-      if (c.time_us && c.time_us->low > 0) {
-        result.speedup = Interval{time->second.median / c.time_us->median, time->second.low / c.time_us->high,
-                                  time->second.high / c.time_us->low};
+void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases, const TorchOptions& options) {
+  if (cases.empty()) return;
+  const TorchAnswer answer = AskTorch(spec, task, cases, options);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    CaseResult& c = *cases[i];
+    const TorchTimes& told = answer.cases[i];
+    for (const char* mode : {"eager", "compiled"}) {
+      LibraryResult& result = c.libraries.emplace_back();
+      result.name = std::string("torch_") + mode;
+      const auto time = told.times.find(mode);
+      const auto error = told.errors.find(mode);
+      if (!told.error.empty()) {
+        result.detail = fmt::format("{}: {}", answer.version, told.error);
+      } else if (error != told.errors.end()) {
+        result.detail = fmt::format("{}: {}", answer.version, error->second);
+      } else if (time == told.times.end() || !(time->second.time.median > 0) || !(time->second.time.low > 0)) {
+        result.detail = answer.error.empty() ? answer.version + " gave no time" : answer.error;
+      } else {
+        const Interval& theirs = time->second.time;
+        result.time_us = theirs.median;
+        result.detail = fmt::format("{}, timed by itself, {} to a sample", answer.version,
+                                    time->second.calls == 1 ? "one call" : fmt::format("{} calls", time->second.calls));
+        if (c.time_us && c.time_us->low > 0) {
+          result.speedup = Interval{theirs.median / c.time_us->median, theirs.low / c.time_us->high, theirs.high / c.time_us->low};
+        }
       }
     }
   }
-  return results;
 }
 
 void TimeLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const TimeAgainst& against,
@@ -148,10 +184,11 @@ void TimeLibraries(const std::vector<LibrarySpec>& specs, const Task& task, cons
   };
   for (const LibrarySpec& spec : specs) {
     if (spec.kind == LibraryKind::kTorch) {
+      std::vector<CaseResult*> cases;
       for (CaseResult& c : evaluation->cases) {
-        if (c.role != CaseRole::kTime || !c.time_us) continue;
-        for (LibraryResult& result : TimeTorch(spec, task, c, torch)) c.libraries.push_back(std::move(result));
+        if (c.role == CaseRole::kTime && c.time_us) cases.push_back(&c);
       }
+      TimeTorch(spec, task, cases, torch);
       continue;
     }
     for (const bool best : {false, true}) {

@@ -25,7 +25,7 @@ struct TorchOptions {
   int ordinal = 0;                              // of the GPU
   int64_t l2_bytes = 0;
   uint64_t seed = 1;
-  double limit_seconds = 300;                   // of one case: torch.compile may take its time
+  double limit_seconds = 300;                   // for each case: torch.compile may take its time
 };
 
 // The candidate timed against a host-mode program; see LocalEvaluator. A verdict other than ok has no times.
@@ -36,7 +36,7 @@ using TimeAgainst = std::function<Result<Evaluation>(const std::string& source, 
 void TimeLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const TimeAgainst& against,
                      const TorchOptions& torch, Evaluation* evaluation);
 
-// The torch_eager and torch_compiled entries of one timed case.
-std::vector<LibraryResult> TimeTorch(const LibrarySpec& spec, const Task& task, const CaseResult& c, const TorchOptions& options);
+// Adds the torch_eager and torch_compiled entries of timed cases, all of which one PyTorch process runs.
+void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases, const TorchOptions& options);
 
 }  // namespace hone
