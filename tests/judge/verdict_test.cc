@@ -38,6 +38,18 @@ TEST(JudgeVerdict, OkCarriesTimesSpeedupAndFloor) {
   EXPECT_FALSE(evaluation.mismatch);
 }
 
+// The fake device fits 2048 threads on an SM, whatever the kernel.
+TEST(JudgeVerdict, OccupancyIsThatOfTheTimedCase) {
+  JudgeBench bench;
+  bench.candidate().resources.registers = 40;
+  const Evaluation timed = bench.Run();
+  ASSERT_EQ(timed.resources.size(), 1u);
+  EXPECT_EQ(timed.resources[0].occupancy, 1);
+  JudgeBench unknown;
+  unknown.candidate().resources.registers = -1;
+  EXPECT_EQ(unknown.Run().resources.at(0).occupancy, 0) << "nothing is said where registers are not known";
+}
+
 TEST(JudgeVerdict, EqualKernelsAreTheSame) {
   JudgeBench bench;
   bench.device.log_noise = [random = std::make_shared<std::mt19937_64>(7)] {

@@ -126,6 +126,24 @@ TEST(Prompts, ShowWhatTheDecisionKnewAndNothingLater) {
   EXPECT_THAT(desk.Ask("refine_optimise", "coder", 2), HasSubstr("later idea"));
 }
 
+TEST(Prompts, TheLedgerTellsGainsByShapeAndWhatTheTunablesWere) {
+  Desk desk;
+  desk.Ask("refine_optimise");
+  RunNode& tried = desk.view.nodes[1];
+  tried.state = NodeState::kEvaluated;
+  tried.evaluation = Evaluation{.verdict = Verdict::kOk};
+  for (const double gain : {1.25, 0.5}) {
+    CaseResult c;
+    c.time_us = Interval{100, 99, 101};
+    c.speedup = Interval{gain, gain - 0.01, gain + 0.01};
+    tried.evaluation->cases.push_back(c);
+  }
+  tried.evaluation->binding = {{"BLOCK", 512}};
+  desk.view.ledger.push_back({"wider", "wider blocks", 1, "0.79x of the start, not kept"});
+  EXPECT_THAT(desk.Ask("refine_optimise", "coder", 2),
+              HasSubstr("node 1 (from node 0): wider blocks: 0.79x of the start, not kept; by shape 1.25 0.50; BLOCK=512\n"));
+}
+
 TEST(Prompts, AttemptsSideBySideGetDifferentShares) {
   Desk desk;
   desk.view.options.parallel = 4;

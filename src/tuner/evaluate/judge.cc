@@ -152,6 +152,7 @@ class Judging {
   Gate TimeCases();
   Gate TimeMeasured(const Case& time_case, CaseResult& result);
   Gate TimeModelled(const Case& time_case, CaseResult& result);
+  void NoteOccupancy(const Served& served);
   Result<double> Floor(const Dims& dims, int sets, CacheState cache);
   // Of the inputs under a modelled time. A function of the candidate's text, so that a modelled time is one number,
   // whoever asks and however often; and not of anything a candidate could know: text that names a value drawn from its
@@ -247,6 +248,22 @@ Result<std::optional<Judging::Served>> Judging::Serve(const Dims& dims, const st
   HONE_ASSIGN_OR_RETURN(std::optional<Served> served, ServeBy(*request_.candidate, *candidate_, dims, base_align));
   if (served) served_any_ |= !served->fallback;
   return served;
+}
+
+// For the first timed case that launches a kernel, as KernelResources promises. Never a reason to fail.
+void Judging::NoteOccupancy(const Served& served) {
+  const DeviceFacts& facts = session_.facts();
+  if (served.fallback || facts.max_threads_per_sm <= 0) return;
+  for (const ResolvedStep& step : served.plan.steps) {
+    const auto known = std::find_if(evaluation_.resources.begin(), evaluation_.resources.end(),
+                                    [&](const KernelResources& r) { return r.kernel == step.kernel && r.occupancy == 0; });
+    if (step.is_memset || known == evaluation_.resources.end() || known->registers < 0) continue;
+    const int64_t threads = step.block[0] * step.block[1] * step.block[2];
+    const Result<int64_t> blocks = served.program->Occupancy(step.kernel, step.binding_key, threads, step.shared_bytes);
+    if (!blocks.ok()) continue;
+    known->dynamic_shared_bytes = step.shared_bytes;
+    known->occupancy = std::min(1.0, static_cast<double>(*blocks * threads) / facts.max_threads_per_sm);
+  }
 }
 
 // A version that leaves some shapes to the seed may be the best one, and so what the next is timed against.
@@ -451,6 +468,7 @@ Judging::Gate Judging::TimeModelled(const Case& time_case, CaseResult& result) {
   const Dims& dims = time_case.dims;
   HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(dims, {}));
   if (!served) return false;
+  NoteOccupancy(*served);
   const ResolvedPlan* plan = &served->plan;
   result.fallback = served->fallback;
   if (!FitsMemory(*plan, dims, true)) return false;
@@ -502,6 +520,7 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
   const DeviceFacts& facts = session_.facts();
   HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(dims, {}));
   if (!served) return false;
+  NoteOccupancy(*served);
   const ResolvedPlan* plan = &served->plan;
   result.fallback = served->fallback;
   if (!FitsMemory(*plan, dims)) return false;
