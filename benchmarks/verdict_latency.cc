@@ -47,12 +47,14 @@ int main(int argc, char** argv) {
   std::string device = "auto", output, cache = "/tmp/hone-benchmark-cache";
   std::vector<std::string> works;
   int repeats = 7, parallel = 0;
+  double throughput_seconds = 15;
   uint64_t nonce = 1;
   CLI::App app{"Measures how long verdicts take."};
   app.add_option("work", works, "TASK or TASK:CASE,CASE")->required();
   app.add_option("--device", device);
   app.add_option("--repeats", repeats, "verdicts of each kind");
   app.add_option("--parallel", parallel, "also measure throughput with as many evaluations in flight");
+  app.add_option("--throughput-seconds", throughput_seconds, "no evaluation starts later than this in that part");
   app.add_option("--cache", cache);
   app.add_option("--nonce", nonce, "makes the sources of this run new");
   app.add_option("--output", output, "JSON file; default: standard output");
@@ -101,14 +103,14 @@ int main(int argc, char** argv) {
       entry["cached_device_seconds"] = SpreadJson(cached_device);
       entry["last_stages"] = stages;
       if (parallel > 0) {
-        std::atomic<int> left{parallel * 3}, judged{0};
+        std::atomic<int> left{parallel * 10}, judged{0};
         std::atomic<uint64_t> next{nonce};
         const double started = Now();
         std::vector<std::thread> threads;
         for (int t = 0; t < parallel; ++t) {
           threads.emplace_back([&] {
             EvaluationRequest mine = request;
-            while (left-- > 0) {
+            while (Now() < started + throughput_seconds && left-- > 0) {
               mine.source = NewSource(task.seed_source, next++);
               Result<Evaluation> evaluation = evaluator->Evaluate(task, mine);
               if (evaluation.ok() && evaluation->verdict == Verdict::kOk) ++judged;
@@ -117,8 +119,9 @@ int main(int argc, char** argv) {
         }
         for (std::thread& thread : threads) thread.join();
         nonce = next;
-        entry["throughput"] = {{"in_flight", parallel}, {"judged", judged.load()}, {"seconds", Now() - started},
-                               {"per_hour", judged.load() * 3600.0 / (Now() - started)}};
+        const double seconds = Now() - started;  // to the end of the last one
+        entry["throughput"] = {{"in_flight", parallel}, {"judged", judged.load()}, {"seconds", seconds},
+                               {"per_hour", judged.load() * 3600.0 / seconds}};
       }
       report["works"].push_back(entry);
       fmt::print(stderr, "{}\n", entry.dump());
