@@ -7,7 +7,6 @@
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_math.cuh"
-#include "gnn/cuda/staging_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -274,8 +273,7 @@ cudaError_t EnqueueSampleAggregate(const GraphOnDevice& graph, Element feature_e
   const auto launch_for = [&](auto in) {
     return out_element == Element::kFloat32 ? launch(in, float{}) : launch(in, __nv_bfloat16{});
   };
-  cudaError_t error = EnqueueStage(graph, hop, fanout, rows, state, header, nodes, stream);
-  if (error != cudaSuccess) return error;
+  cudaError_t error = cudaErrorInvalidValue;
   switch (feature_element) {
     case Element::kFloat32:
       error = launch_for(float{});
@@ -287,7 +285,7 @@ cudaError_t EnqueueSampleAggregate(const GraphOnDevice& graph, Element feature_e
       error = launch_for(__nv_bfloat16{});
       break;
   }
-  return error != cudaSuccess ? error : EnqueueUnstage(graph, stream);
+  return error;
 }
 
 }  // namespace hone::gnn::cuda

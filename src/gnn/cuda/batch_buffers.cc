@@ -121,9 +121,9 @@ Status BatchSource::ClearTable(cudaStream_t stream) const {
   return Status::Ok();
 }
 
-Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,
-                                  volatile uint32_t* device_halt,
-                                  const SampleStreams& streams) const {
+Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch, RunState* state,
+                                  volatile uint32_t* device_halt, const SampleStreams& streams,
+                                  const std::function<Status(cudaStream_t)>& outermost) const {
   HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginBatch(seeds_, table_, state, batch.header(), batch.nodes(), streams.chain));
   if (class_weights_ != nullptr) {
     HONE_CUDA_RETURN_IF_ERROR(
@@ -137,7 +137,7 @@ Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch,
     return Status::Ok();
   };
   const cudaStream_t structure = forks ? streams.structure : streams.chain;
-  const cudaStream_t outermost = forks ? streams.outermost : streams.chain;
+  const cudaStream_t last = forks ? streams.outermost : streams.chain;
   for (int h = 0; h + 1 < envelope.layers(); ++h) {
     const HopOnDevice& hop = batch.hops()[static_cast<size_t>(h)];
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleHop(graph_->view(), table_, h, hop, state, device_halt, batch.header(),
@@ -146,10 +146,10 @@ Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch,
     HONE_CUDA_RETURN_IF_ERROR(EnqueueRelabel(table_, h, hop, batch.header(), structure));
     if (envelope.trains) HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, structure));
   }
-  HONE_RETURN_IF_ERROR(after_chain(outermost));
-  HONE_RETURN_IF_ERROR(program.EnqueueOutermost(batch.view(state), outermost));
+  HONE_RETURN_IF_ERROR(after_chain(last));
+  HONE_RETURN_IF_ERROR(outermost(last));
   if (!forks) return Status::Ok();
-  for (const cudaStream_t stream : {structure, outermost}) {
+  for (const cudaStream_t stream : {structure, last}) {
     if (stream == structure && envelope.layers() == 1) continue;  // nothing was forked there
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(streams.join, stream));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(streams.chain, streams.join, 0));

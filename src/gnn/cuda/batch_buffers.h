@@ -4,6 +4,7 @@
 // The memory of a sampled batch on the device, and the work that fills it.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "gnn/cuda/program.h"
@@ -16,8 +17,14 @@ class BatchBuffers {
  public:
   // kInvalidArgument when a hop's slots cannot be numbered in 30 bits.
   Status Make(const Envelope& envelope, int64_t outer_bytes);
+  // Where its rows are found; before `view`. `set`: of staged ones.
+  void SetGraph(const DeviceGraph& graph, int set) {
+    graph_ = &graph;
+    set_ = set;
+  }
+  const GraphOnDevice& graph() const { return graph_->view(set_); }
   BatchOnDevice view(const RunState* state) const {
-    return {state, header_.get(), nodes_.get(), hop_views_.data(), outer_.get()};
+    return {state, header_.get(), nodes_.get(), hop_views_.data(), outer_.get(), graph(), nodes_.get()};
   }
   // Of no valid step: whatever is enqueued for it changes nothing.
   Status Invalidate(cudaStream_t stream);
@@ -41,6 +48,8 @@ class BatchBuffers {
   std::vector<Hop> hops_;
   std::vector<HopOnDevice> hop_views_;
   DeviceArray<unsigned char> outer_;
+  const DeviceGraph* graph_ = nullptr;
+  int set_ = 0;
 };
 
 // How the seeds of a step are dealt, and what their labels weigh.
@@ -53,7 +62,7 @@ struct BatchRule {
 };
 
 // Where a batch is sampled: draws and numbers one after the other on the chain; beside it, joined by the end, the
-// structure of the inner hops and the outermost hop.
+// structure of the inner hops and what comes after all draws.
 struct SampleStreams {
   cudaStream_t chain = nullptr;
   cudaStream_t structure = nullptr, outermost = nullptr;  // null: all on the chain
@@ -68,9 +77,10 @@ class BatchSource {
   // Forgets all batches, so that their tags may come again.
   Status ClearTable(cudaStream_t stream) const;
   int64_t count() const { return seeds_.count; }
-  // Takes the state's next step and samples it. `device_halt` is the host's flag as the device sees it.
-  Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, Program& program, RunState* state,
-                       volatile uint32_t* device_halt, const SampleStreams& streams) const;
+  // Takes the state's next step and draws its inner hops; then, once they are known, `outermost`, which enqueues what is
+  // to be done with the outermost one. `device_halt` is the host's flag as the device sees it.
+  Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, RunState* state, volatile uint32_t* device_halt,
+                       const SampleStreams& streams, const std::function<Status(cudaStream_t)>& outermost) const;
 
  private:
   const DeviceGraph* graph_ = nullptr;

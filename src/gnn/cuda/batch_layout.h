@@ -17,7 +17,7 @@ inline constexpr int kMaxHops = 8;
 // Rows that are copied from the host for one batch, behind the cached ones (staging_kernels.h).
 struct StagingOnDevice {
   int32_t rows = 0;  // there is room for; 0: nothing is staged
-  int32_t first = 0;  // of the cache's rows
+  int32_t first = 0;  // of the rows behind which they are put
   int32_t row_parts = 0;  // 16 bytes each
   int32_t* places = nullptr;  // GraphOnDevice::feature_places
   int32_t* nodes = nullptr;   // [rows] whose they are

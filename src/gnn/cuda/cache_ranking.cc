@@ -8,6 +8,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "gnn/cuda/inclusion_log.h"
 #include "gnn/graph/parallel.h"
 #include "hone/gnn/neighbor_sampler.h"
 
@@ -15,18 +16,6 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int64_t kPiece = 1 << 14;  // nodes
-
-// -log(1 - p) in units of 2^-40. One slot counts at most kMost, so that the sum over any node's slots stays below 2^63
-// up to 2^18 slots of certain draws; past kEnough the probability is 1 and nothing more is added.
-constexpr double kUnit = 1099511627776.0;
-constexpr uint64_t kMost = uint64_t{32} << 40;
-constexpr uint64_t kEnough = uint64_t{64} << 40;
-
-uint64_t FixedLog(double p) {
-  if (p <= 0) return 0;
-  const double value = -std::log1p(-std::min(p, 1.0)) * kUnit;
-  return value < static_cast<double>(kMost) ? static_cast<uint64_t>(value + 0.5) : kMost;
-}
 
 template <typename Work>
 void ForNodes(int threads, int64_t count, const Work& work) {
@@ -58,8 +47,7 @@ std::vector<double> InclusionProbabilities(const CsrView& graph, std::span<const
   for (const int32_t fanout : shape.fanouts) {
     ForNodes(threads, graph.num_nodes, [&](NodeId node) {
       const auto v = static_cast<size_t>(node);
-      const auto degree = static_cast<double>(graph.Degree(node));
-      if (degree > 0) drawn[v] += std::max(0.0, known[v] - drawn[v]) * std::min(1.0, fanout / degree);
+      drawn[v] = DrawnAfter(drawn[v], known[v], fanout, graph.Degree(node));
       sent[v] = FixedLog(drawn[v]);
       received[v] = trains[v] ? as_seed : 0;
     });
@@ -76,8 +64,7 @@ std::vector<double> InclusionProbabilities(const CsrView& graph, std::span<const
       }
     });
     ForNodes(threads, graph.num_nodes, [&](NodeId v) {
-      const auto log = static_cast<double>(std::min(received[static_cast<size_t>(v)], kEnough)) / kUnit;
-      known[static_cast<size_t>(v)] = -std::expm1(-log);
+      known[static_cast<size_t>(v)] = ProbabilityOf(received[static_cast<size_t>(v)]);
     });
   }
   return known;

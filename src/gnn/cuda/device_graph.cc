@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "gnn/cuda/staging_kernels.h"
+
 namespace hone::gnn::cuda {
 
 void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
@@ -13,15 +15,19 @@ void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
   feature_element_ = features.dtype == FeatureDtype::kFloat32   ? Element::kFloat32
                      : features.dtype == FeatureDtype::kFloat16 ? Element::kFloat16
                                                                 : Element::kBFloat16;
-  view_ = {row_offsets_.get(),
-           columns_.get(),
-           labels_.get(),
-           features_.get(),
-           num_nodes,
-           features.stride_bytes / element,
-           static_cast<int32_t>((features.width + 7) / 8),
-           places_.get(),
-           host_rows_ != nullptr ? host_rows_->device() : nullptr};
+  shape_ = features;
+  shape_.rows = nullptr;
+  for (size_t i = 0; i < views_.size(); ++i) {
+    views_[i] = {row_offsets_.get(),
+                 columns_.get(),
+                 labels_.get(),
+                 features_.get(),
+                 num_nodes,
+                 features.stride_bytes / element,
+                 static_cast<int32_t>((features.width + 7) / 8),
+                 sets_[staging_rows_ > 0 ? i : 0].places.get(),
+                 host_rows_ != nullptr ? host_rows_->device() : nullptr};
+  }
 }
 
 Status DeviceGraph::UploadStructure(const Graph& graph) {
@@ -43,43 +49,66 @@ Status DeviceGraph::Upload(const Graph& graph) {
   return Status::Ok();
 }
 
-Status DeviceGraph::UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows) {
+Status DeviceGraph::UploadForCache(const Graph& graph) {
   HONE_RETURN_IF_ERROR(UploadStructure(graph));
-  const FeatureView features = graph.features();
-  const int64_t num_nodes = graph.structure().num_nodes;
   host_rows_ = std::make_unique<HostRows>();
-  HONE_RETURN_IF_ERROR(host_rows_->Open(features));
-  cached_rows_ = static_cast<int64_t>(cached.size());
-  staging_rows_ = staging_rows;
-  std::vector<int32_t> places(static_cast<size_t>(num_nodes), -1);
-  HONE_RETURN_IF_ERROR(features_.Allocate((cached_rows_ + staging_rows_) * features.stride_bytes));
-  // In pieces: the cache may be most of a large table.
-  const auto piece = static_cast<size_t>(std::max<int64_t>((int64_t{64} << 20) / features.stride_bytes, 1));
-  std::vector<std::byte> rows(std::min(piece, cached.size()) * static_cast<size_t>(features.stride_bytes));
-  for (size_t first = 0; first < cached.size(); first += piece) {
-    const std::span<const NodeId> here = cached.subspan(first, std::min(piece, cached.size() - first));
-    for (size_t i = 0; i < here.size(); ++i) {
-      std::memcpy(rows.data() + i * static_cast<size_t>(features.stride_bytes), features.Row(here[i]),
-                  static_cast<size_t>(features.stride_bytes));
-      places[static_cast<size_t>(here[i])] = static_cast<int32_t>(first + i);
-    }
-    HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(features_.get() + static_cast<int64_t>(first) * features.stride_bytes, rows.data(),
-                                         here.size() * static_cast<size_t>(features.stride_bytes), cudaMemcpyHostToDevice));
-  }
-  HONE_RETURN_IF_ERROR(places_.Upload(places.data(), num_nodes));
-  SetView(features, num_nodes);
-  if (staging_rows_ == 0) return Status::Ok();
-  HONE_RETURN_IF_ERROR(staged_nodes_.Allocate(staging_rows_));
-  HONE_RETURN_IF_ERROR(staged_count_.Allocate(1));
-  view_.staging = {.rows = static_cast<int32_t>(staging_rows_),
-                   .first = static_cast<int32_t>(cached_rows_),
-                   .row_parts = static_cast<int32_t>(features.stride_bytes / 16),
-                   .places = places_.get(),
-                   .nodes = staged_nodes_.get(),
-                   .count = staged_count_.get(),
-                   .cache = features_.get(),
-                   .host = host_rows_->device()};
+  HONE_RETURN_IF_ERROR(host_rows_->Open(graph.features()));
+  SetView(graph.features(), graph.structure().num_nodes);
   return Status::Ok();
+}
+
+Status DeviceGraph::MoveFeaturesToHost(int threads) {
+  if (host_rows_ != nullptr) return Status::Ok();
+  auto host = std::make_unique<HostRows>();
+  HONE_RETURN_IF_ERROR(host->Allocate(features_.size(), threads));
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(host->own(), features_.get(), static_cast<size_t>(features_.size()), cudaMemcpyDeviceToHost));
+  host_rows_ = std::move(host);
+  features_ = {};
+  SetView(shape_, views_[0].num_nodes);
+  return Status::Ok();
+}
+
+Status DeviceGraph::FillCache(const int32_t* cached, int64_t count, int64_t staging_rows) {
+  const int64_t num_nodes = views_[0].num_nodes;
+  const auto parts = static_cast<int32_t>(shape_.stride_bytes / 16);
+  cached_rows_ = count;
+  staging_rows_ = staging_rows;
+  const size_t used = staging_rows > 0 ? sets_.size() : 1;
+  features_ = {};
+  HONE_RETURN_IF_ERROR(features_.Allocate((count + static_cast<int64_t>(staging_rows > 0 ? used : 0) * staging_rows) * shape_.stride_bytes));
+  for (size_t i = 0; i < sets_.size(); ++i) {
+    StagingSet& set = sets_[i];
+    if (i >= used) {
+      set = {};
+      continue;
+    }
+    if (set.places.size() != num_nodes) HONE_RETURN_IF_ERROR(set.places.Allocate(num_nodes));
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemset(set.places.get(), 0xff, static_cast<size_t>(num_nodes) * sizeof(int32_t)));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueuePlaces(cached, count, set.places.get(), nullptr));
+    HONE_RETURN_IF_ERROR(set.nodes.Allocate(staging_rows));
+    HONE_RETURN_IF_ERROR(set.count.Allocate(staging_rows > 0 ? 1 : 0));
+  }
+  SetView(shape_, num_nodes);
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyRows(cached, count, parts, host_rows_->device(), features_.get(), nullptr));
+  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
+  for (size_t i = 0; i < views_.size() && staging_rows > 0; ++i) {
+    views_[i].staging = {.rows = static_cast<int32_t>(staging_rows),
+                         .first = static_cast<int32_t>(count + static_cast<int64_t>(i) * staging_rows),
+                         .row_parts = parts,
+                         .places = sets_[i].places.get(),
+                         .nodes = sets_[i].nodes.get(),
+                         .count = sets_[i].count.get(),
+                         .cache = features_.get(),
+                         .host = host_rows_->device()};
+  }
+  return Status::Ok();
+}
+
+Status DeviceGraph::UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows) {
+  HONE_RETURN_IF_ERROR(UploadForCache(graph));
+  DeviceArray<int32_t> ids;
+  HONE_RETURN_IF_ERROR(ids.Upload(cached.data(), static_cast<int64_t>(cached.size())));
+  return FillCache(ids.get(), ids.size(), staging_rows);
 }
 
 GraphReader DeviceGraph::Reader() const {
@@ -99,8 +128,11 @@ GraphReader DeviceGraph::Reader() const {
             return copy(columns.data(), columns_.get() + first, columns.size_bytes());
           },
           .features = [this, copy](int64_t v, std::span<std::byte> values) {
-            const int64_t stride = view_.feature_stride * (feature_element_ == Element::kFloat32 ? 4 : 2);
-            return copy(values.data(), features_.get() + v * stride, values.size());
+            if (host_rows_ != nullptr && host_rows_->own() != nullptr) {
+              std::memcpy(values.data(), host_rows_->own() + v * shape_.stride_bytes, values.size());
+              return Status::Ok();
+            }
+            return copy(values.data(), features_.get() + v * shape_.stride_bytes, values.size());
           }};
 }
 

@@ -4,6 +4,7 @@
 // A graph with its labels in device memory, and its features there or in the host's (feature_storage.h).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 
@@ -18,19 +19,31 @@ namespace hone::gnn::cuda {
 
 class DeviceGraph {
  public:
+  // Batches that may have staged rows at the same time: one that is trained on, and those under way to it.
+  static constexpr int kStagingSets = 4;
+
   // Copies everything; `graph` may go. kInvalidArgument when it lacks features or labels, kResourceExhausted when
   // memory does not suffice.
   Status Upload(const Graph& graph);
-  // Likewise, but only the features of `cached` (distinct ids) are copied, with room behind them for `staging_rows` more;
-  // `graph` keeps all of them, and must outlive this.
-  Status UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows);
+  // Likewise, but features stay with `graph`, which must outlive this; FillCache comes next.
+  Status UploadForCache(const Graph& graph);
   // Makes a synthetic graph where it is wanted, with the bytes that the host would make: seconds of the host's cores
   // become fractions of one here, and nothing crosses the bus. Needs four bytes a slot more while it works.
   Status Generate(const SyntheticRequest& request);
+  // Likewise, but features go to the host's memory as they are made, a piece at a time; FillCache comes next.
+  Status GenerateForCache(const SyntheticRequest& request, int threads);
+  // Features that are all here go to memory of the host; FillCache comes next. Nothing where they are there already.
+  Status MoveFeaturesToHost(int threads);
+  // Of features in the host's memory: those of `cached` [count] (distinct ids, on the device) are copied, with room behind
+  // them for `staging_rows` more in each of the staging sets. Replaces what was cached before.
+  Status FillCache(const int32_t* cached, int64_t count, int64_t staging_rows);
+  // UploadForCache and FillCache, for ids of the host.
+  Status UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows);
   // For the fingerprint of a graph that only this device holds. Borrows this; each read waits for the device.
   GraphReader Reader() const;
 
-  const GraphOnDevice& view() const { return view_; }
+  // `set`: of the batch that looks; all are one where nothing is staged.
+  const GraphOnDevice& view(int set = 0) const { return views_[static_cast<size_t>(set)]; }
   Element feature_element() const { return feature_element_; }
   int64_t num_edges() const { return columns_.size(); }
   // To the host, for tests and fingerprints.
@@ -44,21 +57,30 @@ class DeviceGraph {
   int64_t cached_rows() const { return cached_rows_; }
   int64_t staging_rows() const { return staging_rows_; }
   // Whether misses are staged from now on, where there is room; not while work is under way that was enqueued otherwise.
-  void SetStaging(bool staged) { view_.staging.rows = staged ? static_cast<int32_t>(staging_rows_) : 0; }
+  void SetStaging(bool staged) {
+    for (GraphOnDevice& view : views_) view.staging.rows = staged ? static_cast<int32_t>(staging_rows_) : 0;
+  }
+  bool stages() const { return views_[0].staging.rows > 0; }
   // [num_nodes], see GraphOnDevice::feature_places.
-  const DeviceArray<int32_t>& places() const { return places_; }
+  const DeviceArray<int32_t>& places() const { return sets_[0].places; }
 
  private:
+  // Where a batch's rows are.
+  struct StagingSet {
+    DeviceArray<int32_t> places, nodes, count;
+  };
   void SetView(const FeatureView& features, int64_t num_nodes);
   Status UploadStructure(const Graph& graph);
+  Status GenerateStructure(const SyntheticRequest& request);
 
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> columns_, labels_;
   DeviceArray<unsigned char> features_;
-  DeviceArray<int32_t> places_, staged_nodes_, staged_count_;
+  std::array<StagingSet, kStagingSets> sets_;
   std::unique_ptr<HostRows> host_rows_;
   int64_t cached_rows_ = 0, staging_rows_ = 0;
-  GraphOnDevice view_{};
+  FeatureView shape_;  // of the rows, wherever they are; its `rows` means nothing
+  std::array<GraphOnDevice, kStagingSets> views_{};
   Element feature_element_ = Element::kFloat32;
 };
 

@@ -107,7 +107,7 @@ class GatProgram final : public Program {
   int64_t OuterBytes() const override { return Known(0) * (envelope_.fanouts.back() + 1) * 4; }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(context_.graph->view(), Hop(0), Outer(batch), batch.state,
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(batch.graph, Hop(0), Outer(batch), batch.state,
                                                    batch.header, batch.nodes, stream));
     return Status::Ok();
   }
@@ -133,7 +133,7 @@ class GatProgram final : public Program {
       const bool last = l + 1 == steps_.size();
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(
-            context_.graph->view(), context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0),
+            batch.graph, context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0),
             step.folded.get(), batch.header, batch.nodes, Weights(0), element, step.sums.get(), stream));
       } else {
         if (forks && l == 1) HONE_RETURN_IF_ERROR(Join(stream));
@@ -173,7 +173,7 @@ class GatProgram final : public Program {
       const AttentionGradients gradients{grad_slots_.get(), grad_self_.get(), step.partials.get()};
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttentionBackward(
-            context_.graph->view(), context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0), batch.header,
+            batch.graph, context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0), batch.header,
             batch.nodes, Weights(0), element, step.grad_sums.get(), gradients, stream));
       } else {
         HONE_CUDA_RETURN_IF_ERROR(

@@ -2,16 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // DeviceGraph::Generate: counts, places, owners, columns, features, labels. The host only sums up the class blocks.
+#include <algorithm>
 #include <array>
 #include <vector>
 
+#include "gnn/cuda/cuda_handles.h"
 #include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/generate_kernels.h"
 #include "gnn/graph/feature_dtype.h"
 
 namespace hone::gnn::cuda {
+namespace {
 
-Status DeviceGraph::Generate(const SyntheticRequest& request) {
+constexpr int64_t kPieceBytes = int64_t{256} << 20;
+
+FeatureView FeaturesOf(const SyntheticRequest& request) {
+  return {.rows = nullptr,
+          .dtype = request.dtype,
+          .num_rows = request.spec.num_nodes,
+          .width = request.spec.width,
+          .stride_bytes = FeatureStrideBytes(request.spec.width, request.dtype)};
+}
+int64_t CentroidWords(const SyntheticSpec& spec) { return int64_t{spec.num_classes} * ((spec.width + 3) / 4) * 4; }
+
+}  // namespace
+
+Status DeviceGraph::GenerateStructure(const SyntheticRequest& request) {
   const SyntheticSpec& spec = request.spec;
   const auto blocks = static_cast<size_t>(spec.num_blocks);
   DeviceArray<uint32_t> upper;
@@ -48,18 +64,53 @@ Status DeviceGraph::Generate(const SyntheticRequest& request) {
 
   HONE_RETURN_IF_ERROR(labels_.Allocate(spec.num_nodes));
   HONE_CUDA_RETURN_IF_ERROR(EnqueueLabels(spec, labels_.get(), stream));
-  const FeatureView features{.rows = nullptr,
-                             .dtype = request.dtype,
-                             .num_rows = spec.num_nodes,
-                             .width = spec.width,
-                             .stride_bytes = FeatureStrideBytes(spec.width, request.dtype)};
+  SetView(FeaturesOf(request), spec.num_nodes);
+  return Status::Ok();
+}
+
+Status DeviceGraph::Generate(const SyntheticRequest& request) {
+  HONE_RETURN_IF_ERROR(GenerateStructure(request));
+  const SyntheticSpec& spec = request.spec;
   DeviceArray<uint32_t> centroids;
-  HONE_RETURN_IF_ERROR(centroids.Allocate(int64_t{spec.num_classes} * ((spec.width + 3) / 4) * 4));
-  HONE_RETURN_IF_ERROR(features_.Allocate(features.num_rows * features.stride_bytes));
-  SetView(features, spec.num_nodes);
-  HONE_CUDA_RETURN_IF_ERROR(
-      EnqueueFeatures(spec, feature_element_, features.stride_bytes, centroids.get(), features_.get(), stream));
-  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream));
+  HONE_RETURN_IF_ERROR(centroids.Allocate(CentroidWords(spec)));
+  HONE_RETURN_IF_ERROR(features_.Allocate(shape_.num_rows * shape_.stride_bytes));
+  SetView(shape_, spec.num_nodes);
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatures(spec, feature_element_, shape_.stride_bytes, centroids.get(), 0,
+                                            spec.num_nodes, features_.get(), nullptr));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));
+  return Status::Ok();
+}
+
+Status DeviceGraph::GenerateForCache(const SyntheticRequest& request, int threads) {
+  HONE_RETURN_IF_ERROR(GenerateStructure(request));
+  const SyntheticSpec& spec = request.spec;
+  const int64_t stride = shape_.stride_bytes;
+  auto host = std::make_unique<HostRows>();
+  HONE_RETURN_IF_ERROR(host->Allocate(spec.num_nodes * stride, threads));
+  DeviceArray<uint32_t> centroids;
+  HONE_RETURN_IF_ERROR(centroids.Allocate(CentroidWords(spec)));
+  // Two pieces in turn: one is made while the other is on its way.
+  const int64_t rows = std::clamp<int64_t>(kPieceBytes / stride, 1, spec.num_nodes);
+  std::array<DeviceArray<unsigned char>, 2> pieces;
+  std::array<Stream, 2> streams;
+  for (size_t i = 0; i < 2; ++i) {
+    HONE_RETURN_IF_ERROR(pieces[i].Allocate(rows * stride));
+    HONE_RETURN_IF_ERROR(streams[i].Make());
+  }
+  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // the zeros of fresh arrays
+  for (int64_t first = 0, piece = 0; first < spec.num_nodes; first += rows, ++piece) {
+    const auto i = static_cast<size_t>(piece % 2);
+    const int64_t count = std::min(rows, spec.num_nodes - first);
+    // Both streams write the same centroids, the same values.
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatures(spec, feature_element_, stride, centroids.get(), first, count,
+                                              pieces[i].get(), streams[i].handle));
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(host->own() + first * stride, pieces[i].get(),
+                                              static_cast<size_t>(count * stride), cudaMemcpyDeviceToHost,
+                                              streams[i].handle));
+  }
+  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
+  host_rows_ = std::move(host);
+  SetView(shape_, spec.num_nodes);
   return Status::Ok();
 }
 

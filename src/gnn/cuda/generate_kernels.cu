@@ -166,11 +166,11 @@ __global__ void CentroidsKernel(SyntheticSpec spec, int32_t quads, PhiloxWords* 
 // A thread four elements, padding included; `quads` of a row's stride.
 template <Element kElement>
 __global__ void FeaturesKernel(SyntheticSpec spec, int32_t quads, const PhiloxWords* centroids, int64_t row_quads,
-                               unsigned char* rows) {
+                               int64_t first, int64_t count, unsigned char* rows) {
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
-  for (int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < spec.num_nodes * row_quads; at += step) {
-    const int64_t v = at / row_quads;
-    const int32_t quad = static_cast<int32_t>(at - v * row_quads);
+  for (int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; at < count * row_quads; at += step) {
+    const int64_t row = at / row_quads, v = first + row;
+    const int32_t quad = static_cast<int32_t>(at - row * row_quads);
     int32_t units[4] = {0, 0, 0, 0};
     if (quad < quads) {
       const PhiloxWords centroid = centroids[ClassOfBlock(spec, BlockOf(spec, v)) * quads + quad];
@@ -224,20 +224,23 @@ cudaError_t EnqueueColumns(const SyntheticSpec& spec, const DegreeTableView& tab
 }
 
 cudaError_t EnqueueFeatures(const SyntheticSpec& spec, Element element, int64_t stride_bytes, void* centroids,
-                            void* rows, cudaStream_t stream) {
+                            int64_t first, int64_t count, void* rows, cudaStream_t stream) {
   const int32_t quads = (spec.width + 3) / 4;
   auto* words = static_cast<PhiloxWords*>(centroids);
   auto* bytes = static_cast<unsigned char*>(rows);
   (void)Launch(CentroidsKernel, BlocksFor(int64_t{spec.num_classes} * quads), kTile, 0, stream, spec, quads, words);
   const int64_t row_quads = stride_bytes / (element == Element::kFloat32 ? 16 : 8);
-  const dim3 grid = BlocksFor(std::min<int64_t>(spec.num_nodes * row_quads, int64_t{1} << 26));
+  const dim3 grid = BlocksFor(std::min<int64_t>(count * row_quads, int64_t{1} << 26));
   switch (element) {
     case Element::kFloat32:
-      return Launch(FeaturesKernel<Element::kFloat32>, grid, kTile, 0, stream, spec, quads, words, row_quads, bytes);
+      return Launch(FeaturesKernel<Element::kFloat32>, grid, kTile, 0, stream, spec, quads, words, row_quads, first,
+                    count, bytes);
     case Element::kFloat16:
-      return Launch(FeaturesKernel<Element::kFloat16>, grid, kTile, 0, stream, spec, quads, words, row_quads, bytes);
+      return Launch(FeaturesKernel<Element::kFloat16>, grid, kTile, 0, stream, spec, quads, words, row_quads, first,
+                    count, bytes);
     case Element::kBFloat16:
-      return Launch(FeaturesKernel<Element::kBFloat16>, grid, kTile, 0, stream, spec, quads, words, row_quads, bytes);
+      return Launch(FeaturesKernel<Element::kBFloat16>, grid, kTile, 0, stream, spec, quads, words, row_quads, first,
+                    count, bytes);
   }
   return cudaErrorInvalidValue;
 }

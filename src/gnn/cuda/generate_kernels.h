@@ -34,10 +34,10 @@ cudaError_t EnqueueOwners(const SyntheticSpec& spec, const DegreeTableView& tabl
 cudaError_t EnqueueColumns(const SyntheticSpec& spec, const DegreeTableView& table, const SlotStarts& starts,
                            const int32_t* const owners[3], int32_t* columns, cudaStream_t stream);
 
-// rows [num_nodes, stride_bytes], padding zero; stride_bytes is a multiple of 64. centroids: scratch of [num_classes,
-// (width + 3) / 4] PhiloxWords.
+// Of nodes first … first + count - 1: rows [count, stride_bytes], padding zero; stride_bytes is a multiple of 64.
+// centroids: scratch of [num_classes, (width + 3) / 4] PhiloxWords.
 cudaError_t EnqueueFeatures(const SyntheticSpec& spec, Element element, int64_t stride_bytes, void* centroids,
-                            void* rows, cudaStream_t stream);
+                            int64_t first, int64_t count, void* rows, cudaStream_t stream);
 
 // labels [num_nodes], kNoLabel where a node is not labelled.
 cudaError_t EnqueueLabels(const SyntheticSpec& spec, int32_t* labels, cudaStream_t stream);

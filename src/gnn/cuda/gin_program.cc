@@ -138,8 +138,8 @@ class GinProgram final : public Program {
     aggregate.kind = Kind(0);
     aggregate.out = batch.outer;
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
-        context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
-        envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
+        batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
+        envelope_.known.back(), aggregate, batch.state, batch.header, batch.graph_nodes, context_.element, stream));
     if (!from_moments_) return Status::Ok();
     return input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream);
   }

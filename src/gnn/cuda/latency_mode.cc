@@ -81,8 +81,8 @@ class Lane {
     }
     return Status::Ok();
   }
-  Status EnqueueCompute(const RunState* state, cudaStream_t stream) const {
-    const BatchOnDevice batch{state, header_.get(), nodes_.get(), hops_.data(), outer_.get()};
+  Status EnqueueCompute(const GraphOnDevice& graph, const RunState* state, cudaStream_t stream) const {
+    const BatchOnDevice batch{state, header_.get(), nodes_.get(), hops_.data(), outer_.get(), graph, nodes_.get()};
     HONE_RETURN_IF_ERROR(program_->EnqueueOutermost(batch, stream));
     return program_->EnqueueForward(batch, logits_.get(), stream);
   }
@@ -251,7 +251,7 @@ class Predictor final : public LatencyPredictor {
 
   Status Enqueue(const Lane& lane) {
     HONE_RETURN_IF_ERROR(lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), overflow_.get(), stream_.handle));
-    HONE_RETURN_IF_ERROR(lane.EnqueueCompute(state_.get(), stream_.handle));
+    HONE_RETURN_IF_ERROR(lane.EnqueueCompute(graph_.view(), state_.get(), stream_.handle));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueReply(DeviceRequest(), overflow_.get(), lane.logits(),
                                            static_cast<int32_t>(plan_->padded_classes()), static_cast<int32_t>(classes_),
                                            lane.seeds(), finished_.get(), const_cast<LatencyReply*>(reply_.device()),

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "gnn/cuda/batch_buffers.h"
 #include "gnn/cuda/program.h"
@@ -37,9 +36,10 @@ Result<std::unique_ptr<ModelPlan>> PlanOf(const ModelOptions& model) {
   return Status::InvalidArgument("the GPU engine trains sage, gat, gin and sage-ri, not '" + model.kind + "'");
 }
 
-// What Pass makes, twice: for the envelope of the worst case, and for that of observed batches, which is no larger.
+// What Pass makes: one batch for the envelope of the worst case, and `buffers` of them for that of observed batches,
+// which is no larger.
 Result<int64_t> CountPass(const ProgramContext& context, const ModelPlan& plan, const std::vector<int32_t>& fanouts,
-                          int32_t batch, bool trains, int64_t num_nodes) {
+                          int32_t batch, bool trains, int64_t num_nodes, int buffers) {
   Envelope envelope{.fanouts = fanouts, .known = {}, .trains = trains};
   int64_t nodes = batch;
   for (const int32_t fanout : fanouts) {
@@ -48,14 +48,16 @@ Result<int64_t> CountPass(const ProgramContext& context, const ModelPlan& plan, 
   }
   const AllocationCount count;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program, plan.Build(context, envelope));
-  std::array<BatchBuffers, 2> batches;
-  for (BatchBuffers& buffers : batches) HONE_RETURN_IF_ERROR(buffers.Make(envelope, program->OuterBytes()));
+  int64_t bytes = 2 * count.bytes();
+  BatchBuffers one;
+  const int64_t before = count.bytes();
+  HONE_RETURN_IF_ERROR(one.Make(envelope, program->OuterBytes()));
+  const int64_t a_batch = count.bytes() - before;
   const int64_t seeds = envelope.Rows(envelope.layers() - 1);
-  int64_t bytes = count.bytes();
-  bytes += seeds * (plan.padded_classes() * 8 + 8);      // logits, their gradients, and a loss and a hit a row
+  bytes += 2 * seeds * (plan.padded_classes() * 8 + 8);  // logits, their gradients, and a loss and a hit a row
   int64_t entries = 1024;                                // of the table that finds duplicates, which both share
   while (entries < 2 * int64_t{envelope.known.back()}) entries *= 2;
-  return 2 * bytes + 16 * entries + 8 * num_nodes;  // and the seeds and predictions, no more than all nodes
+  return bytes + (1 + buffers) * a_batch + 16 * entries + 8 * num_nodes;  // and the seeds and predictions, no more than all nodes
 }
 
 std::string Gigabytes(int64_t bytes) { return fmt::format("{:.2f} GB", static_cast<double>(bytes) * 1e-9); }
@@ -65,6 +67,8 @@ std::string Gigabytes(int64_t bytes) { return fmt::format("{:.2f} GB", static_ca
 Result<WorkingMemory> CountWorkingMemory(const ModelOptions& model, const GpuEngineOptions& options,
                                          int64_t num_nodes) {
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<ModelPlan> plan, PlanOf(model));
+  const bool stages = options.storage.tier == FeatureTier::kCached && options.storage.misses != MissPath::kZeroCopy;
+  const int buffers = stages ? DeviceGraph::kStagingSets : 2;
   WorkingMemory working;
   working.products = kProductsWorkspace;
   CountedMatmuls matmuls;
@@ -79,10 +83,10 @@ Result<WorkingMemory> CountWorkingMemory(const ModelOptions& model, const GpuEng
   HONE_RETURN_IF_ERROR(parameters.Make(plan->Layout(), context.element));
   working.parameters = count.bytes();
   if (options.trains) {
-    HONE_ASSIGN_OR_RETURN(working.training, CountPass(context, *plan, options.fanouts, options.batch, true, num_nodes));
+    HONE_ASSIGN_OR_RETURN(working.training, CountPass(context, *plan, options.fanouts, options.batch, true, num_nodes, buffers));
   }
   HONE_ASSIGN_OR_RETURN(working.evaluation,
-                        CountPass(context, *plan, options.eval_fanouts, options.eval_batch, false, num_nodes));
+                        CountPass(context, *plan, options.eval_fanouts, options.eval_batch, false, num_nodes, buffers));
   return working;
 }
 
@@ -91,12 +95,15 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
   const bool cached = storage.tier == FeatureTier::kCached;
   const int64_t rows = graph.num_nodes, stride = graph.feature_stride_bytes;
   const int64_t cache_rows = std::min(storage.cache_rows, rows);
-  const int64_t staging = storage.misses == MissPath::kZeroCopy ? 0 : storage.staging_rows;
+  // Of all batches under way.
+  const bool stages = storage.misses != MissPath::kZeroCopy && storage.staging_rows > 0;
+  const int64_t staging = stages ? DeviceGraph::kStagingSets * storage.staging_rows : 0;
+  const int64_t map = 4 * rows, maps = stages ? DeviceGraph::kStagingSets * (map + 4 * storage.staging_rows) : map;
   MemoryPlan plan;
   plan.structure = 8 * (rows + 1) + 4 * graph.num_edges;
   plan.labels = 4 * rows;
   plan.features = !cached ? rows * stride : (cache_rows + (cache_rows < rows ? staging : 0)) * stride;
-  plan.feature_map = cached ? 4 * rows : 0;
+  plan.feature_map = !cached ? 0 : cache_rows < rows ? maps : map;
   plan.working = working;
   plan.reserve = kReserve;
   const int64_t always = plan.structure + plan.labels + working.parameters + working.training + working.evaluation +
@@ -104,7 +111,7 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
   plan.needed = always + plan.features + plan.feature_map;
   plan.free = device_free;
   plan.fits = plan.needed <= device_free;
-  const int64_t room = device_free - always - 4 * rows;
+  const int64_t room = device_free - always - maps;
   if (room >= rows * stride) {
     plan.most_cache_rows = rows;
   } else if (room >= staging * stride) {
@@ -134,7 +141,7 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
     plan.refusal += fmt::format(
         "Without a row of features on the GPU it would still need {}: take smaller batches or fanouts, a GPU with more "
         "memory, or the CPU",
-        Gigabytes(always + 4 * rows + staging * stride));
+        Gigabytes(always + maps + staging * stride));
   }
   return plan;
 }

@@ -32,8 +32,9 @@ TEST(MemoryPlan, AddsUpWhatTheTierKeepsOnTheDevice) {
 
   const FeatureStorage storage{.tier = FeatureTier::kCached, .cache_rows = 1000000, .staging_rows = 1000};
   const MemoryPlan cached = PlanMemory(kPapers, kWorking, storage, 140 * kGigabyte);
-  EXPECT_EQ(cached.features, 1001000 * int64_t{256});
-  EXPECT_EQ(cached.feature_map, 4 * 111059956);
+  // Four batches under way have room for staged rows, and a map each.
+  EXPECT_EQ(cached.features, 1004000 * int64_t{256});
+  EXPECT_EQ(cached.feature_map, 4 * 4 * (111059956 + int64_t{1000}));
   EXPECT_EQ(cached.needed, all.needed - all.features + cached.features + cached.feature_map);
 }
 

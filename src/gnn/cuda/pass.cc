@@ -11,7 +11,10 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <thread>
+
+#include "gnn/cuda/staging_kernels.h"
 
 namespace hone::gnn::cuda {
 
@@ -33,6 +36,7 @@ std::vector<int32_t> Pass::WorstCase() const {
 }
 
 Status Pass::Make(std::span<const NodeId> seeds) {
+  stages_ = context_.graph->stages();
   const auto count = static_cast<int64_t>(seeds.size());
   const int64_t a_step = int64_t{options_.batch} * options_.shards;
   steps_ = static_cast<uint32_t>((count + a_step - 1) / a_step);
@@ -58,6 +62,10 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(make(side_, greatest));
   HONE_RETURN_IF_ERROR(make(structure_, greatest));
   HONE_RETURN_IF_ERROR(make(outermost_, least));
+  if (stages_) {
+    HONE_RETURN_IF_ERROR(make(collects_, greatest));
+    HONE_RETURN_IF_ERROR(make(copies_, greatest));
+  }
   HONE_RETURN_IF_ERROR(fork_.Make());
   HONE_RETURN_IF_ERROR(join_.Make());
   HONE_RETURN_IF_ERROR(fork_sample_.Make());
@@ -80,9 +88,9 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   state.gradient_scale = 1;
   state.plateau = {.patience = -1, .factor = 1, .best = std::numeric_limits<double>::infinity(), .bad_steps = 0};
   HONE_RETURN_IF_ERROR(WriteState(state));
-  HONE_RETURN_IF_ERROR(MakeBucket(worst, large_));
+  HONE_RETURN_IF_ERROR(MakeBucket(worst, 1, large_));
   HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> observed, Observe());
-  HONE_RETURN_IF_ERROR(MakeBucket(observed, small_));
+  HONE_RETURN_IF_ERROR(MakeBucket(observed, buffers(), small_));
   // Every kernel and product once outside a capture: what loads late loads here, and errors show where they arise. On
   // batches that are not valid, which change nothing, running statistics included.
   for (Bucket* bucket : {&large_, &small_}) {
@@ -130,11 +138,13 @@ Result<std::vector<int32_t>> Pass::Observe() {
   return known;
 }
 
-Status Pass::MakeBucket(const std::vector<int32_t>& known, Bucket& bucket) {
+Status Pass::MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket) {
   bucket.envelope = {options_.fanouts, known, options_.trains};
   HONE_ASSIGN_OR_RETURN(bucket.program, plan_.Build(context_, bucket.envelope));
-  for (BatchBuffers& batch : bucket.batches) {
+  for (int i = 0; i < buffers; ++i) {
+    BatchBuffers& batch = bucket.batches[static_cast<size_t>(i)];
     HONE_RETURN_IF_ERROR(batch.Make(bucket.envelope, bucket.program->OuterBytes()));
+    batch.SetGraph(*context_.graph, i);
   }
   const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
   HONE_RETURN_IF_ERROR(bucket.logits.Allocate(seeds * plan_.padded_classes()));
@@ -145,9 +155,78 @@ Status Pass::MakeBucket(const std::vector<int32_t>& known, Bucket& bucket) {
   return bucket.row_correct.Allocate(seeds);
 }
 
+Status Pass::EnqueueDraws(Bucket& bucket, int which, const SampleStreams& streams,
+                          const std::function<Status(cudaStream_t)>& outermost) {
+  BatchBuffers& batch = bucket.batches[static_cast<size_t>(which)];
+  if (stages_) HONE_CUDA_RETURN_IF_ERROR(EnqueueUnstage(batch.graph(), streams.chain));
+  return source_.EnqueueSample(bucket.envelope, batch, state_.get(), &progress_.device()->halt, streams, outermost);
+}
+
+Status Pass::EnqueueCollect(Bucket& bucket, int which, cudaStream_t stream) {
+  const Envelope& envelope = bucket.envelope;
+  const BatchOnDevice batch = bucket.batches[static_cast<size_t>(which)].view(state_.get());
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectMisses(batch.graph, envelope.HopOf(0), envelope.fanouts.back(),
+                                                 envelope.known.back(), batch.state, batch.header, batch.nodes,
+                                                 stream));
+  return Status::Ok();
+}
+
+Status Pass::EnqueueCopy(Bucket& bucket, int which, cudaStream_t stream) {
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyMisses(bucket.batches[static_cast<size_t>(which)].graph(), stream));
+  return Status::Ok();
+}
+
+Status Pass::EnqueueOutermost(Bucket& bucket, int which, cudaStream_t stream) {
+  return bucket.program->EnqueueOutermost(bucket.batches[static_cast<size_t>(which)].view(state_.get()), stream);
+}
+
+// A batch from its draws to its outermost hop.
 Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams) {
-  return source_.EnqueueSample(bucket.envelope, bucket.batches[static_cast<size_t>(which)], *bucket.program,
-                               state_.get(), &progress_.device()->halt, streams);
+  return EnqueueDraws(bucket, which, streams, [&](cudaStream_t stream) -> Status {
+    if (stages_) {
+      HONE_RETURN_IF_ERROR(EnqueueCollect(bucket, which, stream));
+      HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, stream));
+    }
+    return EnqueueOutermost(bucket, which, stream);
+  });
+}
+
+// What the first replay finds done: the first batch whole, and of those that come after it as much as is under way.
+Status Pass::EnqueueAhead(Bucket& bucket) {
+  HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
+  for (int which = 1; stages_ && which < buffers() - 1; ++which) {
+    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, which, {.chain = main_.handle}, [&](cudaStream_t stream) {
+      return EnqueueCollect(bucket, which, stream);
+    }));
+    if (which == 1) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, main_.handle));
+  }
+  return Status::Ok();
+}
+
+// What comes beside the compute of the batch in buffer `which`, and begins when it does (fork_); ends on side_.
+Status Pass::EnqueueNext(Bucket& bucket, int which) {
+  const auto buffer = [&](int ahead) { return (which + ahead) % buffers(); };
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
+  SampleStreams streams{.chain = side_.handle,
+                        .structure = structure_.handle,
+                        .outermost = outermost_.handle,
+                        .fork = fork_sample_.handle,
+                        .join = join_sample_.handle};
+  if (!stages_) return EnqueueSample(bucket, buffer(1), streams);
+  for (const cudaStream_t stream : {outermost_.handle, copies_.handle}) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, fork_.handle, 0));
+  }
+  HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(2), copies_.handle));
+  streams.outermost = collects_.handle;
+  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(3), streams, [&](cudaStream_t stream) {
+    return EnqueueCollect(bucket, buffer(3), stream);
+  }));
+  HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(1), outermost_.handle));
+  for (const cudaStream_t stream : {outermost_.handle, copies_.handle}) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_sample_.handle, stream));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, join_sample_.handle, 0));
+  }
+  return Status::Ok();
 }
 
 Status Pass::EnqueueShard(Bucket& bucket, int which, cudaStream_t stream) {
@@ -213,17 +292,12 @@ Status Pass::EnqueueWhole(Bucket& bucket, bool update) {
   return EnqueueUpdate(bucket, 0, update, main_.handle);
 }
 
-// A step whose first batch lies in buffer `which` and which leaves the next step's first one behind.
+// A step whose first batch lies in buffer `which` and which leaves the next step's first one in the one that follows.
 Status Pass::EnqueueReplay(Bucket& bucket, int which) {
   if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
-  for (int shard = 0; shard < local_shards(); ++shard, which = 1 - which) {
+  for (int shard = 0; shard < local_shards(); ++shard, which = (which + 1) % buffers()) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
-    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
-    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 1 - which, {.chain = side_.handle,
-                                                              .structure = structure_.handle,
-                                                              .outermost = outermost_.handle,
-                                                              .fork = fork_sample_.handle,
-                                                              .join = join_sample_.handle}));
+    HONE_RETURN_IF_ERROR(EnqueueNext(bucket, which));
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, which, main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, which, shard, main_.handle));
     if (shard + 1 == local_shards()) HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, which, options_.trains, main_.handle));
@@ -237,7 +311,7 @@ Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& repla
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
   Status status = Status::Ok();
   for (uint32_t step = 0; step < steps && status.ok(); ++step) {
-    status = EnqueueReplay(bucket, (which + BatchOf(step)) % 2);
+    status = EnqueueReplay(bucket, (which + BatchOf(step)) % buffers());
   }
   cudaGraph_t captured = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(main_.handle, &captured);
@@ -251,9 +325,9 @@ Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& repla
 }
 
 Status Pass::Capture(Bucket& bucket) {
-  for (int which = 0; which < 2; ++which) {
+  for (int which = 0; which < buffers(); ++which) {
+    if (which % std::gcd(local_shards(), buffers()) != 0) continue;  // no step begins in this buffer
     HONE_RETURN_IF_ERROR(Capture(bucket, which, 1, bucket.replays[static_cast<size_t>(which)]));
-    if (local_shards() % 2 == 0) break;  // every step begins in the same buffer
   }
   // Of several ranks, each step is a replay: not tried otherwise.
   return options_.ranks != nullptr ? Status::Ok() : Capture(bucket, 0, kStepsTogether, bucket.several);
@@ -361,7 +435,7 @@ void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* st
 // nothing. The state they leave.
 Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told,
                                   bool* stopped) {
-  HONE_RETURN_IF_ERROR(EnqueueSample(small_, 0, {.chain = main_.handle}));
+  HONE_RETURN_IF_ERROR(EnqueueAhead(small_));
   // A watched run enqueues a chunk while the one before it is under way, and waits for that one before the next.
   const uint32_t chunk =
       watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;

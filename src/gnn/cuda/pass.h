@@ -7,6 +7,10 @@
 // buffers. Steps run in the envelope that sampled batches have stayed in; a batch that does not fit is noticed on the
 // device, turns the replays behind it into nothing, and is done again in the envelope of the worst case.
 //
+// Where a batch's rows come from the host (staging_kernels.h), there are more buffers, for a batch waits for them: while
+// one is computed the next is gathered, the rows of the one after that are copied, and one more is sampled. So the bus
+// has something to do all the time, and a replay takes as long as the longest of these.
+//
 // A step of several shards computes this rank's one after the other in the same buffers, adds them up (step_sum.h), and
 // updates once; a shard that does not fit undoes the whole step, on every rank. Ranks must enqueue the same replays,
 // for each replay waits for all of them: so nobody stops on what he sees by himself, and after each chunk of replays
@@ -14,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -72,29 +77,41 @@ class Pass {
 
  private:
   // Buffers and captured steps for batches of one envelope.
+  static constexpr int kMostBuffers = DeviceGraph::kStagingSets;
   struct Bucket {
     Envelope envelope;
     std::unique_ptr<Program> program;
-    std::array<BatchBuffers, 2> batches;
+    std::array<BatchBuffers, kMostBuffers> batches;  // buffers() of them
     DeviceArray<float> logits, row_loss;
     DeviceArray<int32_t> row_correct;
     DeviceArray<unsigned char> grad_logits;
-    std::array<GraphExec, 2> replays;  // begin with batch i, sample into the other
+    std::array<GraphExec, kMostBuffers> replays;  // begin with batch i
     GraphExec several;                 // kStepsTogether of them, from batch 0
   };
   // Between two replays the device waits for the next one's first kernels, within one it does not.
   static constexpr uint32_t kStepsTogether = 4;
 
-  Status MakeBucket(const std::vector<int32_t>& known, Bucket& bucket);
+  Status MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket);
   Status Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay);
   Status Capture(Bucket& bucket);
+  Status EnqueueDraws(Bucket& bucket, int which, const SampleStreams& streams,
+                      const std::function<Status(cudaStream_t)>& outermost);
   Status EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams);
+  Status EnqueueCollect(Bucket& bucket, int which, cudaStream_t stream);
+  Status EnqueueCopy(Bucket& bucket, int which, cudaStream_t stream);
+  Status EnqueueOutermost(Bucket& bucket, int which, cudaStream_t stream);
+  Status EnqueueAhead(Bucket& bucket);
+  Status EnqueueNext(Bucket& bucket, int which);
   Status EnqueueShard(Bucket& bucket, int which, cudaStream_t stream);
   Status EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream);
   Status EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream);
   Status EnqueueWhole(Bucket& bucket, bool update);
   Status EnqueueReplay(Bucket& bucket, int which);
-  int BatchOf(uint32_t step) const { return static_cast<int>(step * static_cast<uint32_t>(local_shards()) % 2); }
+  int BatchOf(uint32_t step) const {
+    return static_cast<int>(step * static_cast<uint32_t>(local_shards()) % static_cast<uint32_t>(buffers()));
+  }
+  // Batches under way at once, the one that is computed included.
+  int buffers() const { return stages_ ? kMostBuffers : 2; }
   bool sums() const { return options_.shards > 1; }
   bool keeps_copies() const { return options_.ranks != nullptr && options_.ranks->rank() == 0; }
   int local_shards() const { return options_.shards / (options_.ranks == nullptr ? 1 : options_.ranks->size()); }
@@ -112,6 +129,7 @@ class Pass {
   const ModelPlan& plan_;
   const PassOptions options_;
   uint32_t steps_ = 0;
+  bool stages_ = false;  // rows that are not in the cache are copied ahead
   BatchSource source_;
   DeviceArray<int32_t> predictions_;
   DeviceArray<RunState> state_;
@@ -121,7 +139,7 @@ class Pass {
   Snapshots snapshots_;  // of several ranks, on rank 0, which saves
   MappedValue<HostProgress> progress_;
   // The step's compute; and of the next batch's sampling: the chain of draws, its structure, the outermost hop.
-  Stream main_, side_, structure_, outermost_;
+  Stream main_, side_, structure_, outermost_, collects_, copies_;
   Event fork_, join_, fork_sample_, join_sample_;
   std::array<Event, 2> behind_;  // chunks of replays that a watched run enqueues ahead
   Bucket small_, large_;

@@ -49,6 +49,10 @@ struct BatchOnDevice {
   const int32_t* nodes = nullptr;     // global id by local id
   const HopOnDevice* hops = nullptr;  // [layers - 1]
   void* outer = nullptr;              // what EnqueueOutermost leaves, Program::OuterBytes() of it
+  // Where the outermost hop is drawn from and its rows are found, and the batch's nodes by that graph's ids; the whole
+  // graph and `nodes`, but for a batch that came with its rows (feed.h).
+  GraphOnDevice graph = {};
+  const int32_t* graph_nodes = nullptr;
 };
 
 // What programs share; outlives them.

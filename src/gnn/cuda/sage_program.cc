@@ -90,16 +90,16 @@ class SageProgram final : public Program {
     HONE_RETURN_IF_ERROR(EnqueueKept(batch, stream));
     if (shape_.mean) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleMean(
-          context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
-          envelope_.known.back(), batch.state, batch.header, batch.nodes, context_.element, batch.outer, stream));
+          batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
+          envelope_.known.back(), batch.state, batch.header, batch.graph_nodes, context_.element, batch.outer, stream));
       return Status::Ok();
     }
     SampleAggregate aggregate;
     aggregate.kind = Kind();
     aggregate.out = batch.outer;
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
-        context_.graph->view(), context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
-        envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
+        batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
+        envelope_.known.back(), aggregate, batch.state, batch.header, batch.graph_nodes, context_.element, stream));
     return Status::Ok();
   }
 

@@ -10,7 +10,6 @@
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/source_kernels.h"
-#include "gnn/cuda/staging_kernels.h"
 #include "gnn/cuda/tile_count.cuh"
 #include "gnn/sample/draw.h"
 #include "gnn/sample/index_permutation.h"
@@ -333,8 +332,7 @@ cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& o
 cudaError_t EnqueueSampleMean(const GraphOnDevice& graph, Element feature_element, int hop, int fanout, int32_t rows,
                               const RunState* state, const BatchHeader* header, const int32_t* nodes,
                               Element out_element, void* out, cudaStream_t stream) {
-  cudaError_t error = EnqueueStage(graph, hop, fanout, rows, state, header, nodes, stream);
-  if (error != cudaSuccess) return error;
+  cudaError_t error = cudaErrorInvalidValue;
   switch (feature_element) {
     case Element::kFloat32:
       error = LaunchSampleMean<float>(graph, hop, fanout, rows, state, header, nodes, out_element, out, stream);
@@ -346,7 +344,7 @@ cudaError_t EnqueueSampleMean(const GraphOnDevice& graph, Element feature_elemen
       error = LaunchSampleMean<__nv_bfloat16>(graph, hop, fanout, rows, state, header, nodes, out_element, out, stream);
       break;
   }
-  return error != cudaSuccess ? error : EnqueueUnstage(graph, stream);
+  return error;
 }
 
 }  // namespace hone::gnn::cuda

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_math.cuh"
@@ -10,7 +12,8 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kCopyBlocks = 32;  // not measured yet: enough to keep a bus busy, few of a device's multiprocessors
-constexpr int kInFlight = 4;     // rows a warp has on their way
+constexpr int kFillBlocks = 264;  // of a cache, while nothing else runs
+constexpr int kInFlight = 4;      // rows a warp has on their way
 
 constexpr int32_t kOnHost = -1;  // in the map of places
 constexpr int32_t kClaimed = -2;
@@ -43,33 +46,48 @@ __global__ void __launch_bounds__(kBlock)
   if (lane < min(degree, fanout)) Claim(graph.staging, __ldg(graph.columns + begin + slot));
 }
 
-// A warp takes kInFlight rows at a time, 16 bytes a lane.
-__global__ void __launch_bounds__(kBlock) CopyMissesKernel(StagingOnDevice staging) {
-  const int32_t count = min(*staging.count, staging.rows);
+// Rows nodes[0 … count - 1] of `host` to the rows of `to`. A warp takes kInFlight at a time, 16 bytes a lane.
+template <typename Count>
+__device__ void CopyRows(const int32_t* nodes, Count count, int32_t parts, const void* host, void* to) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int32_t warps = static_cast<int32_t>(gridDim.x * blockDim.x / 32);
-  const int32_t warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  for (int32_t first = warp * kInFlight; first < count; first += warps * kInFlight) {
-    for (int32_t part = lane; part < staging.row_parts; part += 32) {
+  const Count warps = static_cast<Count>(gridDim.x * (blockDim.x / 32));
+  const Count warp = static_cast<Count>(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
+  for (Count first = warp * kInFlight; first < count; first += warps * kInFlight) {
+    for (int32_t part = lane; part < parts; part += 32) {
       uint4 values[kInFlight];
 #pragma unroll
       for (int i = 0; i < kInFlight; ++i) {
         if (first + i < count) {
-          values[i] = __ldg(static_cast<const uint4*>(staging.host) +
-                            static_cast<int64_t>(staging.nodes[first + i]) * staging.row_parts + part);
+          values[i] = __ldg(static_cast<const uint4*>(host) + static_cast<int64_t>(nodes[first + i]) * parts + part);
         }
       }
 #pragma unroll
       for (int i = 0; i < kInFlight; ++i) {
-        if (first + i < count) {
-          static_cast<uint4*>(
-              staging.cache)[static_cast<int64_t>(staging.first + first + i) * staging.row_parts + part] = values[i];
-        }
+        if (first + i < count) static_cast<uint4*>(to)[static_cast<int64_t>(first + i) * parts + part] = values[i];
       }
     }
-    if (lane < kInFlight && first + lane < count)
-      staging.places[staging.nodes[first + lane]] = staging.first + first + lane;
   }
+}
+
+__global__ void __launch_bounds__(kBlock) CopyMissesKernel(StagingOnDevice staging) {
+  const int32_t count = min(*staging.count, staging.rows);
+  auto* const to = static_cast<uint4*>(staging.cache) + static_cast<int64_t>(staging.first) * staging.row_parts;
+  CopyRows(staging.nodes, count, staging.row_parts, staging.host, to);
+  // Nobody looks before the kernel is done.
+  const auto threads = static_cast<int32_t>(gridDim.x * blockDim.x);
+  for (auto i = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x); i < count; i += threads) {
+    staging.places[staging.nodes[i]] = staging.first + i;
+  }
+}
+
+__global__ void __launch_bounds__(kBlock)
+    CopyRowsKernel(const int32_t* nodes, int64_t count, int32_t parts, const void* host, void* to) {
+  CopyRows(nodes, count, parts, host, to);
+}
+
+__global__ void PlacesKernel(const int32_t* cached, int64_t count, int32_t* places) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) places[cached[i]] = static_cast<int32_t>(i);
 }
 
 __global__ void __launch_bounds__(kBlock) ReleasePlacesKernel(StagingOnDevice staging) {
@@ -90,8 +108,8 @@ void Collect(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, cons
 
 }  // namespace
 
-cudaError_t EnqueueStage(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
-                         const BatchHeader* header, const int32_t* nodes, cudaStream_t stream) {
+cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
+                                 const BatchHeader* header, const int32_t* nodes, cudaStream_t stream) {
   if (graph.staging.rows == 0) return cudaSuccess;
   const cudaError_t error = cudaMemsetAsync(graph.staging.count, 0, sizeof(int32_t), stream);
   if (error != cudaSuccess) return error;
@@ -102,13 +120,31 @@ cudaError_t EnqueueStage(const GraphOnDevice& graph, int hop, int fanout, int32_
   } else {
     Collect<32>(graph, hop, fanout, rows, state, header, nodes, stream);
   }
-  Launch(CopyMissesKernel, kCopyBlocks, kBlock, 0, stream, graph.staging);
   return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream) {
+  if (graph.staging.rows == 0) return cudaSuccess;
+  return Launch(CopyMissesKernel, kCopyBlocks, kBlock, 0, stream, graph.staging);
 }
 
 cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream) {
   if (graph.staging.rows == 0) return cudaSuccess;
   return Launch(ReleasePlacesKernel, kCopyBlocks, kBlock, 0, stream, graph.staging);
+}
+
+cudaError_t EnqueuePlaces(const int32_t* cached, int64_t count, int32_t* places, cudaStream_t stream) {
+  if (count == 0) return cudaSuccess;
+  return Launch(PlacesKernel, static_cast<unsigned>((count + kBlock - 1) / kBlock), kBlock, 0, stream, cached, count,
+                places);
+}
+
+cudaError_t EnqueueCopyRows(const int32_t* cached, int64_t count, int32_t parts, const void* host, void* to,
+                            cudaStream_t stream) {
+  if (count == 0) return cudaSuccess;
+  const int64_t blocks = (count + kBlock / 32 * kInFlight - 1) / (kBlock / 32 * kInFlight);
+  return Launch(CopyRowsKernel, static_cast<unsigned>(std::min<int64_t>(blocks, kFillBlocks)), kBlock, 0, stream, cached,
+                count, parts, host, to);
 }
 
 }  // namespace hone::gnn::cuda

@@ -6,8 +6,8 @@
 // The outermost hop is drawn once more, which costs little next to its rows; each row that is not in the cache is
 // claimed in the map of places by whoever comes first, and copied through the bus once, by few blocks, so that the
 // batch that trains meanwhile keeps its multiprocessors. From then on it is a row of the cache like any other, until
-// its place is taken back. Where a row lies differs from run to run; what is in it does not. Misses that find no room
-// are read by zero-copy.
+// its place is taken back. Batches under way have a map each, so that one's rows may come while others are computed.
+// Where a row lies differs from run to run; what is in it does not. Misses that find no room are read by zero-copy.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,10 +18,18 @@
 
 namespace hone::gnn::cuda {
 
-// Around the kernels that read the features of the header's hop_nodes[hop] nodes (at most `rows`) and of what they
-// draw; nothing where the graph has no staging room. One batch at a time, on one stream.
-cudaError_t EnqueueStage(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
-                         const BatchHeader* header, const int32_t* nodes, cudaStream_t stream);
+// Of a batch's life in the staging set of `graph` (DeviceGraph::view); nothing where that has no room. First the places
+// of the batch before it are given back; then what the batch lacks is collected: of its hop_nodes[hop] nodes (at most
+// `rows`) and of what they draw; then the rows are copied. Each may run beside what other batches do.
 cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream);
+cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
+                                 const BatchHeader* header, const int32_t* nodes, cudaStream_t stream);
+cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream);
+
+// What a cache is filled with: places[cached[i]] = i, and row cached[i] of `host` to row i of `to`; `parts` as
+// StagingOnDevice::row_parts.
+cudaError_t EnqueuePlaces(const int32_t* cached, int64_t count, int32_t* places, cudaStream_t stream);
+cudaError_t EnqueueCopyRows(const int32_t* cached, int64_t count, int32_t parts, const void* host, void* to,
+                            cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda
