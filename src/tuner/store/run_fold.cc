@@ -397,9 +397,10 @@ Status ApplyProfile(RunView& view, const Event& event) {
   node.profiled = true;
   ++view.profiles;
   if (counted.verdict != Verdict::kOk || !counted.profile) {
-    view.remarks.push_back({node.id, -1,
-                            fmt::format("node {} could not be profiled: {}", node.id,
-                                        counted.detail.empty() ? std::string(VerdictName(counted.verdict)) : counted.detail)});
+    const std::string why = !counted.detail.empty()            ? counted.detail
+                            : counted.verdict == Verdict::kOk ? "its judge took no profile (hone worker --no-profile?)"
+                                                              : std::string(VerdictName(counted.verdict));
+    view.remarks.push_back({node.id, -1, fmt::format("node {} could not be profiled: {}", node.id, why)});
     return Status::Ok();
   }
   std::vector<Finding>& findings = node.evaluation->findings;

@@ -36,7 +36,9 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   // Time passes otherwise here; where the record ends for it, the recorded replies end too.
   options.max_seconds = 0;
   out.store = MakeMemoryRunStore();
-  HONE_RETURN_IF_ERROR(StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts).status());
+  // By the rules of its own log: a later version may keep another node, and would then ask for evaluations never made.
+  HONE_RETURN_IF_ERROR(
+      StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts, out.recorded.version).status());
   RunDependencies d;
   d.task = &task;
   d.evaluator = evaluator.get();

@@ -624,7 +624,7 @@ class Sitting {
 }  // namespace
 
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
-                             const std::string& id, double now, const PromptLibrary* prompts) {
+                             const std::string& id, double now, const PromptLibrary* prompts, int version) {
   const bool from_oracle = task.seed_source.empty();
   std::string start = task.seed_source;
   if (from_oracle) {
@@ -646,7 +646,7 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
     templates[name] = Sha256Hex(text);
     started.sources.push_back(text);
   }
-  started.payload = Dump({{"version", kRunVersion},
+  started.payload = Dump({{"version", version},
                           {"options", RunOptionsToJson(options)},
                           {"task", task.name},
                           {"class", WorkloadClassName(task.workload)},

@@ -53,9 +53,10 @@ struct RunDependencies {
 
 // Creates the run and writes its first event; gives its id. `id` must be new (MakeRunId). A task without a seed
 // starts from its oracle, made into a kernel (oracle_reference.h).
-// The texts of `prompts` (null: the embedded ones) are stored with it.
+// The texts of `prompts` (null: the embedded ones) are stored with it. `version`: of its log, and so of the rules by
+// which it goes on; an older one only where a run recorded under that version is repeated.
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
-                             const std::string& id, double now, const PromptLibrary* prompts = nullptr);
+                             const std::string& id, double now, const PromptLibrary* prompts = nullptr, int version = kRunVersion);
 
 // Runs to the end: the view's `ended` says why. Works on a new run and on one that was interrupted.
 // A Status means that the environment failed (store, device), or kPending that answers or evaluations are waited

@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "tuner/strategies/limits.h"
+#include "tuner/strategies/replay_run.h"
 #include "tuner/strategies/scripted_evaluator.h"
 
 namespace hone {
@@ -135,6 +136,21 @@ TEST(RunLoop, OfSiblingsThatAreSurelyFasterTheFastestLeads) {
   EXPECT_EQ(view.nodes[2].incumbent, 0);
   ASSERT_GT(view.best, 0);
   EXPECT_NEAR(view.node(view.best).gain->median, 100 / 49.9, 1e-9) << "0.2 % apart, which would not do one after the other";
+}
+
+// Until log version 4 siblings within `keep_above` of each other did not take each other's place, and where a run of then
+// is repeated they still do not.
+TEST(RunLoop, ARunOfAnOlderVersionIsRepeatedByItsOwnRules) {
+  Rig rig({FileReply("halve it", "SPEED 50"), FileReply("a hair more", "SPEED 49.9")});
+  rig.options.parallel = 2;
+  rig.options.rounds = true;
+  ASSERT_TRUE(StartRun(*rig.store, rig.task, rig.evaluator.facts(), rig.options, "r1", rig.clock, nullptr, 3).ok());
+  const RunView view = rig.Continue().value();
+  EXPECT_EQ(view.version, 3);
+  EXPECT_EQ(view.best, 1);
+  const ReplayedRun again = ReplayRun(*rig.store, "r1").value();
+  EXPECT_EQ(again.difference, "");
+  EXPECT_EQ(again.replayed.version, 3);
 }
 
 TEST(RunLoop, KeepsWhatIsSurelyFasterAndMeasuresTheBestAgainstTheSeed) {
