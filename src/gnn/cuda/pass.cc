@@ -30,7 +30,8 @@ std::vector<int32_t> Pass::WorstCase() const {
   int64_t nodes = options_.batch;
   for (const int32_t fanout : options_.fanouts) {
     known.push_back(static_cast<int32_t>(nodes));
-    nodes = std::min(nodes * (1 + int64_t{fanout}), context_.graph->view().num_nodes);
+    // A batch may be larger than the graph, and no layer has fewer rows than the one after it.
+    nodes = std::min(nodes * (1 + int64_t{fanout}), std::max<int64_t>(context_.graph->view().num_nodes, options_.batch));
   }
   return known;
 }
