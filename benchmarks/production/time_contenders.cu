@@ -1,0 +1,459 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times several implementations of one serving task against each other, in one process, on the same buffers.
+//
+//   time_contenders --case TASK:16,4096 … --contender NAME=LIBRARY.so … [--rounds 40] [--seed 1]
+//
+// A library is one contender (contender.h says what it exports); the first that names a case's task is the one the
+// others are compared with. For each case: every contender's output is held against one computed in double precision;
+// then, in each round, all of them run in an order drawn anew. A run is a CUDA graph of as many launches as there are
+// buffer sets, and the sets are at least four times the L2 cache, so that every launch finds its data in memory, not in
+// the cache. Before it, outside of the timed interval: in-place tensors get their inputs back, the cache is flushed
+// by reads, and everything waits at a gate until the host has queued it all. A time is the interval over the number of
+// launches. The ratio of two contenders is taken round by round.
+//
+// Prints one JSON object. Exit status 1 if an output was wrong beyond the task's tolerance, 2 for bad arguments.
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "contender.h"
+
+namespace {
+
+[[noreturn]] void Stop(const std::string& why) {
+  std::fprintf(stderr, "time_contenders: %s\n", why.c_str());
+  std::exit(2);
+}
+
+void Check(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) Stop(std::string(what) + ": " + cudaGetErrorString(error));
+}
+
+// ---- Inputs -----------------------------------------------------------------------------------------------------
+
+__device__ unsigned Mix(unsigned long long n) {
+  n = (n ^ (n >> 31)) * 0x7fb5d329728ea185ull;
+  n = (n ^ (n >> 27)) * 0x81dadef4bc2dd44dull;
+  return static_cast<unsigned>(n >> 32);
+}
+
+template <typename T>
+__global__ void FillNormal(T* to, size_t count, unsigned long long seed, float scale, float offset) {
+  for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < count; i += size_t{gridDim.x} * blockDim.x) {
+    const float u = (Mix(seed + 2 * i) + 0.5f) * 0x1p-32f, v = (Mix(seed + 2 * i + 1) + 0.5f) * 0x1p-32f;
+    to[i] = static_cast<T>(sqrtf(-2.0f * logf(u)) * cospif(2.0f * v) * scale + offset);
+  }
+}
+
+// ---- Answers in double precision --------------------------------------------------------------------------------
+
+__global__ void SiluAndMul(const __half* x, double* out, size_t tokens, size_t d) {
+  for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < tokens * d; i += size_t{gridDim.x} * blockDim.x) {
+    const size_t row = i / d, column = i % d;
+    const double gate = __half2float(x[row * 2 * d + column]), value = __half2float(x[row * 2 * d + d + column]);
+    out[i] = gate / (1 + exp(-gate)) * value;
+  }
+}
+
+// One thread a row: slow, and in the order in which one would add by hand.
+__global__ void FusedAddRmsnorm(const __half* x, const __half* residual, const __half* weight, double* x_out,
+                                double* residual_out, size_t tokens, size_t d, float eps) {
+  const size_t row = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+  if (row >= tokens) return;
+  double squares = 0;
+  for (size_t i = row * d; i < (row + 1) * d; ++i) {
+    residual_out[i] = static_cast<double>(__half2float(x[i])) + __half2float(residual[i]);
+    squares += residual_out[i] * residual_out[i];
+  }
+  const double scale = 1 / sqrt(squares / d + eps);
+  for (size_t i = row * d; i < (row + 1) * d; ++i) x_out[i] = residual_out[i] * scale * __half2float(weight[i - row * d]);
+}
+
+__global__ void MergeAttnStates(const __half* v_a, const float* s_a, const __half* v_b, const float* s_b, double* v_out,
+                                double* s_out, size_t heads, size_t dim, bool log2_base) {
+  for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < heads * dim; i += size_t{gridDim.x} * blockDim.x) {
+    const size_t head = i / dim;
+    const double unit = log2_base ? 0.69314718055994530942 : 1.0;
+    const double a = s_a[head] * unit, b = s_b[head] * unit, largest = fmax(a, b);
+    const double sum = exp(a - largest) + exp(b - largest);
+    v_out[i] = (exp(a - largest) * __half2float(v_a[i]) + exp(b - largest) * __half2float(v_b[i])) / sum;
+    if (i % dim == 0) s_out[head] = (largest + log(sum)) / unit;
+  }
+}
+
+// The worst |error| / max(|reference|, rms of the reference): the measure of docs/measurement.md over a whole tensor.
+template <typename T>
+double WorstError(const T* got_on_device, const double* want_on_device, size_t count) {
+  std::vector<T> got(count);
+  std::vector<double> want(count);
+  Check(cudaMemcpy(got.data(), got_on_device, count * sizeof(T), cudaMemcpyDeviceToHost), "outputs");
+  Check(cudaMemcpy(want.data(), want_on_device, count * sizeof(double), cudaMemcpyDeviceToHost), "answers");
+  double squares = 0, worst = 0;
+  for (double value : want) squares += value * value;
+  const double typical = std::sqrt(squares / static_cast<double>(std::max<size_t>(count, 1)));
+  for (size_t i = 0; i < count; ++i) {
+    const double error = std::fabs(static_cast<double>(static_cast<float>(got[i])) - want[i]);
+    const double scaled = error / std::max(std::fabs(want[i]), typical);
+    if (!(scaled <= worst)) worst = std::isnan(scaled) ? HUGE_VAL : scaled;
+  }
+  return worst;
+}
+
+// ---- Tasks ------------------------------------------------------------------------------------------------------
+
+struct TensorPlan {
+  const char* name;
+  size_t elements;
+  size_t width;        // bytes of an element
+  bool in, out;
+  float scale, offset;
+  double tolerance;    // of an output
+};
+
+// Sizes and values as in tasks/NAME/task.toml.
+std::vector<TensorPlan> Tensors(const std::string& task, const std::vector<int64_t>& n) {
+  if (task == "silu_and_mul" && n.size() == 2) {
+    const size_t count = n[0] * n[1];
+    return {{"x", 2 * count, 2, true, false, 1, 0, 0}, {"out", count, 2, false, true, 0, 0, 2e-3}};
+  }
+  if (task == "fused_add_rmsnorm" && n.size() == 2) {
+    const size_t count = n[0] * n[1];
+    return {{"x", count, 2, true, true, 1.5f, 0, 2e-3},
+            {"residual", count, 2, true, true, 4, 0, 6e-4},
+            {"weight", static_cast<size_t>(n[1]), 2, true, false, 0.3f, 1, 0}};
+  }
+  if (task == "merge_attn_states" && n.size() == 3) {
+    const size_t heads = n[0] * n[1], count = heads * n[2];
+    return {{"v_a", count, 2, true, false, 1, 0, 0},     {"s_a", heads, 4, true, false, 1.5f, 8, 0},
+            {"v_b", count, 2, true, false, 2, 0, 0},     {"s_b", heads, 4, true, false, 1.5f, 8, 0},
+            {"v_out", count, 2, false, true, 0, 0, 1.5e-3}, {"s_out", heads, 4, false, true, 0, 0, 2e-5}};
+  }
+  Stop("unknown case '" + task + "' (silu_and_mul:TOKENS,D fused_add_rmsnorm:TOKENS,D merge_attn_states:TOKENS,HEADS,DIM)");
+}
+
+struct Contender {
+  std::string name, task;
+  HoneLaunchFunction launch = nullptr;
+  bool log2_base = false;
+};
+
+Contender Load(const std::string& argument) {
+  const size_t at = argument.find('=');
+  if (at == std::string::npos) Stop("--contender wants NAME=LIBRARY.so, not '" + argument + "'");
+  const std::string path = argument.substr(at + 1);
+  void* library = dlopen(path.find('/') == std::string::npos ? ("./" + path).c_str() : path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) Stop(dlerror());
+  Contender c;
+  c.name = argument.substr(0, at);
+  auto task = reinterpret_cast<HoneTaskFunction>(dlsym(library, "contender_task"));
+  c.launch = reinterpret_cast<HoneLaunchFunction>(dlsym(library, "contender_launch"));
+  if (task == nullptr || c.launch == nullptr) Stop(path + " does not export what contender.h asks for");
+  c.task = task();
+  auto base = reinterpret_cast<HoneLog2Function>(dlsym(library, "contender_log2"));
+  c.log2_base = base != nullptr && base() == 1;
+  return c;
+}
+
+// ---- Timing -----------------------------------------------------------------------------------------------------
+
+__global__ void Gate(const volatile int* open, int number) {
+  while (*open < number) __nanosleep(200);
+}
+
+__global__ void Flush(const uint4* from, size_t count, unsigned* sink) {
+  unsigned sum = 0;
+  for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < count; i += size_t{gridDim.x} * blockDim.x) {
+    const uint4 v = from[i];
+    sum += v.x ^ v.y ^ v.z ^ v.w;
+  }
+  if (sum == 0x9e3779b9u) *sink = sum;  // never, as far as the compiler knows it might be
+}
+
+struct Summary {
+  double median, low, high;
+};
+
+// Median with the order statistics that hold it in at least 95 % of samples.
+Summary Summarise(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const int n = static_cast<int>(values.size());
+  int k = 0;  // largest k with P(Binomial(n, 1/2) < k) <= 0.025, and the interval from the k-th to the (n + 1 - k)-th
+  double term = std::pow(0.5, n), sum = 0;
+  while (k < n / 2 && sum + term <= 0.025) {
+    sum += term;
+    term *= static_cast<double>(n - k) / (k + 1);
+    ++k;
+  }
+  const double median = n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+  return {median, values[std::max(k - 1, 0)], values[std::min(n - std::max(k, 1), n - 1)]};
+}
+
+struct Options {
+  std::vector<std::string> cases;
+  std::vector<Contender> contenders;
+  int rounds = 40;
+  unsigned seed = 1;
+};
+
+class Bench {
+ public:
+  explicit Bench(const Options& options) : options_(options), random_(options.seed) {
+    Check(cudaGetDeviceProperties(&device_, 0), "device");
+    Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+    Check(cudaHostAlloc(&gate_, sizeof(int), cudaHostAllocMapped), "gate");
+    *gate_ = 0;
+    flush_bytes_ = size_t{3} * device_.l2CacheSize;
+    Check(cudaMalloc(&flush_, flush_bytes_), "flush buffer");
+    Check(cudaMemset(flush_, 1, flush_bytes_), "flush buffer");
+    Check(cudaEventCreate(&begin_), "event");
+    Check(cudaEventCreate(&end_), "event");
+  }
+
+  // JSON of one case; false in `right` when an output was wrong.
+  std::string Run(const std::string& text, bool* right) {
+    const size_t colon = text.find(':');
+    const std::string task = text.substr(0, colon);
+    std::vector<int64_t> dims;
+    for (const char* p = text.c_str() + (colon == std::string::npos ? text.size() : colon + 1); *p != 0;) {
+      char* rest = nullptr;
+      dims.push_back(std::strtoll(p, &rest, 10));
+      if (rest == p || dims.back() <= 0) Stop("bad sizes in '" + text + "'");
+      p = *rest == ',' ? rest + 1 : rest;
+    }
+    const std::vector<TensorPlan> tensors = Tensors(task, dims);
+
+    size_t bytes = 0, touched = 0;  // of a set; what a run must read and write
+    for (const TensorPlan& t : tensors) {
+      bytes += Rounded(t.elements * t.width) * (t.in && t.out ? 2 : 1);
+      touched += t.elements * t.width * (t.in + t.out);
+    }
+    const size_t pool = size_t{4} * device_.l2CacheSize;
+    size_t free_bytes = 0, all_bytes = 0;
+    Check(cudaMemGetInfo(&free_bytes, &all_bytes), "memory");
+    const size_t fits = (free_bytes - (size_t{4} << 30)) / bytes;
+    const size_t wanted = touched > (size_t{256} << 20) ? 4 : std::max<size_t>((pool + bytes - 1) / bytes, 16);
+    const size_t sets = std::min(wanted, fits);
+    if (sets < 2) Stop("'" + text + "' does not fit into the device's memory twice");
+
+    char* memory = nullptr;
+    Check(cudaMalloc(&memory, bytes * sets), "tensors");
+    std::vector<HoneProblem> problems(sets);
+    std::vector<std::vector<void*>> pristine(sets);
+    size_t at = 0;
+    for (size_t s = 0; s < sets; ++s) {
+      HoneProblem& p = problems[s];
+      std::memset(&p, 0, sizeof(p));
+      std::copy(dims.begin(), dims.end(), p.dims);
+      p.eps = 1e-6f;
+      for (size_t i = 0; i < tensors.size(); ++i) {
+        const TensorPlan& t = tensors[i];
+        p.tensors[i] = memory + at;
+        at += Rounded(t.elements * t.width);
+        void* fill = p.tensors[i];
+        if (t.in && t.out) {
+          fill = memory + at;
+          at += Rounded(t.elements * t.width);
+        }
+        pristine[s].push_back(t.in && t.out ? fill : nullptr);
+        if (!t.in) continue;
+        const unsigned long long seed = random_();
+        if (t.width == 2) {
+          FillNormal<<<1024, 256, 0, stream_>>>(static_cast<__half*>(fill), t.elements, seed << 32, t.scale, t.offset);
+        } else {
+          FillNormal<<<1024, 256, 0, stream_>>>(static_cast<float*>(fill), t.elements, seed << 32, t.scale, t.offset);
+        }
+      }
+    }
+    Check(cudaStreamSynchronize(stream_), "inputs");
+    const auto restore = [&](size_t s) {
+      for (size_t i = 0; i < tensors.size(); ++i) {
+        if (pristine[s][i] == nullptr) continue;
+        Check(cudaMemcpyAsync(problems[s].tensors[i], pristine[s][i], tensors[i].elements * tensors[i].width,
+                              cudaMemcpyDeviceToDevice, stream_), "restoring inputs");
+      }
+    };
+
+    struct Entry {
+      const Contender* contender;
+      cudaGraphExec_t graph;
+      std::vector<double> us;
+      std::string errors;
+    };
+    std::vector<Entry> entries;
+    std::string out, absent;
+    for (const Contender& c : options_.contenders) {
+      if (c.task != task) continue;
+      restore(0);
+      for (size_t i = 0; i < tensors.size(); ++i) {
+        if (!tensors[i].in) {
+          Check(cudaMemsetAsync(problems[0].tensors[i], 0xff, tensors[i].elements * tensors[i].width, stream_), "poison");
+        }
+      }
+      const int status = c.launch(&problems[0], stream_);
+      if (status == 1) {
+        absent += (absent.empty() ? "\"" : ", \"") + c.name + "\"";
+        continue;
+      }
+      if (status != 0) Stop(c.name + " could not be launched for " + text);
+      Check(cudaStreamSynchronize(stream_), c.name.c_str());
+      Entry entry{&c, nullptr, {}, Errors(task, dims, tensors, problems[0], pristine[0], c.log2_base, right)};
+      cudaGraph_t graph;
+      Check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
+      for (size_t s = 0; s < sets; ++s) {
+        if (c.launch(&problems[s], stream_) != 0) Stop(c.name + " could not be captured for " + text);
+      }
+      Check(cudaStreamEndCapture(stream_, &graph), c.name.c_str());
+      Check(cudaGraphInstantiate(&entry.graph, graph, 0), "graph");
+      Check(cudaGraphDestroy(graph), "graph");
+      entries.push_back(std::move(entry));
+    }
+    for (int round = -2; round < options_.rounds && !entries.empty(); ++round) {
+      std::vector<size_t> order(entries.size());
+      for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+      std::shuffle(order.begin(), order.end(), random_);
+      for (size_t i : order) {
+        const double us = Time(entries[i].graph, sets, restore) / static_cast<double>(sets);
+        if (round >= 0) entries[i].us.push_back(us);
+      }
+    }
+    for (Entry& e : entries) {
+      const Summary time = Summarise(e.us);
+      char line[512];
+      std::snprintf(line, sizeof(line), "%s\n    {\"name\": \"%s\", \"us\": %.3f, \"ci95\": [%.3f, %.3f], \"errors\": {%s}",
+                    out.empty() ? "" : ",", e.contender->name.c_str(), time.median, time.low, time.high, e.errors.c_str());
+      out += line;
+      if (&e != &entries[0]) {
+        std::vector<double> ratios;
+        for (size_t i = 0; i < e.us.size(); ++i) ratios.push_back(e.us[i] / entries[0].us[i]);
+        const Summary ratio = Summarise(ratios);
+        std::snprintf(line, sizeof(line), ", \"over_first\": %.4f, \"over_first_ci95\": [%.4f, %.4f]", ratio.median, ratio.low,
+                      ratio.high);
+        out += line;
+      }
+      out += "}";
+      Check(cudaGraphExecDestroy(e.graph), "graph");
+    }
+    Check(cudaFree(memory), "tensors");
+    return "{\"case\": \"" + text + "\", \"bytes\": " + std::to_string(touched) + ", \"sets\": " + std::to_string(sets) +
+           ", \"not_served_by\": [" + absent + "], \"contenders\": [" + out + "]}";
+  }
+
+  const cudaDeviceProp& device() const { return device_; }
+
+ private:
+  static size_t Rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  std::string Errors(const std::string& task, const std::vector<int64_t>& n, const std::vector<TensorPlan>& tensors,
+                     const HoneProblem& problem, const std::vector<void*>& pristine, bool log2_base, bool* right) {
+    const auto input = [&](size_t i) { return pristine[i] != nullptr ? pristine[i] : problem.tensors[i]; };
+    const auto half = [&](size_t i) { return static_cast<const __half*>(input(i)); };
+    const auto single = [&](size_t i) { return static_cast<const float*>(input(i)); };
+    std::vector<double*> answers(tensors.size(), nullptr);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].out) Check(cudaMalloc(&answers[i], tensors[i].elements * sizeof(double)), "answers");
+    }
+    if (task == "silu_and_mul") {
+      SiluAndMul<<<2048, 256, 0, stream_>>>(half(0), answers[1], n[0], n[1]);
+    } else if (task == "fused_add_rmsnorm") {
+      const unsigned blocks = static_cast<unsigned>((n[0] + 31) / 32);
+      FusedAddRmsnorm<<<blocks, 32, 0, stream_>>>(half(0), half(1), half(2), answers[0], answers[1], n[0], n[1], problem.eps);
+    } else {
+      MergeAttnStates<<<2048, 256, 0, stream_>>>(half(0), single(1), half(2), single(3), answers[4], answers[5], n[0] * n[1],
+                                                 n[2], log2_base);
+    }
+    Check(cudaStreamSynchronize(stream_), "answers");
+    std::string out;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (!tensors[i].out) continue;
+      // A part of a large tensor: what is compared passes through the host.
+      const size_t count = std::min(tensors[i].elements, size_t{1} << 21);
+      const double worst = tensors[i].width == 2
+                               ? WorstError(static_cast<const __half*>(problem.tensors[i]), answers[i], count)
+                               : WorstError(static_cast<const float*>(problem.tensors[i]), answers[i], count);
+      char text[96];
+      std::snprintf(text, sizeof(text), "%s\"%s\": %.3g", out.empty() ? "" : ", ", tensors[i].name, std::min(worst, 1e30));
+      out += text;
+      if (!(worst <= tensors[i].tolerance)) {
+        out += ", \"beyond_tolerance\": true";
+        *right = false;
+      }
+      Check(cudaFree(answers[i]), "answers");
+    }
+    return out;
+  }
+
+  // Microseconds of one run of the graph.
+  double Time(cudaGraphExec_t graph, size_t sets, const std::function<void(size_t)>& restore) {
+    for (size_t s = 0; s < sets; ++s) restore(s);
+    Flush<<<1024, 256, 0, stream_>>>(static_cast<const uint4*>(flush_), flush_bytes_ / sizeof(uint4), nullptr);
+    Gate<<<1, 1, 0, stream_>>>(gate_, ++gates_);
+    Check(cudaEventRecord(begin_, stream_), "event");
+    Check(cudaGraphLaunch(graph, stream_), "launch");
+    Check(cudaEventRecord(end_, stream_), "event");
+    *static_cast<volatile int*>(gate_) = gates_;
+    Check(cudaStreamSynchronize(stream_), "run");
+    float ms = 0;
+    Check(cudaEventElapsedTime(&ms, begin_, end_), "event");
+    return ms * 1000.0;
+  }
+
+  Options options_;
+  std::mt19937_64 random_;
+  cudaDeviceProp device_;
+  cudaStream_t stream_;
+  cudaEvent_t begin_, end_;
+  int* gate_;
+  int gates_ = 0;
+  void* flush_;
+  size_t flush_bytes_;
+};
+
+Options Parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    if (i + 1 >= argc) Stop(flag + " needs a value");
+    const std::string value = argv[++i];
+    if (flag == "--case") {
+      options.cases.push_back(value);
+    } else if (flag == "--contender") {
+      options.contenders.push_back(Load(value));
+    } else if (flag == "--rounds") {
+      options.rounds = std::max(std::atoi(value.c_str()), 6);
+    } else if (flag == "--seed") {
+      options.seed = static_cast<unsigned>(std::atoi(value.c_str()));
+    } else {
+      Stop("unknown option '" + flag + "' (--case --contender --rounds --seed)");
+    }
+  }
+  if (options.cases.empty() || options.contenders.empty()) Stop("wants at least one --case and one --contender");
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = Parse(argc, argv);
+  Bench bench(options);
+  bool right = true;
+  std::printf("{\"device\": \"%s\", \"rounds\": %d, \"cases\": [", bench.device().name, options.rounds);
+  for (size_t i = 0; i < options.cases.size(); ++i) {
+    std::printf("%s\n  %s", i == 0 ? "" : ",", bench.Run(options.cases[i], &right).c_str());
+    std::fflush(stdout);
+  }
+  std::printf("\n]}\n");
+  return right ? 0 : 1;
+}
