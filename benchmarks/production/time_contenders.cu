@@ -79,7 +79,8 @@ __global__ void FusedAddRmsnorm(const __half* x, const __half* residual, const _
     squares += residual_out[i] * residual_out[i];
   }
   const double scale = 1 / sqrt(squares / d + eps);
-  for (size_t i = row * d; i < (row + 1) * d; ++i) x_out[i] = residual_out[i] * scale * __half2float(weight[i - row * d]);
+  for (size_t i = row * d; i < (row + 1) * d; ++i)
+    x_out[i] = residual_out[i] * scale * __half2float(weight[i - row * d]);
 }
 
 __global__ void MergeAttnStates(const __half* v_a, const float* s_a, const __half* v_b, const float* s_b, double* v_out,
@@ -117,10 +118,10 @@ double WorstError(const T* got_on_device, const double* want_on_device, size_t c
 struct TensorPlan {
   const char* name;
   size_t elements;
-  size_t width;        // bytes of an element
+  size_t width;  // bytes of an element
   bool in, out;
   float scale, offset;
-  double tolerance;    // of an output
+  double tolerance;  // of an output
 };
 
 // Sizes and values as in tasks/NAME/task.toml.
@@ -137,11 +138,12 @@ std::vector<TensorPlan> Tensors(const std::string& task, const std::vector<int64
   }
   if (task == "merge_attn_states" && n.size() == 3) {
     const size_t heads = n[0] * n[1], count = heads * n[2];
-    return {{"v_a", count, 2, true, false, 1, 0, 0},     {"s_a", heads, 4, true, false, 1.5f, 8, 0},
-            {"v_b", count, 2, true, false, 2, 0, 0},     {"s_b", heads, 4, true, false, 1.5f, 8, 0},
+    return {{"v_a", count, 2, true, false, 1, 0, 0},        {"s_a", heads, 4, true, false, 1.5f, 8, 0},
+            {"v_b", count, 2, true, false, 2, 0, 0},        {"s_b", heads, 4, true, false, 1.5f, 8, 0},
             {"v_out", count, 2, false, true, 0, 0, 1.5e-3}, {"s_out", heads, 4, false, true, 0, 0, 2e-5}};
   }
-  Stop("unknown case '" + task + "' (silu_and_mul:TOKENS,D fused_add_rmsnorm:TOKENS,D merge_attn_states:TOKENS,HEADS,DIM)");
+  Stop("unknown case '" + task +
+       "' (silu_and_mul:TOKENS,D fused_add_rmsnorm:TOKENS,D merge_attn_states:TOKENS,HEADS,DIM)");
 }
 
 struct Contender {
@@ -154,7 +156,8 @@ Contender Load(const std::string& argument) {
   const size_t at = argument.find('=');
   if (at == std::string::npos) Stop("--contender wants NAME=LIBRARY.so, not '" + argument + "'");
   const std::string path = argument.substr(at + 1);
-  void* library = dlopen(path.find('/') == std::string::npos ? ("./" + path).c_str() : path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library =
+      dlopen(path.find('/') == std::string::npos ? ("./" + path).c_str() : path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) Stop(dlerror());
   Contender c;
   c.name = argument.substr(0, at);
@@ -282,7 +285,8 @@ class Bench {
       for (size_t i = 0; i < tensors.size(); ++i) {
         if (pristine[s][i] == nullptr) continue;
         Check(cudaMemcpyAsync(problems[s].tensors[i], pristine[s][i], tensors[i].elements * tensors[i].width,
-                              cudaMemcpyDeviceToDevice, stream_), "restoring inputs");
+                              cudaMemcpyDeviceToDevice, stream_),
+              "restoring inputs");
       }
     };
 
@@ -299,7 +303,8 @@ class Bench {
       restore(0);
       for (size_t i = 0; i < tensors.size(); ++i) {
         if (!tensors[i].in) {
-          Check(cudaMemsetAsync(problems[0].tensors[i], 0xff, tensors[i].elements * tensors[i].width, stream_), "poison");
+          Check(cudaMemsetAsync(problems[0].tensors[i], 0xff, tensors[i].elements * tensors[i].width, stream_),
+                "poison");
         }
       }
       const int status = c.launch(&problems[0], stream_);
@@ -332,23 +337,25 @@ class Bench {
     for (Entry& e : entries) {
       const Summary time = Summarise(e.us);
       char line[512];
-      std::snprintf(line, sizeof(line), "%s\n    {\"name\": \"%s\", \"us\": %.3f, \"ci95\": [%.3f, %.3f], \"errors\": {%s}",
-                    out.empty() ? "" : ",", e.contender->name.c_str(), time.median, time.low, time.high, e.errors.c_str());
+      std::snprintf(
+          line, sizeof(line), "%s\n    {\"name\": \"%s\", \"us\": %.3f, \"ci95\": [%.3f, %.3f], \"errors\": {%s}",
+          out.empty() ? "" : ",", e.contender->name.c_str(), time.median, time.low, time.high, e.errors.c_str());
       out += line;
       if (&e != &entries[0]) {
         std::vector<double> ratios;
         for (size_t i = 0; i < e.us.size(); ++i) ratios.push_back(e.us[i] / entries[0].us[i]);
         const Summary ratio = Summarise(ratios);
-        std::snprintf(line, sizeof(line), ", \"over_first\": %.4f, \"over_first_ci95\": [%.4f, %.4f]", ratio.median, ratio.low,
-                      ratio.high);
+        std::snprintf(line, sizeof(line), ", \"over_first\": %.4f, \"over_first_ci95\": [%.4f, %.4f]", ratio.median,
+                      ratio.low, ratio.high);
         out += line;
       }
       out += "}";
       Check(cudaGraphExecDestroy(e.graph), "graph");
     }
     Check(cudaFree(memory), "tensors");
-    return "{\"case\": \"" + text + "\", \"bytes\": " + std::to_string(touched) + ", \"sets\": " + std::to_string(sets) +
-           ", \"not_served_by\": [" + absent + "], \"contenders\": [" + out + "]}";
+    return "{\"case\": \"" + text + "\", \"bytes\": " + std::to_string(touched) +
+           ", \"sets\": " + std::to_string(sets) + ", \"not_served_by\": [" + absent + "], \"contenders\": [" + out +
+           "]}";
   }
 
   const cudaDeviceProp& device() const { return device_; }
@@ -369,10 +376,11 @@ class Bench {
       SiluAndMul<<<2048, 256, 0, stream_>>>(half(0), answers[1], n[0], n[1]);
     } else if (task == "fused_add_rmsnorm") {
       const unsigned blocks = static_cast<unsigned>((n[0] + 31) / 32);
-      FusedAddRmsnorm<<<blocks, 32, 0, stream_>>>(half(0), half(1), half(2), answers[0], answers[1], n[0], n[1], problem.eps);
+      FusedAddRmsnorm<<<blocks, 32, 0, stream_>>>(half(0), half(1), half(2), answers[0], answers[1], n[0], n[1],
+                                                  problem.eps);
     } else {
-      MergeAttnStates<<<2048, 256, 0, stream_>>>(half(0), single(1), half(2), single(3), answers[4], answers[5], n[0] * n[1],
-                                                 n[2], log2_base);
+      MergeAttnStates<<<2048, 256, 0, stream_>>>(half(0), single(1), half(2), single(3), answers[4], answers[5],
+                                                 n[0] * n[1], n[2], log2_base);
     }
     Check(cudaStreamSynchronize(stream_), "answers");
     std::string out;
@@ -384,7 +392,8 @@ class Bench {
                                ? WorstError(static_cast<const __half*>(problem.tensors[i]), answers[i], count)
                                : WorstError(static_cast<const float*>(problem.tensors[i]), answers[i], count);
       char text[96];
-      std::snprintf(text, sizeof(text), "%s\"%s\": %.3g", out.empty() ? "" : ", ", tensors[i].name, std::min(worst, 1e30));
+      std::snprintf(text, sizeof(text), "%s\"%s\": %.3g", out.empty() ? "" : ", ", tensors[i].name,
+                    std::min(worst, 1e30));
       out += text;
       if (!(worst <= tensors[i].tolerance)) {
         out += ", \"beyond_tolerance\": true";
