@@ -12,8 +12,9 @@
 namespace hone::gnn::cuda {
 namespace {
 
-size_t Bytes(const DeviceArray<unsigned long long>& entries) {
-  return static_cast<size_t>(entries.size()) * sizeof(unsigned long long);
+// No tag's: those stay below 2^32 - 1 (pass.cc).
+cudaError_t Clear(const DeviceArray<NodeTableEntry>& entries, cudaStream_t stream) {
+  return cudaMemsetAsync(entries.get(), 0xff, static_cast<size_t>(entries.size()) * sizeof(NodeTableEntry), stream);
 }
 
 }  // namespace
@@ -108,26 +109,23 @@ Status BatchSource::Make(const DeviceGraph& graph, std::span<const NodeId> seeds
   class_weights_ = rule.class_weights;
   int64_t entries = 1024;
   while (entries < 2 * most_nodes) entries *= 2;
-  HONE_RETURN_IF_ERROR(table_keys_.Allocate(entries));
-  HONE_RETURN_IF_ERROR(table_values_.Allocate(entries));
-  HONE_CUDA_RETURN_IF_ERROR(cudaMemset(table_values_.get(), 0xff, Bytes(table_values_)));
-  table_ = {table_keys_.get(), table_values_.get(), static_cast<uint32_t>(entries - 1)};
+  HONE_RETURN_IF_ERROR(table_entries_.Allocate(entries));
+  HONE_CUDA_RETURN_IF_ERROR(Clear(table_entries_, nullptr));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));
+  table_ = {table_entries_.get(), static_cast<uint32_t>(entries - 1)};
   return Status::Ok();
 }
 
 Status BatchSource::ClearTable(cudaStream_t stream) const {
-  HONE_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(table_keys_.get(), 0, Bytes(table_keys_), stream));
-  HONE_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(table_values_.get(), 0xff, Bytes(table_values_), stream));
+  HONE_CUDA_RETURN_IF_ERROR(Clear(table_entries_, stream));
   return Status::Ok();
 }
 
 Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch, RunState* state,
                                   volatile uint32_t* device_halt, const SampleStreams& streams,
                                   const std::function<Status(cudaStream_t)>& outermost) const {
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginBatch(seeds_, table_, state, batch.header(), batch.nodes(), streams.chain));
-  if (class_weights_ != nullptr) {
-    HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), streams.chain));
+  if (envelope.layers() == 1) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginBatch(seeds_, state, batch.header(), batch.nodes(), streams.chain));
   }
   const bool forks = streams.structure != nullptr;
   const auto after_chain = [&](cudaStream_t stream) -> Status {
@@ -140,17 +138,23 @@ Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch,
   const cudaStream_t last = forks ? streams.outermost : streams.chain;
   for (int h = 0; h + 1 < envelope.layers(); ++h) {
     const HopOnDevice& hop = batch.hops()[static_cast<size_t>(h)];
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleHop(graph_->view(), table_, h, hop, state, device_halt, batch.header(),
-                                               batch.nodes(), streams.chain));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleHop(graph_->view(), seeds_, table_, h, hop, state, device_halt,
+                                               batch.header(), batch.nodes(), streams.chain));
     HONE_RETURN_IF_ERROR(after_chain(structure));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueRelabel(table_, h, hop, batch.header(), structure));
     if (envelope.trains) HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, structure));
+  }
+  if (class_weights_ != nullptr) {  // nobody waits for it before the loss
+    HONE_RETURN_IF_ERROR(after_chain(structure));
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), structure));
   }
   HONE_RETURN_IF_ERROR(after_chain(last));
   HONE_RETURN_IF_ERROR(outermost(last));
   if (!forks) return Status::Ok();
   for (const cudaStream_t stream : {structure, last}) {
-    if (stream == structure && envelope.layers() == 1) continue;  // nothing was forked there
+    // Nothing was forked there.
+    if (stream == structure && envelope.layers() == 1 && class_weights_ == nullptr) continue;
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(streams.join, stream));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(streams.chain, streams.join, 0));
   }

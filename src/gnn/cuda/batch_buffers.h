@@ -88,7 +88,7 @@ class BatchSource {
   const float* class_weights_ = nullptr;
   NodeTable table_{};
   DeviceArray<int32_t> seed_nodes_;
-  DeviceArray<unsigned long long> table_keys_, table_values_;
+  DeviceArray<NodeTableEntry> table_entries_;
 };
 
 }  // namespace hone::gnn::cuda

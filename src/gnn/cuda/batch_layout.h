@@ -107,13 +107,15 @@ struct BatchHeader {
   int32_t hop_nodes[kMaxHops + 1];  // nodes known after hop h
 };
 
-// 16 bytes an entry in two arrays: never cleared, an entry counts when its tag is the batch's.
-//   keys    tag << 32 | node
-//   values  ~tag << 32 | rank; atomicMin so prefers the newest tag, then the lowest rank. A known node's rank is its
-//           local id, a new one's is kNewRank + the slot that found it, until the slot that keeps it gives the id.
+// Never cleared: an entry counts when its tag is the batch's. Both halves lie in one sector.
+struct alignas(16) NodeTableEntry {
+  unsigned long long key;    // tag << 32 | node
+  unsigned long long value;  // ~tag << 32 | rank; atomicMin so prefers the newest tag, then the lowest rank. A known
+                             // node's rank is its local id, a new one's is kNewRank + the slot that found it, until the
+                             // slot that keeps it gives the id.
+};
 struct NodeTable {
-  unsigned long long* keys;
-  unsigned long long* values;
+  NodeTableEntry* entries;
   uint32_t mask;
 };
 inline constexpr uint32_t kNewRank = 1u << 30;

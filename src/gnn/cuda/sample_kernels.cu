@@ -11,6 +11,7 @@
 #include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/source_kernels.h"
 #include "gnn/cuda/tile_count.cuh"
+#include "gnn/cuda/wide_aggregate_kernels.h"
 #include "gnn/sample/draw.h"
 #include "gnn/sample/index_permutation.h"
 
@@ -33,9 +34,9 @@ __device__ uint32_t Insert(const NodeTable& table, uint32_t tag, uint32_t node, 
   const unsigned long long key = static_cast<unsigned long long>(tag) << 32 | node;
   uint32_t at = (node * 0x9E3779B1u ^ node >> 15) * 0x85EBCA77u >> 3 & table.mask;
   for (;;) {
-    unsigned long long current = __ldcg(&table.keys[at]);
+    unsigned long long current = __ldcg(&table.entries[at].key);
     if (current != key && static_cast<uint32_t>(current >> 32) != tag) {
-      const unsigned long long before = atomicCAS(&table.keys[at], current, key);
+      const unsigned long long before = atomicCAS(&table.entries[at].key, current, key);
       if (before == current) break;
       current = before;
       if (static_cast<uint32_t>(current >> 32) != tag) continue;
@@ -43,55 +44,78 @@ __device__ uint32_t Insert(const NodeTable& table, uint32_t tag, uint32_t node, 
     if (current == key) break;
     at = (at + 1) & table.mask;
   }
-  atomicMin(&table.values[at], static_cast<unsigned long long>(~tag) << 32 | rank);
+  atomicMin(&table.entries[at].value, static_cast<unsigned long long>(~tag) << 32 | rank);
   return at;
 }
 
-// One block: the step's books first, then a thread a seed.
-__global__ void BeginBatchKernel(SeedsOnDevice seeds, NodeTable table, RunState* state, BatchHeader* header, int32_t* nodes) {
+// What the state's next batch is. Every block may ask: nobody moves the state on before the batch's seeds are in.
+__device__ void NextBatch(const SeedsOnDevice& seeds, const RunState* state, BatchHeader* next) {
+  next->valid = state->halt == 0 && state->next_sample_step < state->steps ? 1 : 0;
+  next->epoch = state->epoch;
+  next->step = state->next_sample_step;
+  next->tag = state->table_tag + 1;
+  const int64_t most = static_cast<int64_t>(seeds.batch) * seeds.shards;
+  const int64_t first = next->step * most;
+  const int64_t left = seeds.count - first;
+  const int64_t all = left < most ? left : most;
+  const int64_t shard = seeds.first_shard + static_cast<int64_t>(state->next_sample_shard);
+  const int64_t begin = all * shard / seeds.shards, end = all * (shard + 1) / seeds.shards;
+  next->first_seed = first + begin;
+  next->weight = static_cast<double>(all);
+  next->hop_nodes[0] = next->valid != 0 ? static_cast<int32_t>(end - begin) : 0;
+}
+__device__ void WriteBatch(const BatchHeader& next, BatchHeader* header) {
+  header->valid = next.valid;
+  header->epoch = next.epoch;
+  header->step = next.step;
+  header->tag = next.tag;
+  header->first_seed = next.first_seed;
+  header->weight = next.weight;
+  header->hop_nodes[0] = next.hop_nodes[0];
+}
+// To the batch after the one that began with `tag`.
+__device__ void MoveOn(int32_t local_shards, bool valid, uint32_t tag, RunState* state) {
+  state->table_tag = tag;
+  if (!valid || ++state->next_sample_shard < static_cast<uint32_t>(local_shards)) return;
+  state->next_sample_shard = 0;
+  ++state->next_sample_step;
+}
+
+__device__ int32_t SeedAt(const SeedsOnDevice& seeds, const IndexPermutation& order, int64_t position) {
+  return seeds.nodes[seeds.in_order == 0 ? order(position) : position];
+}
+
+// One block: the seeds alone. `alone`: nobody else moves the state on.
+__global__ void BeginBatchKernel(SeedsOnDevice seeds, bool alone, RunState* state, BatchHeader* header, int32_t* nodes) {
   __shared__ BatchHeader now;
   if (threadIdx.x == 0) {
-    const bool valid = state->halt == 0 && state->next_sample_step < state->steps;
-    now.valid = valid ? 1 : 0;
-    now.epoch = state->epoch;
-    now.step = state->next_sample_step;
-    now.tag = ++state->table_tag;
-    const int64_t most = static_cast<int64_t>(seeds.batch) * seeds.shards;
-    const int64_t first = now.step * most;
-    const int64_t left = seeds.count - first;
-    const int64_t all = left < most ? left : most;
-    const int64_t shard = seeds.first_shard + static_cast<int64_t>(state->next_sample_shard);
-    const int64_t begin = all * shard / seeds.shards, end = all * (shard + 1) / seeds.shards;
-    now.first_seed = first + begin;
-    now.weight = static_cast<double>(all);
-    now.hop_nodes[0] = valid ? static_cast<int32_t>(end - begin) : 0;
-    header->valid = now.valid;
-    header->epoch = now.epoch;
-    header->step = now.step;
-    header->tag = now.tag;
-    header->first_seed = now.first_seed;
-    header->weight = now.weight;
-    header->hop_nodes[0] = now.hop_nodes[0];
-    if (valid && ++state->next_sample_shard >= static_cast<uint32_t>(seeds.local_shards)) {
-      state->next_sample_shard = 0;
-      ++state->next_sample_step;
-    }
+    NextBatch(seeds, state, &now);
+    WriteBatch(now, header);
+    if (alone) MoveOn(seeds.local_shards, now.valid != 0, now.tag, state);
   }
   __syncthreads();
   const IndexPermutation order(state->seed, now.epoch, seeds.count);
   for (int32_t i = static_cast<int32_t>(threadIdx.x); i < now.hop_nodes[0]; i += static_cast<int32_t>(blockDim.x)) {
-    const int64_t position = now.first_seed + i;
-    const int32_t node = seeds.nodes[seeds.in_order == 0 ? order(position) : position];
-    nodes[i] = node;
-    Insert(table, now.tag, static_cast<uint32_t>(node), static_cast<uint32_t>(i));
+    nodes[i] = SeedAt(seeds, order, now.first_seed + i);
   }
 }
 
-template <int kLanes>
-__global__ void SampleHopKernel(GraphOnDevice graph, NodeTable table, int hop, HopOnDevice out, const RunState* state,
-                                const BatchHeader* header, const int32_t* nodes) {
-  const int32_t rows = RowsOf(header, hop);
-  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+// kFirst: the batch begins here. Its seeds go into the table beside what they draw, for ranks do not ask who came first.
+template <int kLanes, bool kFirst>
+__global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTable table, int hop, HopOnDevice out,
+                                const RunState* state, BatchHeader* header, int32_t* nodes) {
+  __shared__ BatchHeader now;
+  if constexpr (kFirst) {
+    if (threadIdx.x == 0) {
+      NextBatch(seeds, state, &now);
+      if (blockIdx.x == 0) WriteBatch(now, header);
+    }
+    __syncthreads();
+  }
+  const int32_t rows = kFirst ? now.hop_nodes[0] : RowsOf(header, hop);
+  const uint32_t tag = kFirst ? now.tag : header->tag;
+  const DrawKey key = {state->seed, kFirst ? now.step : header->step, kFirst ? now.epoch : header->epoch,
+                       static_cast<uint32_t>(hop)};
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int32_t groups = static_cast<int32_t>(gridDim.x * blockDim.x / kLanes);
   const int32_t mine = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
@@ -101,32 +125,63 @@ __global__ void SampleHopKernel(GraphOnDevice graph, NodeTable table, int hop, H
   const auto thread = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (thread <= Tiles(out)) out.tile_words[thread] = 0;
   for (int32_t s = thread; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
+  const IndexPermutation order(state->seed, kFirst ? now.epoch : 0, kFirst ? seeds.count : 0);
   for (int32_t base = warp_first; base < rows; base += groups) {  // the same turns for all of a warp
     const int32_t row = base + (mine - warp_first);
     const bool active = row < rows;
-    const uint32_t node = active ? static_cast<uint32_t>(nodes[row]) : 0;
+    uint32_t node = 0;
+    if constexpr (kFirst) {
+      if (active) node = static_cast<uint32_t>(SeedAt(seeds, order, now.first_seed + row));
+      if (active && lane == 0) nodes[row] = static_cast<int32_t>(node);
+    } else {
+      if (active) node = static_cast<uint32_t>(nodes[row]);
+    }
     const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
     const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
     const int32_t slot = PickSlot<kLanes>(key, node, degree, out.fanout, lane);
     const int32_t count = degree < out.fanout ? degree : out.fanout;
-    if (!active || lane >= out.fanout) continue;
+    if (!active) continue;
     const int32_t place = row * out.fanout + lane;
-    out.entries[place] = lane < count ? Insert(table, header->tag, static_cast<uint32_t>(__ldg(graph.columns + begin + slot)),
-                                               kNewRank + static_cast<uint32_t>(place))
-                                      : kNoEntry;
+    const bool draws = lane < count;
+    // A lane past the fanout puts the seed in, together with the others; where there is none, the first does afterwards.
+    const bool seeds_now = kFirst && lane == out.fanout;
+    uint32_t entry = kNoEntry;
+    if (draws || seeds_now) {
+      const uint32_t met = draws ? static_cast<uint32_t>(__ldg(graph.columns + begin + slot)) : node;
+      entry = Insert(table, tag, met, draws ? kNewRank + static_cast<uint32_t>(place) : static_cast<uint32_t>(row));
+    }
+    if (kFirst && out.fanout == kLanes && lane == 0) Insert(table, tag, node, static_cast<uint32_t>(row));
+    if (lane >= out.fanout) continue;
+    out.entries[place] = entry;
     if (lane == 0) out.counts[row] = count;
   }
 }
 
+// Of what EnqueueWideDraw has put in `out`: as SampleHopKernel leaves it. A thread a slot.
+__global__ void InsertDrawnKernel(NodeTable table, int hop, HopOnDevice out, const BatchHeader* header,
+                                  const int32_t* nodes) {
+  const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t threads = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  if (place <= Tiles(out)) out.tile_words[place] = 0;
+  for (int64_t s = place; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
+  if (place >= static_cast<int64_t>(RowsOf(header, hop)) * out.fanout) return;
+  const int32_t drawn = out.columns[place];
+  out.entries[place] = drawn < 0 ? kNoEntry
+                                 : Insert(table, header->tag, static_cast<uint32_t>(drawn),
+                                          kNewRank + static_cast<uint32_t>(place));
+  const auto row = static_cast<uint32_t>(place / out.fanout);
+  if (hop == 0 && place % out.fanout == 0) Insert(table, header->tag, static_cast<uint32_t>(nodes[row]), row);
+}
+
 // Numbers the slots that keep their node, in order: those nobody with a lower rank has met. A block a tile.
 __global__ void __launch_bounds__(kBlock)
-    NumberNewKernel(NodeTable table, HopOnDevice hop, int number, RunState* state, volatile uint32_t* host_halt,
-                    BatchHeader* header, int32_t* nodes) {
+    NumberNewKernel(NodeTable table, HopOnDevice hop, int number, int32_t local_shards, RunState* state,
+                    volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes) {
   __shared__ uint32_t warp_counts[kBlock / 32];
   __shared__ uint32_t tile_of_block, before_tile;
+  const int32_t known = RowsOf(header, number);  // on its way while the tile is
   const int tile = TakeTile(hop.tile_words, &tile_of_block);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  const int32_t known = RowsOf(header, number);
   const int64_t places = static_cast<int64_t>(known) * hop.fanout;
   const int64_t first = static_cast<int64_t>(tile) * kNumberingTile + warp * (32 * kSlotsAThread) + lane;
 
@@ -137,8 +192,9 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
   for (int i = 0; i < kSlotsAThread; ++i) {
     const bool drawn = entry[i] != kNoEntry;
-    node[i] = drawn ? static_cast<uint32_t>(__ldcg(&table.keys[entry[i]])) : 0;
-    keeps[i] = drawn && static_cast<uint32_t>(__ldcg(&table.values[entry[i]])) == kNewRank + static_cast<uint32_t>(first + i * 32);
+    const ulonglong2 found = drawn ? __ldcg(reinterpret_cast<const ulonglong2*>(&table.entries[entry[i]])) : ulonglong2{};
+    node[i] = static_cast<uint32_t>(found.x);
+    keeps[i] = drawn && static_cast<uint32_t>(found.y) == kNewRank + static_cast<uint32_t>(first + i * 32);
   }
   uint32_t rank[kSlotsAThread], in_warp = 0;
 #pragma unroll
@@ -165,10 +221,11 @@ __global__ void __launch_bounds__(kBlock)
     const int32_t id = next + static_cast<int32_t>(rank[i]);
     if (!keeps[i] || id >= hop.sources) continue;
     nodes[id] = static_cast<int32_t>(node[i]);
-    table.values[entry[i]] = static_cast<unsigned long long>(~header->tag) << 32 | static_cast<uint32_t>(id);
+    table.entries[entry[i]].value = static_cast<unsigned long long>(~header->tag) << 32 | static_cast<uint32_t>(id);
   }
   // The last tile has heard of all others, which have read the header by then.
   if (tile + 1 != static_cast<int>(gridDim.x) || threadIdx.x != 0) return;
+  if (number == 0) MoveOn(local_shards, header->valid != 0, header->tag, state);
   const int32_t now_known = known + static_cast<int32_t>(before_tile + in_tile);
   header->hop_nodes[number + 1] = now_known < hop.sources ? now_known : hop.sources;
   if (now_known <= hop.sources) return;
@@ -185,7 +242,7 @@ __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, cons
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (place >= all) return;
   const uint32_t entry = place < places ? hop.entries[place] : kNoEntry;
-  const int32_t id = entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.values[entry])));
+  const int32_t id = entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.entries[entry].value)));
   hop.columns[place] = id;
   if (hop.first == nullptr) return;
   if (place <= Blocks(hop.sources, kSourceTile)) hop.tile_words[place] = 0;  // for the structure by source
@@ -298,27 +355,41 @@ cudaError_t LaunchSampleMean(const GraphOnDevice& graph, int hop, int fanout, in
 
 }  // namespace
 
-cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, const NodeTable& table, RunState* state, BatchHeader* header,
-                              int32_t* nodes, cudaStream_t stream) {
+namespace {
+void LaunchBegin(const SeedsOnDevice& seeds, bool alone, RunState* state, BatchHeader* header, int32_t* nodes,
+                 cudaStream_t stream) {
   const int threads = seeds.batch < 1024 ? Blocks(seeds.batch, 32) * 32 : 1024;
-  Launch(BeginBatchKernel, 1, threads, 0, stream, seeds, table, state, header, nodes);
+  Launch(BeginBatchKernel, 1, threads, 0, stream, seeds, alone, state, header, nodes);
+}
+}  // namespace
+
+cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, RunState* state, BatchHeader* header, int32_t* nodes,
+                              cudaStream_t stream) {
+  LaunchBegin(seeds, true, state, header, nodes, stream);
   return cudaPeekAtLastError();
 }
 
-cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const NodeTable& table, int hop, const HopOnDevice& out,
-                             RunState* state, volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes,
-                             cudaStream_t stream) {
-  if (out.fanout <= 8) {
-    Launch(SampleHopKernel<8>, Blocks(out.rows, kBlock / 8), kBlock, 0, stream, graph, table, hop, out, state, header,
-           nodes);
+cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const SeedsOnDevice& seeds, const NodeTable& table, int hop,
+                             const HopOnDevice& out, RunState* state, volatile uint32_t* host_halt, BatchHeader* header,
+                             int32_t* nodes, cudaStream_t stream) {
+  const auto sample = [&]<int kLanes>() {
+    Launch(hop == 0 ? SampleHopKernel<kLanes, true> : SampleHopKernel<kLanes, false>, Blocks(out.rows, kBlock / kLanes),
+           kBlock, 0, stream, graph, seeds, table, hop, out, state, header, nodes);
+  };
+  if (out.fanout > kNarrowFanout) {
+    if (hop == 0) LaunchBegin(seeds, false, state, header, nodes, stream);
+    EnqueueWideDraw(graph, hop, out.fanout, out.rows, out.columns, out.counts, state, header, nodes, stream);
+    Launch(InsertDrawnKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, hop,
+           out, header, nodes);
+  } else if (out.fanout <= 8) {
+    sample.template operator()<8>();
   } else if (out.fanout <= 16) {
-    Launch(SampleHopKernel<16>, Blocks(out.rows, kBlock / 16), kBlock, 0, stream, graph, table, hop, out, state,
-           header, nodes);
+    sample.template operator()<16>();
   } else {
-    Launch(SampleHopKernel<32>, Blocks(out.rows, kBlock / 32), kBlock, 0, stream, graph, table, hop, out, state,
-           header, nodes);
+    sample.template operator()<32>();
   }
-  Launch(NumberNewKernel, Tiles(out), kBlock, 0, stream, table, out, hop, state, host_halt, header, nodes);
+  Launch(NumberNewKernel, Tiles(out), kBlock, 0, stream, table, out, hop, seeds.local_shards, state, host_halt, header,
+         nodes);
   return cudaPeekAtLastError();
 }
 
@@ -332,6 +403,13 @@ cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& o
 cudaError_t EnqueueSampleMean(const GraphOnDevice& graph, Element feature_element, int hop, int fanout, int32_t rows,
                               const RunState* state, const BatchHeader* header, const int32_t* nodes,
                               Element out_element, void* out, cudaStream_t stream) {
+  if (fanout > kNarrowFanout) {
+    SampleAggregate aggregate;
+    aggregate.kind.mean = true;
+    aggregate.out = out;
+    return EnqueueWideSampleAggregate(graph, feature_element, hop, fanout, rows, aggregate, false, state, header, nodes,
+                                      out_element, stream);
+  }
   cudaError_t error = cudaErrorInvalidValue;
   switch (feature_element) {
     case Element::kFloat32:

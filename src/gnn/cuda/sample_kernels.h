@@ -18,16 +18,17 @@
 
 namespace hone::gnn::cuda {
 
-// Takes the next step: its number, its seeds (local ids 0, 1, …) into `nodes` and the table. Invalid when the run is
-// halted or the epoch is over.
-cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, const NodeTable& table, RunState* state, BatchHeader* header,
-                              int32_t* nodes, cudaStream_t stream);
+// A batch without inner hops: takes the next step, its number, and its seeds (local ids 0, 1, …) into `nodes`. Invalid
+// when the run is halted or the epoch is over.
+cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, RunState* state, BatchHeader* header, int32_t* nodes,
+                              cudaStream_t stream);
 
-// Hop `hop` (0 is next to the seeds): draws into `out`, appends to `nodes` and counts them. Past the envelope it sets
-// state->halt (also in *host_halt, mapped memory) and the batch becomes invalid. Fanout 1 to 32.
-cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const NodeTable& table, int hop, const HopOnDevice& out,
-                             RunState* state, volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes,
-                             cudaStream_t stream);
+// Hop `hop` (0 is next to the seeds, and first takes the next step as EnqueueBeginBatch does): draws into `out`, appends
+// to `nodes` and counts them. Past the envelope it sets state->halt (also in *host_halt, mapped memory) and the batch
+// becomes invalid. Fanout 1 to 32.
+cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const SeedsOnDevice& seeds, const NodeTable& table, int hop,
+                             const HopOnDevice& out, RunState* state, volatile uint32_t* host_halt, BatchHeader* header,
+                             int32_t* nodes, cudaStream_t stream);
 // After it, and before the table's next batch: the local ids of what the slots drew, and where `out` has a structure by
 // source, how many slots each source has.
 cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& out, const BatchHeader* header,
