@@ -11,29 +11,76 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
-
-__global__ void BeginRequestKernel(const volatile LatencyRequest* request, BatchHeader* header, int32_t* nodes,
-                                   uint32_t* overflow) {
-  const auto i = static_cast<int32_t>(threadIdx.x);
-  const int32_t count = request->count;
-  if (i < count) nodes[i] = request->nodes[i];
-  if (i != 0) return;
-  header->valid = 1;
-  header->step = header->epoch = 0;
-  header->hop_nodes[0] = count;
-  *overflow = 0;
-}
+constexpr int kBeginBlock = 1024;
 
 __device__ int32_t DrawsOf(const GraphOnDevice& graph, int32_t node, int32_t fanout) {
   const int64_t degree = __ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node);
   return degree < fanout ? static_cast<int32_t>(degree) : fanout;
 }
 
+// What a warp draws for `row`: local ids from `at` on. Whole warps, rows at or past `rows` draw nothing.
+__device__ void DrawRow(const GraphOnDevice& graph, const DrawKey& key, const HopOnDevice& out, int32_t row, bool active,
+                        int32_t node, int32_t count, int32_t at, int32_t* nodes) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
+  const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
+  const int32_t slot = PickSlot<32>(key, static_cast<uint32_t>(node), degree, out.fanout, lane);
+  if (active && lane < count) {
+    const int32_t id = at + lane;
+    const bool fits = id < out.sources;
+    const int32_t drawn = __ldg(graph.columns + begin + slot);
+    // Attention knows a node's edge to itself by the id.
+    out.columns[static_cast<int64_t>(row) * out.fanout + lane] = drawn == node ? row : fits ? id : 0;
+    if (fits) nodes[id] = drawn;
+  }
+  if (active && lane == 0) out.counts[row] = count;
+}
+
+__device__ void CountNodes(int32_t total, const HopOnDevice& out, int hop, LatencyWish* wish, BatchHeader* header) {
+  header->hop_nodes[hop + 1] = total < out.sources ? total : out.sources;
+  if (total > out.sources) wish->overflow = 1;
+}
+
+// One block of a warp for two seeds. The request is read once, by one instruction, for the host's memory is far away.
+__global__ void __launch_bounds__(kBeginBlock)
+    BeginRequestKernel(const LatencyRequest* request, GraphOnDevice graph, HopOnDevice out, const RunState* state,
+                       LatencyWish* wish, BatchHeader* header, int32_t* nodes) {
+  constexpr int kParts = sizeof(LatencyRequest) / sizeof(uint4);
+  static_assert(sizeof(LatencyRequest) % sizeof(uint4) == 0 && kParts <= 32, "a warp's lanes read all of it");
+  __shared__ LatencyRequest now;
+  __shared__ int32_t counts[kMostSeeds];
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (thread < kParts) reinterpret_cast<uint4*>(&now)[thread] = __ldcv(reinterpret_cast<const uint4*>(request) + thread);
+  __syncthreads();
+  const int32_t known = now.count;
+  if (thread < known) nodes[thread] = now.nodes[thread];
+  if (thread == 0) {
+    header->valid = 1;
+    header->step = header->epoch = 0;
+    header->hop_nodes[0] = known;
+    wish->sequence = now.sequence;
+    wish->count = known;
+    wish->logits = now.logits;
+    wish->overflow = 0;
+  }
+  if (out.fanout == 0) return;
+  if (thread < kMostSeeds) counts[thread] = thread < known ? DrawsOf(graph, now.nodes[thread], out.fanout) : 0;
+  __syncthreads();
+  const int lane = thread % 32;
+  const DrawKey key = {state->seed, 0, 0, 0};
+  for (int32_t row = thread / 32; row < known; row += kBeginBlock / 32) {
+    int32_t before = (lane < row ? counts[lane] : 0) + (lane + 32 < row ? counts[lane + 32] : 0);
+    for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
+    DrawRow(graph, key, out, row, true, now.nodes[row], counts[row], known + before, nodes);
+    if (row + 1 == known && lane == 0) CountNodes(known + before + counts[row], out, 0, wish, header);
+  }
+}
+
 // A warp a row. Where a row's draws begin is counted anew by every block, from the degrees before it: a few thousand
 // reads of memory that the caches hold, instead of another kernel.
 __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
-                                                        const RunState* state, BatchHeader* header, int32_t* nodes,
-                                                        uint32_t* overflow) {
+                                                        const RunState* state, LatencyWish* wish,
+                                                        BatchHeader* header, int32_t* nodes) {
   __shared__ int32_t sums[kWarps];
   __shared__ int32_t counts[kWarps];
   const int32_t known = header->hop_nodes[hop];
@@ -59,33 +106,19 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
   }
 
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
-  const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
-  const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
-  const int32_t slot = PickSlot<32>(key, static_cast<uint32_t>(node), degree, out.fanout, lane);
-  if (active && lane < count) {
-    const int32_t id = at + lane;
-    const bool fits = id < out.sources;
-    const int32_t drawn = __ldg(graph.columns + begin + slot);
-    // Attention knows a node's edge to itself by the id.
-    out.columns[static_cast<int64_t>(row) * out.fanout + lane] = drawn == node ? row : fits ? id : 0;
-    if (fits) nodes[id] = drawn;
-  }
-  if (active && lane == 0) out.counts[row] = count;
-  if (first + kWarps >= known && threadIdx.x == 0) {  // the last block that has rows; here `at` is its first draw
-    const int32_t total = at + in_block;
-    header->hop_nodes[hop + 1] = total < out.sources ? total : out.sources;
-    if (total > out.sources) *overflow = 1;
-  }
+  DrawRow(graph, key, out, row, active, node, count, at, nodes);
+  // The last block that has rows; here `at` is its first draw.
+  if (first + kWarps >= known && threadIdx.x == 0) CountNodes(at + in_block, out, hop, wish, header);
 }
 
 // A warp a seed; the block that is last to finish says so.
 __global__ void __launch_bounds__(kBlock)
-    ReplyKernel(const volatile LatencyRequest* request, const uint32_t* overflow, const float* logits, int32_t stride,
-                int32_t classes, uint32_t* finished, volatile LatencyReply* reply, volatile float* to) {
+    ReplyKernel(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, uint32_t* finished,
+                volatile LatencyReply* reply, volatile float* to) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  if (row < request->count) {
-    const bool wanted = request->logits != 0;
+  if (row < wish->count) {
+    const bool wanted = wish->logits != 0;
     float best = 0;
     int32_t where = classes;  // nowhere yet
     for (int32_t c = lane; c < classes; c += 32) {
@@ -106,35 +139,37 @@ __global__ void __launch_bounds__(kBlock)
     }
     if (lane == 0) reply->classes[row] = where;
   }
-  __threadfence_system();
   __syncthreads();
-  if (threadIdx.x != 0 || atomicAdd(finished, 1u) + 1 != gridDim.x) return;
+  if (threadIdx.x != 0) return;
+  __threadfence_system();  // for all of the block, which the barrier put before it
+  if (atomicAdd(finished, 1u) + 1 != gridDim.x) return;
   *finished = 0;
-  reply->overflow = *overflow;
+  reply->overflow = wish->overflow;
   __threadfence_system();
-  reply->sequence = request->sequence;
+  reply->sequence = wish->sequence;
 }
 
 unsigned Blocks(int32_t rows) { return static_cast<unsigned>((rows + kWarps - 1) / kWarps); }
 
 }  // namespace
 
-cudaError_t EnqueueBeginRequest(const LatencyRequest* request, BatchHeader* header, int32_t* nodes, uint32_t* overflow,
+cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevice& graph, const HopOnDevice* first,
+                                const RunState* state, LatencyWish* wish, BatchHeader* header, int32_t* nodes,
                                 cudaStream_t stream) {
-  Launch(BeginRequestKernel, 1, kMostSeeds, 0, stream, request, header, nodes, overflow);
+  Launch(BeginRequestKernel, 1, kBeginBlock, 0, stream, request, graph, first == nullptr ? HopOnDevice{} : *first, state,
+         wish, header, nodes);
   return cudaPeekAtLastError();
 }
 
 cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
-                           BatchHeader* header, int32_t* nodes, uint32_t* overflow, cudaStream_t stream) {
-  Launch(DrawHopKernel, Blocks(out.rows), kBlock, 0, stream, graph, hop, out, state, header, nodes, overflow);
+                           LatencyWish* wish, BatchHeader* header, int32_t* nodes, cudaStream_t stream) {
+  Launch(DrawHopKernel, Blocks(out.rows), kBlock, 0, stream, graph, hop, out, state, wish, header, nodes);
   return cudaPeekAtLastError();
 }
 
-cudaError_t EnqueueReply(const LatencyRequest* request, const uint32_t* overflow, const float* logits, int32_t stride,
-                         int32_t classes, int32_t seeds, uint32_t* finished, LatencyReply* reply, float* to,
-                         cudaStream_t stream) {
-  Launch(ReplyKernel, Blocks(seeds), kBlock, 0, stream, request, overflow, logits, stride, classes, finished, reply, to);
+cudaError_t EnqueueReply(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, int32_t seeds,
+                         uint32_t* finished, LatencyReply* reply, float* to, cudaStream_t stream) {
+  Launch(ReplyKernel, Blocks(seeds), kBlock, 0, stream, wish, logits, stride, classes, finished, reply, to);
   return cudaPeekAtLastError();
 }
 

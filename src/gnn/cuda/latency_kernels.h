@@ -21,8 +21,9 @@ namespace hone::gnn::cuda {
 
 inline constexpr int32_t kMostSeeds = 64;
 
-// In the host's memory, mapped. The host writes it before it launches.
-struct LatencyRequest {
+// In the host's memory, mapped. The host writes it before it launches; one warp reads it, and what is needed later is
+// kept on the device: every read of the host's memory takes a microsecond or two, and reads of one place queue up.
+struct alignas(16) LatencyRequest {
   uint32_t sequence = 0;  // never twice in a row the same
   int32_t count = 0;      // 1 to kMostSeeds
   uint32_t logits = 0;    // 1: wanted
@@ -36,20 +37,28 @@ struct LatencyReply {
   uint32_t sequence = 0;
 };
 
-// Seeds of the request become the batch's.
-cudaError_t EnqueueBeginRequest(const LatencyRequest* request, BatchHeader* header, int32_t* nodes, uint32_t* overflow,
+// What is left of a request on the device.
+struct LatencyWish {
+  uint32_t sequence = 0;
+  int32_t count = 0;
+  uint32_t logits = 0;
+  uint32_t overflow = 0;  // 1: some hop did not fit
+};
+
+// Seeds of the request become the batch's, and hop 0 is drawn, where `first` is not null (a model of one layer).
+cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevice& graph, const HopOnDevice* first,
+                                const RunState* state, LatencyWish* wish, BatchHeader* header, int32_t* nodes,
                                 cudaStream_t stream);
 
-// Hop `hop` of a batch: out.columns and .counts, `nodes` behind those known, and their number. Past out.sources nodes
-// *overflow becomes 1; ids then stay in range and mean nothing.
+// Hop `hop` >= 1 of a batch: out.columns and .counts, `nodes` behind those known, and their number. Past out.sources nodes
+// wish->overflow becomes 1; ids then stay in range and mean nothing.
 cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
-                           BatchHeader* header, int32_t* nodes, uint32_t* overflow, cudaStream_t stream);
+                           LatencyWish* wish, BatchHeader* header, int32_t* nodes, cudaStream_t stream);
 
 // The reply. `finished` [1] is zero before and after.
 //   logits  [>= seeds, stride] fp32 on the device
 //   to      [kMostSeeds, classes] in the host's memory, mapped
-cudaError_t EnqueueReply(const LatencyRequest* request, const uint32_t* overflow, const float* logits, int32_t stride,
-                         int32_t classes, int32_t seeds, uint32_t* finished, LatencyReply* reply, float* to,
-                         cudaStream_t stream);
+cudaError_t EnqueueReply(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, int32_t seeds,
+                         uint32_t* finished, LatencyReply* reply, float* to, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <mutex>
 
 #include "gnn/cuda/cuda_handles.h"
@@ -73,11 +74,12 @@ class Lane {
   }
 
   Status EnqueueSample(const GraphOnDevice& graph, const LatencyRequest* request, const RunState* state,
-                       uint32_t* overflow, cudaStream_t stream) const {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginRequest(request, header_.get(), nodes_.get(), overflow, stream));
-    for (size_t h = 0; h < hops_.size(); ++h) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawHop(graph, static_cast<int>(h), hops_[h], state, header_.get(), nodes_.get(),
-                                               overflow, stream));
+                       LatencyWish* wish, cudaStream_t stream) const {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginRequest(request, graph, hops_.empty() ? nullptr : hops_.data(), state, wish,
+                                                  header_.get(), nodes_.get(), stream));
+    for (size_t h = 1; h < hops_.size(); ++h) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawHop(graph, static_cast<int>(h), hops_[h], state, wish, header_.get(),
+                                               nodes_.get(), stream));
     }
     return Status::Ok();
   }
@@ -137,7 +139,7 @@ class Predictor final : public LatencyPredictor {
     state.seed = options.seed;
     HONE_RETURN_IF_ERROR(state_.Upload(&state, 1));
     HONE_RETURN_IF_ERROR(finished_.Allocate(1));
-    HONE_RETURN_IF_ERROR(overflow_.Allocate(1));
+    HONE_RETURN_IF_ERROR(wish_.Allocate(1));
     HONE_RETURN_IF_ERROR(request_.Make());
     HONE_RETURN_IF_ERROR(reply_.Make());
     const auto logit_bytes = static_cast<size_t>(kMostSeeds * classes_) * sizeof(float);
@@ -222,11 +224,12 @@ class Predictor final : public LatencyPredictor {
   }
   const LatencyRequest* DeviceRequest() const { return const_cast<const LatencyRequest*>(request_.device()); }
 
-  // The most nodes that some requests of arbitrary nodes need, and the margin.
+  // Of what some requests of arbitrary nodes need, the mean and five standard deviations: what a request needs is a sum
+  // over its nodes, of which none can need more than its share of the worst case.
   Result<std::vector<int32_t>> Observe(const Lane& lane) {
-    constexpr uint32_t kRequests = 16;
+    constexpr uint32_t kRequests = 32;
     std::vector<int32_t> known = lane.known();
-    std::vector<int32_t> most(known.size(), 0);
+    std::vector<double> sums(known.size(), 0), squares(known.size(), 0);
     const auto all = static_cast<uint64_t>(graph_.view().num_nodes);
     uint64_t arbitrary = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // the buffers are cleared on another stream
@@ -237,25 +240,30 @@ class Predictor final : public LatencyPredictor {
         nodes.push_back(static_cast<NodeId>((arbitrary >> 32) % all));
       }
       Write(nodes, false);
-      HONE_RETURN_IF_ERROR(lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), overflow_.get(), stream_.handle));
+      HONE_RETURN_IF_ERROR(lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), wish_.get(), stream_.handle));
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
       HONE_ASSIGN_OR_RETURN(const BatchHeader header, lane.Header());
-      for (size_t h = 0; h < most.size(); ++h) most[h] = std::max(most[h], header.hop_nodes[h]);
+      for (size_t h = 0; h < known.size(); ++h) {
+        const double nodes_now = header.hop_nodes[h];
+        sums[h] += nodes_now;
+        squares[h] += nodes_now * nodes_now;
+      }
     }
     for (size_t h = 1; h < known.size(); ++h) {
-      const int64_t wanted = RoundUp(static_cast<int64_t>(options_.envelope * most[h]), 128);
+      const double mean = sums[h] / kRequests;
+      const double variance = std::max(0.0, squares[h] / kRequests - mean * mean) * kRequests / (kRequests - 1);
+      const int64_t wanted = RoundUp(static_cast<int64_t>(options_.envelope * (mean + 5 * std::sqrt(variance))), 128);
       known[h] = static_cast<int32_t>(std::clamp<int64_t>(wanted, known[h - 1], lane.known()[h]));
     }
     return known;
   }
 
   Status Enqueue(const Lane& lane) {
-    HONE_RETURN_IF_ERROR(lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), overflow_.get(), stream_.handle));
+    HONE_RETURN_IF_ERROR(lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), wish_.get(), stream_.handle));
     HONE_RETURN_IF_ERROR(lane.EnqueueCompute(graph_.view(), state_.get(), stream_.handle));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueReply(DeviceRequest(), overflow_.get(), lane.logits(),
-                                           static_cast<int32_t>(plan_->padded_classes()), static_cast<int32_t>(classes_),
-                                           lane.seeds(), finished_.get(), const_cast<LatencyReply*>(reply_.device()),
-                                           device_logits_, stream_.handle));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueReply(wish_.get(), lane.logits(), static_cast<int32_t>(plan_->padded_classes()),
+                                           static_cast<int32_t>(classes_), lane.seeds(), finished_.get(),
+                                           const_cast<LatencyReply*>(reply_.device()), device_logits_, stream_.handle));
     return Status::Ok();
   }
 
@@ -311,7 +319,8 @@ class Predictor final : public LatencyPredictor {
   std::unique_ptr<ModelPlan> plan_;
   ProgramContext context_;
   DeviceArray<RunState> state_;
-  DeviceArray<uint32_t> finished_, overflow_;
+  DeviceArray<uint32_t> finished_;
+  DeviceArray<LatencyWish> wish_;
   MappedValue<LatencyRequest> request_;
   MappedValue<LatencyReply> reply_;
   float* host_logits_ = nullptr;

@@ -31,9 +31,9 @@ struct LatencyOptions {
   // While it waits, a call looks at the answer's memory again and again, which is fast and keeps a core busy. false: it
   // lets the driver wait.
   bool spin = true;
-  // Nodes the buffers of a size hold, over the most that a few requests of arbitrary nodes needed. Results do not depend
-  // on it: what does not fit is done again in buffers for the worst case, in about twice the time.
-  double envelope = 1.25;
+  // Nodes the buffers of a size hold, over the mean and five standard deviations of what requests of arbitrary nodes need.
+  // Results do not depend on it: what does not fit is done again in buffers for the worst case, in about twice the time.
+  double envelope = 1;
 };
 
 struct LatencyAnswer {

@@ -134,7 +134,7 @@ TEST_P(LatencyModeOfSage, RequestsThatDoNotFitAreDoneAgainAndLoseNothing) {
   ASSERT_NE(tight, nullptr);
   for (const bool spin : {true, false}) {
     options_.spin = spin;
-    options_.envelope = 1.25;
+    options_.envelope = 1;
     const auto roomy = NewPredictor();
     ASSERT_NE(roomy, nullptr);
     for (const int count : {1, 40, 64}) {
