@@ -4,24 +4,67 @@
 
 #include "gnn/cuda/cache_ranking.h"
 #include "gnn/cuda/device_graph.h"
-#include "gnn/cuda/miss_path.h"
+#include "gnn/cuda/device_ranking.h"
+#include "gnn/cuda/gpu_engine.h"
 
 namespace hone::gnn::cuda {
+namespace {
 
-Status UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
-                        DeviceGraph& device) {
-  if (storage.tier == FeatureTier::kDevice) return device.Upload(graph);
-  if (storage.cache_rows < 0 || storage.staging_rows < 0 || storage.presampled_epochs < 1) {
-    return Status::InvalidArgument("a feature cache: its rows cannot be below 0, nor the pre-sampled epochs below 1");
+Status Check(const FeatureStorage& storage) {
+  if (storage.cache_rows >= 0 && storage.staging_rows >= 0 && storage.presampled_epochs >= 1) return Status::Ok();
+  return Status::InvalidArgument("a feature cache: its rows cannot be below 0, nor the pre-sampled epochs below 1");
+}
+
+// On the device, or where that has no room for the scores, by the host's cores.
+Result<DeviceArray<int32_t>> Likeliest(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
+                                       const DeviceGraph& device) {
+  Result<DeviceArray<int32_t>> ranked =
+      LikeliestOnGpu(device, graph.train_nodes(), shape, storage, graph.flags().symmetric);
+  const bool here = graph.structure().num_edges() > 0;
+  if (ranked.ok() || ranked.status().code() != StatusCode::kResourceExhausted || !here) return ranked;
+  HONE_ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, LikeliestRows(graph, shape, storage));
+  DeviceArray<int32_t> list;
+  HONE_RETURN_IF_ERROR(list.Upload(nodes.data(), static_cast<int64_t>(nodes.size())));
+  return list;
+}
+
+}  // namespace
+
+Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
+                                   DeviceGraph& device) {
+  HONE_RETURN_IF_ERROR(Check(storage));
+  if (storage.tier == FeatureTier::kDevice) {
+    return Status::InvalidArgument("features move to the host's memory, not back: open the graph once more");
   }
-  HONE_ASSIGN_OR_RETURN(const std::vector<NodeId> cached, LikeliestRows(graph, shape, storage));
-  const bool complete = static_cast<int64_t>(cached.size()) == graph.structure().num_nodes;
-  const int64_t staging = complete || storage.misses == MissPath::kZeroCopy ? 0 : storage.staging_rows;
-  HONE_RETURN_IF_ERROR(device.UploadCached(graph, cached, staging));
-  if (staging == 0 || storage.misses != MissPath::kFastest || shape.fanouts.empty()) return Status::Ok();
-  HONE_ASSIGN_OR_RETURN(const MissTimes times, MeasureMissPaths(device, shape.fanouts.back()));
-  device.SetStaging(times.staged_ms < times.zero_copy_ms);
-  return Status::Ok();
+  HONE_RETURN_IF_ERROR(device.MoveFeaturesToHost(storage.threads));
+  StorageFacts facts;
+  {
+    HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, Likeliest(graph, storage, shape, device));
+    facts.cached_rows = cached.size();
+    const bool complete = cached.size() == device.view().num_nodes;
+    const int64_t staging = complete || storage.misses == MissPath::kZeroCopy ? 0 : storage.staging_rows;
+    HONE_RETURN_IF_ERROR(device.FillCache(cached.get(), cached.size(), staging));
+  }
+  facts.staged = device.stages();
+  if (!facts.staged || shape.fanouts.empty()) return facts;
+  HONE_ASSIGN_OR_RETURN(facts.measured, MeasureMissPaths(device, shape.fanouts.back()));
+  if (storage.misses == MissPath::kFastest) facts.staged = facts.measured.staged_ms < facts.measured.zero_copy_ms;
+  device.SetStaging(facts.staged);
+  return facts;
+}
+
+Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
+                                      DeviceGraph& device) {
+  HONE_RETURN_IF_ERROR(Check(storage));
+  const bool cached = storage.tier == FeatureTier::kCached;
+  if (IsOutline(graph)) {
+    HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph.name()));
+    HONE_RETURN_IF_ERROR(cached ? device.GenerateForCache(request, storage.threads) : device.Generate(request));
+  } else {
+    HONE_RETURN_IF_ERROR(cached ? device.UploadForCache(graph) : device.Upload(graph));
+  }
+  if (!cached) return StorageFacts{.cached_rows = graph.structure().num_nodes};
+  return ChangeStorage(graph, storage, shape, device);
 }
 
 }  // namespace hone::gnn::cuda

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "gnn/cuda/miss_path.h"
 #include "hone/gnn/graph.h"
 
 namespace hone::gnn::cuda {
@@ -28,8 +29,7 @@ enum class CacheRanking {
 enum class MissPath {
   kFastest,   // as measured when the graph is loaded (miss_path.h)
   kZeroCopy,  // read through the bus by whoever wants them, as often as they are wanted
-  kStaged,    // each copied once into device memory, by a few blocks, before the batch's kernels read them; GAT, which
-              // reads features while the next batch is sampled, takes them by zero-copy whatever is said here
+  kStaged,    // each copied once into device memory, by a few blocks, before the batch's kernels read them
 };
 
 struct FeatureStorage {
@@ -38,16 +38,35 @@ struct FeatureStorage {
   CacheRanking ranking = CacheRanking::kInclusion;
   int presampled_epochs = 2;
   MissPath misses = MissPath::kFastest;
-  int64_t staging_rows = int64_t{1} << 18;  // of a batch's misses that are staged; the others are read by zero-copy
+  int64_t staging_rows = int64_t{1} << 19;  // of a batch's misses that are staged; the others are read by zero-copy
   int threads = 0;                          // for ranking; 0: all the process may use
+};
+
+// What one epoch's batches read, a row once a batch, and how much of that is in the device's memory.
+struct CacheReads {
+  int64_t batches = 0;
+  int64_t rows = 0;
+  int64_t hits = 0;
 };
 
 class DeviceGraph;
 struct BatchShape;
 
-// Copies to the device what `storage` says belongs there; `shape`, of training, decides what is likely. In the cached
-// tier `graph` must outlive `device`. kInvalidArgument for options out of range.
-Status UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
-                        DeviceGraph& device);
+// What became of the wish.
+struct StorageFacts {
+  int64_t cached_rows = 0;
+  bool staged = false;
+  MissTimes measured;  // zeros where there was nothing to measure
+};
+
+// Copies to the device what `storage` says belongs there, or generates it there where `graph` is an outline; `shape`, of
+// training, decides what is likely. In the cached tier a `graph` with features must outlive `device`. kInvalidArgument
+// for options out of range.
+Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
+                                      DeviceGraph& device);
+// The same for a `device` that has the graph already, and features on either side: they move to the host's memory, and
+// another cache takes the place of what there was.
+Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
+                                   DeviceGraph& device);
 
 }  // namespace hone::gnn::cuda

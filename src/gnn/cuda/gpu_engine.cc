@@ -10,6 +10,7 @@
 
 #include "gnn/cuda/cache_ranking.h"
 #include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/device_ranking.h"
 #include "gnn/cuda/matmul.h"
 #include "gnn/cuda/pass.h"
 #include "gnn/cuda/program.h"
@@ -84,19 +85,7 @@ class Engine final : public GpuEngine {
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_before, &total));
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
     context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
-    if (IsOutline(graph)) {
-      if (options.storage.tier != FeatureTier::kDevice) {
-        return Status::InvalidArgument("'" + graph.name() + "' is made in device memory, features included: a feature cache "
-                                       "needs a graph that was opened in the host's memory");
-      }
-      HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph.name()));
-      HONE_RETURN_IF_ERROR(graph_.Generate(request));
-    } else {
-      const BatchShape shape{.fanouts = options.trains ? options.fanouts : options.eval_fanouts,
-                             .batch = options.trains ? options.batch : options.eval_batch,
-                             .seed = options.seed};
-      HONE_RETURN_IF_ERROR(UploadForStorage(graph, options.storage, shape, graph_));
-    }
+    HONE_ASSIGN_OR_RETURN(facts_, UploadForStorage(graph, options.storage, Shape(), graph_));
     HONE_RETURN_IF_ERROR(parameters_.Make(plan_->Layout(), context_.element));
     HONE_RETURN_IF_ERROR(ImportFrom(model));
     if (options.trains) {
@@ -136,6 +125,26 @@ class Engine final : public GpuEngine {
     return result;
   }
 
+  Status SetStorage(const Graph& graph, const FeatureStorage& storage) override {
+    TrainingProgress progress;
+    if (train_ != nullptr) {
+      HONE_ASSIGN_OR_RETURN(progress, train_->Progress());
+    }
+    HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
+    train_.reset();  // what is captured points to where rows were
+    eval_.reset();
+    HONE_ASSIGN_OR_RETURN(facts_, ChangeStorage(graph, storage, Shape(), graph_));
+    options_.storage = storage;
+    if (!options_.trains) return Status::Ok();
+    train_ = std::make_unique<Pass>(context_, *plan_, Options(true));
+    HONE_RETURN_IF_ERROR(train_->Make(graph.train_nodes()));
+    return train_->SetProgress(progress);
+  }
+  const StorageFacts& storage() const override { return facts_; }
+  Result<CacheReads> ReadsOfEpoch(const Graph& graph, uint32_t epoch) override {
+    return CountCacheReads(graph_, graph.train_nodes(), Shape(), epoch);
+  }
+
   Status ExportTo(Model<float>& model) override { return parameters_.ExportValues(model.parameters()); }
   Status ImportFrom(Model<float>& model) override { return parameters_.ImportValues(model.parameters()); }
   Status ExportTo(Adam<float>& optimizer) override { return parameters_.ExportMoments(optimizer.moments()); }
@@ -155,6 +164,12 @@ class Engine final : public GpuEngine {
   }
 
  private:
+  // What asks for rows.
+  BatchShape Shape() const {
+    return {.fanouts = options_.trains ? options_.fanouts : options_.eval_fanouts,
+            .batch = options_.trains ? options_.batch : options_.eval_batch,
+            .seed = options_.seed};
+  }
   PassOptions Options(bool trains) const {
     PassOptions pass;
     pass.fanouts = trains ? options_.fanouts : options_.eval_fanouts;
@@ -175,6 +190,7 @@ class Engine final : public GpuEngine {
   }
 
   GpuEngineOptions options_;
+  StorageFacts facts_;
   int32_t classes_ = 0;
   DeviceGraph graph_;
   DeviceParameters parameters_;

@@ -132,6 +132,12 @@ class GpuEngine {
   // The next batch's tag in the table that finds duplicates is one more.
   virtual Status SetTableTag(uint32_t tag) = 0;
   virtual int64_t device_bytes() const = 0;
+  // Features to the host's memory behind a cache, or behind another one, between two epochs; `graph` as given to
+  // MakeGpuEngine. What was trained stays, and goes on to the same bits. kInvalidArgument for the device's tier.
+  virtual Status SetStorage(const Graph& graph, const FeatureStorage& storage) = 0;
+  virtual const StorageFacts& storage() const = 0;
+  // What the batches of an epoch read, and what of it is in the device's memory.
+  virtual Result<CacheReads> ReadsOfEpoch(const Graph& graph, uint32_t epoch) = 0;
   virtual int64_t num_edges() const = 0;
   // GraphFingerprint (hone/gnn/predictor.h), read back from the device; `graph` as given to MakeGpuEngine.
   virtual Result<std::string> Fingerprint(const Graph& graph) const = 0;

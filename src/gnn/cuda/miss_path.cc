@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "gnn/cuda/cuda_handles.h"
+#include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/staging_kernels.h"
 
 namespace hone::gnn::cuda {

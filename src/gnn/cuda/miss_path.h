@@ -4,9 +4,11 @@
 // Which way misses come faster on this machine (feature_storage.h, MissPath).
 #pragma once
 
-#include "gnn/cuda/device_graph.h"
+#include "hone/base/status.h"
 
 namespace hone::gnn::cuda {
+
+class DeviceGraph;
 
 struct MissTimes {
   double zero_copy_ms = 0;  // of an outermost hop, median of kRepeats

@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t threads = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t v = Thread(); v < num_nodes; v += threads) {
     mine += counts[v];
-    on_device += places[v] >= 0 ? counts[v] : 0;
+    on_device += places == nullptr || places[v] >= 0 ? counts[v] : 0;
   }
   atomicAdd(&all, mine);
   atomicAdd(&hits, on_device);

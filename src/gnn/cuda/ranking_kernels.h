@@ -65,7 +65,7 @@ cudaError_t EnqueueCountRanked(const GraphOnDevice& graph, const ScoresOnDevice&
 cudaError_t EnqueueListRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last,
                               const int32_t* tiles, int32_t* list, cudaStream_t stream);
 
-// sums [2] are added up: reads, and those of rows that are on the device.
+// sums [2] are added up: reads, and those of rows that are on the device; places null: all rows are.
 cudaError_t EnqueueSumReads(const int32_t* places, const uint32_t* counts, int64_t num_nodes, unsigned long long* sums,
                             cudaStream_t stream);
 
