@@ -2,14 +2,54 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // edge_softmax in one pass over a destination's slots, with as many lanes a destination as its row has vectors. Each
-// lane reads one slot and its scores; rows of the first DEEP slots are on their way before the softmax of their weights
-// begins, which hides it. Further slots rescale what is there (running maximum). A row is read once for up to four
-// heads; what does not count (self slots, slots past the degree) is not read at all.
+// lane reads one slot and its scores. A row is read once for up to four heads; what does not count (self slots, slots
+// past the degree) is not read at all.
+//
+// Where slots and vectors are no more than lanes, as in every sampled hop, all rows of a destination are copied to shared
+// memory at once, each lane its own vectors, and the softmax of their weights happens meanwhile: rows under way cost no
+// registers, so that many destinations fit on an SM. Else rows of DEEP slots are under way in registers, and further slots
+// rescale what is there (running maximum).
 /*hone
 [tune]
-BLOCK = [256, 128, 512]
+BLOCK = [256, 128, 64, 512]
 DEEP = [8, 6, 11, 16, 4]
 DEEP_HEADS = [6, 4, 8, 11]      # with four heads at a time
+
+[[launch]]
+kernel = "edge_softmax_short<16, 4, BLOCK>"
+grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0", "heads / 4"]
+block  = ["BLOCK"]
+shared = "BLOCK * (fanout + 1) * 16"
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 8 == 0 && dim <= 128 && fanout < 16 && heads % 4 == 0 && heads < 260000 && BLOCK * (fanout + 1) * 16 <= 232448"
+
+[[launch]]
+kernel = "edge_softmax_short<16, 1, BLOCK>"
+grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0", "heads"]
+block  = ["BLOCK"]
+shared = "BLOCK * (fanout + 1) * 16"
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 8 == 0 && dim <= 128 && fanout < 16 && heads < 65536 && BLOCK * (fanout + 1) * 16 <= 232448"
+
+[[launch]]
+kernel = "edge_softmax_short<32, 4, BLOCK>"
+grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 32) : 0", "heads / 4"]
+block  = ["BLOCK"]
+shared = "BLOCK * (fanout + 1) * 16"
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 8 == 0 && dim <= 256 && fanout < 32 && heads % 4 == 0 && heads < 260000 && BLOCK * (fanout + 1) * 16 <= 232448"
+
+[[launch]]
+kernel = "edge_softmax_short<32, 1, BLOCK>"
+grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 32) : 0", "heads"]
+block  = ["BLOCK"]
+shared = "BLOCK * (fanout + 1) * 16"
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 8 == 0 && dim <= 256 && fanout < 32 && heads < 65536 && BLOCK * (fanout + 1) * 16 <= 232448"
 
 [[launch]]
 kernel = "edge_softmax<8, 16, 4, DEEP_HEADS, BLOCK>"
@@ -59,6 +99,7 @@ args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_
           "dim:i32", "negative_slope:f32"]
 */
 #include <cuda_fp16.h>
+#include <cuda_pipeline_primitives.h>
 
 namespace {
 
@@ -98,6 +139,94 @@ __device__ __forceinline__ void LoadScores(const float* from, float (&scores)[kH
 }
 
 }  // namespace
+
+// kLanes threads a destination, with fanout < kLanes and at most eight elements a lane; grid rows share the heads, kHeads at
+// a time. Lanes of a warp shuffle together. Dynamic shared memory: 16 (fanout + 1) bytes a thread.
+template <int kLanes, int kHeads, int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    edge_softmax_short(const __half* __restrict__ x, const float* __restrict__ score_src,
+                       const float* __restrict__ score_dst, const int* __restrict__ self, const int* __restrict__ index,
+                       const int* __restrict__ degree, __half* __restrict__ out, long long num_dst, int fanout, int heads,
+                       int dim, float negative_slope) {
+  extern __shared__ uint4 rows[];  // [fanout + 1][kThreads]: a thread reads what it copied itself
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const long long vertex = static_cast<long long>(blockIdx.x) * (kThreads / kLanes) + threadIdx.x / kLanes;
+  const bool present = vertex < num_dst;
+  const bool mine = present && lane * 8 < dim;
+  // Item 0 is the destination itself. Three loads that do not wait for each other: slots past the degree hold rows too.
+  int own_row = -1, items = 0, row = -1;
+  if (present) {
+    own_row = __ldg(self + vertex);
+    items = __ldg(degree + vertex);
+    if (lane > 0 && lane <= fanout) row = __ldg(index + vertex * fanout + lane - 1);
+  }
+  float destination[kHeads] = {};
+  const int first_head = static_cast<int>(blockIdx.y) * kHeads;
+  if (present) LoadScores<kHeads>(score_dst + vertex * heads + first_head, destination);
+  if (row == own_row || lane > items) row = -1;
+  if (lane == 0) row = own_row;
+
+  uint4* mine_in_rows = rows + threadIdx.x;
+  const __half* column = x + lane * 8;
+#pragma unroll 4
+  for (int j = 0; j <= fanout; ++j) {
+    const int source = __shfl_sync(kAllLanes, row, j, kLanes);
+    if (mine && source >= 0) {
+      __pipeline_memcpy_async(mine_in_rows + j * kThreads, column + static_cast<long long>(source) * dim, sizeof(uint4));
+    }
+  }
+  __pipeline_commit();
+
+  float weight[kHeads];
+#pragma unroll
+  for (int h = 0; h < kHeads; ++h) weight[h] = 0.0f;
+  if (row >= 0) LoadScores<kHeads>(score_src + static_cast<long long>(row) * heads + first_head, weight);
+#pragma unroll
+  for (int h = 0; h < kHeads; ++h) {
+    const float score = weight[h] + destination[h];
+    const float logit = row >= 0 ? (score > 0.0f ? score : negative_slope * score) : kNever;
+    float top = logit;
+#pragma unroll
+    for (int offset = kLanes / 2; offset > 0; offset /= 2) top = fmaxf(top, __shfl_xor_sync(kAllLanes, top, offset));
+    weight[h] = row >= 0 ? __expf(logit - top) : 0.0f;
+    float total = weight[h];
+#pragma unroll
+    for (int offset = kLanes / 2; offset > 0; offset /= 2) total += __shfl_xor_sync(kAllLanes, total, offset);
+    weight[h] = __fdividef(weight[h], total);
+  }
+
+  __pipeline_wait_prior(0);
+  float sum[kHeads][8] = {};
+#pragma unroll 2
+  for (int j = 0; j <= fanout; ++j) {
+    const int source = __shfl_sync(kAllLanes, row, j, kLanes);
+    float share[kHeads];
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) share[h] = __shfl_sync(kAllLanes, weight[h], j, kLanes);
+    if (mine && source >= 0) {
+      const uint4 pack = mine_in_rows[j * kThreads];
+      const __half2* v = reinterpret_cast<const __half2*>(&pack);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const float2 values = __half22float2(v[e]);
+#pragma unroll
+        for (int h = 0; h < kHeads; ++h) {
+          sum[h][2 * e] += share[h] * values.x;
+          sum[h][2 * e + 1] += share[h] * values.y;
+        }
+      }
+    }
+  }
+  if (!mine) return;
+#pragma unroll
+  for (int h = 0; h < kHeads; ++h) {
+    uint4 packed;
+    __half2* r = reinterpret_cast<__half2*>(&packed);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) r[e] = __floats2half2_rn(sum[h][2 * e], sum[h][2 * e + 1]);
+    __stcs(reinterpret_cast<uint4*>(out + (vertex * heads + first_head + h) * dim) + lane, packed);
+  }
+}
 
 // kLanes threads a destination; grid rows share the heads, kHeads at a time. dim is a multiple of kWidth, heads of
 // kHeads. Every loop runs equally often in all lanes of a warp, which shuffle together.

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gather_mean_backward as a segmented sum. Most sources were drawn once or never, so a sum a source has one row under
-// way and waits for three loads in turn (offsets, slot, row). Here a group of lanes, one a vector of the row, takes
-// SOURCES consecutive sources: their slots lie side by side, are read by all lanes at once (with the destination's
-// share, so that the division is done once a slot), and DEEP rows are under way whichever sources they belong to. Slots
-// are added in their order.
+// gather_mean_backward as a segmented sum. Most sources were drawn once or never, some by hundreds: a sum a source has one
+// row under way mostly, and waits for the longest source in the end. Here a block takes consecutive sources, SOURCES for
+// each of its groups of lanes (one lane a vector of the row), and its slots, which lie side by side, are dealt to the
+// groups evenly, whichever sources they belong to. DEEP rows are under way in each. A source whose slots two or more
+// groups share is put together from their parts, in order, so that the order of additions follows from the input alone.
 /*hone
 [tune]
 BLOCK = [256, 128, 512]
-SOURCES = [4, 8, 2, 1]
+SOURCES = [4, 8, 2, 16]
 DEEP = [4, 8, 6, 2]
 
 [[launch]]
@@ -63,77 +63,101 @@ struct Pack<1> {
 
 }  // namespace
 
-// kLanes threads for kSources < kLanes sources. dim is a multiple of kWidth. Lanes of a warp shuffle together, so that
-// its groups run equally many steps; what a group lacks is a row of zeros, which is not read.
+// kThreads / kLanes groups for kSources sources each. dim is a multiple of kWidth. Groups of a warp run equally many
+// steps; what a group lacks is a row of zeros, which is not read.
 template <int kWidth, int kLanes, int kSources, int kDeep, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     gather_mean_backward(const __nv_bfloat16* __restrict__ grad_out, const int* __restrict__ degree,
                          const int* __restrict__ row_offsets, const int* __restrict__ slot,
                          __nv_bfloat16* __restrict__ grad_x, long long num_src, int fanout, int dim) {
-  static_assert(kSources < kLanes, "a lane holds an offset");
   using Vector = typename Pack<kWidth>::Type;
   constexpr int kGroups = kThreads / kLanes;
-  struct Slot {
-    int vertex;   // -1: none
-    float share;  // of its gradient that the source takes
-  };
-  __shared__ int ends[kGroups][kSources];
-  __shared__ Slot slots[kGroups][kLanes];
+  constexpr int kBlockSources = kGroups * kSources;
+  __shared__ int ends[kBlockSources + 1];  // where a source's slots begin; the next one's where they end
+  __shared__ int vertices[kGroups][kLanes];
+  __shared__ float shares[kGroups][kLanes];
+  __shared__ float before[kGroups][kWidth][kLanes];  // what a group has of a source that began before its slots
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
-  const long long first_source = (static_cast<long long>(blockIdx.x) * kGroups + group) * kSources;
-  const int sources = static_cast<int>(max(0LL, min(static_cast<long long>(kSources), num_src - first_source)));
-  const int offset = sources > 0 && lane <= sources ? __ldg(row_offsets + first_source + lane) : 0;
-  const int begin = __shfl_sync(kAllLanes, offset, 0, kLanes);
-  const int end = __shfl_sync(kAllLanes, offset, sources, kLanes);
-  if (lane > 0 && lane <= sources) ends[group][lane - 1] = offset;
-  __syncwarp();
+  const long long first_source = static_cast<long long>(blockIdx.x) * kBlockSources;
+  const int sources = static_cast<int>(min(static_cast<long long>(kBlockSources), num_src - first_source));
+  for (int i = static_cast<int>(threadIdx.x); i <= sources; i += kThreads) ends[i] = __ldg(row_offsets + first_source + i);
+  __syncthreads();
+  const int all_begin = ends[0];
+  const long long all = ends[sources] - all_begin;
+  const auto begin_of = [&](int g) { return all_begin + static_cast<int>(all * g / kGroups); };
+  const int begin = begin_of(group), end = begin_of(group + 1);
   int longest = end - begin;  // of the warp's groups
   if (kLanes < 32) longest = max(longest, __shfl_xor_sync(kAllLanes, longest, 16));
+  // The source of the first slot: the last one that begins at or before it.
+  int first = 0;
+  for (int after = sources; after - first > 1;) {
+    const int middle = (first + after) / 2;
+    (ends[middle] <= begin ? first : after) = middle;
+  }
 
   const int vectors = dim / kWidth;
   for (int first_column = 0; first_column < vectors; first_column += kLanes) {
     const int column = first_column + lane;
     const bool mine = column < vectors;
-    float sum[kWidth] = {};
-    int source = 0, source_end = sources > 0 ? ends[group][0] : 0;
-    const auto finish = [&] {  // this source's sum; on to the next one
-      if (mine) {
-        Vector packed;
-        __nv_bfloat16* r = reinterpret_cast<__nv_bfloat16*>(&packed);
+    const auto write = [&](int source, const float (&sum)[kWidth]) {
+      if (!mine) return;
+      Vector packed;
+      __nv_bfloat16* r = reinterpret_cast<__nv_bfloat16*>(&packed);
 #pragma unroll
-        for (int e = 0; e < kWidth; ++e) r[e] = __float2bfloat16_rn(sum[e]);
-        __stcs(reinterpret_cast<Vector*>(grad_x + (first_source + source) * dim) + column, packed);
+      for (int e = 0; e < kWidth; ++e) r[e] = __float2bfloat16_rn(sum[e]);
+      __stcs(reinterpret_cast<Vector*>(grad_x + (first_source + source) * dim) + column, packed);
+    };
+    float sum[kWidth] = {};
+    for (int i = group; i < sources; i += kGroups) {
+      if (ends[i] == ends[i + 1]) write(i, sum);
+    }
+
+    int source = first, source_end = ends[first + 1];
+    bool began_before = ends[first] < begin;
+    const auto finish = [&] {  // this source's sum; on to the next one that has slots
+      if (began_before) {
+#pragma unroll
+        for (int e = 0; e < kWidth; ++e) before[group][e][lane] = sum[e];
+        began_before = false;
+      } else {
+        write(source, sum);
       }
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) sum[e] = 0.0f;
-      if (++source < sources) source_end = ends[group][source];
     };
 
     for (int base = 0; base < longest; base += kLanes) {
       const int t = begin + base + lane, here = min(kLanes, longest - base);
-      Slot known = {-1, 0.0f};
-      if (t < end) {
-        known.vertex = __ldg(slot + t) / fanout;
-        known.share = 1.0f / static_cast<float>(max(1, min(__ldg(degree + known.vertex), fanout)));
-      }
+      const int vertex = t < end ? static_cast<int>(static_cast<unsigned>(__ldg(slot + t)) / static_cast<unsigned>(fanout)) : -1;
       __syncwarp();  // all have read what was there
-      slots[group][lane] = known;
+      vertices[group][lane] = vertex;
       __syncwarp();
-      for (int first = 0; first < here; first += kDeep) {
-        Vector packs[kDeep];
+      Vector packs[kDeep];
+      const auto fetch = [&](int from) {
 #pragma unroll
         for (int u = 0; u < kDeep; ++u) {
-          const int row = first + u < here ? slots[group][first + u].vertex : -1;
+          const int row = from + u < here ? vertices[group][from + u] : -1;
           if (mine && row >= 0) {
             packs[u] = __ldg(reinterpret_cast<const Vector*>(grad_out + static_cast<long long>(row) * dim) + column);
           }
         }
+      };
+      fetch(0);
+      shares[group][lane] = vertex >= 0 ? 1.0f / static_cast<float>(max(1, min(__ldg(degree + vertex), fanout))) : 0.0f;
+      __syncwarp();
+      for (int from = 0; from < here; from += kDeep) {
+        if (from > 0) fetch(from);
 #pragma unroll
         for (int u = 0; u < kDeep; ++u) {
-          const int at = begin + base + first + u;
-          if (first + u >= here || at >= end) continue;
-          const float scale = slots[group][first + u].share;
-          while (at >= source_end) finish();
+          const int at = begin + base + from + u;
+          if (from + u >= here || at >= end) continue;
+          if (at >= source_end) {
+            finish();
+            do {
+              source_end = ends[++source + 1];
+            } while (at >= source_end);
+          }
+          const float scale = shares[group][from + u];
           const __nv_bfloat16* v = reinterpret_cast<const __nv_bfloat16*>(&packs[u]);
           if (mine) {
 #pragma unroll
@@ -142,6 +166,18 @@ __global__ void __launch_bounds__(kThreads)
         }
       }
     }
-    while (source < sources) finish();
+    const bool goes_on = begin < end && source_end > end;
+    const bool starts = goes_on && !began_before;  // the group in which a shared source begins puts it together
+    if (begin < end && !starts) finish();
+    __syncthreads();
+    if (starts) {
+      for (int other = group + 1; other < kGroups && begin_of(other) < source_end; ++other) {
+        if (begin_of(other) == begin_of(other + 1)) continue;
+#pragma unroll
+        for (int e = 0; e < kWidth; ++e) sum[e] += before[other][e][lane];
+      }
+      write(source, sum);
+    }
+    if (first_column + kLanes < vectors) __syncthreads();  // the parts have been read
   }
 }

@@ -6,13 +6,27 @@
 // features of them in registers, and the warps add their squares through shared memory.
 /*hone
 [tune]
-BLOCK = [256, 128, 512]
+BLOCK = [256, 128, 512, 1024]
 WARPS = [8, 4, 16]
 EACH = [8, 4, 16]
 
 [[launch]]
-kernel = "rmsnorm_rows<4, 4>"
+kernel = "rmsnorm_rows<4, 1>"
 grid   = ["features > 0 ? min(batch, 2147483647) : 0"]
+block  = ["BLOCK"]
+args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
+when   = "inner == 1 && features % 4 == 0 && features / 4 <= BLOCK"
+
+[[launch]]
+kernel = "rmsnorm_rows<4, 2>"
+grid   = ["min(batch, 2147483647)"]
+block  = ["BLOCK"]
+args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
+when   = "inner == 1 && features % 4 == 0 && features / 4 <= 2 * BLOCK"
+
+[[launch]]
+kernel = "rmsnorm_rows<4, 4>"
+grid   = ["min(batch, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
 when   = "inner == 1 && features % 4 == 0 && features / 4 <= 4 * BLOCK"

@@ -1,29 +1,33 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// sample_mean with as many lanes a destination as its row has vectors, and DEEP neighbors' rows under way at once. A
-// lane draws its slots in registers, and Floyd's rule is settled for all slots together: a draw is replaced where an
-// earlier one is equal to it, or where it equals the replacement d - k + e of an earlier slot e that was replaced. The
-// first is known from comparing; the second follows chains of ever earlier slots, mostly none, so a vote or two ends
-// it. Fanouts above 32 settle slot by slot in shared memory.
+// sample_mean with as many lanes a destination as its row has vectors, and DEEP neighbors' rows under way at once. A lane
+// draws a slot, and Floyd's rule is settled for all slots of a destination together: a draw is replaced where an earlier
+// one is equal to it, or where it equals the replacement d - k + e of an earlier slot e that was replaced. The first is
+// known from comparing; the second follows chains of ever earlier slots, mostly none, so a vote or two ends it.
+//
+// A block first draws for EACH destinations of each of its groups of lanes, with as many lanes a destination as it has
+// slots: all of its nodes, then all of its row offsets, then all of its columns are under way at once. Then it gathers.
+// Fanouts above 32 settle slot by slot in shared memory.
 /*hone
 [tune]
-BLOCK = [256, 128, 512]
-DEEP = [5, 10, 12, 8, 4]
+BLOCK = [128, 256, 64, 512]
+EACH = [4, 8, 2]
+DEEP = [5, 10, 7, 4]
 
 [[launch]]
-kernel = "sample_mean<8, 16, 1, DEEP, BLOCK>"
-grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0"]
-block  = ["BLOCK"]
-args   = ["x", "row_offsets", "columns", "key", "node", "out", "num_dst:i64", "fanout:i32", "dim:i32"]
-when   = "dim % 8 == 0 && dim <= 128 && fanout <= 16"
-
-[[launch]]
-kernel = "sample_mean<8, 16, 2, DEEP, BLOCK>"
-grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0"]
+kernel = "sample_mean_block<16, EACH, DEEP, BLOCK>"
+grid   = ["dim > 0 ? ceil_div(num_dst, EACH * BLOCK / 16) : 0"]
 block  = ["BLOCK"]
 args   = ["x", "row_offsets", "columns", "key", "node", "out", "num_dst:i64", "fanout:i32", "dim:i32"]
 when   = "dim % 8 == 0 && dim <= 128 && fanout <= 32"
+
+[[launch]]
+kernel = "sample_mean_block<32, EACH, DEEP, BLOCK>"
+grid   = ["dim > 0 ? ceil_div(num_dst, EACH * BLOCK / 32) : 0"]
+block  = ["BLOCK"]
+args   = ["x", "row_offsets", "columns", "key", "node", "out", "num_dst:i64", "fanout:i32", "dim:i32"]
+when   = "dim % 8 == 0 && dim <= 256 && fanout <= 32"
 
 [[launch]]
 kernel = "sample_mean<8, 32, 1, DEEP, BLOCK>"
@@ -121,6 +125,90 @@ __device__ __forceinline__ typename Pack<kWidth>::Type Rounded(const float (&sum
 }
 
 }  // namespace
+
+// kThreads / kLanes groups for kEach destinations each; fanout <= 32, dim a multiple of 8 and at most 8 kLanes.
+template <int kLanes, int kEach, int kDeep, int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    sample_mean_block(const __half* __restrict__ x, const long long* __restrict__ row_offsets,
+                      const int* __restrict__ columns, const int* __restrict__ key, const int* __restrict__ node,
+                      __half* __restrict__ out, long long num_dst, int fanout, int dim) {
+  constexpr int kGroups = kThreads / kLanes, kRows = kGroups * kEach;
+  __shared__ int owns[kRows], degrees[kRows], neighbors[kRows * 32];
+  __shared__ long long begins[kRows];
+  const long long first_row = static_cast<long long>(blockIdx.x) * kRows;
+  const int rows = static_cast<int>(min(static_cast<long long>(kRows), num_dst - first_row));
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < rows; i += kThreads) {
+    const int own = __ldg(node + first_row + i);
+    const long long begin = __ldg(row_offsets + own);
+    owns[i] = own;
+    begins[i] = begin;
+    degrees[i] = static_cast<int>(__ldg(row_offsets + own + 1) - begin);
+  }
+  const int4 words = __ldg(reinterpret_cast<const int4*>(key));
+  __syncthreads();
+
+  // Lanes of a destination: a power of two, so that no warp's end divides them.
+  const int shift = fanout > 1 ? 32 - __clz(fanout - 1) : 0, width = 1 << shift;
+  const unsigned all_slots = width < 32 ? (1u << width) - 1 : kAllLanes;
+  const int slot_lane = thread % 32 / width * width;  // the first of this destination's
+  for (int base = 0; base < rows << shift; base += kThreads) {
+    const int i = (base + thread) >> shift, j = thread & (width - 1);
+    const bool present = i < rows;
+    const int degree = present ? degrees[i] : 0;
+    const bool draws = degree > fanout;
+    int held = j;
+    if (draws && j < fanout) {
+      held = Below(words, static_cast<unsigned>(owns[i]), static_cast<unsigned>(j),
+                   static_cast<unsigned>(degree - fanout + j + 1));
+    }
+    if (__any_sync(kAllLanes, draws)) {
+      bool replaced = false;  // equal to an earlier one
+      for (int e = 0; e + 1 < fanout; ++e) {
+        const int earlier = __shfl_sync(kAllLanes, held, e, width);
+        replaced |= e < j && earlier == held;
+      }
+      replaced = replaced && draws && j < fanout;
+      const int e = held - (degree - fanout);
+      const bool could = draws && j < fanout && e >= 0 && e < j;
+      for (bool changed = true; __any_sync(kAllLanes, changed);) {  // equal to an earlier one's replacement
+        const unsigned votes = __ballot_sync(kAllLanes, replaced) >> slot_lane & all_slots;
+        changed = could && !replaced && (votes >> e & 1u) != 0;
+        replaced |= changed;
+      }
+      if (replaced) held = degree - fanout + j;
+    }
+    if (present && j < fanout) neighbors[i << shift | j] = j < degree ? __ldg(columns + begins[i] + held) : -1;
+  }
+  __syncthreads();
+
+  const int group = thread / kLanes, lane = thread % kLanes;
+  if (lane * 8 >= dim) return;
+  const __half* column = x + lane * 8;
+#pragma unroll 1
+  for (int i = group; i < rows; i += kGroups) {
+    const int count = min(degrees[i], fanout);
+    const uint4 own_pack = __ldg(reinterpret_cast<const uint4*>(column + static_cast<long long>(owns[i]) * dim));
+    const int* from = neighbors + (i << shift);
+    float sum[8] = {};
+    for (int first = 0; first < count; first += kDeep) {
+      uint4 packs[kDeep];
+#pragma unroll
+      for (int u = 0; u < kDeep; ++u) {
+        if (first + u < count) {
+          packs[u] = __ldg(reinterpret_cast<const uint4*>(column + static_cast<long long>(from[first + u]) * dim));
+        }
+      }
+#pragma unroll
+      for (int u = 0; u < kDeep; ++u) {
+        if (first + u < count) Add<8>(sum, packs[u]);
+      }
+    }
+    uint4* to = reinterpret_cast<uint4*>(out + (first_row + i) * 2 * dim) + lane;
+    __stcs(to, Rounded<8>(sum, count > 0 ? 1.0f / static_cast<float>(count) : 0.0f));
+    __stcs(to + dim / 8, own_pack);
+  }
+}
 
 // kLanes threads a destination, which hold slots lane, lane + kLanes, ...: fanout <= kLanes * kHeld <= 32. dim is a
 // multiple of kWidth. Lanes of a warp shuffle together, so that its groups run equally many

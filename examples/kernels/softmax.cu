@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// softmax that reads every row from memory once, whatever its length. Three ways to keep a row on the chip meanwhile:
-// a warp's registers, a block's registers, and the shared memory of several SMs.
+// softmax that reads every row from memory once, whatever its length. Ways to keep a row on the chip meanwhile: a warp's
+// registers, a block's registers, and the shared memory of one SM or several.
 //
-// The last is the one for rows longer than an SM's shared memory. GROUP blocks share a row; each copies its slice into
-// a ring of PIECES slots a thread (a slot is 16 bytes, copied and read by the same thread, so no barrier guards it).
-// While the group agrees on maximum and sum, and while results are written, the ring already fills with the next row.
+// Short rows that are no whole number of vectors come and go in chunks of FLAT rows, which are: the chunk lies in shared
+// memory between, and no sector is written by two.
+//
+// Rows longer than an SM's shared memory: GROUP blocks share a row; each copies its slice into a ring of PIECES slots a
+// thread (a slot is 16 bytes, copied and read by the same thread, so no barrier guards it). A slice's maximum and sum are
+// made known AHEAD rows before they are needed: nobody waits for the slowest of the group while there is room in the ring.
 /*hone
 constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 
@@ -14,8 +17,26 @@ constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 BLOCK = [256, 128, 512]
 WARPS = [8, 4]
 RING_BLOCK = [512, 256, 1024]
-PIECES = [26, 13, 52]
-GROUP = [12, 11, 8, 4, 3, 16]
+PIECES = [28, 14, 56]
+GROUP = [12, 22, 11, 8, 4, 3, 16]
+AHEAD = [2, 1]
+FLAT = [8, 4, 16]
+
+[[launch]]
+kernel = "softmax_flat<4, FLAT>"
+grid   = ["ceil_div(rows, FLAT)"]
+block  = ["32 * WARPS"]
+shared = "ceil_div(FLAT * d, 4) * 16"
+args   = ["x", "out", "rows:i64", "d:i32"]
+when   = "d % 4 != 0 && d <= 128"
+
+[[launch]]
+kernel = "softmax_flat<12, FLAT>"
+grid   = ["ceil_div(rows, FLAT)"]
+block  = ["32 * WARPS"]
+shared = "ceil_div(FLAT * d, 4) * 16"
+args   = ["x", "out", "rows:i64", "d:i32"]
+when   = "d % 4 != 0 && d <= 384"
 
 [[launch]]
 kernel = "softmax_warp<4>"
@@ -60,12 +81,12 @@ args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "d % 4 == 0 && d / 4 <= 8 * BLOCK"
 
 [[launch]]
-kernel = "softmax_ring<RING_BLOCK, PIECES, GROUP>"
+kernel = "softmax_ring<RING_BLOCK, PIECES, GROUP, AHEAD>"
 grid   = ["min(rows, sm_count / GROUP) * GROUP"]
 block  = ["RING_BLOCK"]
 shared = "RING_BLOCK * PIECES * 16"
 args   = ["x", "out", "partials", "arrivals", "rows:i64", "d / 4:i32"]
-when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && ceil_div(ceil_div(d / 4, GROUP), RING_BLOCK) <= PIECES"
+when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && AHEAD * ceil_div(ceil_div(d / 4, GROUP), RING_BLOCK) <= PIECES"
 cooperative = true
 
 [[launch]]
@@ -76,7 +97,7 @@ args   = ["x", "out", "rows:i64", "d:i64"]
 
 [[workspace]]
 name  = "partials"
-bytes = "sm_count * 2 * 8"
+bytes = "sm_count * 4 * 8"
 
 [[workspace]]
 name  = "arrivals"
@@ -144,8 +165,20 @@ __device__ __forceinline__ float4 Scaled(float4 v, Running all, float scale) {
 }
 
 template <int kNewest>
-__device__ __forceinline__ void WaitForAllBut() {
+__device__ __forceinline__ void WaitForAllButExactly() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kNewest) : "memory");
+}
+// The instruction takes a constant: a multiple of four that is not more.
+__device__ __forceinline__ void WaitForAllBut(int newest) {
+  switch (newest > 0 ? newest / 4 : 0) {
+    case 0: WaitForAllButExactly<0>(); break;
+    case 1: WaitForAllButExactly<4>(); break;
+    case 2: WaitForAllButExactly<8>(); break;
+    case 3: WaitForAllButExactly<12>(); break;
+    case 4: WaitForAllButExactly<16>(); break;
+    case 5: WaitForAllButExactly<20>(); break;
+    default: WaitForAllButExactly<24>(); break;
+  }
 }
 
 }  // namespace
@@ -181,6 +214,54 @@ __global__ void softmax_warp(const float* __restrict__ x, float* __restrict__ ou
   }
 }
 
+// kRows rows a block, a multiple of four so that they are whole vectors together; d <= 32 * kEach.
+template <int kEach, int kRows>
+__global__ void softmax_flat(const float* __restrict__ x, float* __restrict__ out, long long rows, int d) {
+  extern __shared__ float4 chunk[];
+  const long long first = static_cast<long long>(blockIdx.x) * kRows;
+  const int here = static_cast<int>(min(static_cast<long long>(kRows), rows - first));
+  const int elements = here * d, vectors = elements / 4;
+  const float* from = x + first * d;
+  float* to = out + first * d;
+  float* flat = reinterpret_cast<float*>(chunk);
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x), lane = thread % 32;
+  for (int i = thread; i < vectors; i += threads) {
+    __pipeline_memcpy_async(chunk + i, reinterpret_cast<const float4*>(from) + i, sizeof(float4));
+  }
+  __pipeline_commit();
+  if (thread < elements % 4) flat[vectors * 4 + thread] = from[vectors * 4 + thread];
+  WaitForAllButExactly<0>();
+  __syncthreads();
+  for (int row = thread / 32; row < here; row += threads / 32) {
+    float* line = flat + row * d;
+    float v[kEach];
+    float largest = kLowest;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      v[i] = lane + 32 * i < d ? line[lane + 32 * i] : kLowest;
+      largest = fmaxf(largest, v[i]);
+    }
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) largest = fmaxf(largest, __shfl_xor_sync(kWarp, largest, offset));
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      v[i] = __expf(v[i] - largest);
+      if (lane + 32 * i < d) sum += v[i];
+    }
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kWarp, sum, offset);
+    const float scale = 1.0f / sum;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      if (lane + 32 * i < d) line[lane + 32 * i] = v[i] * scale;
+    }
+  }
+  __syncthreads();
+  for (int i = thread; i < vectors; i += threads) __stcs(reinterpret_cast<float4*>(to) + i, chunk[i]);
+  if (thread < elements % 4) to[vectors * 4 + thread] = flat[vectors * 4 + thread];
+}
+
 // A block a row, which stays in registers; d is a multiple of 4 and d / 4 <= kEach * blockDim.x.
 template <int kEach>
 __global__ void softmax_block(const float* __restrict__ x, float* __restrict__ out, long long rows, int d) {
@@ -211,9 +292,9 @@ __global__ void softmax_block(const float* __restrict__ x, float* __restrict__ o
   }
 }
 
-// kGroup blocks a row; a thread's share of a slice is at most kPieces vectors. All blocks are resident: cooperative.
-//   partials [groups][2][kGroup] of Running, arrivals [groups * 32]: two counters a group, zero before and after
-template <int kBlock, int kPieces, int kGroup>
+// kGroup blocks a row; a thread's share of kAhead slices is at most kPieces vectors. All blocks are resident: cooperative.
+//   partials [groups][4][kGroup] of Running, arrivals [groups * 32]: five counters a group, zero before and after
+template <int kBlock, int kPieces, int kGroup, int kAhead>
 __global__ void __launch_bounds__(kBlock, 1)
     softmax_ring(const float* __restrict__ x, float* __restrict__ out, float2* partials, unsigned* arrivals,
                  long long rows, int vectors) {
@@ -226,13 +307,14 @@ __global__ void __launch_bounds__(kBlock, 1)
   const int count = min(slice, vectors - begin);     // may be negative
   const int pieces = (slice + kBlock - 1) / kBlock;  // of a thread, the same in every block
   float4* mine_in_ring = ring + threadIdx.x;
-  float2* group_partials = partials + group * 2 * kGroup;
-  volatile unsigned* arrived = arrivals + group * 32;
+  float2* group_partials = partials + group * 4 * kGroup;
+  unsigned* counters = arrivals + group * 32;  // of rounds 0 to 3 modulo four; of those who left
 
   // What is copied next: piece `next_piece` of row `next_row` into slot `next_slot`. Each step commits, copy or not, so
   // that "all but the newest n" names a piece.
   long long next_row = group;
   int next_piece = 0, next_slot = 0;
+  int unread = 0;  // pieces copied whose statistics are not taken
   const auto copy_next = [&] {
     const int at = next_piece * kBlock + static_cast<int>(threadIdx.x);
     if (next_row < rows && at < count) {
@@ -240,6 +322,7 @@ __global__ void __launch_bounds__(kBlock, 1)
       __pipeline_memcpy_async(mine_in_ring + next_slot * kBlock, from, sizeof(float4));
     }
     __pipeline_commit();
+    ++unread;
     next_slot = next_slot + 1 == kPieces ? 0 : next_slot + 1;
     if (++next_piece == pieces) {
       next_piece = 0;
@@ -248,57 +331,56 @@ __global__ void __launch_bounds__(kBlock, 1)
   };
   for (int i = 0; i < kPieces; ++i) copy_next();
 
+  // Statistics of this slice of the next row, for the group to know.
+  unsigned stat_round = 0;
+  int stat_slot = 0;
+  const auto publish_next = [&] {
+    if (group + static_cast<long long>(stat_round) * groups >= rows) return;
+    Running mine;
+    for (int j = 0; j < pieces; j += 4) {
+      WaitForAllBut(unread - min(4, pieces - j));
+#pragma unroll
+      for (int u = 0; u < 4; ++u) {
+        if (j + u >= pieces) break;
+        if ((j + u) * kBlock + static_cast<int>(threadIdx.x) < count) {
+          const float4 v = mine_in_ring[stat_slot * kBlock];
+          const float largest = Largest(v);
+          if (largest > mine.max) {
+            mine.sum *= __expf(mine.max - largest);
+            mine.max = largest;
+          }
+          mine.sum += ExpSum(v, mine.max);
+        }
+        stat_slot = stat_slot + 1 == kPieces ? 0 : stat_slot + 1;
+        --unread;
+      }
+    }
+    const Running all = BlockJoin(mine, lanes);
+    if (threadIdx.x == 0) {
+      group_partials[stat_round % 4 * kGroup + member] = make_float2(all.max, all.sum);
+      __threadfence();
+      atomicAdd(counters + stat_round % 4, 1u);
+    }
+    ++stat_round;
+  };
+  for (int i = 0; i < kAhead; ++i) publish_next();
+
   int first_slot = 0;  // of the row at hand
   unsigned round = 0;
   for (long long row = group; row < rows; row += groups, ++round) {
-    Running mine;
-    int slot = first_slot;
-#pragma unroll
-    for (int j = 0; j < kPieces; ++j) {
-      if (j >= pieces) break;
-      // Unrolled by hand through a switch: the instruction takes a constant.
-      if (j % 4 == 0) {
-        switch (j / 4) {
-          case 0: WaitForAllBut<(kPieces > 4 ? kPieces - 4 : 0)>(); break;
-          case 1: WaitForAllBut<(kPieces > 8 ? kPieces - 8 : 0)>(); break;
-          case 2: WaitForAllBut<(kPieces > 12 ? kPieces - 12 : 0)>(); break;
-          case 3: WaitForAllBut<(kPieces > 16 ? kPieces - 16 : 0)>(); break;
-          case 4: WaitForAllBut<(kPieces > 20 ? kPieces - 20 : 0)>(); break;
-          case 5: WaitForAllBut<(kPieces > 24 ? kPieces - 24 : 0)>(); break;
-          default: WaitForAllBut<0>(); break;
-        }
+    if (threadIdx.x == 0) {
+      const volatile unsigned* arrived = counters + round % 4;
+      while (*arrived < (round / 4 + 1) * kGroup) {
       }
-      if (j * kBlock + static_cast<int>(threadIdx.x) < count) {
-        const float4 v = mine_in_ring[slot * kBlock];
-        const float largest = Largest(v);
-        if (largest > mine.max) {
-          mine.sum *= __expf(mine.max - largest);
-          mine.max = largest;
-        }
-        mine.sum += ExpSum(v, mine.max);
-      }
-      slot = slot + 1 == kPieces ? 0 : slot + 1;
+      __threadfence();
     }
-    Running all = BlockJoin(mine, lanes);
-
-    if constexpr (kGroup > 1) {
-      float2* now = group_partials + (round & 1) * kGroup;
-      if (threadIdx.x == 0) {
-        now[member] = make_float2(all.max, all.sum);
-        __threadfence();
-        atomicAdd(const_cast<unsigned*>(arrived), 1u);
-        while (*arrived < (round + 1) * kGroup) {
-        }
-        __threadfence();
-      }
-      __syncthreads();
-      Running part;
-      for (int i = threadIdx.x % 32; i < kGroup; i += 32) {
-        const float2 other = __ldcg(now + i);
-        part = Join(part, Running{other.x, other.y});
-      }
-      all = WarpJoin(part);
+    __syncthreads();
+    Running part;
+    for (int i = threadIdx.x % 32; i < kGroup; i += 32) {
+      const float2 other = __ldcg(group_partials + round % 4 * kGroup + i);
+      part = Join(part, Running{other.x, other.y});
     }
+    const Running all = WarpJoin(part);
 
     const float scale = 1.0f / all.sum;
     float4* to = reinterpret_cast<float4*>(out) + row * vectors + begin;
@@ -308,17 +390,12 @@ __global__ void __launch_bounds__(kBlock, 1)
       first_slot = first_slot + 1 == kPieces ? 0 : first_slot + 1;
       copy_next();  // into the slot just read
     }
+    publish_next();
   }
 
-  if constexpr (kGroup > 1) {
-    // The last to leave puts the counters back.
-    if (threadIdx.x == 0) {
-      unsigned* left = arrivals + group * 32 + 1;
-      if (atomicAdd(left, 1u) == kGroup - 1) {
-        *arrived = 0;
-        *left = 0;
-      }
-    }
+  // The last to leave puts the counters back.
+  if (threadIdx.x == 0 && atomicAdd(counters + 4, 1u) == kGroup - 1) {
+    for (int i = 0; i < 5; ++i) counters[i] = 0;
   }
 }
 
