@@ -4,8 +4,8 @@
 // layernorm that reads every row from memory once, whatever its length: in a block's registers; rows that are no whole
 // number of vectors in chunks of FLAT rows, which are; or, for rows longer than an SM's shared memory, spread over the
 // shared memory of GROUP SMs as in softmax.cu. The longest rows go in pairs, one of them in registers: then weights and
-// biases, which are as long, are read half as often. The variance is about the mean: parts are joined by count, mean and
-// sum of squares about the mean (Chan, Golub and LeVeque 1979).
+// biases, which are as long, are read half as often, and come through shared memory as the rows do. The variance is about
+// the mean: parts are joined by count, mean and sum of squares about the mean (Chan, Golub and LeVeque 1979).
 /*hone
 constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 
@@ -17,6 +17,7 @@ GROUP = [8, 44, 12, 4]
 WIDE = [132, 66]
 FLAT = [4, 8]
 FLAT_BLOCK = [128, 256]
+FLAT_BLOCKS = [6, 4, 3]  # on an SM
 
 [[launch]]
 kernel = "layernorm_block<4, 1>"
@@ -41,17 +42,17 @@ when   = "d % 4 == 0 && d / 4 <= 8 * BLOCK"
 
 [[launch]]
 kernel = "layernorm_flat<12, FLAT>"
-grid   = ["ceil_div(rows, FLAT)"]
+grid   = ["min(ceil_div(rows, FLAT), sm_count * FLAT_BLOCKS)"]
 block  = ["FLAT_BLOCK"]
-shared = "ceil_div(FLAT * d, 4) * 16"
+shared = "2 * FLAT * d * 4"
 args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
 when   = "d % 4 != 0 && d <= 384"
 
 [[launch]]
 kernel = "layernorm_flat<36, FLAT>"
-grid   = ["ceil_div(rows, FLAT)"]
+grid   = ["min(ceil_div(rows, FLAT), sm_count * FLAT_BLOCKS)"]
 block  = ["FLAT_BLOCK"]
-shared = "ceil_div(FLAT * d, 4) * 16"
+shared = "2 * FLAT * d * 4"
 args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
 when   = "d % 4 != 0 && d <= 1152"
 
@@ -72,12 +73,12 @@ when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && ceil_div(ceil_div(d / 4
 cooperative = true
 
 [[launch]]
-kernel = "layernorm_pairs<RING_BLOCK, PIECES, 8192 / RING_BLOCK, WIDE>"
+kernel = "layernorm_pairs<WIDE>"
 grid   = ["min(ceil_div(rows, 2), sm_count / WIDE) * WIDE"]
-block  = ["RING_BLOCK"]
-shared = "RING_BLOCK * PIECES * 16"
-args   = ["x", "weight", "bias", "out", "partials", "arrivals", "rows:i64", "d / 4:i32", "eps:f32"]
-when   = "d % 4 == 0 && rows > 1 && sm_count >= WIDE && ceil_div(ceil_div(d / 4, WIDE), RING_BLOCK) <= min(8192 / RING_BLOCK, PIECES - 1)"
+block  = ["512"]
+shared = "28 * 512 * 16"
+args   = ["x", "weight", "bias", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "eps:f32"]
+when   = "d % 4 == 0 && rows > 1 && sm_count >= WIDE && ceil_div(d / 4, WIDE) <= 16 * 512"
 cooperative = true
 
 [[launch]]
@@ -97,7 +98,12 @@ args   = ["x", "weight", "bias", "out", "rows:i64", "d:i64", "eps:f32"]
 
 [[workspace]]
 name  = "partials"
-bytes = "sm_count * 4 * 16"
+bytes = "sm_count * 2 * 16"
+
+[[workspace]]
+name  = "words"
+bytes = "sm_count * 2 * 4 * 8"
+zero  = true
 
 [[workspace]]
 name  = "arrivals"
@@ -186,6 +192,11 @@ __device__ __forceinline__ float4 Normalized(float4 v, float mean, float scale, 
                      (v.z - mean) * scale * w.z + b.z, (v.w - mean) * scale * w.w + b.w);
 }
 
+// A number with the round it belongs to: written and read whole.
+__device__ __forceinline__ unsigned long long Word(float value, unsigned round) {
+  return static_cast<unsigned long long>(__float_as_uint(value)) << 32 | round;
+}
+
 template <int kNewest>
 __device__ __forceinline__ void WaitForAllButExactly() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kNewest) : "memory");
@@ -269,56 +280,74 @@ __global__ void layernorm_block(const float* __restrict__ x, const float* __rest
   }
 }
 
-// kRows rows a block, a multiple of four so that they are whole vectors together; d <= 32 * kEach. A warp a row.
+// Chunks of kRows rows, a multiple of four so that they are whole vectors together; d <= 32 * kEach. A warp a row, while the
+// block's next chunk is on its way. Dynamic shared memory: two chunks.
 template <int kEach, int kRows>
 __global__ void layernorm_flat(const float* __restrict__ x, const float* __restrict__ weight,
                                const float* __restrict__ bias, float* __restrict__ out, long long rows, int d,
                                float eps) {
-  extern __shared__ float4 chunk[];
-  const long long first = static_cast<long long>(blockIdx.x) * kRows;
-  const int here = static_cast<int>(min(static_cast<long long>(kRows), rows - first));
-  const int elements = here * d, vectors = elements / 4;
-  const float* from = x + first * d;
-  float* to = out + first * d;
-  float* flat = reinterpret_cast<float*>(chunk);
+  extern __shared__ float4 chunks[];
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x), lane = thread % 32;
-  for (int i = thread; i < vectors; i += threads) {
-    __pipeline_memcpy_async(chunk + i, reinterpret_cast<const float4*>(from) + i, sizeof(float4));
+  const long long count = (rows + kRows - 1) / kRows;
+  const auto elements_of = [&](long long chunk) {
+    return static_cast<int>(min(static_cast<long long>(kRows), rows - chunk * kRows)) * d;
+  };
+  const auto copy = [&](long long chunk, float4* to) {
+    if (chunk < count) {
+      const float* from = x + chunk * kRows * d;
+      const int elements = elements_of(chunk), vectors = elements / 4;
+      for (int i = thread; i < vectors; i += threads) {
+        __pipeline_memcpy_async(to + i, reinterpret_cast<const float4*>(from) + i, sizeof(float4));
+      }
+      if (thread < elements % 4) reinterpret_cast<float*>(to)[vectors * 4 + thread] = __ldg(from + vectors * 4 + thread);
+    }
+    __pipeline_commit();
+  };
+  float4 *now = chunks, *next = chunks + kRows / 4 * d;
+  copy(blockIdx.x, now);
+  for (long long chunk = blockIdx.x; chunk < count; chunk += gridDim.x) {
+    copy(chunk + gridDim.x, next);
+    WaitForAllButExactly<1>();
+    __syncthreads();
+    const int elements = elements_of(chunk), here = elements / d;
+    float* flat = reinterpret_cast<float*>(now);
+    for (int row = thread / 32; row < here; row += threads / 32) {
+      float* line = flat + row * d;
+      float v[kEach];
+      float sum = 0.0f;
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        v[i] = lane + 32 * i < d ? line[lane + 32 * i] : 0.0f;
+        sum += v[i];
+      }
+#pragma unroll
+      for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kWarp, sum, offset);
+      const float mean = sum / static_cast<float>(d);
+      float squares = 0.0f;
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        v[i] -= mean;
+        if (lane + 32 * i < d) squares += v[i] * v[i];
+      }
+#pragma unroll
+      for (int offset = 16; offset > 0; offset /= 2) squares += __shfl_xor_sync(kWarp, squares, offset);
+      const float scale = rsqrtf(squares / static_cast<float>(d) + eps);
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const int at = lane + 32 * i;
+        if (at < d) line[at] = v[i] * scale * __ldg(weight + at) + __ldg(bias + at);
+      }
+    }
+    __syncthreads();
+    float* to = out + chunk * kRows * d;
+    const int vectors = elements / 4;
+    for (int i = thread; i < vectors; i += threads) __stcs(reinterpret_cast<float4*>(to) + i, now[i]);
+    if (thread < elements % 4) to[vectors * 4 + thread] = flat[vectors * 4 + thread];
+    __syncthreads();  // `now` takes the chunk after the next one
+    float4* const was = now;
+    now = next;
+    next = was;
   }
-  __pipeline_commit();
-  if (thread < elements % 4) flat[vectors * 4 + thread] = from[vectors * 4 + thread];
-  WaitForAllButExactly<0>();
-  __syncthreads();
-  for (int row = thread / 32; row < here; row += threads / 32) {
-    float* line = flat + row * d;
-    float v[kEach];
-    float sum = 0.0f;
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      v[i] = lane + 32 * i < d ? line[lane + 32 * i] : 0.0f;
-      sum += v[i];
-    }
-#pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kWarp, sum, offset);
-    const float mean = sum / static_cast<float>(d);
-    float squares = 0.0f;
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      v[i] -= mean;
-      if (lane + 32 * i < d) squares += v[i] * v[i];
-    }
-#pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2) squares += __shfl_xor_sync(kWarp, squares, offset);
-    const float scale = rsqrtf(squares / static_cast<float>(d) + eps);
-#pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int at = lane + 32 * i;
-      if (at < d) line[at] = v[i] * scale * __ldg(weight + at) + __ldg(bias + at);
-    }
-  }
-  __syncthreads();
-  for (int i = thread; i < vectors; i += threads) __stcs(reinterpret_cast<float4*>(to) + i, chunk[i]);
-  if (thread < elements % 4) to[vectors * 4 + thread] = flat[vectors * 4 + thread];
 }
 
 // kGroup blocks a row; a thread's share of a slice is at most kPieces vectors. All blocks are resident: cooperative.
@@ -420,176 +449,169 @@ __global__ void __launch_bounds__(kBlock, 1)
   }
 }
 
-// kGroup blocks for two rows at a time; a thread's share of a slice is at most kEach < kPieces vectors. The first row's
-// slice moves from the ring into registers, the second stays in the ring. All blocks are resident: cooperative.
-//   partials [groups][2][kGroup][2] of Moments, arrivals [groups * 32]: two counters a group, zero before and after
-template <int kBlock, int kPieces, int kEach, int kGroup>
-__global__ void __launch_bounds__(kBlock, 1)
+// kGroup blocks for two rows at a time, a slice of at most 16 vectors a thread. The first row's slice is moved into registers as
+// it comes, the second's lies in shared memory. All blocks are resident: cooperative.
+//
+// Shared memory, all of it filled by cp.async and read by the thread that copied: 16 slots for the second row, and a ring of 12
+// through which run, for each pair, the first row's 16 pieces and then 16 of weights and 16 of biases in turn. In each step
+// of writing results three slots are freed and filled anew. How many copies are newer than the one waited for follows from
+// that order alone.
+//   words [2][groups][kGroup][4]: mean and squares of both rows, each with its round; zero before and after, as arrivals [groups]
+template <int kGroup>
+__global__ void __launch_bounds__(512, 1)
     layernorm_pairs(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
-                    float* __restrict__ out, float4* partials, unsigned* arrivals, long long rows, int vectors,
-                    float eps) {
-  constexpr int kStep = 2;  // weights and biases under way, in vectors
-  static_assert(kEach % kStep == 0, "whole steps");
-  extern __shared__ float4 ring[];  // [kPieces][kBlock]
+                    float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals, long long rows,
+                    int vectors, float eps) {
+  constexpr int kBlock = 512, kEach = 16, kRing = 12;
+  static_assert(kGroup <= kBlock, "a thread a member");
+  extern __shared__ float4 slots[];  // [kEach + kRing][kBlock]
   __shared__ float lanes[96];
   const int groups = gridDim.x / kGroup;
   const int group = blockIdx.x / kGroup, member = blockIdx.x % kGroup;
   const int slice = (vectors + kGroup - 1) / kGroup;
   const int begin = member * slice;
-  const int count = min(slice, vectors - begin);     // may be negative
-  const int pieces = (slice + kBlock - 1) / kBlock;  // of a thread, the same in every block
+  const int count = min(slice, vectors - begin);  // may be negative
   const int thread = static_cast<int>(threadIdx.x);
-  float4* mine_in_ring = ring + thread;
-  float4* group_partials = partials + group * 4 * kGroup;
-  volatile unsigned* arrived = arrivals + group * 32;
+  float4* const second = slots + thread;
+  float4* const ring = slots + kEach * kBlock + thread;
+  volatile unsigned long long* words = all_words + group * kGroup * 4;
 
-  long long next_row = 2 * group;
-  int next_piece = 0, next_slot = 0;
-  const auto copy_next = [&] {
-    const int at = next_piece * kBlock + thread;
-    if (next_row < rows && at < count) {
-      const float4* from = reinterpret_cast<const float4*>(x) + next_row * vectors + begin + at;
-      __pipeline_memcpy_async(mine_in_ring + next_slot * kBlock, from, sizeof(float4));
+  // Each of these commits, copy or not.
+  const auto copy = [&](float4* to, const float* from, long long row, int piece) {
+    const int at = piece * kBlock + thread;
+    if (row < rows && at < count) {
+      __pipeline_memcpy_async(to, reinterpret_cast<const float4*>(from) + row * vectors + begin + at, sizeof(float4));
     }
     __pipeline_commit();
-    next_slot = next_slot + 1 == kPieces ? 0 : next_slot + 1;
-    if (++next_piece == pieces) {
-      next_piece = 0;
-      next_row += next_row % 2 == 0 ? 1 : 2 * groups - 1;
+  };
+  // What goes through the ring: item 0 to 15 of a pair: the first row; then weight 0, bias 0, weight 1, ...
+  int ring_in = 0, ring_out = 0;
+  const auto stream = [&](long long row, int item) {
+    float4* const to = ring + ring_in * kBlock;
+    ring_in = ring_in + 1 == kRing ? 0 : ring_in + 1;
+    if (item >= 3 * kEach) {
+      copy(to, x, row + 2 * groups, item - 3 * kEach);
+    } else if (item < kEach) {
+      copy(to, x, row, item);
+    } else if (row >= rows) {
+      __pipeline_commit();
+    } else {
+      copy(to, item % 2 == 0 ? weight : bias, 0, (item - kEach) / 2);
     }
   };
-  const auto after = [](int slot) { return slot + 1 == kPieces ? 0 : slot + 1; };
-  for (int i = 0; i < kPieces; ++i) copy_next();
+  const auto next_of_ring = [&](bool wanted) {
+    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (wanted) v = ring[ring_out * kBlock];
+    ring_out = ring_out + 1 == kRing ? 0 : ring_out + 1;
+    return v;
+  };
 
-  const float4* weights = reinterpret_cast<const float4*>(weight) + begin;
-  const float4* biases = reinterpret_cast<const float4*>(bias) + begin;
-  int slot = 0;
+  // As if results of a pair before the first had been written.
+  long long row = 2 * group;
+#pragma unroll
+  for (int j = 0; j < kEach; ++j) {
+#pragma unroll
+    for (int u = 0; u < 2; ++u) {
+      const int item = kEach + kRing + 2 * j + u;
+      if (item >= 3 * kEach) {
+        stream(row - 2 * groups, item);
+      } else {
+        __pipeline_commit();
+      }
+    }
+    copy(second + j * kBlock, x, row + 1, j);
+  }
+
   unsigned round = 0;
-  for (long long row = 2 * group; row < rows; row += 2 * groups, ++round) {
-    // Mean and squares about it of this thread's numbers, of either row.
-    const int own = thread < count ? (min(count, pieces * kBlock) - thread + kBlock - 1) / kBlock : 0;
-    float4 held[kEach];
-    Moments first, second;
-    first.count = 4.0f * static_cast<float>(own);
-    const float share = own > 0 ? 1.0f / first.count : 0.0f;
+  for (; row < rows; row += 2 * groups, ++round) {
+    const int own = thread < count ? (count - thread + kBlock - 1) / kBlock : 0;  // vectors of this thread in a slice
     const int own_second = row + 1 < rows ? own : 0;
-    second.count = 4.0f * static_cast<float>(own_second);
+    const float share = own > 0 ? 0.25f / static_cast<float>(own) : 0.0f;
+    Moments a, b;
+    a.count = 4.0f * static_cast<float>(own);
+    b.count = 4.0f * static_cast<float>(own_second);
+    float4 held[kEach];
 #pragma unroll
     for (int j = 0; j < kEach; ++j) {
-      held[j] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-      if (j < pieces) {
-        WaitForAllButExactly<kPieces - 1>();
-        if (j < own) held[j] = mine_in_ring[slot * kBlock];
-        first.mean += (held[j].x + held[j].y) + (held[j].z + held[j].w);
-        slot = after(slot);
-        copy_next();
-      }
+      // Copied in the steps of the results before, two of three and the second row's after them; from 12 on in this loop.
+      WaitForAllBut(j < kRing ? 2 - j % 2 + 3 * (kRing / 2 - 1 - j / 2) + j : kRing - 1);
+      held[j] = next_of_ring(j < own);
+      a.mean += (held[j].x + held[j].y) + (held[j].z + held[j].w);
+      stream(row, kRing + j);
     }
-    first.mean *= share;
+    a.mean *= share;
 #pragma unroll
     for (int j = 0; j < kEach; ++j) {
-      if (j < own) {
-        const float a = held[j].x - first.mean, b = held[j].y - first.mean, c = held[j].z - first.mean,
-                    e = held[j].w - first.mean;
-        first.squares += (a * a + b * b) + (c * c + e * e);
-      }
+      const float p = held[j].x - a.mean, q = held[j].y - a.mean, r = held[j].z - a.mean, t = held[j].w - a.mean;
+      if (j < own) a.squares += (p * p + q * q) + (r * r + t * t);
     }
-    const int second_slot = slot;
+    WaitForAllButExactly<kEach>();  // the second row's were all copied before the ones of this loop
 #pragma unroll
     for (int j = 0; j < kEach; ++j) {
-      if (j < pieces) {
-        if (j % 4 == 0) WaitForAllBut(kPieces - 4 - j);
-        if (j < own_second) {
-          const float4 v = mine_in_ring[slot * kBlock];
-          second.mean += (v.x + v.y) + (v.z + v.w);
-        }
-        slot = after(slot);
-      }
+      if (j >= own_second) break;
+      const float4 v = second[j * kBlock];
+      b.mean += (v.x + v.y) + (v.z + v.w);
     }
-    second.mean *= share;
-    slot = second_slot;
+    b.mean *= share;
 #pragma unroll
     for (int j = 0; j < kEach; ++j) {
-      if (j < own_second) {
-        const float4 v = mine_in_ring[slot * kBlock];
-        const float a = v.x - second.mean, b = v.y - second.mean, c = v.z - second.mean, e = v.w - second.mean;
-        second.squares += (a * a + b * b) + (c * c + e * e);
-      }
-      slot = after(slot);
+      if (j >= own_second) break;
+      const float4 v = second[j * kBlock];
+      const float p = v.x - b.mean, q = v.y - b.mean, r = v.z - b.mean, t = v.w - b.mean;
+      b.squares += (p * p + q * q) + (r * r + t * t);
     }
-    first = BlockJoin(first, lanes);
-    second = BlockJoin(second, lanes);
+    a = BlockJoin(a, lanes);
+    b = BlockJoin(b, lanes);
+    volatile unsigned long long* now = words + (round & 1) * static_cast<long long>(groups) * kGroup * 4;
+    if (thread < 4) {
+      now[member * 4 + thread] = Word(thread < 2 ? (thread == 0 ? a.mean : a.squares) : (thread == 2 ? b.mean : b.squares), round + 1);
+    }
+    a = b = Moments();
+    if (thread < kGroup) {
+      const volatile unsigned long long* from = now + thread * 4;
+      float value[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        unsigned long long word;
+        do {
+          word = from[i];
+        } while (static_cast<unsigned>(word) != round + 1);
+        value[i] = __uint_as_float(static_cast<unsigned>(word >> 32));
+      }
+      const int theirs = max(0, min(slice, vectors - thread * slice));
+      a = Moments{4.0f * static_cast<float>(theirs), value[0], value[1]};
+      b = Moments{row + 1 < rows ? a.count : 0.0f, value[2], value[3]};
+    }
+    a = BlockJoin(a, lanes);
+    b = BlockJoin(b, lanes);
+    const float a_scale = rsqrtf(a.squares / a.count + eps);
+    const float b_scale = rsqrtf(b.squares / fmaxf(b.count, 1.0f) + eps);
 
-    // The first weights and biases are on their way while the group agrees.
-    float4 w[kStep], b[kStep];
-    const auto fetch = [&](int from_piece) {
-#pragma unroll
-      for (int u = 0; u < kStep; ++u) {
-        if (from_piece + u < own) {
-          w[u] = __ldg(weights + (from_piece + u) * kBlock + thread);
-          b[u] = __ldg(biases + (from_piece + u) * kBlock + thread);
-        }
-      }
-    };
-    fetch(0);
-    float4* now = group_partials + (round & 1) * 2 * kGroup;
-    if (thread == 0) {
-      now[2 * member] = make_float4(first.count, first.mean, first.squares, 0.0f);
-      now[2 * member + 1] = make_float4(second.count, second.mean, second.squares, 0.0f);
-      __threadfence();
-      atomicAdd(const_cast<unsigned*>(arrived), 1u);
-      while (*arrived < (round + 1) * kGroup) {
-      }
-      __threadfence();
-    }
-    __syncthreads();
-    Moments part_first, part_second;
-    for (int i = thread % 32; i < kGroup; i += 32) {
-      const float4 one = __ldcg(now + 2 * i), other = __ldcg(now + 2 * i + 1);
-      part_first = Join(part_first, Moments{one.x, one.y, one.z});
-      part_second = Join(part_second, Moments{other.x, other.y, other.z});
-    }
-    first = WarpJoin(part_first);
-    second = WarpJoin(part_second);
-    const float first_scale = rsqrtf(first.squares / first.count + eps);
-    const float second_scale = rsqrtf(second.squares / second.count + eps);
-
-    float4* to_first = reinterpret_cast<float4*>(out) + row * vectors + begin;
+    float4* to_first = reinterpret_cast<float4*>(out) + row * vectors + begin + thread;
     float4* to_second = to_first + vectors;
-    slot = second_slot;
 #pragma unroll
-    for (int j = 0; j < kEach; j += kStep) {
-      float4 now_w[kStep], now_b[kStep];
-#pragma unroll
-      for (int u = 0; u < kStep; ++u) {
-        now_w[u] = w[u];
-        now_b[u] = b[u];
-      }
-      if (j + kStep < kEach) fetch(j + kStep);
-#pragma unroll
-      for (int u = 0; u < kStep; ++u) {
-        if (j + u < pieces) {
-          const int at = (j + u) * kBlock + thread;
-          if (j + u < own) {
-            __stcs(to_first + at, Normalized(held[j + u], first.mean, first_scale, now_w[u], now_b[u]));
-            if (j + u < own_second) {
-              __stcs(to_second + at,
-                     Normalized(mine_in_ring[slot * kBlock], second.mean, second_scale, now_w[u], now_b[u]));
-            }
-          }
-          slot = after(slot);
-          copy_next();  // into the slot just read
-        }
-      }
+    for (int j = 0; j < kEach; ++j) {
+      // The first six of either in the loop above, later ones six steps ago.
+      WaitForAllBut(j < kRing / 2 ? 10 + j : 3 * (kRing / 2 - 1) + 1);
+      const float4 w = next_of_ring(j < own), c = next_of_ring(j < own);
+      if (j < own) __stcs(to_first + j * kBlock, Normalized(held[j], a.mean, a_scale, w, c));
+      if (j < own_second) __stcs(to_second + j * kBlock, Normalized(second[j * kBlock], b.mean, b_scale, w, c));
+      stream(row, kEach + kRing + 2 * j);
+      stream(row, kEach + kRing + 2 * j + 1);
+      copy(second + j * kBlock, x, row + 2 * groups + 1, j);
     }
   }
 
-  // The last to leave puts the counters back.
-  if (thread == 0) {
-    unsigned* left = arrivals + group * 32 + 1;
-    if (atomicAdd(left, 1u) == kGroup - 1) {
-      *arrived = 0;
-      *left = 0;
+  // The last to leave puts the words back.
+  __syncthreads();
+  if (thread < 32) {
+    unsigned left = thread == 0 ? atomicAdd(arrivals + group * 32, 1u) : 0;
+    left = __shfl_sync(kWarp, left, 0);
+    if (left == kGroup - 1) {
+      for (int i = thread; i < 2 * kGroup * 4; i += 32) {
+        words[i < kGroup * 4 ? i : i - kGroup * 4 + static_cast<long long>(groups) * kGroup * 4] = 0;
+      }
+      if (thread == 0) arrivals[group * 32] = 0;
     }
   }
 }

@@ -10,6 +10,8 @@
 // Rows longer than an SM's shared memory: GROUP blocks share a row; each copies its slice into a ring of PIECES slots a
 // thread (a slot is 16 bytes, copied and read by the same thread, so no barrier guards it). A slice's maximum and sum are
 // made known AHEAD rows before they are needed: nobody waits for the slowest of the group while there is room in the ring.
+// Each of the two numbers travels in a word of eight bytes with the number of its round, so that no fence is needed, which
+// would wait for all results under way.
 /*hone
 constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 
@@ -97,11 +99,12 @@ args   = ["x", "out", "rows:i64", "d:i64"]
 
 [[workspace]]
 name  = "partials"
-bytes = "sm_count * 4 * 8"
+bytes = "sm_count * 4 * 16"
+zero  = true
 
 [[workspace]]
 name  = "arrivals"
-bytes = "sm_count * 128"
+bytes = "sm_count * 4"
 zero  = true
 */
 #include <cuda_pipeline_primitives.h>
@@ -162,6 +165,14 @@ __device__ __forceinline__ float ExpSum(float4 v, float max) {
 __device__ __forceinline__ float4 Scaled(float4 v, Running all, float scale) {
   return make_float4(__expf(v.x - all.max) * scale, __expf(v.y - all.max) * scale, __expf(v.z - all.max) * scale,
                      __expf(v.w - all.max) * scale);
+}
+
+// A number with the round it belongs to: written and read whole.
+__device__ __forceinline__ unsigned long long Word(float value, unsigned round) {
+  return static_cast<unsigned long long>(__float_as_uint(value)) << 32 | round;
+}
+__device__ __forceinline__ float ValueOf(unsigned long long word) {
+  return __uint_as_float(static_cast<unsigned>(word >> 32));
 }
 
 template <int kNewest>
@@ -293,13 +304,15 @@ __global__ void softmax_block(const float* __restrict__ x, float* __restrict__ o
 }
 
 // kGroup blocks a row; a thread's share of kAhead slices is at most kPieces vectors. All blocks are resident: cooperative.
-//   partials [groups][4][kGroup] of Running, arrivals [groups * 32]: five counters a group, zero before and after
+//   partials [groups][4][kGroup] of a Running, each part with its round; arrivals [groups]; both zero before and after
 template <int kBlock, int kPieces, int kGroup, int kAhead>
 __global__ void __launch_bounds__(kBlock, 1)
-    softmax_ring(const float* __restrict__ x, float* __restrict__ out, float2* partials, unsigned* arrivals,
+    softmax_ring(const float* __restrict__ x, float* __restrict__ out, ulonglong2* partials, unsigned* arrivals,
                  long long rows, int vectors) {
+  static_assert(kGroup <= 32 && kAhead <= 2, "a lane a member; four rounds at once");
   extern __shared__ float4 ring[];  // [kPieces][kBlock]
   __shared__ float lanes[64];
+  __shared__ Running known[2];  // of the whole row, in even and odd rounds
   const int groups = gridDim.x / kGroup;
   const int group = blockIdx.x / kGroup, member = blockIdx.x % kGroup;
   const int slice = (vectors + kGroup - 1) / kGroup;
@@ -307,8 +320,7 @@ __global__ void __launch_bounds__(kBlock, 1)
   const int count = min(slice, vectors - begin);     // may be negative
   const int pieces = (slice + kBlock - 1) / kBlock;  // of a thread, the same in every block
   float4* mine_in_ring = ring + threadIdx.x;
-  float2* group_partials = partials + group * 4 * kGroup;
-  unsigned* counters = arrivals + group * 32;  // of rounds 0 to 3 modulo four; of those who left
+  volatile unsigned long long* words = reinterpret_cast<unsigned long long*>(partials + group * 4 * kGroup);
 
   // What is copied next: piece `next_piece` of row `next_row` into slot `next_slot`. Each step commits, copy or not, so
   // that "all but the newest n" names a piece.
@@ -356,10 +368,9 @@ __global__ void __launch_bounds__(kBlock, 1)
       }
     }
     const Running all = BlockJoin(mine, lanes);
-    if (threadIdx.x == 0) {
-      group_partials[stat_round % 4 * kGroup + member] = make_float2(all.max, all.sum);
-      __threadfence();
-      atomicAdd(counters + stat_round % 4, 1u);
+    if (threadIdx.x < 2) {
+      words[(stat_round % 4 * kGroup + member) * 2 + threadIdx.x] =
+          Word(threadIdx.x == 0 ? all.max : all.sum, stat_round + 1);
     }
     ++stat_round;
   };
@@ -368,19 +379,23 @@ __global__ void __launch_bounds__(kBlock, 1)
   int first_slot = 0;  // of the row at hand
   unsigned round = 0;
   for (long long row = group; row < rows; row += groups, ++round) {
-    if (threadIdx.x == 0) {
-      const volatile unsigned* arrived = counters + round % 4;
-      while (*arrived < (round / 4 + 1) * kGroup) {
+    if (threadIdx.x < 32) {
+      Running part;
+      if (threadIdx.x < kGroup) {
+        const volatile unsigned long long* from = words + (round % 4 * kGroup + threadIdx.x) * 2;
+        unsigned long long max_word, sum_word;
+        do {
+          max_word = from[0];
+          sum_word = from[1];
+        } while (static_cast<unsigned>(max_word) != round + 1 || static_cast<unsigned>(sum_word) != round + 1);
+        part.max = ValueOf(max_word);
+        part.sum = ValueOf(sum_word);
       }
-      __threadfence();
+      part = WarpJoin(part);
+      if (threadIdx.x == 0) known[round % 2] = part;
     }
     __syncthreads();
-    Running part;
-    for (int i = threadIdx.x % 32; i < kGroup; i += 32) {
-      const float2 other = __ldcg(group_partials + round % 4 * kGroup + i);
-      part = Join(part, Running{other.x, other.y});
-    }
-    const Running all = WarpJoin(part);
+    const Running all = known[round % 2];
 
     const float scale = 1.0f / all.sum;
     float4* to = reinterpret_cast<float4*>(out) + row * vectors + begin;
@@ -393,9 +408,15 @@ __global__ void __launch_bounds__(kBlock, 1)
     publish_next();
   }
 
-  // The last to leave puts the counters back.
-  if (threadIdx.x == 0 && atomicAdd(counters + 4, 1u) == kGroup - 1) {
-    for (int i = 0; i < 5; ++i) counters[i] = 0;
+  // The last to leave puts the words back.
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    unsigned left = threadIdx.x == 0 ? atomicAdd(arrivals + group, 1u) : 0;
+    left = __shfl_sync(kWarp, left, 0);
+    if (left == kGroup - 1) {
+      for (int i = threadIdx.x; i < 4 * kGroup * 2; i += 32) words[i] = 0;
+      if (threadIdx.x == 0) arrivals[group] = 0;
+    }
   }
 }
 
