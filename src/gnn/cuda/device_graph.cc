@@ -49,10 +49,10 @@ Status DeviceGraph::Upload(const Graph& graph) {
   return Status::Ok();
 }
 
-Status DeviceGraph::UploadForCache(const Graph& graph) {
+Status DeviceGraph::UploadForCache(const Graph& graph, int threads) {
   HONE_RETURN_IF_ERROR(UploadStructure(graph));
   host_rows_ = std::make_unique<HostRows>();
-  HONE_RETURN_IF_ERROR(host_rows_->Open(graph.features()));
+  HONE_RETURN_IF_ERROR(host_rows_->Open(graph.features(), threads));
   SetView(graph.features(), graph.structure().num_nodes);
   return Status::Ok();
 }

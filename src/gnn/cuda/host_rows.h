@@ -2,6 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Feature rows in the host's memory that kernels read in place.
+//
+// How that memory was made decides how fast single rows come over the bus. Memory that is pinned (cudaHostAlloc, or
+// cudaHostRegister, on huge pages or not) is translated for the device in small pieces: random rows of 256 bytes out of
+// 28 GB come at 7.6 GB/s, however many are under way, where the same kernel gets 50 GB/s out of 0.5 GB. Managed memory
+// that is told to stay on the host and to be mapped on the device comes at 50 GB/s whatever its size (H200, PCIe 5; the
+// figures: docs/design/0013). So rows live in managed memory where the device can read it in place and the host has
+// room for it.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +26,23 @@ class HostRows {
   HostRows& operator=(const HostRows&) = delete;
   ~HostRows() { Close(); }
 
-  // Registers the rows where they lie, so they must outlive this; where the system refuses (they are registered
-  // already, or in a file's pages), takes a pinned copy. kResourceExhausted with the size when there is no memory for
-  // that.
-  Status Open(const FeatureView& features);
-  // Memory of its own instead, in huge pages, for whoever fills it; zeroed by `threads` threads (0: all the process may
-  // use), because pinning memory that nobody has touched is one thread's work. kResourceExhausted with the size.
+  // Copies the rows into managed memory; without room for that registers them where they lie, so they must outlive this;
+  // and where the system refuses (they are registered already, or in a file's pages), takes a pinned copy.
+  // kResourceExhausted with the size when there is no memory for that either. `threads`: that copy; 0: all the process
+  // may use.
+  Status Open(const FeatureView& features, int threads = 0);
+  // Memory of its own for whoever fills it. kResourceExhausted with the size.
   Status Allocate(int64_t bytes, int threads = 0);
-  std::byte* own() const { return own_.data(); }  // null where rows are somebody else's
+  // Null where rows are somebody else's.
+  std::byte* own() const { return managed_ != nullptr ? managed_ : own_.data(); }
   const void* device() const { return device_; }
-  bool copied() const { return copy_ != nullptr; }
+  bool managed() const { return managed_ != nullptr; }
 
  private:
-  Status Map(std::byte* rows);
   void Close();
+  Status Manage(int64_t bytes, int threads);
+  Status Map(std::byte* rows);
+  std::byte* managed_ = nullptr;
   std::byte* registered_ = nullptr;
   std::byte* copy_ = nullptr;
   MemoryRegion own_;

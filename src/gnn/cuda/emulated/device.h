@@ -17,7 +17,7 @@
 
 namespace hone::gnn::cuda::emulated {
 
-enum class MemoryKind { kDevice, kPinned, kRegistered };
+enum class MemoryKind { kDevice, kPinned, kManaged, kRegistered };
 
 struct Allocation {
   unsigned char* data = nullptr;  // after the guard

@@ -51,7 +51,17 @@ bool RangesExist(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) 
 }  // namespace
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) { return AllocateHere(pointer, bytes, MemoryKind::kDevice); }
-cudaError_t cudaFree(void* pointer) { return FreeHere(pointer, MemoryKind::kDevice); }
+cudaError_t cudaFree(void* pointer) {
+  const Allocation* const found = pointer == nullptr ? nullptr : Device::Get().memory.Find(pointer, 1);
+  return FreeHere(pointer, found != nullptr && found->kind == MemoryKind::kManaged ? found->kind : MemoryKind::kDevice);
+}
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
+  return AllocateHere(pointer, bytes, MemoryKind::kManaged);
+}
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
+  const Allocation* const found = Device::Get().memory.Find(pointer, bytes);
+  return Return(found != nullptr && found->kind == MemoryKind::kManaged ? cudaSuccess : cudaErrorInvalidValue);
+}
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) { return cudaMalloc(pointer, bytes); }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
