@@ -156,6 +156,8 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
   torch.environment = options_.environment;
   torch.l2_bytes = facts().l2_bytes;
   torch.seed = job.options.seed;
+  torch.candidate = &job.candidate;
+  torch.facts = facts();
   for (const std::string& variable : options_.environment) {
     if (variable.rfind("PATH=", 0) == 0) torch.python_directories = SplitSearchPath(std::string_view(variable).substr(5));
   }

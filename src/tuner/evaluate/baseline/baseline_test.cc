@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/library_text.h"
+#include "tuner/evaluate/baseline/candidate_launches.h"
 #include "tuner/evaluate/baseline/library_timing.h"
 #include "tuner/evaluate/baseline/torch_child.h"
 
@@ -141,6 +143,93 @@ exit 3
   EXPECT_THAT(second.libraries.at(0).detail, HasSubstr("out of memory"));
   EXPECT_THAT(third.libraries.at(1).detail, HasSubstr("exit status 3"));
   EXPECT_FALSE(third.libraries.at(1).time_us.has_value());
+}
+
+// What a compiler would have made of it.
+CompiledProgram Compiled(const Task& task, const std::string& source) {
+  CompiledProgram program;
+  Result<Candidate> candidate = ParseCandidate(source, "candidate.cu", task);
+  EXPECT_TRUE(candidate.ok()) << candidate.status().message();
+  program.candidate = *candidate;
+  program.binding = DefaultBinding(program.candidate.plan);
+  for (const CompileUnit& unit : CompileUnits(program.candidate, program.binding)) {
+    CompiledModule& module = program.modules[BindingKey(unit.binding)];
+    module.image = std::string("\x7f\0A", 3);
+    for (const std::string& kernel : unit.kernels) module.lowered[kernel] = "_Z" + kernel;
+  }
+  return program;
+}
+
+DeviceFacts H200() {
+  DeviceFacts facts;
+  facts.cc_major = 9;
+  facts.sm_count = 132;
+  facts.smem_optin = 232448;
+  facts.smem_per_sm = 233472;
+  return facts;
+}
+
+TEST(CandidateLaunches, AreNumbersSymbolsAndNamesOfTensors) {
+  const Task task = TaskNamed("relu");
+  const CompiledProgram program = Compiled(task, R"CU(/*hone
+[[launch]]
+kernel = "relu"
+grid   = ["ceil_div(rows * d, 128)"]
+block  = ["128"]
+shared = "sm_count * 16"
+args   = ["x", "out + d", "rows * d:i32"]
+*/
+__global__ void relu(const float* x, float* out, int count) {})CU");
+  const Result<nlohmann::json> launches = LaunchesJson(program, task, {{"rows", 3}, {"d", 100}}, H200());
+  ASSERT_TRUE(launches.ok()) << launches.status().message();
+  EXPECT_EQ((*launches)["outputs"].dump(), R"({"out":{"dtype":"float32","shape":[3,100]}})");
+  ASSERT_EQ((*launches)["steps"].size(), 1u);
+  const nlohmann::json& step = (*launches)["steps"][0];
+  EXPECT_EQ(step["symbol"], "_Zrelu");
+  EXPECT_EQ(step["grid"].dump(), "[3,1,1]");
+  EXPECT_EQ(step["shared"], 132 * 16);
+  EXPECT_EQ(step["args"].dump(), R"([{"offset":0,"tensor":"x"},{"offset":400,"tensor":"out"},{"bytes":"2c010000"}])");
+  const nlohmann::json modules = ModulesJson(program);
+  ASSERT_TRUE(modules.contains(step["module"].get<std::string>()));
+  EXPECT_EQ(modules[step["module"].get<std::string>()], "7f0041");
+}
+
+TEST(CandidateLaunches, WhatCannotBeLaunchedFromThereIsSaid) {
+  const Task task = TaskNamed("relu");
+  const CompiledProgram program = Compiled(task, R"CU(/*hone
+[[launch]]
+kernel = "relu"
+grid   = ["sm_count * occupancy(relu)"]
+block  = ["128"]
+args   = ["x", "out"]
+*/
+__global__ void relu(const float* x, float* out) {})CU");
+  const Result<nlohmann::json> launches = LaunchesJson(program, task, {{"rows", 3}, {"d", 100}}, H200());
+  EXPECT_THAT(launches.status().message(), HasSubstr("occupancy"));
+}
+
+TEST_F(Libraries, ACandidateThatPyTorchsProcessCanLaunchIsTimedInPairs) {
+  task_ = TaskNamed("relu");
+  evaluation_.cases[0].dims = {{"rows", 3}, {"d", 100}};
+  const CompiledProgram program = Compiled(task_, task_.seed_source);
+  torch_.candidate = &program;
+  torch_.facts = H200();
+  InstallPython(R"(echo 'hone: {"torch": "2.9", "cuda": "13.0"}'
+echo 'hone: {"case": 0, "times": {
+"eager": {"median": 20, "low": 18, "high": 22, "calls": 7, "paired": {"median": 1.5, "low": 1.4, "high": 1.6, "apart": 0.5}},
+"compiled": {"median": 20, "low": 18, "high": 22, "paired": {"error": "cuModuleLoadData gave error 209"}}}}' | tr -d '\n'
+)");
+  const std::vector<LibraryResult> results = Torch();
+  EXPECT_DOUBLE_EQ(results[0].speedup->median, 1.5);
+  EXPECT_DOUBLE_EQ(results[0].speedup->low, 1.4);
+  EXPECT_THAT(results[0].detail, HasSubstr("in interleaved pairs, 7 calls to a sample"));
+  EXPECT_THAT(results[0].detail, HasSubstr("its result is 5.0e-01 of its size away"));
+  EXPECT_DOUBLE_EQ(results[1].speedup->median, 2);
+  EXPECT_THAT(results[1].detail, HasSubstr("timed by itself (cuModuleLoadData gave error 209)"));
+  const Result<std::string> job = ReadFile(directory_ / "job");
+  ASSERT_TRUE(job.ok());
+  EXPECT_THAT(*job, HasSubstr("\"launches\""));
+  EXPECT_THAT(*job, HasSubstr("7f0041"));
 }
 
 TEST_F(Libraries, WithoutPyTorchOneSentenceSaysSo) {

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "base/subprocess.h"
+#include "tuner/evaluate/baseline/candidate_launches.h"
 #include "tuner/evaluate/baseline/torch_child.h"
 
 namespace hone {
@@ -18,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kTorchSamples = 50;
+constexpr double kFarApart = 1e-2;  // of results that should be the same, relative to their size
 constexpr std::string_view kTorchMark = "hone: ";
 
 Result<json> TorchCase(const Task& task, const Dims& dims) {
@@ -45,7 +47,10 @@ Result<json> TorchCase(const Task& task, const Dims& dims) {
 struct TorchTimes {
   struct Mode {
     Interval time;
-    int64_t calls = 1;  // in a sample
+    int64_t calls = 1;                // in a sample
+    std::optional<Interval> speedup;  // of the candidate, in interleaved quads
+    double apart = 0;                 // how far the two results are
+    std::string unpaired;             // why there is none
   };
   std::string error;
   std::map<std::string, Mode> times;
@@ -90,6 +95,15 @@ void ReadTorchLine(std::string_view line, TorchAnswer* answer) {
         one.Require("low", mode.time.low);
         one.Require("high", mode.time.high);
         one.Read("calls", mode.calls);
+        one.Object("paired", [&](JsonFields& paired) {
+          paired.Read("error", mode.unpaired);
+          if (!mode.unpaired.empty()) return;
+          Interval& speedup = mode.speedup.emplace();
+          paired.Require("median", speedup.median);
+          paired.Require("low", speedup.low);
+          paired.Require("high", speedup.high);
+          paired.Read("apart", mode.apart);
+        });
       });
     }
   });
@@ -113,6 +127,14 @@ TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vecto
       return answer;
     }
     job["cases"].push_back(*one);
+    if (options.candidate == nullptr) continue;
+    const Result<json> launches = LaunchesJson(*options.candidate, task, c->dims, options.facts);
+    if (launches.ok()) {
+      job["cases"].back()["launches"] = *launches;
+      if (!job.contains("modules")) job["modules"] = ModulesJson(*options.candidate);
+    } else {
+      job["cases"].back()["unpaired"] = launches.status().message();
+    }
   }
   SubprocessOptions run;
   run.argv = {*python, "-c", std::string(TorchChildSource())};
@@ -162,12 +184,19 @@ void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<Case
       } else if (time == told.times.end() || !(time->second.time.median > 0) || !(time->second.time.low > 0)) {
         result.detail = answer.error.empty() ? answer.version + " gave no time" : answer.error;
       } else {
-        const Interval& theirs = time->second.time;
-        result.time_us = theirs.median;
-        result.detail = fmt::format("{}, timed by itself, {} to a sample", answer.version,
-                                    time->second.calls == 1 ? "one call" : fmt::format("{} calls", time->second.calls));
-        if (c.time_us && c.time_us->low > 0) {
-          result.speedup = Interval{theirs.median / c.time_us->median, theirs.low / c.time_us->high, theirs.high / c.time_us->low};
+        const TorchTimes::Mode& said = time->second;
+        const std::string calls = said.calls == 1 ? "one call" : fmt::format("{} calls", said.calls);
+        result.time_us = said.time.median;
+        if (said.speedup) {
+          result.speedup = said.speedup;
+          result.detail = fmt::format("{}, in interleaved pairs, {} to a sample", answer.version, calls);
+          if (!(said.apart <= kFarApart)) result.detail += fmt::format("; its result is {:.1e} of its size away", said.apart);
+        } else {
+          result.detail = fmt::format("{}, timed by itself{}, {} to a sample", answer.version,
+                                      said.unpaired.empty() ? "" : fmt::format(" ({})", said.unpaired), calls);
+          if (c.time_us && c.time_us->low > 0) {
+            result.speedup = Interval{said.time.median / c.time_us->median, said.time.low / c.time_us->high, said.time.high / c.time_us->low};
+          }
         }
       }
     }

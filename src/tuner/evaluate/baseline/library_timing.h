@@ -5,8 +5,10 @@
 //
 // cuBLASLt is an incumbent like any other: a host-mode program, checked by the oracle and timed against the candidate in
 // interleaved pairs. PyTorch is the user's own: a child process draws inputs of the task's distributions, times the
-// expression eager and compiled with flushed caches, and hands the times back; those are not interleaved, and their
-// interval is the quotient of the two intervals.
+// expression eager and compiled with flushed caches, and hands the times back. It launches the candidate as well and times
+// the two in interleaved quads; where it cannot, the expression is timed by itself, and the speedup's interval is the quotient
+// of the two intervals. The child draws from the task's distributions but not with the judge's secrets, and checks no output
+// of the candidate, which has been judged; how far it is from the expression's is told.
 #pragma once
 
 #include <functional>
@@ -15,6 +17,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
+#include "tuner/core/compiled_program.h"
 #include "tuner/evaluate/baseline/baseline_file.h"
 
 namespace hone {
@@ -25,6 +28,8 @@ struct TorchOptions {
   int ordinal = 0;                              // of the GPU
   int64_t l2_bytes = 0;
   uint64_t seed = 1;
+  const CompiledProgram* candidate = nullptr;   // timed against in interleaved quads where its plan allows; or null
+  DeviceFacts facts;                            // where there is a candidate
   double limit_seconds = 300;                   // for each case: torch.compile may take its time
 };
 

@@ -1,18 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Times a PyTorch expression, eager and compiled, for `hone eval --libraries`.
+"""Times a PyTorch expression, eager and compiled, against a candidate, for `hone eval --libraries`.
 
-Reads one JSON object on standard input: the expression and its cases. Writes lines on standard output, each "hone: " and a
-JSON object: {"torch", "cuda"} first, then for each case in order {"case", "times": {mode: {"median", "low", "high", "calls"}
-or {"error"}}}, times in microseconds a call; or {"error": sentence} in place of either. All cases run in this one process:
-PyTorch and its compiler take longer to wake than to time.
+Reads one JSON object on standard input: the expression, its cases, and the candidate's modules and launches where it can be
+launched from here (candidate_launches.h). Writes lines on standard output, each "hone: " and a JSON object: {"torch", "cuda"}
+first, then for each case in order {"case", "times": {mode: {"median", "low", "high", "calls", "paired"} or {"error"}}}, times
+in microseconds a call; or {"error": sentence} in place of either. All cases run in this one process: PyTorch and its compiler
+take longer to wake than to time.
 
-Each mode is captured in a CUDA graph where it can be and timed by events after the caches were flushed by reading, as a
-candidate is. A graph of a short expression holds many calls, each on inputs and outputs of its own, so that what a launch
-costs the host does not count and no call finds its data in the cache. Samples are not interleaved with a candidate's.
+Each mode is captured in a CUDA graph where it can be and timed by events after the caches were flushed by reading. A graph of
+a short expression holds many calls, each on inputs and outputs of its own, so that what a launch costs the host does not
+count and no call finds its data in the cache. The candidate's graph holds as many, on the same inputs, and the two are timed
+in quads, ABBA or BAAB by a coin: "paired" is the quotient of expression over candidate, {"median", "low", "high", "us",
+"apart"}, with the candidate's time and how far the results are apart, relative to their size; or {"error"}.
 """
+import ctypes
 import json
 import math
+import random
 import sys
 
 SHORT_US = 200  # below that, many calls to a sample
@@ -29,6 +34,83 @@ def fail(sentence):
     sys.exit(0)
 
 
+class Attribute(ctypes.Structure):  # CUlaunchAttribute
+    _fields_ = [("id", ctypes.c_uint), ("pad", ctypes.c_uint), ("value", ctypes.c_uint * 16)]
+
+
+class Config(ctypes.Structure):  # CUlaunchConfig
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint),
+                ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
+
+
+class Modules:
+    """The candidate's cubins in the current context."""
+
+    def __init__(self, images):
+        self.cuda = ctypes.CDLL("libcuda.so.1")
+        self.modules, self.functions = {}, {}
+        for key, image in images.items():
+            module = ctypes.c_void_p()
+            self.call("cuModuleLoadData", ctypes.byref(module), bytes.fromhex(image))
+            self.modules[key] = module
+
+    def call(self, name, *arguments):
+        result = getattr(self.cuda, name)(*arguments)
+        if result != 0:
+            raise RuntimeError(f"{name} gave error {result}")
+
+    def function(self, key, symbol, shared):
+        found = self.functions.get((key, symbol))
+        if found is None:
+            found = ctypes.c_void_p()
+            self.call("cuModuleGetFunction", ctypes.byref(found), self.modules[key], symbol.encode())
+            self.functions[key, symbol] = found
+        if shared > 0:
+            self.call("cuFuncSetAttribute", found, 8, ctypes.c_int(shared))  # largest dynamic shared memory
+        return found
+
+
+class Candidate:
+    """A case's launches. `tensors` of a call: inputs and outputs by name."""
+
+    def __init__(self, modules, launches, empty):
+        self.modules, self.launches, self.empty = modules, launches, empty
+        self.workspaces = {name: empty([count], "uint8").zero_() for name, count in launches["workspaces"].items()}
+        self.functions = [None if "target" in step else modules.function(step["module"], step["symbol"], step["shared"])
+                          for step in launches["steps"]]
+
+    def outputs(self):
+        return {name: self.empty(spec["shape"], spec["dtype"]) for name, spec in self.launches["outputs"].items()}
+
+    def run(self, tensors, stream):
+        for step, function in zip(self.launches["steps"], self.functions):
+            if function is None:
+                target = tensors.get(step["target"], self.workspaces.get(step["target"]))
+                self.modules.call("cuMemsetD8Async", ctypes.c_uint64(target.data_ptr()), ctypes.c_ubyte(step["value"]),
+                                  ctypes.c_size_t(step["memset_bytes"]), ctypes.c_void_p(stream))
+                continue
+            values = []
+            for argument in step["args"]:
+                if "bytes" in argument:
+                    values.append(ctypes.create_string_buffer(bytes.fromhex(argument["bytes"])))
+                else:
+                    base = tensors[argument["tensor"]] if "tensor" in argument else self.workspaces[argument["workspace"]]
+                    values.append(ctypes.c_uint64(base.data_ptr() + argument["offset"]))
+            pointers = (ctypes.c_void_p * max(1, len(values)))(*[ctypes.addressof(value) for value in values])
+            attributes = (Attribute * 2)()
+            count = 0
+            if step["cooperative"]:
+                attributes[count].id, attributes[count].value[0] = 2, 1
+                count += 1
+            if step["cluster"][0] > 0:
+                attributes[count].id = 4
+                attributes[count].value[:3] = step["cluster"]
+                count += 1
+            config = Config((ctypes.c_uint * 3)(*step["grid"]), (ctypes.c_uint * 3)(*step["block"]), step["shared"], stream,
+                            attributes, count)
+            self.modules.call("cuLaunchKernelEx", ctypes.byref(config), function, pointers, None)
+
+
 def main():
     job = json.load(sys.stdin)
     try:
@@ -41,6 +123,7 @@ def main():
     torch.cuda.set_device(device)
     torch.manual_seed(job["seed"])
     flush = torch.zeros(max(64 << 20, 4 * job["l2_bytes"]) // 4, device=device)
+    coin = random.Random(job["seed"])
     tell({"torch": torch.__version__, "cuda": torch.version.cuda})
 
     def draw(spec):
@@ -52,6 +135,16 @@ def main():
         else:
             values = torch.randn(shape, device=device).mul_(spec["scale"]).add_(spec["offset"])
         return values.to(dtype)
+
+    def empty(shape, dtype):
+        return torch.empty(shape, device=device, dtype=getattr(torch, dtype))
+
+    loaded = []
+
+    def modules():
+        if not loaded:
+            loaded.append(Modules(job["modules"]))
+        return loaded[0]
 
     def inputs(case):
         return [draw(case["tensors"][name]) for name in sorted(case["tensors"])]
@@ -71,8 +164,28 @@ def main():
             kept = [call(*arguments) for arguments in sets]  # each has memory of its own
         return graph, kept
 
-    def time(call, sets, more):
-        """`more` makes sets of inputs up to the number it is given."""
+    def summary(values):
+        """The median, and ends of its 95 % interval by ranks."""
+        values = sorted(values)
+        half = 0.98 * len(values) ** 0.5
+        low = max(0, int(len(values) / 2 - half))
+        high = min(len(values) - 1, int(len(values) / 2 + half))
+        return {"median": values[len(values) // 2], "low": values[low], "high": values[high]}
+
+    def apart(mine, theirs):
+        worst = 0.0
+        for a, b in zip(mine, theirs):
+            if a.shape != b.shape:
+                return math.inf
+            error = size = 0.0
+            for part, other in zip(a.reshape(-1).split(1 << 26), b.reshape(-1).split(1 << 26)):
+                error += (part.float() - other.float()).square().sum().item()
+                size += other.float().square().sum().item()
+            worst = max(worst, math.sqrt(error / size) if size > 0 else (math.inf if error > 0 else 0.0))
+        return worst
+
+    def time(call, names, sets, more, candidate):
+        """`more` makes sets of inputs up to the number it is given; `candidate` may be None."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -82,7 +195,6 @@ def main():
         torch.cuda.synchronize()
         out = [out] if torch.is_tensor(out) else list(out)
         touched = sum(t.numel() * t.element_size() for t in sets[0] + out)
-        del out
         calls = 1
         try:
             graph, kept = captured(call, sets[:1])
@@ -101,18 +213,46 @@ def main():
             def run():
                 call(*sets[0])
 
-        samples = sorted([sample(run) / calls for _ in range(job["samples"] + 3)][3:])
-        # Ends of a 95 % interval of the median, by ranks.
-        half = 0.98 * len(samples) ** 0.5
-        low = max(0, int(len(samples) / 2 - half))
-        high = min(len(samples) - 1, int(len(samples) / 2 + half))
-        return {"median": samples[len(samples) // 2], "low": samples[low], "high": samples[high], "calls": calls}
+        if candidate is None:
+            return {**summary([sample(run) / calls for _ in range(job["samples"] + 3)][3:]), "calls": calls}
+        outputs = [candidate.outputs() for _ in range(calls)]
+
+        def launch(arguments):
+            number = next(numbers)
+            candidate.run({**dict(zip(names, arguments)), **outputs[number]}, torch.cuda.current_stream().cuda_stream)
+
+        numbers = iter(range(calls))
+        mine, _ = captured(lambda *arguments: launch(arguments), sets[:calls])
+        mine.replay()
+        torch.cuda.synchronize()
+        difference = apart(list(outputs[0].values()), out)
+        del out
+        theirs_us, mine_us, ratios = [], [], []
+        for quad in range(1 + job["samples"] // 2):
+            first = coin.random() < 0.5
+            samples = {True: [], False: []}  # of the candidate; of the expression
+            for is_mine in (first, not first, not first, first):
+                samples[is_mine].append(sample(mine.replay if is_mine else run) / calls)
+            if quad == 0:
+                continue  # clocks rise
+            mine_us += samples[True]
+            theirs_us += samples[False]
+            ratios.append(math.sqrt(samples[False][0] * samples[False][1] / (samples[True][0] * samples[True][1])))
+        paired = {**summary(ratios), "us": summary(mine_us)["median"], "apart": difference}
+        return {**summary(theirs_us), "calls": calls, "paired": paired}
 
     def one_case(case):
         scope = {"torch": torch, "F": torch.nn.functional, **case["dims"], **case["scalars"]}
         # Parameters, not globals, so that the compiled form takes tensors as a model's layer would.
         exec(f"def expression({', '.join(sorted(case['tensors']))}):\n    return ({job['expression']})\n", scope)
+        names = sorted(case["tensors"])
         sets = [inputs(case)]
+        candidate, reason = None, case.get("unpaired")
+        if "launches" in case:
+            try:
+                candidate = Candidate(modules(), case["launches"], empty)
+            except Exception as error:
+                reason = str(error)
 
         def more(count):
             while len(sets) < count:
@@ -126,7 +266,9 @@ def main():
                 if mode == "compiled":
                     torch._dynamo.reset()  # what the case before left
                     call = torch.compile(call, dynamic=False)
-                times[mode] = time(call, sets, more)
+                times[mode] = time(call, names, sets, more, candidate)
+                if candidate is None and reason:
+                    times[mode]["paired"] = {"error": reason}
             except Exception as error:
                 lines = str(error).strip().splitlines()
                 times[mode] = {"error": lines[0] if lines else type(error).__name__}
