@@ -130,6 +130,10 @@ def main():
         shape, dtype = spec["shape"], getattr(torch, spec["dtype"])
         if spec["distribution"] == "index":
             return torch.randint(0, max(1, spec["bound"]), shape, device=device, dtype=dtype)
+        if spec["distribution"] == "offsets":  # of rows whose lengths are as skewed as the task's
+            ends = torch.randn(shape[-1] - 1, device=device, dtype=torch.float64).mul_(1.4).exp_().cumsum(0)
+            ends = (ends / ends[-1] * spec["bound"]).round_() if len(ends) > 0 else ends
+            return torch.cat((ends.new_zeros(1), ends)).to(dtype)
         if spec["distribution"] == "uniform":
             values = torch.rand(shape, device=device) * (spec["high"] - spec["low"]) + spec["low"]
         else:
