@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "gnn/cuda/all_neighbors.h"
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/exact_inference.h"
 #include "gnn/cuda/gpu_engine.h"
@@ -16,25 +17,6 @@
 
 namespace hone::gnn {
 namespace {
-
-constexpr int32_t kMostNeighbors = 32;
-
-Status CheckFanouts(const char* option, const std::vector<int32_t>& fanouts) {
-  for (const int32_t fanout : fanouts) {
-    if (fanout >= 1 && fanout <= kMostNeighbors) continue;
-    return Status::InvalidArgument(
-        fmt::format("the GPU engine draws 1 to {} neighbors a hop, and {} asks for {}", kMostNeighbors, option,
-                    fanout == kAllNeighbors ? std::string("all") : std::to_string(fanout)));
-  }
-  return Status::Ok();
-}
-
-Status CheckModel(const ModelOptions& model) {
-  if (model.kind == "sage" && model.aggregation == "max") {
-    return Status::InvalidArgument("the GPU engine has no --aggregation max");
-  }
-  return Status::Ok();
-}
 
 void Take(const Trainer& trainer, GpuRun& gpu) {
   const cuda::HeldOnDevice held = cuda::HeldBy(trainer);
@@ -53,6 +35,14 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
                            const FeatureWish& wish) {
   model.in_width = graph.feature_width;
   model.num_classes = graph.num_classes;
+  std::string about_all;
+  if (cuda::AsksForAll(options.fanouts) || cuda::AsksForAll(options.eval_fanouts)) {
+    HONE_ASSIGN_OR_RETURN(const int32_t largest, cuda::LargestDegreeOf(graph.name));
+    options.fanouts = cuda::WithAllNeighbors(options.fanouts, largest);
+    options.eval_fanouts = cuda::WithAllNeighbors(options.eval_fanouts, largest);
+    about_all = fmt::format("; a hop of `all` has room for {} neighbors of every node, as many as any has: a number needs less",
+                            largest);
+  }
   const cuda::GraphSize size{graph.name, graph.num_nodes, graph.num_edges, graph.feature_stride_bytes};
   HONE_ASSIGN_OR_RETURN(cuda::MemoryPlan plan, cuda::PlanMemory(size, model, options));
   if (plan.fits && wish.where != "host") return FeaturePlace{};
@@ -62,7 +52,7 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
     HONE_ASSIGN_OR_RETURN(plan, cuda::PlanMemory(size, model, options));
     if (plan.fits) return place;
   }
-  return Status::ResourceExhausted(plan.refusal + "; or use --device cpu");
+  return Status::ResourceExhausted(plan.refusal + about_all + "; or use --device cpu");
 }
 
 cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, bool fp32) {
@@ -127,20 +117,16 @@ Result<GpuFacts> UseGpu(int ordinal) {
   return GpuFacts{ordinal, properties.name, static_cast<int64_t>(free), static_cast<int64_t>(total)};
 }
 
-Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run) {
-  HONE_RETURN_IF_ERROR(CheckModel(model));
-  HONE_RETURN_IF_ERROR(CheckFanouts("--fanout", options.fanouts));
-  if (options.eval_every > 0) HONE_RETURN_IF_ERROR(CheckFanouts("--eval-fanout", options.eval_fanouts));
+Status GpuCanTrain(const ModelOptions&, const TrainOptions& options, const RunOptions& run) {
   return cuda::CheckForGpu(options, run);
 }
 
-Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
+Status GpuCanPredict(const ModelOptions&, const PredictOptions& options) {
   if (options.exact) return Status::Ok();
   if (options.frontier != FrontierRule::kAllSoFar) {
     return Status::InvalidArgument("the GPU engine has no frontier rule `new`");
   }
-  HONE_RETURN_IF_ERROR(CheckModel(model));
-  return CheckFanouts("--fanout", options.fanouts);
+  return Status::Ok();
 }
 
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,

@@ -196,6 +196,23 @@ TEST_F(OnEmulatedGpu, TimesAnEpoch) {
   }
 }
 
+TEST_F(OnEmulatedGpu, ManyAndAllNeighborsAndTheMaximumAreTheCpus) {
+  std::vector<double> losses;
+  for (const char* const device : {"cuda", "cpu"}) {
+    std::vector<std::string> options = {"train",        kTiny,  "--device",     device, "--fanout", "40,all", "--eval-fanout", "all,33",
+                                        "--aggregation", "max", "--hidden",     "8",    "--batch",  "64",     "--epochs",      "1",
+                                        "--json",        "--quiet"};
+    if (std::string(device) == "cuda") options.insert(options.end(), {"--precision", "fp32"});
+    const Outcome outcome = RunEmulated(options);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    for (const json& event : Lines(outcome.out)) {
+      if (event.at("event") == "epoch") losses.push_back(event.at("loss"));
+    }
+  }
+  ASSERT_EQ(losses.size(), 2u);
+  EXPECT_NEAR(losses[0], losses[1], 1e-4 * losses[1]);
+}
+
 TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
   ASSERT_EQ(TrainOn("cpu", {"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
   const std::string run = scratch_ / "run";
@@ -211,9 +228,8 @@ TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
       {TrainArguments("cuda", {"--precision", "fp16"}), 2, "--precision"},
       {TrainArguments("cpu", {"--precision", "bf16"}), 2, "--precision bf16 is a GPU's"},
       {TrainArguments("cuda", {"--frontier", "new"}), 2, "the frontier rule is new"},
-      {TrainArguments("cuda", {"--aggregation", "max"}), 2, "--aggregation max"},
-      {{"train", kTiny, "--device", "cuda", "--fanout", "33,2"}, 2, "1 to 32 neighbors a hop, and --fanout asks for 33"},
-      {{"train", kTiny, "--device", "cuda", "--fanout", "all,2"}, 2, "--fanout asks for all"},
+      {{"train", "synthetic:papers100M?scale=0.01", "--device", "cuda", "--fanout", "all,all,5"}, 2, "take a smaller batch or fanout"},
+      {{"train", "synthetic:products?scale=0.02", "--device", "cuda", "--model", "gat", "--fanout", "2,2,all"}, 3, "as many as any has: a number needs less"},
       {{"train", "synthetic:papers100M", "--device", "cuda"}, 3, "and 17.18 GB are free: structure and labels"},
       {{"train", kTiny, "--gpus", "2"}, 2, "--gpus 2: there is one GPU here"},
       {{"train", kTiny, "--gpus", "1", "--device", "cpu"}, 2, "--gpus and --device cpu"},

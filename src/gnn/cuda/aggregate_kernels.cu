@@ -7,6 +7,7 @@
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_math.cuh"
+#include "gnn/cuda/wide_aggregate_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -233,6 +234,9 @@ cudaError_t LaunchSampleAggregate(const GraphOnDevice& graph, const Rows& featur
 cudaError_t EnqueueAggregate(const AggregateKind& kind, const HopOnDevice& hop, int number, Element element,
                              const AggregateInput& input, int32_t width, const RunState* state,
                              const BatchHeader* header, const int32_t* nodes, void* out, cudaStream_t stream) {
+  if (hop.fanout > kNarrowFanout) {
+    return EnqueueWideAggregate(kind, hop, number, element, input, width, state, header, nodes, out, stream);
+  }
   if (element == Element::kFloat32) {
     Launch(AggregateKernel<float>, Blocks(hop.rows), kBlock, 0, stream, kind, hop, number, input, width / 8, state,
            header, nodes, static_cast<float*>(out));
@@ -264,6 +268,10 @@ cudaError_t EnqueueSampleAggregate(const GraphOnDevice& graph, Element feature_e
                                    int32_t rows, const SampleAggregate& aggregate, const RunState* state,
                                    const BatchHeader* header, const int32_t* nodes, Element out_element,
                                    cudaStream_t stream) {
+  if (fanout > kNarrowFanout) {
+    return EnqueueWideSampleAggregate(graph, feature_element, hop, fanout, rows, aggregate, false, state, header, nodes,
+                                      out_element, stream);
+  }
   const auto launch = [&](auto in, auto out) {
     return WithRows<decltype(in)>(graph, [&]<typename Rows>(const Rows& features) {
       return LaunchSampleAggregate<Rows, decltype(out)>(graph, features, hop, fanout, rows, aggregate, state, header,

@@ -17,6 +17,7 @@
 #include "gnn/cuda/attention_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
+#include "gnn/cuda/wide_sample_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -84,6 +85,11 @@ struct GroupRow {
     for (int i = 0; i < kItems; ++i) x[i] = rows.Make(fetched[i]);
   }
 };
+// Of the one or two groups of a warp.
+template <int kParts>
+__device__ int32_t MostOfWarp(int32_t count) {
+  return kParts == 32 ? count : max(count, __shfl_xor_sync(kFullWarp, count, 16));
+}
 constexpr int MostItems(int items) { return items <= 8 ? 8 : 16; }
 
 // Softmax over a destination's items as they come, and their weighted sum: one pass over rows that stay in registers
@@ -101,7 +107,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
   const Group group(static_cast<int>(threadIdx.x % 32));
   const bool mine = active && group.part < shape.width / 8;
   const GroupRow<Rows, Group, kItems> of(rows, slots, group, row, active);
-  const int32_t count = of.items.count;
+  const int32_t count = of.items.count, most = MostOfWarp<kParts>(count);
   const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
 
   for (int32_t h = 0; h < shape.heads; ++h) {
@@ -110,7 +116,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
     float own = 0, top = -INFINITY, total = 0;  // own: what the destination gives to each of its logits
     Float8 sum = {};
-    for (int32_t first = 0; kWhole ? first == 0 : first <= slots.fanout; first += kItems) {
+    for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
       bool counts = false;
       const int32_t place = of.Place(rows, group, first, &counts);
       int32_t at[kItems];
@@ -202,7 +208,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
       const bool active = row < all_rows, mine = active && group.part < vectors;
       const GroupRow<Rows, Group, kItems> of = ahead;
       ahead = GroupRow<Rows, Group, kItems>(rows, slots, group, row + stride, row + stride < all_rows);
-      const int32_t count = of.items.count;
+      const int32_t count = of.items.count, most = MostOfWarp<kParts>(count);
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
       const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
       const Float8 g =
@@ -210,7 +216,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
       float expected = 0, total = 0;
       Float8 slopes = {};                // of several chunks: the items' sum by alpha s,
       typename Rows::Made itself = {};  // and item 0
-      for (int32_t first = 0; kWhole ? first == 0 : first <= slots.fanout; first += kItems) {
+      for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
         bool counts = false;
         const int32_t place = of.Place(rows, group, first, &counts);
         const int32_t item = first + group.item;
@@ -845,6 +851,10 @@ cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const A
 cudaError_t EnqueueDrawNeighbors(const GraphOnDevice& graph, int number, const OuterHopOnDevice& outer,
                                  const RunState* state, const BatchHeader* header, const int32_t* nodes,
                                  cudaStream_t stream) {
+  if (outer.fanout > kNarrowFanout) {
+    return EnqueueWideDraw(graph, number, outer.fanout, outer.rows, outer.neighbors, outer.counts, state, header, nodes,
+                           stream);
+  }
   if (outer.fanout <= 8) {
     return Launch(DrawNeighborsKernel<8>, Blocks(outer.rows, kBlock / 8), kBlock, 0, stream, graph, number, outer, state,
                   header, nodes);

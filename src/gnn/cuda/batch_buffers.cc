@@ -47,11 +47,12 @@ Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_
 }
 
 Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {
-  for (size_t h = 0; h < envelope.known.size(); ++h) {
+  for (size_t h = 0; h + 1 < envelope.known.size(); ++h) {  // slots of the outermost hop have no numbers
     if (static_cast<int64_t>(envelope.known[h]) * envelope.fanouts[h] >= kNewRank) {
-      return Status::InvalidArgument(
-          fmt::format("batch {} with these fanouts may draw {} x {} neighbors in one hop: take a smaller batch",
-                      envelope.known[0], envelope.known[h], envelope.fanouts[h]));
+      return Status::InvalidArgument(fmt::format(
+          "hop {} of a batch of {} may have {} nodes, and with {} slots each (`all`: the largest degree) it has more than "
+          "the {} that can be numbered: take a smaller batch or fanout, or the CPU",
+          h + 1, envelope.known[0], envelope.known[h], envelope.fanouts[h], kNewRank));
     }
   }
   HONE_RETURN_IF_ERROR(header_.Allocate(1));

@@ -7,6 +7,7 @@
 
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/row_loads.cuh"
+#include "gnn/cuda/wide_aggregate_kernels.h"
 #include "gnn/ops/dropout.h"
 
 namespace hone::gnn::cuda {
@@ -253,6 +254,9 @@ cudaError_t EnqueueKeptBits(int number, int32_t rows, int32_t width, const Activ
 cudaError_t EnqueueGatherMean(const HopOnDevice& hop, int number, Element element, const void* z, int32_t width,
                               float scale, const uint8_t* kept, const BatchHeader* header, void* out, uint8_t* passed,
                               cudaStream_t stream) {
+  if (hop.fanout > kNarrowFanout) {
+    return EnqueueWideGatherMean(hop, number, element, z, width, scale, kept, header, out, passed, stream);
+  }
   if (element == Element::kFloat32) {
     LaunchGatherMean(hop, number, static_cast<const float*>(z), width, scale, kept, header, static_cast<float*>(out),
                      passed, stream);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "gnn/cuda/all_neighbors.h"
 #include "gnn/cuda/cache_ranking.h"
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/device_ranking.h"
@@ -16,6 +17,7 @@
 #include "gnn/cuda/program.h"
 #include "gnn/dist/nccl_communicator.h"
 #include "hone/gnn/communicator.h"
+#include "hone/gnn/neighbor_sampler.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -29,8 +31,9 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
   }
   for (const auto& fanouts : {options.fanouts, options.eval_fanouts}) {
     for (const int32_t fanout : fanouts) {
-      if (fanout < 1 || fanout > 32) {
-        return Status::InvalidArgument(fmt::format("fanout {}: the GPU engine takes 1 to 32", fanout));
+      if (fanout != kAllNeighbors && (fanout < 1 || fanout > kMaxFanout)) {
+        return Status::InvalidArgument(
+            fmt::format("fanout {}: the GPU engine takes 1 to {}, or {} for all neighbors", fanout, kMaxFanout, kAllNeighbors));
       }
     }
   }
@@ -80,12 +83,24 @@ class Engine final : public GpuEngine {
     options_ = options;
     classes_ = static_cast<int32_t>(model.options().num_classes);
     HONE_RETURN_IF_ERROR(CheckOptions(graph, model.options(), options));
+    if (AsksForAll(options.fanouts) || AsksForAll(options.eval_fanouts)) {
+      if (IsOutline(graph)) {
+        HONE_ASSIGN_OR_RETURN(largest_degree_, LargestDegreeOf(graph.name()));
+      } else {
+        largest_degree_ = LargestDegree(graph.structure());
+      }
+      TakeAllNeighbors(options);
+    }
     HONE_ASSIGN_OR_RETURN(plan_, PlanModel(model.options()));
     size_t free_before = 0, total = 0, free_after = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_before, &total));
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
     context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
     HONE_ASSIGN_OR_RETURN(facts_, UploadForStorage(graph, options.storage, Shape(), graph_));
+    if (largest_degree_ > 0 && IsOutline(graph)) {  // the true one, now that there are edges
+      HONE_ASSIGN_OR_RETURN(largest_degree_, LargestDegree(graph_.view()));
+      TakeAllNeighbors(options);
+    }
     HONE_RETURN_IF_ERROR(parameters_.Make(plan_->Layout(), context_.element));
     HONE_RETURN_IF_ERROR(ImportFrom(model));
     if (options.trains) {
@@ -170,6 +185,10 @@ class Engine final : public GpuEngine {
             .batch = options_.trains ? options_.batch : options_.eval_batch,
             .seed = options_.seed};
   }
+  void TakeAllNeighbors(const GpuEngineOptions& options) {
+    options_.fanouts = WithAllNeighbors(options.fanouts, largest_degree_);
+    options_.eval_fanouts = WithAllNeighbors(options.eval_fanouts, largest_degree_);
+  }
   PassOptions Options(bool trains) const {
     PassOptions pass;
     pass.fanouts = trains ? options_.fanouts : options_.eval_fanouts;
@@ -192,6 +211,7 @@ class Engine final : public GpuEngine {
   GpuEngineOptions options_;
   StorageFacts facts_;
   int32_t classes_ = 0;
+  int32_t largest_degree_ = 0;  // where all neighbors are asked for
   DeviceGraph graph_;
   DeviceParameters parameters_;
   std::unique_ptr<MatmulLibrary> matmuls_;

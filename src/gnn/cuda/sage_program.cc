@@ -3,7 +3,7 @@
 //
 // GraphSAGE's program:
 //
-//   layer l aggregates hop L-1-l:       A_l = [mean | self]   (l = 0: drawn and gathered in one kernel)
+//   layer l aggregates hop L-1-l:       A_l = [mean | self]   (l = 0: drawn and gathered in one kernel; or sum, maximum)
 //                                       Z_l = A_l W_l^T
 //   loss on Z_{L-1};  then backwards    dW_l = dZ_l^T A_l,  dA_l = dZ_l W_l,  dZ_{l-1} = gather by source of dA_l
 //
@@ -17,6 +17,7 @@
 #include "gnn/cuda/gather_kernels.h"
 #include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/program.h"
+#include "gnn/cuda/wide_aggregate_kernels.h"
 #include "gnn/nn/stack_model.h"
 #include "gnn/ops/dropout.h"
 
@@ -33,7 +34,8 @@ struct SageLayer {
 
 struct SageShape {
   std::vector<SageLayer> layers;
-  bool mean = true;  // of the neighbors; otherwise their sum
+  bool mean = true;      // of the neighbors; otherwise their sum,
+  bool maximum = false;  // or this, and no mean
   bool normalises = false;
   Activation activation = Activation::kRelu;
   DropoutRate rate{0.0};
@@ -53,6 +55,7 @@ class SageProgram final : public Program {
     output_grads_.resize(count);
     dense_.resize(count);
     passed_.resize(count);
+    winners_.resize(count);
     norms_.resize(shape_.normalises ? count - 1 : 0);
     if (Forks()) HONE_RETURN_IF_ERROR(beside_.Make(context_));
     for (size_t l = 0; l < count; ++l) {
@@ -77,6 +80,7 @@ class SageProgram final : public Program {
       if (!last && IsPlain()) HONE_RETURN_IF_ERROR(passed_[l].Allocate(rows * shape.padded_out / 8));
       if (!last) HONE_RETURN_IF_ERROR(output_grads_[l].Allocate(rows * shape.padded_out * size));
       if (l > 0) HONE_RETURN_IF_ERROR(input_grads_[l].Allocate(rows * 2 * shape.padded_in * size));
+      if (l > 0 && shape_.maximum) HONE_RETURN_IF_ERROR(winners_[l].Allocate(rows * shape.padded_in));
     }
     return Status::Ok();
   }
@@ -97,6 +101,12 @@ class SageProgram final : public Program {
     SampleAggregate aggregate;
     aggregate.kind = Kind();
     aggregate.out = batch.outer;
+    if (shape_.maximum) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueWideSampleAggregate(
+          batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
+          envelope_.known.back(), aggregate, true, batch.state, batch.header, batch.graph_nodes, context_.element, stream));
+      return Status::Ok();
+    }
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
         batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
         envelope_.known.back(), aggregate, batch.state, batch.header, batch.graph_nodes, context_.element, stream));
@@ -158,6 +168,9 @@ class SageProgram final : public Program {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMean(Hop(batch, l), HopNumber(l), context_.element, outputs_[l - 1].get(),
                                                   width, Scale(), Drops() ? Kept(batch, l - 1) : nullptr, batch.header,
                                                   inputs_[l].get(), passed_[l - 1].get(), stream));
+    } else if (shape_.maximum) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueMaximum(Hop(batch, l), HopNumber(l), context_.element, Source(l), width, batch.state,
+                                               batch.header, batch.nodes, inputs_[l].get(), winners_[l].get(), stream));
     } else {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l),
                                                  width, batch.state, batch.header, batch.nodes, inputs_[l].get(),
@@ -172,6 +185,10 @@ class SageProgram final : public Program {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMeanBackward(
           Hop(batch, l), HopNumber(l), context_.element, input_grads_[l].get(), passed_[l - 1].get(), width, sources,
           Scale(), batch.header, output_grads_[l - 1].get(), stream));
+    } else if (shape_.maximum) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueMaximumBackward(
+          Hop(batch, l), HopNumber(l), context_.element, Source(l), width, sources, winners_[l].get(),
+          input_grads_[l].get(), batch.state, batch.header, batch.nodes, output_grads_[l - 1].get(), stream));
     } else {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
           Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l), width, sources, input_grads_[l].get(), {},
@@ -227,6 +244,7 @@ class SageProgram final : public Program {
   const std::vector<SageLayer>& layers_;                                                   // the shape's
   std::vector<DeviceArray<unsigned char>> inputs_, outputs_, input_grads_, output_grads_;  // A, Z, dA, dZ
   std::vector<DeviceArray<uint8_t>> passed_;  // [l] which elements of Z_l passed activation and mask, a bit each
+  std::vector<DeviceArray<int32_t>> winners_;  // [l] the slots that each maximum of A_l came from
   std::vector<Dense> dense_;
   std::vector<NormBetween> norms_;
   Beside beside_;
@@ -236,6 +254,7 @@ class SagePlan final : public ModelPlan {
  public:
   SagePlan(const ModelOptions& model, Activation activation) {
     shape_.mean = model.aggregation == "mean";
+    shape_.maximum = model.aggregation == "max";
     shape_.normalises = model.norm == "batch";
     shape_.activation = activation;
     shape_.rate = DropoutRate(model.dropout < 0 ? 0.5 : model.dropout);
@@ -272,9 +291,6 @@ class SagePlan final : public ModelPlan {
 }  // namespace
 
 Result<std::unique_ptr<ModelPlan>> PlanSage(const ModelOptions& model) {
-  if (model.aggregation == "max") {
-    return Status::InvalidArgument("the GPU engine aggregates by mean or sum, not by max: train this model on the CPU");
-  }
   HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(model.activation, Activation::kRelu));
   return std::unique_ptr<ModelPlan>(std::make_unique<SagePlan>(model, activation));
 }

@@ -6,6 +6,7 @@
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_math.cuh"
 #include "gnn/cuda/staging_kernels.h"
+#include "gnn/cuda/wide_draw.cuh"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -46,6 +47,19 @@ __global__ void __launch_bounds__(kBlock)
   if (!active) return;
   if (lane == 0) Claim(graph.staging, static_cast<int32_t>(node));
   if (lane < min(degree, fanout)) Claim(graph.staging, __ldg(graph.columns + begin + slot));
+}
+
+// For fanouts past a warp's lanes; a warp a row.
+__global__ void CollectWideMissesKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state,
+                                        const BatchHeader* header, const int32_t* nodes) {
+  const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  if (row >= RowsAfter(header, hop)) return;
+  unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(fanout);
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+  const DrawnRow drawn = DrawRow(graph, key, static_cast<uint32_t>(nodes[row]), fanout, shared);
+  const auto lane = static_cast<int32_t>(threadIdx.x % 32);
+  if (lane == 0) Claim(graph.staging, nodes[row]);
+  for (int32_t slot = lane; slot < drawn.count; slot += 32) Claim(graph.staging, drawn.Source(graph, slot));
 }
 
 // Rows nodes[0 … count - 1] of `host` to the rows of `to`. Half a warp takes kInFlight at a time, 16 bytes a lane: 256
@@ -116,7 +130,11 @@ cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout
   if (graph.staging.rows == 0) return cudaSuccess;
   const cudaError_t error = cudaMemsetAsync(graph.staging.count, 0, sizeof(int32_t), stream);
   if (error != cudaSuccess) return error;
-  if (fanout <= 8) {
+  if (fanout > kNarrowFanout) {
+    const int warps = WideWarps(fanout);
+    Launch(CollectWideMissesKernel, (rows + warps - 1) / warps, 32 * warps, warps * WideDrawBytes(fanout), stream, graph,
+           hop, fanout, state, header, nodes);
+  } else if (fanout <= 8) {
     Collect<8>(graph, hop, fanout, rows, state, header, nodes, stream);
   } else if (fanout <= 16) {
     Collect<16>(graph, hop, fanout, rows, state, header, nodes, stream);

@@ -261,7 +261,6 @@ __global__ void __launch_bounds__(kBlock)
         const auto place = features.HandRound(id, neighbor_place, which % 32);
         if (!reads || which >= here) continue;
         Float8 x = Load8(features.At(place) + vector * 8);
-        Drop8(input_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
         Drop8(neighbor_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
         if (kMaximum) {
           largest.Take(x, from + which);
