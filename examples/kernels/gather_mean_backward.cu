@@ -1,41 +1,42 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gather_mean_backward as a segmented sum. Most sources were drawn once or never, some by hundreds: a sum a source has one
-// row under way mostly, and waits for the longest source in the end. Here a block takes consecutive sources, SOURCES for
-// each of its groups of lanes (one lane a vector of the row), and its slots, which lie side by side, are dealt to the
-// groups evenly, whichever sources they belong to. DEEP rows are under way in each. A source whose slots two or more
-// groups share is put together from their parts, in order, so that the order of additions follows from the input alone.
+// gather_mean_backward as a segmented sum. Most sources were drawn once or never, some by hundreds, and sources next to each
+// other alike: a sum a source has one row under way mostly, and waits for the longest source in the end. Here a block takes as
+// many consecutive sources as make, with their slots, ITEMS for each of its groups of lanes (one lane a vector of the row); it
+// finds the first by a search of row_offsets with all threads. Its slots, which lie side by side, are dealt to the groups
+// evenly, whichever sources they belong to, and DEEP rows are under way in each. A source whose slots two or more groups share
+// is put together from their parts, in order, so that the order of additions follows from the input alone.
 /*hone
 [tune]
 BLOCK = [256, 128, 512]
-SOURCES = [4, 8, 2, 16]
+ITEMS = [8, 12, 16, 24]
 DEEP = [4, 8, 6, 2]
 
 [[launch]]
-kernel = "gather_mean_backward<8, 16, SOURCES, DEEP, BLOCK>"
-grid   = ["dim > 0 ? ceil_div(num_src, SOURCES * BLOCK / 16) : 0"]
+kernel = "gather_mean_backward<8, 16, ITEMS, DEEP, BLOCK>"
+grid   = ["dim > 0 ? ceil_div(num_src + num_dst * fanout, ITEMS * BLOCK / 16) : 0"]
 block  = ["BLOCK"]
 args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i64", "fanout:i32", "dim:i32"]
 when   = "dim % 8 == 0 && dim <= 128"
 
 [[launch]]
-kernel = "gather_mean_backward<8, 32, SOURCES, DEEP, BLOCK>"
-grid   = ["ceil_div(num_src, SOURCES * BLOCK / 32)"]
+kernel = "gather_mean_backward<8, 32, ITEMS, DEEP, BLOCK>"
+grid   = ["ceil_div(num_src + num_dst * fanout, ITEMS * BLOCK / 32)"]
 block  = ["BLOCK"]
 args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i64", "fanout:i32", "dim:i32"]
 when   = "dim % 8 == 0"
 
 [[launch]]
-kernel = "gather_mean_backward<4, 32, SOURCES, DEEP, BLOCK>"
-grid   = ["ceil_div(num_src, SOURCES * BLOCK / 32)"]
+kernel = "gather_mean_backward<4, 32, ITEMS, DEEP, BLOCK>"
+grid   = ["ceil_div(num_src + num_dst * fanout, ITEMS * BLOCK / 32)"]
 block  = ["BLOCK"]
 args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i64", "fanout:i32", "dim:i32"]
 when   = "dim % 4 == 0"
 
 [[launch]]
-kernel = "gather_mean_backward<1, 32, SOURCES, DEEP, BLOCK>"
-grid   = ["ceil_div(num_src, SOURCES * BLOCK / 32)"]
+kernel = "gather_mean_backward<1, 32, ITEMS, DEEP, BLOCK>"
+grid   = ["ceil_div(num_src + num_dst * fanout, ITEMS * BLOCK / 32)"]
 block  = ["BLOCK"]
 args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i64", "fanout:i32", "dim:i32"]
 */
@@ -63,25 +64,44 @@ struct Pack<1> {
 
 }  // namespace
 
-// kThreads / kLanes groups for kSources sources each. dim is a multiple of kWidth. Groups of a warp run equally many
+// kThreads / kLanes groups; the position of a source is its number and that of the slots before it, and block b takes those
+// whose position is in the b-th kItems of each group. dim is a multiple of kWidth. Groups of a warp run equally many
 // steps; what a group lacks is a row of zeros, which is not read.
-template <int kWidth, int kLanes, int kSources, int kDeep, int kThreads>
+template <int kWidth, int kLanes, int kItems, int kDeep, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     gather_mean_backward(const __nv_bfloat16* __restrict__ grad_out, const int* __restrict__ degree,
                          const int* __restrict__ row_offsets, const int* __restrict__ slot,
                          __nv_bfloat16* __restrict__ grad_x, long long num_src, int fanout, int dim) {
   using Vector = typename Pack<kWidth>::Type;
   constexpr int kGroups = kThreads / kLanes;
-  constexpr int kBlockSources = kGroups * kSources;
-  __shared__ int ends[kBlockSources + 1];  // where a source's slots begin; the next one's where they end
+  constexpr int kBlockItems = kGroups * kItems;
+  __shared__ int ends[kBlockItems + 1];  // where a source's slots begin; the next one's where they end
   __shared__ int vertices[kGroups][kLanes];
   __shared__ float shares[kGroups][kLanes];
   __shared__ float before[kGroups][kWidth][kLanes];  // what a group has of a source that began before its slots
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
-  const long long first_source = static_cast<long long>(blockIdx.x) * kBlockSources;
-  const int sources = static_cast<int>(min(static_cast<long long>(kBlockSources), num_src - first_source));
-  for (int i = static_cast<int>(threadIdx.x); i <= sources; i += kThreads) ends[i] = __ldg(row_offsets + first_source + i);
-  __syncthreads();
+  const long long first_position = static_cast<long long>(blockIdx.x) * kBlockItems;
+  const int thread = static_cast<int>(threadIdx.x);
+  // The first source at or behind that position, among [first_source, last].
+  long long first_source = 0, last = num_src;
+  while (first_source < last) {
+    const long long step = (last - first_source + kThreads - 1) / kThreads, probe = first_source + thread * step;
+    const int ahead = __syncthreads_count(probe < last && probe + __ldg(row_offsets + probe) < first_position);
+    if (ahead == 0) break;
+    last = min(last, first_source + ahead * step);
+    first_source += (ahead - 1) * step + 1;
+  }
+  int own = 0;  // of the sources, counted by this thread
+  for (int i = thread; i <= kBlockItems; i += kThreads) {
+    const long long at = first_source + i;
+    if (at > num_src) break;
+    const int end = __ldg(row_offsets + at);
+    ends[i] = end;
+    own += at < num_src && at + end < first_position + kBlockItems;
+  }
+  int sources = 0;
+  for (int i = 0; i < (kBlockItems + kThreads) / kThreads; ++i) sources += __syncthreads_count(own > i);
+  if (sources == 0) return;
   const int all_begin = ends[0];
   const long long all = ends[sources] - all_begin;
   const auto begin_of = [&](int g) { return all_begin + static_cast<int>(all * g / kGroups); };
