@@ -229,7 +229,7 @@ TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
       {TrainArguments("cpu", {"--precision", "bf16"}), 2, "--precision bf16 is a GPU's"},
       {TrainArguments("cuda", {"--frontier", "new"}), 2, "the frontier rule is new"},
       {{"train", "synthetic:papers100M?scale=0.01", "--device", "cuda", "--fanout", "all,all,5"}, 2, "take a smaller batch or fanout"},
-      {{"train", "synthetic:products?scale=0.02", "--device", "cuda", "--model", "gat", "--fanout", "2,2,all"}, 3, "as many as any has: a number needs less"},
+      {{"train", "synthetic:products", "--device", "cuda", "--model", "gat", "--fanout", "2,2,all", "--batch", "8192"}, 3, "as many as any has: a number needs less"},
       {{"train", "synthetic:papers100M", "--device", "cuda"}, 3, "and 17.18 GB are free: structure and labels"},
       {{"train", kTiny, "--gpus", "2"}, 2, "--gpus 2: there is one GPU here"},
       {{"train", kTiny, "--gpus", "1", "--device", "cpu"}, 2, "--gpus and --device cpu"},
