@@ -11,7 +11,7 @@
 // rescale what is there (running maximum).
 /*hone
 [tune]
-BLOCK = [256, 128, 64, 512]
+BLOCK = [64, 128, 256, 512]
 DEEP = [8, 6, 11, 16, 4]
 DEEP_HEADS = [6, 4, 8, 11]      # with four heads at a time
 

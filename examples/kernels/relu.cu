@@ -5,8 +5,8 @@
 /*hone
 [tune]
 BLOCK = [256, 128, 512]
-EACH = [2, 1, 4]
-STREAM = [1, 0]
+EACH = [1, 2, 4]
+STREAM = [0, 1]
 
 [[launch]]
 kernel = "relu<EACH, STREAM>"

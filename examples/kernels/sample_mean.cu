@@ -11,9 +11,9 @@
 // Fanouts above 32 settle slot by slot in shared memory.
 /*hone
 [tune]
-BLOCK = [128, 256, 64, 512]
-EACH = [4, 8, 2]
-DEEP = [5, 10, 7, 4]
+BLOCK = [64, 128, 256]
+EACH = [2, 4, 1]
+DEEP = [5, 4, 7, 10]
 
 [[launch]]
 kernel = "sample_mean_block<16, EACH, DEEP, BLOCK>"

@@ -17,11 +17,11 @@ constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 
 [tune]
 BLOCK = [256, 128, 512]
-WARPS = [8, 4]
+WARPS = [4, 8, 2]
 RING_BLOCK = [512, 256, 1024]
 PIECES = [28, 14, 56]
 GROUP = [12, 22, 11, 8, 4, 3, 16]
-AHEAD = [2, 1]
+AHEAD = [1, 2]
 FLAT = [8, 4, 16]
 
 [[launch]]
