@@ -57,6 +57,12 @@ TEST_F(DeviceRanking, CountsAreTheHostsToTheBit) {
   }
 }
 
+TEST_F(DeviceRanking, CountsOfMoreNeighborsThanAWarpHasLanesAreTheHosts) {
+  const BatchShape wide{.fanouts = {33, 40}, .batch = 256, .seed = 4};
+  EXPECT_EQ(Host(CountReadsOnGpu(device_, graph_->train_nodes(), wide, 0, 1)),
+            CountInclusions(graph_->structure(), graph_->train_nodes(), wide, 1).value());
+}
+
 // Counts have many ties, which the number of slots and the id decide.
 TEST_F(DeviceRanking, TheLikeliestAreTheHostsWhateverTheNumber) {
   const int64_t nodes = graph_->structure().num_nodes;

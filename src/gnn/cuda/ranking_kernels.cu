@@ -6,6 +6,7 @@
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_math.cuh"
+#include "gnn/cuda/wide_draw.cuh"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -93,6 +94,21 @@ __global__ void __launch_bounds__(kBlock)
   if (!active) return;
   if (lane == 0) CountRead(header->tag, static_cast<int32_t>(node), stamps, counts);
   if (lane < min(degree, fanout)) CountRead(header->tag, __ldg(graph.columns + begin + slot), stamps, counts);
+}
+
+// For fanouts past a warp's lanes; a warp a row.
+__global__ void CountWideReadsKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state,
+                                     const BatchHeader* header, const int32_t* nodes, uint32_t* stamps, uint32_t* counts) {
+  const auto row = static_cast<int32_t>(Thread() / 32);
+  if (row >= RowsAfter(header, hop)) return;
+  unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(fanout);
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+  const DrawnRow drawn = DrawRow(graph, key, static_cast<uint32_t>(nodes[row]), fanout, shared);
+  const auto lane = static_cast<int32_t>(threadIdx.x % 32);
+  if (lane == 0) CountRead(header->tag, nodes[row], stamps, counts);
+  for (int32_t slot = lane; slot < drawn.count; slot += 32) {
+    CountRead(header->tag, drawn.Source(graph, slot), stamps, counts);
+  }
 }
 
 __device__ uint64_t ScoreOf(const ScoresOnDevice& scores, int64_t v) {
@@ -215,6 +231,11 @@ cudaError_t EnqueueCountReads(const GraphOnDevice& graph, int hop, int fanout, i
     return Launch(kernel, Grid(int64_t{rows} * lanes), kBlock, 0, stream, graph, hop, fanout, state, header, nodes,
                   stamps, counts);
   };
+  if (fanout > kNarrowFanout) {
+    const int warps = WideWarps(fanout);
+    return Launch(CountWideReadsKernel, static_cast<unsigned>(BlocksOf(rows, warps)), 32 * warps,
+                  warps * WideDrawBytes(fanout), stream, graph, hop, fanout, state, header, nodes, stamps, counts);
+  }
   if (fanout <= 8) return launch(CountReadsKernel<8>, 8);
   return fanout <= 16 ? launch(CountReadsKernel<16>, 16) : launch(CountReadsKernel<32>, 32);
 }
