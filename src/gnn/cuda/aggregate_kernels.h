@@ -4,8 +4,9 @@
 // Aggregation over a sampled hop for every model but GraphSAGE's common case and GAT: sum or mean of the neighbors
 // beside or plus the node's own row, with bias, activation and two dropout masks applied as rows are read.
 //
-// gather_kernels.h is the same for mean, ReLU and one mask, and what GraphSAGE's step was measured with.
-// All functions enqueue on `stream`; widths are multiples of 8, fanouts 1 to 32; `element` is fp32 or bf16. Sums run
+// gather_kernels.h is the same for mean, ReLU and one mask, and what GraphSAGE's step was measured with; fanouts above
+// kNarrowFanout, and the maximum, are wide_aggregate_kernels.h's.
+// All functions enqueue on `stream`; widths are multiples of 8; `element` is fp32 or bf16. Sums run
 // in slot order.
 #pragma once
 

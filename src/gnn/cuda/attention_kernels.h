@@ -20,7 +20,7 @@
 // Dropout's bits are made once (EnqueueDropoutBits); behind relu the forward pass notes what passed both, so that the
 // gradient of z needs no look at z.
 //
-// Everything enqueues on `stream`. Widths are multiples of 8, fanouts 1 to 32, heads 1 to 64. Rows past the batch's size are
+// Everything enqueues on `stream`. Widths are multiples of 8, heads 1 to 64. Rows past the batch's size are
 // read by nobody, whatever they hold; an invalid batch has no rows.
 #pragma once
 

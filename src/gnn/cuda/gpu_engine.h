@@ -33,7 +33,7 @@ class NcclCommunicator;  // gnn/dist/nccl_communicator.h
 namespace hone::gnn::cuda {
 
 struct GpuEngineOptions {
-  std::vector<int32_t> fanouts = {15, 10, 5};  // each 1 to 32
+  std::vector<int32_t> fanouts = {15, 10, 5};  // each 1 to 1024, or kAllNeighbors; up to 32 is faster
   std::vector<int32_t> eval_fanouts = {20, 20, 20};
   int32_t batch = 1024;  // seeds a shard
   int32_t shards = 1;    // virtual shards a step (TrainOptions::shards)

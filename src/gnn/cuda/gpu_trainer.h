@@ -43,8 +43,8 @@ Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const Gpu
 
 // As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic one (gnn/graph/synthetic_graph.h): it is
 // then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU
-// cannot do yet, naming the option: the frontier rule `new`, fanouts above 32 or of all neighbors, training nodes
-// without labels, GraphSAGE's maximum; and for ranks without a communicator of their GPUs. kUnavailable without a GPU,
+// cannot do yet, naming the option: the frontier rule `new`, training nodes without labels; for fanouts with which a hop
+// has more slots than can be numbered; and for ranks without a communicator of their GPUs. kUnavailable without a GPU,
 // kResourceExhausted when its memory is too small. Collective where there are several ranks.
 Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                 const TrainOptions& options, const RunOptions& run,

@@ -25,7 +25,7 @@ cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, RunState* state, Batch
 
 // Hop `hop` (0 is next to the seeds, and first takes the next step as EnqueueBeginBatch does): draws into `out`, appends
 // to `nodes` and counts them. Past the envelope it sets state->halt (also in *host_halt, mapped memory) and the batch
-// becomes invalid. Fanout 1 to 32.
+// becomes invalid. Above kNarrowFanout neighbors: wide_sample_kernels.h draws.
 cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const SeedsOnDevice& seeds, const NodeTable& table, int hop,
                              const HopOnDevice& out, RunState* state, volatile uint32_t* host_halt, BatchHeader* header,
                              int32_t* nodes, cudaStream_t stream);
