@@ -51,7 +51,7 @@ l2_promotion = "256B"
 
 [[launch]]
 kernel = "matmul_f32<STAGES>"
-grid   = ["min(sm_count, ceil_div(m, 128) * ceil_div(n, 128) * ceil_div(k, 32))"]
+grid   = ["min(sm_count, ceil_div(m, 128) * ceil_div(n, 128) * ceil_div(k, 256))"]  # 8 slabs or more each
 block  = ["384"]
 shared = "STAGES * 32768 + 2048"
 args   = ["tensormap:a_map", "tensormap:b_map", "c", "partial_sums", "ready", "m:i32", "n:i32", "k:i32", "GROUP:i32"]
