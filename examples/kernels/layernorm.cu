@@ -16,8 +16,7 @@ PIECES = [28, 14, 56]
 GROUP = [8, 44, 12, 4]
 WIDE = [132, 66]
 FLAT = [4, 8]
-FLAT_BLOCK = [128, 256]
-FLAT_BLOCKS = [6, 4, 3]  # on an SM
+FLAT_BLOCK = [128, 256, 64]
 
 [[launch]]
 kernel = "layernorm_block<4, 1>"
@@ -41,18 +40,34 @@ args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
 when   = "d % 4 == 0 && d / 4 <= 8 * BLOCK"
 
 [[launch]]
-kernel = "layernorm_flat<12, FLAT>"
-grid   = ["min(ceil_div(rows, FLAT), sm_count * FLAT_BLOCKS)"]
+kernel = "layernorm_flat<12, false, FLAT, FLAT_BLOCK>"
+grid   = ["ceil_div(rows, FLAT)"]
 block  = ["FLAT_BLOCK"]
-shared = "2 * FLAT * d * 4"
+shared = "FLAT * d * 4"
 args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
 when   = "d % 4 != 0 && d <= 384"
 
 [[launch]]
-kernel = "layernorm_flat<36, FLAT>"
-grid   = ["min(ceil_div(rows, FLAT), sm_count * FLAT_BLOCKS)"]
+kernel = "layernorm_flat<25, true, FLAT, FLAT_BLOCK>"
+grid   = ["ceil_div(rows, FLAT)"]
 block  = ["FLAT_BLOCK"]
-shared = "2 * FLAT * d * 4"
+shared = "FLAT * d * 4"
+args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
+when   = "d % 4 != 0 && d > 768 && d <= 800"
+
+[[launch]]
+kernel = "layernorm_flat<33, true, FLAT, FLAT_BLOCK>"
+grid   = ["ceil_div(rows, FLAT)"]
+block  = ["FLAT_BLOCK"]
+shared = "FLAT * d * 4"
+args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
+when   = "d % 4 != 0 && d > 1024 && d <= 1056"
+
+[[launch]]
+kernel = "layernorm_flat<36, false, FLAT, FLAT_BLOCK>"
+grid   = ["ceil_div(rows, FLAT)"]
+block  = ["FLAT_BLOCK"]
+shared = "FLAT * d * 4"
 args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
 when   = "d % 4 != 0 && d <= 1152"
 
@@ -142,37 +157,54 @@ __device__ __forceinline__ Moments Of(float4 v) {
   return m;
 }
 
+// The mean first, then the squares about it.
 __device__ __forceinline__ Moments WarpJoin(Moments mine) {
+  Moments all;
+  all.count = mine.count;
+  all.mean = mine.count * mine.mean;
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) {
-    Moments other;
-    other.count = __shfl_xor_sync(kWarp, mine.count, offset);
-    other.mean = __shfl_xor_sync(kWarp, mine.mean, offset);
-    other.squares = __shfl_xor_sync(kWarp, mine.squares, offset);
-    mine = Join(mine, other);
+    all.count += __shfl_xor_sync(kWarp, all.count, offset);
+    all.mean += __shfl_xor_sync(kWarp, all.mean, offset);
   }
-  return mine;
+  all.mean = all.count > 0.0f ? __fdividef(all.mean, all.count) : 0.0f;
+  const float apart = mine.mean - all.mean;
+  all.squares = mine.squares + mine.count * apart * apart;
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) all.squares += __shfl_xor_sync(kWarp, all.squares, offset);
+  return all;
 }
 
-// In every thread. `lanes` has 96 floats; the block is whole warps.
-__device__ __forceinline__ Moments BlockJoin(Moments mine, float* lanes) {
-  mine = WarpJoin(mine);
+// Each of kRows, in every thread. `lanes` has 96 floats for each; the block is whole warps.
+template <int kRows>
+__device__ __forceinline__ void BlockJoin(Moments (&rows)[kRows], float* lanes) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  if (lane == 0) {
-    lanes[warp] = mine.count;
-    lanes[32 + warp] = mine.mean;
-    lanes[64 + warp] = mine.squares;
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    rows[r] = WarpJoin(rows[r]);
+    if (lane == 0) {
+      lanes[96 * r + warp] = rows[r].count;
+      lanes[96 * r + 32 + warp] = rows[r].mean;
+      lanes[96 * r + 64 + warp] = rows[r].squares;
+    }
   }
   __syncthreads();
-  Moments all;
-  if (lane < blockDim.x / 32) {
-    all.count = lanes[lane];
-    all.mean = lanes[32 + lane];
-    all.squares = lanes[64 + lane];
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    rows[r] = Moments();
+    if (lane < blockDim.x / 32) {
+      rows[r].count = lanes[96 * r + lane];
+      rows[r].mean = lanes[96 * r + 32 + lane];
+      rows[r].squares = lanes[96 * r + 64 + lane];
+    }
+    rows[r] = WarpJoin(rows[r]);
   }
-  all = WarpJoin(all);
   __syncthreads();  // `lanes` may be used again
-  return all;
+}
+__device__ __forceinline__ Moments BlockJoin(Moments mine, float* lanes) {
+  Moments rows[1] = {mine};
+  BlockJoin<1>(rows, lanes);
+  return rows[0];
 }
 
 __device__ __forceinline__ float BlockSum(float value, float* lanes) {
@@ -280,74 +312,57 @@ __global__ void layernorm_block(const float* __restrict__ x, const float* __rest
   }
 }
 
-// Chunks of kRows rows, a multiple of four so that they are whole vectors together; d <= 32 * kEach. A warp a row, while the
-// block's next chunk is on its way. Dynamic shared memory: two chunks.
-template <int kEach, int kRows>
-__global__ void layernorm_flat(const float* __restrict__ x, const float* __restrict__ weight,
-                               const float* __restrict__ bias, float* __restrict__ out, long long rows, int d,
-                               float eps) {
-  extern __shared__ float4 chunks[];
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x), lane = thread % 32;
-  const long long count = (rows + kRows - 1) / kRows;
-  const auto elements_of = [&](long long chunk) {
-    return static_cast<int>(min(static_cast<long long>(kRows), rows - chunk * kRows)) * d;
-  };
-  const auto copy = [&](long long chunk, float4* to) {
-    if (chunk < count) {
-      const float* from = x + chunk * kRows * d;
-      const int elements = elements_of(chunk), vectors = elements / 4;
-      for (int i = thread; i < vectors; i += threads) {
-        __pipeline_memcpy_async(to + i, reinterpret_cast<const float4*>(from) + i, sizeof(float4));
-      }
-      if (thread < elements % 4) reinterpret_cast<float*>(to)[vectors * 4 + thread] = __ldg(from + vectors * 4 + thread);
-    }
-    __pipeline_commit();
-  };
-  float4 *now = chunks, *next = chunks + kRows / 4 * d;
-  copy(blockIdx.x, now);
-  for (long long chunk = blockIdx.x; chunk < count; chunk += gridDim.x) {
-    copy(chunk + gridDim.x, next);
-    WaitForAllButExactly<1>();
-    __syncthreads();
-    const int elements = elements_of(chunk), here = elements / d;
-    float* flat = reinterpret_cast<float*>(now);
-    for (int row = thread / 32; row < here; row += threads / 32) {
-      float* line = flat + row * d;
-      float v[kEach];
-      float sum = 0.0f;
-#pragma unroll
-      for (int i = 0; i < kEach; ++i) {
-        v[i] = lane + 32 * i < d ? line[lane + 32 * i] : 0.0f;
-        sum += v[i];
-      }
-#pragma unroll
-      for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kWarp, sum, offset);
-      const float mean = sum / static_cast<float>(d);
-      float squares = 0.0f;
-#pragma unroll
-      for (int i = 0; i < kEach; ++i) {
-        v[i] -= mean;
-        if (lane + 32 * i < d) squares += v[i] * v[i];
-      }
-#pragma unroll
-      for (int offset = 16; offset > 0; offset /= 2) squares += __shfl_xor_sync(kWarp, squares, offset);
-      const float scale = rsqrtf(squares / static_cast<float>(d) + eps);
-#pragma unroll
-      for (int i = 0; i < kEach; ++i) {
-        const int at = lane + 32 * i;
-        if (at < d) line[at] = v[i] * scale * __ldg(weight + at) + __ldg(bias + at);
-      }
-    }
-    __syncthreads();
-    float* to = out + chunk * kRows * d;
-    const int vectors = elements / 4;
-    for (int i = thread; i < vectors; i += threads) __stcs(reinterpret_cast<float4*>(to) + i, now[i]);
-    if (thread < elements % 4) to[vectors * 4 + thread] = flat[vectors * 4 + thread];
-    __syncthreads();  // `now` takes the chunk after the next one
-    float4* const was = now;
-    now = next;
-    next = was;
+// kRows rows a block, a multiple of four so that they are whole vectors together. A warp a row; d <= 32 * kEach, and with kFull
+// d > 32 * (kEach - 1).
+template <int kEach, bool kFull, int kRows, int kThreads>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
+    layernorm_flat(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
+                   float* __restrict__ out, long long rows, int d, float eps) {
+  extern __shared__ float4 chunk[];
+  const long long first = static_cast<long long>(blockIdx.x) * kRows;
+  const int here = static_cast<int>(min(static_cast<long long>(kRows), rows - first));
+  const int elements = here * d, vectors = elements / 4;
+  const float* from = x + first * d;
+  float* to = out + first * d;
+  float* flat = reinterpret_cast<float*>(chunk);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  for (int i = thread; i < vectors; i += kThreads) {
+    __pipeline_memcpy_async(chunk + i, reinterpret_cast<const float4*>(from) + i, sizeof(float4));
   }
+  __pipeline_commit();
+  if (thread < elements % 4) flat[vectors * 4 + thread] = from[vectors * 4 + thread];
+  WaitForAllButExactly<0>();
+  __syncthreads();
+  const auto within = [&](int i) { return (kFull && i < kEach - 1) || lane + 32 * i < d; };
+  for (int row = thread / 32; row < here; row += kThreads / 32) {
+    float* line = flat + row * d + lane;
+    float v[kEach];
+    float sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      v[i] = within(i) ? line[32 * i] : 0.0f;
+      sum += v[i];
+    }
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kWarp, sum, offset);
+    const float mean = sum / static_cast<float>(d);
+    float squares = 0.0f;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      v[i] -= mean;
+      if (within(i)) squares += v[i] * v[i];
+    }
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) squares += __shfl_xor_sync(kWarp, squares, offset);
+    const float scale = rsqrtf(squares / static_cast<float>(d) + eps);
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      if (within(i)) line[32 * i] = v[i] * scale * __ldg(weight + lane + 32 * i) + __ldg(bias + lane + 32 * i);
+    }
+  }
+  __syncthreads();
+  for (int i = thread; i < vectors; i += kThreads) __stcs(reinterpret_cast<float4*>(to) + i, chunk[i]);
+  if (thread < elements % 4) to[vectors * 4 + thread] = flat[vectors * 4 + thread];
 }
 
 // kGroup blocks a row; a thread's share of a slice is at most kPieces vectors. All blocks are resident: cooperative.
@@ -465,7 +480,7 @@ __global__ void __launch_bounds__(512, 1)
   constexpr int kBlock = 512, kEach = 16, kRing = 12;
   static_assert(kGroup <= kBlock, "a thread a member");
   extern __shared__ float4 slots[];  // [kEach + kRing][kBlock]
-  __shared__ float lanes[96];
+  __shared__ float lanes[192];
   const int groups = gridDim.x / kGroup;
   const int group = blockIdx.x / kGroup, member = blockIdx.x % kGroup;
   const int slice = (vectors + kGroup - 1) / kGroup;
@@ -476,11 +491,18 @@ __global__ void __launch_bounds__(512, 1)
   float4* const ring = slots + kEach * kBlock + thread;
   volatile unsigned long long* words = all_words + group * kGroup * 4;
 
+  // Weights and biases should stay in L2, for they are read for every pair; rows should make room.
+  unsigned long long once, again;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once));
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(again));
   // Each of these commits, copy or not.
-  const auto copy = [&](float4* to, const float* from, long long row, int piece) {
+  const auto copy = [&](float4* to, const float* from, long long row, int piece, unsigned long long policy) {
     const int at = piece * kBlock + thread;
     if (row < rows && at < count) {
-      __pipeline_memcpy_async(to, reinterpret_cast<const float4*>(from) + row * vectors + begin + at, sizeof(float4));
+      asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
+                       static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                   "l"(reinterpret_cast<const float4*>(from) + row * vectors + begin + at), "l"(policy)
+                   : "memory");
     }
     __pipeline_commit();
   };
@@ -490,13 +512,13 @@ __global__ void __launch_bounds__(512, 1)
     float4* const to = ring + ring_in * kBlock;
     ring_in = ring_in + 1 == kRing ? 0 : ring_in + 1;
     if (item >= 3 * kEach) {
-      copy(to, x, row + 2 * groups, item - 3 * kEach);
+      copy(to, x, row + 2 * groups, item - 3 * kEach, once);
     } else if (item < kEach) {
-      copy(to, x, row, item);
+      copy(to, x, row, item, once);
     } else if (row >= rows) {
       __pipeline_commit();
     } else {
-      copy(to, item % 2 == 0 ? weight : bias, 0, (item - kEach) / 2);
+      copy(to, item % 2 == 0 ? weight : bias, 0, (item - kEach) / 2, again);
     }
   };
   const auto next_of_ring = [&](bool wanted) {
@@ -519,7 +541,7 @@ __global__ void __launch_bounds__(512, 1)
         __pipeline_commit();
       }
     }
-    copy(second + j * kBlock, x, row + 1, j);
+    copy(second + j * kBlock, x, row + 1, j, once);
   }
 
   unsigned round = 0;
@@ -527,7 +549,8 @@ __global__ void __launch_bounds__(512, 1)
     const int own = thread < count ? (count - thread + kBlock - 1) / kBlock : 0;  // vectors of this thread in a slice
     const int own_second = row + 1 < rows ? own : 0;
     const float share = own > 0 ? 0.25f / static_cast<float>(own) : 0.0f;
-    Moments a, b;
+    Moments both[2];
+    Moments &a = both[0], &b = both[1];
     a.count = 4.0f * static_cast<float>(own);
     b.count = 4.0f * static_cast<float>(own_second);
     float4 held[kEach];
@@ -560,8 +583,7 @@ __global__ void __launch_bounds__(512, 1)
       const float p = v.x - b.mean, q = v.y - b.mean, r = v.z - b.mean, t = v.w - b.mean;
       b.squares += (p * p + q * q) + (r * r + t * t);
     }
-    a = BlockJoin(a, lanes);
-    b = BlockJoin(b, lanes);
+    BlockJoin<2>(both, lanes);
     volatile unsigned long long* now = words + (round & 1) * static_cast<long long>(groups) * kGroup * 4;
     if (thread < 4) {
       now[member * 4 + thread] = Word(thread < 2 ? (thread == 0 ? a.mean : a.squares) : (thread == 2 ? b.mean : b.squares), round + 1);
@@ -582,8 +604,7 @@ __global__ void __launch_bounds__(512, 1)
       a = Moments{4.0f * static_cast<float>(theirs), value[0], value[1]};
       b = Moments{row + 1 < rows ? a.count : 0.0f, value[2], value[3]};
     }
-    a = BlockJoin(a, lanes);
-    b = BlockJoin(b, lanes);
+    BlockJoin<2>(both, lanes);
     const float a_scale = rsqrtf(a.squares / a.count + eps);
     const float b_scale = rsqrtf(b.squares / fmaxf(b.count, 1.0f) + eps);
 
@@ -598,7 +619,7 @@ __global__ void __launch_bounds__(512, 1)
       if (j < own_second) __stcs(to_second + j * kBlock, Normalized(second[j * kBlock], b.mean, b_scale, w, c));
       stream(row, kEach + kRing + 2 * j);
       stream(row, kEach + kRing + 2 * j + 1);
-      copy(second + j * kBlock, x, row + 2 * groups + 1, j);
+      copy(second + j * kBlock, x, row + 2 * groups + 1, j, once);
     }
   }
 

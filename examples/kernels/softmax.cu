@@ -18,7 +18,7 @@ constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 [tune]
 BLOCK = [256, 128, 512]
 WARPS = [4, 8, 2]
-RING_BLOCK = [512, 256, 1024]
+RING_BLOCK = [512, 1024, 256]
 PIECES = [28, 14, 56]
 GROUP = [12, 22, 11, 8, 4, 3, 16]
 AHEAD = [1, 2]
@@ -121,22 +121,16 @@ struct Running {
   float sum = 0.0f;
 };
 
-__device__ __forceinline__ Running Join(Running a, Running b) {
-  Running both;
-  both.max = fmaxf(a.max, b.max);
-  both.sum = a.sum * __expf(a.max - both.max) + b.sum * __expf(b.max - both.max);
-  return both;
-}
-
+// One exponential a lane: first the largest of the warp, then the sum.
 __device__ __forceinline__ Running WarpJoin(Running mine) {
+  Running all;
+  all.max = mine.max;
 #pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) {
-    Running other;
-    other.max = __shfl_xor_sync(kWarp, mine.max, offset);
-    other.sum = __shfl_xor_sync(kWarp, mine.sum, offset);
-    mine = Join(mine, other);
-  }
-  return mine;
+  for (int offset = 16; offset > 0; offset /= 2) all.max = fmaxf(all.max, __shfl_xor_sync(kWarp, all.max, offset));
+  all.sum = mine.sum * __expf(mine.max - all.max);
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) all.sum += __shfl_xor_sync(kWarp, all.sum, offset);
+  return all;
 }
 
 // In every thread. `lanes` has 64 floats; the block is whole warps.
