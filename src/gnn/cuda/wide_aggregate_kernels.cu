@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of wide_aggregate_kernels.h: a warp a row, 16 or 32 bytes a lane.
+// The kernels of wide_aggregate_kernels.h: a warp a row, 16 or 32 bytes a lane, several rows on their way before the first is
+// used.
 #include "gnn/cuda/wide_aggregate_kernels.h"
+
+#include <type_traits>
 
 #include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
+#include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/row_math.cuh"
 #include "gnn/cuda/wide_draw.cuh"
 
@@ -13,6 +17,8 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kBlock = 256;
+template <typename T>
+constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows on their way
 
 int Blocks(int64_t rows) { return static_cast<int>((rows + kBlock / 32 - 1) / (kBlock / 32)); }
 
@@ -73,23 +79,32 @@ __global__ void __launch_bounds__(kBlock)
     const int32_t vector = first + lane;
     const bool mine = vector < vectors;
     // Every reader of a source notes the same.
-    const auto add = [&](int32_t source, Float8& sum) {
+    const auto add = [&](int32_t source, const RawOf<T>& raw, Float8& sum) {
       const int64_t at = static_cast<int64_t>(source) * vectors + vector;
-      const uint32_t bits = AddPassing(kept != nullptr ? kept[at] : 0xffu, Load8(z + at * 8), sum);
+      const uint32_t bits = AddPassing(kept != nullptr ? kept[at] : 0xffu, Widen(raw), sum);
       if (passed != nullptr) passed[at] = static_cast<uint8_t>(bits);
     };
+    const auto load = [&](int32_t source) { return LoadRaw(z + (static_cast<int64_t>(source) * vectors + vector) * 8); };
     Float8 sum = {}, own = {};
     for (int32_t from = 0; from < count; from += 32) {
       const int32_t column = from + lane < count ? columns[from + lane] : 0;
       const int32_t here = min(32, count - from);
-#pragma unroll 4
-      for (int j = 0; j < here; ++j) {
-        const int32_t source = __shfl_sync(kFullWarp, column, j);
-        if (mine) add(source, sum);
+      for (int j = 0; j < here; j += kAhead<T>) {
+        RawOf<T> raw[kAhead<T>];
+#pragma unroll
+        for (int a = 0; a < kAhead<T>; ++a) {
+          const int32_t source = __shfl_sync(kFullWarp, column, j + a);
+          if (mine && j + a < here) raw[a] = load(source);
+        }
+#pragma unroll
+        for (int a = 0; a < kAhead<T>; ++a) {
+          const int32_t source = __shfl_sync(kFullWarp, column, j + a);
+          if (mine && j + a < here) add(source, raw[a], sum);
+        }
       }
     }
     if (!mine) continue;
-    add(row, own);
+    add(row, load(row), own);
     Scale8(scale, own);
     Store8(to + (vectors + vector) * 8, own);
     Scale8(count > 0 ? scale / static_cast<float>(count) : 0.0f, sum);
@@ -121,18 +136,25 @@ __global__ void __launch_bounds__(kBlock)
       const int32_t column = from + lane < count ? columns[from + lane] : 0;
       const uint32_t node = from + lane < count ? static_cast<uint32_t>(nodes[column]) : 0;
       const int32_t here = min(32, count - from);
-#pragma unroll 4
-      for (int j = 0; j < here; ++j) {
-        const int32_t source = __shfl_sync(kFullWarp, column, j);
-        const uint32_t id = __shfl_sync(kFullWarp, node, j);
-        if (!mine) continue;
-        Float8 x = Load8(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
-        Activate8(input.activation, input.bias, vector, x);
-        Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), x);
-        if (kMaximum) {
-          largest.Take(x, from + j);
-        } else {
-          Add8(x, sum);
+      for (int j = 0; j < here; j += kAhead<T>) {
+        RawOf<T> raw[kAhead<T>];
+#pragma unroll
+        for (int a = 0; a < kAhead<T>; ++a) {
+          const int32_t source = __shfl_sync(kFullWarp, column, j + a);
+          if (mine && j + a < here) raw[a] = LoadRaw(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
+        }
+#pragma unroll
+        for (int a = 0; a < kAhead<T>; ++a) {
+          const uint32_t id = __shfl_sync(kFullWarp, node, j + a);
+          if (!mine || j + a >= here) continue;
+          Float8 x = Widen(raw[a]);
+          Activate8(input.activation, input.bias, vector, x);
+          Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), x);
+          if (kMaximum) {
+            largest.Take(x, from + j + a);
+          } else {
+            Add8(x, sum);
+          }
         }
       }
     }
@@ -224,6 +246,7 @@ template <typename Rows, typename Out, bool kMaximum>
 __global__ void __launch_bounds__(kBlock)
     WideSampleAggregateKernel(GraphOnDevice graph, Rows features, int hop, int fanout, SampleAggregate aggregate,
                               const RunState* state, const BatchHeader* header, const int32_t* nodes) {
+  using In = std::remove_cv_t<std::remove_pointer_t<decltype(features.At(0))>>;
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= RowsAfter(header, hop)) return;
   unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(fanout);
@@ -250,22 +273,32 @@ __global__ void __launch_bounds__(kBlock)
     const bool reads = vector < vectors;
     Float8 sum = {};
     Largest8 largest;
+    int32_t next = lane < drawn.count ? drawn.Source(graph, lane) : 0;  // ahead of its turn
     for (int32_t from = 0; from < drawn.count; from += 32) {
-      const int32_t neighbor = from + lane < drawn.count ? drawn.Source(graph, from + lane) : 0;
+      const int32_t neighbor = next;
       const auto neighbor_place = features.Place(neighbor);
+      next = from + 32 + lane < drawn.count ? drawn.Source(graph, from + 32 + lane) : 0;
       const int32_t here = min(32, drawn.count - from);
-#pragma unroll 4
-      for (int j = 0; j < here; j += sides) {
-        const int which = j + side;
-        const int32_t id = __shfl_sync(kFullWarp, neighbor, which % 32);
-        const auto place = features.HandRound(id, neighbor_place, which % 32);
-        if (!reads || which >= here) continue;
-        Float8 x = Load8(features.At(place) + vector * 8);
-        Drop8(neighbor_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
-        if (kMaximum) {
-          largest.Take(x, from + which);
-        } else {
-          Add8(x, sum);
+      for (int j = 0; j < here; j += sides * kAhead<In>) {
+        RawOf<In> raw[kAhead<In>];
+#pragma unroll
+        for (int a = 0; a < kAhead<In>; ++a) {
+          const int which = j + a * sides + side;
+          const auto place = features.HandRound(__shfl_sync(kFullWarp, neighbor, which % 32), neighbor_place, which % 32);
+          if (reads && which < here) raw[a] = LoadRaw(features.At(place) + vector * 8);
+        }
+#pragma unroll
+        for (int a = 0; a < kAhead<In>; ++a) {
+          const int which = j + a * sides + side;
+          const int32_t id = __shfl_sync(kFullWarp, neighbor, which % 32);
+          if (!reads || which >= here) continue;
+          Float8 x = Widen(raw[a]);
+          Drop8(neighbor_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
+          if (kMaximum) {
+            largest.Take(x, from + which);
+          } else {
+            Add8(x, sum);
+          }
         }
       }
     }
