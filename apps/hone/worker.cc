@@ -22,7 +22,8 @@ namespace {
 struct WorkerFlags {
   DeviceFlags device;
   std::string spool;
-  bool once = false, no_profile = false;
+  bool once = false;
+  std::string profiles = "all";
   int parallel = 0;
   double poll_seconds = 1.0;
 };
@@ -43,7 +44,9 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
 
   ServeOptions options;
   options.threads = flags.parallel > 0 ? flags.parallel : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  options.profile = !flags.no_profile;
+  options.profiles = flags.profiles == "none"    ? ServeOptions::Profiles::kNone
+                     : flags.profiles == "gains" ? ServeOptions::Profiles::kGains
+                                                 : ServeOptions::Profiles::kAll;
   options.stop = &stop_asked;
   options.on_bundle = [](const std::string& id, const Result<Evaluation>& evaluation) {
     fmt::print(stderr, "{} {}\n", id,
@@ -89,7 +92,12 @@ void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--spool", flags->spool, "the spool's folder")->required();
   command->add_flag("--once", flags->once, "judge what is pending, then end");
   command->add_option("--parallel", flags->parallel, "bundles compiled at a time; 0: one per core")->capture_default_str();
-  command->add_flag("--no-profile", flags->no_profile, "judge without the profiles that bundles ask for: about half the time");
+  command->add_option("--profiles", flags->profiles,
+                      "which of the profiles that bundles ask for are taken: all, gains (of versions faster than what they "
+                      "are timed against), none; one takes about as long as a judgement")
+      ->check(CLI::IsMember({"all", "gains", "none"}))
+      ->capture_default_str();
+  command->add_flag_callback("--no-profile", [flags] { flags->profiles = "none"; }, "the same as --profiles none");
   command->add_option("--poll", flags->poll_seconds, "seconds between looks at an empty spool")->capture_default_str();
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {

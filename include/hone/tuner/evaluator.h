@@ -49,6 +49,8 @@ struct EvaluationRequest {
   bool check_cases = true;            // false: check and hidden cases are skipped and the verdict is labelled
                                       // "unchecked"; for calibrating the timer, never for judging a kernel
   bool profile = false;               // count where the time goes: Evaluation::profile, and its findings among the others
+  bool profile_gains = false;         // with `profile`: only where the kernel is faster, in the geometric mean, than the one
+                                      // it is timed against, or is that one itself
   bool sass = false;                  // with `profile`: machine code beside the source, where disassemblers are found
   bool libraries = false;             // time what the task's baseline.toml names too: CaseResult::libraries
   std::vector<size_t> only_time_cases;  // indices among the task's time cases; empty: all

@@ -61,7 +61,7 @@ class CudaBackend : public Backend {
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
     if (!UsesHostMode(job)) {
       HONE_ASSIGN_OR_RETURN(Evaluation evaluation, worker_->Judge(job, progress));
-      if (job.options.profile && evaluation.verdict == Verdict::kOk) {
+      if (WantsProfile(job, evaluation)) {
         if (progress) progress("profile", job.options.name);
         HONE_ASSIGN_OR_RETURN(evaluation.profile, Profile(job));
       }

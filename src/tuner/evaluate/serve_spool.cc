@@ -16,7 +16,8 @@ namespace hone {
 Result<Evaluation> SpoolServer::Judge(const SpoolBundle& bundle) const {
   double pause = options_.pause_seconds;
   EvaluationRequest request = bundle.request;
-  request.profile = request.profile && options_.profile;
+  request.profile = request.profile && options_.profiles != ServeOptions::Profiles::kNone;
+  request.profile_gains = request.profile && options_.profiles == ServeOptions::Profiles::kGains;
   for (int attempt = 1;; ++attempt) {
     Result<Evaluation> evaluation = evaluator_.Evaluate(bundle.task, request);
     if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {

@@ -24,7 +24,9 @@ struct ServeOptions {
   int tries = 3;              // of one bundle in one look, the first one counted
   double pause_seconds = 0.5; // before the second try, twice as long before each further one
   int max_looks = 3;          // looks in which a bundle may fail before it is left to other workers
-  bool profile = true;        // false: versions are judged without the profile that a bundle asks for, in less time
+  // Of the profiles that bundles ask for: all, those of versions that gained (EvaluationRequest::profile_gains), none. A
+  // profile takes about as long as the judgement.
+  enum class Profiles { kAll, kGains, kNone } profiles = Profiles::kAll;
   const std::atomic<bool>* stop = nullptr;  // true: begin nothing more; may be null
   // What became of a bundle. Called one at a time, from any thread.
   std::function<void(const std::string& id, const Result<Evaluation>& evaluation)> on_bundle;

@@ -61,13 +61,14 @@ class FailingEvaluator : public Evaluator {
       return Status::Unavailable("failed to confine with Landlock: File descriptor in bad state");
     }
     profiled += request.profile;
+    gains_only += request.profile_gains;
     Evaluation evaluation;
     evaluation.task = "copy";
     evaluation.candidate = request.name;
     evaluation.verdict = Verdict::kCompileError;
     return evaluation;
   }
-  std::atomic<int> calls{0}, profiled{0};
+  std::atomic<int> calls{0}, profiled{0}, gains_only{0};
   int failures = 0;
   bool loses_device = false;
 
@@ -118,16 +119,18 @@ TEST_F(ServeSpool, AFailureOfTheMachineThatPassesIsTriedAgain) {
 }
 
 TEST_F(ServeSpool, ProfilesAreLeftOutWhereTheWorkerIsToldTo) {
-  for (const bool profile : {false, true}) {
+  using Profiles = ServeOptions::Profiles;
+  for (const Profiles profiles : {Profiles::kNone, Profiles::kGains, Profiles::kAll}) {
     request_.profile = true;
-    request_.source = profile ? "one" : "another";
+    request_.source = std::to_string(static_cast<int>(profiles));
     ASSERT_TRUE(spool_->Submit(task_, request_).ok());
-    evaluator_.profiled = 0;
+    evaluator_.profiled = evaluator_.gains_only = 0;
     ServeOptions options = Quick();
-    options.profile = profile;
+    options.profiles = profiles;
     SpoolServer server(evaluator_, *spool_, options);
     EXPECT_GE(server.Look().value().judged, 1);
-    EXPECT_EQ(evaluator_.profiled, profile ? 1 : 0);
+    EXPECT_EQ(evaluator_.profiled, profiles == Profiles::kNone ? 0 : 1);
+    EXPECT_EQ(evaluator_.gains_only, profiles == Profiles::kGains ? 1 : 0);
   }
 }
 

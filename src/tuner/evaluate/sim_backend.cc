@@ -32,7 +32,7 @@ class SimBackend : public Backend {
       if (progress) progress(phase, detail);
     };
     HONE_ASSIGN_OR_RETURN(Evaluation evaluation, hone::Judge(*session_, request, tell));
-    if (job.options.profile && evaluation.verdict == Verdict::kOk) {
+    if (WantsProfile(job, evaluation)) {
       HONE_ASSIGN_OR_RETURN(evaluation.profile, ProfileCandidate(*session_, request, tell));
     }
     return evaluation;

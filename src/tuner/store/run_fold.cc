@@ -398,7 +398,7 @@ Status ApplyProfile(RunView& view, const Event& event) {
   ++view.profiles;
   if (counted.verdict != Verdict::kOk || !counted.profile) {
     const std::string why = !counted.detail.empty()            ? counted.detail
-                            : counted.verdict == Verdict::kOk ? "its judge took no profile (hone worker --no-profile?)"
+                            : counted.verdict == Verdict::kOk ? "its judge took no profile (hone worker --profiles none or gains?)"
                                                               : std::string(VerdictName(counted.verdict));
     view.remarks.push_back({node.id, -1, fmt::format("node {} could not be profiled: {}", node.id, why)});
     return Status::Ok();

@@ -75,7 +75,7 @@ class ProfileOnSimulator : public testing::Test {
     EXPECT_TRUE(made.ok()) << made.status().message();
     return **made;
   }
-  static Evaluation Profiled(const char* source, bool profile = true) {
+  static Evaluation Profiled(const char* source, bool profile = true, const char* gains_over = nullptr) {
     Result<Task> task = LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/transpose");
     EXPECT_TRUE(task.ok()) << task.status().message();
     EvaluationRequest request;
@@ -83,6 +83,8 @@ class ProfileOnSimulator : public testing::Test {
     request.name = "mine.cu";
     request.seed = 11;
     request.profile = profile;
+    request.profile_gains = gains_over != nullptr;
+    if (gains_over != nullptr) request.incumbent_source = gains_over;
     request.only_time_cases = {1};
     Result<Evaluation> evaluation = evaluator().Evaluate(*task, request);
     EXPECT_TRUE(evaluation.ok()) << evaluation.status().message();
@@ -135,6 +137,13 @@ TEST_F(ProfileOnSimulator, BankConflictsAreFoundAtTheirLine) {
 
 TEST_F(ProfileOnSimulator, NothingIsCountedUnlessAskedFor) {
   EXPECT_FALSE(Profiled(kNaive, false).profile.has_value());
+}
+
+TEST_F(ProfileOnSimulator, OfGainsOnlyWhatIsFasterOrTheOneToBeatIsCounted) {
+  ASSERT_GT(Profiled(kConflicts, false, kNaive).geomean_speedup.value(), 1) << "scattered stores cost more than conflicts";
+  EXPECT_TRUE(Profiled(kConflicts, true, kNaive).profile.has_value());
+  EXPECT_FALSE(Profiled(kNaive, true, kConflicts).profile.has_value());
+  EXPECT_TRUE(Profiled(kNaive, true, kNaive).profile.has_value());
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ json OptionsToJson(const EvaluationRequest& r) {
           {"seed", r.seed},           {"time", r.time},
           {"warm", r.warm},           {"correctness_trials", r.correctness_trials},
           {"max_quads", r.max_quads}, {"check_cases", r.check_cases}, {"only_time_cases", r.only_time_cases},
-          {"profile", r.profile}, {"sass", r.sass}, {"libraries", r.libraries}};
+          {"profile", r.profile}, {"profile_gains", r.profile_gains}, {"sass", r.sass}, {"libraries", r.libraries}};
 }
 
 EvaluationRequest OptionsFromJson(const json& j) {
@@ -33,6 +33,7 @@ EvaluationRequest OptionsFromJson(const json& j) {
   r.only_time_cases = j.at("only_time_cases").get<std::vector<size_t>>();
   // A bundle of an older version asks for none of these.
   r.profile = j.value("profile", false);
+  r.profile_gains = j.value("profile_gains", false);
   r.sass = j.value("sass", false);
   r.libraries = j.value("libraries", false);
   return r;
@@ -118,6 +119,12 @@ Result<JudgeJob> DecodeJob(const std::string& bytes) {
   } catch (const json::exception& error) {
     return Status::Internal(std::string("a worker's job could not be read: ") + error.what());
   }
+}
+
+bool WantsProfile(const JudgeJob& job, const Evaluation& evaluation) {
+  if (!job.options.profile || evaluation.verdict != Verdict::kOk) return false;
+  if (!job.options.profile_gains || !evaluation.geomean_speedup || !job.incumbent) return true;
+  return job.incumbent->candidate.source == job.candidate.candidate.source || *evaluation.geomean_speedup > 1;
 }
 
 }  // namespace hone

@@ -42,4 +42,7 @@ Result<JudgeJob> DecodeJob(const std::string& bytes);
 std::string EncodeRequestOptions(const EvaluationRequest& request);
 Result<EvaluationRequest> DecodeRequestOptions(const std::string& json);
 
+// Whether what was judged is to be profiled: what the request asks for, where the verdict allows it.
+bool WantsProfile(const JudgeJob& job, const Evaluation& evaluation);
+
 }  // namespace hone
