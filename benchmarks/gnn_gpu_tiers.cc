@@ -7,7 +7,7 @@
 //
 // Of each size: what an epoch reads and finds, how misses came, and how near the epoch comes to its bound, the larger of
 // the device's epoch and the bytes that were missed over the best rate at which this machine moved rows (of all ways and
-// all sizes of this run).
+// all sizes of this run). At the end, SALIENT's scheme on the same machine: batches from the host's cores.
 #include <cuda_runtime_api.h>
 
 #include <CLI/CLI.hpp>
@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "gnn/cuda/feed.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/graph/parallel.h"
 #include "gnn/graph/synthetic_graph.h"
@@ -73,10 +74,60 @@ struct Flags {
   std::string graph = "synthetic:papers100M?scale=0.1&seed=1";
   std::string percents = "1,2,5,10,20,50", policies = "inclusion,presampling", fanout = "15,10,5";
   std::string misses = "fastest", output;
-  int epochs = 3, hidden = 256;
+  int epochs = 3, hidden = 256, pipeline_epochs = 2, workers = 0;
   int32_t batch = 1024;
   double limit = 1e9;
 };
+
+// SALIENT's scheme on the same machine: cores sample and slice, the bus copies, the device trains. Each stage by itself,
+// and the epoch, of which the first warms buffers up.
+Status TrainFed(const Flags& flags, const Graph& outline, const cuda::GpuEngineOptions& options, cuda::GpuEngine& engine,
+                uint32_t epoch, double device_seconds, nlohmann::json& report) {
+  const double begun = Now();
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, engine.HostGraph(outline));
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::HostFeed> feed,
+                        cuda::HostFeed::Make(graph, options, {.workers = flags.workers, .buffer_bytes = int64_t{12} << 30}));
+  report = {{"workers", feed->workers()}, {"setup_seconds", Now() - begun}, {"epochs", nlohmann::json::array()}};
+  std::vector<double> seconds;
+  for (int i = 0; i <= flags.pipeline_epochs; ++i) {
+    HONE_ASSIGN_OR_RETURN(const cuda::FedEpoch ran, engine.TrainFedEpoch(epoch++, *feed));
+    const auto steps = static_cast<double>(ran.epoch.steps);
+    if (i > 0) seconds.push_back(ran.epoch.seconds);
+    report["epochs"].push_back({{"warm_up", i == 0},
+                                {"seconds", ran.epoch.seconds},
+                                {"ms_a_step", 1e3 * ran.epoch.seconds / steps},
+                                {"loss", ran.epoch.mean_loss},
+                                {"processor_seconds_sampling", ran.sample_seconds},
+                                {"processor_seconds_slicing", ran.slice_seconds},
+                                {"sampling_over_workers", ran.sample_seconds / ran.workers},
+                                {"slicing_over_workers", ran.slice_seconds / ran.workers},
+                                {"copy_seconds", ran.copy_seconds},
+                                {"training_seconds", ran.compute_seconds},
+                                {"waited_for_batches", ran.wait_seconds},
+                                {"rows_a_step", static_cast<double>(ran.rows) / steps},
+                                {"steps_in_larger_envelope", ran.epoch.larger}});
+  }
+  std::sort(seconds.begin(), seconds.end());
+  report["median_seconds"] = seconds[seconds.size() / 2];
+  report["over_device_epoch"] = seconds[seconds.size() / 2] / device_seconds;
+  return Status::Ok();
+}
+
+// The best rate at which rows came, and what it makes of each size's bound.
+void Bound(double device_seconds, nlohmann::json& report) {
+  double best = 0;
+  for (const nlohmann::json& size : report["sizes"]) {
+    best = std::max({best, size["achieved_gigabytes_a_second"].get<double>(),
+                     size["measured_at_start"]["staged_gigabytes_a_second"].get<double>()});
+  }
+  report["best_row_rate_gigabytes_a_second"] = best;
+  for (nlohmann::json& size : report["sizes"]) {
+    const double bus = best > 0 ? size["missed_bytes"].get<double>() * 1e-9 / best : 0;
+    const double bound = std::max(device_seconds, bus);
+    size["bound_seconds"] = bound;
+    size["over_bound"] = size["epoch"]["median_seconds"].get<double>() / bound;
+  }
+}
 
 Status Run(const Flags& flags, nlohmann::json& report) {
   const double begun = Now();
@@ -109,41 +160,63 @@ Status Run(const Flags& flags, nlohmann::json& report) {
   HONE_ASSIGN_OR_RETURN(const Epochs device, Train(*engine, flags.epochs + 1, &epoch));
   report["all_in_device_memory"] = device.Json();
   write();
+  const auto storage_of = [&](const std::string& policy, double percent) {
+    cuda::FeatureStorage storage{.tier = cuda::FeatureTier::kCached};
+    storage.cache_rows = static_cast<int64_t>(std::llround(percent / 100 * static_cast<double>(nodes)));
+    storage.ranking = policy == "inclusion" ? cuda::CacheRanking::kInclusion : cuda::CacheRanking::kPresampling;
+    storage.misses = flags.misses == "zero-copy" ? cuda::MissPath::kZeroCopy
+                     : flags.misses == "staged"  ? cuda::MissPath::kStaged
+                                                 : cuda::MissPath::kFastest;
+    return storage;
+  };
+  const std::vector<double> percents = Numbers<double>(flags.percents);
+  if (flags.pipeline_epochs > 0) {
+    // The features' way to the host's memory, where the cores find them.
+    const double moving = Now();
+    HONE_RETURN_IF_ERROR(engine->SetStorage(**graph, storage_of("inclusion", percents.empty() ? 1 : percents[0])));
+    report["seconds_to_move_features"] = Now() - moving;
+    HONE_RETURN_IF_ERROR(TrainFed(flags, **graph, options, *engine, epoch, device.median(), report["host_pipeline"]));
+    write();
+  }
   report["sizes"] = nlohmann::json::array();
+  const auto number = [](double value) { return nlohmann::json(value).dump(); };
   std::istringstream policies(flags.policies);
-  for (std::string policy; std::getline(policies, policy, ',');) {
-    for (const double percent : Numbers<double>(flags.percents)) {
-      if (Now() - begun > flags.limit) {
-        report["cut_short"] = "at " + std::to_string(Now() - begun) + " s";
-        write();
-        return Status::Ok();
+  bool late = false;
+  for (std::string policy; !late && std::getline(policies, policy, ',');) {
+    for (const double percent : percents) {
+      late = Now() - begun > flags.limit;
+      if (late) {
+        report["cut_short"] = "left out: from " + policy + " " + number(percent) + " % on";
+        break;
       }
-      cuda::FeatureStorage storage{.tier = cuda::FeatureTier::kCached};
-      storage.cache_rows = static_cast<int64_t>(std::llround(percent / 100 * static_cast<double>(nodes)));
-      storage.ranking = policy == "inclusion" ? cuda::CacheRanking::kInclusion : cuda::CacheRanking::kPresampling;
-      storage.misses = flags.misses == "zero-copy" ? cuda::MissPath::kZeroCopy
-                       : flags.misses == "staged"  ? cuda::MissPath::kStaged
-                                                   : cuda::MissPath::kFastest;
       const double changing = Now();
-      HONE_RETURN_IF_ERROR(engine->SetStorage(**graph, storage));
+      HONE_RETURN_IF_ERROR(engine->SetStorage(**graph, storage_of(policy, percent)));
       const double changed = Now();
       HONE_ASSIGN_OR_RETURN(const cuda::CacheReads reads, engine->ReadsOfEpoch(**graph, epoch));
       HONE_ASSIGN_OR_RETURN(const Epochs epochs, Train(*engine, flags.epochs, &epoch));
       const cuda::StorageFacts& facts = engine->storage();
+      const int64_t misses = reads.rows - reads.hits;
       const auto a_batch = [&](int64_t rows) { return static_cast<double>(rows) / static_cast<double>(reads.batches); };
-      report["sizes"].push_back({{"policy", policy},
-                                 {"percent", percent},
-                                 {"cache_rows", facts.cached_rows},
-                                 {"setup_seconds", changed - changing},
-                                 {"hit_rate", static_cast<double>(reads.hits) / static_cast<double>(reads.rows)},
-                                 {"unique_rows_a_step", a_batch(reads.rows)},
-                                 {"unique_misses_a_step", a_batch(reads.rows - reads.hits)},
-                                 {"miss_path", facts.staged ? "staged" : "zero-copy"},
-                                 {"measured_at_start",
-                                  {{"zero_copy_ms", facts.measured.zero_copy_ms}, {"staged_ms", facts.measured.staged_ms}}},
-                                 {"epoch", epochs.Json()},
-                                 {"over_device_epoch", epochs.median() / device.median()},
-                                 {"achieved_gigabytes_a_second", static_cast<double>((reads.rows - reads.hits) * row_bytes) / epochs.median() * 1e-9}});
+      report["sizes"].push_back(
+          {{"policy", policy},
+           {"percent", percent},
+           {"cache_rows", facts.cached_rows},
+           {"setup_seconds", changed - changing},
+           {"hit_rate", static_cast<double>(reads.hits) / static_cast<double>(reads.rows)},
+           {"unique_rows_a_step", a_batch(reads.rows)},
+           {"unique_misses_a_step", a_batch(misses)},
+           {"missed_bytes", misses * row_bytes},
+           {"managed_memory", facts.managed},
+           {"miss_path", facts.staged ? "staged" : "zero-copy"},
+           {"measured_at_start",
+            {{"zero_copy_ms", facts.measured.zero_copy_ms},
+             {"staged_ms", facts.measured.staged_ms},
+             {"staged_rows", facts.measured.rows},
+             {"staged_gigabytes_a_second", facts.measured.staged_ms > 0 ? static_cast<double>(facts.measured.rows * row_bytes) / facts.measured.staged_ms * 1e-6 : 0}}},
+           {"epoch", epochs.Json()},
+           {"over_device_epoch", epochs.median() / device.median()},
+           {"achieved_gigabytes_a_second", static_cast<double>(misses * row_bytes) / epochs.median() * 1e-9}});
+      Bound(device.median(), report);
       write();
     }
   }
@@ -165,6 +238,8 @@ int main(int argc, char** argv) {
   app.add_option("--batch", flags.batch);
   app.add_option("--hidden", flags.hidden);
   app.add_option("--epochs", flags.epochs, "of each size, and one more of the device's");
+  app.add_option("--pipeline-epochs", flags.pipeline_epochs, "of batches that the host prepares, after one more; 0: none");
+  app.add_option("--workers", flags.workers, "threads that prepare them; 0: all the process may use");
   app.add_option("--limit", flags.limit, "seconds after which no other size begins");
   app.add_option("--output", flags.output)->required();
   CLI11_PARSE(app, argc, argv);

@@ -5,10 +5,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 
 #include "gnn/cuda/staging_kernels.h"
+#include "gnn/graph/array_graph.h"
+#include "gnn/graph/parallel.h"
 
 namespace hone::gnn::cuda {
+namespace {
+
+constexpr int64_t kTouched = int64_t{16} << 20;  // bytes of pages that a thread touches at a time
+
+}  // namespace
 
 void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
   const int64_t element = FeatureDtypeBytes(features.dtype);
@@ -61,7 +69,8 @@ Status DeviceGraph::MoveFeaturesToHost(int threads) {
   if (host_rows_ != nullptr) return Status::Ok();
   auto host = std::make_unique<HostRows>();
   HONE_RETURN_IF_ERROR(host->Allocate(features_.size(), threads));
-  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(host->own(), features_.get(), static_cast<size_t>(features_.size()), cudaMemcpyDeviceToHost));
+  HONE_RETURN_IF_ERROR(host->FillFromDevice(0, features_.get(), features_.size()));
+  HONE_RETURN_IF_ERROR(host->Ready());
   host_rows_ = std::move(host);
   features_ = {};
   SetView(shape_, views_[0].num_nodes);
@@ -109,6 +118,45 @@ Status DeviceGraph::UploadCached(const Graph& graph, std::span<const NodeId> cac
   DeviceArray<int32_t> ids;
   HONE_RETURN_IF_ERROR(ids.Upload(cached.data(), static_cast<int64_t>(cached.size())));
   return FillCache(ids.get(), ids.size(), staging_rows);
+}
+
+Result<std::shared_ptr<const Graph>> DeviceGraph::Download(const Graph& outline) const {
+  GraphParts parts;
+  const auto fetch = [&](const void* device, int64_t bytes, const std::string& what) -> Result<std::byte*> {
+    HONE_ASSIGN_OR_RETURN(MemoryRegion memory, MemoryRegion::Anonymous(bytes, what));
+    std::byte* const to = memory.data();
+    // A copy into memory that is pinned for it is several times as fast; where that is refused, a plain one. Touched
+    // before, for pinning is one thread's work.
+    ParallelPieces(ThreadCount(0), (bytes + kTouched - 1) / kTouched, [&](int64_t piece) {
+      for (int64_t at = piece * kTouched; at < std::min(bytes, (piece + 1) * kTouched); at += 4096) to[at] = std::byte{0};
+    });
+    const bool pinned = cudaHostRegister(to, static_cast<size_t>(bytes), cudaHostRegisterDefault) == cudaSuccess;
+    if (!pinned) cudaGetLastError();
+    const cudaError_t copied = cudaMemcpy(to, device, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost);
+    if (pinned) cudaHostUnregister(to);
+    HONE_RETURN_IF_ERROR(CudaStatus(copied, "cudaMemcpy").WithContext("copying " + what));
+    parts.memory.push_back(std::move(memory));
+    return to;
+  };
+  const int64_t nodes = views_[0].num_nodes;
+  HONE_ASSIGN_OR_RETURN(std::byte* const offsets, fetch(row_offsets_.get(), 8 * (nodes + 1), "the row offsets"));
+  HONE_ASSIGN_OR_RETURN(std::byte* const columns, fetch(columns_.get(), 4 * num_edges(), "the columns"));
+  parts.name = outline.name();
+  parts.structure = {nodes,
+                     {reinterpret_cast<const int64_t*>(offsets), static_cast<size_t>(nodes) + 1},
+                     {reinterpret_cast<const NodeId*>(columns), static_cast<size_t>(num_edges())}};
+  parts.features = shape_;
+  parts.features.rows = host_rows_ != nullptr ? host_rows_->own() : nullptr;
+  if (parts.features.rows == nullptr) {
+    if (host_rows_ != nullptr) return Status::InvalidArgument("'" + outline.name() + "' is in the host's memory already");
+    HONE_ASSIGN_OR_RETURN(parts.features.rows, fetch(features_.get(), features_.size(), "the features"));
+  }
+  parts.labels = outline.labels();
+  parts.num_classes = outline.num_classes();
+  parts.flags = outline.flags();
+  const std::span<const NodeId> splits[] = {outline.train_nodes(), outline.valid_nodes(), outline.test_nodes()};
+  std::copy(std::begin(splits), std::end(splits), std::begin(parts.split));
+  return std::shared_ptr<const Graph>(std::make_shared<ArrayGraph>(std::move(parts)));
 }
 
 GraphReader DeviceGraph::Reader() const {

@@ -37,6 +37,8 @@ class DeviceGraph {
   // Of features in the host's memory: those of `cached` [count] (distinct ids, on the device) are copied, with room behind
   // them for `staging_rows` more in each of the staging sets. Replaces what was cached before.
   Status FillCache(const int32_t* cached, int64_t count, int64_t staging_rows);
+  // The graph of an outline, in the host's memory; features that are there already stay this object's.
+  Result<std::shared_ptr<const Graph>> Download(const Graph& outline) const;
   // UploadForCache and FillCache, for ids of the host.
   Status UploadCached(const Graph& graph, std::span<const NodeId> cached, int64_t staging_rows);
   // For the fingerprint of a graph that only this device holds. Borrows this; each read waits for the device.
@@ -60,6 +62,7 @@ class DeviceGraph {
   void SetStaging(bool staged) {
     for (GraphOnDevice& view : views_) view.staging.rows = staged ? static_cast<int32_t>(staging_rows_) : 0;
   }
+  bool managed() const { return host_rows_ != nullptr && host_rows_->managed(); }
   bool stages() const { return views_[0].staging.rows > 0; }
   // [num_nodes], see GraphOnDevice::feature_places.
   const DeviceArray<int32_t>& places() const { return sets_[0].places; }

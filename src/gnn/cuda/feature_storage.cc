@@ -46,6 +46,7 @@ Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& sto
     HONE_RETURN_IF_ERROR(device.FillCache(cached.get(), cached.size(), staging));
   }
   facts.staged = device.stages();
+  facts.managed = device.managed();
   if (!facts.staged || shape.fanouts.empty()) return facts;
   HONE_ASSIGN_OR_RETURN(facts.measured, MeasureMissPaths(device, shape.fanouts.back()));
   if (storage.misses == MissPath::kFastest) facts.staged = facts.measured.staged_ms < facts.measured.zero_copy_ms;

@@ -56,6 +56,7 @@ struct BatchShape;
 struct StorageFacts {
   int64_t cached_rows = 0;
   bool staged = false;
+  bool managed = false;  // how the host's memory was made (host_rows.h)
   MissTimes measured;  // zeros where there was nothing to measure
 };
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <vector>
 
-#include "gnn/cuda/cuda_handles.h"
 #include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/generate_kernels.h"
 #include "gnn/graph/feature_dtype.h"
@@ -89,26 +88,16 @@ Status DeviceGraph::GenerateForCache(const SyntheticRequest& request, int thread
   HONE_RETURN_IF_ERROR(host->Allocate(spec.num_nodes * stride, threads));
   DeviceArray<uint32_t> centroids;
   HONE_RETURN_IF_ERROR(centroids.Allocate(CentroidWords(spec)));
-  // Two pieces in turn: one is made while the other is on its way.
   const int64_t rows = std::clamp<int64_t>(kPieceBytes / stride, 1, spec.num_nodes);
-  std::array<DeviceArray<unsigned char>, 2> pieces;
-  std::array<Stream, 2> streams;
-  for (size_t i = 0; i < 2; ++i) {
-    HONE_RETURN_IF_ERROR(pieces[i].Allocate(rows * stride));
-    HONE_RETURN_IF_ERROR(streams[i].Make());
-  }
-  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // the zeros of fresh arrays
-  for (int64_t first = 0, piece = 0; first < spec.num_nodes; first += rows, ++piece) {
-    const auto i = static_cast<size_t>(piece % 2);
+  DeviceArray<unsigned char> piece;
+  HONE_RETURN_IF_ERROR(piece.Allocate(rows * stride));
+  for (int64_t first = 0; first < spec.num_nodes; first += rows) {
     const int64_t count = std::min(rows, spec.num_nodes - first);
-    // Both streams write the same centroids, the same values.
     HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatures(spec, feature_element_, stride, centroids.get(), first, count,
-                                              pieces[i].get(), streams[i].handle));
-    HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(host->own() + first * stride, pieces[i].get(),
-                                              static_cast<size_t>(count * stride), cudaMemcpyDeviceToHost,
-                                              streams[i].handle));
+                                              piece.get(), nullptr));
+    HONE_RETURN_IF_ERROR(host->FillFromDevice(first * stride, piece.get(), count * stride));
   }
-  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
+  HONE_RETURN_IF_ERROR(host->Ready());
   host_rows_ = std::move(host);
   SetView(shape_, spec.num_nodes);
   return Status::Ok();

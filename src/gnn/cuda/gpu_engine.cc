@@ -82,6 +82,7 @@ class Engine final : public GpuEngine {
   Status Make(const Graph& graph, Model<float>& model, const GpuEngineOptions& options) {
     options_ = options;
     classes_ = static_cast<int32_t>(model.options().num_classes);
+    kind_ = model.options().kind;
     HONE_RETURN_IF_ERROR(CheckOptions(graph, model.options(), options));
     if (AsksForAll(options.fanouts) || AsksForAll(options.eval_fanouts)) {
       if (IsOutline(graph)) {
@@ -140,6 +141,13 @@ class Engine final : public GpuEngine {
     return result;
   }
 
+  Result<FedEpoch> TrainFedEpoch(uint32_t epoch, HostFeed& feed) override {
+    if (kind_ != "sage" && kind_ != "gin") {
+      return Status::InvalidArgument("batches from the host's cores train sage and gin, not '" + kind_ + "'");
+    }
+    return train_->RunFed(epoch, feed);
+  }
+  Result<std::shared_ptr<const Graph>> HostGraph(const Graph& graph) override { return graph_.Download(graph); }
   Status SetStorage(const Graph& graph, const FeatureStorage& storage) override {
     TrainingProgress progress;
     if (train_ != nullptr) {
@@ -209,6 +217,7 @@ class Engine final : public GpuEngine {
   }
 
   GpuEngineOptions options_;
+  std::string kind_;
   StorageFacts facts_;
   int32_t classes_ = 0;
   int32_t largest_degree_ = 0;  // where all neighbors are asked for

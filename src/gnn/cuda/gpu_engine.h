@@ -101,6 +101,20 @@ struct StepsOnDevice {
   double value = 0;  // of it
 };
 
+class HostFeed;  // gnn/cuda/feed.h
+
+// An epoch of batches from the host's cores, and what each stage of it took by itself.
+struct FedEpoch {
+  EpochOnDevice epoch;         // its seconds: from the first batch's ticket to the last kernel's end
+  double sample_seconds = 0;   // of the host's processors, over all workers
+  double slice_seconds = 0;
+  double copy_seconds = 0;     // of the bus, over all batches
+  double compute_seconds = 0;  // of the device, likewise
+  double wait_seconds = 0;     // that the device's host thread waited for a batch
+  int64_t rows = 0;            // sliced and copied
+  int workers = 0;
+};
+
 class GpuEngine {
  public:
   virtual ~GpuEngine() = default;
@@ -132,6 +146,12 @@ class GpuEngine {
   // The next batch's tag in the table that finds duplicates is one more.
   virtual Status SetTableTag(uint32_t tag) = 0;
   virtual int64_t device_bytes() const = 0;
+  // An epoch of `feed`'s batches instead of its own, made of the same graph and options: the same bits. GraphSAGE and
+  // GIN.
+  virtual Result<FedEpoch> TrainFedEpoch(uint32_t epoch, HostFeed& feed) = 0;
+  // The whole graph in the host's memory, of one that was an outline. Its labels are that one's and its features, where
+  // they are there already, this engine's: it must outlive neither.
+  virtual Result<std::shared_ptr<const Graph>> HostGraph(const Graph& graph) = 0;
   // Features to the host's memory behind a cache, or behind another one, between two epochs; `graph` as given to
   // MakeGpuEngine. What was trained stays, and goes on to the same bits. kInvalidArgument for the device's tier.
   virtual Status SetStorage(const Graph& graph, const FeatureStorage& storage) = 0;

@@ -11,9 +11,11 @@
 // room for it.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <memory>
 
-#include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/cuda_handles.h"
 #include "gnn/graph/memory_region.h"
 #include "hone/gnn/graph.h"
 
@@ -31,8 +33,13 @@ class HostRows {
   // kResourceExhausted with the size when there is no memory for that either. `threads`: that copy; 0: all the process
   // may use.
   Status Open(const FeatureView& features, int threads = 0);
-  // Memory of its own for whoever fills it. kResourceExhausted with the size.
+  // Memory of its own instead: then Fill for all of it, and Ready. kResourceExhausted with the size.
   Status Allocate(int64_t bytes, int threads = 0);
+  // Bytes from `at` on, from the device; waits for what it did before. The host's threads write them, by way of pinned
+  // pieces, for a page comes to be on the host when a thread first touches it.
+  Status FillFromDevice(int64_t at, const unsigned char* device, int64_t bytes);
+  // Kernels may read from now on.
+  Status Ready();
   // Null where rows are somebody else's.
   std::byte* own() const { return managed_ != nullptr ? managed_ : own_.data(); }
   const void* device() const { return device_; }
@@ -40,12 +47,15 @@ class HostRows {
 
  private:
   void Close();
-  Status Manage(int64_t bytes, int threads);
+  Status Manage(int64_t bytes);
   Status Map(std::byte* rows);
   std::byte* managed_ = nullptr;
   std::byte* registered_ = nullptr;
   std::byte* copy_ = nullptr;
   MemoryRegion own_;
+  int64_t bytes_ = 0;
+  int threads_ = 0;
+  std::array<std::unique_ptr<PinnedBytes>, 2> bounce_;
   const void* device_ = nullptr;
 };
 

@@ -9,11 +9,13 @@
 #include "gnn/cuda/cuda_handles.h"
 #include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/staging_kernels.h"
+#include "gnn/sample/index_permutation.h"
 
 namespace hone::gnn::cuda {
 namespace {
 
 constexpr int64_t kRows = 16384;
+constexpr uint64_t kSeed = 1;
 constexpr size_t kRepeats = 5;
 
 }  // namespace
@@ -24,7 +26,8 @@ Result<MissTimes> MeasureMissPaths(DeviceGraph& graph, int fanout) {
   const int64_t num_nodes = graph.view().num_nodes;
   const int64_t count = std::min(num_nodes, kRows);
   std::vector<int32_t> ids;
-  for (int64_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(i * (num_nodes / count)));
+  const IndexPermutation order(kSeed, 0, num_nodes);  // in no order, as batches are
+  for (int64_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(order(i)));
   BatchHeader header{};
   header.valid = 1;
   header.hop_nodes[0] = static_cast<int32_t>(count);
@@ -45,30 +48,36 @@ Result<MissTimes> MeasureMissPaths(DeviceGraph& graph, int fanout) {
     graph.SetStaging(staged);
     std::array<double, kRepeats> times{};
     for (size_t i = 0; i <= kRepeats; ++i) {  // the first loads the kernels
-      const auto started = std::chrono::steady_clock::now();
       HONE_CUDA_RETURN_IF_ERROR(EnqueueUnstage(graph.view(), stream.handle));
       HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectMisses(graph.view(), 0, fanout, static_cast<int32_t>(count),
                                                      device_state.get(), device_header.get(), nodes.get(),
                                                      stream.handle));
+      HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.handle));
+      const auto started = std::chrono::steady_clock::now();
       HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyMisses(graph.view(), stream.handle));
+      if (staged) HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.handle));
+      const std::chrono::duration<double, std::milli> copied = std::chrono::steady_clock::now() - started;
       HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleMean(graph.view(), graph.feature_element(), 0, fanout,
                                                   static_cast<int32_t>(count), device_state.get(), device_header.get(),
                                                   nodes.get(), Element::kFloat32, out.get(), stream.handle));
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.handle));
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - started;
-      if (i > 0) times[i - 1] = took.count();
+      if (i > 0) times[i - 1] = staged ? copied.count() : took.count();
     }
     std::sort(times.begin(), times.end());
     return times[kRepeats / 2];
   };
   const Result<double> zero_copy = measure(false), staged = measure(true);
   graph.SetStaging(true);
+  int32_t rows = 0;
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(&rows, graph.view().staging.count, sizeof(rows), cudaMemcpyDeviceToHost));
+  rows = std::min(rows, graph.view().staging.rows);
   HONE_CUDA_RETURN_IF_ERROR(EnqueueUnstage(graph.view(), stream.handle));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.handle));
   graph.SetStaging(staged_before);
   HONE_RETURN_IF_ERROR(zero_copy.status());
   HONE_RETURN_IF_ERROR(staged.status());
-  return MissTimes{*zero_copy, *staged};
+  return MissTimes{*zero_copy, *staged, rows};
 }
 
 }  // namespace hone::gnn::cuda

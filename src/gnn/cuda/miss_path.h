@@ -11,11 +11,14 @@ namespace hone::gnn::cuda {
 class DeviceGraph;
 
 struct MissTimes {
-  double zero_copy_ms = 0;  // of an outermost hop, median of kRepeats
+  // Medians, of the same rows: the outermost hop that reads them itself; and their copies alone, for the rest of a hop
+  // whose rows are staged runs beside the next batch's copies.
+  double zero_copy_ms = 0;
   double staged_ms = 0;
+  int64_t rows = 0;  // that were copied
 };
 
-// Runs the outermost hop of some thousand evenly spaced nodes both ways, on an otherwise idle device. The graph is left
+// Runs the outermost hop of some thousand nodes, drawn from all, both ways, on an otherwise idle device. The graph is left
 // as it was. kInvalidArgument for one that has no staging room.
 Result<MissTimes> MeasureMissPaths(DeviceGraph& graph, int fanout);
 

@@ -51,6 +51,8 @@ struct PassOptions {
   double learning_rate = 0;  // at the beginning
 };
 
+class FedBatch;  // feed.h
+
 class Pass {
  public:
   // All borrowed.
@@ -63,6 +65,8 @@ class Pass {
   Result<EpochOnDevice> RunEpoch(uint32_t epoch, EvaluationPart part = {});
   // Steps from … until - 1 of an epoch, whose sums go on. `watch` may be null: then nobody looks before the end.
   Result<StepsOnDevice> RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
+  // An epoch of batches that come from the host (pass_fed.cc); of one rank and one shard a step.
+  Result<FedEpoch> RunFed(uint32_t epoch, HostFeed& feed);
   Status SetProgress(const TrainingProgress& progress);
   Status SetTableTag(uint32_t tag);
   // Of rank 0 of several: the state after some whole step of the latest RunSteps, in the host's memory; the device is
@@ -106,6 +110,7 @@ class Pass {
   Status EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream);
   Status EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream);
   Status EnqueueWhole(Bucket& bucket, bool update);
+  Status EnqueueFed(Bucket& bucket, FedBatch& fed);
   Status EnqueueReplay(Bucket& bucket, int which);
   int BatchOf(uint32_t step) const {
     return static_cast<int>(step * static_cast<uint32_t>(local_shards()) % static_cast<uint32_t>(buffers()));

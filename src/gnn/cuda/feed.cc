@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/cuda/feed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "gnn/cuda/feed_kernels.h"
+#include "gnn/cuda/source_kernels.h"
+#include "gnn/graph/parallel.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr size_t kAlign = 256;
+
+size_t Aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+// Pinned, so that copies run beside everything else.
+class PinnedAllocator final : public BufferAllocator {
+ public:
+  explicit PinnedAllocator(int device) : device_(device) {}
+  Result<std::byte*> Allocate(size_t bytes) override {
+    HONE_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));
+    void* memory = nullptr;
+    HONE_RETURN_IF_ERROR(CudaStatus(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault), "cudaHostAlloc")
+                             .WithContext(fmt::format("{} bytes for the rows of a batch", bytes)));
+    return static_cast<std::byte*>(memory);
+  }
+  void Free(std::byte* memory, size_t) noexcept override { cudaFreeHost(memory); }
+
+ private:
+  int device_;
+};
+
+}  // namespace
+
+FedBatch::~FedBatch() {
+  for (const cudaEvent_t event : {copying_, copied_}) {
+    if (event != nullptr) cudaEventDestroy(event);
+  }
+}
+
+// A quarter more than asked for, as the pipeline's own buffers.
+Status FedBatch::Require(size_t structure_bytes, size_t row_bytes, int64_t outer_rows) {
+  if (copied_ == nullptr) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventCreate(&copying_));
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventCreate(&copied_));
+  }
+  if (pack_bytes_ < structure_bytes) {
+    pack_bytes_ = structure_bytes + structure_bytes / 4;
+    pack_ = std::make_unique<PinnedBytes>();
+    HONE_RETURN_IF_ERROR(pack_->Make(pack_bytes_));
+    HONE_RETURN_IF_ERROR(structure_.Allocate(static_cast<int64_t>(pack_bytes_)));
+  }
+  if (rows_.size() < static_cast<int64_t>(row_bytes)) {
+    HONE_RETURN_IF_ERROR(rows_.Allocate(static_cast<int64_t>(row_bytes + row_bytes / 4)));
+  }
+  if (row_offsets_.size() < outer_rows + 1) {
+    HONE_RETURN_IF_ERROR(row_offsets_.Allocate(outer_rows + outer_rows / 4 + 1));
+    HONE_RETURN_IF_ERROR(ids_.Allocate(row_offsets_.size()));
+    ids_known_ = 0;
+  }
+  return Status::Ok();
+}
+
+Status FedBatch::EnqueueCopies(const MiniBatch& batch, int32_t batch_seeds, int64_t seeds, cudaStream_t stream) {
+  const NeighborSample& sample = batch.sample;
+  const auto hops = static_cast<size_t>(sample.hops());
+  BatchHeader header{};
+  header.valid = 1;
+  header.step = batch.key.step;
+  header.epoch = batch.key.epoch;
+  header.first_seed = int64_t{batch.key.step} * batch_seeds;
+  header.weight = static_cast<double>(std::min<int64_t>(batch_seeds, seeds - header.first_seed));
+  known_.assign(sample.hop_nodes.begin(), sample.hop_nodes.end() - 1);
+  for (size_t h = 0; h < hops; ++h) header.hop_nodes[h] = known_[h];
+  num_nodes_ = sample.num_nodes();
+
+  size_t bytes = nodes_at_ = Aligned(sizeof(header));
+  bytes += Aligned(static_cast<size_t>(known_.back()) * sizeof(int32_t));
+  hops_.assign(hops, {});
+  for (size_t h = 0; h < hops; ++h) {
+    hops_[h].offsets = bytes;
+    bytes += Aligned((static_cast<size_t>(known_[h]) + 1) * sizeof(int32_t));
+    hops_[h].columns = bytes;
+    bytes += Aligned(sample.rows[h].columns.size() * sizeof(int32_t));
+  }
+  const auto row_bytes = static_cast<size_t>(batch.features.num_rows * batch.features.stride_bytes);
+  HONE_RETURN_IF_ERROR(Require(bytes, row_bytes, known_.back()));
+  const auto pack = [&](size_t at, const void* from, size_t count) { std::memcpy(pack_->get() + at, from, count); };
+  pack(0, &header, sizeof(header));
+  pack(nodes_at_, sample.nodes.data(), static_cast<size_t>(known_.back()) * sizeof(int32_t));
+  for (size_t h = 0; h < hops; ++h) {
+    pack(hops_[h].offsets, sample.rows[h].row_offsets.data(), (static_cast<size_t>(known_[h]) + 1) * sizeof(int32_t));
+    pack(hops_[h].columns, sample.rows[h].columns.data(), sample.rows[h].columns.size() * sizeof(int32_t));
+  }
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(copying_, stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(structure_.get(), pack_->get(), bytes, cudaMemcpyHostToDevice, stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(rows_.get(), batch.features.rows, row_bytes, cudaMemcpyHostToDevice, stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(copied_, stream));
+  return Status::Ok();
+}
+
+Status FedBatch::EnqueueWait(cudaStream_t stream) const {
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, copied_, 0));
+  return Status::Ok();
+}
+
+Status FedBatch::EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream) {
+  const unsigned char* const from = structure_.get();
+  const auto words = [&](size_t at) { return reinterpret_cast<const int32_t*>(from + at); };
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(batch.header(), from, sizeof(BatchHeader), cudaMemcpyDeviceToDevice, stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(batch.nodes(), from + nodes_at_,
+                                            static_cast<size_t>(known_.back()) * sizeof(int32_t),
+                                            cudaMemcpyDeviceToDevice, stream));
+  for (size_t h = 0; h + 1 < hops_.size(); ++h) {
+    const HopOnDevice& hop = batch.hops()[h];
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueUnpackHop(words(hops_[h].offsets), words(hops_[h].columns), known_[h], hop, stream));
+    if (hop.first != nullptr) HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, stream));
+  }
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueWiden(words(hops_.back().offsets), known_.back() + 1, row_offsets_.get(), stream));
+  if (ids_known_ == 0) HONE_CUDA_RETURN_IF_ERROR(EnqueueCountUp(ids_.size(), ids_.get(), stream));
+  ids_known_ = ids_.size();
+  return Status::Ok();
+}
+
+GraphOnDevice FedBatch::graph(const GraphOnDevice& whole) const {
+  return {row_offsets_.get(),
+          reinterpret_cast<const int32_t*>(structure_.get() + hops_.back().columns),
+          nullptr,
+          rows_.get(),
+          num_nodes_,
+          whole.feature_stride,
+          whole.feature_vectors};
+}
+
+Result<double> FedBatch::copy_seconds() const {
+  float milliseconds = 0;
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventElapsedTime(&milliseconds, copying_, copied_));
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
+Result<std::unique_ptr<HostFeed>> HostFeed::Make(std::shared_ptr<const Graph> graph, const GpuEngineOptions& engine,
+                                                 const HostFeedOptions& options) {
+  if (engine.shards != 1 || engine.ranks != nullptr || !engine.class_weights.empty()) {
+    return Status::InvalidArgument("batches from the host's cores train one shard a step on one GPU, without class weights");
+  }
+  if (IsOutline(*graph)) return Status::InvalidArgument("'" + graph->name() + "' is not in the host's memory");
+  auto feed = std::unique_ptr<HostFeed>(new HostFeed());
+  feed->graph_ = graph;
+  feed->batch_ = engine.batch;
+  feed->workers_ = ThreadCount(options.workers);
+  HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&feed->device_));
+  feed->allocator_ = std::make_unique<PinnedAllocator>(feed->device_);
+  HONE_RETURN_IF_ERROR(feed->copies_.Make());
+  BatchPipelineOptions pipeline;
+  pipeline.sampler = {engine.fanouts, FrontierRule::kAllSoFar};
+  pipeline.batch = engine.batch;
+  pipeline.seed = engine.seed;
+  pipeline.workers = feed->workers_;
+  pipeline.queue = options.queue;
+  pipeline.buffer_bytes = options.buffer_bytes;
+  pipeline.transfer = feed.get();
+  HONE_ASSIGN_OR_RETURN(feed->pipeline_, BatchPipeline::Make(std::move(graph), pipeline));
+  return feed;
+}
+
+HostFeed::~HostFeed() {
+  if (copies_.handle != nullptr) cudaStreamSynchronize(copies_.handle);
+}
+
+Status HostFeed::Begin(uint32_t epoch) { return pipeline_->Start({.seeds = graph_->train_nodes(), .epoch = epoch}); }
+
+Result<BatchLease> HostFeed::Next(cudaStream_t stream) {
+  consumer_ = stream;
+  return pipeline_->Next();
+}
+
+Status HostFeed::Start(MiniBatch& batch, std::unique_ptr<TransferState>& state) {
+  HONE_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));  // of whichever worker this is
+  if (state == nullptr) state = std::make_unique<FedBatch>();
+  return static_cast<FedBatch&>(*state).EnqueueCopies(batch, batch_, static_cast<int64_t>(graph_->train_nodes().size()),
+                                                      copies_.handle);
+}
+
+Status HostFeed::Finish(MiniBatch&, TransferState* state) { return static_cast<FedBatch*>(state)->EnqueueWait(consumer_); }
+
+// A batch that was begun and is dropped: its memory is the copies' until they are done.
+void HostFeed::Release(MiniBatch&, TransferState*) noexcept { cudaStreamSynchronize(copies_.handle); }
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training batches that the host's cores prepare: SALIENT's division of labour (Kaler et al. 2022), beside which the
+// engine's own is held.
+//
+// Threads sample and slice whole batches into pinned memory (hone/gnn/batch_pipeline.h); each batch's structure and rows
+// are copied to the device on a stream of their own while the batches before it are trained on. Samples are the
+// device's draw for draw, local ids too, so an epoch has the bits of one that the device sampled.
+#pragma once
+
+#include <memory>
+
+#include "gnn/cuda/batch_buffers.h"
+#include "gnn/cuda/cuda_handles.h"
+#include "gnn/cuda/gpu_engine.h"
+#include "hone/gnn/batch_pipeline.h"
+
+namespace hone::gnn::cuda {
+
+// A batch on the device as it came: structure in compressed rows, and the feature rows of all its nodes by local id.
+class FedBatch final : public TransferState {
+ public:
+  ~FedBatch() override;
+  // Any thread; enqueues on `stream`, which the batch's buffers belong to until its copies are done.
+  Status EnqueueCopies(const MiniBatch& batch, int32_t batch_seeds, int64_t seeds, cudaStream_t stream);
+  Status EnqueueWait(cudaStream_t stream) const;
+  // Fills `batch`, whose envelope holds it, on the stream that waited.
+  Status EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream);
+  // Where the outermost hop finds its rows: a graph of this batch's own, in which every node draws all it has. `whole`
+  // says how wide rows are.
+  GraphOnDevice graph(const GraphOnDevice& whole) const;
+  const int32_t* graph_nodes() const { return ids_.get(); }
+  const std::vector<int32_t>& known() const { return known_; }  // nodes after each hop but the outermost
+  // After the copies are done.
+  Result<double> copy_seconds() const;
+
+ private:
+  struct Section {
+    size_t offsets = 0, columns = 0;
+  };
+  Status Require(size_t structure_bytes, size_t row_bytes, int64_t outer_rows);
+
+  std::vector<int32_t> known_;
+  std::vector<Section> hops_;
+  size_t nodes_at_ = 0;
+  int64_t num_nodes_ = 0;
+  std::unique_ptr<PinnedBytes> pack_;
+  size_t pack_bytes_ = 0;
+  DeviceArray<unsigned char> structure_, rows_;
+  DeviceArray<int64_t> row_offsets_;
+  DeviceArray<int32_t> ids_;
+  int64_t ids_known_ = 0;
+  cudaEvent_t copying_ = nullptr, copied_ = nullptr;
+};
+
+struct HostFeedOptions {
+  int workers = 0;  // 0: all the process may use
+  int queue = 0;    // as BatchPipelineOptions
+  int64_t buffer_bytes = int64_t{6} << 30;
+};
+
+class HostFeed final : public TransferStage {
+ public:
+  // kInvalidArgument for engine options that batches from the host do not serve (several ranks or shards, class
+  // weights). The graph is whole, in the host's memory.
+  static Result<std::unique_ptr<HostFeed>> Make(std::shared_ptr<const Graph> graph, const GpuEngineOptions& engine,
+                                                const HostFeedOptions& options);
+  ~HostFeed() override;
+
+  Status Begin(uint32_t epoch);
+  // The next batch, which `stream` gets to wait for; an empty lease at the epoch's end.
+  Result<BatchLease> Next(cudaStream_t stream);
+  // Forgets what was begun; no lease may be out.
+  void Stop() { pipeline_->Cancel(); }
+  PipelineTimes TakeTimes() { return pipeline_->TakeTimes(); }
+  int workers() const { return workers_; }
+
+  int ahead() const override { return 2; }
+  BufferAllocator* allocator() override { return allocator_.get(); }
+  Status Start(MiniBatch& batch, std::unique_ptr<TransferState>& state) override;
+  Status Finish(MiniBatch& batch, TransferState* state) override;
+  void Release(MiniBatch& batch, TransferState* state) noexcept override;
+
+ private:
+  HostFeed() = default;
+  std::shared_ptr<const Graph> graph_;
+  std::unique_ptr<BufferAllocator> allocator_;
+  Stream copies_;
+  cudaStream_t consumer_ = nullptr;
+  int32_t batch_ = 0;
+  int workers_ = 0, device_ = 0;
+  std::unique_ptr<BatchPipeline> pipeline_;  // goes first: it uses all of the above
+};
+
+}  // namespace hone::gnn::cuda
