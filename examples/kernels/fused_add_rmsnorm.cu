@@ -1,51 +1,35 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// fused_add_rmsnorm that holds a row's sum in a block's registers: residual and x are each read and written once, and
-// the weights are on their way while the block adds up its squares. EACH 16-byte vectors a thread, for the widths of
-// which so many suffice; other widths fall to the next alternative.
+// fused_add_rmsnorm that holds a row's sum in registers: residual and x are each read and written once, and the weights
+// are on their way while squares are added up. A row has as many threads as it needs with EACH 16-byte vectors each, so
+// that the tunable trades blocks in flight against loads in flight. CLUSTER: so many blocks share a row, which spreads a
+// few wide rows over all SMs; they hand each other their sums through distributed shared memory. STREAM: loads and
+// stores ask the caches to let go of the lines first, which pays only while everything fits into L2.
 /*hone
 [tune]
-BLOCK = [256, 128, 512, 1024]
+EACH = [4, 2, 3, 1]
+STREAM = [0, 1]
+CLUSTER = [1, 8, 4]
 
 [[launch]]
-kernel = "fused_add_rmsnorm_block<1>"
-grid   = ["d > 0 ? min(tokens, 2147483647) : 0"]
-block  = ["BLOCK"]
-args   = ["x", "residual", "weight", "tokens:i64", "d:i32", "eps:f32"]
-when   = "d % 8 == 0 && d / 8 <= BLOCK"
+kernel = "fused_add_rmsnorm_row<EACH, STREAM, 1>"
+grid   = ["tokens"]
+block  = ["round_up(ceil_div(d / 8, EACH), 32)"]
+args   = ["x", "residual", "weight", "d / 8:u32", "d:i32", "eps:f32"]
+when   = "CLUSTER == 1 && d % 8 == 0 && d > 0 && d / 8 <= 1024 * EACH && tokens <= 2147483647"
 
 [[launch]]
-kernel = "fused_add_rmsnorm_block<2>"
-grid   = ["min(tokens, 2147483647)"]
-block  = ["BLOCK"]
-args   = ["x", "residual", "weight", "tokens:i64", "d:i32", "eps:f32"]
-when   = "d % 8 == 0 && d / 8 <= 2 * BLOCK"
-
-[[launch]]
-kernel = "fused_add_rmsnorm_block<3>"
-grid   = ["min(tokens, 2147483647)"]
-block  = ["BLOCK"]
-args   = ["x", "residual", "weight", "tokens:i64", "d:i32", "eps:f32"]
-when   = "d % 8 == 0 && d / 8 <= 3 * BLOCK"
-
-[[launch]]
-kernel = "fused_add_rmsnorm_block<4>"
-grid   = ["min(tokens, 2147483647)"]
-block  = ["BLOCK"]
-args   = ["x", "residual", "weight", "tokens:i64", "d:i32", "eps:f32"]
-when   = "d % 8 == 0 && d / 8 <= 4 * BLOCK"
-
-[[launch]]
-kernel = "fused_add_rmsnorm_block<7>"
-grid   = ["min(tokens, 2147483647)"]
-block  = ["BLOCK"]
-args   = ["x", "residual", "weight", "tokens:i64", "d:i32", "eps:f32"]
-when   = "d % 8 == 0 && d / 8 <= 7 * BLOCK"
+kernel = "fused_add_rmsnorm_row<EACH, STREAM, CLUSTER>"
+grid   = ["tokens * CLUSTER"]
+block  = ["round_up(ceil_div(d / 8, EACH * CLUSTER), 32)"]
+cluster = ["CLUSTER"]
+args   = ["x", "residual", "weight", "d / 8:u32", "d:i32", "eps:f32"]
+when   = "CLUSTER > 1 && cc >= 90 && d % 8 == 0 && d > 0 && d / 8 <= 1024 * EACH * CLUSTER && tokens * CLUSTER <= 2147483647"
 
 [[launch]]
 kernel = "fused_add_rmsnorm_any<8>"
-grid   = ["min(tokens, 2147483647)"]
+grid   = ["d > 0 ? min(tokens, 2147483647) : 0"]
 block  = ["1024"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
 when   = "d % 8 == 0"
@@ -56,6 +40,7 @@ grid   = ["min(tokens, 2147483647)"]
 block  = ["512"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
 */
+#include <cooperative_groups.h>
 #include <cuda_fp16.h>
 
 namespace {
@@ -71,77 +56,110 @@ struct Pack<1> {
   using Type = __half;
 };
 
-// The sum over the block, in every thread. `lanes` holds a value a warp; block size is a multiple of 32.
-__device__ __forceinline__ float BlockSum(float value, float* lanes) {
+// The sum over the block, in every thread. A value a warp in `partial`, which may not be used again before a barrier;
+// block size is a multiple of 32.
+__device__ __forceinline__ float BlockSum(float value, float* partial) {
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
-  if (threadIdx.x % 32 == 0) lanes[threadIdx.x / 32] = value;
+  const unsigned warps = blockDim.x / 32;
+  if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
+  if (threadIdx.x >= warps && threadIdx.x < 32) partial[threadIdx.x] = 0.0f;
   __syncthreads();
-  value = threadIdx.x % 32 < blockDim.x / 32 ? lanes[threadIdx.x % 32] : 0.0f;
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
-  __syncthreads();  // `lanes` may be used again
-  return value;
+  float4 sum = reinterpret_cast<const float4*>(partial)[0];
+  for (unsigned i = 1; 4 * i < warps; ++i) {
+    const float4 more = reinterpret_cast<const float4*>(partial)[i];
+    sum.x += more.x;
+    sum.y += more.y;
+    sum.z += more.z;
+    sum.w += more.w;
+  }
+  return (sum.x + sum.y) + (sum.z + sum.w);
+}
+
+template <bool kStream>
+__device__ __forceinline__ uint4 Load(const uint4* p) {
+  return kStream ? __ldcs(p) : *p;
+}
+
+template <bool kStream>
+__device__ __forceinline__ void Store(uint4* p, const uint4& value) {
+  if (kStream) {
+    __stcs(p, value);
+  } else {
+    *p = value;
+  }
 }
 
 }  // namespace
 
-// A block a row; d is a multiple of 8 and d / 8 <= kEach * blockDim.x.
-template <int kEach>
-__global__ void fused_add_rmsnorm_block(__half* __restrict__ x, __half* __restrict__ residual,
-                                        const __half* __restrict__ weight, long long tokens, int d, float eps) {
-  __shared__ float lanes[32];
-  const int vectors = d / 8;
-  for (long long row = blockIdx.x; row < tokens; row += gridDim.x) {
-    uint4* x_row = reinterpret_cast<uint4*>(x + row * d);
-    uint4* residual_row = reinterpret_cast<uint4*>(residual + row * d);
-    uint4 added[kEach], sums[kEach], weights[kEach];
+// kCluster blocks a row of `vectors` = d / 8 <= kCluster * kEach * blockDim.x.
+template <int kEach, bool kStream, int kCluster>
+__global__ void fused_add_rmsnorm_row(__half* __restrict__ x, __half* __restrict__ residual,
+                                      const __half* __restrict__ weight, unsigned vectors, int d, float eps) {
+  __shared__ __align__(16) float partial[32];
+  __shared__ float of_block[kCluster];
+  namespace cg = cooperative_groups;
+  if constexpr (kCluster > 1) cg::this_cluster().barrier_arrive();  // awaited before another's shared memory is touched
+  const unsigned row = blockIdx.x / kCluster, rank = blockIdx.x % kCluster;
+  uint4* x_row = reinterpret_cast<uint4*>(x) + static_cast<size_t>(row) * vectors;
+  uint4* residual_row = reinterpret_cast<uint4*>(residual) + static_cast<size_t>(row) * vectors;
+  const unsigned first = rank * (blockDim.x * kEach) + threadIdx.x;
+  uint4 added[kEach], sums[kEach], weights[kEach];
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int at = threadIdx.x + i * blockDim.x;
-      if (at < vectors) {
-        added[i] = __ldcs(x_row + at);
-        sums[i] = __ldcs(residual_row + at);
-      }
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * blockDim.x;
+    if (at < vectors) {
+      added[i] = Load<kStream>(x_row + at);
+      sums[i] = Load<kStream>(residual_row + at);
     }
+  }
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int at = threadIdx.x + i * blockDim.x;
-      if (at < vectors) weights[i] = __ldg(reinterpret_cast<const uint4*>(weight) + at);
-    }
-    float squares = 0.0f;
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * blockDim.x;
+    if (at < vectors) weights[i] = __ldg(reinterpret_cast<const uint4*>(weight) + at);
+  }
+  float squares = 0.0f;
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int at = threadIdx.x + i * blockDim.x;
-      if (at < vectors) {
-        const __half2* a = reinterpret_cast<const __half2*>(&added[i]);
-        __half2* s = reinterpret_cast<__half2*>(&sums[i]);
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * blockDim.x;
+    if (at < vectors) {
+      const __half2* a = reinterpret_cast<const __half2*>(&added[i]);
+      __half2* s = reinterpret_cast<__half2*>(&sums[i]);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const float2 p = __half22float2(a[j]), q = __half22float2(s[j]);
-          const float2 value = make_float2(p.x + q.x, p.y + q.y);
-          s[j] = __floats2half2_rn(value.x, value.y);
-          squares += value.x * value.x + value.y * value.y;
-        }
-        __stcs(residual_row + at, sums[i]);
+      for (int j = 0; j < 4; ++j) {
+        const float2 p = __half22float2(a[j]), q = __half22float2(s[j]);
+        const float2 value = make_float2(p.x + q.x, p.y + q.y);
+        s[j] = __floats2half2_rn(value.x, value.y);
+        squares += value.x * value.x + value.y * value.y;
       }
+      Store<kStream>(residual_row + at, sums[i]);
     }
-    const float scale = rsqrtf(BlockSum(squares, lanes) / static_cast<float>(d) + eps);
+  }
+  float total = BlockSum(squares, partial);
+  if constexpr (kCluster > 1) {
+    cg::cluster_group cluster = cg::this_cluster();
+    cluster.barrier_wait();
+    if (threadIdx.x < kCluster) cluster.map_shared_rank(of_block, threadIdx.x)[rank] = total;
+    cluster.sync();
+    total = 0.0f;
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int at = threadIdx.x + i * blockDim.x;
-      if (at < vectors) {
-        const __half2* s = reinterpret_cast<const __half2*>(&sums[i]);
-        const __half2* w = reinterpret_cast<const __half2*>(&weights[i]);
-        uint4 packed;
-        __half2* result = reinterpret_cast<__half2*>(&packed);
+    for (int i = 0; i < kCluster; ++i) total += of_block[i];
+  }
+  const float scale = rsqrtf(total / static_cast<float>(d) + eps);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const float2 value = __half22float2(s[j]), by = __half22float2(w[j]);
-          result[j] = __floats2half2_rn(value.x * scale * by.x, value.y * scale * by.y);
-        }
-        __stcs(x_row + at, packed);
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * blockDim.x;
+    if (at < vectors) {
+      const __half2* s = reinterpret_cast<const __half2*>(&sums[i]);
+      const __half2* w = reinterpret_cast<const __half2*>(&weights[i]);
+      uint4 packed;
+      __half2* result = reinterpret_cast<__half2*>(&packed);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const float2 value = __half22float2(s[j]), by = __half22float2(w[j]);
+        result[j] = __floats2half2_rn(value.x * scale * by.x, value.y * scale * by.y);
       }
+      Store<kStream>(x_row + at, packed);
     }
   }
 }
@@ -151,7 +169,7 @@ template <int kWidth>
 __global__ void fused_add_rmsnorm_any(__half* __restrict__ x, __half* __restrict__ residual,
                                       const __half* __restrict__ weight, long long tokens, long long d, float eps) {
   using Vector = typename Pack<kWidth>::Type;
-  __shared__ float lanes[32];
+  __shared__ __align__(16) float partial[32];
   for (long long row = blockIdx.x; row < tokens; row += gridDim.x) {
     Vector* x_row = reinterpret_cast<Vector*>(x + row * d);
     Vector* residual_row = reinterpret_cast<Vector*>(residual + row * d);
@@ -169,7 +187,7 @@ __global__ void fused_add_rmsnorm_any(__half* __restrict__ x, __half* __restrict
       }
       residual_row[i] = sum;
     }
-    const float scale = rsqrtf(BlockSum(squares, lanes) / static_cast<float>(d) + eps);
+    const float scale = rsqrtf(BlockSum(squares, partial) / static_cast<float>(d) + eps);
     for (long long i = threadIdx.x; i < d / kWidth; i += blockDim.x) {
       const Vector sum = residual_row[i];
       const Vector weights = reinterpret_cast<const Vector*>(weight)[i];
@@ -181,5 +199,6 @@ __global__ void fused_add_rmsnorm_any(__half* __restrict__ x, __half* __restrict
       for (int j = 0; j < kWidth; ++j) r[j] = __float2half_rn(__half2float(s[j]) * scale * __half2float(w[j]));
       x_row[i] = packed;
     }
+    __syncthreads();  // `partial` is used again
   }
 }

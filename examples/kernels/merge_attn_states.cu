@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// merge_attn_states with EACH 16-byte vectors of v_out a thread, their loads before the first use, and 32-bit indexes.
-// The loads of v do not wait for the weights: a part whose weight is zero is read all the same.
+// merge_attn_states with a thread for each 16 bytes of v_out. Blocks have two dimensions, vectors of a head and heads, so
+// that nobody divides to find a head; loads of v do not wait for the weights (a part whose weight is zero is read all the
+// same). Both weights and the new log-sum-exp come from one exponential, of the difference of the old ones.
 /*hone
 [tune]
-BLOCK = [128, 256, 512]
-EACH = [2, 1, 4]
+BLOCK = [512, 128, 256, 640, 1024]
+STREAM = [0, 1]
 
 [[launch]]
-kernel = "merge_attn_states_vectors<EACH>"
-grid   = ["ceil_div(tokens * heads * (dim / 8), BLOCK * EACH)"]
-block  = ["BLOCK"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads * (dim / 8):u32", "dim / 8:u32"]
-when   = "dim % 8 == 0 && dim > 0 && tokens * heads * (dim / 8) < 2147483648"
+kernel = "merge_attn_states_heads<STREAM>"
+grid   = ["ceil_div(tokens * heads, max(BLOCK / (dim / 8), 1))"]
+block  = ["dim / 8", "max(BLOCK / (dim / 8), 1)"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
+when   = "dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648"
 
 [[launch]]
 kernel = "merge_attn_states_elements"
@@ -33,57 +34,48 @@ struct Weights {
 // Of one head of one token. Two empty parts weigh 0 each.
 __device__ __forceinline__ Weights WeightsOf(float s_a, float s_b) {
   const float largest = fmaxf(s_a, s_b);
-  if (isinf(largest) && largest < 0.0f) return {0.0f, 0.0f, largest};
-  const float a = __expf(s_a - largest), b = __expf(s_b - largest);
-  const float sum = a + b;
-  const float inverse = __fdividef(1.0f, sum);
-  return {a * inverse, b * inverse, largest + logf(sum)};
+  if (largest == -INFINITY) return {0.0f, 0.0f, largest};
+  const float ratio = __expf(-fabsf(s_b - s_a));  // of the smaller part to the larger
+  const float larger = __fdividef(1.0f, 1.0f + ratio), smaller = ratio * larger;
+  const bool b_larger = s_b > s_a;
+  return {b_larger ? smaller : larger, b_larger ? larger : smaller, largest + __logf(1.0f + ratio)};
+}
+
+template <bool kStream>
+__device__ __forceinline__ uint4 Load(const __half* p, unsigned vector) {
+  const uint4* from = reinterpret_cast<const uint4*>(p) + vector;
+  return kStream ? __ldcs(from) : __ldg(from);
 }
 
 }  // namespace
 
-// v [heads in all, per_head] of vectors of eight float16, `vectors` of them; per_head > 0.
-template <int kEach>
-__global__ void merge_attn_states_vectors(const __half* __restrict__ v_a, const float* __restrict__ s_a,
-                                          const __half* __restrict__ v_b, const float* __restrict__ s_b,
-                                          __half* __restrict__ v_out, float* __restrict__ s_out, unsigned vectors,
-                                          unsigned per_head) {
-  const uint4* from_a = reinterpret_cast<const uint4*>(v_a);
-  const uint4* from_b = reinterpret_cast<const uint4*>(v_b);
-  const unsigned first = blockIdx.x * (blockDim.x * kEach) + threadIdx.x;
-  uint4 a[kEach], b[kEach];
-  float score_a[kEach], score_b[kEach];
-  unsigned head[kEach];
+// v [heads in all, blockDim.x] of vectors of eight float16, fewer than 2^31 of them.
+template <bool kStream>
+__global__ void merge_attn_states_heads(const __half* __restrict__ v_a, const float* __restrict__ s_a,
+                                        const __half* __restrict__ v_b, const float* __restrict__ s_b,
+                                        __half* __restrict__ v_out, float* __restrict__ s_out, unsigned heads) {
+  const unsigned head = blockIdx.x * blockDim.y + threadIdx.y;
+  if (head >= heads) return;
+  const unsigned at = head * blockDim.x + threadIdx.x;
+  const float score_a = __ldg(s_a + head), score_b = __ldg(s_b + head);
+  const uint4 a = Load<kStream>(v_a, at), b = Load<kStream>(v_b, at);
+  const Weights weights = WeightsOf(score_a, score_b);
+  const __half2* p = reinterpret_cast<const __half2*>(&a);
+  const __half2* q = reinterpret_cast<const __half2*>(&b);
+  uint4 packed;
+  __half2* result = reinterpret_cast<__half2*>(&packed);
 #pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    head[i] = 0;
-    if (at < vectors) {
-      head[i] = at / per_head;
-      a[i] = __ldcs(from_a + at);
-      b[i] = __ldcs(from_b + at);
-      score_a[i] = __ldg(s_a + head[i]);
-      score_b[i] = __ldg(s_b + head[i]);
-    }
+  for (int j = 0; j < 4; ++j) {
+    const float2 x = __half22float2(p[j]), y = __half22float2(q[j]);
+    result[j] = __floats2half2_rn(weights.a * x.x + weights.b * y.x, weights.a * x.y + weights.b * y.y);
   }
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    if (at < vectors) {
-      const Weights weights = WeightsOf(score_a[i], score_b[i]);
-      if (at == head[i] * per_head) s_out[head[i]] = weights.log_sum;
-      const __half2* p = reinterpret_cast<const __half2*>(&a[i]);
-      const __half2* q = reinterpret_cast<const __half2*>(&b[i]);
-      uint4 packed;
-      __half2* result = reinterpret_cast<__half2*>(&packed);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float2 x = __half22float2(p[j]), y = __half22float2(q[j]);
-        result[j] = __floats2half2_rn(weights.a * x.x + weights.b * y.x, weights.a * x.y + weights.b * y.y);
-      }
-      __stcs(reinterpret_cast<uint4*>(v_out) + at, packed);
-    }
+  uint4* to = reinterpret_cast<uint4*>(v_out) + at;
+  if (kStream) {
+    __stcs(to, packed);
+  } else {
+    *to = packed;
   }
+  if (threadIdx.x == 0) s_out[head] = weights.log_sum;
 }
 
 // Any width; a head of width 0 has one thread all the same, for s_out.

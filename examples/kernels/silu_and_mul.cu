@@ -1,13 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// silu_and_mul over the result as one long array of 16-byte vectors, EACH of them a thread, all loads before the first
-// use. A tail of a row costs nothing this way, whatever the width. Streaming loads and stores: nothing is used twice.
+// silu_and_mul with EACH 16-byte vectors of gates and as many of values a thread, all loads before the first use. Wide
+// rows are cut into equal pieces of at most BLOCK * EACH vectors, a block each, so that only whole blocks have to know
+// their row and few lanes idle. Narrow rows are taken as one long array. STREAM: loads and stores ask the caches to let go
+// of the lines first, which pays only while everything fits into L2.
 /*hone
 [tune]
-BLOCK = [256, 128, 512]
-EACH = [2, 1, 4]
-STREAM = [1, 0]
+BLOCK = [512, 256, 128, 192]
+EACH = [1, 2, 4]
+STREAM = [0, 1]
+
+[[launch]]
+kernel = "silu_and_mul_rows<EACH, STREAM>"
+grid   = ["tokens * ceil_div(d / 8, BLOCK * EACH)"]
+block  = ["round_up(ceil_div(d / 8, EACH * ceil_div(d / 8, BLOCK * EACH)), 32)"]
+args   = ["x", "out", "d / 8:u32", "ceil_div(d / 8, BLOCK * EACH):u32"]
+when   = "d % 8 == 0 && d >= 2048 && d < 17179869184 && tokens * ceil_div(d / 8, BLOCK * EACH) <= 2147483647"
 
 [[launch]]
 kernel = "silu_and_mul_vectors<EACH, STREAM>"
@@ -30,14 +39,62 @@ __device__ __forceinline__ float SiluAndMul(float gate, float value) {
   return __fdividef(gate, 1.0f + __expf(-gate)) * value;
 }
 
+__device__ __forceinline__ uint4 SiluAndMul(const uint4& gates, const uint4& values) {
+  const __half2* gate = reinterpret_cast<const __half2*>(&gates);
+  const __half2* value = reinterpret_cast<const __half2*>(&values);
+  uint4 packed;
+  __half2* result = reinterpret_cast<__half2*>(&packed);
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const float2 g = __half22float2(gate[j]);
+    const float2 v = __half22float2(value[j]);
+    result[j] = __floats2half2_rn(SiluAndMul(g.x, v.x), SiluAndMul(g.y, v.y));
+  }
+  return packed;
+}
+
 template <bool kStream>
 __device__ __forceinline__ uint4 Load(const uint4* p) {
   return kStream ? __ldcs(p) : __ldg(p);
 }
 
+template <bool kStream>
+__device__ __forceinline__ void Store(uint4* p, const uint4& value) {
+  if (kStream) {
+    __stcs(p, value);
+  } else {
+    *p = value;
+  }
+}
+
 }  // namespace
 
-// x [tokens, 2, per_row], out [tokens, per_row], of vectors of eight float16; `vectors` of them in all.
+// x [tokens, 2, per_row], out [tokens, per_row], of vectors of eight float16; `pieces` blocks a row.
+template <int kEach, bool kStream>
+__global__ void silu_and_mul_rows(const __half* __restrict__ x, __half* __restrict__ out, unsigned per_row,
+                                  unsigned pieces) {
+  const unsigned row = blockIdx.x / pieces, piece = blockIdx.x - row * pieces;
+  const uint4* gate_row = reinterpret_cast<const uint4*>(x) + static_cast<size_t>(row) * 2 * per_row;
+  const uint4* value_row = gate_row + per_row;
+  uint4* out_row = reinterpret_cast<uint4*>(out) + static_cast<size_t>(row) * per_row;
+  const unsigned first = piece * (blockDim.x * kEach) + threadIdx.x;
+  uint4 gates[kEach], values[kEach];
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * blockDim.x;
+    if (at < per_row) {
+      gates[i] = Load<kStream>(gate_row + at);
+      values[i] = Load<kStream>(value_row + at);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * blockDim.x;
+    if (at < per_row) Store<kStream>(out_row + at, SiluAndMul(gates[i], values[i]));
+  }
+}
+
+// The same, `vectors` of them in all.
 template <int kEach, bool kStream>
 __global__ void silu_and_mul_vectors(const __half* __restrict__ x, __half* __restrict__ out, unsigned vectors,
                                      unsigned per_row) {
@@ -58,23 +115,7 @@ __global__ void silu_and_mul_vectors(const __half* __restrict__ x, __half* __res
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const unsigned at = first + i * blockDim.x;
-    if (at < vectors) {
-      const __half2* gate = reinterpret_cast<const __half2*>(&gates[i]);
-      const __half2* value = reinterpret_cast<const __half2*>(&values[i]);
-      uint4 packed;
-      __half2* result = reinterpret_cast<__half2*>(&packed);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float2 g = __half22float2(gate[j]);
-        const float2 v = __half22float2(value[j]);
-        result[j] = __floats2half2_rn(SiluAndMul(g.x, v.x), SiluAndMul(g.y, v.y));
-      }
-      if (kStream) {
-        __stcs(to + at, packed);
-      } else {
-        to[at] = packed;
-      }
-    }
+    if (at < vectors) Store<kStream>(to + at, SiluAndMul(gates[i], values[i]));
   }
 }
 
