@@ -150,12 +150,14 @@ Status BatchSource::EnqueueSample(const Envelope& envelope, BatchBuffers& batch,
     HONE_CUDA_RETURN_IF_ERROR(
         EnqueueStepWeight(graph_->view(), seeds_, state, class_weights_, batch.header(), structure));
   }
-  HONE_RETURN_IF_ERROR(after_chain(last));
-  HONE_RETURN_IF_ERROR(outermost(last));
+  if (outermost) {
+    HONE_RETURN_IF_ERROR(after_chain(last));
+    HONE_RETURN_IF_ERROR(outermost(last));
+  }
   if (!forks) return Status::Ok();
   for (const cudaStream_t stream : {structure, last}) {
-    // Nothing was forked there.
-    if (stream == structure && envelope.layers() == 1 && class_weights_ == nullptr) continue;
+    const bool forked = stream == last ? bool{outermost} : envelope.layers() > 1 || class_weights_ != nullptr;
+    if (!forked) continue;
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(streams.join, stream));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(streams.chain, streams.join, 0));
   }

@@ -3,7 +3,7 @@
 //
 // Training and inference on one GPU with graph and features in device memory: a step is one CUDA-graph replay.
 //
-// A replay trains on one batch while it samples the next one into the other of two buffers. Sizes stay on the device;
+// A replay trains on one batch while it samples those that follow into other buffers. Sizes stay on the device;
 // buffers and matrix products are for an envelope that sampled batches stay in (observed, with a margin), and a batch
 // that does not is noticed on the device, stops everything behind it, and is done again in an envelope for the worst
 // case. The same seeds give the same draws, masks and order of sums as the CPU path's; matrix products differ in

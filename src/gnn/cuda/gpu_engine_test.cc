@@ -67,20 +67,28 @@ class SageOnGpu : public testing::Test {
 };
 
 TEST_F(SageOnGpu, DrawsTheSameNeighborsAsTheCpu) {
-  auto model = NewModel(0.5);
-  auto engine = NewEngine(*model);
   const uint32_t last = static_cast<uint32_t>((graph_->train_nodes().size() - 1) / static_cast<size_t>(options_.batch));
-  for (const auto& [epoch, step] : std::vector<std::pair<uint32_t, uint32_t>>{{0, 0}, {0, 1}, {3, 2}, {1, last}}) {
-    SCOPED_TRACE(std::to_string(epoch) + "/" + std::to_string(step));
-    const NeighborSample cpu = CpuSample(epoch, step);
-    const NeighborSample gpu = engine->SampleStep(epoch, step).value();
-    ASSERT_EQ(gpu.hop_nodes.size(), cpu.hop_nodes.size() - 1);  // the outermost hop is fused away
-    for (size_t h = 0; h < gpu.hop_nodes.size(); ++h) EXPECT_EQ(gpu.hop_nodes[h], cpu.hop_nodes[h]) << h;
-    EXPECT_TRUE(std::equal(gpu.nodes.begin(), gpu.nodes.end(), cpu.nodes.begin()));
-    for (size_t h = 0; h < gpu.rows.size(); ++h) {
-      EXPECT_EQ(gpu.rows[h].row_offsets, cpu.rows[h].row_offsets) << h;
-      EXPECT_EQ(gpu.rows[h].columns, cpu.rows[h].columns) << h;
+  const auto expect_the_cpus = [&](const std::vector<std::pair<uint32_t, uint32_t>>& steps) {
+    auto model = NewModel(0.5);
+    auto engine = NewEngine(*model);
+    for (const auto& [epoch, step] : steps) {
+      SCOPED_TRACE(std::to_string(options_.fanouts[0]) + ": " + std::to_string(epoch) + "/" + std::to_string(step));
+      const NeighborSample cpu = CpuSample(epoch, step);
+      const NeighborSample gpu = engine->SampleStep(epoch, step).value();
+      ASSERT_EQ(gpu.hop_nodes.size(), cpu.hop_nodes.size() - 1);  // the outermost hop is fused away
+      for (size_t h = 0; h < gpu.hop_nodes.size(); ++h) EXPECT_EQ(gpu.hop_nodes[h], cpu.hop_nodes[h]) << h;
+      EXPECT_TRUE(std::equal(gpu.nodes.begin(), gpu.nodes.end(), cpu.nodes.begin()));
+      for (size_t h = 0; h < gpu.rows.size(); ++h) {
+        EXPECT_EQ(gpu.rows[h].row_offsets, cpu.rows[h].row_offsets) << h;
+        EXPECT_EQ(gpu.rows[h].columns, cpu.rows[h].columns) << h;
+      }
     }
+  };
+  expect_the_cpus({{0, 0}, {0, 1}, {3, 2}, {1, last}});
+  // A row's lanes are the power of two from the fanout on: here none is left to put the seed into the table.
+  for (const int32_t whole : {8, 16, 32}) {
+    options_.fanouts = {whole, 3, 2};
+    expect_the_cpus({{1, 1}});
   }
 }
 

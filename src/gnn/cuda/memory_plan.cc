@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "gnn/cuda/batch_buffers.h"
+#include "gnn/cuda/pass.h"
 #include "gnn/cuda/program.h"
 
 namespace hone::gnn::cuda {
@@ -68,7 +69,7 @@ Result<WorkingMemory> CountWorkingMemory(const ModelOptions& model, const GpuEng
                                          int64_t num_nodes) {
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<ModelPlan> plan, PlanOf(model));
   const bool stages = options.storage.tier == FeatureTier::kCached && options.storage.misses != MissPath::kZeroCopy;
-  const int buffers = stages ? DeviceGraph::kStagingSets : 2;
+  const int buffers = stages ? DeviceGraph::kStagingSets : Pass::kBuffers;
   WorkingMemory working;
   working.products = kProductsWorkspace;
   CountedMatmuls matmuls;

@@ -71,7 +71,9 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(join_.Make());
   HONE_RETURN_IF_ERROR(fork_sample_.Make());
   HONE_RETURN_IF_ERROR(join_sample_.Make());
-  for (Event& event : behind_) HONE_RETURN_IF_ERROR(event.Make());
+  for (std::array<Event, 2>* events : {&behind_, &drawn_, &whole_, &computed_}) {
+    for (Event& event : *events) HONE_RETURN_IF_ERROR(event.Make());
+  }
   HONE_RETURN_IF_ERROR(progress_.Make());
   const std::vector<int32_t> worst = WorstCase();
   const int32_t rank = options_.ranks == nullptr ? 0 : options_.ranks->rank();
@@ -195,35 +197,38 @@ Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& strea
 // What the first replay finds done: the first batch whole, and of those that come after it as much as is under way.
 Status Pass::EnqueueAhead(Bucket& bucket) {
   HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
-  for (int which = 1; stages_ && which < buffers() - 1; ++which) {
-    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, which, {.chain = main_.handle}, [&](cudaStream_t stream) {
-      return EnqueueCollect(bucket, which, stream);
-    }));
-    if (which == 1) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, main_.handle));
+  for (int which = 1; which < buffers() - 1; ++which) {
+    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, which, {.chain = main_.handle}, Collecting(bucket, which)));
+    if (stages_ && which == 1) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, main_.handle));
   }
   return Status::Ok();
 }
 
-// What comes beside the compute of the batch in buffer `which`, and begins when it does (fork_); ends on side_.
+// What follows the draws of a batch whose outermost hop has to wait.
+std::function<Status(cudaStream_t)> Pass::Collecting(Bucket& bucket, int which) {
+  if (!stages_) return {};
+  return [this, &bucket, which](cudaStream_t stream) { return EnqueueCollect(bucket, which, stream); };
+}
+
+// What comes beside the compute of the batch in buffer `which`, and begins when it does (fork_); ends on side_. The
+// outermost hop, which is most of a batch's work, is that of the next batch, whose draws are there: it waits for nothing.
+// The chain of small kernels that draws has the whole step for a batch behind it.
 Status Pass::EnqueueNext(Bucket& bucket, int which) {
   const auto buffer = [&](int ahead) { return (which + ahead) % buffers(); };
+  const int drawn = buffer(buffers() - 1);
+  std::vector<cudaStream_t> beside = {outermost_.handle};
+  if (stages_) beside.push_back(copies_.handle);
+  for (const cudaStream_t stream : beside) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, fork_.handle, 0));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
-  SampleStreams streams{.chain = side_.handle,
-                        .structure = structure_.handle,
-                        .outermost = outermost_.handle,
-                        .fork = fork_sample_.handle,
-                        .join = join_sample_.handle};
-  if (!stages_) return EnqueueSample(bucket, buffer(1), streams);
-  for (const cudaStream_t stream : {outermost_.handle, copies_.handle}) {
-    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, fork_.handle, 0));
-  }
-  HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(2), copies_.handle));
-  streams.outermost = collects_.handle;
-  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(3), streams, [&](cudaStream_t stream) {
-    return EnqueueCollect(bucket, buffer(3), stream);
-  }));
+  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, drawn, {.chain = side_.handle,
+                                                    .structure = structure_.handle,
+                                                    .outermost = collects_.handle,
+                                                    .fork = fork_sample_.handle,
+                                                    .join = join_sample_.handle},
+                                    Collecting(bucket, drawn)));
+  if (stages_) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(2), copies_.handle));
   HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(1), outermost_.handle));
-  for (const cudaStream_t stream : {outermost_.handle, copies_.handle}) {
+  for (const cudaStream_t stream : beside) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_sample_.handle, stream));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, join_sample_.handle, 0));
   }
@@ -308,11 +313,50 @@ Status Pass::EnqueueReplay(Bucket& bucket, int which) {
   return Status::Ok();
 }
 
+// Steps of one batch each from buffer `which` on, as EnqueueReplay's, but nobody waits for the end of a step who does not
+// need to: an outermost hop begins when its batch is drawn, in what the step before its own leaves idle.
+Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
+  const auto buffer = [&](uint32_t batch) { return static_cast<int>((static_cast<uint32_t>(which) + batch) % kBuffers); };
+  const auto after = [](const Event& event, cudaStream_t stream) -> Status {
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, event.handle, 0));
+    return Status::Ok();
+  };
+  const auto note = [](const Event& event, cudaStream_t stream) -> Status {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(event.handle, stream));
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(note(fork_, main_.handle));
+  for (const cudaStream_t stream : {side_.handle, outermost_.handle}) HONE_RETURN_IF_ERROR(after(fork_, stream));
+  for (uint32_t step = 0; step < steps; ++step) {
+    const size_t now = step % 2, before = 1 - now;
+    if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // which had the buffer
+    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(step + 2), {.chain = side_.handle,
+                                                                 .structure = structure_.handle,
+                                                                 .outermost = nullptr,
+                                                                 .fork = fork_sample_.handle,
+                                                                 .join = join_sample_.handle}, {}));
+    HONE_RETURN_IF_ERROR(note(drawn_[now], side_.handle));
+    if (step > 0) HONE_RETURN_IF_ERROR(after(drawn_[before], outermost_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(step + 1), outermost_.handle));
+    HONE_RETURN_IF_ERROR(note(whole_[now], outermost_.handle));
+    if (step > 0) HONE_RETURN_IF_ERROR(after(whole_[before], main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer(step), main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, buffer(step), options_.trains, main_.handle));
+    HONE_RETURN_IF_ERROR(note(computed_[now], main_.handle));
+  }
+  HONE_RETURN_IF_ERROR(after(drawn_[(steps - 1) % 2], main_.handle));
+  return after(whole_[(steps - 1) % 2], main_.handle);
+}
+
 Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay) {
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
   Status status = Status::Ok();
-  for (uint32_t step = 0; step < steps && status.ok(); ++step) {
-    status = EnqueueReplay(bucket, (which + BatchOf(step)) % buffers());
+  if (!stages_ && !sums()) {
+    status = EnqueueSteps(bucket, which, steps);
+  } else {
+    for (uint32_t step = 0; step < steps && status.ok(); ++step) {
+      status = EnqueueReplay(bucket, (which + BatchOf(step)) % buffers());
+    }
   }
   cudaGraph_t captured = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(main_.handle, &captured);
@@ -330,8 +374,11 @@ Status Pass::Capture(Bucket& bucket) {
     if (which % std::gcd(local_shards(), buffers()) != 0) continue;  // no step begins in this buffer
     HONE_RETURN_IF_ERROR(Capture(bucket, which, 1, bucket.replays[static_cast<size_t>(which)]));
   }
-  // Of several ranks, each step is a replay: not tried otherwise.
-  return options_.ranks != nullptr ? Status::Ok() : Capture(bucket, 0, kStepsTogether, bucket.several);
+  for (int which = 0; which < buffers() && options_.ranks == nullptr; ++which) {  // each step of several ranks is a replay
+    if (which % std::gcd(local_shards(), buffers()) != 0) continue;
+    HONE_RETURN_IF_ERROR(Capture(bucket, which, kStepsTogether, bucket.several[static_cast<size_t>(which)]));
+  }
+  return Status::Ok();
 }
 
 Result<RunState> Pass::ReadState() {
@@ -454,9 +501,9 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   for (uint32_t step = from; step < until && !over && !halted(); ++chunks) {
     for (const uint32_t end = std::min(until, step + chunk); step < end && !halted();) {
       const int which = BatchOf(step - from);
-      const bool several = options_.ranks == nullptr && which == 0 && end - step >= kStepsTogether;
-      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(
-          several ? small_.several.handle : small_.replays[static_cast<size_t>(which)].handle, main_.handle));
+      const bool several = options_.ranks == nullptr && end - step >= kStepsTogether;
+      const auto& replays = several ? small_.several : small_.replays;
+      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replays[static_cast<size_t>(which)].handle, main_.handle));
       step += several ? kStepsTogether : 1;
     }
     if (watch == nullptr) {

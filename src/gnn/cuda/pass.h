@@ -3,11 +3,13 @@
 //
 // One direction of use of a model on the GPU: the seeds, fanouts and buffers of training, or of evaluation.
 //
-// A step is one CUDA-graph replay, which computes on one batch while it samples the next into the other of two
-// buffers. Steps run in the envelope that sampled batches have stayed in; a batch that does not fit is noticed on the
-// device, turns the replays behind it into nothing, and is done again in the envelope of the worst case.
+// A step is one CUDA-graph replay, or a few steps are. It computes on one batch, makes the outermost hop of the next,
+// whose inner hops are there, and draws the one after that: three buffers, so that neither the chain of small kernels
+// that draws nor the outermost hop keeps the compute waiting. Steps run in the envelope that sampled batches have stayed
+// in; a batch that does not fit is noticed on the device, turns the replays behind it into nothing, and is done again in
+// the envelope of the worst case.
 //
-// Where a batch's rows come from the host (staging_kernels.h), there are more buffers, for a batch waits for them: while
+// Where a batch's rows come from the host (staging_kernels.h), there is one buffer more, for a batch waits for them: while
 // one is computed the next is gathered, the rows of the one after that are copied, and one more is sampled. So the bus
 // has something to do all the time, and a replay takes as long as the longest of these.
 //
@@ -55,6 +57,9 @@ class FedBatch;  // feed.h
 
 class Pass {
  public:
+  // Batches under way, the one that is computed included, where no rows are staged.
+  static constexpr int kBuffers = 3;
+
   // All borrowed.
   Pass(const ProgramContext& context, const ModelPlan& plan, PassOptions options)
       : context_(context), plan_(plan), options_(std::move(options)) {}
@@ -90,7 +95,7 @@ class Pass {
     DeviceArray<int32_t> row_correct;
     DeviceArray<unsigned char> grad_logits;
     std::array<GraphExec, kMostBuffers> replays;  // begin with batch i
-    GraphExec several;                 // kStepsTogether of them, from batch 0
+    std::array<GraphExec, kMostBuffers> several;  // kStepsTogether of them
   };
   // Between two replays the device waits for the next one's first kernels, within one it does not.
   static constexpr uint32_t kStepsTogether = 4;
@@ -105,6 +110,7 @@ class Pass {
   Status EnqueueCopy(Bucket& bucket, int which, cudaStream_t stream);
   Status EnqueueOutermost(Bucket& bucket, int which, cudaStream_t stream);
   Status EnqueueAhead(Bucket& bucket);
+  std::function<Status(cudaStream_t)> Collecting(Bucket& bucket, int which);
   Status EnqueueNext(Bucket& bucket, int which);
   Status EnqueueShard(Bucket& bucket, int which, cudaStream_t stream);
   Status EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream);
@@ -112,11 +118,12 @@ class Pass {
   Status EnqueueWhole(Bucket& bucket, bool update);
   Status EnqueueFed(Bucket& bucket, FedBatch& fed);
   Status EnqueueReplay(Bucket& bucket, int which);
+  Status EnqueueSteps(Bucket& bucket, int which, uint32_t steps);
   int BatchOf(uint32_t step) const {
     return static_cast<int>(step * static_cast<uint32_t>(local_shards()) % static_cast<uint32_t>(buffers()));
   }
   // Batches under way at once, the one that is computed included.
-  int buffers() const { return stages_ ? kMostBuffers : 2; }
+  int buffers() const { return stages_ ? kMostBuffers : kBuffers; }
   bool sums() const { return options_.shards > 1; }
   bool keeps_copies() const { return options_.ranks != nullptr && options_.ranks->rank() == 0; }
   int local_shards() const { return options_.shards / (options_.ranks == nullptr ? 1 : options_.ranks->size()); }
@@ -146,6 +153,7 @@ class Pass {
   // The step's compute; and of the next batch's sampling: the chain of draws, its structure, the outermost hop.
   Stream main_, side_, structure_, outermost_, collects_, copies_;
   Event fork_, join_, fork_sample_, join_sample_;
+  std::array<Event, 2> drawn_, whole_, computed_;  // of the batches under way in EnqueueSteps
   std::array<Event, 2> behind_;  // chunks of replays that a watched run enqueues ahead
   Bucket small_, large_;
 };
