@@ -45,6 +45,11 @@ void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
       ->check(CLI::IsMember({"auto", "device", "host"}));
   command.add_option("--cache-rows", wish.cache_rows, "likeliest feature rows of `host` that a GPU keeps; by default as fit")
       ->check(CLI::NonNegativeNumber);
+  command.add_option("--cache-policy", wish.policy,
+                     "likeliest rows by their probability along the edges (inclusion), or as sampled epochs need them "
+                     "(presampling)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"inclusion", "presampling"}));
 }
 
 std::string GivenDeviceFlags(const DeviceFlags& flags) {
@@ -129,7 +134,7 @@ Result<GraphOutline> OutlineOf(const std::string& name) {
 
 Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,
                                                   const OpenGraphOptions& options) {
-  if (device.cuda && !device.features.host && IsSyntheticName(name)) return OutlineSyntheticGraph(name, options.threads);
+  if (device.cuda && IsSyntheticName(name)) return OutlineSyntheticGraph(name, options.threads);
   return OpenGraph(name, options);
 }
 

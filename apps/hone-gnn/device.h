@@ -45,7 +45,7 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
 // The sizes of graph `name`, before anything of it is loaded. The edges of a synthetic one are those to be expected.
 Result<GraphOutline> OutlineOf(const std::string& name);
 
-// The graph, or on a GPU the outline of a synthetic one, which is made in device memory.
+// The graph, or on a GPU the outline of a synthetic one, which is made there (and sends its features where they belong).
 Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,
                                                   const OpenGraphOptions& options);
 

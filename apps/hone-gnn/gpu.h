@@ -38,11 +38,13 @@ Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options);
 struct FeaturePlace {
   bool host = false;
   int64_t cache_rows = 0;
+  bool presampled = false;  // which are likely: counted in sampled epochs, instead of computed along the edges
 };
 // auto: on the device if they fit there, else in the host's memory.
 struct FeatureWish {
   std::string where = "auto";  // auto, device, host
   int64_t cache_rows = -1;     // below 0: as many as fit
+  std::string policy = "inclusion";  // or presampling
 };
 
 // How the engine computes, and what it then tells of the graph, which may be an outline.

@@ -28,6 +28,7 @@ cuda::FeatureStorage Storage(const FeaturePlace& place) {
   cuda::FeatureStorage storage;
   if (place.host) storage.tier = cuda::FeatureTier::kCached;
   storage.cache_rows = place.cache_rows;
+  if (place.presampled) storage.ranking = cuda::CacheRanking::kPresampling;
   return storage;
 }
 
@@ -47,7 +48,9 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
   HONE_ASSIGN_OR_RETURN(cuda::MemoryPlan plan, cuda::PlanMemory(size, model, options));
   if (plan.fits && wish.where != "host") return FeaturePlace{};
   if (wish.where != "device" && plan.most_cache_rows >= 0) {
-    const FeaturePlace place{.host = true, .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows};
+    const FeaturePlace place{.host = true,
+                             .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows,
+                             .presampled = wish.policy == "presampling"};
     options.storage = Storage(place);
     HONE_ASSIGN_OR_RETURN(plan, cuda::PlanMemory(size, model, options));
     if (plan.fits) return place;

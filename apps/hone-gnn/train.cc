@@ -307,7 +307,7 @@ Status CheckFlags(Flags& flags) {
 // What must be equal on all ranks. Files that only rank 0 reads and writes need not be.
 std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph, const DeviceChoice& device) {
   // The name of a synthetic graph says all of it, and on a GPU nobody has made it yet.
-  const bool named = device.cuda && !device.features.host && IsSyntheticName(graph.name());
+  const bool named = device.cuda && IsSyntheticName(graph.name());
   std::vector<Setting> settings = {{"version", HONE_VERSION},
                                    {"--device", device.cuda ? "cuda" : "cpu"},
                                    {"--precision", device.precision()},

@@ -100,7 +100,7 @@ TEST_F(OnEmulatedGpu, AnInterruptedRunGoesOnToTheSameBits) {
 TEST_F(OnEmulatedGpu, FeaturesInTheHostsMemoryChangeNoBit) {
   ASSERT_EQ(TrainOn("cuda", {"--epochs", "2", "--checkpoint", scratch_ / "device"}).status, 0);
   const Outcome host = TrainOn("cuda", {"--epochs", "2", "--checkpoint", scratch_ / "host", "--features", "host",
-                                        "--cache-rows", "100"});
+                                        "--cache-rows", "100", "--cache-policy", "presampling"});
   ASSERT_EQ(host.status, 0) << host.err;
   EXPECT_THAT(host.out, HasSubstr("; features in the host's memory"));
   EXPECT_TRUE(Bytes("host") == Bytes("device"));

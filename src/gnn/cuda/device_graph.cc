@@ -57,10 +57,10 @@ Status DeviceGraph::Upload(const Graph& graph) {
   return Status::Ok();
 }
 
-Status DeviceGraph::UploadForCache(const Graph& graph, int threads) {
+Status DeviceGraph::UploadForCache(const Graph& graph, int threads, int processes) {
   HONE_RETURN_IF_ERROR(UploadStructure(graph));
   host_rows_ = std::make_unique<HostRows>();
-  HONE_RETURN_IF_ERROR(host_rows_->Open(graph.features(), threads));
+  HONE_RETURN_IF_ERROR(host_rows_->Open(graph.features(), threads, processes));
   SetView(graph.features(), graph.structure().num_nodes);
   return Status::Ok();
 }

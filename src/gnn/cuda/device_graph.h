@@ -26,7 +26,7 @@ class DeviceGraph {
   // memory does not suffice.
   Status Upload(const Graph& graph);
   // Likewise, but features stay with `graph`, which must outlive this; FillCache comes next.
-  Status UploadForCache(const Graph& graph, int threads = 0);
+  Status UploadForCache(const Graph& graph, int threads = 0, int processes = 1);
   // Makes a synthetic graph where it is wanted, with the bytes that the host would make: seconds of the host's cores
   // become fractions of one here, and nothing crosses the bus. Needs four bytes a slot more while it works.
   Status Generate(const SyntheticRequest& request);

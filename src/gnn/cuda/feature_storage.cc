@@ -62,7 +62,7 @@ Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& 
     HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph.name()));
     HONE_RETURN_IF_ERROR(cached ? device.GenerateForCache(request, storage.threads) : device.Generate(request));
   } else {
-    HONE_RETURN_IF_ERROR(cached ? device.UploadForCache(graph, storage.threads) : device.Upload(graph));
+    HONE_RETURN_IF_ERROR(cached ? device.UploadForCache(graph, storage.threads, storage.processes) : device.Upload(graph));
   }
   if (!cached) return StorageFacts{.cached_rows = graph.structure().num_nodes};
   return ChangeStorage(graph, storage, shape, device);

@@ -39,7 +39,8 @@ struct FeatureStorage {
   int presampled_epochs = 2;
   MissPath misses = MissPath::kFastest;
   int64_t staging_rows = int64_t{1} << 19;  // of a batch's misses that are staged; the others are read by zero-copy
-  int threads = 0;                          // for ranking; 0: all the process may use
+  int threads = 0;                          // of the host, for what it does here; 0: all the process may use
+  int processes = 1;                        // that keep such rows in this host's memory, each its own
 };
 
 // What one epoch's batches read, a row once a batch, and how much of that is in the device's memory.

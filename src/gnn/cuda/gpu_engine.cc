@@ -97,7 +97,8 @@ class Engine final : public GpuEngine {
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_before, &total));
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
     context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
-    HONE_ASSIGN_OR_RETURN(facts_, UploadForStorage(graph, options.storage, Shape(), graph_));
+    if (options.ranks != nullptr) options_.storage.processes = options.ranks->size();
+    HONE_ASSIGN_OR_RETURN(facts_, UploadForStorage(graph, options_.storage, Shape(), graph_));
     if (largest_degree_ > 0 && IsOutline(graph)) {  // the true one, now that there are edges
       HONE_ASSIGN_OR_RETURN(largest_degree_, LargestDegree(graph_.view()));
       TakeAllNeighbors(options);

@@ -127,11 +127,11 @@ Status HostRows::Ready() {
   return Map(registered_);
 }
 
-Status HostRows::Open(const FeatureView& features, int threads) {
+Status HostRows::Open(const FeatureView& features, int threads, int processes) {
   Close();
   const int64_t size = features.num_rows * features.stride_bytes;
   // An eighth of the room stays free, for batches and for others.
-  if (size + size / 8 <= AvailableMemoryBytes()) {
+  if (processes * (size + size / 8) <= AvailableMemoryBytes()) {
     if (Manage(size).ok()) {
       InPieces(size, threads, [&](int64_t first, int64_t end) {
         std::memcpy(managed_ + first, features.rows + first, static_cast<size_t>(end - first));

@@ -31,8 +31,8 @@ class HostRows {
   // Copies the rows into managed memory; without room for that registers them where they lie, so they must outlive this;
   // and where the system refuses (they are registered already, or in a file's pages), takes a pinned copy.
   // kResourceExhausted with the size when there is no memory for that either. `threads`: that copy; 0: all the process
-  // may use.
-  Status Open(const FeatureView& features, int threads = 0);
+  // may use. `processes`: of this host that do the same, each with rows of its own.
+  Status Open(const FeatureView& features, int threads = 0, int processes = 1);
   // Memory of its own instead: then Fill for all of it, and Ready. kResourceExhausted with the size.
   Status Allocate(int64_t bytes, int threads = 0);
   // Bytes from `at` on, from the device; waits for what it did before. The host's threads write them, by way of pinned
