@@ -89,7 +89,9 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
           waitpid(child, &state, 0);
           finished = WIFEXITED(state);
         }
-        if (finished) ASSERT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+        if (finished) {
+          ASSERT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+        }
         kills += !finished;
         killed_here += !finished;
         const std::vector<std::string> now = Lines(OpenSqliteRunStore(path).value()->Events("r1").value());

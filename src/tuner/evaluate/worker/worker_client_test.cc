@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"writes_garbage", Verdict::kCrashed, "was not understood"},
                     Fault{"says_the_unknown", Verdict::kCrashed, "nobody knows"},
                     Fault{"forges_a_result", Verdict::kCrashed, "was not understood"}),
-    [](const testing::TestParamInfo<Fault>& info) { return std::string(info.param.kernel); });
+    [](const testing::TestParamInfo<Fault>& fault) { return std::string(fault.param.kernel); });
 
 TEST(Worker, NoWordMakesUsWaitLongerThanWeAreWilling) {
   WorkerOptions options = Options("device");
