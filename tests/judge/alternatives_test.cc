@@ -142,6 +142,17 @@ TEST(Fallback, ACandidateThatNeverRunsIsRefused) {
   EXPECT_THAT(evaluation.detail, HasSubstr("never ran"));
 }
 
+TEST(Fallback, WithoutTimingAPlanForTimedShapesOnlyIsNotJudged) {
+  JudgeBench bench;
+  bench.has_fallback = true;
+  bench.plan_more = When("rows == 96");
+  EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
+  bench.options.time = false;
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kUnsupported);
+  EXPECT_THAT(evaluation.detail, HasSubstr("judge it with its timed cases"));
+}
+
 TEST(Fallback, AWrongSeedIsTheTasksFault) {
   JudgeBench bench;
   bench.has_fallback = true;

@@ -153,6 +153,7 @@ class Judging {
   Gate TimeMeasured(const Case& time_case, CaseResult& result);
   Gate TimeModelled(const Case& time_case, CaseResult& result);
   void NoteOccupancy(const Served& served);
+  std::optional<Dims> ServedWhenTimed() const;  // a timed case that the candidate's own plan serves
   Result<double> Floor(const Dims& dims, int sets, CacheState cache);
   // Of the inputs under a modelled time. A function of the candidate's text, so that a modelled time is one number,
   // whoever asks and however often; and not of anything a candidate could know: text that names a value drawn from its
@@ -691,6 +692,13 @@ Judging::Gate Judging::TimeCases() {
   return true;
 }
 
+std::optional<Dims> Judging::ServedWhenTimed() const {
+  for (const Case& c : task_.cases) {
+    if (c.role == CaseRole::kTime && Resolve(*request_.candidate, candidate_.get(), c.dims, {}).ok()) return c.dims;
+  }
+  return std::nullopt;
+}
+
 Result<Evaluation> Judging::Run() {
   const DeviceFacts& facts = session_.facts();
   evaluation_.task = task_.name;
@@ -708,7 +716,13 @@ Result<Evaluation> Judging::Run() {
   if (evaluation_.verdict == Verdict::kOk) {
     if (request_.options.check_cases) NoteUntested();
     if (!served_any_) {
-      Stop(Verdict::kLaunchError, "no alternative of the plan holds for any case: the candidate never ran");
+      if (const std::optional<Dims> timed = request_.options.time ? std::nullopt : ServedWhenTimed()) {
+        Stop(Verdict::kUnsupported, fmt::format("no alternative of the plan holds for any shape that is checked without timing, so the "
+                                                "candidate never ran; one holds for {}: judge it with its timed cases",
+                                                DimsText(*timed)));
+      } else {
+        Stop(Verdict::kLaunchError, "no alternative of the plan holds for any case: the candidate never ran");
+      }
     }
   }
   session_.AddTo(evaluation_.metrics);
