@@ -27,7 +27,7 @@ enum class CacheRanking {
 
 // How rows that are not in the cache reach the device.
 enum class MissPath {
-  kFastest,   // as measured when the graph is loaded (miss_path.h)
+  kFastest,   // staged, unless what is measured when the graph is loaded (miss_path.h) speaks clearly against it
   kZeroCopy,  // read through the bus by whoever wants them, as often as they are wanted
   kStaged,    // each copied once into device memory, by a few blocks, before the batch's kernels read them
 };
