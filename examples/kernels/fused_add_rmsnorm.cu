@@ -1,16 +1,28 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// fused_add_rmsnorm that holds a row's sum in registers: residual and x are each read and written once, and the weights
-// are on their way while squares are added up. A row has as many threads as it needs with EACH 16-byte vectors each, so
-// that the tunable trades blocks in flight against loads in flight. CLUSTER: so many blocks share a row, which spreads a
-// few wide rows over all SMs; they hand each other their sums through distributed shared memory. STREAM: loads and
-// stores ask the caches to let go of the lines first, which pays only while everything fits into L2.
+// fused_add_rmsnorm that holds a row's sum on the chip: residual and x are each read and written once. A row has as many
+// threads as it needs with EACH 16-byte vectors each, so that the tunable trades blocks in flight against loads in flight.
+//
+// HOLD 0: in registers; all loads before the first use, the weights on their way while squares are added up. HOLD 1: in
+// shared memory, where each thread finds its own vectors again; so few registers that an SM is full of threads, which do
+// what loads in flight do above. CLUSTER: so many blocks share a row, which spreads a few wide rows over all SMs; they
+// hand each other their sums through distributed shared memory. STREAM: loads and stores ask the caches to let go of the
+// lines first, which pays only while everything fits into L2.
 /*hone
 [tune]
-EACH = [4, 2, 3, 1]
+EACH = [2, 4, 3, 1]
+HOLD = [1, 0]
 STREAM = [0, 1]
 CLUSTER = [1, 8, 4]
+
+[[launch]]
+kernel = "fused_add_rmsnorm_shared<STREAM>"
+grid   = ["tokens"]
+block  = ["round_up(ceil_div(d / 8, EACH), 32)"]
+shared = "2 * d"
+args   = ["x", "residual", "weight", "d / 8:u32", "d:i32", "eps:f32"]
+when   = "HOLD == 1 && CLUSTER == 1 && d % 8 == 0 && d > 0 && d / 8 <= 512 * EACH && tokens <= 2147483647"
 
 [[launch]]
 kernel = "fused_add_rmsnorm_row<EACH, STREAM, 1>"
@@ -90,7 +102,60 @@ __device__ __forceinline__ void Store(uint4* p, const uint4& value) {
   }
 }
 
+// sum += added, rounded to float16; the squares of the sum before it is rounded.
+__device__ __forceinline__ float Add(uint4& sum, const uint4& added) {
+  const __half2* a = reinterpret_cast<const __half2*>(&added);
+  __half2* s = reinterpret_cast<__half2*>(&sum);
+  float squares = 0.0f;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const float2 p = __half22float2(a[j]), q = __half22float2(s[j]);
+    const float2 value = make_float2(p.x + q.x, p.y + q.y);
+    s[j] = __floats2half2_rn(value.x, value.y);
+    squares += value.x * value.x + value.y * value.y;
+  }
+  return squares;
+}
+
+__device__ __forceinline__ uint4 Scaled(const uint4& sum, float scale, const uint4& weights) {
+  const __half2* s = reinterpret_cast<const __half2*>(&sum);
+  const __half2* w = reinterpret_cast<const __half2*>(&weights);
+  uint4 packed;
+  __half2* result = reinterpret_cast<__half2*>(&packed);
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const float2 value = __half22float2(s[j]), by = __half22float2(w[j]);
+    result[j] = __floats2half2_rn(value.x * scale * by.x, value.y * scale * by.y);
+  }
+  return packed;
+}
+
 }  // namespace
+
+// A block of at most 512 threads a row; `sums` has room for it.
+template <bool kStream>
+__global__ void __launch_bounds__(512, 4)
+    fused_add_rmsnorm_shared(__half* __restrict__ x, __half* __restrict__ residual, const __half* __restrict__ weight,
+                             unsigned vectors, int d, float eps) {
+  extern __shared__ uint4 sums[];
+  __shared__ __align__(16) float partial[32];
+  uint4* x_row = reinterpret_cast<uint4*>(x) + static_cast<size_t>(blockIdx.x) * vectors;
+  uint4* residual_row = reinterpret_cast<uint4*>(residual) + static_cast<size_t>(blockIdx.x) * vectors;
+  float squares = 0.0f;
+#pragma unroll 1
+  for (unsigned at = threadIdx.x; at < vectors; at += blockDim.x) {
+    const uint4 added = Load<kStream>(x_row + at);
+    uint4 sum = Load<kStream>(residual_row + at);
+    squares += Add(sum, added);
+    Store<kStream>(residual_row + at, sum);
+    sums[at] = sum;
+  }
+  const float scale = rsqrtf(BlockSum(squares, partial) / static_cast<float>(d) + eps);
+#pragma unroll 1
+  for (unsigned at = threadIdx.x; at < vectors; at += blockDim.x) {
+    Store<kStream>(x_row + at, Scaled(sums[at], scale, __ldg(reinterpret_cast<const uint4*>(weight) + at)));
+  }
+}
 
 // kCluster blocks a row of `vectors` = d / 8 <= kCluster * kEach * blockDim.x.
 template <int kEach, bool kStream, int kCluster>
@@ -123,15 +188,7 @@ __global__ void fused_add_rmsnorm_row(__half* __restrict__ x, __half* __restrict
   for (int i = 0; i < kEach; ++i) {
     const unsigned at = first + i * blockDim.x;
     if (at < vectors) {
-      const __half2* a = reinterpret_cast<const __half2*>(&added[i]);
-      __half2* s = reinterpret_cast<__half2*>(&sums[i]);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float2 p = __half22float2(a[j]), q = __half22float2(s[j]);
-        const float2 value = make_float2(p.x + q.x, p.y + q.y);
-        s[j] = __floats2half2_rn(value.x, value.y);
-        squares += value.x * value.x + value.y * value.y;
-      }
+      squares += Add(sums[i], added[i]);
       Store<kStream>(residual_row + at, sums[i]);
     }
   }
@@ -149,18 +206,7 @@ __global__ void fused_add_rmsnorm_row(__half* __restrict__ x, __half* __restrict
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const unsigned at = first + i * blockDim.x;
-    if (at < vectors) {
-      const __half2* s = reinterpret_cast<const __half2*>(&sums[i]);
-      const __half2* w = reinterpret_cast<const __half2*>(&weights[i]);
-      uint4 packed;
-      __half2* result = reinterpret_cast<__half2*>(&packed);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float2 value = __half22float2(s[j]), by = __half22float2(w[j]);
-        result[j] = __floats2half2_rn(value.x * scale * by.x, value.y * scale * by.y);
-      }
-      Store<kStream>(x_row + at, packed);
-    }
+    if (at < vectors) Store<kStream>(x_row + at, Scaled(sums[i], scale, weights[i]));
   }
 }
 

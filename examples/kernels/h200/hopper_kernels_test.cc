@@ -51,7 +51,7 @@ TEST(HopperKernels, CompileWithoutSpillsOrSerializedProducts) {
       EXPECT_THAT(module.log, Not(HasSubstr("serialized"))) << name;
     }
   }
-  EXPECT_EQ(kernels, 3);
+  EXPECT_GE(kernels, 6);
 }
 
 }  // namespace
