@@ -99,6 +99,9 @@ struct SageConvOptions {
   std::string aggregation = "mean";  // mean | sum | max; of no neighbors: zero
   bool bias = false;                 // on lin_l
   double input_dropout = 0;          // two masks, one on what neighbors send and one on the node's own row
+  // Of the mask that x has been through, drawn for this layer at site kInput (gnn/ops/dropout.h): the mask on what
+  // neighbors send is then taken from the same draws, so that a row takes one and not two. 0: x went through none.
+  double dropped_before = 0;
 };
 template <typename T>
 std::unique_ptr<Layer<T>> MakeSageConv(const SageConvOptions& options, const std::string& name, uint64_t seed);

@@ -3,9 +3,13 @@
 //
 // The kernels of aggregate_kernels.h: a warp a row, 16 or 32 bytes a lane.
 #include "gnn/cuda/aggregate_kernels.h"
+
+#include <type_traits>
+
 #include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
+#include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/row_math.cuh"
 #include "gnn/cuda/wide_aggregate_kernels.h"
 
@@ -21,49 +25,61 @@ __device__ void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
+// A warp has a strip of 32 vectors of a row: blockIdx.y is the strip's.
 template <typename T>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, 3)
     AggregateKernel(AggregateKind kind, HopOnDevice hop, int number, AggregateInput input, int32_t vectors,
                     const RunState* state, const BatchHeader* header, const int32_t* nodes, T* out) {
+  constexpr int kAhead = sizeof(T) == 2 ? 7 : 3;  // rows under way
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= RowsAfter(header, number)) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
+  const auto vector = static_cast<int32_t>(blockIdx.y) * 32 + lane;
+  const bool mine = vector < vectors;
   const T* z = static_cast<const T*>(input.z);
   const DropoutKey neighbor_mask = MaskKey(input.neighbors, state, header);
   const DropoutKey self_mask = MaskKey(input.self, state, header);
   const int32_t count = hop.counts[row];
   const int32_t column = lane < count ? hop.columns[static_cast<int64_t>(row) * hop.fanout + lane] : 0;
-  const uint32_t node = lane < count ? static_cast<uint32_t>(nodes[column]) : 0;
-  const float factor = kind.mean && count > 0 ? 1.0f / static_cast<float>(count) : 1.0f;
+  const uint32_t node = neighbor_mask.threshold != 0 && lane < count ? static_cast<uint32_t>(nodes[column]) : 0;
+  const float factor = ScaleOf(neighbor_mask) * (kind.mean && count > 0 ? 1.0f / static_cast<float>(count) : 1.0f);
   const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
   T* to = out + static_cast<int64_t>(row) * vectors * (kind.adds_self ? 8 : 16);
-  for (int32_t first = 0; first < vectors; first += 32) {
-    const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
-    Float8 sum = {};
-#pragma unroll 4
-    for (int j = 0; j < count; ++j) {
-      const int32_t source = __shfl_sync(kFullWarp, column, j);
-      const uint32_t id = __shfl_sync(kFullWarp, node, j);
-      if (!mine) continue;
-      Float8 x = Load8(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
-      Activate8(input.activation, input.bias, vector, x);
-      Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), x);
-      Add8(x, sum);
+  RawOf<T> own_raw;
+  if (mine) own_raw = LoadRaw(z + (static_cast<int64_t>(row) * vectors + vector) * 8);
+  const bool biased = input.bias != nullptr && mine;
+  const Float8 bias = biased ? Load8(input.bias + vector * 8) : Float8{};
+  const auto activated = [&](const RawOf<T>& raw) {
+    Float8 x = Widen(raw);
+    if (biased) Add8(bias, x);
+    Activate8(input.activation, nullptr, vector, x);
+    return x;
+  };
+  Float8 sum = {};
+  for (int j = 0; j < count; j += kAhead) {
+    RawOf<T> raw[kAhead];
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) {
+      const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
+      if (mine && j + a < count) raw[a] = LoadRaw(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
     }
-    if (!mine) continue;
-    if (kind.mean) Scale8(factor, sum);
-    Float8 own = Load8(z + (static_cast<int64_t>(row) * vectors + vector) * 8);
-    Activate8(input.activation, input.bias, vector, own);
-    Drop8(self_mask, static_cast<uint32_t>(nodes[row]), static_cast<uint32_t>(vector), own);
-    if (kind.adds_self) {
-      Scale8(own_factor, own);
-      Add8(own, sum);
-    } else {
-      Store8(to + (vectors + vector) * 8, own);
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) {
+      const uint32_t id = __shfl_sync(kFullWarp, node, (j + a) % 32);
+      if (mine && j + a < count) AddKept8(neighbor_mask, id, static_cast<uint32_t>(vector), activated(raw[a]), sum);
     }
-    Store8(to + vector * 8, sum);
   }
+  if (!mine) return;
+  Scale8(factor, sum);
+  Float8 own = activated(own_raw);
+  Drop8(self_mask, static_cast<uint32_t>(nodes[row]), static_cast<uint32_t>(vector), own);
+  if (kind.adds_self) {
+    Scale8(own_factor, own);
+    Add8(own, sum);
+  } else {
+    Store8(to + (vectors + vector) * 8, own);
+  }
+  Store8(to + vector * 8, sum);
 }
 
 template <typename T>
@@ -134,19 +150,26 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-// A warp draws for 32 / kLanes rows at once and then gathers row by row: lane = part of a row, and 32 / parts
-// neighbors side by side.
-template <typename Rows, typename Out, int kLanes>
-__global__ void __launch_bounds__(kBlock)
+// A warp has kGroup rows, of which it looks up everything at once: where their neighbors lie, which of them are drawn
+// (32 / kLanes rows to a turn), and who those are. Then it gathers row by row: lane = part of a row, 32 / parts neighbors
+// side by side, and as many of them under way as registers allow.
+// kMasks: whether anything is dropped.
+constexpr int kGroup = 4;
+template <typename Rows, typename Out, int kLanes, bool kMasks>
+__global__ void __launch_bounds__(kBlock, kMasks ? 3 : 4)
     SampleAggregateKernel(GraphOnDevice graph, Rows features, int hop, int fanout, SampleAggregate aggregate,
                           const RunState* state, const BatchHeader* header, const int32_t* nodes) {
-  constexpr int kRows = 32 / kLanes;
+  using In = std::remove_cvref_t<decltype(*features.At(0))>;
+  constexpr int kRows = 32 / kLanes, kTurns = kGroup / kRows;
+  constexpr int kAhead = sizeof(In) == 4 ? 3 : kLanes == 32 ? 5 : kLanes == 16 ? 6 : 4;
   const AggregateKind kind = aggregate.kind;
   const int32_t rows = RowsAfter(header, hop);
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
-  const DropoutKey input_mask = MaskKey(aggregate.input_mask, state, header);
-  const DropoutKey neighbor_mask = MaskKey(aggregate.neighbors, state, header);
-  const DropoutKey self_mask = MaskKey(aggregate.self, state, header);
+  const auto key_of = [&](const ActivationOnLoad& mask) {
+    return kMasks ? MaskKey(mask, state, header) : DropoutKey{};
+  };
+  const DropoutKey input_mask = key_of(aggregate.input_mask), neighbor_mask = key_of(aggregate.neighbors),
+                   self_mask = key_of(aggregate.self);
   Out* out = static_cast<Out*>(aggregate.out);
   Out* input_rows = static_cast<Out*>(aggregate.input_rows);
   const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
@@ -155,50 +178,77 @@ __global__ void __launch_bounds__(kBlock)
   int parts = 1;  // lanes to a feature row
   while (parts < vectors && parts < 32) parts *= 2;
   const int side = lane / parts, sides = 32 / parts, part = lane % parts;
-  const int32_t warps = static_cast<int32_t>(gridDim.x * blockDim.x / 32);
-  const int32_t warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  for (int32_t base = warp * kRows; base < rows; base += warps * kRows) {
-    const int32_t row = base + lane / kLanes;
-    const bool active = row < rows;
-    const uint32_t node = active ? static_cast<uint32_t>(nodes[row]) : 0;
-    const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
-    const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
+  const int32_t base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kGroup;
+  if (base >= rows) return;
+
+  // Lane i: of row base + i.
+  const bool exists = lane < kGroup && base + lane < rows;
+  const uint32_t own_node = exists ? static_cast<uint32_t>(nodes[base + lane]) : 0;
+  const int64_t own_begin = exists ? __ldg(graph.row_offsets + own_node) : 0;
+  const int32_t own_degree = exists ? static_cast<int32_t>(__ldg(graph.row_offsets + own_node + 1) - own_begin) : 0;
+  const auto own_place = features.Place(own_node);
+  // Turn t, lane l: slot l % kLanes of row base + t * kRows + l / kLanes.
+  int32_t neighbor[kTurns];
+#pragma unroll
+  for (int t = 0; t < kTurns; ++t) {
+    const int from = t * kRows + lane / kLanes;
+    const uint32_t node = __shfl_sync(kFullWarp, own_node, from);
+    const int32_t degree = __shfl_sync(kFullWarp, own_degree, from);
+    const int64_t begin = __shfl_sync(kFullWarp, own_begin, from);
     const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
     const int32_t count = degree < fanout ? degree : fanout;
-    const int32_t neighbor = active && lane % kLanes < count ? __ldg(graph.columns + begin + slot) : 0;
-    const auto neighbor_place = features.Place(neighbor);
-    const auto own_place = features.Place(node);
-    for (int r = 0; r < kRows && base + r < rows; ++r) {
-      const int32_t neighbors = __shfl_sync(kFullWarp, count, r * kLanes);
-      const uint32_t self = __shfl_sync(kFullWarp, node, r * kLanes);
-      const auto self_place = features.HandRound(self, own_place, r * kLanes);
-      Out* to = out + static_cast<int64_t>(base + r) * vectors * (kind.adds_self ? 8 : 16);
+    neighbor[t] = lane % kLanes < count ? __ldg(graph.columns + begin + slot) : 0;
+  }
+#pragma unroll 1
+  for (int t = 0; t < kTurns; ++t) {
+    const int32_t drawn = neighbor[0];
+#pragma unroll
+    for (int next = 1; next < kTurns; ++next) neighbor[next - 1] = neighbor[next];
+    const auto neighbor_place = features.Place(drawn);
+#pragma unroll 1
+    for (int r = 0; r < kRows; ++r) {
+      const int which_row = t * kRows + r;
+      const int32_t row = base + which_row;
+      if (row >= rows) break;
+      const int32_t degree = __shfl_sync(kFullWarp, own_degree, which_row);
+      const int32_t neighbors = degree < fanout ? degree : fanout;
+      const uint32_t self = __shfl_sync(kFullWarp, own_node, which_row);
+      const auto self_place = features.HandRound(self, own_place, which_row);
+      Out* to = out + static_cast<int64_t>(row) * vectors * (kind.adds_self ? 8 : 16);
       for (int first = 0; first < vectors; first += parts) {
         const int vector = first + part;
-        const bool reads = vector < vectors;
+        const bool reads = vector < vectors, reads_own = reads && side == sides - 1;
+        RawOf<In> own_raw;
+        if (reads_own) own_raw = LoadRaw(features.At(self_place) + vector * 8);
         Float8 sum = {};
-#pragma unroll 4
-        for (int j = 0; j < neighbors; j += sides) {
-          const int which = j + side;
-          const int from = r * kLanes + (which < kLanes ? which : 0);
-          const int32_t id = __shfl_sync(kFullWarp, neighbor, from);
-          const int32_t place = features.HandRound(id, neighbor_place, from);
-          if (reads && which < neighbors) {
-            Float8 x = Load8(features.At(place) + vector * 8);
-            Drop8(input_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
-            Drop8(neighbor_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
-            Add8(x, sum);
+        for (int j = 0; j < neighbors; j += sides * kAhead) {
+          RawOf<In> raw[kAhead];
+          uint32_t ids[kAhead];
+#pragma unroll
+          for (int a = 0; a < kAhead; ++a) {
+            const int which = j + a * sides + side;
+            const int from = r * kLanes + (which < kLanes ? which : 0);
+            const int32_t id = __shfl_sync(kFullWarp, drawn, from);
+            const int32_t place = features.HandRound(id, neighbor_place, from);
+            ids[a] = static_cast<uint32_t>(id);
+            if (reads && which < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
+          }
+#pragma unroll
+          for (int a = 0; a < kAhead; ++a) {
+            if (reads && j + a * sides + side < neighbors) {
+              AddKept8(neighbor_mask, ids[a], static_cast<uint32_t>(vector), Widen(raw[a]), sum);
+            }
           }
         }
         for (int offset = parts; offset < 32; offset *= 2) {
 #pragma unroll
           for (int i = 0; i < 8; ++i) sum.v[i] += __shfl_xor_sync(kFullWarp, sum.v[i], offset);
         }
-        if (!reads || side != 0) continue;
-        if (kind.mean && neighbors > 0) Scale8(1.0f / static_cast<float>(neighbors), sum);
-        Float8 own = Load8(features.At(self_place) + vector * 8);
+        if (!reads_own) continue;
+        Scale8(ScaleOf(neighbor_mask) * (kind.mean && neighbors > 0 ? 1.0f / static_cast<float>(neighbors) : 1.0f), sum);
+        Float8 own = Widen(own_raw);
         Drop8(input_mask, self, static_cast<uint32_t>(vector), own);
-        if (input_rows != nullptr) Store8(input_rows + (static_cast<int64_t>(base + r) * vectors + vector) * 8, own);
+        if (input_rows != nullptr) Store8(input_rows + (static_cast<int64_t>(row) * vectors + vector) * 8, own);
         Drop8(self_mask, self, static_cast<uint32_t>(vector), own);
         if (kind.adds_self) {
           Scale8(own_factor, own);
@@ -216,15 +266,20 @@ template <typename Rows, typename Out>
 cudaError_t LaunchSampleAggregate(const GraphOnDevice& graph, const Rows& features, int hop, int fanout, int32_t rows,
                                   const SampleAggregate& aggregate, const RunState* state, const BatchHeader* header,
                                   const int32_t* nodes, cudaStream_t stream) {
+  const int blocks = Blocks((rows + kGroup - 1) / kGroup);
+  const auto launch = [&](auto lanes) {
+    constexpr int kLanes = decltype(lanes)::value;
+    const bool masks =
+        aggregate.input_mask.threshold != 0 || aggregate.neighbors.threshold != 0 || aggregate.self.threshold != 0;
+    Launch(masks ? SampleAggregateKernel<Rows, Out, kLanes, true> : SampleAggregateKernel<Rows, Out, kLanes, false>,
+           blocks, kBlock, 0, stream, graph, features, hop, fanout, aggregate, state, header, nodes);
+  };
   if (fanout <= 8) {
-    Launch(SampleAggregateKernel<Rows, Out, 8>, Blocks((rows + 3) / 4), kBlock, 0, stream, graph, features, hop, fanout, aggregate,
-           state, header, nodes);
+    launch(std::integral_constant<int, 8>{});
   } else if (fanout <= 16) {
-    Launch(SampleAggregateKernel<Rows, Out, 16>, Blocks((rows + 1) / 2), kBlock, 0, stream, graph, features, hop, fanout, aggregate,
-           state, header, nodes);
+    launch(std::integral_constant<int, 16>{});
   } else {
-    Launch(SampleAggregateKernel<Rows, Out, 32>, Blocks(rows), kBlock, 0, stream, graph, features, hop, fanout, aggregate, state,
-           header, nodes);
+    launch(std::integral_constant<int, 32>{});
   }
   return cudaPeekAtLastError();
 }
@@ -237,11 +292,12 @@ cudaError_t EnqueueAggregate(const AggregateKind& kind, const HopOnDevice& hop, 
   if (hop.fanout > kNarrowFanout) {
     return EnqueueWideAggregate(kind, hop, number, element, input, width, state, header, nodes, out, stream);
   }
+  const dim3 grid(static_cast<unsigned>(Blocks(hop.rows)), static_cast<unsigned>((width / 8 + 31) / 32));
   if (element == Element::kFloat32) {
-    Launch(AggregateKernel<float>, Blocks(hop.rows), kBlock, 0, stream, kind, hop, number, input, width / 8, state,
+    Launch(AggregateKernel<float>, grid, kBlock, 0, stream, kind, hop, number, input, width / 8, state,
            header, nodes, static_cast<float*>(out));
   } else {
-    Launch(AggregateKernel<__nv_bfloat16>, Blocks(hop.rows), kBlock, 0, stream, kind, hop, number, input, width / 8,
+    Launch(AggregateKernel<__nv_bfloat16>, grid, kBlock, 0, stream, kind, hop, number, input, width / 8,
            state, header, nodes, static_cast<__nv_bfloat16*>(out));
   }
   return cudaPeekAtLastError();

@@ -57,7 +57,8 @@ cudaError_t EnqueueAggregateBackward(const AggregateKind& kind, const HopOnDevic
                                      cudaStream_t stream);
 
 // The outermost hop, fused with the drawing of it, as EnqueueSampleMean but for any kind. Rows are the graph's
-// features after the mask `input_mask` (keyed like every mask by the node, so each reader sees the same).
+// features: a destination's own after the mask `input_mask` (keyed like every mask by the node), and then `self`; what
+// neighbors send after `neighbors` alone, which has to stand for both masks on its way (DropoutRate::Then).
 //   out        [rows, 8 * feature_vectors], or twice as wide
 //   input_rows [rows, 8 * feature_vectors] the destinations' own rows after `input_mask` alone; null: not wanted
 struct SampleAggregate {

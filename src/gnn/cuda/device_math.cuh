@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "base/philox.h"
+#include "gnn/ops/dropout.h"
 
 namespace hone::gnn::cuda {
 
@@ -69,13 +69,41 @@ struct DropoutKey {
   uint32_t threshold;  // of 65,536; 0: nothing is dropped
   float scale;
 };
+__device__ inline PhiloxWords WordsOf(const DropoutKey& dropout, uint32_t node, uint32_t vector) {
+  return DropoutWords(dropout.key, {node, dropout.step, dropout.epoch, dropout.place | vector});
+}
+// What is kept is left as it is: for those who have multiplied already, or will once for many.
+__device__ inline void Keep8(const DropoutKey& dropout, uint32_t node, uint32_t vector, Float8& x) {
+  if (dropout.threshold == 0) return;
+  const PhiloxWords words = WordsOf(dropout, node, vector);
+  const uint32_t high = dropout.threshold << 16;  // as the upper half of a word is compared in its place
+#pragma unroll
+  for (size_t i = 0; i < 4; ++i) {
+    x.v[2 * i] = (words[i] & 0xffffu) >= dropout.threshold ? x.v[2 * i] : 0.0f;
+    x.v[2 * i + 1] = words[i] >= high ? x.v[2 * i + 1] : 0.0f;
+  }
+}
+__device__ inline float ScaleOf(const DropoutKey& dropout) { return dropout.threshold == 0 ? 1.0f : dropout.scale; }
 __device__ inline void Drop8(const DropoutKey& dropout, uint32_t node, uint32_t vector, Float8& x) {
   if (dropout.threshold == 0) return;
-  const PhiloxWords words = Philox4x32(dropout.key, {node, dropout.step, dropout.epoch, dropout.place | vector});
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const uint32_t bits = i % 2 == 0 ? words[static_cast<size_t>(i / 2)] & 0xffffu : words[static_cast<size_t>(i / 2)] >> 16;
-    x.v[i] = bits >= dropout.threshold ? x.v[i] * dropout.scale : 0.0f;
+  for (float& one : x.v) one *= dropout.scale;
+  Keep8(dropout, node, vector, x);
+}
+// sum += what is kept of x, likewise without the scale.
+__device__ inline void AddKept8(const DropoutKey& dropout, uint32_t node, uint32_t vector, const Float8& x,
+                                Float8& sum) {
+  if (dropout.threshold == 0) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) sum.v[i] += x.v[i];
+    return;
+  }
+  const PhiloxWords words = WordsOf(dropout, node, vector);
+  const uint32_t high = dropout.threshold << 16;
+#pragma unroll
+  for (size_t i = 0; i < 4; ++i) {
+    if ((words[i] & 0xffffu) >= dropout.threshold) sum.v[2 * i] += x.v[2 * i];
+    if (words[i] >= high) sum.v[2 * i + 1] += x.v[2 * i + 1];
   }
 }
 

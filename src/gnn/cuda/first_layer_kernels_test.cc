@@ -15,6 +15,7 @@
 
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/input_norm_kernels.h"
+#include "gnn/cuda/normed_product.h"
 #include "gnn/cuda/source_gradient_kernels.h"
 #include "gnn/ops/batch_norm.h"
 
@@ -365,6 +366,76 @@ TEST_F(FirstLayerKernels, TheGradientOfSourcesIsAggregateBackwardsAndItsSumsAreI
       for (size_t i = 0; i < partial_count / 2; ++i) {
         ASSERT_NEAR(mine[i], theirs[partial_count / 2 + i], tolerance) << i;
       }
+    }
+  }
+}
+
+// 150 rows of 256, 64 of them seeds: a tile of 64 rows that is not full, leaky ReLU, a third dropped, a residual.
+TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
+  constexpr int32_t kSeeds = 70, kRows = 150, kPadded = 256, kIn = 128, kResidual = 64, kOut = 256, kStride = 264;
+  const NormedProductShape shape{.inputs = kIn, .outputs = kOut, .residual_inputs = kResidual,
+                                 .activation = Activation::kLeakyRelu};
+  if (!NormedProductServes(shape)) GTEST_SKIP() << "the kernel is for devices of capability 9.0";
+  MakeBatch({kSeeds, kRows});
+  const std::vector<float> x = Random(size_t{kPadded} * kIn, 1), w = Random(size_t{kOut} * kIn, 2),
+                           r = Random(size_t{kPadded} * kResidual, 3), rw = Random(size_t{kOut} * kResidual, 4),
+                           mean = Random(kOut, 5), scale = Random(kOut, 6, 0.5), shift = Random(kOut, 7),
+                           bias = Random(kOut, 8);
+  std::mt19937 draw(9);
+  std::vector<uint8_t> kept(size_t{kPadded} * kOut / 8);
+  for (uint8_t& byte : kept) byte = static_cast<uint8_t>(draw() | draw());
+  std::vector<float> coefficients(size_t{kCoefficientArrays} * kOut);
+  std::copy(mean.begin(), mean.end(), coefficients.begin());
+  std::copy(scale.begin(), scale.end(), coefficients.begin() + kOut);
+  std::copy(shift.begin(), shift.end(), coefficients.begin() + 2 * kOut);
+
+  const auto x_on = OnDevice(AsValues(x)), w_on = OnDevice(AsValues(w)), r_on = OnDevice(AsValues(r)),
+             rw_on = OnDevice(AsValues(rw));
+  const auto bias_on = OnDevice(bias);
+  auto coefficients_on = OnDevice(coefficients);
+  const auto kept_on = OnDevice(kept);
+  auto y_on = OnDevice(AsValues(std::vector<float>(size_t{kPadded} * kOut, 7.0f)));
+  auto also_on = OnDevice(AsValues(std::vector<float>(size_t{kPadded} * kStride, 7.0f)));
+  auto marks_on = OnDevice(std::vector<uint16_t>(size_t{kPadded} * kOut / 8));
+  NormedProduct product;
+  product.x = x_on.get();
+  product.weight = w_on.get();
+  product.coefficients = CoefficientsIn(coefficients_on.get(), kOut);
+  product.between = {.activation = Activation::kLeakyRelu, .dropout = {.threshold = 1, .scale = 4.0f / 3.0f}};
+  product.kept = kept_on.get();
+  product.residual = r_on.get();
+  product.residual_weight = rw_on.get();
+  product.residual_bias = bias_on.get();
+  product.y = y_on.get();
+  product.also = also_on.get();
+  product.also_stride = kStride;
+  product.marks = marks_on.get();
+  const Status status = EnqueueNormedProduct(Rows(1, kPadded, kOut), shape, product, nullptr);
+  ASSERT_TRUE(status.ok()) << status.message();
+  Synchronise();
+
+  const std::vector<float> y = FromDevice(y_on), also = FromDevice(also_on);
+  std::vector<uint16_t> marks;
+  ASSERT_TRUE(marks_on.Download(marks).ok());
+  for (size_t i = 0; i < kPadded; ++i) {
+    for (size_t j = 0; j < kOut; ++j) {
+      if (i >= kRows) {
+        ASSERT_EQ(y[i * kOut + j], 7.0f) << "row " << i << " is past the batch's";
+        continue;
+      }
+      double p = 0, residual = double{bias[j]};
+      for (size_t k = 0; k < kIn; ++k) p += double{x[i * kIn + k]} * double{w[j * kIn + k]};
+      for (size_t k = 0; k < kResidual; ++k) residual += double{r[i * kResidual + k]} * double{rw[j * kResidual + k]};
+      const double z = (p - double{mean[j]}) * double{scale[j]} + double{shift[j]};
+      const bool is_kept = (kept[i * kOut / 8 + j / 8] >> j % 8 & 1) != 0;
+      const double dropped = is_kept ? (z > 0 ? z : kLeakySlope * z) * 4 / 3 : 0.0;
+      // Sums of at most 128 products of numbers up to 1.5 in fp32, times at most 2; then one rounding to 8 bits.
+      const double sums = 128 * 1.5 * 4 * 0x1p-23;
+      ASSERT_NEAR(y[i * kOut + j], dropped + residual, std::abs(dropped + residual) * 0x1p-8 + sums) << i << " " << j;
+      const unsigned mark = marks[i * kOut / 8 + j / 8];
+      ASSERT_EQ(mark >> (8 + j % 8) & 1, is_kept ? 1u : 0u) << i << " " << j;
+      if (std::abs(z) > sums) ASSERT_EQ(mark >> j % 8 & 1, z > 0 ? 1u : 0u) << i << " " << j;
+      ASSERT_EQ(also[i * kStride + j], i < kSeeds ? y[i * kOut + j] : 7.0f) << i << " " << j;
     }
   }
 }

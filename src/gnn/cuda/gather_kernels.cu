@@ -31,25 +31,36 @@ __device__ uint32_t AddActivated(uint32_t kept, const Float8& x, Float8& to) {
   return passed;
 }
 
-// A thread a byte.
+// A thread has kEach bytes side by side.
+template <int kEach>
 __global__ void __launch_bounds__(kBlock)
     KeptBitsKernel(int number, int32_t vectors, ActivationOnLoad activation, const RunState* state,
                    const BatchHeader* header, const int32_t* nodes, uint8_t* kept) {
   const int32_t rows = header->valid != 0 ? header->hop_nodes[number] : 0;
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * kBlock + threadIdx.x;
-  const auto row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
-  if (row >= rows) return;
-  const PhiloxWords words =
-      Philox4x32(state->seed ^ kDropoutDomain,
-                 {static_cast<uint32_t>(nodes[row]), header->step, header->epoch,
-                  activation.layer << 24 | activation.site << 16 | static_cast<uint32_t>(vector)});
+  const auto at = static_cast<uint32_t>(blockIdx.x) * kBlock + threadIdx.x;
+  const uint32_t threads = static_cast<uint32_t>(vectors) / kEach;
+  const uint32_t row = at / threads, vector = at % threads * kEach;
+  if (row >= static_cast<uint32_t>(rows)) return;
+  const auto node = static_cast<uint32_t>(nodes[row]);
+  const uint32_t place = activation.layer << 24 | activation.site << 16;
+  const uint32_t high = activation.threshold << 16;  // as the upper half of a word is compared in its place
   uint32_t bits = 0;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const uint32_t word = words[static_cast<size_t>(i / 2)];
-    if ((i % 2 == 0 ? word & 0xffffu : word >> 16) >= activation.threshold) bits |= 1u << i;
+  for (uint32_t k = 0; k < kEach; ++k) {
+    const PhiloxWords words =
+        DropoutWords(state->seed ^ kDropoutDomain, {node, header->step, header->epoch, place | (vector + k)});
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+      if ((words[i] & 0xffffu) >= activation.threshold) bits |= 1u << (8 * k + 2 * i);
+      if (words[i] >= high) bits |= 2u << (8 * k + 2 * i);
+    }
   }
-  kept[at] = static_cast<uint8_t>(bits);
+  uint8_t* to = kept + static_cast<int64_t>(row) * vectors + vector;
+  if constexpr (kEach == 4) {
+    *reinterpret_cast<uint32_t*>(to) = bits;
+  } else {
+    *to = static_cast<uint8_t>(bits);
+  }
 }
 
 __device__ void Scale8(float factor, Float8& x) {
@@ -245,9 +256,10 @@ void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_
 cudaError_t EnqueueKeptBits(int number, int32_t rows, int32_t width, const ActivationOnLoad& activation,
                             const RunState* state, const BatchHeader* header, const int32_t* nodes, uint8_t* kept,
                             cudaStream_t stream) {
-  const int64_t bytes = static_cast<int64_t>(rows) * (width / 8);
-  Launch(KeptBitsKernel, static_cast<int>((bytes + kBlock - 1) / kBlock), kBlock, 0, stream, number, width / 8,
-         activation, state, header, nodes, kept);
+  const int each = width / 8 % 4 == 0 ? 4 : 1;
+  const int64_t threads = static_cast<int64_t>(rows) * (width / 8) / each;
+  Launch(each == 4 ? KeptBitsKernel<4> : KeptBitsKernel<1>, static_cast<int>((threads + kBlock - 1) / kBlock), kBlock, 0,
+         stream, number, width / 8, activation, state, header, nodes, kept);
   return cudaPeekAtLastError();
 }
 

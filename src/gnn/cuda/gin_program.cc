@@ -10,7 +10,7 @@
 //
 // Backwards each gradient takes the place of the one it came from where nobody needs that any more, and gradients of
 // parameters are made beside the chain. Where input_norm.h serves the first layer, the moments of S_0 come with the
-// batch and the gradient of P_0 is never made.
+// batch and the gradient of P_0 is never made; nor is P_0 itself where normed_product.h serves it.
 #include <fmt/format.h>
 
 #include "gnn/cuda/aggregate_kernels.h"
@@ -19,6 +19,7 @@
 #include "gnn/cuda/input_norm.h"
 #include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/norm_kernels.h"
+#include "gnn/cuda/normed_product.h"
 #include "gnn/cuda/program.h"
 #include "gnn/cuda/source_gradient_kernels.h"
 #include "gnn/nn/stack_model.h"
@@ -56,6 +57,7 @@ class GinProgram final : public Program {
     steps_.resize(shape_.layers.size());
     from_moments_ = shape_.normalises && InputNorm::Serves(context_, envelope_);
     if (envelope_.trains) HONE_RETURN_IF_ERROR(beside_.Make(context_));
+    if (envelope_.trains && !AllocationCount::active()) HONE_RETURN_IF_ERROR(room_.Make());
     if (from_moments_) {
       const GinLayer& layer = shape_.layers[0];
       HONE_RETURN_IF_ERROR(input_norm_.Make(context_, envelope_,
@@ -66,13 +68,14 @@ class GinProgram final : public Program {
                                              .norm = layer.norm,
                                              .linear_bias_at = layer.bias0}));
     }
+    normed_product_ = input_norm_.marks() != nullptr && NormedProductServes(FirstProduct());
     int64_t partials = 0;
     for (size_t l = 0; l < steps_.size(); ++l) {
       Step& step = steps_[l];
       const GinLayer& layer = shape_.layers[l];
       const int64_t rows = rows_of(l);
       if (l > 0) HONE_RETURN_IF_ERROR(step.sum.Allocate(rows * layer.in * size));
-      HONE_RETURN_IF_ERROR(step.plain.Allocate(rows * hidden * size));
+      if (l > 0 || !normed_product_) HONE_RETURN_IF_ERROR(step.plain.Allocate(rows * hidden * size));
       HONE_RETURN_IF_ERROR(step.hidden.Allocate(rows * hidden * size));
       HONE_RETURN_IF_ERROR(step.result.Allocate(rows * hidden * size));
       HONE_RETURN_IF_ERROR(step.coefficients.Allocate(kCoefficientArrays * hidden));
@@ -144,6 +147,8 @@ class GinProgram final : public Program {
     return input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream);
   }
 
+  cudaEvent_t room() const override { return room_.handle; }
+
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
     for (size_t l = 0; l < steps_.size(); ++l) {
@@ -154,17 +159,31 @@ class GinProgram final : public Program {
                                                    batch.nodes, step.sum.get(), stream));
       }
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
-      HONE_RETURN_IF_ERROR(step.lin0.Forward(Sum(batch, l), step.plain.get(), stream));
       if (l == 0 && from_moments_) {
         HONE_RETURN_IF_ERROR(input_norm_.EnqueueCoefficients(batch, Moments(batch), stream));
-      } else {
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, element, step.plain.get(), Norm(l), envelope_.trains,
-                                                            Coefficients(l), partials_.get(), stream));
       }
-      HONE_CUDA_RETURN_IF_ERROR(
-          EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(),
-                         {.y = step.hidden.get(), .marks = l == 0 ? input_norm_.marks() : nullptr}, stream));
+      if (l == 0 && normed_product_) {
+        NormedProduct product;
+        product.x = Sum(batch, l);
+        product.weight = context_.parameters->compute_at(shape_.layers[l].weight0);
+        product.coefficients = Coefficients(l);
+        product.between = AfterNorm();
+        product.y = step.hidden.get();
+        product.marks = input_norm_.marks();
+        HONE_RETURN_IF_ERROR(EnqueueNormedProduct(rows, FirstProduct(), product, stream));
+      } else {
+        HONE_RETURN_IF_ERROR(step.lin0.Forward(Sum(batch, l), step.plain.get(), stream));
+        const BetweenOutput output{.y = step.hidden.get(), .marks = l == 0 ? input_norm_.marks() : nullptr};
+        if (l == 0 && from_moments_) {
+          HONE_CUDA_RETURN_IF_ERROR(
+              EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(), output, stream));
+        } else {
+          HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(rows, element, step.plain.get(), Norm(l), envelope_.trains,
+                                                       Coefficients(l), AfterNorm(), output, partials_.get(), stream));
+        }
+      }
       HONE_RETURN_IF_ERROR(step.lin1.Forward(step.hidden.get(), step.result.get(), stream));
+      if (l == 0 && room_.handle != nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(room_.handle, stream));
     }
     const size_t top = steps_.size() - 1;
     const RowsOnDevice rows = Rows(batch, top, shape_.hidden);
@@ -274,6 +293,11 @@ class GinProgram final : public Program {
   float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
   // Whether the bias of layer 0's second Linear gets its gradient from the kernel that makes the rows' gradient.
   bool sums_come_along() const { return from_moments_ && steps_.size() > 1; }
+  NormedProductShape FirstProduct() const {
+    return {.inputs = static_cast<int32_t>(shape_.layers[0].in),
+            .outputs = static_cast<int32_t>(shape_.hidden),
+            .activation = shape_.activation};
+  }
   int64_t SumBytes() const { return envelope_.Rows(0) * shape_.layers[0].in * ElementBytes(context_.element); }
   void* Moments(const BatchOnDevice& batch) const { return static_cast<unsigned char*>(batch.outer) + SumBytes(); }
   const void* Sum(const BatchOnDevice& batch, size_t layer) const {
@@ -323,7 +347,9 @@ class GinProgram final : public Program {
   DeviceArray<unsigned char> top_, head_plain_, head_, grad_head_;
   DeviceArray<float> partials_, beside_partials_, source_partials_;
   Beside beside_;
+  Event room_;
   bool from_moments_ = false;
+  bool normed_product_ = false;  // layer 0's first product and what follows it are one kernel
   InputNorm input_norm_;
 };
 

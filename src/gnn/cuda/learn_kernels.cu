@@ -43,22 +43,35 @@ __global__ void StepWeightKernel(GraphOnDevice graph, SeedsOnDevice seeds, const
   if (threadIdx.x == 0) header->weight = sums[0];
 }
 
+// A warp a row. What fits is read once, at once and before it is known whose row it is: rows of the envelope exist.
 template <typename T>
 __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* header, const int32_t* nodes,
                                   const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
                                   const float* class_weights, T* grad, float* row_loss, int32_t* row_correct,
                                   int32_t* predictions) {
+  constexpr int kHeld = 6;  // values of a lane in registers; those of further classes are read again each time
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= padded_rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int32_t rows = header->valid != 0 ? header->hop_nodes[0] : 0;
-  const int32_t label = row < rows ? labels[nodes[row]] : -1;
   const float* x = logits + static_cast<int64_t>(row) * stride;
+  float held[kHeld];
+#pragma unroll
+  for (int k = 0; k < kHeld; ++k) held[k] = lane + k * 32 < classes ? x[lane + k * 32] : -INFINITY;
+  const int32_t node = row < batch ? nodes[row] : 0;
+  const int32_t rows = header->valid != 0 ? header->hop_nodes[0] : 0;
+  const int32_t label = row < rows ? labels[node] : -1;
   T* g = grad == nullptr ? nullptr : grad + static_cast<int64_t>(row) * stride;
   float largest = -INFINITY;
   int32_t best = 0;
   if (row < rows) {
-    for (int32_t c = lane; c < classes; c += 32) {
+#pragma unroll
+    for (int k = 0; k < kHeld; ++k) {
+      if (held[k] > largest) {
+        largest = held[k];
+        best = lane + k * 32;
+      }
+    }
+    for (int32_t c = lane + kHeld * 32; c < classes; c += 32) {
       if (x[c] > largest) {
         largest = x[c];
         best = c;
@@ -85,17 +98,27 @@ __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* head
     return;
   }
   float sum = 0;
-  for (int32_t c = lane; c < classes; c += 32) sum += __expf(x[c] - largest);
+#pragma unroll
+  for (int k = 0; k < kHeld; ++k) {
+    held[k] = lane + k * 32 < classes ? __expf(held[k] - largest) : 0.0f;
+    sum += held[k];
+  }
+  for (int32_t c = lane + kHeld * 32; c < classes; c += 32) sum += __expf(x[c] - largest);
   sum = WarpSum(sum);
   const float weight = class_weights == nullptr ? 1.0f : class_weights[label];
   const float all = static_cast<float>(header->weight);
   const float inverse = all > 0.0f ? weight / (sum * all) : 0.0f;
   if (g != nullptr) {
-    for (int32_t c = lane; c < stride; c += 32) {
-      float p = c < classes ? __expf(x[c] - largest) * inverse : 0.0f;
+    const auto put = [&](int32_t c, float exponential) {
+      float p = exponential * inverse;
       if (c == label && all > 0.0f) p -= weight / all;
       Put(g + c, p);
+    };
+#pragma unroll
+    for (int k = 0; k < kHeld; ++k) {
+      if (lane + k * 32 < stride) put(lane + k * 32, held[k]);
     }
+    for (int32_t c = lane + kHeld * 32; c < stride; c += 32) put(c, c < classes ? __expf(x[c] - largest) : 0.0f);
   }
   if (lane == 0) {
     row_loss[row] = weight * (logf(sum) + largest - x[label]);
@@ -220,40 +243,70 @@ struct BooksOfStep {
   volatile HostProgress* progress = nullptr;
 };
 
-// Four parameters a thread, so `count` and the tensors are multiples of 4. The block that ends last closes the books.
+// What a thread has of four parameters.
+struct FourParameters {
+  float4 gradient, weight, moment1, moment2;
+};
+__device__ void Put4(float* p, const float4& x) { *reinterpret_cast<float4*>(p) = x; }
+__device__ void Put4(__nv_bfloat16* p, const float4& x) {
+  const __nv_bfloat162 low = __floats2bfloat162_rn(x.x, x.y), high = __floats2bfloat162_rn(x.z, x.w);
+  *reinterpret_cast<uint2*>(p) =
+      make_uint2(*reinterpret_cast<const uint32_t*>(&low), *reinterpret_cast<const uint32_t*>(&high));
+}
+
+// Four parameters at a time, so `count` and the tensors are multiples of 4. Large models take a thread several times
+// kTogether of them, all loaded before the first is updated. The block that ends last closes the books.
+constexpr int kUpdateBlocks = 4 * 132;  // enough to fill a GPU, few enough that their ends do not count
 template <typename T>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, 4)
     AdamKernel(AdamOptions options, RunState* state, const BatchHeader* header, int64_t count, const float* gradient,
                float* master, float* moment1, float* moment2, T* compute, BooksOfStep books) {
+  constexpr int kTogether = 2;
   __shared__ double losses[kBlock];
   __shared__ int32_t right[kBlock], counted[kBlock];
   __shared__ bool last;
-  if (header->valid == 0 || state->failure != kNoFailure) return;
-  const int64_t i = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
-  if (i < count) {
-    const float t = static_cast<float>(state->adam_step + 1);
-    const float correction1 = 1.0f - powf(options.beta1, t);
-    const AdamRates rates = {state->gradient_scale, static_cast<float>(state->learning_rate) / correction1,
-                             sqrtf(1.0f - powf(options.beta2, t))};
-    const float4 g = *reinterpret_cast<const float4*>(gradient + i);
-    float4 w = *reinterpret_cast<float4*>(master + i);
-    float4 m = *reinterpret_cast<float4*>(moment1 + i), v = *reinterpret_cast<float4*>(moment2 + i);
-    if (!isfinite(g.x + g.y + g.z + g.w)) {  // or one of them is large enough to overflow the sum
-      for (const float one : {g.x, g.y, g.z, g.w}) {
-        if (!isfinite(one)) atomicOr(&state->gradient_not_finite, isnan(one) ? 2u : 1u);
+  const int64_t step = static_cast<int64_t>(gridDim.x) * kBlock * 4;
+  int64_t i = (static_cast<int64_t>(blockIdx.x) * kBlock + threadIdx.x) * 4;
+  FourParameters four[kTogether];
+  const auto load = [&] {
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int64_t at = i + k * step;
+      if (at < count) {
+        four[k] = {*reinterpret_cast<const float4*>(gradient + at), *reinterpret_cast<const float4*>(master + at),
+                   *reinterpret_cast<const float4*>(moment1 + at), *reinterpret_cast<const float4*>(moment2 + at)};
       }
     }
-    w.x = AdamStep(options, rates, g.x, w.x, m.x, v.x);
-    w.y = AdamStep(options, rates, g.y, w.y, m.y, v.y);
-    w.z = AdamStep(options, rates, g.z, w.z, m.z, v.z);
-    w.w = AdamStep(options, rates, g.w, w.w, m.w, v.w);
-    *reinterpret_cast<float4*>(moment1 + i) = m;
-    *reinterpret_cast<float4*>(moment2 + i) = v;
-    *reinterpret_cast<float4*>(master + i) = w;
-    Put(compute + i, w.x);
-    Put(compute + i + 1, w.y);
-    Put(compute + i + 2, w.z);
-    Put(compute + i + 3, w.w);
+  };
+  load();
+  if (header->valid == 0 || state->failure != kNoFailure) return;
+  const float t = static_cast<float>(state->adam_step + 1);
+  const float correction1 = 1.0f - powf(options.beta1, t);
+  const AdamRates rates = {state->gradient_scale, static_cast<float>(state->learning_rate) / correction1,
+                           sqrtf(1.0f - powf(options.beta2, t))};
+  while (i < count) {
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int64_t at = i + k * step;
+      if (at >= count) break;
+      const float4 g = four[k].gradient;
+      float4 w = four[k].weight, m = four[k].moment1, v = four[k].moment2;
+      if (!isfinite(g.x + g.y + g.z + g.w)) {  // or one of them is large enough to overflow the sum
+        for (const float one : {g.x, g.y, g.z, g.w}) {
+          if (!isfinite(one)) atomicOr(&state->gradient_not_finite, isnan(one) ? 2u : 1u);
+        }
+      }
+      w.x = AdamStep(options, rates, g.x, w.x, m.x, v.x);
+      w.y = AdamStep(options, rates, g.y, w.y, m.y, v.y);
+      w.z = AdamStep(options, rates, g.z, w.z, m.z, v.z);
+      w.w = AdamStep(options, rates, g.w, w.w, m.w, v.w);
+      Put4(moment1 + at, m);
+      Put4(moment2 + at, v);
+      Put4(master + at, w);
+      Put4(compute + at, w);
+    }
+    i += kTogether * step;
+    load();
   }
   if (books.row_loss == nullptr) return;
   __threadfence();  // what is not finite is noted before the block counts as done
@@ -346,7 +399,8 @@ cudaError_t LaunchAdam(const AdamOptions& options, RunState* state, const BatchH
                        const float* gradient, float* master, float* moment1, float* moment2, Element element,
                        void* compute, const BooksOfStep& books, cudaStream_t stream) {
   if (count % 4 != 0) return cudaErrorInvalidValue;
-  const int blocks = static_cast<int>((count / 4 + kBlock - 1) / kBlock);
+  const int64_t needed = (count / 4 + kBlock - 1) / kBlock;
+  const int blocks = static_cast<int>(needed < kUpdateBlocks ? needed : kUpdateBlocks);
   if (element == Element::kFloat32) {
     Launch(AdamKernel<float>, blocks, kBlock, 0, stream, options, state, header, count, gradient, master, moment1,
            moment2, static_cast<float*>(compute), books);

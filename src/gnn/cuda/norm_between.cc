@@ -39,11 +39,9 @@ Status NormBetween::Make(const ProgramContext& context, const Envelope& envelope
 
 Status NormBetween::EnqueueForward(const BatchOnDevice& batch, const void* x, cudaStream_t stream) const {
   const ColumnCoefficients coefficients = CoefficientsIn(coefficients_.get(), width_);
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(Rows(batch), context_->element, x,
-                                                      NormAt(*context_->parameters, places_), trains_, coefficients,
-                                                      partials_.get(), stream));
-  HONE_CUDA_RETURN_IF_ERROR(
-      EnqueueBetween(Rows(batch), context_->element, x, coefficients, between_, {.y = rows_.get()}, stream));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(Rows(batch), context_->element, x,
+                                               NormAt(*context_->parameters, places_), trains_, coefficients, between_,
+                                               {.y = rows_.get()}, partials_.get(), stream));
   return Status::Ok();
 }
 

@@ -3,6 +3,7 @@
 //
 // The kernels of norm_kernels.h: elementwise ones take a vector a thread; sums are those of column_sums.cuh.
 #include "gnn/cuda/column_sums.cuh"
+#include "gnn/cuda/few_rows_norm.h"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/norm_kernels.h"
 #include "gnn/cuda/row_loads.cuh"
@@ -431,6 +432,17 @@ cudaError_t EnqueueBetween(const RowsOnDevice& rows, Element element, const void
   return cudaPeekAtLastError();
 }
 
+cudaError_t EnqueueNormBetween(const RowsOnDevice& rows, Element element, const void* x, const NormOnDevice& norm,
+                               bool training, const ColumnCoefficients& coefficients, const Between& between,
+                               const BetweenOutput& output, float* partials, cudaStream_t stream) {
+  if (training && norm.weight != nullptr && AreFewRows(rows)) {
+    return EnqueueNormOfFewRows(rows, element, x, norm, coefficients, between, output, stream);
+  }
+  const cudaError_t error =
+      EnqueueColumnCoefficients(rows, element, x, norm, training, coefficients, partials, stream);
+  return error != cudaSuccess ? error : EnqueueBetween(rows, element, x, coefficients, between, output, stream);
+}
+
 namespace {
 
 template <typename T>
@@ -450,6 +462,9 @@ cudaError_t BetweenBackward(const RowsOnDevice& rows, const T* x, const NormOnDe
 cudaError_t EnqueueBetweenBackward(const RowsOnDevice& rows, Element element, const void* x, const NormOnDevice& norm,
                                    const ColumnCoefficients& coefficients, const Between& between, const void* grad_y,
                                    void* grad_x, const NormGradients& gradients, float* partials, cudaStream_t stream) {
+  if (norm.weight != nullptr && AreFewRows(rows)) {
+    return EnqueueNormOfFewRowsBackward(rows, element, x, coefficients, between, grad_y, grad_x, gradients, stream);
+  }
   if (element == Element::kFloat32) {
     return BetweenBackward(rows, static_cast<const float*>(x), norm, coefficients, between,
                            static_cast<const float*>(grad_y), static_cast<float*>(grad_x), gradients, partials, stream);

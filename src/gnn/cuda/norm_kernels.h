@@ -88,6 +88,11 @@ cudaError_t EnqueueBetween(const RowsOnDevice& rows, Element element, const void
                            const ColumnCoefficients& coefficients, const Between& between, const BetweenOutput& output,
                            cudaStream_t stream);
 
+// Both, for rows whose coefficients are not known yet: one kernel where rows are few (few_rows_norm.h).
+cudaError_t EnqueueNormBetween(const RowsOnDevice& rows, Element element, const void* x, const NormOnDevice& norm,
+                               bool training, const ColumnCoefficients& coefficients, const Between& between,
+                               const BetweenOutput& output, float* partials, cudaStream_t stream);
+
 // grad_x (may be grad_y) from grad_y, the gradient after dropout; overwrites the parameters' gradients.
 //   gradients  weight, bias [width] of the normalisation; linear_bias where there is no normalisation (else it is
 //              left as it is: zero)

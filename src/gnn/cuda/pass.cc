@@ -336,11 +336,14 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
                                                                  .fork = fork_sample_.handle,
                                                                  .join = join_sample_.handle}, {}));
     HONE_RETURN_IF_ERROR(note(drawn_[now], side_.handle));
-    if (step > 0) HONE_RETURN_IF_ERROR(after(drawn_[before], outermost_.handle));
-    HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(step + 1), outermost_.handle));
-    HONE_RETURN_IF_ERROR(note(whole_[now], outermost_.handle));
     if (step > 0) HONE_RETURN_IF_ERROR(after(whole_[before], main_.handle));
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer(step), main_.handle));
+    if (step > 0) HONE_RETURN_IF_ERROR(after(drawn_[before], outermost_.handle));
+    if (bucket.program->room() != nullptr) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, bucket.program->room(), 0));
+    }
+    HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(step + 1), outermost_.handle));
+    HONE_RETURN_IF_ERROR(note(whole_[now], outermost_.handle));
     HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, buffer(step), options_.trains, main_.handle));
     HONE_RETURN_IF_ERROR(note(computed_[now], main_.handle));
   }

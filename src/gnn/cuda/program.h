@@ -70,6 +70,9 @@ class Program {
   virtual int64_t OuterBytes() const = 0;
   // With the sampling of a batch, beside the previous batch's compute: the outermost hop, from raw features.
   virtual Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) = 0;
+  // Recorded by EnqueueForward once what fills the whole GPU is behind it and a chain of small kernels begins, which
+  // leaves room for the outermost hop of the batch that comes next; null: that may begin when it likes.
+  virtual cudaEvent_t room() const { return nullptr; }
   //   logits [Rows(layers - 1), ModelPlan::padded_classes()] fp32
   virtual Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) = 0;
   //   grad_logits likewise, in the context's element

@@ -25,11 +25,12 @@ __device__ inline RowMark ActivateAndMark8(Activation kind, const DropoutKey& dr
     x.v[i] = Activated(kind, x.v[i]);
   }
   if (dropout.threshold == 0) return static_cast<RowMark>(mark);
-  const PhiloxWords words = Philox4x32(dropout.key, {node, dropout.step, dropout.epoch, dropout.place | vector});
+  const PhiloxWords words = WordsOf(dropout, node, vector);
+  const uint32_t high = dropout.threshold << 16;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const uint32_t word = words[static_cast<size_t>(i / 2)];
-    if ((i % 2 == 0 ? word & 0xffffu : word >> 16) >= dropout.threshold) {
+    if (i % 2 == 0 ? (word & 0xffffu) >= dropout.threshold : word >= high) {
       x.v[i] *= dropout.scale;
     } else {
       x.v[i] = 0.0f;
@@ -41,13 +42,13 @@ __device__ inline RowMark ActivateAndMark8(Activation kind, const DropoutKey& dr
 
 // grad *= the slopes that the mark stands for; `scale` that of what dropout keeps, 1 without dropout.
 __device__ inline void ApplyMark8(Activation kind, float scale, RowMark mark, Float8& grad) {
-  const float below = kind == Activation::kRelu        ? 0.0f
-                      : kind == Activation::kLeakyRelu ? static_cast<float>(kLeakySlope)
-                                                       : 1.0f;
+  const float below = scale * (kind == Activation::kRelu        ? 0.0f
+                               : kind == Activation::kLeakyRelu ? static_cast<float>(kLeakySlope)
+                                                                : 1.0f);
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const float kept = (mark >> (8 + i) & 1u) != 0 ? grad.v[i] * scale : 0.0f;
-    grad.v[i] = kept * ((mark >> i & 1u) != 0 ? 1.0f : below);
+    const float slope = (mark & 1u << i) != 0 ? scale : below;
+    grad.v[i] = (mark & 0x100u << i) != 0 ? grad.v[i] * slope : 0.0f;
   }
 }
 

@@ -11,7 +11,8 @@
 //
 // C is written piece by piece as the x_l are made. Backwards the gradient of x_l has three parts: through the layer,
 // past it (the residual), and from C; one kernel adds them up. Gradients of parameters are made beside the chain. Where
-// input_norm.h serves the first layer, the moments of A_0 come with the batch and the gradient of P_0 is never made.
+// input_norm.h serves the first layer, the moments of A_0 come with the batch and the gradient of P_0 is never made;
+// nor is P_0 itself where normed_product.h makes x_1.
 #include <fmt/format.h>
 
 #include "gnn/cuda/aggregate_kernels.h"
@@ -20,6 +21,7 @@
 #include "gnn/cuda/input_norm.h"
 #include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/norm_kernels.h"
+#include "gnn/cuda/normed_product.h"
 #include "gnn/cuda/program.h"
 #include "gnn/cuda/source_gradient_kernels.h"
 #include "gnn/nn/stack_model.h"
@@ -61,6 +63,7 @@ class SageRiProgram final : public Program {
     steps_.resize(shape_.layers.size());
     from_moments_ = shape_.normalises && InputNorm::Serves(context_, envelope_);
     if (trains) HONE_RETURN_IF_ERROR(beside_.Make(context_));
+    if (trains && !AllocationCount::active()) HONE_RETURN_IF_ERROR(room_.Make());
     if (from_moments_) {
       const SageRiLayer& layer = shape_.layers[0];
       HONE_RETURN_IF_ERROR(input_norm_.Make(context_, envelope_,
@@ -71,13 +74,14 @@ class SageRiProgram final : public Program {
                                              .norm = layer.norm,
                                              .residual_bias_at = shape_.residual_bias}));
     }
+    normed_product_ = input_norm_.marks() != nullptr && steps_.size() > 1 && NormedProductServes(FirstProduct());
     int64_t partials = 0;
     for (size_t l = 0; l < steps_.size(); ++l) {
       Step& step = steps_[l];
       const SageRiLayer& layer = shape_.layers[l];
       const int64_t rows = envelope_.Rows(static_cast<int>(l));
       if (l > 0) HONE_RETURN_IF_ERROR(step.aggregate.Allocate(rows * 2 * layer.in * size_));
-      HONE_RETURN_IF_ERROR(step.plain.Allocate(rows * hidden * size_));
+      if (l > 0 || !normed_product_) HONE_RETURN_IF_ERROR(step.plain.Allocate(rows * hidden * size_));
       HONE_RETURN_IF_ERROR(step.out.Allocate(rows * hidden * size_));
       HONE_RETURN_IF_ERROR(step.coefficients.Allocate(kCoefficientArrays * hidden));
       HONE_RETURN_IF_ERROR(step.conv.Plan(context_, {.rows = rows,
@@ -134,14 +138,22 @@ class SageRiProgram final : public Program {
     return partials_.Allocate(partials);
   }
 
-  // A_0, then x_0 of the same rows, then A_0's moments.
-  int64_t OuterBytes() const override { return RowBytes() + (from_moments_ ? input_norm_.MomentBytes() : 0); }
+  // A_0, then x_0 of the same rows, then A_0's moments, then what dropout keeps of x_1.
+  int64_t OuterBytes() const override {
+    return RowBytes() + (from_moments_ ? input_norm_.MomentBytes() : 0) +
+           (KeepsBits() ? envelope_.Rows(0) * (shape_.hidden / 8) : 0);
+  }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
     SampleAggregate aggregate;
     aggregate.kind = {.mean = true};
     aggregate.input_mask = Mask(0, DropoutSite::kInput);
-    aggregate.neighbors = Mask(0, DropoutSite::kNeighbors);
+    aggregate.neighbors = Mask(0, DropoutSite::kInput);  // x_0's mask and then the conv's, from one draw
+    if (envelope_.trains) {
+      const DropoutRate both = shape_.rate.Then(shape_.rate);
+      aggregate.neighbors.threshold = both.threshold;
+      aggregate.neighbors.scale = static_cast<float>(both.scale);
+    }
     aggregate.self = Mask(0, DropoutSite::kSelf);
     aggregate.out = batch.outer;
     aggregate.input_rows = InputRows(batch);
@@ -149,8 +161,15 @@ class SageRiProgram final : public Program {
         batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
         envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
     if (!from_moments_) return Status::Ok();
-    return input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream);
+    HONE_RETURN_IF_ERROR(input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream));
+    if (!KeepsBits()) return Status::Ok();
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueKeptBits(Hop(0), static_cast<int32_t>(envelope_.Rows(0)),
+                                              static_cast<int32_t>(shape_.hidden), AfterNorm(0).dropout, batch.state,
+                                              batch.header, batch.nodes, KeptBits(batch), stream));
+    return Status::Ok();
   }
+
+  cudaEvent_t room() const override { return room_.handle; }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
@@ -160,6 +179,11 @@ class SageRiProgram final : public Program {
     for (size_t l = 0; l < steps_.size(); ++l) {
       const Step& step = steps_[l];
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
+      if (l == 0 && normed_product_) {
+        HONE_RETURN_IF_ERROR(EnqueueFirstLayer(batch, stream));
+        HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(room_.handle, stream));
+        continue;
+      }
       if (l > 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate({.mean = true}, batch.hops[Hop(l)], Hop(l), element, Input(l),
                                                    static_cast<int32_t>(shape_.hidden), batch.state, batch.header,
@@ -168,12 +192,6 @@ class SageRiProgram final : public Program {
         HONE_RETURN_IF_ERROR(residual_.Forward(InputRows(batch), step.out.get(), stream));
       }
       HONE_RETURN_IF_ERROR(step.conv.Forward(Aggregate(batch, l), step.plain.get(), stream));
-      if (l == 0 && from_moments_) {
-        HONE_RETURN_IF_ERROR(input_norm_.EnqueueCoefficients(batch, Moments(batch), stream));
-      } else {
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, element, step.plain.get(), Norm(l), envelope_.trains,
-                                                            Coefficients(l), partials_.get(), stream));
-      }
       BetweenOutput output;
       output.y = step.out.get();
       output.residual = l == 0 ? step.out.get() : steps_[l - 1].out.get();
@@ -181,8 +199,15 @@ class SageRiProgram final : public Program {
       output.also = Collected(collected_, l + 1);
       output.also_stride = shape_.collected();
       if (l == 0) output.marks = input_norm_.marks();
-      HONE_CUDA_RETURN_IF_ERROR(
-          EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(l), output, stream));
+      if (l == 0 && from_moments_) {
+        HONE_RETURN_IF_ERROR(input_norm_.EnqueueCoefficients(batch, Moments(batch), stream));
+        HONE_CUDA_RETURN_IF_ERROR(
+            EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(l), output, stream));
+      } else {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(rows, element, step.plain.get(), Norm(l), envelope_.trains,
+                                                     Coefficients(l), AfterNorm(l), output, partials_.get(), stream));
+      }
+      if (l == 0 && room_.handle != nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(room_.handle, stream));
     }
     HONE_RETURN_IF_ERROR(head0_.Forward(collected_.get(), middle_.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(Seeds(batch, shape_.middle), element, middle_.get(),
@@ -286,6 +311,32 @@ class SageRiProgram final : public Program {
     return Status::Ok();
   }
 
+  // Layer 0 in one kernel.
+  Status EnqueueFirstLayer(const BatchOnDevice& batch, cudaStream_t stream) {
+    HONE_RETURN_IF_ERROR(input_norm_.EnqueueCoefficients(batch, Moments(batch), stream));
+    const DeviceParameters& parameters = *context_.parameters;
+    NormedProduct product;
+    product.x = batch.outer;
+    product.weight = parameters.compute_at(shape_.layers[0].weight);
+    product.coefficients = Coefficients(0);
+    product.between = AfterNorm(0);
+    if (KeepsBits()) product.kept = KeptBits(batch);
+    product.residual = InputRows(batch);
+    product.residual_weight = parameters.compute_at(shape_.residual_weight);
+    product.residual_bias = Master(shape_.residual_bias);
+    product.y = steps_[0].out.get();
+    product.also = Collected(collected_, 1);
+    product.also_stride = shape_.collected();
+    product.marks = input_norm_.marks();
+    return EnqueueNormedProduct(Rows(batch, 0, shape_.hidden), FirstProduct(), product, stream);
+  }
+  NormedProductShape FirstProduct() const {
+    return {.inputs = static_cast<int32_t>(2 * shape_.input()),
+            .outputs = static_cast<int32_t>(shape_.hidden),
+            .residual_inputs = static_cast<int32_t>(shape_.input()),
+            .activation = shape_.activation};
+  }
+
   int Hop(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
   int64_t SeedRows() const { return envelope_.Rows(envelope_.layers() - 1); }
   const float* Master(int64_t at) const { return context_.parameters->master() + at; }
@@ -297,6 +348,11 @@ class SageRiProgram final : public Program {
   bool before_comes_along() const { return input_norm_.marks() != nullptr && steps_.size() > 1; }
   int64_t RowBytes() const { return envelope_.Rows(0) * 3 * shape_.input() * size_; }
   void* Moments(const BatchOnDevice& batch) const { return static_cast<unsigned char*>(batch.outer) + RowBytes(); }
+  // Whether the bits of dropout after the first layer come with the batch.
+  bool KeepsBits() const { return normed_product_ && shape_.rate.threshold != 0; }
+  uint8_t* KeptBits(const BatchOnDevice& batch) const {
+    return static_cast<uint8_t*>(batch.outer) + RowBytes() + input_norm_.MomentBytes();
+  }
   const void* Aggregate(const BatchOnDevice& batch, size_t layer) const {
     return layer == 0 ? batch.outer : steps_[layer].aggregate.get();
   }
@@ -346,7 +402,9 @@ class SageRiProgram final : public Program {
   DeviceArray<unsigned char> collected_, middle_, grad_collected_, grad_middle_;
   DeviceArray<float> partials_, beside_partials_;
   Beside beside_;
+  Event room_;
   bool from_moments_ = false;
+  bool normed_product_ = false;  // layer 0 forward is one kernel
   InputNorm input_norm_;
 };
 

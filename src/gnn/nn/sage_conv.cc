@@ -24,6 +24,7 @@ class SageConv final : public Layer<T> {
               : options.aggregation == "sum" ? Aggregation::kSum
                                              : Aggregation::kMean),
         rate_(options.input_dropout),
+        before_(options.dropped_before),
         neighbors_(name + ".lin_l", options.in_width, options.out_width, options.bias, WeightInit::kFanIn, rng),
         self_(name + ".lin_r", options.in_width, options.out_width, false, WeightInit::kFanIn, rng) {
     HONE_CHECK(options.aggregation == "mean" || kind_ != Aggregation::kMean,
@@ -48,11 +49,12 @@ class SageConv final : public Layer<T> {
     Matrix<const T> from_neighbors = {x.data, block.num_src, width, x.stride};
     Matrix<const T> from_self = {x.data, block.num_dst, width, x.stride};
     if (Drops(context)) {
+      const DropoutSite neighbors = before_.active() ? DropoutSite::kInput : DropoutSite::kNeighbors;
       state.neighbor_mask =
-          MakeDropoutMask(rate_, DropoutSite::kNeighbors, context, block.num_src, width, state.neighbor_bits);
+          MakeDropoutMask(before_.Then(rate_), neighbors, context, block.num_src, width, state.neighbor_bits);
       state.self_mask = MakeDropoutMask(rate_, DropoutSite::kSelf, context, block.num_dst, width, state.self_bits);
       const Matrix<T> dropped = state.dropped_neighbors.Resize(block.num_src, width);
-      ApplyDropout<T>(state.neighbor_mask, rate_.scale, from_neighbors, dropped, context.threads);
+      ApplyDropout<T>(state.neighbor_mask, NeighborScale(), from_neighbors, dropped, context.threads);
       from_neighbors = dropped;
       const Matrix<T> dropped_self = state.dropped_self.Resize(block.num_dst, width);
       ApplyDropout<T>(state.self_mask, rate_.scale, from_self, dropped_self, context.threads);
@@ -91,7 +93,7 @@ class SageConv final : public Layer<T> {
       self_.BackwardInput(grad_out, true, destinations, context.threads);
       return;
     }
-    ApplyDropout<T>(state.neighbor_mask, rate_.scale, sources, sources, context.threads);
+    ApplyDropout<T>(state.neighbor_mask, NeighborScale(), sources, sources, context.threads);
     self_.BackwardInput(grad_out, false, aggregate, context.threads);  // and free again: the gradient of self
     ApplyDropout<T>(state.self_mask, rate_.scale, aggregate, aggregate, context.threads);
     AddTo<T>(aggregate, destinations, context.threads);
@@ -106,10 +108,11 @@ class SageConv final : public Layer<T> {
     SourceMajorBlock by_source;
   };
   bool Drops(const LayerContext& context) const { return context.training && rate_.active(); }
+  double NeighborScale() const { return before_.Then(rate_).scale / before_.scale; }
 
   SageConvOptions options_;
   Aggregation kind_;
-  DropoutRate rate_;
+  DropoutRate rate_, before_;
   Linear<T> neighbors_, self_;
 };
 

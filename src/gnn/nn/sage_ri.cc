@@ -3,7 +3,8 @@
 //
 // SAGE-RI, in the words of its layers (x_0 is the input after dropout, t the rows that are also destinations):
 //
-//   a_i     = dropout(activation(normalise(SAGEConv(x_i))))       the conv draws masks of its own, on both its inputs
+//   a_i     = dropout(activation(normalise(SAGEConv(x_i))))       the conv draws masks of its own, on both its inputs;
+//                                                               the first one's on neighbors from the draws of x_0's
 //   x_{i+1} = a_i + res_linear(t_0) for i = 0, a_i + t_i after
 //   logits  = Linear(Linear([x_0 | x_1 | … | x_L] of the seeds)),  in + L * hidden -> 2 * classes -> classes
 //
@@ -37,6 +38,7 @@ class SageRi final : public Model<T> {
       conv.in_width = Width(i);
       conv.out_width = options.hidden;
       conv.input_dropout = plan.dropout;
+      if (i == 0) conv.dropped_before = plan.dropout;
       const std::string index = std::to_string(i);
       convs_.push_back(MakeSageConv<T>(conv, "convs." + index, rng.Split(static_cast<uint64_t>(i)).Next()));
       if (plan.normalise) norms_.emplace_back("bns." + index, options.hidden);

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/philox.h"
 #include "gnn/ops/parallel.h"
 #include "gnn/ops/simd.h"
 #include "hone/base/status.h"
@@ -30,7 +29,7 @@ void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     for (int64_t b = 0; b < t.blocks; ++b) {
       const PhiloxWords words =
-          Philox4x32(t.key, {static_cast<uint32_t>(t.nodes[i]), t.step, t.epoch, t.place | static_cast<uint32_t>(b)});
+          DropoutWords(t.key, {static_cast<uint32_t>(t.nodes[i]), t.step, t.epoch, t.place | static_cast<uint32_t>(b)});
       uint32_t byte = 0;
       for (size_t k = 0; k < 8; ++k) {
         byte |= static_cast<uint32_t>((words[k / 2] >> (k % 2 * 16) & 0xffff) >= t.threshold) << k;
@@ -59,7 +58,7 @@ void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
       }
       auto key0 = static_cast<uint32_t>(t.key);
       auto key1 = static_cast<uint32_t>(t.key >> 32);
-      for (int round = 0; round < 10; ++round) {
+      for (int round = 0; round < 7; ++round) {
         const __m256i k0 = _mm256_set1_epi64x(key0);
         const __m256i k1 = _mm256_set1_epi64x(key1);
         for (int g = 0; g < 4; ++g) {
@@ -122,6 +121,14 @@ DropoutRate::DropoutRate(double probability) {
   HONE_CHECK(probability >= 0 && probability < 1, "a dropout probability outside [0, 1)");
   threshold = std::min(65535u, static_cast<uint32_t>(std::lround(probability * 65536.0)));
   scale = 65536.0 / (65536.0 - threshold);
+}
+
+DropoutRate DropoutRate::Then(const DropoutRate& next) const {
+  DropoutRate both = *this;
+  const double left = 65536.0 - threshold;
+  both.threshold = threshold + std::min(65535u - threshold, static_cast<uint32_t>(std::lround(left * next.threshold / 65536.0)));
+  both.scale = 65536.0 / (65536.0 - both.threshold);
+  return both;
 }
 
 DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const LayerContext& context, int64_t rows,

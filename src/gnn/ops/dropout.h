@@ -5,20 +5,25 @@
 //
 // Whether element (node, column) is kept depends on (seed, epoch, step, layer, site, GLOBAL node id, column) and on
 // nothing else: not on the row a node happens to have, the thread, or the device. Sixteen bits an element, eight
-// elements to a Philox block: key = seed with kDropoutDomain folded in, so that no draw coincides with the
+// elements to a block of Philox4x32-7: key = seed with kDropoutDomain folded in, so that no draw coincides with the
 // sampler's, counter = (node, step, epoch, layer << 24 | site << 16 | column / 8); the element's bits are half
-// (column % 2, low first) of word (column % 8) / 2. It is kept when they are at or above the threshold.
+// (column % 2, low first) of word (column % 8) / 2. It is kept when they are at or above the threshold. Seven rounds,
+// not ten: on a GPU masks cost as much as the rows they fall on, and seven already pass BigCrush.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "base/philox.h"
 #include "gnn/ops/buffer.h"
 #include "hone/gnn/layer.h"
 
 namespace hone::gnn {
 
 inline constexpr uint64_t kDropoutDomain = uint64_t{0x64726f70} << 32;  // "drop"
+
+// The bits of eight elements.
+constexpr PhiloxWords DropoutWords(uint64_t key, PhiloxWords counter) { return Philox4x32<7>(key, counter); }
 
 // Where in a layer a mask falls. Two masks of one layer never share a site.
 enum class DropoutSite : uint8_t { kActivation = 0, kNeighbors = 1, kSelf = 2, kInput = 3, kHead = 4 };
@@ -27,6 +32,10 @@ enum class DropoutSite : uint8_t { kActivation = 0, kNeighbors = 1, kSelf = 2, k
 struct DropoutRate {
   explicit DropoutRate(double probability);
   bool active() const { return threshold > 0; }
+  // Of what this rate and then `next` keep, from one draw: the bits that pass this rate's threshold are uniform above
+  // it, so that a second, higher threshold gives a second mask as independent of the first as a second draw would, on
+  // the elements that are left for it.
+  DropoutRate Then(const DropoutRate& next) const;
   uint32_t threshold = 0;  // of 65,536
   double scale = 1;        // of what is kept
 };

@@ -4,6 +4,7 @@
 // Dropout masks: the documented formula, element by element, and what they depend on.
 #include "gnn/ops/dropout.h"
 
+#include <cmath>
 #include <set>
 
 #include "base/philox.h"
@@ -18,6 +19,11 @@ TEST(Philox, GivesTheKnownAnswersOfItsAuthors) {  // kat_vectors of the Random12
             (PhiloxWords{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu}));
   EXPECT_EQ(Philox4x32(0x299f31d0a4093822u, {0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}),
             (PhiloxWords{0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u}));
+  EXPECT_EQ(Philox4x32<7>(0, {0, 0, 0, 0}), (PhiloxWords{0x5f6fb709u, 0x0d893f64u, 0x4f121f81u, 0x4f730a48u}));
+  EXPECT_EQ(Philox4x32<7>(~uint64_t{0}, {~0u, ~0u, ~0u, ~0u}),
+            (PhiloxWords{0x5207ddc2u, 0x45165e59u, 0x4d8ee751u, 0x8c52f662u}));
+  EXPECT_EQ(Philox4x32<7>(0x299f31d0a4093822u, {0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}),
+            (PhiloxWords{0x4dfccabau, 0x190a87f0u, 0xc47362bau, 0xb6b5242au}));
 }
 
 const std::vector<NodeId>& Nodes() {
@@ -45,13 +51,37 @@ TEST(Dropout, EveryBitFollowsTheDocumentedFormula) {
   const std::vector<uint8_t> bits = Mask(0.3, DropoutSite::kSelf, context, kCols);
   for (size_t i = 0; i < context.nodes.size(); ++i) {
     for (uint32_t c = 0; c < kCols; ++c) {
-      const PhiloxWords words = Philox4x32(context.key.seed ^ kDropoutDomain, {static_cast<uint32_t>(context.nodes[i]),
+      const PhiloxWords words = Philox4x32<7>(context.key.seed ^ kDropoutDomain, {static_cast<uint32_t>(context.nodes[i]),
                                                                                17, 3, 2u << 24 | 2u << 16 | c / 8});
       const uint32_t sixteen = words[c % 8 / 2] >> (c % 2 * 16) & 0xffff;
       const bool kept = (bits[i * MaskRowBytes(kCols) + c / 8] >> (c % 8) & 1) != 0;
       ASSERT_EQ(kept, sixteen >= 19661) << "node " << context.nodes[i] << " column " << c;  // 0.3 * 65536 = 19660.8
     }
   }
+}
+
+// Of 4 x 10^6 elements: what the second mask keeps of what the first did, and of what it dropped.
+TEST(Dropout, ASecondMaskFromTheSameDrawKeepsItsShareOfWhatTheFirstKept) {
+  const DropoutRate first(0.3), second(0.1), both = first.Then(second);
+  EXPECT_NEAR(1 / both.scale, 0.7 * 0.9, 1.0 / 65536);
+  EXPECT_DOUBLE_EQ(DropoutRate(0.0).Then(second).scale, second.scale);
+  EXPECT_EQ(DropoutRate(0.0).Then(second).threshold, second.threshold);
+  std::vector<NodeId> nodes(4000);
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i] = static_cast<NodeId>(3 * i);
+  LayerContext context = Context();
+  context.nodes = nodes;
+  constexpr int64_t kCols = 1000;
+  Buffer<uint8_t> of_first, of_both;
+  const DropoutMask a = MakeDropoutMask(first, DropoutSite::kInput, context, 4000, kCols, of_first);
+  const DropoutMask b = MakeDropoutMask(both, DropoutSite::kInput, context, 4000, kCols, of_both);
+  int64_t kept = 0, again = 0;
+  for (int64_t i = 0; i < 4000 * MaskRowBytes(kCols); ++i) {
+    ASSERT_EQ(b.bits[i] & ~a.bits[i], 0) << "the second mask keeps what the first has dropped";
+    kept += __builtin_popcount(a.bits[i]);
+    again += __builtin_popcount(b.bits[i]);
+  }
+  // Five deviations of a binomial with 2.8 million trials.
+  EXPECT_NEAR(static_cast<double>(again) / static_cast<double>(kept), 0.9, 5 * std::sqrt(0.09 / 2.8e6));
 }
 
 TEST(Dropout, DependsOnTheNodeAndNotOnItsRow) {
