@@ -15,6 +15,7 @@ RING_BLOCK = [512, 256]
 PIECES = [28, 14, 56]
 GROUP = [8, 44, 12, 4]
 WIDE = [132, 66]
+COLUMNS = [1, 0]
 FLAT = [4, 8]
 FLAT_BLOCK = [128, 256, 64]
 
@@ -88,6 +89,15 @@ when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && ceil_div(ceil_div(d / 4
 cooperative = true
 
 [[launch]]
+kernel = "layernorm_columns"
+grid   = ["sm_count"]
+block  = ["1024"]
+shared = "13 * 1024 * 16"
+args   = ["x", "weight", "bias", "out", "column_words", "arrivals", "rows:i32", "d / 4:i32", "eps:f32"]
+when   = "COLUMNS == 1 && d % 4 == 0 && rows > 1 && rows <= 16 && d >= 524288 && ceil_div(d / 4, sm_count) <= 8 * 1024"
+cooperative = true
+
+[[launch]]
 kernel = "layernorm_pairs<WIDE>"
 grid   = ["min(ceil_div(rows, 2), sm_count / WIDE) * WIDE"]
 block  = ["512"]
@@ -118,6 +128,11 @@ bytes = "sm_count * 2 * 16"
 [[workspace]]
 name  = "words"
 bytes = "sm_count * 2 * 4 * 8"
+zero  = true
+
+[[workspace]]
+name  = "column_words"
+bytes = "sm_count * 16 * 2 * 8"
 zero  = true
 
 [[workspace]]
@@ -461,6 +476,127 @@ __global__ void __launch_bounds__(kBlock, 1)
         *left = 0;
       }
     }
+  }
+}
+
+// Few and very long rows: every block has a slice of all rows, reads it for mean and variance, and keeps of the last two rows
+// what fits in its shared memory; of two more L2 keeps a part. When all blocks know all rows it goes through its columns again,
+// with each weight and bias loaded once. rows <= 16, a slice at most 8 vectors a thread; all blocks resident: cooperative.
+//   words [16][blocks][2]: mean and squares of a slice, each with 1; zero before and after, as arrivals [1]
+__global__ void __launch_bounds__(1024, 1)
+    layernorm_columns(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
+                      float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals, int rows, int vectors,
+                      float eps) {
+  constexpr int kBlock = 1024, kEach = 8, kKeptOfSecond = 5, kDeep = 7;
+  extern __shared__ float4 kept[];  // [kEach + kKeptOfSecond][kBlock]: of the last row, of the one before
+  __shared__ Moments parts[16][32];
+  __shared__ float means[16], scales[16];
+  const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
+  const int slice = (vectors + blocks - 1) / blocks;
+  const int begin = block * slice, count = min(slice, vectors - begin);  // may be negative
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int own = thread < count ? (count - thread + kBlock - 1) / kBlock : 0;  // vectors of this thread in a slice
+  const float4* from = reinterpret_cast<const float4*>(x) + begin + thread;
+  float4* to = reinterpret_cast<float4*>(out) + begin + thread;
+  volatile unsigned long long* words = all_words;
+
+  for (int row = 0; row < rows; ++row) {
+    const float4* line = from + static_cast<long long>(row) * vectors;
+    float4 v[kEach];
+    Moments mine;
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      v[j] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      if (j < own) v[j] = row >= rows - 4 && row < rows - 2 ? __ldcg(line + j * kBlock) : __ldcs(line + j * kBlock);
+    }
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      mine.mean += (v[j].x + v[j].y) + (v[j].z + v[j].w);
+      if (j >= own) continue;
+      if (row == rows - 1) kept[j * kBlock + thread] = v[j];
+      if (row == rows - 2 && j < kKeptOfSecond) kept[(kEach + j) * kBlock + thread] = v[j];
+    }
+    mine.count = 4.0f * static_cast<float>(own);
+    mine.mean = own > 0 ? __fdividef(mine.mean, mine.count) : 0.0f;
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      const float a = v[j].x - mine.mean, b = v[j].y - mine.mean, c = v[j].z - mine.mean, e = v[j].w - mine.mean;
+      if (j < own) mine.squares += (a * a + b * b) + (c * c + e * e);
+    }
+    mine = WarpJoin(mine);
+    if (lane == 0) parts[row][warp] = mine;
+  }
+  __syncthreads();
+  if (warp < rows) {  // a warp a row
+    const Moments mine = WarpJoin(parts[warp][lane]);
+    if (lane < 2) words[(warp * blocks + block) * 2 + lane] = Word(lane == 0 ? mine.mean : mine.squares, 1);
+    // Of all blocks, so far, by this lane: counts, sums, and squares about the mean once that is known.
+    float total = 0.0f;
+    for (int i = lane; i < blocks; i += 32) {
+      const volatile unsigned long long* theirs = words + (warp * blocks + i) * 2;
+      unsigned long long word;
+      do {
+        word = theirs[0];
+      } while (static_cast<unsigned>(word) != 1u);
+      const int elements = max(0, min(slice, vectors - i * slice)) * 4;
+      total += static_cast<float>(elements) * __uint_as_float(static_cast<unsigned>(word >> 32));
+    }
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) total += __shfl_xor_sync(kWarp, total, offset);
+    const float d = 4.0f * static_cast<float>(vectors), mean = total / d;
+    float squares = 0.0f;
+    for (int i = lane; i < blocks; i += 32) {
+      const volatile unsigned long long* theirs = words + (warp * blocks + i) * 2;
+      unsigned long long word;
+      do {
+        word = theirs[1];
+      } while (static_cast<unsigned>(word) != 1u);
+      const int elements = max(0, min(slice, vectors - i * slice)) * 4;
+      const float apart = __uint_as_float(static_cast<unsigned>(theirs[0] >> 32)) - mean;
+      squares += __uint_as_float(static_cast<unsigned>(word >> 32)) + static_cast<float>(elements) * apart * apart;
+    }
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) squares += __shfl_xor_sync(kWarp, squares, offset);
+    if (lane == 0) {
+      means[warp] = mean;
+      scales[warp] = rsqrtf(squares / d + eps);
+    }
+  }
+  __syncthreads();
+
+#pragma unroll 1
+  for (int j = 0; j < own; ++j) {
+    const float4 w = __ldcs(reinterpret_cast<const float4*>(weight) + begin + thread + j * kBlock);
+    const float4 b = __ldcs(reinterpret_cast<const float4*>(bias) + begin + thread + j * kBlock);
+    const bool second_kept = j < kKeptOfSecond;
+    // Rows that are not kept, the last ones read first.
+    for (int last = rows - (second_kept ? 2 : 1); last > 0; last -= kDeep) {
+      float4 v[kDeep];
+#pragma unroll
+      for (int u = 0; u < kDeep; ++u) {
+        if (u < last) v[u] = __ldcs(from + static_cast<long long>(last - 1 - u) * vectors + j * kBlock);
+      }
+#pragma unroll
+      for (int u = 0; u < kDeep; ++u) {
+        const int row = last - 1 - u;
+        if (u < last) __stcs(to + static_cast<long long>(row) * vectors + j * kBlock, Normalized(v[u], means[row], scales[row], w, b));
+      }
+    }
+    __stcs(to + static_cast<long long>(rows - 1) * vectors + j * kBlock,
+           Normalized(kept[j * kBlock + thread], means[rows - 1], scales[rows - 1], w, b));
+    if (second_kept) {
+      __stcs(to + static_cast<long long>(rows - 2) * vectors + j * kBlock,
+             Normalized(kept[(kEach + j) * kBlock + thread], means[rows - 2], scales[rows - 2], w, b));
+    }
+  }
+
+  // The last to leave puts the words back.
+  __shared__ unsigned left;
+  if (thread == 0) left = atomicAdd(arrivals, 1u);
+  __syncthreads();
+  if (left == static_cast<unsigned>(blocks) - 1) {
+    for (int i = thread; i < rows * blocks * 2; i += kBlock) words[i] = 0;
+    if (thread == 0) *arrivals = 0;
   }
 }
 

@@ -13,15 +13,16 @@
 // Each of the two numbers travels in a word of eight bytes with the number of its round, so that no fence is needed, which
 // would wait for all results under way.
 /*hone
-constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
+constraints = ["PER_SM * (RING_BLOCK * PIECES * 16 + 1344) <= 233472"]
 
 [tune]
 BLOCK = [256, 128, 512]
 WARPS = [4, 8, 2]
 RING_BLOCK = [512, 1024, 256]
 PIECES = [28, 14, 56]
-GROUP = [12, 22, 11, 8, 4, 3, 16]
+GROUP = [12, 6, 24, 8, 3, 16]
 AHEAD = [1, 2]
+PER_SM = [1, 2]         # blocks of rings on an SM
 FLAT = [8, 4, 16]
 
 [[launch]]
@@ -84,11 +85,11 @@ when   = "d % 4 == 0 && d / 4 <= 8 * BLOCK"
 
 [[launch]]
 kernel = "softmax_ring<RING_BLOCK, PIECES, GROUP, AHEAD>"
-grid   = ["min(rows, sm_count / GROUP) * GROUP"]
+grid   = ["min(rows, PER_SM * sm_count / GROUP) * GROUP"]
 block  = ["RING_BLOCK"]
 shared = "RING_BLOCK * PIECES * 16"
 args   = ["x", "out", "partials", "arrivals", "rows:i64", "d / 4:i32"]
-when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && AHEAD * ceil_div(ceil_div(d / 4, GROUP), RING_BLOCK) <= PIECES"
+when   = "d % 4 == 0 && rows > 0 && PER_SM * sm_count >= GROUP && AHEAD * ceil_div(ceil_div(d / 4, GROUP), RING_BLOCK) <= PIECES"
 cooperative = true
 
 [[launch]]
@@ -99,12 +100,12 @@ args   = ["x", "out", "rows:i64", "d:i64"]
 
 [[workspace]]
 name  = "partials"
-bytes = "sm_count * 4 * 16"
+bytes = "PER_SM * sm_count * 4 * 16"
 zero  = true
 
 [[workspace]]
 name  = "arrivals"
-bytes = "sm_count * 4"
+bytes = "PER_SM * sm_count * 4"
 zero  = true
 */
 #include <cuda_pipeline_primitives.h>
@@ -300,7 +301,7 @@ __global__ void softmax_block(const float* __restrict__ x, float* __restrict__ o
 // kGroup blocks a row; a thread's share of kAhead slices is at most kPieces vectors. All blocks are resident: cooperative.
 //   partials [groups][4][kGroup] of a Running, each part with its round; arrivals [groups]; both zero before and after
 template <int kBlock, int kPieces, int kGroup, int kAhead>
-__global__ void __launch_bounds__(kBlock, 1)
+__global__ void __launch_bounds__(kBlock)
     softmax_ring(const float* __restrict__ x, float* __restrict__ out, ulonglong2* partials, unsigned* arrivals,
                  long long rows, int vectors) {
   static_assert(kGroup <= 32 && kAhead <= 2, "a lane a member; four rounds at once");
