@@ -302,7 +302,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"SageMaxWide", Max(Shape("sage", 2, 16)), true},
                     Case{"SageSumWide", Sum(With(Shape("sage", 2, 13), 0.5, "leaky_relu", "none")), true},
                     Case{"GatWide", Heads(With(Shape("gat", 3, 16), 0.3, "elu", "none"), 2), true},
-                    Case{"GinWide", Shape("gin", 2, 16), true},
+                    Case{"GinWide", Shape("gin", 2, 16), true}, Case{"SageRiWide", With(Shape("sage-ri", 3, 16), 0.2, "", ""), true},
                     Case{"Gat", Shape("gat", 3, 16)}, Case{"GatOneLayer", Shape("gat", 1, 16)},
                     Case{"GatFiveHeads", Heads(With(Shape("gat", 2, 15), 0.3, "elu", "none"), 5)},
                     Case{"GatNormalised", Heads(With(Shape("gat", 2, 12), 0.3, "relu", "batch"), 2)},
