@@ -77,6 +77,7 @@ struct Flags {
   int epochs = 3, hidden = 256, pipeline_epochs = 2, workers = 0;
   int32_t batch = 1024;
   double limit = 1e9;
+  bool pageable = false;
 };
 
 // SALIENT's scheme on the same machine: cores sample and slice, the bus copies, the device trains. Each stage by itself,
@@ -86,7 +87,9 @@ Status TrainFed(const Flags& flags, const Graph& outline, const cuda::GpuEngineO
   const double begun = Now();
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, engine.HostGraph(outline));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::HostFeed> feed,
-                        cuda::HostFeed::Make(graph, options, {.workers = flags.workers, .buffer_bytes = int64_t{12} << 30}));
+                        cuda::HostFeed::Make(graph, options, {.workers = flags.workers,
+                                                              .buffer_bytes = int64_t{12} << 30,
+                                                              .pinned = !flags.pageable}));
   report = {{"workers", feed->workers()}, {"setup_seconds", Now() - begun}, {"epochs", nlohmann::json::array()}};
   std::vector<double> seconds;
   for (int i = 0; i <= flags.pipeline_epochs; ++i) {
@@ -240,6 +243,7 @@ int main(int argc, char** argv) {
   app.add_option("--epochs", flags.epochs, "of each size, and one more of the device's");
   app.add_option("--pipeline-epochs", flags.pipeline_epochs, "of batches that the host prepares, after one more; 0: none");
   app.add_option("--workers", flags.workers, "threads that prepare them; 0: all the process may use");
+  app.add_flag("--pageable", flags.pageable, "their slices in memory that is not pinned");
   app.add_option("--limit", flags.limit, "seconds after which no other size begins");
   app.add_option("--output", flags.output)->required();
   CLI11_PARSE(app, argc, argv);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gnn/cuda/feature_storage.h"
 
+#include <algorithm>
+
 #include "gnn/cuda/cache_ranking.h"
 #include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/device_ranking.h"
@@ -46,8 +48,8 @@ Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& sto
   {
     HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, Likeliest(graph, storage, shape, device));
     facts.cached_rows = cached.size();
-    const bool complete = cached.size() == device.view().num_nodes;
-    const int64_t staging = complete || storage.misses == MissPath::kZeroCopy ? 0 : storage.staging_rows;
+    const int64_t others = device.view().num_nodes - cached.size();  // no batch misses more
+    const int64_t staging = storage.misses == MissPath::kZeroCopy ? 0 : std::min(storage.staging_rows, others);
     HONE_RETURN_IF_ERROR(device.FillCache(cached.get(), cached.size(), staging));
   }
   facts.staged = device.stages();

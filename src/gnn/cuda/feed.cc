@@ -154,8 +154,9 @@ Result<std::unique_ptr<HostFeed>> HostFeed::Make(std::shared_ptr<const Graph> gr
   feed->graph_ = graph;
   feed->batch_ = engine.batch;
   feed->workers_ = ThreadCount(options.workers);
-  HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&feed->device_));
-  feed->allocator_ = std::make_unique<PinnedAllocator>(feed->device_);
+  int device = 0;
+  HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
+  feed->allocator_ = std::make_unique<PinnedAllocator>(device);
   HONE_RETURN_IF_ERROR(feed->copies_.Make());
   BatchPipelineOptions pipeline;
   pipeline.sampler = {engine.fanouts, FrontierRule::kAllSoFar};
@@ -164,7 +165,7 @@ Result<std::unique_ptr<HostFeed>> HostFeed::Make(std::shared_ptr<const Graph> gr
   pipeline.workers = feed->workers_;
   pipeline.queue = options.queue;
   pipeline.buffer_bytes = options.buffer_bytes;
-  pipeline.transfer = feed.get();
+  if (options.pinned) pipeline.transfer = feed.get();
   HONE_ASSIGN_OR_RETURN(feed->pipeline_, BatchPipeline::Make(std::move(graph), pipeline));
   return feed;
 }
@@ -175,21 +176,10 @@ HostFeed::~HostFeed() {
 
 Status HostFeed::Begin(uint32_t epoch) { return pipeline_->Start({.seeds = graph_->train_nodes(), .epoch = epoch}); }
 
-Result<BatchLease> HostFeed::Next(cudaStream_t stream) {
-  consumer_ = stream;
-  return pipeline_->Next();
+Status HostFeed::EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const {
+  HONE_RETURN_IF_ERROR(
+      to.EnqueueCopies(batch, batch_, static_cast<int64_t>(graph_->train_nodes().size()), copies_.handle));
+  return to.EnqueueWait(stream);
 }
-
-Status HostFeed::Start(MiniBatch& batch, std::unique_ptr<TransferState>& state) {
-  HONE_CUDA_RETURN_IF_ERROR(cudaSetDevice(device_));  // of whichever worker this is
-  if (state == nullptr) state = std::make_unique<FedBatch>();
-  return static_cast<FedBatch&>(*state).EnqueueCopies(batch, batch_, static_cast<int64_t>(graph_->train_nodes().size()),
-                                                      copies_.handle);
-}
-
-Status HostFeed::Finish(MiniBatch&, TransferState* state) { return static_cast<FedBatch*>(state)->EnqueueWait(consumer_); }
-
-// A batch that was begun and is dropped: its memory is the copies' until they are done.
-void HostFeed::Release(MiniBatch&, TransferState*) noexcept { cudaStreamSynchronize(copies_.handle); }
 
 }  // namespace hone::gnn::cuda

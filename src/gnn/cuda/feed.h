@@ -5,7 +5,7 @@
 // engine's own is held.
 //
 // Threads sample and slice whole batches into pinned memory (hone/gnn/batch_pipeline.h); each batch's structure and rows
-// are copied to the device on a stream of their own while the batches before it are trained on. Samples are the
+// are copied to the device on a stream of their own while the two batches before it are trained on. Samples are the
 // device's draw for draw, local ids too, so an epoch has the bits of one that the device sampled.
 #pragma once
 
@@ -19,10 +19,13 @@
 namespace hone::gnn::cuda {
 
 // A batch on the device as it came: structure in compressed rows, and the feature rows of all its nodes by local id.
-class FedBatch final : public TransferState {
+class FedBatch {
  public:
-  ~FedBatch() override;
-  // Any thread; enqueues on `stream`, which the batch's buffers belong to until its copies are done.
+  FedBatch() = default;
+  FedBatch(const FedBatch&) = delete;
+  FedBatch& operator=(const FedBatch&) = delete;
+  ~FedBatch();
+  // Enqueues on `stream`, which this and the batch's buffers belong to until its copies are done.
   Status EnqueueCopies(const MiniBatch& batch, int32_t batch_seeds, int64_t seeds, cudaStream_t stream);
   Status EnqueueWait(cudaStream_t stream) const;
   // Fills `batch`, whose envelope holds it, on the stream that waited.
@@ -58,6 +61,9 @@ struct HostFeedOptions {
   int workers = 0;  // 0: all the process may use
   int queue = 0;    // as BatchPipelineOptions
   int64_t buffer_bytes = int64_t{6} << 30;
+  // Slices in pinned memory, which workers ask the runtime for. Otherwise in plain memory: slower copies, and all calls
+  // of the runtime are the consumer's, which is what the emulated one bears.
+  bool pinned = true;
 };
 
 class HostFeed final : public TransferStage {
@@ -69,27 +75,28 @@ class HostFeed final : public TransferStage {
   ~HostFeed() override;
 
   Status Begin(uint32_t epoch);
-  // The next batch, which `stream` gets to wait for; an empty lease at the epoch's end.
-  Result<BatchLease> Next(cudaStream_t stream);
+  // The next batch; an empty lease at the epoch's end.
+  Result<BatchLease> Next() { return pipeline_->Next(); }
+  // Its copies, on a stream of this feed's; `stream` gets to wait for them.
+  Status EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const;
   // Forgets what was begun; no lease may be out.
   void Stop() { pipeline_->Cancel(); }
   PipelineTimes TakeTimes() { return pipeline_->TakeTimes(); }
   int workers() const { return workers_; }
 
-  int ahead() const override { return 2; }
+  // The pipeline's side: where slices go. Copies are the consumer's, which is ahead of the device.
   BufferAllocator* allocator() override { return allocator_.get(); }
-  Status Start(MiniBatch& batch, std::unique_ptr<TransferState>& state) override;
-  Status Finish(MiniBatch& batch, TransferState* state) override;
-  void Release(MiniBatch& batch, TransferState* state) noexcept override;
+  Status Start(MiniBatch&, std::unique_ptr<TransferState>&) override { return Status::Ok(); }
+  Status Finish(MiniBatch&, TransferState*) override { return Status::Ok(); }
+  void Release(MiniBatch&, TransferState*) noexcept override {}
 
  private:
   HostFeed() = default;
   std::shared_ptr<const Graph> graph_;
   std::unique_ptr<BufferAllocator> allocator_;
   Stream copies_;
-  cudaStream_t consumer_ = nullptr;
   int32_t batch_ = 0;
-  int workers_ = 0, device_ = 0;
+  int workers_ = 0;
   std::unique_ptr<BatchPipeline> pipeline_;  // goes first: it uses all of the above
 };
 

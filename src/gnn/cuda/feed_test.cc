@@ -49,7 +49,7 @@ class Feed : public testing::Test {
     auto model = MakeModel(shape).value();
     Outcome outcome;
     const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
-    const auto feed = HostFeed::Make(graph_, options_, {.workers = 3}).value();
+    const auto feed = HostFeed::Make(graph_, options_, {.workers = 3, .pinned = false}).value();
     for (uint32_t epoch = 0; epoch < 2; ++epoch) {
       EpochOnDevice ran;
       if (epoch == 0 ? first_fed : second_fed) {
@@ -120,7 +120,7 @@ TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
     const FeatureView found = here->features(), expected = whole->features();
     ASSERT_EQ(found.stride_bytes, expected.stride_bytes);
     EXPECT_EQ(std::memcmp(found.rows, expected.rows, static_cast<size_t>(expected.num_rows * expected.stride_bytes)), 0);
-    const auto feed = HostFeed::Make(here, options_, {.workers = 1}).value();
+    const auto feed = HostFeed::Make(here, options_, {.workers = 1, .pinned = false}).value();
     EXPECT_TRUE(engine->TrainFedEpoch(0, *feed).ok());
   }
 }
@@ -128,7 +128,7 @@ TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
 TEST_F(Feed, WhatTheHostsBatchesDoNotServeIsRefused) {
   auto model = MakeModel(Shape("gat")).value();
   const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
-  const auto feed = HostFeed::Make(graph_, options_, {.workers = 1}).value();
+  const auto feed = HostFeed::Make(graph_, options_, {.workers = 1, .pinned = false}).value();
   EXPECT_EQ(engine->TrainFedEpoch(0, *feed).status().code(), StatusCode::kInvalidArgument);
   options_.shards = 2;
   EXPECT_EQ(HostFeed::Make(graph_, options_, {}).status().code(), StatusCode::kInvalidArgument);

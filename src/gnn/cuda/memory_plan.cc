@@ -97,9 +97,10 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
   const int64_t rows = graph.num_nodes, stride = graph.feature_stride_bytes;
   const int64_t cache_rows = std::min(storage.cache_rows, rows);
   // Of all batches under way.
-  const bool stages = storage.misses != MissPath::kZeroCopy && storage.staging_rows > 0;
-  const int64_t staging = stages ? DeviceGraph::kStagingSets * storage.staging_rows : 0;
-  const int64_t map = 4 * rows, maps = stages ? DeviceGraph::kStagingSets * (map + 4 * storage.staging_rows) : map;
+  const int64_t staged = std::min(storage.staging_rows, rows);
+  const bool stages = storage.misses != MissPath::kZeroCopy && staged > 0;
+  const int64_t staging = stages ? DeviceGraph::kStagingSets * staged : 0;
+  const int64_t map = 4 * rows, maps = stages ? DeviceGraph::kStagingSets * (map + 4 * staged) : map;
   MemoryPlan plan;
   plan.structure = 8 * (rows + 1) + 4 * graph.num_edges;
   plan.labels = 4 * rows;

@@ -63,18 +63,23 @@ Result<FedEpoch> Pass::RunFed(uint32_t epoch, HostFeed& feed) {
   FedEpoch result;
   HONE_RETURN_IF_ERROR(SetState(epoch, 0, true));
   (void)feed.TakeTimes();
+  // A place for each batch that is held, and for the one whose copies begin.
+  struct Place {
+    FedBatch batch;
+    Timed timed;
+  };
+  std::deque<Place> places(kHeld + 1);
+  for (Place& place : places) HONE_RETURN_IF_ERROR(place.timed.Make());
   struct Held {
     BatchLease lease;
-    Timed* timed;
+    Place* place;
   };
-  std::deque<Timed> timers(kHeld + 1);
-  for (Timed& timer : timers) HONE_RETURN_IF_ERROR(timer.Make());
   std::deque<Held> held;
   const auto let_go = [&]() -> Status {
-    const auto& fed = static_cast<const FedBatch&>(*held.front().lease.transfer_state());
-    HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(held.front().timed->end));
-    HONE_ASSIGN_OR_RETURN(const double computed, held.front().timed->Seconds());
-    HONE_ASSIGN_OR_RETURN(const double copied, fed.copy_seconds());
+    const Place& place = *held.front().place;
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(place.timed.end));
+    HONE_ASSIGN_OR_RETURN(const double computed, place.timed.Seconds());
+    HONE_ASSIGN_OR_RETURN(const double copied, place.batch.copy_seconds());
     result.compute_seconds += computed;
     result.copy_seconds += copied;
     held.pop_front();
@@ -85,23 +90,23 @@ Result<FedEpoch> Pass::RunFed(uint32_t epoch, HostFeed& feed) {
   // Leases go before anything that they wait for does.
   const auto run = [&]() -> Status {
     for (;; ++result.epoch.steps) {
-      HONE_ASSIGN_OR_RETURN(BatchLease lease, feed.Next(main_.handle));
+      HONE_ASSIGN_OR_RETURN(BatchLease lease, feed.Next());
       if (!lease) break;
-      auto& fed = static_cast<FedBatch&>(*lease.transfer_state());
-      const bool small = Fits(fed.known(), small_.envelope);
+      Place& place = places[static_cast<size_t>(result.epoch.steps) % places.size()];
+      held.push_back({std::move(lease), &place});
+      HONE_RETURN_IF_ERROR(feed.EnqueueCopies(*held.back().lease, place.batch, main_.handle));
+      const bool small = Fits(place.batch.known(), small_.envelope);
       result.epoch.larger += small ? 0 : 1;
-      Timed& timer = timers[static_cast<size_t>(result.epoch.steps) % timers.size()];
-      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(timer.begin, main_.handle));
-      HONE_RETURN_IF_ERROR(EnqueueFed(small ? small_ : large_, fed));
-      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(timer.end, main_.handle));
-      held.push_back({std::move(lease), &timer});
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(place.timed.begin, main_.handle));
+      HONE_RETURN_IF_ERROR(EnqueueFed(small ? small_ : large_, place.batch));
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(place.timed.end, main_.handle));
       if (held.size() > kHeld) HONE_RETURN_IF_ERROR(let_go());
     }
     while (!held.empty()) HONE_RETURN_IF_ERROR(let_go());
     return Status::Ok();
   };
   const Status ran = run();
-  cudaStreamSynchronize(main_.handle);
+  cudaDeviceSynchronize();  // copies too, where something failed on the way
   held.clear();
   if (!ran.ok()) {
     feed.Stop();

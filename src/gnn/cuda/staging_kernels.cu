@@ -115,6 +115,12 @@ __global__ void __launch_bounds__(kBlock) ReleasePlacesKernel(StagingOnDevice st
   }
 }
 
+// For `rows` rows at once, at most `most`.
+unsigned Blocks(int64_t rows, int most) {
+  constexpr int64_t kRowsABlock = kBlock / kLanesARow * kInFlight;
+  return static_cast<unsigned>(std::min<int64_t>((rows + kRowsABlock - 1) / kRowsABlock, most));
+}
+
 template <int kLanes>
 void Collect(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
              const BatchHeader* header, const int32_t* nodes, cudaStream_t stream) {
@@ -146,12 +152,12 @@ cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout
 
 cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream) {
   if (graph.staging.rows == 0) return cudaSuccess;
-  return Launch(CopyMissesKernel, kCopyBlocks, kBlock, 0, stream, graph.staging);
+  return Launch(CopyMissesKernel, Blocks(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging);
 }
 
 cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream) {
   if (graph.staging.rows == 0) return cudaSuccess;
-  return Launch(ReleasePlacesKernel, kCopyBlocks, kBlock, 0, stream, graph.staging);
+  return Launch(ReleasePlacesKernel, Blocks(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging);
 }
 
 cudaError_t EnqueuePlaces(const int32_t* cached, int64_t count, int32_t* places, cudaStream_t stream) {
@@ -163,9 +169,7 @@ cudaError_t EnqueuePlaces(const int32_t* cached, int64_t count, int32_t* places,
 cudaError_t EnqueueCopyRows(const int32_t* cached, int64_t count, int32_t parts, const void* host, void* to,
                             cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
-  const int64_t blocks = (count + kBlock / kLanesARow * kInFlight - 1) / (kBlock / kLanesARow * kInFlight);
-  return Launch(CopyRowsKernel, static_cast<unsigned>(std::min<int64_t>(blocks, kFillBlocks)), kBlock, 0, stream, cached,
-                count, parts, host, to);
+  return Launch(CopyRowsKernel, Blocks(count, kFillBlocks), kBlock, 0, stream, cached, count, parts, host, to);
 }
 
 }  // namespace hone::gnn::cuda
