@@ -4,7 +4,8 @@
 // layernorm that reads every row from memory once, whatever its length: in a block's registers; rows that are no whole
 // number of vectors in chunks of FLAT rows, which are; or, for rows longer than an SM's shared memory, spread over the
 // shared memory of GROUP SMs as in softmax.cu. The longest rows go in pairs, one of them in registers: then weights and
-// biases, which are as long, are read half as often, and come through shared memory as the rows do. The variance is about
+// biases, which are as long, are read half as often, and come through shared memory as the rows do; or, with COLUMNS, rows are
+// read twice and weights once. The variance is about
 // the mean: parts are joined by count, mean and sum of squares about the mean (Chan, Golub and LeVeque 1979).
 /*hone
 constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
@@ -15,7 +16,7 @@ RING_BLOCK = [512, 256]
 PIECES = [28, 14, 56]
 GROUP = [8, 44, 12, 4]
 WIDE = [132, 66]
-COLUMNS = [1, 0]
+COLUMNS = [0, 1]
 FLAT = [4, 8]
 FLAT_BLOCK = [128, 256, 64]
 

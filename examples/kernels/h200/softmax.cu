@@ -20,11 +20,11 @@ constraints = ["PER_SM * (RING_BLOCK * PIECES * 16 + 1344) <= 233472"]
 [tune]
 BLOCK = [256, 128, 512]
 WARPS = [4]
-RING_BLOCK = [512, 256]
+RING_BLOCK = [512]
 PIECES = [28]
-GROUP = [12]
+GROUP = [12, 6]
 AHEAD = [1, 2]
-PER_SM = [1, 2]         # blocks of rings on an SM
+PER_SM = [1]         # blocks of rings on an SM
 FLAT = [8]
 
 [[launch]]
@@ -202,7 +202,7 @@ block  = ["32 * WARPS"]
 shared = "ceil_div(FLAT * d, 4) * 16"
 args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "(d > 8192 && d <= 152064) && (d % 4 != 0 && d <= 128)"
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_flat<12, FLAT>"
@@ -211,7 +211,7 @@ block  = ["32 * WARPS"]
 shared = "ceil_div(FLAT * d, 4) * 16"
 args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "(d > 8192 && d <= 152064) && (d % 4 != 0 && d <= 384)"
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_warp<4>"
@@ -219,7 +219,7 @@ grid   = ["d > 0 ? ceil_div(rows, WARPS) : 0"]
 block  = ["32 * WARPS"]
 args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "(d > 8192 && d <= 152064) && (d <= 128)"
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_warp<12>"
@@ -227,7 +227,7 @@ grid   = ["ceil_div(rows, WARPS)"]
 block  = ["32 * WARPS"]
 args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "(d > 8192 && d <= 152064) && (d <= 384)"
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_block<1>"
@@ -235,7 +235,7 @@ grid   = ["min(rows, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "(d > 8192 && d <= 152064) && (d % 4 == 0 && d / 4 <= BLOCK)"
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_block<2>"
@@ -243,7 +243,7 @@ grid   = ["min(rows, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "(d > 8192 && d <= 152064) && (d % 4 == 0 && d / 4 <= 2 * BLOCK)"
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_block<4>"
@@ -251,7 +251,7 @@ grid   = ["min(rows, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "(d > 8192 && d <= 152064) && (d % 4 == 0 && d / 4 <= 4 * BLOCK)"
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_block<8>"
@@ -259,7 +259,7 @@ grid   = ["min(rows, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "(d > 8192 && d <= 152064) && (d % 4 == 0 && d / 4 <= 8 * BLOCK)"
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_ring<RING_BLOCK, PIECES, GROUP, AHEAD>"
@@ -269,7 +269,7 @@ shared = "RING_BLOCK * PIECES * 16"
 args   = ["x", "out", "partials", "arrivals", "rows:i64", "d / 4:i32"]
 when   = "(d > 8192 && d <= 152064) && (d % 4 == 0 && rows > 0 && PER_SM * sm_count >= GROUP && AHEAD * ceil_div(ceil_div(d / 4, GROUP), RING_BLOCK) <= PIECES)"
 cooperative = true
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_two_passes"
@@ -277,7 +277,7 @@ grid   = ["d > 0 ? min(rows, 2147483647) : 0"]
 block  = ["1024"]
 args   = ["x", "out", "rows:i64", "d:i64"]
 when   = "d > 8192 && d <= 152064"
-with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 256, PIECES = 28, GROUP = 12, AHEAD = 2, PER_SM = 2, FLAT = 8 }
+with   = { BLOCK = 256, WARPS = 4, RING_BLOCK = 512, PIECES = 28, GROUP = 6, AHEAD = 2, PER_SM = 1, FLAT = 8 }
 
 [[launch]]
 kernel = "softmax_flat<4, FLAT>"
