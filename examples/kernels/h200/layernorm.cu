@@ -7,8 +7,8 @@
 // number of vectors in chunks of FLAT rows, which are; or, for rows longer than an SM's shared memory, spread over the
 // shared memory of GROUP SMs as in softmax.cu. The longest rows go in pairs, one of them in registers: then weights and
 // biases, which are as long, are read half as often, and come through shared memory as the rows do; or, with COLUMNS, rows are
-// read twice and weights once. The variance is about
-// the mean: parts are joined by count, mean and sum of squares about the mean (Chan, Golub and LeVeque 1979).
+// read twice and weights once. The variance is about the mean: parts are joined by count, mean and sum of squares about the
+// mean (Chan, Golub and LeVeque 1979).
 /*hone
 constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 
