@@ -196,11 +196,26 @@ Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& strea
 
 // What the first replay finds done: the first batch whole, and of those that come after it as much as is under way.
 Status Pass::EnqueueAhead(Bucket& bucket) {
-  HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
-  for (int which = 1; which < buffers() - 1; ++which) {
-    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, which, {.chain = main_.handle}, Collecting(bucket, which)));
-    if (stages_ && which == 1) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, main_.handle));
+  if (stages_) {
+    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
+    for (int which = 1; which < buffers() - 1; ++which) {
+      HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, which, {.chain = main_.handle}, Collecting(bucket, which)));
+      if (which == 1) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, main_.handle));
+    }
+    return Status::Ok();
   }
+  const SampleStreams streams{.chain = main_.handle,
+                              .structure = structure_.handle,
+                              .outermost = nullptr,
+                              .fork = fork_sample_.handle,
+                              .join = join_sample_.handle};
+  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, 0, streams, {}));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, fork_.handle, 0));
+  HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, 0, outermost_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, 1, streams, {}));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_.handle, outermost_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(main_.handle, join_.handle, 0));
   return Status::Ok();
 }
 
@@ -352,15 +367,21 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
 }
 
 Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay) {
+  return Capture(
+      [&]() -> Status {
+        if (!stages_ && !sums()) return EnqueueSteps(bucket, which, steps);
+        for (uint32_t step = 0; step < steps; ++step) {
+          HONE_RETURN_IF_ERROR(EnqueueReplay(bucket, (which + BatchOf(step)) % buffers()));
+        }
+        return Status::Ok();
+      },
+      replay);
+}
+
+// What `enqueue` enqueues, from main_ and back to it.
+Status Pass::Capture(const std::function<Status()>& enqueue, GraphExec& replay) {
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
-  Status status = Status::Ok();
-  if (!stages_ && !sums()) {
-    status = EnqueueSteps(bucket, which, steps);
-  } else {
-    for (uint32_t step = 0; step < steps && status.ok(); ++step) {
-      status = EnqueueReplay(bucket, (which + BatchOf(step)) % buffers());
-    }
-  }
+  const Status status = enqueue();
   cudaGraph_t captured = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(main_.handle, &captured);
   HONE_RETURN_IF_ERROR(status);
@@ -373,6 +394,7 @@ Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& repla
 }
 
 Status Pass::Capture(Bucket& bucket) {
+  if (!stages_) HONE_RETURN_IF_ERROR(Capture([&] { return EnqueueAhead(bucket); }, bucket.ahead));
   for (int which = 0; which < buffers(); ++which) {
     if (which % std::gcd(local_shards(), buffers()) != 0) continue;  // no step begins in this buffer
     HONE_RETURN_IF_ERROR(Capture(bucket, which, 1, bucket.replays[static_cast<size_t>(which)]));
@@ -486,7 +508,11 @@ void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* st
 // nothing. The state they leave.
 Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told,
                                   bool* stopped) {
-  HONE_RETURN_IF_ERROR(EnqueueAhead(small_));
+  if (stages_) {
+    HONE_RETURN_IF_ERROR(EnqueueAhead(small_));
+  } else {
+    HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.ahead.handle, main_.handle));
+  }
   // A watched run enqueues a chunk while the one before it is under way, and waits for that one before the next.
   const uint32_t chunk =
       watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
@@ -551,8 +577,13 @@ Result<bool> Pass::AnyRank(std::string_view what, bool mine) {
 }
 
 Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
-  StepsOnDevice result;
   HONE_RETURN_IF_ERROR(SetState(epoch, from, false));
+  return RunOn(epoch, from, until, watch);
+}
+
+// From the state as it is.
+Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
+  StepsOnDevice result;
   result.done = from;
   uint32_t told = from;
   while (result.done < until && !result.stopped) {
@@ -591,7 +622,7 @@ Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {
   HONE_RETURN_IF_ERROR(SetState(epoch, static_cast<uint32_t>(first), true));
   const auto started = std::chrono::steady_clock::now();
   HONE_ASSIGN_OR_RETURN(const StepsOnDevice steps,
-                        RunSteps(epoch, static_cast<uint32_t>(first), static_cast<uint32_t>(end), nullptr));
+                        RunOn(epoch, static_cast<uint32_t>(first), static_cast<uint32_t>(end), nullptr));
   EpochOnDevice result;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (steps.failure != StepsOnDevice::Failure::kNone) {

@@ -94,6 +94,7 @@ class Pass {
     DeviceArray<float> logits, row_loss;
     DeviceArray<int32_t> row_correct;
     DeviceArray<unsigned char> grad_logits;
+    GraphExec ahead;                              // what the first of them finds done; of rows that are not staged
     std::array<GraphExec, kMostBuffers> replays;  // begin with batch i
     std::array<GraphExec, kMostBuffers> several;  // kStepsTogether of them
   };
@@ -101,6 +102,7 @@ class Pass {
   static constexpr uint32_t kStepsTogether = 4;
 
   Status MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket);
+  Status Capture(const std::function<Status()>& enqueue, GraphExec& replay);
   Status Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay);
   Status Capture(Bucket& bucket);
   Status EnqueueDraws(Bucket& bucket, int which, const SampleStreams& streams,
@@ -132,6 +134,7 @@ class Pass {
   Status WriteState(const RunState& state);
   Result<RunState> ReadState();
   static TrainingProgress ProgressOf(const RunState& state);
+  Result<StepsOnDevice> RunOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
   Result<RunState> RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told, bool* stopped);
   void Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped);
   std::vector<int32_t> WorstCase() const;
