@@ -6,9 +6,9 @@
 // past the degree) is not read at all.
 //
 // Where slots and vectors are no more than lanes, as in every sampled hop, all rows of a destination are copied to shared
-// memory at once, each lane its own vectors, and the softmax of their weights happens meanwhile: rows under way cost no
-// registers, so that many destinations fit on an SM. Else rows of DEEP slots are under way in registers, and further slots
-// rescale what is there (running maximum).
+// memory at once, each lane its own vectors: rows under way cost no registers. Blocks stay; while they weigh and add the rows of
+// one destination those of the next are on their way, and the slots of the one after it. Else rows of DEEP slots are under
+// way in registers, and further slots rescale what is there (running maximum).
 /*hone
 [tune]
 BLOCK = [64, 128, 256, 512]
@@ -17,39 +17,39 @@ DEEP_HEADS = [6, 4, 8, 11]      # with four heads at a time
 
 [[launch]]
 kernel = "edge_softmax_short<16, 4, BLOCK>"
-grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0", "heads / 4"]
+grid   = ["dim > 0 ? min(ceil_div(num_dst, BLOCK / 16), sm_count * max(1, min(2048 / BLOCK, 233472 / (BLOCK * (fanout + 1) * 32 + 1024)))) : 0", "heads / 4"]
 block  = ["BLOCK"]
-shared = "BLOCK * (fanout + 1) * 16"
+shared = "BLOCK * (fanout + 1) * 32"
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
           "dim:i32", "negative_slope:f32"]
-when   = "dim % 8 == 0 && dim <= 128 && fanout < 16 && heads % 4 == 0 && heads < 260000 && BLOCK * (fanout + 1) * 16 <= 232448"
+when   = "dim % 8 == 0 && dim <= 128 && fanout < 16 && heads % 4 == 0 && heads < 260000 && BLOCK * (fanout + 1) * 32 <= 232448"
 
 [[launch]]
 kernel = "edge_softmax_short<16, 1, BLOCK>"
-grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 16) : 0", "heads"]
+grid   = ["dim > 0 ? min(ceil_div(num_dst, BLOCK / 16), sm_count * max(1, min(2048 / BLOCK, 233472 / (BLOCK * (fanout + 1) * 32 + 1024)))) : 0", "heads"]
 block  = ["BLOCK"]
-shared = "BLOCK * (fanout + 1) * 16"
+shared = "BLOCK * (fanout + 1) * 32"
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
           "dim:i32", "negative_slope:f32"]
-when   = "dim % 8 == 0 && dim <= 128 && fanout < 16 && heads < 65536 && BLOCK * (fanout + 1) * 16 <= 232448"
+when   = "dim % 8 == 0 && dim <= 128 && fanout < 16 && heads < 65536 && BLOCK * (fanout + 1) * 32 <= 232448"
 
 [[launch]]
 kernel = "edge_softmax_short<32, 4, BLOCK>"
-grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 32) : 0", "heads / 4"]
+grid   = ["dim > 0 ? min(ceil_div(num_dst, BLOCK / 32), sm_count * max(1, min(2048 / BLOCK, 233472 / (BLOCK * (fanout + 1) * 32 + 1024)))) : 0", "heads / 4"]
 block  = ["BLOCK"]
-shared = "BLOCK * (fanout + 1) * 16"
+shared = "BLOCK * (fanout + 1) * 32"
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
           "dim:i32", "negative_slope:f32"]
-when   = "dim % 8 == 0 && dim <= 256 && fanout < 32 && heads % 4 == 0 && heads < 260000 && BLOCK * (fanout + 1) * 16 <= 232448"
+when   = "dim % 8 == 0 && dim <= 256 && fanout < 32 && heads % 4 == 0 && heads < 260000 && BLOCK * (fanout + 1) * 32 <= 232448"
 
 [[launch]]
 kernel = "edge_softmax_short<32, 1, BLOCK>"
-grid   = ["dim > 0 ? ceil_div(num_dst, BLOCK / 32) : 0", "heads"]
+grid   = ["dim > 0 ? min(ceil_div(num_dst, BLOCK / 32), sm_count * max(1, min(2048 / BLOCK, 233472 / (BLOCK * (fanout + 1) * 32 + 1024)))) : 0", "heads"]
 block  = ["BLOCK"]
-shared = "BLOCK * (fanout + 1) * 16"
+shared = "BLOCK * (fanout + 1) * 32"
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
           "dim:i32", "negative_slope:f32"]
-when   = "dim % 8 == 0 && dim <= 256 && fanout < 32 && heads < 65536 && BLOCK * (fanout + 1) * 16 <= 232448"
+when   = "dim % 8 == 0 && dim <= 256 && fanout < 32 && heads < 65536 && BLOCK * (fanout + 1) * 32 <= 232448"
 
 [[launch]]
 kernel = "edge_softmax<8, 16, 4, DEEP_HEADS, BLOCK>"
@@ -141,70 +141,95 @@ __device__ __forceinline__ void LoadScores(const float* from, float (&scores)[kH
 }  // namespace
 
 // kLanes threads a destination, with fanout < kLanes and at most eight elements a lane; grid rows share the heads, kHeads at
-// a time. Lanes of a warp shuffle together. Dynamic shared memory: 16 (fanout + 1) bytes a thread.
+// a time. Lanes of a warp shuffle together. Dynamic shared memory: 32 (fanout + 1) bytes a thread.
 template <int kLanes, int kHeads, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     edge_softmax_short(const __half* __restrict__ x, const float* __restrict__ score_src,
                        const float* __restrict__ score_dst, const int* __restrict__ self, const int* __restrict__ index,
                        const int* __restrict__ degree, __half* __restrict__ out, long long num_dst, int fanout, int heads,
                        int dim, float negative_slope) {
-  extern __shared__ uint4 rows[];  // [fanout + 1][kThreads]: a thread reads what it copied itself
+  constexpr int kGroups = kThreads / kLanes;
+  extern __shared__ uint4 rows[];  // [2][fanout + 1][kThreads]: a thread reads what it copied itself
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const long long vertex = static_cast<long long>(blockIdx.x) * (kThreads / kLanes) + threadIdx.x / kLanes;
-  const bool present = vertex < num_dst;
-  const bool mine = present && lane * 8 < dim;
-  // Item 0 is the destination itself. Three loads that do not wait for each other: slots past the degree hold rows too.
-  int own_row = -1, items = 0, row = -1;
-  if (present) {
-    own_row = __ldg(self + vertex);
-    items = __ldg(degree + vertex);
-    if (lane > 0 && lane <= fanout) row = __ldg(index + vertex * fanout + lane - 1);
-  }
-  float destination[kHeads] = {};
+  const bool mine = lane * 8 < dim;
+  const int in_warp = static_cast<int>(threadIdx.x) % 32 / kLanes;  // this destination among the warp's
   const int first_head = static_cast<int>(blockIdx.y) * kHeads;
-  if (present) LoadScores<kHeads>(score_dst + vertex * heads + first_head, destination);
-  if (row == own_row || lane > items) row = -1;
-  if (lane == 0) row = own_row;
-
-  uint4* mine_in_rows = rows + threadIdx.x;
+  const long long stride = static_cast<long long>(gridDim.x) * kGroups;
   const __half* column = x + lane * 8;
-#pragma unroll 4
-  for (int j = 0; j <= fanout; ++j) {
-    const int source = __shfl_sync(kAllLanes, row, j, kLanes);
-    if (mine && source >= 0) {
-      __pipeline_memcpy_async(mine_in_rows + j * kThreads, column + static_cast<long long>(source) * dim, sizeof(uint4));
+
+  // Of this lane's slot of a destination, item 0 being the destination itself. Three loads that do not wait for each other:
+  // slots past the degree hold rows too. Where there is no destination, all of this is row 0.
+  struct Slot {
+    int own = 0, row = 0, items = 0;
+  };
+  const auto load_slot = [&](long long vertex) {
+    Slot slot;
+    if (vertex < num_dst) {
+      slot.own = __ldg(self + vertex);
+      slot.items = __ldg(degree + vertex);
+      if (lane > 0 && lane <= fanout) slot.row = __ldg(index + vertex * fanout + lane - 1);
     }
-  }
-  __pipeline_commit();
+    return slot;
+  };
+  // The rows behind a destination's slots on their way, and the scores of this lane's slot. What does not count is the
+  // destination's own row, with no weight.
+  struct Scores {
+    float source[kHeads], destination[kHeads];
+    bool counts;
+  };
+  const auto start = [&](const Slot& slot, long long vertex, uint4* to) {
+    Scores scores;
+    scores.counts = vertex < num_dst && (lane == 0 || (lane <= fanout && lane <= slot.items && slot.row != slot.own));
+    const int row = scores.counts && lane > 0 ? slot.row : slot.own;
+    if (vertex - in_warp < num_dst) {  // all lanes of a warp or none
+#pragma unroll 4
+      for (int j = 0; j <= fanout; ++j) {
+        const int source = __shfl_sync(kAllLanes, row, j, kLanes);
+        if (mine) __pipeline_memcpy_async(to + j * kThreads, column + static_cast<long long>(source) * dim, sizeof(uint4));
+      }
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h) scores.source[h] = scores.destination[h] = 0.0f;
+      if (scores.counts) {
+        LoadScores<kHeads>(score_src + static_cast<long long>(row) * heads + first_head, scores.source);
+        LoadScores<kHeads>(score_dst + vertex * heads + first_head, scores.destination);
+      }
+    }
+    __pipeline_commit();
+    return scores;
+  };
 
-  float weight[kHeads];
-#pragma unroll
-  for (int h = 0; h < kHeads; ++h) weight[h] = 0.0f;
-  if (row >= 0) LoadScores<kHeads>(score_src + static_cast<long long>(row) * heads + first_head, weight);
-#pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    const float score = weight[h] + destination[h];
-    const float logit = row >= 0 ? (score > 0.0f ? score : negative_slope * score) : kNever;
-    float top = logit;
-#pragma unroll
-    for (int offset = kLanes / 2; offset > 0; offset /= 2) top = fmaxf(top, __shfl_xor_sync(kAllLanes, top, offset));
-    weight[h] = row >= 0 ? __expf(logit - top) : 0.0f;
-    float total = weight[h];
-#pragma unroll
-    for (int offset = kLanes / 2; offset > 0; offset /= 2) total += __shfl_xor_sync(kAllLanes, total, offset);
-    weight[h] = __fdividef(weight[h], total);
-  }
+  uint4 *now = rows + threadIdx.x, *next = now + (fanout + 1) * kThreads;
+  long long vertex = static_cast<long long>(blockIdx.x) * kGroups + threadIdx.x / kLanes;
+  Scores scores = start(load_slot(vertex), vertex, now);
+  Slot following = load_slot(vertex + stride);
+  for (; vertex - in_warp < num_dst; vertex += stride) {
+    const Scores next_scores = start(following, vertex + stride, next);
+    following = load_slot(vertex + 2 * stride);
 
-  __pipeline_wait_prior(0);
-  float sum[kHeads][8] = {};
-#pragma unroll 2
-  for (int j = 0; j <= fanout; ++j) {
-    const int source = __shfl_sync(kAllLanes, row, j, kLanes);
-    float share[kHeads];
+    float weight[kHeads];
 #pragma unroll
-    for (int h = 0; h < kHeads; ++h) share[h] = __shfl_sync(kAllLanes, weight[h], j, kLanes);
-    if (mine && source >= 0) {
-      const uint4 pack = mine_in_rows[j * kThreads];
+    for (int h = 0; h < kHeads; ++h) {
+      const float score = scores.source[h] + scores.destination[h];
+      const float logit = scores.counts ? (score > 0.0f ? score : negative_slope * score) : kNever;
+      float top = logit;
+#pragma unroll
+      for (int offset = kLanes / 2; offset > 0; offset /= 2) top = fmaxf(top, __shfl_xor_sync(kAllLanes, top, offset));
+      weight[h] = scores.counts ? __expf(logit - top) : 0.0f;
+      float total = weight[h];
+#pragma unroll
+      for (int offset = kLanes / 2; offset > 0; offset /= 2) total += __shfl_xor_sync(kAllLanes, total, offset);
+      weight[h] = __fdividef(weight[h], total);
+    }
+
+    __pipeline_wait_prior(1);
+    float sum[kHeads][8] = {};
+#pragma unroll 4
+    for (int j = 0; j <= fanout; ++j) {
+      float share[kHeads];
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h) share[h] = __shfl_sync(kAllLanes, weight[h], j, kLanes);
+      uint4 pack = make_uint4(0, 0, 0, 0);
+      if (mine) pack = now[j * kThreads];
       const __half2* v = reinterpret_cast<const __half2*>(&pack);
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
@@ -216,15 +241,20 @@ __global__ void __launch_bounds__(kThreads)
         }
       }
     }
-  }
-  if (!mine) return;
+    if (mine && vertex < num_dst) {
 #pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    uint4 packed;
-    __half2* r = reinterpret_cast<__half2*>(&packed);
+      for (int h = 0; h < kHeads; ++h) {
+        uint4 packed;
+        __half2* r = reinterpret_cast<__half2*>(&packed);
 #pragma unroll
-    for (int e = 0; e < 4; ++e) r[e] = __floats2half2_rn(sum[h][2 * e], sum[h][2 * e + 1]);
-    __stcs(reinterpret_cast<uint4*>(out + (vertex * heads + first_head + h) * dim) + lane, packed);
+        for (int e = 0; e < 4; ++e) r[e] = __floats2half2_rn(sum[h][2 * e], sum[h][2 * e + 1]);
+        __stcs(reinterpret_cast<uint4*>(out + (vertex * heads + first_head + h) * dim) + lane, packed);
+      }
+    }
+    uint4* const was = now;
+    now = next;
+    next = was;
+    scores = next_scores;
   }
 }
 

@@ -16,7 +16,7 @@ RING_BLOCK = [512, 256]
 PIECES = [28, 14, 56]
 GROUP = [8, 44, 12, 4]
 WIDE = [132, 66]
-COLUMNS = [0, 1]
+COLUMNS = [1, 0]
 FLAT = [4, 8]
 FLAT_BLOCK = [128, 256, 64]
 

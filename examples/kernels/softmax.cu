@@ -100,12 +100,12 @@ args   = ["x", "out", "rows:i64", "d:i64"]
 
 [[workspace]]
 name  = "partials"
-bytes = "PER_SM * sm_count * 4 * 16"
+bytes = "2 * sm_count * 4 * 16"
 zero  = true
 
 [[workspace]]
 name  = "arrivals"
-bytes = "PER_SM * sm_count * 4"
+bytes = "2 * sm_count * 4"
 zero  = true
 */
 #include <cuda_pipeline_primitives.h>
