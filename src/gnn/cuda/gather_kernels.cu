@@ -149,55 +149,76 @@ __global__ void __launch_bounds__(kBlock, 8)
   }
 }
 
-// A warp has `kEach` neighboring sources, whose first slots it reads side by side; most have no other.
+// A warp has `kEach` neighboring sources and looks up four slots of each at once; most have no more. Sources that were
+// met first are drawn by many: what they have besides comes four rows at a time.
 template <typename T, int kEach>
 __global__ void __launch_bounds__(kBlock)
     GatherMeanBackwardKernel(HopOnDevice hop, int number, const T* grad_out, const uint8_t* passed, int32_t vectors,
                              int32_t padded_sources, float scale, const BatchHeader* header, T* grad_z) {
-  constexpr int kSide = kEach < 4 ? kEach : 4;
+  constexpr int kSide = 2, kLooked = 4, kEarly = 2, kTogether = 4;
+  static_assert(kEach * kLooked <= 32 && kEach % kSide == 0, "a lane looks up a slot");
+  static_assert(kLooked == 2 * kEarly);
   const bool valid = header->valid != 0;
   const int32_t rows = valid ? header->hop_nodes[number] : 0;
   const int32_t sources = valid ? header->hop_nodes[number + 1] : 0;
   const int32_t base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kEach;
   if (base >= padded_sources) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  int32_t begin = 0, end = 0, first_row = -1;
-  float first_weight = 0;
-  if (lane < kEach && base + lane < sources) {
-    begin = hop.first[base + lane];
-    end = hop.end[base + lane];
-    if (begin < end) {
-      first_row = static_cast<int32_t>(hop.sorted_slots[begin]) / hop.fanout;
-      first_weight = 1.0f / static_cast<float>(hop.counts[first_row]);
+  int32_t begin = 0, end = 0, looked_row = -1;
+  float looked_weight = 0;
+  if (lane < kEach * kLooked && base + lane / kLooked < sources) {
+    begin = hop.first[base + lane / kLooked];
+    end = hop.end[base + lane / kLooked];
+    if (begin + lane % kLooked < end) {
+      looked_row = static_cast<int32_t>(hop.sorted_slots[begin + lane % kLooked]) / hop.fanout;
+      looked_weight = 1.0f / static_cast<float>(hop.counts[looked_row]);
     }
   }
+  const auto row_at = [&](int32_t row, int32_t vector) { return grad_out + (static_cast<int64_t>(row) * 2 * vectors + vector) * 8; };
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
     const bool mine = vector < vectors;
     for (int s = 0; s < kEach; s += kSide) {
-      RawOf<T> own[kSide], drawn[kSide];
+      RawOf<T> own[kSide], drawn[kSide][kEarly];
       uint32_t bits[kSide];
 #pragma unroll
       for (int a = 0; a < kSide; ++a) {
         const int32_t source = base + s + a;
-        const int32_t row = __shfl_sync(kFullWarp, first_row, s + a);
         bits[a] = mine && source < sources ? passed[static_cast<int64_t>(source) * vectors + vector] : 0u;
-        if (mine && source < rows) own[a] = LoadRaw(grad_out + (static_cast<int64_t>(source) * 2 * vectors + vectors + vector) * 8);
-        if (mine && row >= 0) drawn[a] = LoadRaw(grad_out + (static_cast<int64_t>(row) * 2 * vectors + vector) * 8);
+        if (mine && source < rows) own[a] = LoadRaw(row_at(source, vectors + vector));
+#pragma unroll
+        for (int k = 0; k < kEarly; ++k) {
+          const int32_t row = __shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + k);
+          if (mine && row >= 0) drawn[a][k] = LoadRaw(row_at(row, vector));
+        }
       }
 #pragma unroll
       for (int a = 0; a < kSide; ++a) {
         const int32_t source = base + s + a;
-        const int32_t row = __shfl_sync(kFullWarp, first_row, s + a);
-        const float weight = __shfl_sync(kFullWarp, first_weight, s + a);
-        const int32_t rest = __shfl_sync(kFullWarp, begin, s + a) + 1, stop = __shfl_sync(kFullWarp, end, s + a);
         Float8 sum = {};
         if (mine && source < rows) sum = Widen(own[a]);
-        if (mine && row >= 0) {
-          const Float8 g = Widen(drawn[a]);
+        const auto add = [&](int from, const RawOf<T>(&raw)[kEarly]) {
 #pragma unroll
-          for (int i = 0; i < 8; ++i) sum.v[i] += weight * g.v[i];
+          for (int k = 0; k < kEarly; ++k) {
+            const int32_t row = __shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + from + k);
+            const float weight = __shfl_sync(kFullWarp, looked_weight, (s + a) * kLooked + from + k);
+            if (!mine || row < 0) continue;
+            const Float8 g = Widen(raw[k]);
+#pragma unroll
+            for (int i = 0; i < 8; ++i) sum.v[i] += weight * g.v[i];
+          }
+        };
+        add(0, drawn[a]);
+        if (__shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + kEarly) >= 0) {
+#pragma unroll
+          for (int k = 0; k < kEarly; ++k) {
+            const int32_t row = __shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + kEarly + k);
+            if (mine && row >= 0) drawn[a][k] = LoadRaw(row_at(row, vector));
+          }
+          add(kEarly, drawn[a]);
         }
+        const int32_t rest = __shfl_sync(kFullWarp, begin, (s + a) * kLooked) + kLooked;
+        const int32_t stop = __shfl_sync(kFullWarp, end, (s + a) * kLooked);
         for (int32_t from = rest; from < stop; from += 32) {  // 32 slots at a time, one a lane, then handed round
           int32_t slot_row = 0;
           float slot_weight = 0;
@@ -206,14 +227,21 @@ __global__ void __launch_bounds__(kBlock)
             slot_weight = 1.0f / static_cast<float>(hop.counts[slot_row]);
           }
           const int32_t here = min(32, stop - from);
-#pragma unroll 4
-          for (int j = 0; j < here; ++j) {
-            const int32_t r = __shfl_sync(kFullWarp, slot_row, j);
-            const float w = __shfl_sync(kFullWarp, slot_weight, j);
-            if (!mine) continue;
-            const Float8 g = Load8(grad_out + (static_cast<int64_t>(r) * 2 * vectors + vector) * 8);
+          for (int j = 0; j < here; j += kTogether) {
+            RawOf<T> raw[kTogether];
 #pragma unroll
-            for (int i = 0; i < 8; ++i) sum.v[i] += w * g.v[i];
+            for (int k = 0; k < kTogether; ++k) {
+              const int32_t row = __shfl_sync(kFullWarp, slot_row, j + k);
+              if (mine && j + k < here) raw[k] = LoadRaw(row_at(row, vector));
+            }
+#pragma unroll
+            for (int k = 0; k < kTogether; ++k) {
+              const float weight = __shfl_sync(kFullWarp, slot_weight, j + k);
+              if (!mine || j + k >= here) continue;
+              const Float8 g = Widen(raw[k]);
+#pragma unroll
+              for (int i = 0; i < 8; ++i) sum.v[i] += weight * g.v[i];
+            }
           }
         }
         if (!mine || source >= padded_sources) continue;
