@@ -34,7 +34,7 @@ grid   = ["tokens"]
 block  = ["round_up(ceil_div(d / 8, 4), 32)"]
 shared = "2 * d"
 args   = ["x", "residual", "weight", "d / 8:u32", "d:i32", "eps:f32"]
-when   = "d % 8 == 0 && d <= 16384 && tokens <= 4 * sm_count"
+when   = "d % 8 == 0 && d > 0 && d <= 16384 && tokens <= 4 * sm_count"
 
 [[launch]]
 kernel = "fused_add_rmsnorm_row<3, false, 1>"
