@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Examples, RecordedRuns,
                                          "single-layernorm", "single-fused_add_rmsnorm", "single-softmax",
                                          "h200/refine-transpose", "h200/team-fused_add_rmsnorm", "h200/tree-edge_softmax",
                                          "h200/sample-transpose", "h200/sample-fused_add_rmsnorm", "h200/sample-edge_softmax",
-                                         "h200/single-transpose", "h200/single-fused_add_rmsnorm"),
+                                         "h200/single-transpose", "h200/single-fused_add_rmsnorm", "h200/single-edge_softmax"),
                          TestName);
 
 class RecordedWinners : public RecordedRuns {};
