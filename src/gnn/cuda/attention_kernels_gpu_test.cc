@@ -17,6 +17,7 @@
 #include <numeric>
 
 #include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/graph/feature_dtype.h"
 #include "gnn/ops/attention.h"
 #include "gnn/ops/dropout.h"
@@ -107,13 +108,6 @@ void ExpectClose(const char* what, Element element, const std::vector<float>& go
         << what << "[" << i << "]";
   }
 }
-
-bool NoDevice() {
-  int devices = 0;
-  return cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0;
-}
-#define HONE_REQUIRE_DEVICE() \
-  if (NoDevice()) GTEST_SKIP() << "no NVIDIA GPU"
 
 // An inner hop in device memory: a block, in an envelope with room to spare.
 class InnerHop {

@@ -16,6 +16,7 @@
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/miss_path.h"
 #include "gnn/cuda/staging_kernels.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/train/test_graph.h"
 
 namespace hone::gnn::cuda {
@@ -33,8 +34,7 @@ struct Outcome {
 class CachedFeatures : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     graph_ = CommunityGraph({.nodes = kNodes, .classes = 5, .degree = 8, .width = 12, .seed = 2});
     options_.fanouts = {4, 3};
     options_.eval_fanouts = {5, 4};

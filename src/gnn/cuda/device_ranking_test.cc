@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/predictor.h"
@@ -22,8 +23,7 @@ namespace {
 class DeviceRanking : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     graph_ = OpenGraph("synthetic:arxiv?scale=0.01&seed=3").value();
     ASSERT_TRUE(device_.Upload(*graph_).ok());
   }

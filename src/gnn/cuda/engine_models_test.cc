@@ -14,6 +14,7 @@
 #include <string>
 
 #include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/ops/convert_rows.h"
 #include "gnn/ops/softmax_loss.h"
 #include "gnn/train/test_graph.h"
@@ -60,8 +61,7 @@ ModelOptions Heads(ModelOptions shape, int heads) {
 class EngineModels : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     graph_ = CommunityGraph({.nodes = 180, .classes = 5, .degree = 8, .width = 12, .seed = 2});
     constexpr int32_t kFanouts[] = {3, 9, 4}, kWideFanouts[] = {35, kAllNeighbors, 40};
     if (GetParam().wide) graph_ = CommunityGraph({.nodes = 150, .classes = 5, .degree = 44, .width = 12, .seed = 2});

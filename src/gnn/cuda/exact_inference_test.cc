@@ -18,6 +18,7 @@
 
 #include "base/random.h"
 #include "gnn/cuda/exact_memory.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/graph/array_graph.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/ops/convert_rows.h"
@@ -98,8 +99,7 @@ ModelOptions Shape(const Say& say) {
 class ExactOnGpu : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     graph_ = HubGraph(GetParam().width, GetParam().dtype);
     ModelOptions shape = GetParam().model;
     shape.in_width = GetParam().width;
@@ -252,8 +252,7 @@ INSTANTIATE_TEST_SUITE_P(
 class ExactInference : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     graph_ = HubGraph(12);
     ModelOptions shape = Shape({.kind = "sage"});
     shape.in_width = 12;

@@ -3,6 +3,7 @@
 //
 // Batches that the host sampled and sliced train to the bits of those that the device samples itself.
 #include "gnn/cuda/feed.h"
+#include "gnn/cuda/test_device.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -27,8 +28,7 @@ struct Outcome {
 class Feed : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     graph_ = CommunityGraph({.nodes = 180, .classes = 5, .degree = 8, .width = 12, .seed = 2});
     options_.fanouts = options_.eval_fanouts = {4, 3, 2};
     options_.batch = 16;

@@ -17,6 +17,7 @@
 #include "gnn/cuda/input_norm_kernels.h"
 #include "gnn/cuda/normed_product.h"
 #include "gnn/cuda/source_gradient_kernels.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/ops/batch_norm.h"
 
 namespace hone::gnn::cuda {
@@ -73,8 +74,7 @@ std::vector<float> FromDevice(const DeviceArray<Value>& array) {
 class FirstLayerKernels : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
   }
   // A batch with `known` nodes after each hop, whose ids are 1000 + 3 * row.
   void MakeBatch(const std::vector<int32_t>& known) {

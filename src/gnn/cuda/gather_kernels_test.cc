@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/test_device.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -101,8 +102,7 @@ void ExpectSums(int32_t width, int32_t padded_sources) {
 }
 
 TEST(GatherKernels, GradientsOfSourcesAreTheSumsOverTheirSlotsHubsIncluded) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+  HONE_REQUIRE_DEVICE();
   ExpectSums(16, 128);
   ExpectSums(320, 128);    // more than a warp's lanes have
   ExpectSums(24, 32896);   // sources enough for the launch that gives a warp eight

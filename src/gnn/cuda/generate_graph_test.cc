@@ -8,6 +8,7 @@
 
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/device_graph.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "hone/gnn/predictor.h"
 
@@ -17,8 +18,7 @@ namespace {
 class GenerateGraph : public testing::TestWithParam<const char*> {};
 
 TEST_P(GenerateGraph, HasTheHostsBytes) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU";
+  HONE_REQUIRE_DEVICE();
   const std::string name = GetParam();
   const Result<std::shared_ptr<const Graph>> host = OpenGraph(name);
   ASSERT_TRUE(host.ok()) << host.status().message();

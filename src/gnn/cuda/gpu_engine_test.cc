@@ -5,6 +5,7 @@
 // bits from run to run, and an envelope that is too small loses nothing. Skips, saying why, where there is no GPU;
 // gnn_cuda_emulated_test runs it without one, on a smaller graph.
 #include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/test_device.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -21,8 +22,7 @@ namespace {
 class SageOnGpu : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     cudaDeviceProp device;
     ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
     const bool emulated = std::string(device.name) == "emulated";  // emulated/runtime.h: far slower

@@ -4,6 +4,7 @@
 // The GPU trainer beside the CPU's: the same epochs to rounding, checkpoints that either goes on from, resumption to
 // the bit, stopping, plateau, early end, and what it says of a loss that is not a number.
 #include "gnn/cuda/gpu_trainer.h"
+#include "gnn/cuda/test_device.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -23,8 +24,7 @@ namespace {
 class OnGpu : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     graph_ = CommunityGraph({.nodes = 220, .degree = 8});
     model_.kind = "sage";
     model_.layers = 2;

@@ -4,6 +4,7 @@
 // Latency mode against the CPU path with the same draws, for every model and every size of a request; buffers that are
 // too small lose nothing, and threads may ask at once.
 #include "gnn/cuda/latency_mode.h"
+#include "gnn/cuda/test_device.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -40,8 +41,7 @@ ModelOptions Shape(const std::string& kind, int layers, int64_t hidden, int head
 class LatencyMode : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     // Node 0 has no neighbors, node 1 a self-loop and a parallel edge.
     graph_ = CommunityGraph({.nodes = 180, .classes = 5, .degree = 8, .width = 12, .seed = 2});
     ModelOptions shape = GetParam().model;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/train/test_graph.h"
 
 namespace hone::gnn::cuda {
@@ -70,8 +71,7 @@ TEST(MemoryPlan, AModelTheEngineDoesNotHaveIsRefusedByName) {
 }
 
 TEST(MemoryPlan, CountsNoLessThanEveryModelsEngineTakes) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+  HONE_REQUIRE_DEVICE();
   const auto graph = CommunityGraph({.nodes = 180, .classes = 5, .degree = 8, .width = 12, .seed = 2});
   const GraphSize size{graph->name(), graph->structure().num_nodes, graph->structure().num_edges(),
                        graph->features().stride_bytes};

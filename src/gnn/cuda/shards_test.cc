@@ -14,6 +14,7 @@
 
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/gpu_trainer.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/train/test_graph.h"
 
 namespace hone::gnn::cuda {
@@ -24,8 +25,7 @@ using Weights = std::map<std::string, std::vector<float>>;
 class ShardsOnGpu : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
     graph_ = CommunityGraph({.nodes = 150, .classes = 4, .degree = 7, .width = 12, .seed = 4});
     model_.kind = "sage-ri";
     model_.layers = 2;

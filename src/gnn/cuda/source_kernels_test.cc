@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/test_device.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -73,8 +74,7 @@ Structure OnDevice(const std::vector<int32_t>& columns, int32_t fanout, int32_t 
 class SourceKernels : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
   }
 };
 

@@ -14,6 +14,7 @@
 #include "gnn/cuda/all_neighbors.h"
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/source_kernels.h"
+#include "gnn/cuda/test_device.h"
 #include "gnn/cuda/wide_aggregate_kernels.h"
 #include "gnn/cuda/wide_sample_kernels.h"
 #include "gnn/ops/aggregate.h"
@@ -25,8 +26,7 @@ namespace {
 class WideKernels : public testing::Test {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no NVIDIA GPU";
+    HONE_REQUIRE_DEVICE();
   }
 };
 
