@@ -8,7 +8,8 @@
 // beginnings and in lanes of what ran at the same time; busy time and gaps; the calls of the host between the epoch's
 // first and last replay, of which none may wait.
 //
-// With --request, the same of requests to the latency mode instead of training steps.
+// With --request, the same of requests to the latency mode instead of training steps; with --cached, of steps whose
+// features are in host memory behind a cache.
 //
 // Recording costs a microsecond or two at every node, so a recorded step is longer than one that is not (both are
 // printed), and nodes that are short look worse than they are. libcupti is loaded at run time.
@@ -254,6 +255,8 @@ int main(int argc, char** argv) {
   app.add_option("--batch", options.batch);
   app.add_option("--fanout", fanout, "neighbors a hop, first next to the seeds");
   app.add_flag("--fp32", options.fp32);
+  double cached = -1;
+  app.add_option("--cached", cached, "features in host memory, this percentage of the rows in a cache")->check(CLI::Range(0, 100));
   int request = 0;
   app.add_option("--request", request, "nodes a request: records requests to the latency mode instead")->check(CLI::Range(1, 64));
   CLI11_PARSE(app, argc, argv);
@@ -268,6 +271,10 @@ int main(int argc, char** argv) {
 
   Result<std::shared_ptr<const Graph>> graph = IsSyntheticName(name) ? OutlineSyntheticGraph(name) : OpenGraph(name);
   if (!graph.ok()) return Fail(graph.status().message());
+  if (cached >= 0) {
+    const auto nodes = static_cast<double>((*graph)->structure().num_nodes);
+    options.storage = {.tier = cuda::FeatureTier::kCached, .cache_rows = static_cast<int64_t>(cached / 100 * nodes)};
+  }
   shape.in_width = (*graph)->features().width;
   shape.num_classes = (*graph)->num_classes();
   shape.layers = static_cast<int>(options.fanouts.size());
