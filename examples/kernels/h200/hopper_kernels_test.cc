@@ -4,10 +4,15 @@
 // The kernels for Hopper that the simulated GPU does not run (wgmma, TMA, clusters) compile as a user's would: plan
 // parsed and typed, through the real NVRTC, without spills and without products that the compiler made wait for each
 // other. Needs NVRTC; no GPU.
+//
+// A file here that is a template of the folder above with its tunables bound still is: same code, same kernels with the same
+// arguments, same workspaces. Who changes a template makes its file here anew (h200/README.md), or it would go on as it was.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
+#include <sstream>
 
 #include "base/file.h"
 #include "hone/tuner/candidate.h"
@@ -53,6 +58,67 @@ TEST(HopperKernels, CompileWithoutSpillsOrSerializedProducts) {
     }
   }
   EXPECT_EQ(kernels, 4);
+}
+
+// What follows the plan.
+std::string CodeOf(const std::string& source) { return source.substr(source.find("*/", source.find("/*hone"))); }
+
+// "line of a <> line of b"; empty if all lines are the same.
+std::string FirstDifference(const std::string& a, const std::string& b) {
+  std::istringstream lines_a(a), lines_b(b);
+  std::string line_a, line_b;
+  for (;;) {
+    const bool more_a = static_cast<bool>(std::getline(lines_a, line_a));
+    const bool more_b = static_cast<bool>(std::getline(lines_b, line_b));
+    if (!more_a && !more_b) return "";
+    if (more_a != more_b || line_a != line_b) return line_a + " <> " + line_b;
+  }
+}
+
+// "kernel(x, weight, out)" for each kernel, whatever its template arguments; of integers only that there is one.
+std::set<std::string> KernelsOf(const LaunchPlan& plan) {
+  std::set<std::string> kernels;
+  for (const PlanEntry& entry : plan.entries) {
+    std::string kernel = entry.kernel.substr(0, entry.kernel.find('<')) + "(";
+    for (const Argument& argument : entry.args) kernel += (argument.name.empty() ? "integer" : argument.name) + ",";
+    kernels.insert(kernel + ")");
+  }
+  return kernels;
+}
+
+std::set<std::string> WorkspacesOf(const LaunchPlan& plan) {
+  std::set<std::string> workspaces;
+  for (const WorkspaceSpec& w : plan.workspaces) {
+    workspaces.insert(w.name + " " + w.bytes.text() + (w.zero_on_entry ? " zero" : ""));
+  }
+  return workspaces;
+}
+
+TEST(HopperKernels, TunedFilesAreTheirTemplatesWithBindings) {
+  const std::string folder = kRoot + "/examples/kernels/";
+  int tuned_files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder + "h200")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".cu") continue;
+    const auto tuned_source = ReadFile(entry.path().string());
+    ASSERT_TRUE(tuned_source.ok()) << tuned_source.status().message();
+    if (tuned_source->find("examples/kernels/" + name + " with") == std::string::npos) continue;  // written for Hopper alone
+    ++tuned_files;
+    const auto template_source = ReadFile(folder + name);
+    ASSERT_TRUE(template_source.ok()) << template_source.status().message();
+    EXPECT_EQ(FirstDifference(CodeOf(*tuned_source), CodeOf(*template_source)), "")
+        << "examples/kernels/h200/" << name << " is no longer the code of examples/kernels/" << name;
+
+    const auto task = LoadTask(kRoot + "/tasks/" + name.substr(0, name.find('.')));
+    ASSERT_TRUE(task.ok()) << task.status().message();
+    const auto tuned = ParseCandidate(*tuned_source, "h200/" + name, *task);
+    const auto from = ParseCandidate(*template_source, name, *task);
+    ASSERT_TRUE(tuned.ok()) << tuned.status().message();
+    ASSERT_TRUE(from.ok()) << from.status().message();
+    EXPECT_EQ(KernelsOf(tuned->plan), KernelsOf(from->plan)) << name;
+    EXPECT_EQ(WorkspacesOf(tuned->plan), WorkspacesOf(from->plan)) << name;
+  }
+  EXPECT_EQ(tuned_files, 13);
 }
 
 }  // namespace
