@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "gnn/cuda/staging_kernels.h"
+#include "gnn/dist/agreement.h"
 #include "gnn/graph/array_graph.h"
 #include "gnn/graph/parallel.h"
 
@@ -25,16 +26,18 @@ void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
                                                                 : Element::kBFloat16;
   shape_ = features;
   shape_.rows = nullptr;
+  // Peers' rows without a cache lie at their ids in one array, as on a device that has all.
+  const bool at_ids = peer_rows_ != nullptr && sets_[0].places.get() == nullptr;
   for (size_t i = 0; i < views_.size(); ++i) {
     views_[i] = {row_offsets_.get(),
                  columns_.get(),
                  labels_.get(),
-                 features_.get(),
+                 at_ids ? peer_rows_->get() : features_.get(),
                  num_nodes,
                  features.stride_bytes / element,
                  static_cast<int32_t>((features.width + 7) / 8),
                  sets_[staging_rows_ > 0 ? i : 0].places.get(),
-                 host_rows_ != nullptr ? host_rows_->device() : nullptr};
+                 at_ids ? nullptr : elsewhere()};
   }
 }
 
@@ -65,13 +68,46 @@ Status DeviceGraph::UploadForCache(const Graph& graph, int threads, int processe
   return Status::Ok();
 }
 
+Status DeviceGraph::UploadOverPeers(const Graph& graph, Communicator& ranks) {
+  const auto upload = [&]() -> Status {
+    HONE_RETURN_IF_ERROR(UploadStructure(graph));
+    SetView(graph.features(), graph.structure().num_nodes);
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the graph on the GPUs", upload()));
+  auto rows = std::make_unique<PeerRows>();
+  HONE_RETURN_IF_ERROR(rows->Make(ranks, shape_.num_rows * shape_.stride_bytes));
+  const std::byte* const from = graph.features().rows;
+  const Status filled = rows->FillOwn([&](int64_t first, int64_t end) -> Status {
+    HONE_CUDA_RETURN_IF_ERROR(
+        cudaMemcpy(rows->get() + first, from + first, static_cast<size_t>(end - first), cudaMemcpyHostToDevice));
+    return Status::Ok();
+  });
+  return TakePeerRows(std::move(rows), filled, ranks);
+}
+
+// When everybody has filled its part.
+Status DeviceGraph::TakePeerRows(std::unique_ptr<PeerRows> rows, Status filled, Communicator& ranks) {
+  if (filled.ok()) filled = CudaStatus(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the features on the GPUs", filled));
+  peer_rows_ = std::move(rows);
+  SetView(shape_, views_[0].num_nodes);
+  return Status::Ok();
+}
+
 Status DeviceGraph::MoveFeaturesToHost(int threads) {
   if (host_rows_ != nullptr) return Status::Ok();
   auto host = std::make_unique<HostRows>();
-  HONE_RETURN_IF_ERROR(host->Allocate(features_.size(), threads));
-  HONE_RETURN_IF_ERROR(host->FillFromDevice(0, features_.get(), features_.size()));
+  const int64_t bytes = shape_.num_rows * shape_.stride_bytes;
+  HONE_RETURN_IF_ERROR(host->Allocate(bytes, threads));
+  const unsigned char* const from = peer_rows_ != nullptr ? peer_rows_->get() : features_.get();
+  const int64_t piece = peer_rows_ != nullptr ? peer_rows_->layout().piece : bytes;
+  for (int64_t at = 0; at < bytes; at += piece) {
+    HONE_RETURN_IF_ERROR(host->FillFromDevice(at, from + at, std::min(piece, bytes - at)));
+  }
   HONE_RETURN_IF_ERROR(host->Ready());
   host_rows_ = std::move(host);
+  peer_rows_.reset();
   features_ = {};
   SetView(shape_, views_[0].num_nodes);
   return Status::Ok();
@@ -98,7 +134,7 @@ Status DeviceGraph::FillCache(const int32_t* cached, int64_t count, int64_t stag
     HONE_RETURN_IF_ERROR(set.count.Allocate(staging_rows > 0 ? 1 : 0));
   }
   SetView(shape_, num_nodes);
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyRows(cached, count, parts, host_rows_->device(), features_.get(), nullptr));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyRows(cached, count, parts, elsewhere(), features_.get(), nullptr));
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
   for (size_t i = 0; i < views_.size() && staging_rows > 0; ++i) {
     views_[i].staging = {.rows = static_cast<int32_t>(staging_rows),
@@ -108,7 +144,7 @@ Status DeviceGraph::FillCache(const int32_t* cached, int64_t count, int64_t stag
                          .nodes = sets_[i].nodes.get(),
                          .count = sets_[i].count.get(),
                          .cache = features_.get(),
-                         .host = host_rows_->device()};
+                         .host = elsewhere()};
   }
   return Status::Ok();
 }
@@ -149,6 +185,9 @@ Result<std::shared_ptr<const Graph>> DeviceGraph::Download(const Graph& outline)
   parts.features.rows = host_rows_ != nullptr ? host_rows_->own() : nullptr;
   if (parts.features.rows == nullptr) {
     if (host_rows_ != nullptr) return Status::InvalidArgument("'" + outline.name() + "' is in the host's memory already");
+    if (peer_rows_ != nullptr) {
+      return Status::InvalidArgument("the features of '" + outline.name() + "' are in the memory of several GPUs");
+    }
     HONE_ASSIGN_OR_RETURN(parts.features.rows, fetch(features_.get(), features_.size(), "the features"));
   }
   parts.labels = outline.labels();
@@ -180,6 +219,7 @@ GraphReader DeviceGraph::Reader() const {
               std::memcpy(values.data(), host_rows_->own() + v * shape_.stride_bytes, values.size());
               return Status::Ok();
             }
+            if (peer_rows_ != nullptr) return peer_rows_->Download(v * shape_.stride_bytes, values);
             return copy(values.data(), features_.get() + v * shape_.stride_bytes, values.size());
           }};
 }

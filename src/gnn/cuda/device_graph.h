@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph with its labels in device memory, and its features there or in the host's (feature_storage.h).
+// A graph with its labels in device memory, and its features there, in that of several devices, or in the host's
+// (feature_storage.h).
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/host_rows.h"
+#include "gnn/cuda/peer_rows.h"
 #include "gnn/cuda/sample_kernels.h"
 #include "gnn/graph/synthetic_shape.h"
 #include "gnn/infer/fingerprint.h"
@@ -32,9 +34,13 @@ class DeviceGraph {
   Status Generate(const SyntheticRequest& request);
   // Likewise, but features go to the host's memory as they are made, a piece at a time; FillCache comes next.
   Status GenerateForCache(const SyntheticRequest& request, int threads);
+  // Likewise both, but each rank's GPU keeps a part of the features, and reads those of all others (peer_rows.h).
+  // Collective; when it has come back, all are there. CheckPeers' errors beside the others.
+  Status UploadOverPeers(const Graph& graph, Communicator& ranks);
+  Status GenerateOverPeers(const SyntheticRequest& request, Communicator& ranks);
   // Features that are all here go to memory of the host; FillCache comes next. Nothing where they are there already.
   Status MoveFeaturesToHost(int threads);
-  // Of features in the host's memory: those of `cached` [count] (distinct ids, on the device) are copied, with room behind
+  // Of features in the host's memory, or the peers': those of `cached` [count] (distinct ids, on the device) are copied, with room behind
   // them for `staging_rows` more in each of the staging sets. Replaces what was cached before.
   Status FillCache(const int32_t* cached, int64_t count, int64_t staging_rows);
   // The graph of an outline, in the host's memory; features that are there already stay this object's.
@@ -53,6 +59,8 @@ class DeviceGraph {
   const DeviceArray<int32_t>& columns() const { return columns_; }
   const DeviceArray<int32_t>& labels() const { return labels_; }
   const DeviceArray<unsigned char>& features() const { return features_; }
+  // Null where no other GPU has any of the features.
+  const PeerRows* peer_rows() const { return peer_rows_.get(); }
   // Leaves the graph without features: for who needs them once and the room afterwards.
   DeviceArray<unsigned char> TakeFeatures() { return std::move(features_); }
   // Of the cached tier: rows of features() that are a cache, and those behind them; both 0 where all rows are there.
@@ -74,13 +82,20 @@ class DeviceGraph {
   };
   void SetView(const FeatureView& features, int64_t num_nodes);
   Status UploadStructure(const Graph& graph);
+  Status TakePeerRows(std::unique_ptr<PeerRows> rows, Status filled, Communicator& ranks);
   Status GenerateStructure(const SyntheticRequest& request);
+  // All rows by id, where the device reads those that it has no copy of; null where it has all.
+  const void* elsewhere() const {
+    if (peer_rows_ != nullptr) return peer_rows_->get();
+    return host_rows_ != nullptr ? host_rows_->device() : nullptr;
+  }
 
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> columns_, labels_;
   DeviceArray<unsigned char> features_;
   std::array<StagingSet, kStagingSets> sets_;
   std::unique_ptr<HostRows> host_rows_;
+  std::unique_ptr<PeerRows> peer_rows_;
   int64_t cached_rows_ = 0, staging_rows_ = 0;
   FeatureView shape_;  // of the rows, wherever they are; its `rows` means nothing
   std::array<GraphOnDevice, kStagingSets> views_{};

@@ -8,6 +8,7 @@
 #include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/device_ranking.h"
 #include "gnn/cuda/gpu_engine.h"
+#include "hone/gnn/communicator.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -35,14 +36,36 @@ Result<DeviceArray<int32_t>> Likeliest(const Graph& graph, const FeatureStorage&
   return list;
 }
 
+Result<StorageFacts> ShareWithPeers(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
+                                    DeviceGraph& device) {
+  const std::unique_ptr<Communicator> alone = storage.ranks == nullptr ? MakeSoloCommunicator() : nullptr;
+  Communicator& ranks = storage.ranks == nullptr ? *alone : *storage.ranks;
+  if (IsOutline(graph)) {
+    HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph.name()));
+    HONE_RETURN_IF_ERROR(device.GenerateOverPeers(request, ranks));
+  } else {
+    HONE_RETURN_IF_ERROR(device.UploadOverPeers(graph, ranks));
+  }
+  StorageFacts facts;
+  if (storage.cache_rows == 0) return facts;
+  HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, Likeliest(graph, storage, shape, device));
+  facts.cached_rows = cached.size();
+  // Nothing is staged: what a batch misses comes from the peers as fast as it could be copied.
+  HONE_RETURN_IF_ERROR(device.FillCache(cached.get(), cached.size(), 0));
+  return facts;
+}
+
 }  // namespace
+
+Status CheckStorageChange(const FeatureStorage& storage) {
+  HONE_RETURN_IF_ERROR(Check(storage));
+  if (storage.tier == FeatureTier::kCached) return Status::Ok();
+  return Status::InvalidArgument("features move to the host's memory, not back: open the graph once more");
+}
 
 Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                    DeviceGraph& device) {
-  HONE_RETURN_IF_ERROR(Check(storage));
-  if (storage.tier == FeatureTier::kDevice) {
-    return Status::InvalidArgument("features move to the host's memory, not back: open the graph once more");
-  }
+  HONE_RETURN_IF_ERROR(CheckStorageChange(storage));
   HONE_RETURN_IF_ERROR(device.MoveFeaturesToHost(storage.threads));
   StorageFacts facts;
   {
@@ -66,6 +89,7 @@ Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& sto
 Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                       DeviceGraph& device) {
   HONE_RETURN_IF_ERROR(Check(storage));
+  if (storage.tier == FeatureTier::kPeers) return ShareWithPeers(graph, storage, shape, device);
   const bool cached = storage.tier == FeatureTier::kCached;
   if (IsOutline(graph)) {
     HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph.name()));

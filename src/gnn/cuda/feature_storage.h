@@ -4,6 +4,8 @@
 // Where the engine keeps feature rows. Structure and labels are in device memory whatever the tier.
 //
 //   kDevice  all rows in device memory
+//   kPeers   a part of the rows in the memory of each of several GPUs of one host, which read one another's
+//            (peer_rows.h); the likeliest of the others' may be in a cache like the next one's
 //   kCached  all rows in the host's memory, registered with the device; the likeliest ones also in a static cache on
 //            the device (SALIENT++, Kaler et al. 2023, arXiv 2305.03152; GNNLab, Yang et al. 2022, for counting)
 //
@@ -15,9 +17,13 @@
 #include "gnn/cuda/miss_path.h"
 #include "hone/gnn/graph.h"
 
+namespace hone::gnn {
+class Communicator;  // hone/gnn/communicator.h
+}
+
 namespace hone::gnn::cuda {
 
-enum class FeatureTier { kDevice, kCached };
+enum class FeatureTier { kDevice, kPeers, kCached };
 
 // What makes a row likely (cache_ranking.h).
 enum class CacheRanking {
@@ -40,7 +46,8 @@ struct FeatureStorage {
   MissPath misses = MissPath::kFastest;
   int64_t staging_rows = int64_t{1} << 19;  // of a batch's misses that are staged; the others are read by zero-copy
   int threads = 0;                          // of the host, for what it does here; 0: all the process may use
-  int processes = 1;                        // that keep such rows in this host's memory, each its own
+  int processes = 1;                        // that keep such rows in this host's memory, each its own; or are peers
+  Communicator* ranks = nullptr;            // of the run, where there are several; borrowed
 };
 
 // What one epoch's batches read, a row once a batch, and how much of that is in the device's memory.
@@ -63,11 +70,13 @@ struct StorageFacts {
 
 // Copies to the device what `storage` says belongs there, or generates it there where `graph` is an outline; `shape`, of
 // training, decides what is likely. In the cached tier a `graph` with features must outlive `device`. kInvalidArgument
-// for options out of range.
+// for options out of range, and for GPUs that cannot share rows. With kPeers collective over `storage.ranks`; when it has
+// come back, all rows are there on all of them.
 Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                       DeviceGraph& device);
 // The same for a `device` that has the graph already, and features on either side: they move to the host's memory, and
-// another cache takes the place of what there was.
+// another cache takes the place of what there was. kInvalidArgument for the other tiers.
+Status CheckStorageChange(const FeatureStorage& storage);  // what of it is known before anything is done
 Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                    DeviceGraph& device);
 

@@ -8,6 +8,7 @@
 
 #include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/generate_kernels.h"
+#include "gnn/dist/agreement.h"
 #include "gnn/graph/feature_dtype.h"
 
 namespace hone::gnn::cuda {
@@ -78,6 +79,30 @@ Status DeviceGraph::Generate(const SyntheticRequest& request) {
                                             spec.num_nodes, features_.get(), nullptr));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));
   return Status::Ok();
+}
+
+Status DeviceGraph::GenerateOverPeers(const SyntheticRequest& request, Communicator& ranks) {
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the graph on the GPUs", GenerateStructure(request)));
+  const SyntheticSpec& spec = request.spec;
+  const int64_t stride = shape_.stride_bytes;
+  auto rows = std::make_unique<PeerRows>();
+  HONE_RETURN_IF_ERROR(rows->Make(ranks, spec.num_nodes * stride));
+  const auto fill = [&]() -> Status {
+    DeviceArray<uint32_t> centroids;
+    HONE_RETURN_IF_ERROR(centroids.Allocate(CentroidWords(spec)));
+    // Of the rows that begin here: one may end in the next GPU's memory, and is its beginner's all the same.
+    HONE_RETURN_IF_ERROR(rows->FillOwn([&](int64_t first, int64_t end) -> Status {
+      const int64_t row = (first + stride - 1) / stride, until = (end + stride - 1) / stride;
+      if (row == until) return Status::Ok();
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatures(spec, feature_element_, stride, centroids.get(), row, until - row,
+                                                rows->get() + row * stride, nullptr));
+      return Status::Ok();
+    }));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));  // before the centroids go
+    return Status::Ok();
+  };
+  const Status filled = fill();
+  return TakePeerRows(std::move(rows), filled, ranks);
 }
 
 Status DeviceGraph::GenerateForCache(const SyntheticRequest& request, int threads) {

@@ -98,6 +98,7 @@ class Engine final : public GpuEngine {
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
     context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
     if (options.ranks != nullptr) options_.storage.processes = options.ranks->size();
+    options_.storage.ranks = options.ranks;
     HONE_ASSIGN_OR_RETURN(facts_, UploadForStorage(graph, options_.storage, Shape(), graph_));
     if (largest_degree_ > 0 && IsOutline(graph)) {  // the true one, now that there are edges
       HONE_ASSIGN_OR_RETURN(largest_degree_, LargestDegree(graph_.view()));
@@ -150,6 +151,7 @@ class Engine final : public GpuEngine {
   }
   Result<std::shared_ptr<const Graph>> HostGraph(const Graph& graph) override { return graph_.Download(graph); }
   Status SetStorage(const Graph& graph, const FeatureStorage& storage) override {
+    HONE_RETURN_IF_ERROR(CheckStorageChange(storage));
     TrainingProgress progress;
     if (train_ != nullptr) {
       HONE_ASSIGN_OR_RETURN(progress, train_->Progress());

@@ -17,7 +17,7 @@
 
 namespace hone::gnn::cuda::emulated {
 
-enum class MemoryKind { kDevice, kPinned, kManaged, kRegistered };
+enum class MemoryKind { kDevice, kPinned, kManaged, kRegistered, kMapped };  // the last two: no guards, not freed here
 
 struct Allocation {
   unsigned char* data = nullptr;  // after the guard
@@ -35,6 +35,9 @@ class DeviceMemory {
   // False when it is no allocation of this kind. `complaint`: guard bytes that are not what they were.
   bool Free(void* pointer, MemoryKind kind, std::string* complaint);
   void Register(void* pointer, size_t bytes);
+  // Mapped memory, from the time that it may be accessed until it is unmapped.
+  void Note(void* pointer, size_t bytes);
+  void Forget(const void* pointer);
   // The allocation that holds all of the range; null when none does.
   const Allocation* Find(const void* pointer, size_t bytes) const;
   // Empty, or the first allocation whose guards have been written.

@@ -27,6 +27,8 @@ size_t Charged(size_t bytes) { return (bytes + kGranularity - 1) / kGranularity 
 // The guard behind the last byte.
 size_t TailBytes(size_t bytes) { return DeviceMemory::kGuard + Charged(bytes) - bytes; }
 
+bool Unguarded(MemoryKind kind) { return kind == MemoryKind::kRegistered || kind == MemoryKind::kMapped; }
+
 }  // namespace
 
 DeviceMemory::~DeviceMemory() {
@@ -34,7 +36,7 @@ DeviceMemory::~DeviceMemory() {
 }
 
 void DeviceMemory::Release(const Allocation& allocation) {
-  if (allocation.kind == MemoryKind::kRegistered) return;
+  if (Unguarded(allocation.kind)) return;
   unsigned char* const raw = allocation.data - kGuard;
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(raw, kGuard + allocation.bytes + TailBytes(allocation.bytes));
@@ -65,7 +67,7 @@ bool DeviceMemory::Free(void* pointer, MemoryKind kind, std::string* complaint) 
   if (found == allocations_.end() || found->second.kind != kind) return false;
   *complaint = CheckGuards(found->second);
   if (kind == MemoryKind::kDevice) used -= Charged(found->second.bytes);
-  if (kind != MemoryKind::kRegistered) std::memset(found->second.data, 0xff, found->second.bytes);
+  if (!Unguarded(kind)) std::memset(found->second.data, 0xff, found->second.bytes);
   Release(found->second);
   allocations_.erase(found);
   return true;
@@ -74,6 +76,11 @@ bool DeviceMemory::Free(void* pointer, MemoryKind kind, std::string* complaint) 
 void DeviceMemory::Register(void* pointer, size_t bytes) {
   allocations_[reinterpret_cast<uintptr_t>(pointer)] = {static_cast<unsigned char*>(pointer), bytes, MemoryKind::kRegistered};
 }
+
+void DeviceMemory::Note(void* pointer, size_t bytes) {
+  allocations_[reinterpret_cast<uintptr_t>(pointer)] = {static_cast<unsigned char*>(pointer), bytes, MemoryKind::kMapped};
+}
+void DeviceMemory::Forget(const void* pointer) { allocations_.erase(reinterpret_cast<uintptr_t>(pointer)); }
 
 const Allocation* DeviceMemory::Find(const void* pointer, size_t bytes) const {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
@@ -86,7 +93,7 @@ const Allocation* DeviceMemory::Find(const void* pointer, size_t bytes) const {
 
 std::string DeviceMemory::CheckGuards([[maybe_unused]] const Allocation& allocation) {
 #if !defined(__SANITIZE_ADDRESS__)
-  if (allocation.kind == MemoryKind::kRegistered) return "";
+  if (Unguarded(allocation.kind)) return "";
   for (size_t i = 0; i < kGuard; ++i) {
     if (allocation.data[i - kGuard] != kGuardByte) {
       return fmt::format("byte {} before an allocation of {} bytes was written", kGuard - i, allocation.bytes);

@@ -3,62 +3,20 @@
 //
 // Two ranks with an emulated GPU each: the same bits as one rank, checkpoints included; a stop that one is asked for;
 // and what is left when one of them is killed.
-//
-// The emulated device is one per process, so the other rank is a forked process. What stands for NCCL is work of the
-// emulated streams, captured and replayed like a kernel, that exchanges bytes over a socket. A rank's host and device
-// take turns here, and so do the ranks: only the order by number is deadlock-free.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 #include <functional>
 
 #include "base/file.h"
-#include "gnn/cuda/emulated/runtime.h"
+#include "gnn/cuda/emulated/rank_processes.h"
 #include "gnn/cuda/gpu_trainer.h"
-#include "gnn/dist/nccl_communicator.h"
-#include "gnn/dist/test_ranks.h"
 #include "gnn/infer/safetensors.h"
 #include "gnn/train/test_graph.h"
 
 namespace hone::gnn::cuda {
 namespace {
-
-class StreamExchange final : public NcclCommunicator {
- public:
-  explicit StreamExchange(Communicator& link) : link_(link) {}
-  int rank() const override { return link_.rank(); }
-  int size() const override { return link_.size(); }
-  std::string version() const override { return "emulated"; }
-  Status AllGather(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) override {
-    if (element != DeviceElement::kFloat32) return Status::Internal("not in this test");
-    const auto bytes = static_cast<size_t>(count) * sizeof(float);
-    emulated::Enqueue(stream, "an all-gather", [this, in, out, bytes] {
-      auto* const all = static_cast<std::byte*>(out);
-      const std::span mine(static_cast<const std::byte*>(in), bytes);
-      std::vector<std::span<const std::byte>> to(static_cast<size_t>(size()), mine);
-      std::vector<std::span<std::byte>> from;
-      for (size_t r = 0; r < to.size(); ++r) from.emplace_back(all + r * bytes, bytes);
-      std::memmove(all + static_cast<size_t>(rank()) * bytes, in, bytes);
-      to[static_cast<size_t>(rank())] = {};
-      from[static_cast<size_t>(rank())] = {};
-      // NCCL that is aborted leaves whatever had arrived, and the stream goes on.
-      if (!link_.Exchange("an all-gather", to, from).ok()) std::memset(out, 0x3c, to.size() * bytes);
-    });
-    return Status::Ok();
-  }
-  Status AllReduceSum(const void*, void*, int64_t, DeviceElement, CUstream_st*) override {
-    return Status::Internal("an order of its own");
-  }
-  Status Broadcast(void*, int64_t, DeviceElement, int, CUstream_st*) override { return Status::Internal("not used"); }
-  Status Poll() override { return Status::Ok(); }
-  void Abort() override {}
-
- private:
-  Communicator& link_;
-};
 
 class TwoRanksOnGpus : public testing::Test {
  protected:
@@ -92,24 +50,20 @@ class TwoRanksOnGpus : public testing::Test {
   static std::string Bytes(const std::string& folder) { return ReadFile(folder + "/last.safetensors").value(); }
 
   using Body = std::function<Result<TrainResult>(const RunOptions& run, const GpuTrainerOptions& gpu, int rank)>;
-  // Rank 0 is this process, rank 1 a child that ends with the body; rank 0's result. `other` is the child's status.
+  // Rank 0's result; `other` is how rank 1's process ended.
   Result<TrainResult> OnTwoRanks(const std::string& checkpoint, const Body& body, int* other) {
-    std::vector<std::unique_ptr<Communicator>> hosts = ConnectedRanks(2, 60), links = ConnectedRanks(2, 60);
-    const pid_t child = fork();
-    const size_t rank = child == 0 ? 1 : 0;
-    hosts[1 - rank] = nullptr;  // and with it this process's end of the other's sockets
-    links[1 - rank] = nullptr;
-    RunOptions run{.threads = 1, .checkpoint = checkpoint, .communicator = hosts[rank].get()};
-    StreamExchange exchange(*links[rank]);
-    GpuTrainerOptions gpu = gpu_;
-    gpu.device_ranks = &exchange;
-    const Result<TrainResult> result = body(run, gpu, static_cast<int>(rank));
-    if (child == 0) _exit(result.ok() && emulated::Fault().empty() ? 0 : 1);
-    hosts[0] = nullptr;
-    links[0] = nullptr;
-    int status = 0;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    *other = status;
+    std::vector<int> others;
+    Result<TrainResult> result = Status::Internal("it did not run");
+    (void)OnRankProcesses(
+        2,
+        [&](Communicator& ranks, NcclCommunicator& gpus) {
+          GpuTrainerOptions gpu = gpu_;
+          gpu.device_ranks = &gpus;
+          result = body({.threads = 1, .checkpoint = checkpoint, .communicator = &ranks}, gpu, ranks.rank());
+          return result.status();
+        },
+        &others);
+    *other = others[0];
     return result;
   }
   Result<TrainResult> Train(const RunOptions& run, const GpuTrainerOptions& gpu, const TrainEvents& events,

@@ -40,6 +40,12 @@ void SetDeviceMemory(size_t bytes);
 size_t LiveAllocations();
 size_t AllocatedBytes();
 
+// What this process's GPU can do with those of others: read their memory, not read it, or not even see them. And whether
+// its memory can be given to them.
+enum class Peers { kReadable, kApart, kInvisible };
+void SetPeers(Peers peers);
+void SetMemorySharing(bool possible);
+
 // What cudaGetErrorString tells; empty when no fault has happened. ClearFault is as a new process.
 std::string Fault();
 void ClearFault();

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks with an emulated GPU each, for tests: the emulated device is one per process, so every rank but 0 is a forked
+// process. What stands for NCCL is work of the emulated streams, captured and replayed like a kernel, that exchanges
+// bytes over a socket. A rank's host and device take turns here, and so do the ranks: only the order by number is
+// deadlock-free.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gnn/cuda/emulated/runtime.h"
+#include "gnn/dist/nccl_communicator.h"
+#include "gnn/dist/test_ranks.h"
+
+namespace hone::gnn::cuda {
+
+class StreamExchange final : public NcclCommunicator {
+ public:
+  explicit StreamExchange(Communicator& link) : link_(link) {}
+  int rank() const override { return link_.rank(); }
+  int size() const override { return link_.size(); }
+  std::string version() const override { return "emulated"; }
+  Status AllGather(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) override {
+    if (element != DeviceElement::kFloat32) return Status::Internal("not in this test");
+    const auto bytes = static_cast<size_t>(count) * sizeof(float);
+    emulated::Enqueue(stream, "an all-gather", [this, in, out, bytes] {
+      auto* const all = static_cast<std::byte*>(out);
+      const std::span mine(static_cast<const std::byte*>(in), bytes);
+      std::vector<std::span<const std::byte>> to(static_cast<size_t>(size()), mine);
+      std::vector<std::span<std::byte>> from;
+      for (size_t r = 0; r < to.size(); ++r) from.emplace_back(all + r * bytes, bytes);
+      std::memmove(all + static_cast<size_t>(rank()) * bytes, in, bytes);
+      to[static_cast<size_t>(rank())] = {};
+      from[static_cast<size_t>(rank())] = {};
+      // NCCL that is aborted leaves whatever had arrived, and the stream goes on.
+      if (!link_.Exchange("an all-gather", to, from).ok()) std::memset(out, 0x3c, to.size() * bytes);
+    });
+    return Status::Ok();
+  }
+  Status AllReduceSum(const void*, void*, int64_t, DeviceElement, CUstream_st*) override {
+    return Status::Internal("an order of its own");
+  }
+  Status Broadcast(void*, int64_t, DeviceElement, int, CUstream_st*) override { return Status::Internal("not used"); }
+  Status Poll() override { return Status::Ok(); }
+  void Abort() override {}
+
+ private:
+  Communicator& link_;
+};
+
+// Runs `body` as each of `count` ranks: rank 0 is this process, each other one a child, which ends with the body, with
+// status 0 where that gave Ok and its device has no fault. Rank 0's result; `others`: wait statuses of ranks 1 on.
+using RankBody = std::function<Status(Communicator& ranks, NcclCommunicator& gpus)>;
+inline Status OnRankProcesses(int count, const RankBody& body, std::vector<int>* others) {
+  std::vector<std::unique_ptr<Communicator>> hosts = ConnectedRanks(count, 60), links = ConnectedRanks(count, 60);
+  std::vector<pid_t> children;
+  size_t rank = 0;
+  for (size_t r = 1; r < hosts.size() && rank == 0; ++r) {
+    const pid_t child = fork();
+    if (child == 0) rank = r;
+    children.push_back(child);
+  }
+  for (size_t r = 0; r < hosts.size(); ++r) {
+    if (r == rank) continue;
+    hosts[r] = nullptr;  // and with it this process's end of that one's sockets
+    links[r] = nullptr;
+  }
+  StreamExchange exchange(*links[rank]);
+  const Status result = body(*hosts[rank], exchange);
+  if (rank > 0) _exit(result.ok() && emulated::Fault().empty() ? 0 : 1);
+  hosts[0] = nullptr;
+  links[0] = nullptr;
+  others->clear();
+  for (const pid_t child : children) {
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    others->push_back(status);
+  }
+  return result;
+}
+
+}  // namespace hone::gnn::cuda
