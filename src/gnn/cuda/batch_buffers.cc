@@ -8,6 +8,7 @@
 
 #include "gnn/cuda/learn_kernels.h"
 #include "gnn/cuda/source_kernels.h"
+#include "gnn/cuda/wide_sample_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -64,6 +65,12 @@ Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {
     hop_views_.push_back(view);
   }
   return outer_.Allocate(outer_bytes);
+}
+
+Status BatchBuffers::MakeDrawn(const Envelope& envelope) {
+  if (envelope.fanouts.back() > kNarrowFanout) return Status::Ok();  // those are drawn again
+  HONE_RETURN_IF_ERROR(own_places_.Allocate(envelope.known.back()));
+  return slot_places_.Allocate(int64_t{envelope.known.back()} * envelope.fanouts.back());
 }
 
 Status BatchBuffers::Invalidate(cudaStream_t stream) {

@@ -22,10 +22,13 @@ class BatchBuffers {
     graph_ = &graph;
     set_ = set;
   }
+  // Room for the places of an outermost hop whose misses are staged; before `view`.
+  Status MakeDrawn(const Envelope& envelope);
   const GraphOnDevice& graph() const { return graph_->view(set_); }
   BatchOnDevice view(const RunState* state) const {
-    return {state, header_.get(), nodes_.get(), hop_views_.data(), outer_.get(), graph(), nodes_.get()};
+    return {state, header_.get(), nodes_.get(), hop_views_.data(), outer_.get(), graph(), nodes_.get(), drawn()};
   }
+  DrawnPlaces drawn() const { return {own_places_.get(), slot_places_.get()}; }
   // Of no valid step: whatever is enqueued for it changes nothing.
   Status Invalidate(cudaStream_t stream);
   BatchHeader* header() const { return header_.get(); }
@@ -44,7 +47,7 @@ class BatchBuffers {
   };
 
   DeviceArray<BatchHeader> header_;
-  DeviceArray<int32_t> nodes_;
+  DeviceArray<int32_t> nodes_, own_places_, slot_places_;
   std::vector<Hop> hops_;
   std::vector<HopOnDevice> hop_views_;
   DeviceArray<unsigned char> outer_;

@@ -26,6 +26,15 @@ struct StagingOnDevice {
   const void* host = nullptr;
 };
 
+// Where the rows lie that a batch's outermost hop reads, found as its misses are collected (staging_kernels.h), so that
+// who gathers them need neither draw nor look up. A place is a row of the cache or behind it; below zero: the complement
+// of an id whose place the map will have, if it got one; kNoPlace: no such slot.
+struct DrawnPlaces {
+  int32_t* own = nullptr;    // [nodes]; null: not wanted
+  int32_t* slots = nullptr;  // [nodes, fanout]
+};
+inline constexpr int32_t kNoPlace = INT32_MIN;  // no id's complement: ids stay below 2^31 - 1
+
 // Kernels take these by value: plain pointers into memory that somebody else owns.
 struct GraphOnDevice {
   const int64_t* row_offsets;  // [num_nodes + 1]

@@ -165,7 +165,7 @@ TEST_F(CachedFeatures, TheAggregationOfOtherModelsStagesItsMissesToo) {
   ASSERT_TRUE(out.Allocate(16 * vectors).ok());
   SampleAggregate aggregate;
   aggregate.out = out.get();
-  ASSERT_EQ(EnqueueCollectMisses(device.view(), 0, 1, 1, states.get(), headers.get(), nodes.get(), nullptr), cudaSuccess);
+  ASSERT_EQ(EnqueueCollectMisses(device.view(), 0, 1, 1, states.get(), headers.get(), nodes.get(), {}, nullptr), cudaSuccess);
   ASSERT_EQ(EnqueueCopyMisses(device.view(), nullptr), cudaSuccess);
   ASSERT_EQ(EnqueueSampleAggregate(device.view(), device.feature_element(), 0, 1, 1, aggregate, states.get(),
                                    headers.get(), nodes.get(), Element::kFloat32, nullptr),

@@ -159,8 +159,8 @@ Result<CacheReads> CountCacheReads(const DeviceGraph& graph, std::span<const Nod
   DeviceArray<unsigned long long> device_sums;
   HONE_RETURN_IF_ERROR(device_sums.Allocate(2));
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
-  HONE_CUDA_RETURN_IF_ERROR(
-      EnqueueSumReads(graph.view().feature_places, counts.get(), counts.size(), device_sums.get(), nullptr));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueSumReads(graph.view().feature_places, static_cast<int32_t>(graph.cached_rows()),
+                                            counts.get(), counts.size(), device_sums.get(), nullptr));
   std::vector<unsigned long long> sums;
   HONE_RETURN_IF_ERROR(device_sums.Download(sums));
   return CacheReads{(static_cast<int64_t>(train.size()) + shape.batch - 1) / shape.batch, static_cast<int64_t>(sums[0]),

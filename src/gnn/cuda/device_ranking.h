@@ -28,6 +28,8 @@ Result<DeviceArray<uint32_t>> CountReadsOnGpu(const DeviceGraph& graph, std::spa
 Result<DeviceArray<int32_t>> LikeliestOnGpu(const DeviceGraph& graph, std::span<const NodeId> train,
                                             const BatchShape& shape, const FeatureStorage& storage, bool symmetric);
 
+// What an epoch's batches read, and how much of it the cache holds by itself: rows that a batch has staged, or left
+// staged, are not hits.
 Result<CacheReads> CountCacheReads(const DeviceGraph& graph, std::span<const NodeId> train, const BatchShape& shape,
                                    uint32_t epoch);
 

@@ -53,6 +53,7 @@ Result<int64_t> CountPass(const ProgramContext& context, const ModelPlan& plan, 
   BatchBuffers one;
   const int64_t before = count.bytes();
   HONE_RETURN_IF_ERROR(one.Make(envelope, program->OuterBytes()));
+  if (buffers > Pass::kBuffers) HONE_RETURN_IF_ERROR(one.MakeDrawn(envelope));
   const int64_t a_batch = count.bytes() - before;
   const int64_t seeds = envelope.Rows(envelope.layers() - 1);
   bytes += 2 * seeds * (plan.padded_classes() * 8 + 8);  // logits, their gradients, and a loss and a hit a row

@@ -50,7 +50,7 @@ Result<MissTimes> MeasureMissPaths(DeviceGraph& graph, int fanout) {
     for (size_t i = 0; i <= kRepeats; ++i) {  // the first loads the kernels
       HONE_CUDA_RETURN_IF_ERROR(EnqueueUnstage(graph.view(), stream.handle));
       HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectMisses(graph.view(), 0, fanout, static_cast<int32_t>(count),
-                                                     device_state.get(), device_header.get(), nodes.get(),
+                                                     device_state.get(), device_header.get(), nodes.get(), {},
                                                      stream.handle));
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.handle));
       const auto started = std::chrono::steady_clock::now();

@@ -71,7 +71,7 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(join_.Make());
   HONE_RETURN_IF_ERROR(fork_sample_.Make());
   HONE_RETURN_IF_ERROR(join_sample_.Make());
-  for (std::array<Event, 2>* events : {&behind_, &drawn_, &whole_, &computed_}) {
+  for (std::array<Event, 2>* events : {&behind_, &drawn_, &copied_, &whole_, &computed_}) {
     for (Event& event : *events) HONE_RETURN_IF_ERROR(event.Make());
   }
   HONE_RETURN_IF_ERROR(progress_.Make());
@@ -147,6 +147,7 @@ Status Pass::MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& 
   for (int i = 0; i < buffers; ++i) {
     BatchBuffers& batch = bucket.batches[static_cast<size_t>(i)];
     HONE_RETURN_IF_ERROR(batch.Make(bucket.envelope, bucket.program->OuterBytes()));
+    if (stages_) HONE_RETURN_IF_ERROR(batch.MakeDrawn(bucket.envelope));
     batch.SetGraph(*context_.graph, i);
   }
   const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
@@ -170,7 +171,7 @@ Status Pass::EnqueueCollect(Bucket& bucket, int which, cudaStream_t stream) {
   const BatchOnDevice batch = bucket.batches[static_cast<size_t>(which)].view(state_.get());
   HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectMisses(batch.graph, envelope.HopOf(0), envelope.fanouts.back(),
                                                  envelope.known.back(), batch.state, batch.header, batch.nodes,
-                                                 stream));
+                                                 batch.drawn, stream));
   return Status::Ok();
 }
 
@@ -329,9 +330,10 @@ Status Pass::EnqueueReplay(Bucket& bucket, int which) {
 }
 
 // Steps of one batch each from buffer `which` on, as EnqueueReplay's, but nobody waits for the end of a step who does not
-// need to: an outermost hop begins when its batch is drawn, in what the step before its own leaves idle.
+// need to: an outermost hop begins when its batch is drawn, and its missing rows are copied, in what the step before its
+// own leaves idle; and copies follow one another, so that the bus does not wait for a step's end.
 Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
-  const auto buffer = [&](uint32_t batch) { return static_cast<int>((static_cast<uint32_t>(which) + batch) % kBuffers); };
+  const auto buffer = [&](uint32_t batch) { return static_cast<int>((static_cast<uint32_t>(which) + batch) % static_cast<uint32_t>(buffers())); };
   const auto after = [](const Event& event, cudaStream_t stream) -> Status {
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, event.handle, 0));
     return Status::Ok();
@@ -340,20 +342,29 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(event.handle, stream));
     return Status::Ok();
   };
+  const auto last = static_cast<uint32_t>(buffers() - 1);  // of the batches under way
+  std::array<Event, 2>& ready = stages_ ? copied_ : drawn_;
   HONE_RETURN_IF_ERROR(note(fork_, main_.handle));
   for (const cudaStream_t stream : {side_.handle, outermost_.handle}) HONE_RETURN_IF_ERROR(after(fork_, stream));
+  if (stages_) HONE_RETURN_IF_ERROR(after(fork_, copies_.handle));
   for (uint32_t step = 0; step < steps; ++step) {
     const size_t now = step % 2, before = 1 - now;
+    if (stages_) {
+      if (step > 0) HONE_RETURN_IF_ERROR(after(drawn_[before], copies_.handle));
+      HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(step + 2), copies_.handle));
+      HONE_RETURN_IF_ERROR(note(copied_[now], copies_.handle));
+    }
     if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // which had the buffer
-    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(step + 2), {.chain = side_.handle,
-                                                                 .structure = structure_.handle,
-                                                                 .outermost = nullptr,
-                                                                 .fork = fork_sample_.handle,
-                                                                 .join = join_sample_.handle}, {}));
+    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(step + last), {.chain = side_.handle,
+                                                                    .structure = structure_.handle,
+                                                                    .outermost = collects_.handle,
+                                                                    .fork = fork_sample_.handle,
+                                                                    .join = join_sample_.handle},
+                                      Collecting(bucket, buffer(step + last))));
     HONE_RETURN_IF_ERROR(note(drawn_[now], side_.handle));
     if (step > 0) HONE_RETURN_IF_ERROR(after(whole_[before], main_.handle));
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer(step), main_.handle));
-    if (step > 0) HONE_RETURN_IF_ERROR(after(drawn_[before], outermost_.handle));
+    if (step > 0) HONE_RETURN_IF_ERROR(after(ready[before], outermost_.handle));
     if (bucket.program->room() != nullptr) {
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, bucket.program->room(), 0));
     }
@@ -363,13 +374,14 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
     HONE_RETURN_IF_ERROR(note(computed_[now], main_.handle));
   }
   HONE_RETURN_IF_ERROR(after(drawn_[(steps - 1) % 2], main_.handle));
+  if (stages_) HONE_RETURN_IF_ERROR(after(copied_[(steps - 1) % 2], main_.handle));
   return after(whole_[(steps - 1) % 2], main_.handle);
 }
 
 Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay) {
   return Capture(
       [&]() -> Status {
-        if (!stages_ && !sums()) return EnqueueSteps(bucket, which, steps);
+        if (!sums()) return EnqueueSteps(bucket, which, steps);
         for (uint32_t step = 0; step < steps; ++step) {
           HONE_RETURN_IF_ERROR(EnqueueReplay(bucket, (which + BatchOf(step)) % buffers()));
         }

@@ -156,7 +156,7 @@ class Pass {
   // The step's compute; and of the next batch's sampling: the chain of draws, its structure, the outermost hop.
   Stream main_, side_, structure_, outermost_, collects_, copies_;
   Event fork_, join_, fork_sample_, join_sample_;
-  std::array<Event, 2> drawn_, whole_, computed_;  // of the batches under way in EnqueueSteps
+  std::array<Event, 2> drawn_, copied_, whole_, computed_;  // of the batches under way in EnqueueSteps
   std::array<Event, 2> behind_;  // chunks of replays that a watched run enqueues ahead
   Bucket small_, large_;
 };

@@ -53,6 +53,8 @@ struct BatchOnDevice {
   // graph and `nodes`, but for a batch that came with its rows (feed.h).
   GraphOnDevice graph = {};
   const int32_t* graph_nodes = nullptr;
+  // Where misses are staged: what the outermost hop has drawn and where it lies, if that was written down.
+  DrawnPlaces drawn = {};
 };
 
 // What programs share; outlives them.

@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(kBlock) RankedKernel(GraphOnDevice graph, Scor
 }
 
 __global__ void __launch_bounds__(kBlock)
-    SumReadsKernel(const int32_t* places, const uint32_t* counts, int64_t num_nodes, Word* sums) {
+    SumReadsKernel(const int32_t* places, int32_t cached, const uint32_t* counts, int64_t num_nodes, Word* sums) {
   __shared__ Word all, hits;
   if (threadIdx.x == 0) all = hits = 0;
   __syncthreads();
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t threads = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t v = Thread(); v < num_nodes; v += threads) {
     mine += counts[v];
-    on_device += places == nullptr || places[v] >= 0 ? counts[v] : 0;
+    on_device += places == nullptr || (places[v] >= 0 && places[v] < cached) ? counts[v] : 0;
   }
   atomicAdd(&all, mine);
   atomicAdd(&hits, on_device);
@@ -257,9 +257,9 @@ cudaError_t EnqueueListRanked(const GraphOnDevice& graph, const ScoresOnDevice& 
                 scores, last, nullptr, tiles, list);
 }
 
-cudaError_t EnqueueSumReads(const int32_t* places, const uint32_t* counts, int64_t num_nodes, unsigned long long* sums,
-                            cudaStream_t stream) {
-  return Launch(SumReadsKernel, Strided(num_nodes), kBlock, 0, stream, places, counts, num_nodes, sums);
+cudaError_t EnqueueSumReads(const int32_t* places, int32_t cached, const uint32_t* counts, int64_t num_nodes,
+                            unsigned long long* sums, cudaStream_t stream) {
+  return Launch(SumReadsKernel, Strided(num_nodes), kBlock, 0, stream, places, cached, counts, num_nodes, sums);
 }
 
 }  // namespace hone::gnn::cuda

@@ -65,8 +65,9 @@ cudaError_t EnqueueCountRanked(const GraphOnDevice& graph, const ScoresOnDevice&
 cudaError_t EnqueueListRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last,
                               const int32_t* tiles, int32_t* list, cudaStream_t stream);
 
-// sums [2] are added up: reads, and those of rows that are on the device; places null: all rows are.
-cudaError_t EnqueueSumReads(const int32_t* places, const uint32_t* counts, int64_t num_nodes, unsigned long long* sums,
-                            cudaStream_t stream);
+// sums [2] are added up: reads, and those of rows in the cache, which has places 0 … cached - 1; places null: all rows
+// are on the device. Places from `cached` on are of rows that some batch has had copied, which is no hit of the cache.
+cudaError_t EnqueueSumReads(const int32_t* places, int32_t cached, const uint32_t* counts, int64_t num_nodes,
+                            unsigned long long* sums, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

@@ -17,6 +17,7 @@
 #include "gnn/cuda/gather_kernels.h"
 #include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/program.h"
+#include "gnn/cuda/staged_mean.h"
 #include "gnn/cuda/wide_aggregate_kernels.h"
 #include "gnn/nn/stack_model.h"
 #include "gnn/ops/dropout.h"
@@ -92,6 +93,12 @@ class SageProgram final : public Program {
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
     HONE_RETURN_IF_ERROR(EnqueueKept(batch, stream));
+    if (shape_.mean && batch.drawn.own != nullptr && batch.graph.staging.rows > 0) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueStagedMean(
+          batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
+          envelope_.known.back(), batch.header, batch.drawn, context_.element, batch.outer, stream));
+      return Status::Ok();
+    }
     if (shape_.mean) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleMean(
           batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),

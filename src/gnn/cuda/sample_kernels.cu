@@ -5,10 +5,10 @@
 #include "gnn/cuda/sample_kernels.h"
 
 #include "gnn/cuda/device_math.cuh"
+#include "gnn/cuda/drawn_mean.cuh"
 #include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
-#include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/source_kernels.h"
 #include "gnn/cuda/tile_count.cuh"
 #include "gnn/cuda/wide_aggregate_kernels.h"
@@ -249,29 +249,18 @@ __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, cons
   if (id >= 0) hop.slot_ranks[place] = static_cast<uint32_t>(atomicAdd(&hop.first[id], 1));
 }
 
-// A warp draws for 32 / kLanes rows at once and then gathers several of them side by side: lane = part of a row, and all
-// of a row's neighbors are on their way before the first is added.
+// A warp draws for 32 / kLanes rows at once and then gathers them.
 template <typename Rows, typename Out, int kLanes>
 __global__ void __launch_bounds__(kSampleMeanBlock)
     SampleMeanKernel(GraphOnDevice graph, Rows features, int hop, int fanout, const RunState* state,
                      const BatchHeader* header, const int32_t* nodes, Out* out) {
-  using In = std::remove_cv_t<std::remove_pointer_t<decltype(features.At(0))>>;
   constexpr int kRows = 32 / kLanes;
-  constexpr int kAhead = kLanes == 8 ? 5 : 4;
   const int32_t rows = RowsOf(header, hop);
   const int32_t warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   const int32_t base = warp * kRows;
   if (base >= rows) return;
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int vectors = graph.feature_vectors;
-  int parts = 1;  // lanes to a feature row
-  while (parts < vectors && parts < 32) parts *= 2;
-  const int sides = 32 / parts, side = lane / parts, part = lane % parts;
-  const int together = sides < kRows ? sides : kRows;  // rows side by side, and sides that share one
-  const int shares = sides / together;
-  const int share = side % shares;
-
   const int32_t drawn_row = base + lane / kLanes;
   const bool active = drawn_row < rows;
   const uint32_t node = active ? static_cast<uint32_t>(nodes[drawn_row]) : 0;
@@ -282,46 +271,7 @@ __global__ void __launch_bounds__(kSampleMeanBlock)
   const int32_t count = degree < fanout ? degree : fanout;
   const int32_t neighbor = active && lane % kLanes < count ? features.Place(__ldg(graph.columns + begin + slot)) : 0;
 
-  for (int r = 0; r < kRows; r += together) {
-    const int which = r + side / shares;
-    const int32_t row = base + which;
-    const int32_t neighbors = __shfl_sync(kFullWarp, count, which * kLanes);
-    const auto self = __shfl_sync(kFullWarp, own, which * kLanes);
-    for (int first = 0; first < vectors; first += parts) {
-      const int vector = first + part;
-      const bool reads = row < rows && vector < vectors;
-      RawOf<In> own_raw;
-      if (reads && share == 0) own_raw = LoadRaw(features.At(self) + vector * 8);
-      Float8 sum = {};
-      for (int j = 0; j < fanout; j += kAhead * shares) {
-        RawOf<In> raw[kAhead];
-#pragma unroll
-        for (int a = 0; a < kAhead; ++a) {
-          const int at = j + a * shares + share;
-          const int32_t place = __shfl_sync(kFullWarp, neighbor, which * kLanes + at % kLanes);
-          if (reads && at < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
-        }
-#pragma unroll
-        for (int a = 0; a < kAhead; ++a) {
-          if (!reads || j + a * shares + share >= neighbors) continue;
-          const Float8 x = Widen(raw[a]);
-#pragma unroll
-          for (int i = 0; i < 8; ++i) sum.v[i] += x.v[i];
-        }
-      }
-      for (int offset = parts; offset < parts * shares; offset *= 2) {
-#pragma unroll
-        for (int i = 0; i < 8; ++i) sum.v[i] += __shfl_xor_sync(kFullWarp, sum.v[i], offset);
-      }
-      if (!reads || share != 0) continue;
-      const float scale = neighbors > 0 ? 1.0f / static_cast<float>(neighbors) : 0.0f;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) sum.v[i] *= scale;
-      Out* to = out + static_cast<int64_t>(row) * vectors * 16 + vector * 8;
-      Store8(to, sum);
-      Store8(to + vectors * 8, Widen(own_raw));
-    }
-  }
+  MeansOfDrawn<kLanes>(features, graph.feature_vectors, fanout, base, rows, own, count, neighbor, out);
 }
 
 template <typename Rows, typename Out>

@@ -3,9 +3,10 @@
 //
 // Misses of a batch copied into device memory before its kernels read them (feature_storage.h, MissPath::kStaged).
 //
-// The outermost hop is drawn once more, which costs little next to its rows; each row that is not in the cache is
-// claimed in the map of places by whoever comes first, and copied through the bus once, by few blocks, so that the
-// batch that trains meanwhile keeps its multiprocessors. From then on it is a row of the cache like any other, until
+// The outermost hop is drawn before its rows are there; each row that is not in the cache is claimed in the map of places
+// by whoever comes first, and copied through the bus once, by few blocks, so that the batch that trains meanwhile keeps
+// its multiprocessors. Where each row that was drawn will lie is written down for who gathers it (staged_mean.h); others
+// draw again and ask the map. From then on it is a row of the cache like any other, until
 // its place is taken back. Batches under way have a map each, so that one's rows may come while others are computed.
 // Where a row lies differs from run to run; what is in it does not. Misses that find no room are read by zero-copy.
 #pragma once
@@ -20,10 +21,12 @@ namespace hone::gnn::cuda {
 
 // Of a batch's life in the staging set of `graph` (DeviceGraph::view); nothing where that has no room. First the places
 // of the batch before it are given back; then what the batch lacks is collected: of its hop_nodes[hop] nodes (at most
-// `rows`) and of what they draw; then the rows are copied. Each may run beside what other batches do.
+// `rows`) and of what they draw; then the rows are copied. Each may run beside what other batches do. `drawn` is filled
+// in for fanouts up to kNarrowFanout, where it is wanted; its places hold rows once those are copied.
 cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream);
 cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
-                                 const BatchHeader* header, const int32_t* nodes, cudaStream_t stream);
+                                 const BatchHeader* header, const int32_t* nodes, const DrawnPlaces& drawn,
+                                 cudaStream_t stream);
 cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream);
 
 // What a cache is filled with: places[cached[i]] = i, and row cached[i] of `host` to row i of `to`; `parts` as
