@@ -6,7 +6,7 @@
 // together and hand them round.
 /*hone
 [tune]
-BLOCK = [256, 128, 512]
+BLOCK = [256, 64, 128, 512]
 DEEP = [5, 10, 15, 8]
 
 [[launch]]

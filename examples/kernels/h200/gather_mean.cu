@@ -17,6 +17,7 @@ grid   = ["ceil_div(num_dst, BLOCK / 16)"]
 block  = ["BLOCK"]
 args   = ["x", "index", "out", "num_dst:i64", "fanout:i32", "dim:i32"]
 when   = "dim % 8 == 0 && dim > 64 && dim <= 128"
+with   = { BLOCK = 64, DEEP = 5 }
 
 [[launch]]
 kernel = "gather_mean<8, 32, DEEP>"
