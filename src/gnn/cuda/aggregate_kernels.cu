@@ -1,14 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of aggregate_kernels.h: a warp a row, 16 or 32 bytes a lane.
+// The kernels of aggregate_kernels.h but for the outermost hop (outermost_kernels.cu): a warp a row, 16 or 32 bytes a lane.
 #include "gnn/cuda/aggregate_kernels.h"
 
-#include <type_traits>
-
-#include "gnn/cuda/feature_rows.cuh"
 #include "gnn/cuda/launch.h"
-#include "gnn/cuda/pick_slot.cuh"
 #include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/row_math.cuh"
 #include "gnn/cuda/wide_aggregate_kernels.h"
@@ -150,140 +146,6 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-// A warp has kGroup rows, of which it looks up everything at once: where their neighbors lie, which of them are drawn
-// (32 / kLanes rows to a turn), and who those are. Then it gathers row by row: lane = part of a row, 32 / parts neighbors
-// side by side, and as many of them under way as registers allow.
-// kMasks: whether anything is dropped.
-constexpr int kGroup = 4;
-template <typename Rows, typename Out, int kLanes, bool kMasks>
-__global__ void __launch_bounds__(kBlock, kMasks ? 3 : 4)
-    SampleAggregateKernel(GraphOnDevice graph, Rows features, int hop, int fanout, SampleAggregate aggregate,
-                          const RunState* state, const BatchHeader* header, const int32_t* nodes) {
-  using In = std::remove_cvref_t<decltype(*features.At(0))>;
-  constexpr int kRows = 32 / kLanes, kTurns = kGroup / kRows;
-  constexpr int kAhead = sizeof(In) == 4 ? 3 : kLanes == 32 ? 5 : kLanes == 16 ? 6 : 4;
-  const AggregateKind kind = aggregate.kind;
-  const int32_t rows = RowsAfter(header, hop);
-  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
-  const auto key_of = [&](const ActivationOnLoad& mask) {
-    return kMasks ? MaskKey(mask, state, header) : DropoutKey{};
-  };
-  const DropoutKey input_mask = key_of(aggregate.input_mask), neighbor_mask = key_of(aggregate.neighbors),
-                   self_mask = key_of(aggregate.self);
-  Out* out = static_cast<Out*>(aggregate.out);
-  Out* input_rows = static_cast<Out*>(aggregate.input_rows);
-  const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const int vectors = graph.feature_vectors;
-  int parts = 1;  // lanes to a feature row
-  while (parts < vectors && parts < 32) parts *= 2;
-  const int side = lane / parts, sides = 32 / parts, part = lane % parts;
-  const int32_t base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kGroup;
-  if (base >= rows) return;
-
-  // Lane i: of row base + i.
-  const bool exists = lane < kGroup && base + lane < rows;
-  const uint32_t own_node = exists ? static_cast<uint32_t>(nodes[base + lane]) : 0;
-  const int64_t own_begin = exists ? __ldg(graph.row_offsets + own_node) : 0;
-  const int32_t own_degree = exists ? static_cast<int32_t>(__ldg(graph.row_offsets + own_node + 1) - own_begin) : 0;
-  const auto own_place = features.Place(own_node);
-  // Turn t, lane l: slot l % kLanes of row base + t * kRows + l / kLanes.
-  int32_t neighbor[kTurns];
-#pragma unroll
-  for (int t = 0; t < kTurns; ++t) {
-    const int from = t * kRows + lane / kLanes;
-    const uint32_t node = __shfl_sync(kFullWarp, own_node, from);
-    const int32_t degree = __shfl_sync(kFullWarp, own_degree, from);
-    const int64_t begin = __shfl_sync(kFullWarp, own_begin, from);
-    const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
-    const int32_t count = degree < fanout ? degree : fanout;
-    neighbor[t] = lane % kLanes < count ? __ldg(graph.columns + begin + slot) : 0;
-  }
-#pragma unroll 1
-  for (int t = 0; t < kTurns; ++t) {
-    const int32_t drawn = neighbor[0];
-#pragma unroll
-    for (int next = 1; next < kTurns; ++next) neighbor[next - 1] = neighbor[next];
-    const auto neighbor_place = features.Place(drawn);
-#pragma unroll 1
-    for (int r = 0; r < kRows; ++r) {
-      const int which_row = t * kRows + r;
-      const int32_t row = base + which_row;
-      if (row >= rows) break;
-      const int32_t degree = __shfl_sync(kFullWarp, own_degree, which_row);
-      const int32_t neighbors = degree < fanout ? degree : fanout;
-      const uint32_t self = __shfl_sync(kFullWarp, own_node, which_row);
-      const auto self_place = features.HandRound(self, own_place, which_row);
-      Out* to = out + static_cast<int64_t>(row) * vectors * (kind.adds_self ? 8 : 16);
-      for (int first = 0; first < vectors; first += parts) {
-        const int vector = first + part;
-        const bool reads = vector < vectors, reads_own = reads && side == sides - 1;
-        RawOf<In> own_raw;
-        if (reads_own) own_raw = LoadRaw(features.At(self_place) + vector * 8);
-        Float8 sum = {};
-        for (int j = 0; j < neighbors; j += sides * kAhead) {
-          RawOf<In> raw[kAhead];
-          uint32_t ids[kAhead];
-#pragma unroll
-          for (int a = 0; a < kAhead; ++a) {
-            const int which = j + a * sides + side;
-            const int from = r * kLanes + (which < kLanes ? which : 0);
-            const int32_t id = __shfl_sync(kFullWarp, drawn, from);
-            const int32_t place = features.HandRound(id, neighbor_place, from);
-            ids[a] = static_cast<uint32_t>(id);
-            if (reads && which < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
-          }
-#pragma unroll
-          for (int a = 0; a < kAhead; ++a) {
-            if (reads && j + a * sides + side < neighbors) {
-              AddKept8(neighbor_mask, ids[a], static_cast<uint32_t>(vector), Widen(raw[a]), sum);
-            }
-          }
-        }
-        for (int offset = parts; offset < 32; offset *= 2) {
-#pragma unroll
-          for (int i = 0; i < 8; ++i) sum.v[i] += __shfl_xor_sync(kFullWarp, sum.v[i], offset);
-        }
-        if (!reads_own) continue;
-        Scale8(ScaleOf(neighbor_mask) * (kind.mean && neighbors > 0 ? 1.0f / static_cast<float>(neighbors) : 1.0f), sum);
-        Float8 own = Widen(own_raw);
-        Drop8(input_mask, self, static_cast<uint32_t>(vector), own);
-        if (input_rows != nullptr) Store8(input_rows + (static_cast<int64_t>(row) * vectors + vector) * 8, own);
-        Drop8(self_mask, self, static_cast<uint32_t>(vector), own);
-        if (kind.adds_self) {
-          Scale8(own_factor, own);
-          Add8(own, sum);
-        } else {
-          Store8(to + (vectors + vector) * 8, own);
-        }
-        Store8(to + vector * 8, sum);
-      }
-    }
-  }
-}
-
-template <typename Rows, typename Out>
-cudaError_t LaunchSampleAggregate(const GraphOnDevice& graph, const Rows& features, int hop, int fanout, int32_t rows,
-                                  const SampleAggregate& aggregate, const RunState* state, const BatchHeader* header,
-                                  const int32_t* nodes, cudaStream_t stream) {
-  const int blocks = Blocks((rows + kGroup - 1) / kGroup);
-  const auto launch = [&](auto lanes) {
-    constexpr int kLanes = decltype(lanes)::value;
-    const bool masks =
-        aggregate.input_mask.threshold != 0 || aggregate.neighbors.threshold != 0 || aggregate.self.threshold != 0;
-    Launch(masks ? SampleAggregateKernel<Rows, Out, kLanes, true> : SampleAggregateKernel<Rows, Out, kLanes, false>,
-           blocks, kBlock, 0, stream, graph, features, hop, fanout, aggregate, state, header, nodes);
-  };
-  if (fanout <= 8) {
-    launch(std::integral_constant<int, 8>{});
-  } else if (fanout <= 16) {
-    launch(std::integral_constant<int, 16>{});
-  } else {
-    launch(std::integral_constant<int, 32>{});
-  }
-  return cudaPeekAtLastError();
-}
-
 }  // namespace
 
 cudaError_t EnqueueAggregate(const AggregateKind& kind, const HopOnDevice& hop, int number, Element element,
@@ -318,38 +180,6 @@ cudaError_t EnqueueAggregateBackward(const AggregateKind& kind, const HopOnDevic
            static_cast<__nv_bfloat16*>(grad_z));
   }
   return cudaPeekAtLastError();
-}
-
-cudaError_t EnqueueSampleAggregate(const GraphOnDevice& graph, Element feature_element, int hop, int fanout,
-                                   int32_t rows, const SampleAggregate& aggregate, const RunState* state,
-                                   const BatchHeader* header, const int32_t* nodes, Element out_element,
-                                   cudaStream_t stream) {
-  if (fanout > kNarrowFanout) {
-    return EnqueueWideSampleAggregate(graph, feature_element, hop, fanout, rows, aggregate, false, state, header, nodes,
-                                      out_element, stream);
-  }
-  const auto launch = [&](auto in, auto out) {
-    return WithRows<decltype(in)>(graph, [&]<typename Rows>(const Rows& features) {
-      return LaunchSampleAggregate<Rows, decltype(out)>(graph, features, hop, fanout, rows, aggregate, state, header,
-                                                        nodes, stream);
-    });
-  };
-  const auto launch_for = [&](auto in) {
-    return out_element == Element::kFloat32 ? launch(in, float{}) : launch(in, __nv_bfloat16{});
-  };
-  cudaError_t error = cudaErrorInvalidValue;
-  switch (feature_element) {
-    case Element::kFloat32:
-      error = launch_for(float{});
-      break;
-    case Element::kFloat16:
-      error = launch_for(__half{});
-      break;
-    case Element::kBFloat16:
-      error = launch_for(__nv_bfloat16{});
-      break;
-  }
-  return error;
 }
 
 }  // namespace hone::gnn::cuda
