@@ -52,16 +52,25 @@ void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
       ->check(CLI::IsMember({"inclusion", "presampling"}));
 }
 
+void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {
+  command.add_option("--pipeline", flags.pipeline,
+                     "who samples and slices a GPU's batches: itself (gpu), or the host's cores (cpu), which then send them")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"gpu", "cpu"}));
+}
+
 std::string GivenDeviceFlags(const DeviceFlags& flags) {
   return (flags.device == "auto" ? std::string() : " --device " + flags.device) +
-         (flags.precision.empty() ? std::string() : " --precision " + flags.precision);
+         (flags.precision.empty() ? std::string() : " --precision " + flags.precision) +
+         (flags.pipeline == "gpu" ? std::string() : " --pipeline " + flags.pipeline);
 }
 
 std::string DeviceChoice::name() const { return cuda ? fmt::format("cuda:{}", gpu.ordinal) : "cpu"; }
 
 std::string DeviceChoice::Line() const {
-  return fmt::format("device: {}{}, {}; {}{}", name(), cuda ? fmt::format(" ({})", gpu.name) : "", precision(), why,
-                     features.host ? "; features in the host's memory" : "");
+  return fmt::format("device: {}{}, {}; {}{}{}", name(), cuda ? fmt::format(" ({})", gpu.name) : "", precision(), why,
+                     features.host ? "; features in the host's memory" : "",
+                     host_batches ? "; batches from the host's cores" : "");
 }
 
 void DeviceChoice::AppendTo(nlohmann::json& json) const {
@@ -69,7 +78,9 @@ void DeviceChoice::AppendTo(nlohmann::json& json) const {
   json["device_name"] = cuda ? nlohmann::json(gpu.name) : nlohmann::json(nullptr);
   json["device_why"] = why;
   json["precision"] = precision();
-  if (cuda) json["features"] = features.host ? "host" : "device";
+  if (!cuda) return;
+  json["features"] = features.host ? "host" : "device";
+  json["pipeline"] = host_batches ? "cpu" : "gpu";
 }
 
 Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can) {
@@ -90,6 +101,7 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
         .cuda = true,
         .fp32 = flags.precision == "fp32",
         .gpu = *gpu,
+        .host_batches = flags.pipeline == "cpu",
         .why = automatic ? "--device auto found a GPU that can do this" : "as --device says"};
     status = can(on_gpu);
     if (status.ok()) return on_gpu;

@@ -18,10 +18,13 @@ namespace hone::gnn {
 struct DeviceFlags {
   std::string device = "auto";
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
+  std::string pipeline = "gpu";  // or cpu: who samples and slices a GPU's batches; of what trains
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // --features and --cache-rows, of what trains.
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish);
+// --pipeline, likewise.
+void AddPipelineFlag(CLI::App& command, DeviceFlags& flags);
 // " --device cuda:1 --precision fp32": what of them was given, to be repeated when a run goes on.
 std::string GivenDeviceFlags(const DeviceFlags& flags);
 
@@ -30,6 +33,7 @@ struct DeviceChoice {
   bool fp32 = true;
   GpuFacts gpu;
   FeaturePlace features;  // left by `can`
+  bool host_batches = false;  // --pipeline cpu, on a GPU
   std::string why;
 
   std::string name() const;                                      // "cpu", "cuda:0"

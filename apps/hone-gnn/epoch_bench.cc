@@ -48,9 +48,22 @@ void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& devic
   for (const EpochReport& e : epochs) {
     seconds.push_back(e.times.train);
     list.push_back({{"wall", e.times.train}, {"cpu", e.times.cpu}, {"ms_per_step", 1e3 * e.times.train / steps}});
+    const EpochTimes& t = e.times;
+    if (device.host_batches) {
+      list.back().update({{"sample", t.sample},
+                          {"slice", t.slice},
+                          {"transfer", t.transfer},
+                          {"compute", t.compute},
+                          {"exposed", t.exposed},
+                          {"sampled_nodes", e.sampled_nodes},
+                          {"sampled_edges", e.sampled_edges}});
+    }
     if (flags.json) continue;
     fmt::print("epoch {}: {:.4f} s, {:.4f} ms a step; {:.4f} s of the host's processors\n", e.epoch, e.times.train,
                1e3 * e.times.train / steps, e.times.cpu);
+    if (!device.host_batches) continue;
+    fmt::print("  sample {:.3f} and slice {:.3f} s of workers, {:.3f} s of the bus, {:.3f} s of the GPU; waited {:.3f} s for batches\n",
+               t.sample, t.slice, t.transfer, t.compute, t.exposed);
   }
   std::sort(seconds.begin(), seconds.end());
   const double median = seconds[seconds.size() / 2];
@@ -69,6 +82,7 @@ void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& devic
                          {"device_bytes", gpu.device_bytes},
                          {"epochs", list},
                          {"median_wall", median}};
+  if (device.host_batches) json["workers"] = ThreadCount(flags.run.workers > 0 ? flags.run.workers : flags.run.threads);
   device.AppendTo(json);
   fmt::print("{}\n", json.dump(2));
 }
@@ -77,9 +91,10 @@ Status Run(Flags& flags) {
   HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
   flags.train.train.epochs = flags.epochs + 1;
   flags.train.train.eval_every = 0;
+  flags.features.host_batches = flags.device.pipeline == "cpu";
   const ModelOptions& model = flags.train.model.options;
   HONE_ASSIGN_OR_RETURN(const DeviceChoice device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
-                          HONE_RETURN_IF_ERROR(GpuCanTrain(model, flags.train.train, flags.run));
+                          HONE_RETURN_IF_ERROR(GpuCanTrain(model, flags.train.train, flags.run, on.host_batches));
                           HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
                           HONE_ASSIGN_OR_RETURN(
                               on.features, GpuHolds(outline, model, flags.train.train, on.fp32, flags.features));
@@ -93,7 +108,7 @@ Status Run(Flags& flags) {
     HONE_ASSIGN_OR_RETURN(graph, OpenGraphFor(device, flags.graph, open));
   }
   const int64_t peak_before = PeakBytes();
-  GpuRun gpu{.fp32 = device.fp32, .features = device.features};
+  GpuRun gpu{.fp32 = device.fp32, .features = device.features, .host_batches = device.host_batches};
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
                         device.cuda ? MakeTrainerOnGpu(graph, model, flags.train.train, flags.run, {}, gpu)
                                     : MakeTrainer(graph, model, flags.train.train, flags.run));
@@ -172,6 +187,7 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
       ->check(CLI::PositiveNumber);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
+  AddPipelineFlag(*command, flags->device);
   command->add_option("--threads", flags->run.threads, "cores; by default all the process may use")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(CLI::NonNegativeNumber);

@@ -30,7 +30,8 @@ Result<int> CountGpus();
 Result<GpuFacts> UseGpu(int ordinal);
 
 // Whether the GPU engine knows how to do what these ask for; kInvalidArgument names what it does not.
-Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run);
+// `host_batches`: see GpuRun.
+Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run, bool host_batches);
 Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options);
 
 // Where feature rows are: all on the device, or all in the host's memory and `cache_rows` of the likeliest on the device
@@ -45,12 +46,14 @@ struct FeatureWish {
   std::string where = "auto";  // auto, device, host
   int64_t cache_rows = -1;     // below 0: as many as fit
   std::string policy = "inclusion";  // or presampling
+  bool host_batches = false;         // room for those is wanted too
 };
 
 // How the engine computes, and what it then tells of the graph, which may be an outline.
 struct GpuRun {
   bool fp32 = false;
   FeaturePlace features;
+  bool host_batches = false;  // of training: the host's cores sample and slice, the GPU computes
   std::shared_ptr<NcclCommunicator> ranks;  // between the GPUs of several ranks
   int64_t num_edges = 0;
   int64_t device_bytes = 0;

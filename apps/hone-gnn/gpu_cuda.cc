@@ -10,6 +10,7 @@
 #include "gnn/cuda/all_neighbors.h"
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/exact_inference.h"
+#include "gnn/cuda/feed.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/gpu_trainer.h"
 #include "gnn/cuda/memory_plan.h"
@@ -45,14 +46,23 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
                             largest);
   }
   const cuda::GraphSize size{graph.name, graph.num_nodes, graph.num_edges, graph.feature_stride_bytes};
-  HONE_ASSIGN_OR_RETURN(cuda::MemoryPlan plan, cuda::PlanMemory(size, model, options));
+  const auto plan_memory = [&]() -> Result<cuda::MemoryPlan> {
+    HONE_ASSIGN_OR_RETURN(cuda::WorkingMemory working, cuda::CountWorkingMemory(model, options, graph.num_nodes));
+    if (wish.host_batches) {
+      working.training += cuda::FedBatchBytes(options.fanouts, options.batch, graph.num_nodes, graph.feature_stride_bytes);
+    }
+    size_t free = 0, total = 0;
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
+    return cuda::PlanMemory(size, working, options.storage, static_cast<int64_t>(free));
+  };
+  HONE_ASSIGN_OR_RETURN(cuda::MemoryPlan plan, plan_memory());
   if (plan.fits && wish.where != "host") return FeaturePlace{};
   if (wish.where != "device" && plan.most_cache_rows >= 0) {
     const FeaturePlace place{.host = true,
                              .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows,
                              .presampled = wish.policy == "presampling"};
     options.storage = Storage(place);
-    HONE_ASSIGN_OR_RETURN(plan, cuda::PlanMemory(size, model, options));
+    HONE_ASSIGN_OR_RETURN(plan, plan_memory());
     if (plan.fits) return place;
   }
   return Status::ResourceExhausted(plan.refusal + about_all + "; or use --device cpu");
@@ -68,7 +78,10 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, bool fp32) {
 }
 
 cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
-  return {.fp32 = gpu.fp32, .storage = Storage(gpu.features), .device_ranks = gpu.ranks.get()};
+  return {.fp32 = gpu.fp32,
+          .storage = Storage(gpu.features),
+          .host_batches = gpu.host_batches,
+          .device_ranks = gpu.ranks.get()};
 }
 
 Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
@@ -120,8 +133,8 @@ Result<GpuFacts> UseGpu(int ordinal) {
   return GpuFacts{ordinal, properties.name, static_cast<int64_t>(free), static_cast<int64_t>(total)};
 }
 
-Status GpuCanTrain(const ModelOptions&, const TrainOptions& options, const RunOptions& run) {
-  return cuda::CheckForGpu(options, run);
+Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run, bool host_batches) {
+  return cuda::CheckForGpu(model, options, run, {.host_batches = host_batches});
 }
 
 Status GpuCanPredict(const ModelOptions&, const PredictOptions& options) {

@@ -81,9 +81,9 @@ class StepLine {
   double last_ = SteadySeconds();
 };
 
-// On a GPU a batch is sampled, gathered and computed with beside the one before: the parts have no times of their own,
-// and nobody counts what is drawn.
-nlohmann::json ToJson(const EpochReport& e, bool on_gpu) {
+// On a GPU that samples for itself a batch is sampled, gathered and computed with beside the one before: the parts have no
+// times of their own, and nobody counts what is drawn.
+nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
   nlohmann::json json = {{"event", "epoch"},
           {"epoch", e.epoch},
@@ -105,16 +105,17 @@ nlohmann::json ToJson(const EpochReport& e, bool on_gpu) {
             {"exposed", t.exposed},
             {"evaluate", t.evaluate},
             {"cpu", t.cpu}}}};
-  if (on_gpu) {
+  if (device.cuda && !device.host_batches) {
     for (const char* part : {"sample", "slice", "transfer", "exposed"}) json["seconds"][part] = nullptr;
     json["sampled_nodes"] = json["sampled_edges"] = nullptr;
   }
   return json;
 }
 
-void PrintRow(const EpochReport& e, bool on_gpu) {
+void PrintRow(const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
-  const auto part = [&](double seconds) { return on_gpu ? std::string("-") : fmt::format("{:.2f}", seconds); };
+  const bool beside = device.cuda && !device.host_batches;
+  const auto part = [&](double seconds) { return beside ? std::string("-") : fmt::format("{:.2f}", seconds); };
   fmt::print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8} {:>8} {:>8} {:>8.2f} {:>8} {:>8.2f} {:>9.2g}\n", e.epoch + 1,
              e.loss, PercentText(e.train_accuracy), PercentText(e.valid_accuracy), e.best ? '*' : ' ', t.train,
              part(t.sample), part(t.slice), part(t.transfer), t.compute, part(t.exposed), t.evaluate, e.learning_rate);
@@ -162,7 +163,8 @@ Result<DeviceChoice> ChooseDeviceOf(const Flags& flags, ProcessGroup& group) {
       return Status::InvalidArgument("several ranks share this host's processors");
     }
     if (flags.resume.empty()) {
-      HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
+      HONE_RETURN_IF_ERROR(
+          GpuCanTrain(flags.train.model.options, flags.train.train, flags.run, device.host_batches));
       HONE_ASSIGN_OR_RETURN(device.features, GpuHolds(graph, flags.train.model.options, flags.train.train, device.fp32,
                                                       flags.features));
       return Status::Ok();
@@ -171,7 +173,8 @@ Result<DeviceChoice> ChooseDeviceOf(const Flags& flags, ProcessGroup& group) {
       const std::string path = CheckpointFile(flags.resume);
       HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
       HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
-      HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
+      HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run, device.host_batches)
+                               .WithContext(fmt::format("'{}'", path)));
       HONE_ASSIGN_OR_RETURN(device.features,
                             GpuHolds(graph, header.model, header.train, device.fp32, flags.features));
     }
@@ -183,6 +186,7 @@ Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<con
                                          const DeviceChoice& device, GpuRun& gpu) {
   gpu.fp32 = device.fp32;
   gpu.features = device.features;
+  gpu.host_batches = device.host_batches;
   if (flags.resume.empty()) {
     if (flags.epochs > 0) flags.train.train.epochs = flags.epochs;
     const ModelOptions& model = flags.train.model.options;
@@ -291,6 +295,7 @@ Status CheckFolder(const Flags& flags) {
 
 // The flags, as far as they can be judged without the graph.
 Status CheckFlags(Flags& flags) {
+  flags.features.host_batches = flags.device.pipeline == "cpu";
   for (const CLI::Option* option : flags.trajectory) {
     if (option->count() == 0) continue;
     if (option->get_name() == "--shards") flags.shards_given = true;
@@ -311,6 +316,7 @@ std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph, const De
   std::vector<Setting> settings = {{"version", HONE_VERSION},
                                    {"--device", device.cuda ? "cuda" : "cpu"},
                                    {"--precision", device.precision()},
+                                   {"--pipeline", device.host_batches ? "cpu" : "gpu"},
                                    {"a graph with fingerprint", named ? graph.name() : GraphFingerprint(graph)},
                                    {"--resume", flags.resume.empty() ? "not given" : "given"},
                                    {"--init", flags.init.empty() ? "not given" : "given"},
@@ -367,10 +373,10 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                  if (!session.speaks()) return;
                                  line.Clear();
                                  if (flags.json) {
-                                   fmt::print("{}\n", ToJson(epoch, device.cuda).dump());
+                                   fmt::print("{}\n", ToJson(epoch, device).dump());
                                    std::fflush(stdout);
                                  } else {
-                                   PrintRow(epoch, device.cuda);
+                                   PrintRow(epoch, device);
                                  }
                                },
                            .stop = [] { return g_stop.load(); }};
@@ -413,6 +419,7 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
+  AddPipelineFlag(*command, flags->device);
   AddRankFlags(*command, flags->ranks);
   command->add_flag("--json", flags->json, "one JSON object a line: start, each epoch, end");
   command->add_flag("--quiet", flags->quiet, "no progress line");

@@ -80,6 +80,7 @@ class BatchSource {
   // Forgets all batches, so that their tags may come again.
   Status ClearTable(cudaStream_t stream) const;
   int64_t count() const { return seeds_.count; }
+  const SeedsOnDevice& seeds() const { return seeds_; }
   // Takes the state's next step and draws its inner hops; then, once they are known, `outermost`, which enqueues what is
   // to be done with the outermost one. `device_halt` is the host's flag as the device sees it.
   Status EnqueueSample(const Envelope& envelope, BatchBuffers& batch, RunState* state, volatile uint32_t* device_halt,

@@ -10,6 +10,7 @@
 #include "gnn/cuda/feed_kernels.h"
 #include "gnn/cuda/source_kernels.h"
 #include "gnn/graph/parallel.h"
+#include "hone/gnn/communicator.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -38,16 +39,15 @@ class PinnedAllocator final : public BufferAllocator {
 }  // namespace
 
 FedBatch::~FedBatch() {
-  for (const cudaEvent_t event : {copying_, copied_}) {
+  for (const cudaEvent_t event : moments_) {
     if (event != nullptr) cudaEventDestroy(event);
   }
 }
 
 // A quarter more than asked for, as the pipeline's own buffers.
 Status FedBatch::Require(size_t structure_bytes, size_t row_bytes, int64_t outer_rows) {
-  if (copied_ == nullptr) {
-    HONE_CUDA_RETURN_IF_ERROR(cudaEventCreate(&copying_));
-    HONE_CUDA_RETURN_IF_ERROR(cudaEventCreate(&copied_));
+  for (cudaEvent_t& event : moments_) {
+    if (event == nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventCreate(&event));
   }
   if (pack_bytes_ < structure_bytes) {
     pack_bytes_ = structure_bytes + structure_bytes / 4;
@@ -66,15 +66,15 @@ Status FedBatch::Require(size_t structure_bytes, size_t row_bytes, int64_t outer
   return Status::Ok();
 }
 
-Status FedBatch::EnqueueCopies(const MiniBatch& batch, int32_t batch_seeds, int64_t seeds, cudaStream_t stream) {
+Status FedBatch::EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, cudaStream_t stream) {
   const NeighborSample& sample = batch.sample;
   const auto hops = static_cast<size_t>(sample.hops());
   BatchHeader header{};
   header.valid = 1;
   header.step = batch.key.step;
   header.epoch = batch.key.epoch;
-  header.first_seed = int64_t{batch.key.step} * batch_seeds;
-  header.weight = static_cast<double>(std::min<int64_t>(batch_seeds, seeds - header.first_seed));
+  header.first_seed = seeds.first;
+  header.weight = static_cast<double>(seeds.of_step);
   known_.assign(sample.hop_nodes.begin(), sample.hop_nodes.end() - 1);
   for (size_t h = 0; h < hops; ++h) header.hop_nodes[h] = known_[h];
   num_nodes_ = sample.num_nodes();
@@ -97,15 +97,15 @@ Status FedBatch::EnqueueCopies(const MiniBatch& batch, int32_t batch_seeds, int6
     pack(hops_[h].offsets, sample.rows[h].row_offsets.data(), (static_cast<size_t>(known_[h]) + 1) * sizeof(int32_t));
     pack(hops_[h].columns, sample.rows[h].columns.data(), sample.rows[h].columns.size() * sizeof(int32_t));
   }
-  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(copying_, stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(moments_[kCopying], stream));
   HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(structure_.get(), pack_->get(), bytes, cudaMemcpyHostToDevice, stream));
   HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(rows_.get(), batch.features.rows, row_bytes, cudaMemcpyHostToDevice, stream));
-  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(copied_, stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(moments_[kCopied], stream));
   return Status::Ok();
 }
 
 Status FedBatch::EnqueueWait(cudaStream_t stream) const {
-  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, copied_, 0));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, moments_[kCopied], 0));
   return Status::Ok();
 }
 
@@ -138,21 +138,49 @@ GraphOnDevice FedBatch::graph(const GraphOnDevice& whole) const {
           whole.feature_vectors};
 }
 
-Result<double> FedBatch::copy_seconds() const {
+Status FedBatch::EnqueueBeginCompute(cudaStream_t stream) const {
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(moments_[kComputing], stream));
+  return Status::Ok();
+}
+
+Status FedBatch::EnqueueEndCompute(cudaStream_t stream) const {
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(moments_[kComputed], stream));
+  return Status::Ok();
+}
+
+Status FedBatch::WaitForCompute() const {
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(moments_[kComputed]));
+  return Status::Ok();
+}
+
+Result<double> FedBatch::Seconds(Moment from, Moment to) const {
   float milliseconds = 0;
-  HONE_CUDA_RETURN_IF_ERROR(cudaEventElapsedTime(&milliseconds, copying_, copied_));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventElapsedTime(&milliseconds, moments_[from], moments_[to]));
   return 1e-3 * static_cast<double>(milliseconds);
+}
+
+int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes, int64_t feature_stride_bytes) {
+  const int64_t most = std::max(num_nodes, batch);
+  int64_t nodes = batch, structure = 0, outer_rows = batch;
+  for (const int32_t fanout : fanouts) {
+    outer_rows = nodes;
+    structure += 4 * (nodes + 1) + 4 * nodes * fanout + 2 * static_cast<int64_t>(kAlign);
+    nodes = std::min(nodes * (1 + int64_t{fanout}), most);
+  }
+  structure += 4 * outer_rows + static_cast<int64_t>(Aligned(sizeof(BatchHeader)) + kAlign);
+  const int64_t one = structure + nodes * feature_stride_bytes + 12 * (outer_rows + 1);
+  return static_cast<int64_t>(HostFeed::kHeld + 1) * (one + one / 4);
 }
 
 Result<std::unique_ptr<HostFeed>> HostFeed::Make(std::shared_ptr<const Graph> graph, const GpuEngineOptions& engine,
                                                  const HostFeedOptions& options) {
-  if (engine.shards != 1 || engine.ranks != nullptr || !engine.class_weights.empty()) {
-    return Status::InvalidArgument("batches from the host's cores train one shard a step on one GPU, without class weights");
-  }
   if (IsOutline(*graph)) return Status::InvalidArgument("'" + graph->name() + "' is not in the host's memory");
   auto feed = std::unique_ptr<HostFeed>(new HostFeed());
   feed->graph_ = graph;
+  const int ranks = engine.ranks == nullptr ? 1 : engine.ranks->size();
   feed->batch_ = engine.batch;
+  feed->shards_ = engine.shards;
+  feed->local_shards_ = engine.shards / ranks;
   feed->workers_ = ThreadCount(options.workers);
   int device = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
@@ -161,6 +189,9 @@ Result<std::unique_ptr<HostFeed>> HostFeed::Make(std::shared_ptr<const Graph> gr
   BatchPipelineOptions pipeline;
   pipeline.sampler = {engine.fanouts, FrontierRule::kAllSoFar};
   pipeline.batch = engine.batch;
+  pipeline.shards = feed->shards_;
+  pipeline.local_shards = feed->local_shards_;
+  pipeline.first_shard = engine.ranks == nullptr ? 0 : engine.ranks->rank() * feed->local_shards_;
   pipeline.seed = engine.seed;
   pipeline.workers = feed->workers_;
   pipeline.queue = options.queue;
@@ -174,11 +205,39 @@ HostFeed::~HostFeed() {
   if (copies_.handle != nullptr) cudaStreamSynchronize(copies_.handle);
 }
 
-Status HostFeed::Begin(uint32_t epoch) { return pipeline_->Start({.seeds = graph_->train_nodes(), .epoch = epoch}); }
+Status HostFeed::Begin(uint32_t epoch, uint32_t step) {
+  const int64_t first = int64_t{step} * local_shards_;
+  if (begun_ && epoch_ == epoch && taken_ == first) return Status::Ok();
+  if (begun_) Stop();
+  HONE_RETURN_IF_ERROR(pipeline_->Start({.seeds = graph_->train_nodes(), .epoch = epoch, .first_step = step}));
+  begun_ = true;
+  epoch_ = epoch;
+  taken_ = first;
+  return Status::Ok();
+}
+
+Result<BatchLease> HostFeed::Next() {
+  HONE_ASSIGN_OR_RETURN(BatchLease lease, pipeline_->Next());
+  if (lease) {
+    ++taken_;
+  } else {
+    begun_ = false;
+  }
+  return lease;
+}
+
+void HostFeed::Stop() {
+  pipeline_->Cancel();
+  begun_ = false;
+}
 
 Status HostFeed::EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const {
-  HONE_RETURN_IF_ERROR(
-      to.EnqueueCopies(batch, batch_, static_cast<int64_t>(graph_->train_nodes().size()), copies_.handle));
+  const auto all = static_cast<int64_t>(graph_->train_nodes().size());
+  const int64_t most = int64_t{batch_} * shards_;
+  const int64_t first = batch.key.step * most;  // as the sampler deals them (sample_kernels.cu)
+  const int64_t of_step = std::min(most, all - first);
+  HONE_RETURN_IF_ERROR(to.EnqueueCopies(
+      batch, {.first = first + of_step * batch.key.shard / shards_, .of_step = of_step}, copies_.handle));
   return to.EnqueueWait(stream);
 }
 

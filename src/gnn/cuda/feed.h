@@ -7,8 +7,11 @@
 // Threads sample and slice whole batches into pinned memory (hone/gnn/batch_pipeline.h); each batch's structure and rows
 // are copied to the device on a stream of their own while the two batches before it are trained on. Samples are the
 // device's draw for draw, local ids too, so an epoch has the bits of one that the device sampled.
+//
+// A step of several shards is as many batches; each of several ranks prepares those of its own shards.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "gnn/cuda/batch_buffers.h"
@@ -25,8 +28,12 @@ class FedBatch {
   FedBatch(const FedBatch&) = delete;
   FedBatch& operator=(const FedBatch&) = delete;
   ~FedBatch();
+  // Where a batch's seeds lie in the epoch's order, and how many the whole step has.
+  struct Seeds {
+    int64_t first = 0, of_step = 0;
+  };
   // Enqueues on `stream`, which this and the batch's buffers belong to until its copies are done.
-  Status EnqueueCopies(const MiniBatch& batch, int32_t batch_seeds, int64_t seeds, cudaStream_t stream);
+  Status EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, cudaStream_t stream);
   Status EnqueueWait(cudaStream_t stream) const;
   // Fills `batch`, whose envelope holds it, on the stream that waited.
   Status EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream);
@@ -35,8 +42,13 @@ class FedBatch {
   GraphOnDevice graph(const GraphOnDevice& whole) const;
   const int32_t* graph_nodes() const { return ids_.get(); }
   const std::vector<int32_t>& known() const { return known_; }  // nodes after each hop but the outermost
-  // After the copies are done.
-  Result<double> copy_seconds() const;
+  // Around what is enqueued for it on the stream that waited.
+  Status EnqueueBeginCompute(cudaStream_t stream) const;
+  Status EnqueueEndCompute(cudaStream_t stream) const;
+  Status WaitForCompute() const;
+  // After that.
+  Result<double> copy_seconds() const { return Seconds(kCopying, kCopied); }
+  Result<double> compute_seconds() const { return Seconds(kComputing, kComputed); }
 
  private:
   struct Section {
@@ -54,7 +66,9 @@ class FedBatch {
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> ids_;
   int64_t ids_known_ = 0;
-  cudaEvent_t copying_ = nullptr, copied_ = nullptr;
+  enum Moment : size_t { kCopying, kCopied, kComputing, kComputed, kMoments };
+  Result<double> Seconds(Moment from, Moment to) const;
+  std::array<cudaEvent_t, kMoments> moments_{};
 };
 
 struct HostFeedOptions {
@@ -66,21 +80,29 @@ struct HostFeedOptions {
   bool pinned = true;
 };
 
+// What the batches under way take of the device's memory, at most.
+int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_t num_nodes, int64_t feature_stride_bytes);
+
 class HostFeed final : public TransferStage {
  public:
-  // kInvalidArgument for engine options that batches from the host do not serve (several ranks or shards, class
-  // weights). The graph is whole, in the host's memory.
+  static constexpr size_t kHeld = 2;  // batches that are computed or wait for it, with their buffers
+
+  // `graph` is whole, in the host's memory; kInvalidArgument for an outline.
   static Result<std::unique_ptr<HostFeed>> Make(std::shared_ptr<const Graph> graph, const GpuEngineOptions& engine,
                                                 const HostFeedOptions& options);
   ~HostFeed() override;
 
-  Status Begin(uint32_t epoch);
+  // An epoch from `step` on. Batches that are prepared already go on where they stand, if that is there.
+  Status Begin(uint32_t epoch, uint32_t step = 0);
   // The next batch; an empty lease at the epoch's end.
-  Result<BatchLease> Next() { return pipeline_->Next(); }
+  Result<BatchLease> Next();
+  // Where the batch that is `index`-th from now comes to lie on the device: a place for each that is held, and one for
+  // that whose copies begin.
+  FedBatch& place(int64_t index) { return places_[static_cast<size_t>(index) % places_.size()]; }
   // Its copies, on a stream of this feed's; `stream` gets to wait for them.
   Status EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const;
   // Forgets what was begun; no lease may be out.
-  void Stop() { pipeline_->Cancel(); }
+  void Stop();
   PipelineTimes TakeTimes() { return pipeline_->TakeTimes(); }
   int workers() const { return workers_; }
 
@@ -95,8 +117,12 @@ class HostFeed final : public TransferStage {
   std::shared_ptr<const Graph> graph_;
   std::unique_ptr<BufferAllocator> allocator_;
   Stream copies_;
-  int32_t batch_ = 0;
+  int32_t batch_ = 0, shards_ = 1, local_shards_ = 1;
   int workers_ = 0;
+  bool begun_ = false;
+  uint32_t epoch_ = 0;   // of what was begun,
+  int64_t taken_ = 0;    // and how many of its batches are taken, those before the step where it began included
+  std::array<FedBatch, kHeld + 1> places_;
   std::unique_ptr<BatchPipeline> pipeline_;  // goes first: it uses all of the above
 };
 

@@ -79,14 +79,69 @@ class Feed : public testing::Test {
 };
 
 TEST_F(Feed, EpochsOfTheHostsBatchesHaveTheBitsOfTheDevices) {
-  for (const std::string kind : {"sage", "gin"}) {
+  for (const std::string kind : {"sage", "gin", "gat", "sage-ri"}) {
     SCOPED_TRACE(kind);
-    const Outcome expected = Run(Shape(kind), false, false);
+    ModelOptions shape = Shape(kind);
+    if (kind == "gat") shape.heads = 2;
+    if (kind == "sage-ri") shape.dropout = 0;
+    const Outcome expected = Run(shape, false, false);
     ASSERT_EQ(expected.losses.size(), 2u);
     EXPECT_NE(expected.losses[0], expected.losses[1]);
-    EXPECT_EQ(Run(Shape(kind), true, true), expected);
-    EXPECT_EQ(Run(Shape(kind), true, false), expected);
-    EXPECT_EQ(Run(Shape(kind), false, true), expected);
+    EXPECT_EQ(Run(shape, true, true), expected);
+    if (kind != "gin") continue;
+    EXPECT_EQ(Run(shape, true, false), expected);
+    EXPECT_EQ(Run(shape, false, true), expected);
+  }
+}
+
+TEST_F(Feed, StepsOfSeveralShardsToo) {
+  options_.shards = 3;
+  options_.clip_norm = 0.5;
+  options_.class_weights = {1, 0.5, 2, 1, 0.25};
+  EXPECT_EQ(Run(Shape("sage"), true, true), Run(Shape("sage"), false, false));
+}
+
+TEST_F(Feed, MoreNeighborsThanAWarpHasLanesToo) {
+  options_.fanouts = {3, 2, kAllNeighbors};
+  for (const std::string kind : {"sage", "gat"}) {
+    SCOPED_TRACE(kind);
+    EXPECT_EQ(Run(Shape(kind), true, true), Run(Shape(kind), false, false));
+  }
+}
+
+TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
+  auto model = MakeModel(Shape("sage")).value();
+  const auto whole = MakeGpuEngine(*graph_, *model, options_).value();
+  ASSERT_TRUE(whole->TrainEpoch(0).ok());
+  const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
+  const auto feed = HostFeed::Make(graph_, options_, {.workers = 2, .pinned = false}).value();
+  const auto steps = static_cast<uint32_t>(engine->steps_per_epoch());
+  ASSERT_GT(steps, 4u);
+  std::vector<uint32_t> told;
+  StepWatch watch{.step = [&](uint32_t step, double loss) {
+                    EXPECT_GT(loss, 0);
+                    told.push_back(step);
+                    return step == 2;
+                  },
+                  .ahead = 2};
+  const FedSteps first = engine->TrainFedSteps(0, 0, 2, watch, *feed).value();
+  EXPECT_EQ(first.steps.done, 2u);
+  EXPECT_FALSE(first.steps.stopped);
+  const FedSteps second = engine->TrainFedSteps(0, 2, steps, watch, *feed).value();
+  EXPECT_TRUE(second.steps.stopped);
+  EXPECT_GE(second.steps.done, 3u);
+  EXPECT_LE(second.steps.done, 3u + HostFeed::kHeld);
+  feed->Stop();  // as if another process went on
+  const FedSteps third = engine->TrainFedSteps(0, second.steps.done, steps, watch, *feed).value();
+  EXPECT_EQ(third.steps.done, steps);
+  ASSERT_EQ(told.size(), steps);
+  for (uint32_t i = 0; i < steps; ++i) EXPECT_EQ(told[i], i);
+  EXPECT_EQ(engine->Progress()->loss_sum, whole->Progress()->loss_sum);
+  auto found = MakeModel(Shape("sage")).value(), expected = MakeModel(Shape("sage")).value();
+  ASSERT_TRUE(engine->ExportTo(*found).ok());
+  ASSERT_TRUE(whole->ExportTo(*expected).ok());
+  for (size_t i = 0; i < found->parameters().size(); ++i) {
+    EXPECT_EQ(found->parameters()[i]->value, expected->parameters()[i]->value);
   }
 }
 
@@ -96,6 +151,12 @@ TEST_F(Feed, BatchesThatDoNotFitTakeTheLargerEnvelope) {
   int64_t larger = 0;
   EXPECT_EQ(Run(Shape("sage"), true, true, &larger), expected);
   EXPECT_GT(larger, 0);
+}
+
+TEST_F(Feed, WhereTheDeviceKeepsFeaturesDoesNotMatter) {
+  const Outcome expected = Run(Shape("sage"), false, false);
+  options_.storage = {.tier = FeatureTier::kCached, .cache_rows = 20, .misses = MissPath::kStaged, .staging_rows = 16};
+  EXPECT_EQ(Run(Shape("sage"), true, false), expected);
 }
 
 TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
@@ -126,12 +187,19 @@ TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
 }
 
 TEST_F(Feed, WhatTheHostsBatchesDoNotServeIsRefused) {
-  auto model = MakeModel(Shape("gat")).value();
+  auto model = MakeModel(Shape("sage-ri")).value();
   const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
   const auto feed = HostFeed::Make(graph_, options_, {.workers = 1, .pinned = false}).value();
-  EXPECT_EQ(engine->TrainFedEpoch(0, *feed).status().code(), StatusCode::kInvalidArgument);
-  options_.shards = 2;
-  EXPECT_EQ(HostFeed::Make(graph_, options_, {}).status().code(), StatusCode::kInvalidArgument);
+  const Status refused = engine->TrainFedEpoch(0, *feed).status();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("--dropout 0"), std::string::npos);
+}
+
+TEST_F(Feed, RoomIsCountedForTheLargestBatches) {
+  // 16, then 80 nodes, then all 180 of a graph that has no more; the rows of three batches, and a quarter more.
+  EXPECT_GE(FedBatchBytes({4, 3, 2}, 16, 180, 32), 3 * 180 * 32);
+  EXPECT_LE(FedBatchBytes({4, 3, 2}, 16, 180, 32), 3 * 5 / 4 * (180 * (32 + 16 + 12 + 16) + 16 * 1024));
+  EXPECT_GT(FedBatchBytes({15, 10, 5}, 1024, int64_t{111} << 20, 256), int64_t{3} * 1024 * 16 * 11 * 6 * 256);
 }
 
 }  // namespace

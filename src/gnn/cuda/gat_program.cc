@@ -108,7 +108,7 @@ class GatProgram final : public Program {
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(batch.graph, Hop(0), Outer(batch), batch.state,
-                                                   batch.header, batch.nodes, stream));
+                                                   batch.header, batch.graph_nodes, stream));
     return Status::Ok();
   }
 
@@ -134,7 +134,7 @@ class GatProgram final : public Program {
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(
             batch.graph, context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0),
-            step.folded.get(), batch.header, batch.nodes, Weights(0), element, step.sums.get(), stream));
+            step.folded.get(), batch.header, batch.graph_nodes, Weights(0), element, step.sums.get(), stream));
       } else {
         if (forks && l == 1) HONE_RETURN_IF_ERROR(Join(stream));
         HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element,
@@ -174,7 +174,7 @@ class GatProgram final : public Program {
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttentionBackward(
             batch.graph, context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0), batch.header,
-            batch.nodes, Weights(0), element, step.grad_sums.get(), gradients, stream));
+            batch.graph_nodes, Weights(0), element, step.grad_sums.get(), gradients, stream));
       } else {
         HONE_CUDA_RETURN_IF_ERROR(
             EnqueueAttentionBackward(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, Input(l),

@@ -82,7 +82,7 @@ class Engine final : public GpuEngine {
   Status Make(const Graph& graph, Model<float>& model, const GpuEngineOptions& options) {
     options_ = options;
     classes_ = static_cast<int32_t>(model.options().num_classes);
-    kind_ = model.options().kind;
+    can_be_fed_ = CheckCanBeFed(model.options());
     HONE_RETURN_IF_ERROR(CheckOptions(graph, model.options(), options));
     if (AsksForAll(options.fanouts) || AsksForAll(options.eval_fanouts)) {
       if (IsOutline(graph)) {
@@ -144,10 +144,13 @@ class Engine final : public GpuEngine {
   }
 
   Result<FedEpoch> TrainFedEpoch(uint32_t epoch, HostFeed& feed) override {
-    if (kind_ != "sage" && kind_ != "gin") {
-      return Status::InvalidArgument("batches from the host's cores train sage and gin, not '" + kind_ + "'");
-    }
+    HONE_RETURN_IF_ERROR(can_be_fed_);
     return train_->RunFed(epoch, feed);
+  }
+  Result<FedSteps> TrainFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch& watch,
+                                 HostFeed& feed) override {
+    HONE_RETURN_IF_ERROR(can_be_fed_);
+    return train_->RunFedSteps(epoch, from, until, &watch, feed);
   }
   Result<std::shared_ptr<const Graph>> HostGraph(const Graph& graph) override { return graph_.Download(graph); }
   Status SetStorage(const Graph& graph, const FeatureStorage& storage) override {
@@ -220,7 +223,7 @@ class Engine final : public GpuEngine {
   }
 
   GpuEngineOptions options_;
-  std::string kind_;
+  Status can_be_fed_;
   StorageFacts facts_;
   int32_t classes_ = 0;
   int32_t largest_degree_ = 0;  // where all neighbors are asked for
@@ -235,6 +238,14 @@ class Engine final : public GpuEngine {
 };
 
 }  // namespace
+
+Status CheckCanBeFed(const ModelOptions& model) {
+  // Their masks are drawn by the node that a row belongs to, for every row of the batch, as the outermost hop reads it.
+  if (model.kind != "sage-ri" || model.dropout == 0) return Status::Ok();
+  return Status::InvalidArgument(
+      "batches from the host's cores do not train sage-ri with dropout, which it has among the input rows too: "
+      "train it without (--dropout 0), or with batches that the GPU samples itself");
+}
 
 bool IsOutline(const Graph& graph) {
   return graph.features().num_rows > 0 && graph.features().rows == nullptr && IsSyntheticName(graph.name());

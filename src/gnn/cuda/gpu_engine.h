@@ -103,16 +103,22 @@ struct StepsOnDevice {
 
 class HostFeed;  // gnn/cuda/feed.h
 
-// An epoch of batches from the host's cores, and what each stage of it took by itself.
-struct FedEpoch {
-  EpochOnDevice epoch;         // its seconds: from the first batch's ticket to the last kernel's end
+// What each stage of batches from the host's cores took by itself; they run beside one another.
+struct HostStages {
   double sample_seconds = 0;   // of the host's processors, over all workers
   double slice_seconds = 0;
   double copy_seconds = 0;     // of the bus, over all batches
   double compute_seconds = 0;  // of the device, likewise
   double wait_seconds = 0;     // that the device's host thread waited for a batch
   int64_t rows = 0;            // sliced and copied
+  int64_t edges = 0;           // sampled
   int workers = 0;
+};
+struct FedEpoch : HostStages {
+  EpochOnDevice epoch;  // its seconds: from the first batch's ticket to the last kernel's end
+};
+struct FedSteps : HostStages {
+  StepsOnDevice steps;
 };
 
 class GpuEngine {
@@ -146,9 +152,11 @@ class GpuEngine {
   // The next batch's tag in the table that finds duplicates is one more.
   virtual Status SetTableTag(uint32_t tag) = 0;
   virtual int64_t device_bytes() const = 0;
-  // An epoch of `feed`'s batches instead of its own, made of the same graph and options: the same bits. GraphSAGE and
-  // GIN.
+  // As TrainEpoch and TrainSteps, of `feed`'s batches instead of its own, made of the same graph and options: the same
+  // bits. kInvalidArgument for a model that CheckCanBeFed refuses. Each rank of several has a feed of its own.
   virtual Result<FedEpoch> TrainFedEpoch(uint32_t epoch, HostFeed& feed) = 0;
+  virtual Result<FedSteps> TrainFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch& watch,
+                                         HostFeed& feed) = 0;
   // The whole graph in the host's memory, of one that was an outline. Its labels are that one's and its features, where
   // they are there already, this engine's: it must outlive neither.
   virtual Result<std::shared_ptr<const Graph>> HostGraph(const Graph& graph) = 0;
@@ -162,6 +170,9 @@ class GpuEngine {
   // GraphFingerprint (hone/gnn/predictor.h), read back from the device; `graph` as given to MakeGpuEngine.
   virtual Result<std::string> Fingerprint(const Graph& graph) const = 0;
 };
+
+// Whether batches that the host's cores sampled and sliced can train this model on the device; kInvalidArgument says why not.
+Status CheckCanBeFed(const ModelOptions& model);
 
 // Whether `graph` is an outline (gnn/graph/synthetic_graph.h), whose edges and features nobody has made yet.
 bool IsOutline(const Graph& graph);

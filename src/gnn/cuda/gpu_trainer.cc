@@ -14,8 +14,10 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "gnn/cuda/feed.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/dist/nccl_communicator.h"
+#include "gnn/graph/memory_region.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/train_options.h"
 #include "hone/gnn/communicator.h"
@@ -91,6 +93,7 @@ class GpuTrainer final : public Trainer {
     engine.envelope = gpu_.envelope;
     engine.storage = gpu_.storage;
     HONE_ASSIGN_OR_RETURN(engine_, MakeGpuEngine(*graph_, *model_, engine));
+    if (gpu_.host_batches) HONE_RETURN_IF_ERROR(MakeFeed(engine));
     if (IsOutline(*graph_)) {
       HONE_ASSIGN_OR_RETURN(fingerprint_, engine_->Fingerprint(*graph_));
       if (file != nullptr) HONE_RETURN_IF_ERROR(CheckFingerprint(*graph_, what, header, fingerprint_));
@@ -111,6 +114,23 @@ class GpuTrainer final : public Trainer {
       return Status::InvalidArgument(fmt::format("{} stands at step {} of an epoch of {}; the checkpoint is damaged",
                                                  what, position_.step, steps_per_epoch()));
     }
+    return Status::Ok();
+  }
+
+  // Slices take at most a quarter of what the host has left, shared with the ranks here.
+  Status MakeFeed(const GpuEngineOptions& engine) {
+    std::shared_ptr<const Graph> whole = graph_;
+    if (IsOutline(*graph_)) {
+      HONE_ASSIGN_OR_RETURN(whole, engine_->HostGraph(*graph_));
+    }
+    HostFeedOptions options;
+    options.workers = run_.workers > 0 ? run_.workers : run_.threads;
+    options.queue = run_.queue;
+    options.pinned = gpu_.pinned_batches;
+    if (const int64_t available = AvailableMemoryBytes(); available > 0) {
+      options.buffer_bytes = std::min(options.buffer_bytes, available / 4 / ranks_.size());
+    }
+    HONE_ASSIGN_OR_RETURN(feed_, HostFeed::Make(std::move(whole), engine, options));
     return Status::Ok();
   }
 
@@ -231,9 +251,7 @@ class GpuTrainer final : public Trainer {
     };
     while (position_.step < steps) {
       const int64_t next_save = run_.save_every > 0 ? (position_.step / run_.save_every + 1) * run_.save_every : steps;
-      Result<StepsOnDevice> tried =
-          engine_->TrainSteps(static_cast<uint32_t>(position_.epoch), static_cast<uint32_t>(position_.step),
-                              static_cast<uint32_t>(std::min(steps, next_save)), watch);
+      Result<StepsOnDevice> tried = TrainSteps(std::min(steps, next_save), watch, report.times);
       if (ranks_.size() > 1 && !tried.ok()) rank_lost_ = lost_in_steps_ = true;
       HONE_ASSIGN_OR_RETURN(const StepsOnDevice ran, std::move(tried));
       position_.step = ran.done;
@@ -245,7 +263,8 @@ class GpuTrainer final : public Trainer {
     HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->Progress());
     TakeProgress(progress);
     report.times.cpu = ProcessSeconds() - cpu_before;
-    report.times.train = report.times.compute = wall.Seconds();
+    report.times.train = wall.Seconds();
+    if (feed_ == nullptr) report.times.compute = report.times.train;
     report.loss = position_.weight_sum > 0 ? position_.loss_sum / position_.weight_sum : kNaN;
     report.train_accuracy = position_.labelled > 0
                                 ? static_cast<double>(position_.correct) / static_cast<double>(position_.labelled)
@@ -263,6 +282,22 @@ class GpuTrainer final : public Trainer {
     if (events.epoch) events.epoch(report);
     HONE_ASSIGN_OR_RETURN(const bool asked, Stopping(events));
     return asked && position_.epoch < options_.epochs;
+  }
+
+  // On to step `until`, with whoever's batches; adds up the stages that have times of their own.
+  Result<StepsOnDevice> TrainSteps(int64_t until, const StepWatch& watch, EpochTimes& times) {
+    const auto epoch = static_cast<uint32_t>(position_.epoch), from = static_cast<uint32_t>(position_.step);
+    if (feed_ == nullptr) return engine_->TrainSteps(epoch, from, static_cast<uint32_t>(until), watch);
+    HONE_ASSIGN_OR_RETURN(const FedSteps ran,
+                          engine_->TrainFedSteps(epoch, from, static_cast<uint32_t>(until), watch, *feed_));
+    times.sample += ran.sample_seconds;
+    times.slice += ran.slice_seconds;
+    times.transfer += ran.copy_seconds;
+    times.compute += ran.compute_seconds;
+    times.exposed += ran.wait_seconds;
+    position_.sampled_nodes += ran.rows;
+    position_.sampled_edges += ran.edges;
+    return ran.steps;
   }
 
   Status NotANumber(const StepsOnDevice& ran) {
@@ -339,12 +374,15 @@ class GpuTrainer final : public Trainer {
   bool rank_lost_ = false;
   bool lost_in_steps_ = false;  // while the device was at work
   std::unique_ptr<GpuEngine> engine_;
+  std::unique_ptr<HostFeed> feed_;  // of host_batches; reads what the engine may own
   std::vector<NodeId> valid_;
 };
 
 }  // namespace
 
-Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu) {
+Status CheckForGpu(const ModelOptions& model, const TrainOptions& options, const RunOptions& run,
+                   const GpuTrainerOptions& gpu) {
+  if (gpu.host_batches) HONE_RETURN_IF_ERROR(CheckCanBeFed(model));
   const auto refuse = [](const std::string& what) {
     return Status::InvalidArgument(what + ": the GPU engine cannot do this yet; train on the CPU");
   };
@@ -373,7 +411,7 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
-  HONE_RETURN_IF_ERROR(CheckForGpu(options, run, gpu));
+  HONE_RETURN_IF_ERROR(CheckForGpu(sized, options, run, gpu));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
   if (!init.empty()) {
@@ -396,7 +434,7 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
   if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(*graph, what, header, GraphFingerprint(*graph)));
   if (epochs > 0) header.train.epochs = epochs;
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
-  HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
+  HONE_RETURN_IF_ERROR(CheckForGpu(header.model, header.train, run, gpu).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
   auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));

@@ -10,10 +10,11 @@
 //   * events.step is told of a step some steps after it was done, and a run that is asked to stop first finishes what
 //     is enqueued: at most GpuTrainerOptions::ahead steps.
 //   * EpochReport::sampled_nodes and sampled_edges stay what a resumed CPU run had brought along: the outermost hop is
-//     drawn and used in one kernel, and nobody counts it.
+//     drawn and used in one kernel, and nobody counts it. Of batches from the host's cores they are counted.
 //   * A stop that one of several ranks is asked for ends all of them after the same step, at most `ahead` later; and
 //     when one is lost, what rank 0 saves is the state after some step of the last two chunks of ahead / 2.
-//   * times.compute is the wall time of the steps; sampling has no time of its own, for it runs beside them.
+//   * times.compute is the wall time of the steps; sampling has no time of its own, for it runs beside them. Of batches
+//     from the host's cores: times.transfer is the bus's time and .compute the device's, over all batches.
 #pragma once
 
 #include <memory>
@@ -33,13 +34,18 @@ struct GpuTrainerOptions {
   int ahead = 64;          // steps enqueued ahead of the device, at most; 1 to 512
   double envelope = 1.03;  // see GpuEngineOptions
   FeatureStorage storage;  // likewise
+  // Batches that the host's cores sample and slice (feed.h), in which the device only computes. The whole graph is then in the
+  // host's memory too: an outline's is copied there. RunOptions says how many cores; no bit of the result depends on it.
+  bool host_batches = false;
+  bool pinned_batches = true;  // see HostFeedOptions
   // Of the GPUs of the ranks in RunOptions::communicator, where there are several; borrowed. Neither their number nor
   // how the shards are dealt to them changes a bit of the result.
   NcclCommunicator* device_ranks = nullptr;
 };
 
-// kInvalidArgument for options that the GPU trainer cannot do yet, as far as they show before it has graph and model.
-Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu = {});
+// kInvalidArgument for options that the GPU trainer cannot do yet, as far as they show before it has the graph.
+Status CheckForGpu(const ModelOptions& model, const TrainOptions& options, const RunOptions& run,
+                   const GpuTrainerOptions& gpu = {});
 
 // As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic one (gnn/graph/synthetic_graph.h): it is
 // then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU

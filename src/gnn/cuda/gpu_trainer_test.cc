@@ -168,6 +168,43 @@ TEST_F(OnGpu, AStoppedRunGoesOnToTheSameBits) {
   EXPECT_EQ(Bytes(Folder("part")), Bytes(Folder("whole")));
 }
 
+// Whoever made the batches, and however often the run was interrupted, the files have the same bytes; what the stages did is
+// told of the host's batches only.
+TEST_F(OnGpu, BatchesFromTheHostsCoresTrainToTheSameBits) {
+  const auto whole = Make({.checkpoint = Folder("whole")});
+  ASSERT_NE(whole, nullptr);
+  const std::vector<EpochReport> expected = RunAll(*whole);
+  gpu_.host_batches = true;
+  gpu_.pinned_batches = false;
+  const RunOptions run{.workers = 2, .checkpoint = Folder("fed"), .save_every = 2};
+  const auto fed = Make(run);
+  ASSERT_NE(fed, nullptr);
+  const std::vector<EpochReport> found = RunAll(*fed);
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t e = 0; e < found.size(); ++e) {
+    EXPECT_EQ(found[e].loss, expected[e].loss);
+    EXPECT_EQ(found[e].valid_accuracy, expected[e].valid_accuracy);
+    EXPECT_GT(found[e].sampled_nodes, 0);
+    EXPECT_GT(found[e].sampled_edges, 0);
+    EXPECT_GT(found[e].times.sample, 0);
+    EXPECT_EQ(expected[e].sampled_nodes, 0);
+  }
+  EXPECT_EQ(Bytes(Folder("fed")), Bytes(Folder("whole")));
+  // Stopped after the third step or soon after it; another trainer goes on.
+  const RunOptions part{.workers = 1, .checkpoint = Folder("part")};
+  const auto first = Make(part);
+  ASSERT_NE(first, nullptr);
+  int64_t steps = 0;
+  const auto stopped = first->Run({.step = [&](const StepReport&) { ++steps; }, .stop = [&] { return steps >= 3; }});
+  ASSERT_TRUE(stopped.ok()) << stopped.status().message();
+  EXPECT_EQ(stopped->end, TrainResult::End::kStopped);
+  EXPECT_EQ(first->next_step(), steps);
+  auto second = ResumeGpuTrainer(graph_, Folder("part"), part, gpu_);
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  RunAll(**second);
+  EXPECT_EQ(Bytes(Folder("part")), Bytes(Folder("whole")));
+}
+
 TEST_F(OnGpu, TellsOfEveryStepAndSavesWhereItWasAsked) {
   std::vector<int64_t> steps;
   std::vector<std::string> saved;
@@ -243,6 +280,10 @@ TEST_F(OnGpu, RefusesWhatItCannotDoAndSaysSo) {
   train_ = good;
   train_.fanouts = {1025, 3};
   EXPECT_NE(refusal().find("1025"), std::string::npos);
+  train_ = good;
+  model_.kind = "sage-ri";
+  gpu_.host_batches = true;
+  EXPECT_NE(refusal().find("--dropout 0"), std::string::npos);
 }
 
 }  // namespace

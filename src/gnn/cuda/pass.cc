@@ -252,7 +252,10 @@ Status Pass::EnqueueNext(Bucket& bucket, int which) {
 }
 
 Status Pass::EnqueueShard(Bucket& bucket, int which, cudaStream_t stream) {
-  const BatchOnDevice batch = bucket.batches[static_cast<size_t>(which)].view(state_.get());
+  return EnqueueShard(bucket, bucket.batches[static_cast<size_t>(which)].view(state_.get()), stream);
+}
+
+Status Pass::EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream_t stream) {
   const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
   HONE_RETURN_IF_ERROR(bucket.program->EnqueueForward(batch, bucket.logits.get(), stream));
   HONE_CUDA_RETURN_IF_ERROR(
@@ -619,14 +622,18 @@ Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until,
       if (state.failure == kNoFailure) HONE_RETURN_IF_ERROR(SetState(epoch, result.done, false));
     }
     if (state.failure == kNoFailure) continue;
-    const bool loss = state.failure == kLossNotFinite;
-    result.failure = loss ? StepsOnDevice::Failure::kLoss : StepsOnDevice::Failure::kGradient;
-    result.value = loss                                    ? state.failed_loss
-                   : (state.gradient_not_finite & 2u) != 0 ? std::numeric_limits<double>::quiet_NaN()
-                                                           : std::numeric_limits<double>::infinity();
+    NoteFailure(state, result);
     return result;
   }
   return result;
+}
+
+void Pass::NoteFailure(const RunState& state, StepsOnDevice& steps) {
+  const bool loss = state.failure == kLossNotFinite;
+  steps.failure = loss ? StepsOnDevice::Failure::kLoss : StepsOnDevice::Failure::kGradient;
+  steps.value = loss                                    ? state.failed_loss
+                : (state.gradient_not_finite & 2u) != 0 ? std::numeric_limits<double>::quiet_NaN()
+                                                        : std::numeric_limits<double>::infinity();
 }
 
 Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {

@@ -70,8 +70,9 @@ class Pass {
   Result<EpochOnDevice> RunEpoch(uint32_t epoch, EvaluationPart part = {});
   // Steps from … until - 1 of an epoch, whose sums go on. `watch` may be null: then nobody looks before the end.
   Result<StepsOnDevice> RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
-  // An epoch of batches that come from the host (pass_fed.cc); of one rank and one shard a step.
+  // Both, of batches that come from the host (pass_fed.cc).
   Result<FedEpoch> RunFed(uint32_t epoch, HostFeed& feed);
+  Result<FedSteps> RunFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch, HostFeed& feed);
   Status SetProgress(const TrainingProgress& progress);
   Status SetTableTag(uint32_t tag);
   // Of rank 0 of several: the state after some whole step of the latest RunSteps, in the host's memory; the device is
@@ -115,10 +116,12 @@ class Pass {
   std::function<Status(cudaStream_t)> Collecting(Bucket& bucket, int which);
   Status EnqueueNext(Bucket& bucket, int which);
   Status EnqueueShard(Bucket& bucket, int which, cudaStream_t stream);
+  Status EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream_t stream);
   Status EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream);
   Status EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream);
   Status EnqueueWhole(Bucket& bucket, bool update);
-  Status EnqueueFed(Bucket& bucket, FedBatch& fed);
+  Status EnqueueFed(Bucket& bucket, FedBatch& fed, int shard);
+  Result<FedSteps> RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch, HostFeed& feed);
   Status EnqueueReplay(Bucket& bucket, int which);
   Status EnqueueSteps(Bucket& bucket, int which, uint32_t steps);
   int BatchOf(uint32_t step) const {
@@ -135,6 +138,7 @@ class Pass {
   Result<RunState> ReadState();
   static TrainingProgress ProgressOf(const RunState& state);
   Result<StepsOnDevice> RunOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
+  static void NoteFailure(const RunState& state, StepsOnDevice& steps);
   Result<RunState> RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told, bool* stopped);
   void Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped);
   std::vector<int32_t> WorstCase() const;

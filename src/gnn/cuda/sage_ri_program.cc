@@ -159,7 +159,7 @@ class SageRiProgram final : public Program {
     aggregate.input_rows = InputRows(batch);
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
         batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
-        envelope_.known.back(), aggregate, batch.state, batch.header, batch.nodes, context_.element, stream));
+        envelope_.known.back(), aggregate, batch.state, batch.header, batch.graph_nodes, context_.element, stream));
     if (!from_moments_) return Status::Ok();
     HONE_RETURN_IF_ERROR(input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream));
     if (!KeepsBits()) return Status::Ok();
