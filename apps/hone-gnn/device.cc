@@ -40,10 +40,10 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
 }
 
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
-  command.add_option("--features", wish.where, "of a GPU: in its memory (device), the host's (host), or as they fit (auto)")
+  command.add_option("--features", wish.where, "of a GPU: in its memory (device), a part in that of every rank's (peers), the host's (host), or as they fit (auto)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "device", "host"}));
-  command.add_option("--cache-rows", wish.cache_rows, "likeliest feature rows of `host` that a GPU keeps; by default as fit")
+      ->check(CLI::IsMember({"auto", "device", "peers", "host"}));
+  command.add_option("--cache-rows", wish.cache_rows, "likeliest feature rows of `host` and `peers` that a GPU keeps; by default as fit")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--cache-policy", wish.policy,
                      "likeliest rows by their probability along the edges (inclusion), or as sampled epochs need them "
@@ -69,7 +69,7 @@ std::string DeviceChoice::name() const { return cuda ? fmt::format("cuda:{}", gp
 
 std::string DeviceChoice::Line() const {
   return fmt::format("device: {}{}, {}; {}{}{}", name(), cuda ? fmt::format(" ({})", gpu.name) : "", precision(), why,
-                     features.host ? "; features in the host's memory" : "",
+                     features.host ? "; features in the host's memory" : features.peers ? "; features over the ranks' GPUs" : "",
                      host_batches ? "; batches from the host's cores" : "");
 }
 
@@ -79,7 +79,7 @@ void DeviceChoice::AppendTo(nlohmann::json& json) const {
   json["device_why"] = why;
   json["precision"] = precision();
   if (!cuda) return;
-  json["features"] = features.host ? "host" : "device";
+  json["features"] = features.name();
   json["pipeline"] = host_batches ? "cpu" : "gpu";
 }
 

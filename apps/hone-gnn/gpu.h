@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gnn/dist/nccl_communicator.h"
+#include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
 #include "hone/gnn/trainer.h"
 
@@ -34,18 +35,21 @@ Result<GpuFacts> UseGpu(int ordinal);
 Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run, bool host_batches);
 Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options);
 
-// Where feature rows are: all on the device, or all in the host's memory and `cache_rows` of the likeliest on the device
-// too.
+// Where feature rows are: all on the device; a part on each of the ranks' GPUs, which read one another's; or all in the
+// host's memory. Of the last two `cache_rows` of the likeliest are on the device too.
 struct FeaturePlace {
   bool host = false;
+  bool peers = false;
   int64_t cache_rows = 0;
   bool presampled = false;  // which are likely: counted in sampled epochs, instead of computed along the edges
+  const char* name() const { return host ? "host" : peers ? "peers" : "device"; }
 };
-// auto: on the device if they fit there, else in the host's memory.
+// auto: on the device if they fit there, else over the ranks' GPUs, else in the host's memory.
 struct FeatureWish {
-  std::string where = "auto";  // auto, device, host
+  std::string where = "auto";  // auto, device, peers, host
   int64_t cache_rows = -1;     // below 0: as many as fit
   std::string policy = "inclusion";  // or presampling
+  int peers = 1;                     // ranks of the run, if all are on this host, and each has a GPU
   bool host_batches = false;         // room for those is wanted too
 };
 
@@ -79,6 +83,9 @@ struct GraphOutline {
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
                               bool fp32, const FeatureWish& wish);
 Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32);
+
+// Collective: whether the ranks' GPUs read one another's memory; kInvalidArgument names two that do not, on all ranks.
+Status GpusShareMemory(Communicator& ranks);
 
 struct GpuQuestion {
   PredictOptions options;   // of an exact one: nothing but progress and stop

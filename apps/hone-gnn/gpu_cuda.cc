@@ -14,6 +14,7 @@
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/gpu_trainer.h"
 #include "gnn/cuda/memory_plan.h"
+#include "gnn/cuda/peer_rows.h"
 #include "hone-gnn/gpu.h"
 
 namespace hone::gnn {
@@ -28,6 +29,7 @@ void Take(const Trainer& trainer, GpuRun& gpu) {
 cuda::FeatureStorage Storage(const FeaturePlace& place) {
   cuda::FeatureStorage storage;
   if (place.host) storage.tier = cuda::FeatureTier::kCached;
+  if (place.peers) storage.tier = cuda::FeatureTier::kPeers;
   storage.cache_rows = place.cache_rows;
   if (place.presampled) storage.ranking = cuda::CacheRanking::kPresampling;
   return storage;
@@ -45,6 +47,12 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
     about_all = fmt::format("; a hop of `all` has room for {} neighbors of every node, as many as any has: a number needs less",
                             largest);
   }
+  if (wish.where == "peers" && wish.peers < 2) {
+    return Status::InvalidArgument(
+        "--features peers: features shared by several GPUs need several ranks, all on one host, one for each GPU "
+        "(--gpus N); one rank keeps them itself: --features device or host");
+  }
+  options.storage.processes = wish.peers;  // so that a refusal names what several GPUs have room for
   const cuda::GraphSize size{graph.name, graph.num_nodes, graph.num_edges, graph.feature_stride_bytes};
   const auto plan_memory = [&]() -> Result<cuda::MemoryPlan> {
     HONE_ASSIGN_OR_RETURN(cuda::WorkingMemory working, cuda::CountWorkingMemory(model, options, graph.num_nodes));
@@ -56,8 +64,18 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
     return cuda::PlanMemory(size, working, options.storage, static_cast<int64_t>(free));
   };
   HONE_ASSIGN_OR_RETURN(cuda::MemoryPlan plan, plan_memory());
-  if (plan.fits && wish.where != "host") return FeaturePlace{};
-  if (wish.where != "device" && plan.most_cache_rows >= 0) {
+  const bool automatic = wish.where == "auto";
+  if (plan.fits && (automatic || wish.where == "device")) return FeaturePlace{};
+  if ((automatic || wish.where == "peers") && plan.most_cache_rows_of_peers >= 0) {
+    const FeaturePlace place{.peers = true,
+                             .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows_of_peers,
+                             .presampled = wish.policy == "presampling"};
+    options.storage = Storage(place);
+    options.storage.processes = wish.peers;
+    HONE_ASSIGN_OR_RETURN(plan, plan_memory());
+    if (plan.fits) return place;
+  }
+  if ((automatic || wish.where == "host") && plan.most_cache_rows >= 0) {
     const FeaturePlace place{.host = true,
                              .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows,
                              .presampled = wish.policy == "presampling"};
@@ -159,6 +177,8 @@ Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& mod
 Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32) {
   return Holds(graph, model, EngineOptions(options, fp32), {.where = "device"}).status();
 }
+
+Status GpusShareMemory(Communicator& ranks) { return cuda::CheckPeers(ranks); }
 
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                   const TrainOptions& options, const RunOptions& run,

@@ -36,6 +36,7 @@ Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>
   return NotBuilt();
 }
 
+Status GpusShareMemory(Communicator&) { return NotBuilt(); }
 Result<GpuPredictions> PredictOnGpu(const Graph&, Model<float>&, std::span<const NodeId>, const GpuQuestion&,
                                     GpuRun&) {
   return NotBuilt();

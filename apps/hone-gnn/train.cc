@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <csignal>
@@ -20,6 +21,7 @@
 #include "gnn/train/checkpoint.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
+#include "hone-gnn/feature_agreement.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/ranks.h"
 #include "hone-gnn/train_flags.h"
@@ -182,6 +184,27 @@ Result<DeviceChoice> ChooseDeviceOf(const Flags& flags, ProcessGroup& group) {
   });
 }
 
+// Where features are, on all ranks alike, once each has a device.
+Status ShareFeatures(const Flags& flags, Communicator& ranks, DeviceChoice& device) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> devices,
+                        ranks.AllGather("the kinds of devices", device.cuda ? "cuda" : "cpu"));
+  // Different ones are refused with all other settings.
+  if (!std::all_of(devices.begin(), devices.end(), [](const std::string& name) { return name == "cuda"; })) return Status::Ok();
+  const bool resumed = !flags.resume.empty();
+  const FeaturesHeld held = [&](const FeatureWish& wish) -> Result<FeaturePlace> {
+    HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
+    if (!resumed) return GpuHolds(graph, flags.train.model.options, flags.train.train, device.fp32, wish);
+    const std::string path = CheckpointFile(flags.resume);
+    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
+    HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
+    return GpuHolds(graph, header.model, header.train, device.fp32, wish);
+  };
+  FeatureWish wish = flags.features;
+  wish.host_batches = device.host_batches;
+  HONE_ASSIGN_OR_RETURN(device.features, AgreeOnFeatures(ranks, wish, device.features, resumed, held, GpusShareMemory));
+  return Status::Ok();
+}
+
 Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<const Graph>& graph,
                                          const DeviceChoice& device, GpuRun& gpu) {
   gpu.fp32 = device.fp32;
@@ -229,6 +252,7 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
                            {"next_step", trainer.next_step()}};
     device.AppendTo(json);
     if (device.cuda) json["device_bytes"] = gpu.device_bytes;
+    if (device.cuda && (device.features.host || device.features.peers)) json["cache_rows"] = device.features.cache_rows;
     fmt::print("{}\n", json.dump());
     std::fflush(stdout);
     return;
@@ -316,6 +340,7 @@ std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph, const De
   std::vector<Setting> settings = {{"version", HONE_VERSION},
                                    {"--device", device.cuda ? "cuda" : "cpu"},
                                    {"--precision", device.precision()},
+                                   {"--features", device.features.name()},
                                    {"--pipeline", device.host_batches ? "cpu" : "gpu"},
                                    {"a graph with fingerprint", named ? graph.name() : GraphFingerprint(graph)},
                                    {"--resume", flags.resume.empty() ? "not given" : "given"},
@@ -343,8 +368,10 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
-  const Result<DeviceChoice> chosen = ChooseDeviceOf(flags, session.group());
+  flags.features.peers = session.group().ranks_on_this_host() == ranks.size() ? ranks.size() : 1;
+  Result<DeviceChoice> chosen = ChooseDeviceOf(flags, session.group());
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the device", chosen.status()));
+  HONE_RETURN_IF_ERROR(ShareFeatures(flags, ranks, *chosen));
   const DeviceChoice& device = *chosen;
   OpenGraphOptions open;
   open.threads = flags.run.threads;

@@ -8,6 +8,7 @@
 
 #include "gnn/cuda/batch_buffers.h"
 #include "gnn/cuda/pass.h"
+#include "gnn/cuda/peer_rows.h"
 #include "gnn/cuda/program.h"
 
 namespace hone::gnn::cuda {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int64_t kProductsWorkspace = int64_t{64} << 20;  // matmul.cc's
 constexpr int64_t kReserve = int64_t{256} << 20;           // a guess, not a measurement
+constexpr int64_t kPeerGranularity = int64_t{2} << 20;     // of GPUs so far
 
 class CountedMatmul final : public Matmul {
  public:
@@ -102,11 +104,18 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
   const bool stages = storage.misses != MissPath::kZeroCopy && staged > 0;
   const int64_t staging = stages ? DeviceGraph::kStagingSets * staged : 0;
   const int64_t map = 4 * rows, maps = stages ? DeviceGraph::kStagingSets * (map + 4 * staged) : map;
+  const bool peers = storage.tier == FeatureTier::kPeers;
+  const int64_t part = LayOutOverPeers(rows * stride, kPeerGranularity, std::max(storage.processes, 1)).BytesOf(0);
   MemoryPlan plan;
   plan.structure = 8 * (rows + 1) + 4 * graph.num_edges;
   plan.labels = 4 * rows;
-  plan.features = !cached ? rows * stride : (cache_rows + (cache_rows < rows ? staging : 0)) * stride;
-  plan.feature_map = !cached ? 0 : cache_rows < rows ? maps : map;
+  if (peers) {
+    plan.features = part + cache_rows * stride;
+    plan.feature_map = cache_rows > 0 ? map : 0;
+  } else {
+    plan.features = !cached ? rows * stride : (cache_rows + (cache_rows < rows ? staging : 0)) * stride;
+    plan.feature_map = !cached ? 0 : cache_rows < rows ? maps : map;
+  }
   plan.working = working;
   plan.reserve = kReserve;
   const int64_t always = plan.structure + plan.labels + working.parameters + working.training + working.evaluation +
@@ -121,10 +130,18 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
     plan.most_cache_rows = stride > 0 ? room / stride - staging : 0;
   }
 
+  if (const int64_t beside = device_free - always - part; storage.processes > 1 && beside >= 0) {
+    plan.most_cache_rows_of_peers =
+        stride > 0 ? std::clamp<int64_t>((beside - map) / stride, 0, rows) : 0;
+  }
+
   plan.text = fmt::format("{:<28}{}\n{:<28}{}\n{:<28}{}\n", "structure", Gigabytes(plan.structure), "labels",
-                          Gigabytes(plan.labels), cached ? fmt::format("features, {} rows", cache_rows) : "features",
+                          Gigabytes(plan.labels),
+                          peers    ? fmt::format("features, a part and {} rows", cache_rows)
+                          : cached ? fmt::format("features, {} rows", cache_rows)
+                                   : "features",
                           Gigabytes(plan.features));
-  if (cached) plan.text += fmt::format("{:<28}{}\n", "map of cached rows", Gigabytes(plan.feature_map));
+  if (plan.feature_map > 0) plan.text += fmt::format("{:<28}{}\n", "map of cached rows", Gigabytes(plan.feature_map));
   plan.text +=
       fmt::format("{:<28}{}\n{:<28}at most {}\n{:<28}at most {}\n{:<28}{}\n{:<28}{}\n{:<28}{}\n", "parameters",
                   Gigabytes(working.parameters), "training", Gigabytes(working.training), "evaluation",
@@ -137,6 +154,11 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
       graph.name, Gigabytes(plan.needed), Gigabytes(device_free), Gigabytes(plan.structure + plan.labels),
       Gigabytes(plan.features + plan.feature_map), Gigabytes(working.training), Gigabytes(working.evaluation),
       Gigabytes(working.parameters + working.products + plan.reserve));
+  if (plan.most_cache_rows_of_peers >= 0) {
+    plan.refusal += fmt::format("Features shared by the GPUs of the {} ranks, each with a cache of at most {} of the {} rows, "
+                                "would work; ",
+                                storage.processes, plan.most_cache_rows_of_peers, rows);
+  }
   if (plan.most_cache_rows >= 0) {
     plan.refusal += fmt::format("Features in host memory behind a cache of at most {} of the {} rows would work",
                                 plan.most_cache_rows, rows);

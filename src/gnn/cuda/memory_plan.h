@@ -31,15 +31,17 @@ struct WorkingMemory {
 
 struct MemoryPlan {
   int64_t structure = 0, labels = 0;
-  int64_t features = 0;     // rows on the device: all, or the cache and what is staged behind it
+  int64_t features = 0;     // rows on the device: all, its part of them, or the cache and what is staged behind it
   int64_t feature_map = 0;  // which rows those are; 0 where it is all of them
   WorkingMemory working;
   int64_t reserve = 0;  // for what the runtime takes as kernels load and steps are captured
   int64_t needed = 0;   // the sum
   int64_t free = 0;
   bool fits = false;
-  // The most rows of a cache with which the run fits; 0: with none; below 0: not even then.
+  // The most rows of a cache with which the run fits, the others in the host's memory, or in that of the GPUs of
+  // FeatureStorage::processes ranks; 0: with none; below 0: not even then, or there is one rank alone.
   int64_t most_cache_rows = -1;
+  int64_t most_cache_rows_of_peers = -1;
   std::string text;     // a line an item
   std::string refusal;  // empty where it fits: what is needed, what there is, and what would work
 

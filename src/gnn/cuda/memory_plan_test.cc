@@ -54,6 +54,32 @@ TEST(MemoryPlan, ARefusalNamesTheCacheThatWouldFitAndItDoes) {
   EXPECT_FALSE(PlanMemory(kPapers, kWorking, storage, 24 * kGigabyte).fits);
 }
 
+TEST(MemoryPlan, PeersCountTheirPartAndARefusalNamesThem) {
+  FeatureStorage storage{.tier = FeatureTier::kPeers, .processes = 4};
+  const MemoryPlan peers = PlanMemory(kPapers, kWorking, storage, 140 * kGigabyte);
+  EXPECT_EQ(peers.features, 424 * (int64_t{16} << 20));  // of 1,695 pieces
+  EXPECT_EQ(peers.feature_map, 0);
+  storage.cache_rows = 1000000;
+  const MemoryPlan cached = PlanMemory(kPapers, kWorking, storage, 140 * kGigabyte);
+  EXPECT_EQ(cached.features, peers.features + 256 * int64_t{1000000});
+  EXPECT_EQ(cached.feature_map, 4 * int64_t{111059956});
+
+  const MemoryPlan all = PlanMemory(kPapers, kWorking, {.processes = 4}, 30 * kGigabyte);
+  EXPECT_FALSE(all.fits);
+  ASSERT_GT(all.most_cache_rows_of_peers, 0);
+  EXPECT_NE(all.refusal.find("shared by the GPUs of the 4 ranks, each with a cache of at most " +
+                             std::to_string(all.most_cache_rows_of_peers)),
+            std::string::npos)
+      << all.refusal;
+  storage.cache_rows = all.most_cache_rows_of_peers;
+  EXPECT_TRUE(PlanMemory(kPapers, kWorking, storage, 30 * kGigabyte).fits);
+  ++storage.cache_rows;
+  EXPECT_FALSE(PlanMemory(kPapers, kWorking, storage, 30 * kGigabyte).fits);
+  // One rank alone has no peers, and on a GPU that the structure fills four have no room for their parts either.
+  EXPECT_LT(PlanMemory(kPapers, kWorking, {}, 30 * kGigabyte).most_cache_rows_of_peers, 0);
+  EXPECT_LT(PlanMemory(kPapers, kWorking, {.processes = 4}, 24 * kGigabyte).most_cache_rows_of_peers, 0);
+}
+
 TEST(MemoryPlan, WhereNotEvenTheStructureFitsNoCacheIsOffered) {
   const MemoryPlan plan = PlanMemory(kPapers, kWorking, {}, 8 * kGigabyte);
   EXPECT_FALSE(plan.fits);

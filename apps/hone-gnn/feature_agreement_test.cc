@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks with room for different things, as threads: where their features end up, and what they are told.
+#include "hone-gnn/feature_agreement.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "gnn/dist/test_ranks.h"
+
+namespace hone::gnn {
+namespace {
+
+// Of a rank: the nearest place that its GPU has room for, whatever is wished; "nowhere" fails.
+struct Room {
+  std::string nearest;
+};
+
+FeaturePlace Place(const std::string& name) {
+  return {.host = name == "host", .peers = name == "peers", .cache_rows = name == "device" ? 0 : 7};
+}
+
+Result<FeaturePlace> Held(const Room& room, const FeatureWish& wish) {
+  const std::vector<std::string> order = {"device", "peers", "host"};
+  const auto nearest = std::find(order.begin(), order.end(), room.nearest);
+  for (auto place = nearest; place != order.end(); ++place) {
+    if (*place == "peers" && wish.peers < 2) continue;
+    if (wish.where == "auto" || wish.where == *place) return Place(*place);
+  }
+  return Status::ResourceExhausted("no room");
+}
+
+class AgreeOnFeaturesTest : public testing::Test {
+ protected:
+  // What each rank ends with: the name of a place, or the words of an error.
+  std::vector<std::string> Ended(const std::vector<Room>& rooms, const FeatureWish& wish, bool by_rank0 = false) {
+    std::vector<std::unique_ptr<Communicator>> ranks = ConnectedRanks(static_cast<int>(rooms.size()));
+    std::vector<std::string> ended(rooms.size());
+    OnEachRank(static_cast<int>(rooms.size()), [&](int r) {
+      const auto rank = static_cast<size_t>(r);
+      const bool knows = !by_rank0 || r == 0;
+      const FeaturesHeld held = [&](const FeatureWish& asked) -> Result<FeaturePlace> {
+        if (!knows) return Status::Internal("this rank does not know the run");
+        return Held(rooms[rank], asked);
+      };
+      const FeaturePlace mine = knows ? Held(rooms[rank], wish).value() : FeaturePlace{};
+      const MemoryShared shared = [&](Communicator&) {
+        return shares_ ? Status::Ok() : Status::InvalidArgument("the GPUs are apart");
+      };
+      const Result<FeaturePlace> place = AgreeOnFeatures(*ranks[rank], wish, mine, by_rank0, held, shared);
+      ended[rank] = !place.ok() ? place.status().message() : place->name() + std::string(place->cache_rows == 7 ? " 7" : "");
+    });
+    return ended;
+  }
+  using Names = std::vector<std::string>;
+  const FeatureWish auto_{.peers = 3};
+  bool shares_ = true;
+};
+
+TEST_F(AgreeOnFeaturesTest, TheRankWithTheLeastRoomDecides) {
+  EXPECT_EQ(Ended({{"device"}, {"device"}, {"device"}}, auto_), (Names{"device", "device", "device"}));
+  EXPECT_EQ(Ended({{"device"}, {"peers"}, {"device"}}, auto_), (Names{"peers 7", "peers 7", "peers 7"}));
+  EXPECT_EQ(Ended({{"host"}, {"peers"}, {"device"}}, auto_), (Names{"host 7", "host 7", "host 7"}));
+}
+
+TEST_F(AgreeOnFeaturesTest, GpusThatDoNotShareUseTheHostUnlessTheyWereToShare) {
+  shares_ = false;
+  EXPECT_EQ(Ended({{"device"}, {"peers"}, {"device"}}, auto_), (Names{"host 7", "host 7", "host 7"}));
+  FeatureWish peers = auto_;
+  peers.where = "peers";
+  EXPECT_EQ(Ended({{"device"}, {"peers"}}, peers), (Names{"the GPUs are apart", "the GPUs are apart"}));
+}
+
+TEST_F(AgreeOnFeaturesTest, OfAResumedRunRank0Decides) {
+  EXPECT_EQ(Ended({{"peers"}, {"device"}, {"host"}}, auto_, true), (Names{"peers 7", "peers 7", "peers 7"}));
+  shares_ = false;
+  EXPECT_EQ(Ended({{"peers"}, {"device"}, {"host"}}, auto_, true), (Names{"host 7", "host 7", "host 7"}));
+}
+
+TEST_F(AgreeOnFeaturesTest, OneRankAloneTakesWhatItHas) {
+  EXPECT_EQ(Ended({{"host"}}, {}), (Names{"host 7"}));
+}
+
+}  // namespace
+}  // namespace hone::gnn
