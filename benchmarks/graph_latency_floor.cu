@@ -3,10 +3,10 @@
 //
 // How short a small graph kernel can be, and how fast a large one.
 //
-// A sampled hop of 1024 seeds moves 8 to 13 MB, which is 2 to 3 us of a copy; but its rows stand behind slots, and these
-// behind offsets, so that loads wait for loads. Here kernels stripped of all arithmetic that matters make the same look-ups,
-// one more each line, at the smallest timed shapes of gather_mean_backward (9700 sources, 1024 x 15 slots, rows of 512
-// bytes) and edge_softmax (1024 destinations, 15 slots and themselves):
+// A sampled hop of 1024 seeds moves 8 to 13 MB, which is 2 to 3 us of a copy; but its rows stand behind slots, and
+// these behind offsets, so that loads wait for loads. Here kernels stripped of all arithmetic that matters make the
+// same look-ups, one more each line, at the smallest timed shapes of gather_mean_backward (9700 sources, 1024 x 15
+// slots, rows of 512 bytes) and edge_softmax (1024 destinations, 15 slots and themselves):
 //
 //   empty      nothing: what a launch costs
 //   write      rows of zeros
@@ -19,8 +19,8 @@
 // and, for the middle hop (91000 sources of 9700 destinations, whose rows fit in L2), "gather": a row read anywhere for
 // each row written, nothing added.
 //
-// Each is a node of a CUDA graph with as many nodes as there are buffer sets (together above L2), L2 flushed before. A line
-// gives the median of 60 graphs over nodes, so that the step from one kernel to the next counts as it does in hone
+// Each is a node of a CUDA graph with as many nodes as there are buffer sets (together above L2), L2 flushed before. A
+// line gives the median of 60 graphs over nodes, so that the step from one kernel to the next counts as it does in hone
 // eval, and of that the least over block sizes.
 //
 //   nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 -O2 -o graph_latency_floor benchmarks/graph_latency_floor.cu
@@ -229,38 +229,55 @@ int main() {
   };
   const std::vector<int> all = {64, 128, 256, 512, 1024};
   const auto grid = [](int rows, int block) { return (rows * 32 + block - 1) / block; };
-  time("any", "empty", [&](const Set&, int block) { Empty<<<132, block, 0, stream>>>(); }, all);
+  time(
+      "any", "empty", [&](const Set&, int block) { Empty<<<132, block, 0, stream>>>(); }, all);
 
   const char* backward = "gather_mean_backward";
   const int read_once = (kDestinations * 98 / 100 * 516 + kSlots * 4 + (kSources + 1) * 4) / 16;
   const int written = kSources * kVectors;
-  time(backward, "write", [&](const Set& s, int b) { Write<<<grid(kSources, b), b, 0, stream>>>(s.out, kSources); }, all);
-  time(backward, "copy", [&](const Set& s, int b) {
-    Copy<<<(std::max(read_once, written) + b - 1) / b, b, 0, stream>>>(s.x, s.out, read_once, written);
-  }, all);
-  time(backward, "offsets", [&](const Set& s, int b) {
-    Chain<1><<<grid(kSources, b), b, 0, stream>>>(s.offsets, s.slots, s.grad_out, s.out, kSources);
-  }, all);
-  time(backward, "slots", [&](const Set& s, int b) {
-    Chain<2><<<grid(kSources, b), b, 0, stream>>>(s.offsets, s.slots, s.grad_out, s.out, kSources);
-  }, all);
-  time(backward, "one_row", [&](const Set& s, int b) {
-    Chain<3><<<grid(kSources, b), b, 0, stream>>>(s.offsets, s.slots, s.grad_out, s.out, kSources);
-  }, all);
+  time(
+      backward, "write", [&](const Set& s, int b) { Write<<<grid(kSources, b), b, 0, stream>>>(s.out, kSources); },
+      all);
+  time(
+      backward, "copy",
+      [&](const Set& s, int b) {
+        Copy<<<(std::max(read_once, written) + b - 1) / b, b, 0, stream>>>(s.x, s.out, read_once, written);
+      },
+      all);
+  time(
+      backward, "offsets",
+      [&](const Set& s, int b) {
+        Chain<1><<<grid(kSources, b), b, 0, stream>>>(s.offsets, s.slots, s.grad_out, s.out, kSources);
+      },
+      all);
+  time(
+      backward, "slots",
+      [&](const Set& s, int b) {
+        Chain<2><<<grid(kSources, b), b, 0, stream>>>(s.offsets, s.slots, s.grad_out, s.out, kSources);
+      },
+      all);
+  time(
+      backward, "one_row",
+      [&](const Set& s, int b) {
+        Chain<3><<<grid(kSources, b), b, 0, stream>>>(s.offsets, s.slots, s.grad_out, s.out, kSources);
+      },
+      all);
 
   const char* softmax = "edge_softmax";
   const int attended = kSources * 78 / 100 * kVectors, out = kDestinations * kVectors;
-  time(softmax, "write", [&](const Set& s, int b) {
-    Write<<<grid(kDestinations, b), b, 0, stream>>>(s.out, kDestinations);
-  }, all);
-  time(softmax, "copy", [&](const Set& s, int b) {
-    Copy<<<(attended + b - 1) / b, b, 0, stream>>>(s.x, s.out, attended, out);
-  }, all);
+  time(
+      softmax, "write",
+      [&](const Set& s, int b) { Write<<<grid(kDestinations, b), b, 0, stream>>>(s.out, kDestinations); }, all);
+  time(
+      softmax, "copy",
+      [&](const Set& s, int b) { Copy<<<(attended + b - 1) / b, b, 0, stream>>>(s.x, s.out, attended, out); }, all);
   const auto rows = [&](const char* name, auto split) {
     constexpr int kSplit = decltype(split)::value;
-    time(softmax, name, [&](const Set& s, int b) {
-      Rows<kSplit><<<grid(kDestinations * kSplit, b), b, 0, stream>>>(s.self, s.index, s.x, s.out, kDestinations);
-    }, {32 * kSplit, 64 * kSplit, 128 * kSplit, 256 * kSplit});
+    time(softmax, name,
+         [&](const Set& s, int b) {
+           Rows<kSplit><<<grid(kDestinations * kSplit, b), b, 0, stream>>>(s.self, s.index, s.x, s.out, kDestinations);
+         },
+         {32 * kSplit, 64 * kSplit, 128 * kSplit, 256 * kSplit});
   };
   rows("rows", std::integral_constant<int, 1>());
   rows("rows, two warps each", std::integral_constant<int, 2>());
@@ -272,19 +289,22 @@ int main() {
   for (int s = 0; s < 4; ++s) {
     std::vector<int> values(kManySources);
     for (int& v : values) v = static_cast<int>(random() % kManyDestinations);
-    many.push_back({OnDevice(values), nullptr, nullptr, nullptr, ZeroRows(kManyDestinations), nullptr,
-                    ZeroRows(kManySources)});
+    many.push_back(
+        {OnDevice(values), nullptr, nullptr, nullptr, ZeroRows(kManyDestinations), nullptr, ZeroRows(kManySources)});
   }
   sets = many;
-  time("gather_mean_backward 91000", "write", [&](const Set& s, int b) {
-    Write<<<grid(kManySources, b), b, 0, stream>>>(s.out, kManySources);
-  }, all);
+  time(
+      "gather_mean_backward 91000", "write",
+      [&](const Set& s, int b) { Write<<<grid(kManySources, b), b, 0, stream>>>(s.out, kManySources); }, all);
   const auto gather_copy = [&](const char* name, auto each) {
     constexpr int kEach = decltype(each)::value;
-    time("gather_mean_backward 91000", name, [&](const Set& s, int b) {
-      const int blocks = grid((kManySources + kEach - 1) / kEach, b);
-      GatherCopy<kEach><<<blocks, b, 0, stream>>>(s.offsets, s.grad_out, s.out, kManySources);
-    }, all);
+    time(
+        "gather_mean_backward 91000", name,
+        [&](const Set& s, int b) {
+          const int blocks = grid((kManySources + kEach - 1) / kEach, b);
+          GatherCopy<kEach><<<blocks, b, 0, stream>>>(s.offsets, s.grad_out, s.out, kManySources);
+        },
+        all);
   };
   gather_copy("gather, one row a warp", std::integral_constant<int, 1>());
   gather_copy("gather, two rows a warp", std::integral_constant<int, 2>());
