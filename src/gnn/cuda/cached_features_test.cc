@@ -15,6 +15,7 @@
 #include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/miss_path.h"
+#include "gnn/cuda/staged_mean.h"
 #include "gnn/cuda/staging_kernels.h"
 #include "gnn/cuda/test_device.h"
 #include "gnn/train/test_graph.h"
@@ -184,6 +185,67 @@ TEST_F(CachedFeatures, TheAggregationOfOtherModelsStagesItsMissesToo) {
   }
   EXPECT_EQ(own, 1);
   EXPECT_GE(drawn, 1);
+}
+
+// The places that are written down when misses are collected, instead of drawing and looking up once more: with room for
+// all misses, for some and for one, and as many neighbors as a lane group has lanes, fewer and more.
+TEST_F(CachedFeatures, PlacesWrittenDownGatherToTheBitsOfDrawingAgain) {
+  constexpr int32_t kSeeds = 50;
+  const std::vector<NodeId> cached = {3, 4, 99, 150, 151, 152};
+  BatchHeader header{};
+  header.valid = 1;
+  header.hop_nodes[1] = kSeeds;
+  RunState state{};
+  state.seed = 11;
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < kSeeds; ++i) ids.push_back((i * 37) % static_cast<int32_t>(kNodes));
+  DeviceArray<BatchHeader> headers;
+  DeviceArray<RunState> states;
+  DeviceArray<int32_t> nodes;
+  ASSERT_TRUE(headers.Upload(&header, 1).ok());
+  ASSERT_TRUE(states.Upload(&state, 1).ok());
+  ASSERT_TRUE(nodes.Upload(ids.data(), kSeeds).ok());
+  DeviceGraph whole;
+  ASSERT_TRUE(whole.Upload(*graph_).ok());
+  for (const int32_t fanout : {1, 5, 8, 9, 20}) {
+    for (const int64_t room : {int64_t{1}, int64_t{40}, int64_t{1000}}) {
+      SCOPED_TRACE(std::to_string(fanout) + " neighbors, room for " + std::to_string(room));
+      DeviceGraph behind;
+      ASSERT_TRUE(behind.UploadCached(*graph_, cached, room).ok());
+      const int64_t values = int64_t{kSeeds} * 16 * whole.view().feature_vectors;
+      DeviceArray<float> expected, found;
+      DeviceArray<int32_t> own, slots;
+      ASSERT_TRUE(expected.Allocate(values).ok());
+      ASSERT_TRUE(found.Allocate(values).ok());
+      ASSERT_TRUE(own.Allocate(kSeeds).ok());
+      ASSERT_TRUE(slots.Allocate(int64_t{kSeeds} * fanout).ok());
+      const DrawnPlaces drawn{own.get(), slots.get()};
+      ASSERT_EQ(EnqueueSampleMean(whole.view(), whole.feature_element(), 1, fanout, kSeeds, states.get(), headers.get(),
+                                  nodes.get(), Element::kFloat32, expected.get(), nullptr),
+                cudaSuccess);
+      ASSERT_EQ(EnqueueCollectMisses(behind.view(), 1, fanout, kSeeds, states.get(), headers.get(), nodes.get(), drawn,
+                                     nullptr),
+                cudaSuccess);
+      ASSERT_EQ(EnqueueCopyMisses(behind.view(), nullptr), cudaSuccess);
+      ASSERT_EQ(EnqueueStagedMean(behind.view(), behind.feature_element(), 1, fanout, kSeeds, headers.get(), drawn,
+                                  Element::kFloat32, found.get(), nullptr),
+                cudaSuccess);
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      std::vector<float> a, b;
+      ASSERT_TRUE(expected.Download(a).ok());
+      ASSERT_TRUE(found.Download(b).ok());
+      EXPECT_EQ(a, b);
+      // Rows of the cache are where they were put, and no slot is invented.
+      std::vector<int32_t> places;
+      ASSERT_TRUE(slots.Download(places).ok());
+      for (size_t i = 0; i < ids.size(); ++i) {
+        const auto degree = static_cast<int64_t>(graph_->structure().Degree(ids[i]));
+        int64_t used = 0;
+        for (int32_t k = 0; k < fanout; ++k) used += places[i * static_cast<size_t>(fanout) + static_cast<size_t>(k)] != kNoPlace;
+        EXPECT_EQ(used, std::min<int64_t>(degree, fanout)) << i;
+      }
+    }
+  }
 }
 
 TEST_F(CachedFeatures, EitherRankingGivesTheSameBits) {
