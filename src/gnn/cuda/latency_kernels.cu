@@ -5,6 +5,7 @@
 #include "gnn/cuda/latency_kernels.h"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
+#include "gnn/cuda/wide_draw.cuh"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
 constexpr int kBeginBlock = 1024;
+constexpr int kTile = kCountedDraws;
 
 __device__ int32_t DrawsOf(const GraphOnDevice& graph, int32_t node, int32_t fanout) {
   const int64_t degree = __ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node);
@@ -111,6 +113,56 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
   if (first + kWarps >= known && threadIdx.x == 0) CountNodes(at + in_block, out, hop, wish, header);
 }
 
+// Fanouts that a warp's lanes do not hold: hops may then have rows by the hundred thousand, and nobody counts all that are
+// before his own. A block counts the draws of kTile rows.
+__global__ void __launch_bounds__(kBlock)
+    CountDrawsKernel(GraphOnDevice graph, int hop, HopOnDevice out, const BatchHeader* header, const int32_t* nodes) {
+  __shared__ int32_t sums[kWarps];
+  const int32_t known = header->hop_nodes[hop];
+  const auto first = static_cast<int32_t>(blockIdx.x) * kTile;
+  if (first >= known) return;
+  const int32_t end = first + kTile < known ? first + kTile : known;
+  int32_t sum = 0;
+  for (int32_t row = first + static_cast<int32_t>(threadIdx.x); row < end; row += kBlock) {
+    const int32_t count = DrawsOf(graph, nodes[row], out.fanout);
+    out.counts[row] = count;
+    sum += count;
+  }
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kFullWarp, sum, offset);
+  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int w = 1; w < kWarps; ++w) sum += sums[w];
+  out.tile_words[blockIdx.x] = static_cast<uint32_t>(sum);
+}
+
+// Then a warp a row.
+__global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out, const RunState* state, LatencyWish* wish,
+                                  BatchHeader* header, int32_t* nodes) {
+  const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  const int32_t known = header->hop_nodes[hop];
+  if (row >= known) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t tile = row / kTile;
+  int32_t before = 0;
+  for (int32_t t = lane; t < tile; t += 32) before += static_cast<int32_t>(out.tile_words[t]);
+  for (int32_t r = tile * kTile + lane; r < row; r += 32) before += out.counts[r];
+  for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
+  const int32_t at = known + before;
+
+  unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(out.fanout);
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+  const int32_t node = nodes[row];
+  const DrawnRow drawn = hone::gnn::cuda::DrawRow(graph, key, static_cast<uint32_t>(node), out.fanout, shared);
+  for (int32_t slot = lane; slot < drawn.count; slot += 32) {
+    const int32_t id = at + slot, source = drawn.Source(graph, slot);
+    const bool fits = id < out.sources;
+    out.columns[static_cast<int64_t>(row) * out.fanout + slot] = source == node ? row : fits ? id : 0;  // as DrawRow
+    if (fits) nodes[id] = source;
+  }
+  if (row + 1 == known && lane == 0) CountNodes(at + drawn.count, out, hop, wish, header);
+}
+
 // A warp a seed; the block that is last to finish says so.
 __global__ void __launch_bounds__(kBlock)
     ReplyKernel(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, uint32_t* finished,
@@ -163,7 +215,15 @@ cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevi
 
 cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
                            LatencyWish* wish, BatchHeader* header, int32_t* nodes, cudaStream_t stream) {
-  Launch(DrawHopKernel, Blocks(out.rows), kBlock, 0, stream, graph, hop, out, state, wish, header, nodes);
+  if (out.fanout <= kNarrowFanout) {
+    Launch(DrawHopKernel, Blocks(out.rows), kBlock, 0, stream, graph, hop, out, state, wish, header, nodes);
+    return cudaPeekAtLastError();
+  }
+  const int warps = WideWarps(out.fanout);
+  Launch(CountDrawsKernel, static_cast<unsigned>((out.rows + kTile - 1) / kTile), kBlock, 0, stream, graph, hop, out, header,
+         nodes);
+  Launch(WideDrawHopKernel, static_cast<unsigned>((out.rows + warps - 1) / warps), 32 * warps,
+         warps * WideDrawBytes(out.fanout), stream, graph, hop, out, state, wish, header, nodes);
   return cudaPeekAtLastError();
 }
 

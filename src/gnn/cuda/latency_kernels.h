@@ -8,7 +8,7 @@
 // rows: here every draw is a node of its own. What a row draws is keyed by its node (sample/draw.h), so both samplers
 // give every seed the same neighborhood, and the same logits up to the rounding of products of other shapes.
 //
-// All functions enqueue on `stream`; fanouts are 1 to 32.
+// All functions enqueue on `stream`.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "gnn/cuda/batch_layout.h"
+#include "gnn/cuda/wide_sample_kernels.h"
 
 namespace hone::gnn::cuda {
 
@@ -45,12 +46,16 @@ struct LatencyWish {
   uint32_t overflow = 0;  // 1: some hop did not fit
 };
 
-// Seeds of the request become the batch's, and hop 0 is drawn, where `first` is not null (a model of one layer).
+// Seeds of the request become the batch's, and hop 0 is drawn, where `first` is not null (a model of one layer, or a fanout
+// above kNarrowFanout, which EnqueueDrawHop draws).
 cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevice& graph, const HopOnDevice* first,
                                 const RunState* state, LatencyWish* wish, BatchHeader* header, int32_t* nodes,
                                 cudaStream_t stream);
 
-// Hop `hop` >= 1 of a batch: out.columns and .counts, `nodes` behind those known, and their number. Past out.sources nodes
+// Rows whose draws are counted by one word of HopOnDevice::tile_words, which hops of fanouts above kNarrowFanout need.
+inline constexpr int kCountedDraws = 1024;
+
+// Hop `hop` of a batch, 0 only where EnqueueBeginRequest left it out: out.columns and .counts, `nodes` behind those known, and their number. Past out.sources nodes
 // wish->overflow becomes 1; ids then stay in range and mean nothing.
 cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
                            LatencyWish* wish, BatchHeader* header, int32_t* nodes, cudaStream_t stream);

@@ -12,10 +12,12 @@
 #include <cmath>
 #include <mutex>
 
+#include "gnn/cuda/all_neighbors.h"
 #include "gnn/cuda/cuda_handles.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/latency_kernels.h"
 #include "gnn/cuda/program.h"
+#include "hone/gnn/neighbor_sampler.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -37,8 +39,9 @@ Status Check(const Graph& graph, const ModelOptions& model, const LatencyOptions
                                                model.layers, kMaxHops, options.fanouts.size()));
   }
   for (const int32_t fanout : options.fanouts) {
-    if (fanout < 1 || fanout > 32) {
-      return Status::InvalidArgument(fmt::format("fanout {}: latency mode takes 1 to 32", fanout));
+    if (fanout != kAllNeighbors && (fanout < 1 || fanout > kMaxFanout)) {
+      return Status::InvalidArgument(
+          fmt::format("fanout {}: latency mode takes 1 to {}, or {} for all neighbors", fanout, kMaxFanout, kAllNeighbors));
     }
   }
   if (model.in_width != graph.features().width) {
@@ -67,6 +70,10 @@ class Lane {
       hop.sources = known[h + 1];
       hop.columns = columns_.back().get();
       hop.counts = counts_.back().get();
+      if (fanouts[h] > kNarrowFanout) {
+        HONE_RETURN_IF_ERROR(tile_words_.emplace_back().Allocate((known[h] + kCountedDraws - 1) / kCountedDraws));
+        hop.tile_words = tile_words_.back().get();
+      }
       hops_.push_back(hop);
     }
     HONE_RETURN_IF_ERROR(outer_.Allocate(program_->OuterBytes()));
@@ -75,9 +82,10 @@ class Lane {
 
   Status EnqueueSample(const GraphOnDevice& graph, const LatencyRequest* request, const RunState* state,
                        LatencyWish* wish, cudaStream_t stream) const {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginRequest(request, graph, hops_.empty() ? nullptr : hops_.data(), state, wish,
+    const bool begins = !hops_.empty() && hops_[0].fanout <= kNarrowFanout;
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginRequest(request, graph, begins ? hops_.data() : nullptr, state, wish,
                                                   header_.get(), nodes_.get(), stream));
-    for (size_t h = 1; h < hops_.size(); ++h) {
+    for (size_t h = begins ? 1 : 0; h < hops_.size(); ++h) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawHop(graph, static_cast<int>(h), hops_[h], state, wish, header_.get(),
                                                nodes_.get(), stream));
     }
@@ -105,6 +113,7 @@ class Lane {
   DeviceArray<BatchHeader> header_;
   DeviceArray<int32_t> nodes_;
   std::vector<DeviceArray<int32_t>> columns_, counts_;
+  std::vector<DeviceArray<uint32_t>> tile_words_;
   std::vector<HopOnDevice> hops_;
   DeviceArray<unsigned char> outer_;
   DeviceArray<float> logits_;
@@ -131,6 +140,10 @@ class Predictor final : public LatencyPredictor {
       HONE_RETURN_IF_ERROR(graph_.Generate(request));
     } else {
       HONE_RETURN_IF_ERROR(graph_.Upload(graph));
+    }
+    if (AsksForAll(options.fanouts)) {
+      HONE_ASSIGN_OR_RETURN(const int32_t largest, LargestDegree(graph_.view()));
+      options_.fanouts = WithAllNeighbors(options.fanouts, largest);
     }
     context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
     HONE_RETURN_IF_ERROR(parameters_.Make(plan_->Layout(), context_.element));
@@ -163,21 +176,9 @@ class Predictor final : public LatencyPredictor {
         return Status::InvalidArgument(fmt::format("node {} is not in the graph, which has nodes 0 to {}", node, all - 1));
       }
     }
-    const auto count = static_cast<int32_t>(nodes.size());
-    const auto size =
-        static_cast<size_t>(std::lower_bound(kSizes.begin(), kSizes.end(), count) - kSizes.begin());
-    const std::lock_guard<std::mutex> lock(mutex_);
-    Size& of = sizes_[size];
-    HONE_RETURN_IF_ERROR(Ask(of.usual != nullptr ? *of.usual : of.worst, nodes, logits));
-    if (of.usual != nullptr && reply_.host()->overflow != 0) {
-      repeated_.fetch_add(1, std::memory_order_relaxed);
-      HONE_RETURN_IF_ERROR(Ask(of.worst, nodes, logits));
-    }
-    if (reply_.host()->overflow != 0) return Status::Internal("a request did not fit the buffers of the worst case");
     LatencyAnswer answer;
-    answer.classes.resize(nodes.size());
-    for (size_t i = 0; i < nodes.size(); ++i) answer.classes[i] = reply_.host()->classes[i];
-    if (logits) answer.logits.assign(host_logits_, host_logits_ + count * classes_);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    HONE_RETURN_IF_ERROR(Answer(nodes, logits, answer));
     return answer;
   }
 
@@ -187,29 +188,79 @@ class Predictor final : public LatencyPredictor {
 
  private:
   struct Size {
-    Lane worst;
-    std::unique_ptr<Lane> usual;  // null: no smaller than the worst case
+    // Either may be missing: the usual one where it would be no smaller, the worst case's where it would be too large.
+    std::unique_ptr<Lane> usual, worst;
   };
+
+  // Appends the answer for `nodes`.
+  Status Answer(std::span<const NodeId> nodes, bool logits, LatencyAnswer& answer) {
+    const auto count = static_cast<int32_t>(nodes.size());
+    Size& of = sizes_[static_cast<size_t>(std::lower_bound(kSizes.begin(), kSizes.end(), count) - kSizes.begin())];
+    bool fits = false;
+    for (Lane* const lane : {of.usual.get(), of.worst.get()}) {
+      if (lane == nullptr || fits) continue;
+      if (lane == of.worst.get() && of.usual != nullptr) repeated_.fetch_add(1, std::memory_order_relaxed);
+      HONE_RETURN_IF_ERROR(Ask(*lane, nodes, logits));
+      fits = reply_.host()->overflow == 0;
+    }
+    if (!fits && of.worst != nullptr) {
+      return Status::Internal("a request did not fit the buffers of the worst case");
+    }
+    if (!fits) {
+      if (of.usual != nullptr) repeated_.fetch_add(1, std::memory_order_relaxed);
+      HONE_RETURN_IF_ERROR(Answer(nodes.first(nodes.size() / 2), logits, answer));
+      return Answer(nodes.subspan(nodes.size() / 2), logits, answer);
+    }
+    for (int32_t i = 0; i < count; ++i) {
+      const int32_t found = reply_.host()->classes[i];
+      answer.classes.push_back(found);
+    }
+    if (logits) answer.logits.insert(answer.logits.end(), host_logits_, host_logits_ + count * classes_);
+    return Status::Ok();
+  }
+
+  // Nodes after each hop, of `seeds` that have as many neighbors as the fanouts allow; the most slots of a hop.
+  std::vector<int32_t> WorstCase(int32_t seeds, int64_t* slots) const {
+    std::vector<int32_t> known;
+    int64_t nodes = seeds;
+    *slots = 0;
+    for (const int32_t fanout : options_.fanouts) {
+      *slots = std::max(*slots, nodes * fanout);
+      if (*slots >= kNewRank) break;
+      known.push_back(static_cast<int32_t>(nodes));
+      nodes *= 1 + int64_t{fanout};
+    }
+    return known;
+  }
 
   Status MakeSize(size_t s) {
     Size& size = sizes_[s];
-    std::vector<int32_t> worst;
-    int64_t known = kSizes[s];
-    for (const int32_t fanout : options_.fanouts) {
-      if (known * fanout >= kNewRank) {
-        return Status::InvalidArgument(fmt::format("{} seeds with these fanouts may reach {} nodes: take smaller fanouts",
-                                                   kSizes[s], known));
-      }
-      worst.push_back(static_cast<int32_t>(known));
-      known *= 1 + fanout;
+    int64_t slots = 0;
+    const std::vector<int32_t> worst = WorstCase(kSizes[s], &slots);
+    if (s == 0 && slots >= kNewRank) {
+      return Status::InvalidArgument(fmt::format(
+          "one node with fanouts {} may have {} neighbors in a hop, more than latency mode numbers: take smaller fanouts",
+          fmt::join(options_.fanouts, ","), slots));
     }
-    HONE_RETURN_IF_ERROR(size.worst.Make(context_, *plan_, options_.fanouts, worst));
-    HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> usual, Observe(size.worst));
-    HONE_RETURN_IF_ERROR(Capture(size.worst));
-    // Buffers are whole 128 rows to the products: where that makes no difference, one lane serves both.
-    bool differs = false;
-    for (size_t h = 0; h < usual.size(); ++h) differs = differs || RoundUp(usual[h], 128) < RoundUp(worst[h], 128);
-    if (!differs) return Status::Ok();
+    std::vector<int32_t> usual;
+    if (s == 0 || slots < std::min<int64_t>(options_.most_slots, kNewRank)) {
+      size.worst = std::make_unique<Lane>();
+      HONE_RETURN_IF_ERROR(size.worst->Make(context_, *plan_, options_.fanouts, worst));
+      HONE_ASSIGN_OR_RETURN(const Observed observed, Observe(*size.worst));
+      if (s == 0) of_one_ = observed;
+      usual = Usual(observed, 1, worst);
+      HONE_RETURN_IF_ERROR(Capture(*size.worst));
+      // Buffers are whole 128 rows to the products: where that makes no difference, one lane serves both.
+      bool differs = false;
+      for (size_t h = 0; h < usual.size(); ++h) differs = differs || RoundUp(usual[h], 128) < RoundUp(worst[h], 128);
+      if (!differs) return Status::Ok();
+    } else {
+      usual = Usual(of_one_, kSizes[s], {});
+      for (size_t h = 0; h < usual.size(); ++h) {
+        const int64_t most = std::min<int64_t>(4 * options_.most_slots, kNewRank);
+        if (int64_t{usual[h]} * options_.fanouts[h] >= most) return Status::Ok();  // always in halves
+      }
+    }
     size.usual = std::make_unique<Lane>();
     HONE_RETURN_IF_ERROR(size.usual->Make(context_, *plan_, options_.fanouts, usual));
     return Capture(*size.usual);
@@ -224,16 +275,20 @@ class Predictor final : public LatencyPredictor {
   }
   const LatencyRequest* DeviceRequest() const { return const_cast<const LatencyRequest*>(request_.device()); }
 
-  // Of what some requests of arbitrary nodes need, the mean and five standard deviations: what a request needs is a sum
-  // over its nodes, of which none can need more than its share of the worst case.
-  Result<std::vector<int32_t>> Observe(const Lane& lane) {
-    constexpr uint32_t kRequests = 32;
-    std::vector<int32_t> known = lane.known();
-    std::vector<double> sums(known.size(), 0), squares(known.size(), 0);
+  // Of what requests of arbitrary nodes need after each hop: mean and variance.
+  struct Observed {
+    std::vector<double> mean, variance;
+  };
+  // In a lane of the worst case, which all of them fit.
+  Result<Observed> Observe(const Lane& lane) {
+    // A size of one node also stands for those of several that have no such lane.
+    const uint32_t requests = lane.seeds() == 1 ? 128 : 32;
+    const size_t hops = lane.known().size();
+    Observed observed{std::vector<double>(hops, 0), std::vector<double>(hops, 0)};
     const auto all = static_cast<uint64_t>(graph_.view().num_nodes);
     uint64_t arbitrary = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // the buffers are cleared on another stream
-    for (uint32_t r = 0; r < kRequests; ++r) {
+    for (uint32_t r = 0; r < requests; ++r) {
       std::vector<NodeId> nodes;
       for (int32_t i = 0; i < lane.seeds(); ++i) {
         arbitrary = arbitrary * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX
@@ -243,17 +298,28 @@ class Predictor final : public LatencyPredictor {
       HONE_RETURN_IF_ERROR(lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), wish_.get(), stream_.handle));
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
       HONE_ASSIGN_OR_RETURN(const BatchHeader header, lane.Header());
-      for (size_t h = 0; h < known.size(); ++h) {
-        const double nodes_now = header.hop_nodes[h];
-        sums[h] += nodes_now;
-        squares[h] += nodes_now * nodes_now;
+      for (size_t h = 0; h < hops; ++h) {
+        observed.mean[h] += header.hop_nodes[h];
+        observed.variance[h] += static_cast<double>(header.hop_nodes[h]) * header.hop_nodes[h];
       }
     }
-    for (size_t h = 1; h < known.size(); ++h) {
-      const double mean = sums[h] / kRequests;
-      const double variance = std::max(0.0, squares[h] / kRequests - mean * mean) * kRequests / (kRequests - 1);
-      const int64_t wanted = RoundUp(static_cast<int64_t>(options_.envelope * (mean + 5 * std::sqrt(variance))), 128);
-      known[h] = static_cast<int32_t>(std::clamp<int64_t>(wanted, known[h - 1], lane.known()[h]));
+    for (size_t h = 0; h < hops; ++h) {
+      observed.mean[h] /= requests;
+      observed.variance[h] = std::max(0.0, observed.variance[h] / requests - observed.mean[h] * observed.mean[h]) * requests /
+                             (requests - 1);
+    }
+    return observed;
+  }
+  // For `times` such requests in one, the mean and five standard deviations: what a request needs is a sum over its nodes,
+  // of which none can need more than its share of the worst case.
+  std::vector<int32_t> Usual(const Observed& of, int32_t times, const std::vector<int32_t>& worst) const {
+    std::vector<int32_t> known = {times * static_cast<int32_t>(std::lround(of.mean[0]))};
+    if (!worst.empty()) known[0] = worst[0];
+    for (size_t h = 1; h < of.mean.size(); ++h) {
+      const double wanted = times * of.mean[h] + 5 * std::sqrt(times * of.variance[h]);
+      const int64_t rounded = RoundUp(static_cast<int64_t>(options_.envelope * wanted), 128);
+      const int64_t most = worst.empty() ? kNewRank : worst[h];
+      known.push_back(static_cast<int32_t>(std::clamp<int64_t>(rounded, known[h - 1], most)));
     }
     return known;
   }
@@ -327,6 +393,7 @@ class Predictor final : public LatencyPredictor {
   float* device_logits_ = nullptr;
   Stream stream_;
   std::array<Size, kSizes.size()> sizes_;
+  Observed of_one_;  // requests of one node
   std::mutex mutex_;
   std::atomic<int64_t> repeated_{0};
 };

@@ -25,7 +25,9 @@
 namespace hone::gnn::cuda {
 
 struct LatencyOptions {
-  std::vector<int32_t> fanouts = {20, 20, 20};  // one a layer, first next to the seeds; each 1 to 32
+  // One a layer, first next to the seeds; each 1 to kMaxFanout, or kAllNeighbors (hone/gnn/neighbor_sampler.h); up to 32 is
+  // faster.
+  std::vector<int32_t> fanouts = {20, 20, 20};
   bool fp32 = false;                            // activations and products in fp32 instead of bf16
   uint64_t seed = 0;                            // of the draws
   // While it waits, a call looks at the answer's memory again and again, which is fast and keeps a core busy. false: it
@@ -34,6 +36,10 @@ struct LatencyOptions {
   // Nodes the buffers of a size hold, over the mean and five standard deviations of what requests of arbitrary nodes need.
   // Results do not depend on it: what does not fit is done again in buffers for the worst case, in about twice the time.
   double envelope = 1;
+  // Neighbors that the buffers for the worst case of several nodes may hold in a hop, and the usual ones four times as many. A
+  // size that needs more has none (with all neighbors the worst case is nodes with as many as any has): what does not fit
+  // its usual buffers, if it has those, is answered in halves.
+  int64_t most_slots = int64_t{1} << 26;
 };
 
 struct LatencyAnswer {
@@ -46,8 +52,9 @@ class LatencyPredictor {
   static constexpr int kMostSeeds = 64;
 
   // Copies the graph (structure, features, labels) and the model's weights to the device; neither is kept. A synthetic
-  // graph that was opened as an outline is made there. kInvalidArgument: fanouts that do not fit the model's layers, a
-  // model or graph that the GPU engine does not take. kResourceExhausted: memory. kUnavailable: no GPU.
+  // graph that was opened as an outline is made there. kInvalidArgument: fanouts that do not fit the model's layers or
+  // with which one node may need more neighbors in a hop than can be numbered; a model or graph that the GPU engine does
+  // not take. kResourceExhausted: memory. kUnavailable: no GPU.
   static Result<std::unique_ptr<LatencyPredictor>> Make(const Graph& graph, Model<float>& model,
                                                         const LatencyOptions& options);
   virtual ~LatencyPredictor() = default;
@@ -58,7 +65,7 @@ class LatencyPredictor {
 
   virtual int64_t num_classes() const = 0;
   virtual int64_t device_bytes() const = 0;
-  virtual int64_t repeated() const = 0;  // calls that were done again in the worst case's buffers
+  virtual int64_t repeated() const = 0;  // requests that were done again in the worst case's buffers, or in halves
 };
 
 }  // namespace hone::gnn::cuda

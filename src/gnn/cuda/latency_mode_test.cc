@@ -126,6 +126,46 @@ INSTANTIATE_TEST_SUITE_P(Models, LatencyMode,
                                          Case{"Gin", Shape("gin", 3, 13)}, Case{"SageRi", Shape("sage-ri", 3, 16)}),
                          [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
+// Fanouts that a warp's lanes do not hold, of nodes that have more neighbors and of others that have fewer.
+class LatencyModeOfMany : public LatencyMode {
+ protected:
+  void SetUp() override {
+    LatencyMode::SetUp();
+    if (IsSkipped()) return;
+    graph_ = CommunityGraph({.nodes = 180, .classes = 5, .degree = 48, .width = 12, .seed = 2});
+  }
+};
+
+TEST_P(LatencyModeOfMany, EveryRequestIsTheCpusWithTheSameDraws) {
+  std::vector<std::vector<int32_t>> all = {{40, 33}, {3, kAllNeighbors}, {kAllNeighbors, 2}};
+  if (model_->options().layers == 3) all = {{1, 33, 2}};
+  for (const std::vector<int32_t>& fanouts : all) {
+    SCOPED_TRACE(testing::PrintToString(fanouts));
+    options_.fanouts = fanouts;
+    // The second time larger requests have no buffers of the worst case, and some must be answered in halves.
+    for (const int64_t most_slots : {options_.most_slots, int64_t{1}}) {
+      options_.most_slots = most_slots;
+      options_.envelope = most_slots == 1 ? 0.7 : 1;
+      const auto predictor = NewPredictor();
+      ASSERT_NE(predictor, nullptr);
+      for (const int count : {1, 3}) {
+        const std::vector<NodeId> nodes = Nodes(count);
+        const Result<LatencyAnswer> answer = predictor->Predict(nodes);
+        ASSERT_TRUE(answer.ok()) << answer.status().message();
+        ExpectNear(answer->logits, OnCpu(nodes));
+        EXPECT_EQ(answer->classes.size(), nodes.size());
+      }
+    }
+    options_.most_slots = LatencyOptions().most_slots;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, LatencyModeOfMany,
+                         testing::Values(Case{"Sage", Shape("sage", 2, 16)}, Case{"SageThree", Shape("sage", 3, 16)},
+                                         Case{"Gat", Shape("gat", 2, 16)}, Case{"Gin", Shape("gin", 2, 13)},
+                                         Case{"SageRi", Shape("sage-ri", 2, 16)}),
+                         [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
+
 class LatencyModeOfSage : public LatencyMode {};
 
 TEST_P(LatencyModeOfSage, RequestsThatDoNotFitAreDoneAgainAndLoseNothing) {
@@ -147,6 +187,20 @@ TEST_P(LatencyModeOfSage, RequestsThatDoNotFitAreDoneAgainAndLoseNothing) {
     EXPECT_EQ(roomy->repeated(), 0);
   }
   EXPECT_GT(tight->repeated(), 0);
+}
+
+TEST_P(LatencyModeOfSage, WhatHasNoRoomForItsWorstCaseIsAnsweredInHalves) {
+  options_.fanouts.assign(static_cast<size_t>(model_->options().layers), 6);
+  options_.envelope = 0.5;
+  options_.most_slots = 6 * 7 * 5;  // of 4 nodes no more
+  const auto predictor = NewPredictor();
+  ASSERT_NE(predictor, nullptr);
+  const std::vector<NodeId> nodes = Nodes(64, 1);
+  const Result<LatencyAnswer> answer = predictor->Predict(nodes);
+  ASSERT_TRUE(answer.ok()) << answer.status().message();
+  EXPECT_GT(predictor->repeated(), 0);
+  EXPECT_EQ(answer->classes.size(), nodes.size());
+  ExpectNear(answer->logits, OnCpu(nodes));
 }
 
 TEST_P(LatencyModeOfSage, ThreadsMayAskAtOnce) {
@@ -182,8 +236,10 @@ TEST_P(LatencyModeOfSage, RefusesWhatItCannotAnswer) {
     EXPECT_NE(refusal(predictor->Predict(outside)).find("node 180"), std::string::npos);
     EXPECT_TRUE(predictor->Predict(Nodes(1)).ok());
   }
-  options_.fanouts = {4, 33};
-  EXPECT_NE(refusal(LatencyPredictor::Make(*graph_, *model_, options_)).find("fanout 33"), std::string::npos);
+  options_.fanouts = {4, 1025};
+  EXPECT_NE(refusal(LatencyPredictor::Make(*graph_, *model_, options_)).find("fanout 1025"), std::string::npos);
+  options_.fanouts = {1024, 2};
+  EXPECT_TRUE(LatencyPredictor::Make(*graph_, *model_, options_).ok());
   options_.fanouts = {4};
   EXPECT_NE(refusal(LatencyPredictor::Make(*graph_, *model_, options_)).find("2 layers"), std::string::npos);
 }
