@@ -64,6 +64,7 @@ class DeviceParameters {
   float* moment1() const { return moment1_.get(); }
   float* moment2() const { return moment2_.get(); }
   float* buffers() const { return buffers_.get(); }
+  Element element() const { return element_; }  // of compute()
   // What the products read: the master weights in `element`.
   void* compute() const { return compute_.get(); }
   const void* compute_at(int64_t at) const { return compute_.get() + at * ElementBytes(element_); }

@@ -6,12 +6,13 @@
 
 #include "gnn/cuda/device_math.cuh"
 #include "gnn/cuda/launch.h"
+#include "gnn/cuda/update.cuh"
 #include "gnn/sample/index_permutation.h"
 
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int kBlock = 256;
+constexpr int kBlock = kUpdateThreads;
 
 __device__ float WarpSum(float x) {
   for (int offset = 16; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
@@ -152,90 +153,6 @@ __global__ void ClipKernel(double most, const double* partials, RunState* state)
   state->gradient_scale = norm > most ? static_cast<float>(most / (norm + 1e-6)) : 1.0f;
 }
 
-// PlateauStep of nn/optimizer.cc with its threshold, no cooldown and no smallest rate.
-__device__ void FollowPlateau(RunState* state, double loss) {
-  PlateauOnDevice& plateau = state->plateau;
-  if (plateau.patience < 0) return;
-  if (loss < plateau.best * (1 - 1e-4)) {
-    plateau.best = loss;
-    plateau.bad_steps = 0;
-  } else {
-    ++plateau.bad_steps;
-  }
-  if (plateau.bad_steps <= plateau.patience) return;
-  plateau.bad_steps = 0;
-  const double lowered = state->learning_rate * plateau.factor;
-  if (state->learning_rate - lowered > 1e-8) state->learning_rate = lowered;
-}
-
-// Sums over the batch's rows in one order; every thread of a block of kBlock calls it, and the first has the result.
-struct BatchSums {
-  double loss;
-  int32_t correct, counted;
-};
-__device__ BatchSums SumRows(const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
-                             double* losses, int32_t* right, int32_t* counted) {
-  double loss = 0;
-  int32_t hits = 0, all = 0;
-  for (int32_t row = static_cast<int32_t>(threadIdx.x); row < header->hop_nodes[0]; row += kBlock) {
-    if (row_correct[row] < 0) continue;
-    loss += row_loss[row];
-    hits += row_correct[row];
-    ++all;
-  }
-  losses[threadIdx.x] = loss;
-  right[threadIdx.x] = hits;
-  counted[threadIdx.x] = all;
-  __syncthreads();
-  for (unsigned half = kBlock / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) {
-      losses[threadIdx.x] += losses[threadIdx.x + half];
-      right[threadIdx.x] += right[threadIdx.x + half];
-      counted[threadIdx.x] += counted[threadIdx.x + half];
-    }
-    __syncthreads();
-  }
-  return {losses[0], right[0], counted[0]};
-}
-
-// `weight`: of the labels.
-__device__ void KeepBooks(const BatchSums& sums, double weight, bool trains, RunState* state,
-                          volatile HostProgress* progress) {
-  const double mean = weight > 0 ? sums.loss / weight : 0.0;
-  const uint32_t not_finite = trains ? atomicOr(&state->gradient_not_finite, 0u) : 0;  // other blocks may have set it
-  if (trains && (!isfinite(mean) || not_finite != 0)) {
-    state->failure = isfinite(mean) ? kGradientNotFinite : kLossNotFinite;
-    state->failed_loss = mean;
-    progress->halt = 1;
-    return;
-  }
-  state->loss_sum += sums.loss;
-  state->weight_sum += weight;
-  state->correct += sums.correct;
-  state->counted += sums.counted;
-  const uint32_t done = ++state->trained_steps;
-  if (trains) {
-    ++state->adam_step;
-    if (weight > 0) FollowPlateau(state, mean);
-  }
-  progress->steps[done % kProgressSteps] =
-      static_cast<unsigned long long>(done) << 32 | __float_as_uint(static_cast<float>(mean));
-}
-
-// One Adam step of one parameter.
-struct AdamRates {
-  float scale;  // of the gradient
-  float rate;   // the learning rate over the first moment's correction
-  float correction2;
-};
-__device__ float AdamStep(const AdamOptions& options, const AdamRates& rates, float gradient, float weight, float& moment1,
-                          float& moment2) {
-  const float g = gradient * rates.scale + options.weight_decay * weight;
-  moment1 = options.beta1 * moment1 + (1.0f - options.beta1) * g;
-  moment2 = options.beta2 * moment2 + (1.0f - options.beta2) * g * g;
-  return weight - rates.rate * moment1 / (sqrtf(moment2) / rates.correction2 + options.epsilon);
-}
-
 // What closes a step of one batch; row_loss null: nothing, somebody else does.
 struct BooksOfStep {
   const float* row_loss = nullptr;
@@ -243,20 +160,8 @@ struct BooksOfStep {
   volatile HostProgress* progress = nullptr;
 };
 
-// What a thread has of four parameters.
-struct FourParameters {
-  float4 gradient, weight, moment1, moment2;
-};
-__device__ void Put4(float* p, const float4& x) { *reinterpret_cast<float4*>(p) = x; }
-__device__ void Put4(__nv_bfloat16* p, const float4& x) {
-  const __nv_bfloat162 low = __floats2bfloat162_rn(x.x, x.y), high = __floats2bfloat162_rn(x.z, x.w);
-  *reinterpret_cast<uint2*>(p) =
-      make_uint2(*reinterpret_cast<const uint32_t*>(&low), *reinterpret_cast<const uint32_t*>(&high));
-}
-
 // Four parameters at a time, so `count` and the tensors are multiples of 4. Large models take a thread several times
 // kTogether of them, all loaded before the first is updated. The block that ends last closes the books.
-constexpr int kUpdateBlocks = 4 * 132;  // enough to fill a GPU, few enough that their ends do not count
 template <typename T>
 __global__ void __launch_bounds__(kBlock, 4)
     AdamKernel(AdamOptions options, RunState* state, const BatchHeader* header, int64_t count, const float* gradient,
@@ -280,40 +185,19 @@ __global__ void __launch_bounds__(kBlock, 4)
   };
   load();
   if (header->valid == 0 || state->failure != kNoFailure) return;
-  const float t = static_cast<float>(state->adam_step + 1);
-  const float correction1 = 1.0f - powf(options.beta1, t);
-  const AdamRates rates = {state->gradient_scale, static_cast<float>(state->learning_rate) / correction1,
-                           sqrtf(1.0f - powf(options.beta2, t))};
+  const AdamRates rates = RatesOf(options, *state);
   while (i < count) {
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) {
       const int64_t at = i + k * step;
       if (at >= count) break;
-      const float4 g = four[k].gradient;
-      float4 w = four[k].weight, m = four[k].moment1, v = four[k].moment2;
-      if (!isfinite(g.x + g.y + g.z + g.w)) {  // or one of them is large enough to overflow the sum
-        for (const float one : {g.x, g.y, g.z, g.w}) {
-          if (!isfinite(one)) atomicOr(&state->gradient_not_finite, isnan(one) ? 2u : 1u);
-        }
-      }
-      w.x = AdamStep(options, rates, g.x, w.x, m.x, v.x);
-      w.y = AdamStep(options, rates, g.y, w.y, m.y, v.y);
-      w.z = AdamStep(options, rates, g.z, w.z, m.z, v.z);
-      w.w = AdamStep(options, rates, g.w, w.w, m.w, v.w);
-      Put4(moment1 + at, m);
-      Put4(moment2 + at, v);
-      Put4(master + at, w);
-      Put4(compute + at, w);
+      UpdateFour(options, rates, four[k], state, master + at, moment1 + at, moment2 + at, compute + at);
     }
     i += kTogether * step;
     load();
   }
   if (books.row_loss == nullptr) return;
-  __threadfence();  // what is not finite is noted before the block counts as done
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(&state->updated_blocks, 1u) + 1 == gridDim.x;
-  __syncthreads();
-  if (!last) return;
+  if (!EndsLast(state, &last)) return;
   const BatchSums sums = SumRows(header, books.row_loss, books.row_correct, losses, right, counted);
   if (threadIdx.x != 0) return;
   state->updated_blocks = 0;
@@ -330,29 +214,9 @@ __global__ void FinishStepKernel(RunState* state, const BatchHeader* header, con
   if (threadIdx.x == 0) KeepBooks(sums, trains ? header->weight : sums.counted, trains, state, progress);
 }
 
-__global__ void ShardTotalsKernel(const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
-                                  double* totals) {
-  __shared__ double losses[kBlock];
-  __shared__ int32_t right[kBlock], counted[kBlock];
-  BatchSums sums = {};
-  if (header->valid != 0) sums = SumRows(header, row_loss, row_correct, losses, right, counted);
-  if (threadIdx.x != 0) return;
-  for (int t = 0; t < kStepTotals; ++t) totals[t] = 0;
-  totals[kTotalLoss] = sums.loss;
-  totals[kTotalCounted] = sums.counted;
-  totals[kTotalCorrect] = sums.correct;
-  totals[kTotalMissing] = header->valid != 0 ? 0 : 1;
-}
-
 __global__ void JudgeStepKernel(const double* totals, const BatchHeader* last, RunState* state, BatchHeader* step,
                                 volatile HostProgress* progress) {
-  const bool whole = totals[kTotalMissing] == 0;
-  *step = *last;
-  step->valid = whole && last->step == state->trained_steps ? 1 : 0;
-  if (whole) return;
-  state->halt = 1;
-  progress->halt = 1;
-  __threadfence_system();
+  JudgeStep(totals[kTotalMissing] == 0, *last, state, step, progress);
 }
 
 __global__ void FinishSumKernel(RunState* state, const BatchHeader* step, const double* totals, bool trains,
@@ -431,12 +295,6 @@ cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const 
                               const int32_t* row_correct, bool trains, volatile HostProgress* progress,
                               cudaStream_t stream) {
   Launch(FinishStepKernel, 1, kBlock, 0, stream, state, header, row_loss, row_correct, trains, progress);
-  return cudaPeekAtLastError();
-}
-
-cudaError_t EnqueueShardTotals(const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
-                               double* totals, cudaStream_t stream) {
-  Launch(ShardTotalsKernel, 1, kBlock, 0, stream, header, row_loss, row_correct, totals);
   return cudaPeekAtLastError();
 }
 

@@ -5,8 +5,8 @@
 // bookkeeping of the epoch. Enqueue on `stream`; nothing comes back to the host before the epoch's end.
 //
 // A step is one batch, or several shards. Of one batch EnqueueFinishStep keeps the books from the batch itself. Of
-// several, EnqueueShardTotals puts each shard's numbers beside its gradient, step_sum.h adds both up, EnqueueJudgeStep
-// decides whether all of the step is there, and EnqueueFinishSum keeps the books.
+// several, step_sum.h adds up their gradients and totals, EnqueueJudgeStep decides whether all of the step is there, and
+// EnqueueFinishSum keeps the books.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -65,9 +65,6 @@ cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const 
 
 // What the shards of a step add up to besides their gradients.
 enum StepTotal : int { kTotalLoss, kTotalCounted, kTotalCorrect, kTotalMissing, kStepTotals = 8 };
-// totals [kStepTotals] of a shard; kTotalMissing is 1 for a batch that is not valid, and the others 0.
-cudaError_t EnqueueShardTotals(const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
-                               double* totals, cudaStream_t stream);
 // *step = the header of the whole step, valid when no shard is missing and it is the state's next one. A missing shard
 // halts the run, on every rank. `last`: the header of any shard of this rank.
 cudaError_t EnqueueJudgeStep(const double* totals, const BatchHeader* last, RunState* state, BatchHeader* step,

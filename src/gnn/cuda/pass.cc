@@ -276,6 +276,9 @@ Status Pass::EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t 
 Status Pass::EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream) {
   const DeviceParameters& parameters = *context_.parameters;
   const BatchHeader* header = bucket.batches[static_cast<size_t>(which)].header();
+  if (update && options_.ranks != nullptr && sums() && options_.clip_norm <= 0) {
+    return sum_.EnqueueFinishAndUpdate(options_.adam, header, state_.get(), progress_.device(), stream);
+  }
   if (sums()) {
     HONE_RETURN_IF_ERROR(sum_.EnqueueFinish(header, state_.get(), progress_.device(), stream));
     header = sum_.step();
@@ -332,8 +335,8 @@ Status Pass::EnqueueReplay(Bucket& bucket, int which) {
   return Status::Ok();
 }
 
-// Steps of one batch each from buffer `which` on, as EnqueueReplay's, but nobody waits for the end of a step who does not
-// need to: an outermost hop begins when its batch is drawn, and its missing rows are copied, in what the step before its
+// Steps of one batch of this rank each from buffer `which` on, as EnqueueReplay's, but nobody waits for the end of a step
+// who does not need to: an outermost hop begins when its batch is drawn, and its missing rows are copied, in what the step before its
 // own leaves idle; and copies follow one another, so that the bus does not wait for a step's end.
 Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
   const auto buffer = [&](uint32_t batch) { return static_cast<int>((static_cast<uint32_t>(which) + batch) % static_cast<uint32_t>(buffers())); };
@@ -366,7 +369,9 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
                                       Collecting(bucket, buffer(step + last))));
     HONE_RETURN_IF_ERROR(note(drawn_[now], side_.handle));
     if (step > 0) HONE_RETURN_IF_ERROR(after(whole_[before], main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer(step), main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, buffer(step), 0, main_.handle));
     if (step > 0) HONE_RETURN_IF_ERROR(after(ready[before], outermost_.handle));
     if (bucket.program->room() != nullptr) {
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, bucket.program->room(), 0));
@@ -384,7 +389,7 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
 Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay) {
   return Capture(
       [&]() -> Status {
-        if (!sums()) return EnqueueSteps(bucket, which, steps);
+        if (local_shards() == 1) return EnqueueSteps(bucket, which, steps);
         for (uint32_t step = 0; step < steps; ++step) {
           HONE_RETURN_IF_ERROR(EnqueueReplay(bucket, (which + BatchOf(step)) % buffers()));
         }
@@ -414,7 +419,7 @@ Status Pass::Capture(Bucket& bucket) {
     if (which % std::gcd(local_shards(), buffers()) != 0) continue;  // no step begins in this buffer
     HONE_RETURN_IF_ERROR(Capture(bucket, which, 1, bucket.replays[static_cast<size_t>(which)]));
   }
-  for (int which = 0; which < buffers() && options_.ranks == nullptr; ++which) {  // each step of several ranks is a replay
+  for (int which = 0; which < buffers(); ++which) {
     if (which % std::gcd(local_shards(), buffers()) != 0) continue;
     HONE_RETURN_IF_ERROR(Capture(bucket, which, kStepsTogether, bucket.several[static_cast<size_t>(which)]));
   }
@@ -545,7 +550,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   for (uint32_t step = from; step < until && !over && !halted(); ++chunks) {
     for (const uint32_t end = std::min(until, step + chunk); step < end && !halted();) {
       const int which = BatchOf(step - from);
-      const bool several = options_.ranks == nullptr && end - step >= kStepsTogether;
+      const bool several = end - step >= kStepsTogether;  // the same on every rank
       const auto& replays = several ? small_.several : small_.replays;
       HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replays[static_cast<size_t>(which)].handle, main_.handle));
       step += several ? kStepsTogether : 1;

@@ -3,6 +3,7 @@
 #include "gnn/cuda/step_sum.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace hone::gnn::cuda {
 namespace {
@@ -37,7 +38,6 @@ Status StepSum::Make(const DeviceParameters& parameters, int shards, NcclCommuni
   double_offset_ = RoundUp(parameters.count() * static_cast<int64_t>(sizeof(float)), 256);
   const int64_t doubles = kStepTotals + parameters.buffer_count();
   node_bytes_ = double_offset_ + RoundUp(doubles * static_cast<int64_t>(sizeof(double)), 256);
-  HONE_RETURN_IF_ERROR(shard_totals_.Allocate(kStepTotals));
   HONE_RETURN_IF_ERROR(totals_.Allocate(doubles));
   HONE_RETURN_IF_ERROR(before_.Allocate(parameters.buffer_count()));
   HONE_RETURN_IF_ERROR(step_.Allocate(1));
@@ -54,6 +54,11 @@ Status StepSum::Make(const DeviceParameters& parameters, int shards, NcclCommuni
       places.push_back(static_cast<int32_t>(static_cast<size_t>(r) * sent_ + n));
       merges.push_back(static_cast<int32_t>(Push(shards, theirs[n], stack)));
     }
+  }
+  const size_t count = places.size();
+  perfect_ = std::has_single_bit(count);
+  for (size_t n = 0; n < count; ++n) {
+    perfect_ = perfect_ && places[n] == static_cast<int32_t>(n) && merges[n] == std::countr_zero(n + 1);
   }
   HONE_RETURN_IF_ERROR(rank_places_.Upload(places.data(), static_cast<int64_t>(places.size())));
   return rank_merges_.Upload(merges.data(), static_cast<int64_t>(merges.size()));
@@ -74,13 +79,12 @@ Status StepSum::EnqueueBegin(cudaStream_t stream) const {
 
 Status StepSum::EnqueueEndShard(int shard, const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
                                 cudaStream_t stream) const {
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueShardTotals(header, row_loss, row_correct, shard_totals_.get(), stream));
   size_t on_stack = 0;
   for (int s = 0; s < shard; ++s) on_stack += 1 - merges_[static_cast<size_t>(s)];
   const size_t merges = merges_[static_cast<size_t>(shard)];
   LeafSum sum{};
-  sum.shard = {parameters_->count(), before_.size(),         parameters_->gradient(),
-               shard_totals_.get(),  parameters_->buffers(), before_.get()};
+  sum.shard = {parameters_->count(), before_.size(), parameters_->gradient(), header, row_loss, row_correct, parameters_->buffers(),
+               before_.get()};
   for (size_t n = 0; n < merges; ++n) sum.nodes[n] = Node(on_stack - merges + n);
   sum.merges = static_cast<int>(merges);
   const bool all = ranks_ == nullptr && static_cast<size_t>(shard) + 1 == merges_.size();
@@ -89,22 +93,50 @@ Status StepSum::EnqueueEndShard(int shard, const BatchHeader* header, const floa
   return Status::Ok();
 }
 
+Status StepSum::EnqueueGather(cudaStream_t stream) const {
+  const int64_t bytes = static_cast<int64_t>(sent_) * node_bytes_;
+  return ranks_->AllGather(nodes_.get(), parts_.get(), bytes / static_cast<int64_t>(sizeof(float)), DeviceElement::kFloat32, stream);
+}
+
+RankSum StepSum::OfRanks() const {
+  return {.parts = parts_.get(),
+          .places = rank_places_.get(),
+          .merges = rank_merges_.get(),
+          .nodes = static_cast<int32_t>(rank_places_.size()),
+          .perfect = perfect_,
+          .node_bytes = node_bytes_,
+          .double_offset = double_offset_,
+          .floats = parameters_->count(),
+          .doubles = totals_.size(),
+          .out = {parameters_->gradient(), totals_.get()}};
+}
+
+Status StepSum::EnqueueFinishAndUpdate(const AdamOptions& adam, const BatchHeader* last, RunState* state,
+                                       volatile HostProgress* progress, cudaStream_t stream) const {
+  HONE_RETURN_IF_ERROR(EnqueueGather(stream));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueUpdateFromRanks(OfRanks(),
+                                                   {.adam = adam,
+                                                    .state = state,
+                                                    .last = last,
+                                                    .step = step_.get(),
+                                                    .master = parameters_->master(),
+                                                    .moment1 = parameters_->moment1(),
+                                                    .moment2 = parameters_->moment2(),
+                                                    .element = parameters_->element(),
+                                                    .compute = parameters_->compute(),
+                                                    .shards = shards_,
+                                                    .statistics = before_.size(),
+                                                    .running = parameters_->buffers(),
+                                                    .progress = progress},
+                                                   stream));
+  return Status::Ok();
+}
+
 Status StepSum::EnqueueFinish(const BatchHeader* last, RunState* state, volatile HostProgress* progress,
                               cudaStream_t stream) const {
   if (ranks_ != nullptr) {
-    const int64_t bytes = static_cast<int64_t>(sent_) * node_bytes_;
-    HONE_RETURN_IF_ERROR(ranks_->AllGather(nodes_.get(), parts_.get(), bytes / static_cast<int64_t>(sizeof(float)),
-                                           DeviceElement::kFloat32, stream));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueAddRanks({.parts = parts_.get(),
-                                               .places = rank_places_.get(),
-                                               .merges = rank_merges_.get(),
-                                               .nodes = static_cast<int32_t>(rank_places_.size()),
-                                               .node_bytes = node_bytes_,
-                                               .double_offset = double_offset_,
-                                               .floats = parameters_->count(),
-                                               .doubles = totals_.size(),
-                                               .out = {parameters_->gradient(), totals_.get()}},
-                                              stream));
+    HONE_RETURN_IF_ERROR(EnqueueGather(stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAddRanks(OfRanks(), stream));
   }
   HONE_CUDA_RETURN_IF_ERROR(EnqueueJudgeStep(totals_.get(), last, state, step_.get(), progress, stream));
   HONE_CUDA_RETURN_IF_ERROR(EnqueueMeanStatistics(step_.get(), totals_.get() + kStepTotals, shards_, before_.size(),

@@ -35,11 +35,17 @@ class StepSum {
   // Collective. `last`: see EnqueueJudgeStep.
   Status EnqueueFinish(const BatchHeader* last, RunState* state, volatile HostProgress* progress,
                        cudaStream_t stream) const;
+  // Of several ranks, instead of EnqueueFinish and all that a step without clipping needs after it: updates the
+  // parameters by the sum and keeps the books. Collective.
+  Status EnqueueFinishAndUpdate(const AdamOptions& adam, const BatchHeader* last, RunState* state,
+                                volatile HostProgress* progress, cudaStream_t stream) const;
   const BatchHeader* step() const { return step_.get(); }  // after Finish
   const double* totals() const { return totals_.get(); }   // [kStepTotals], likewise
 
  private:
   SumNode Node(size_t which) const;
+  Status EnqueueGather(cudaStream_t stream) const;
+  RankSum OfRanks() const;
 
   const DeviceParameters* parameters_ = nullptr;
   NcclCommunicator* ranks_ = nullptr;
@@ -48,7 +54,8 @@ class StepSum {
   size_t sent_ = 1;             // nodes that each rank sends, some of them meaningless where it has fewer
   int64_t node_bytes_ = 0, double_offset_ = 0;
   DeviceArray<unsigned char> nodes_, parts_;
-  DeviceArray<double> shard_totals_, totals_;
+  bool perfect_ = false;
+  DeviceArray<double> totals_;
   DeviceArray<float> before_;
   DeviceArray<BatchHeader> step_;
   DeviceArray<int32_t> rank_places_, rank_merges_;

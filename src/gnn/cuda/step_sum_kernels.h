@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "gnn/cuda/batch_layout.h"
+#include "gnn/cuda/learn_kernels.h"
 
 namespace hone::gnn::cuda {
 
@@ -25,12 +26,14 @@ struct SumNode {
 
 // How many values a node has, and what a shard leaves its own in.
 struct ShardValues {
-  int64_t floats;         // of the gradient
-  int64_t statistics;     // running statistics; the doubles are kStepTotals + statistics
-  const float* gradient;  // [floats]
-  const double* totals;   // [kStepTotals]
-  float* running;         // [statistics]
-  const float* before;    // [statistics] at the step's beginning
+  int64_t floats;            // of the gradient
+  int64_t statistics;        // running statistics; the doubles are kStepTotals + statistics
+  const float* gradient;     // [floats]
+  const BatchHeader* batch;  // its totals: of EnqueueSoftmaxLoss's rows; of a batch that is not valid kTotalMissing is 1, the others 0
+  const float* row_loss;
+  const int32_t* row_correct;
+  float* running;       // [statistics]
+  const float* before;  // [statistics] at the step's beginning
 };
 // out = node[0] + … + node[merges - 1] + the shard, added from the right; `out` may be the leftmost node or the
 // gradient itself. The running statistics go back to what they were before the step.
@@ -49,11 +52,29 @@ struct RankSum {
   const int32_t* places;  // [nodes]
   const int32_t* merges;  // [nodes]
   int32_t nodes;
+  bool perfect;  // the nodes lie one behind the other and make a perfect binary tree
   int64_t node_bytes, double_offset;
   int64_t floats, doubles;
   SumNode out;
 };
 cudaError_t EnqueueAddRanks(const RankSum& sum, cudaStream_t stream);
+
+// EnqueueAddRanks, EnqueueJudgeStep, EnqueueMeanStatistics, EnqueueAdam and EnqueueFinishSum in one kernel, for a step that
+// is not clipped; the sum itself is left nowhere, but for what belongs to the step (*step, running statistics).
+struct RankUpdate {
+  AdamOptions adam;
+  RunState* state;
+  const BatchHeader* last;  // as EnqueueJudgeStep's
+  BatchHeader* step;
+  float *master, *moment1, *moment2;  // [sum.floats]
+  Element element;
+  void* compute;
+  int shards;
+  int64_t statistics;
+  float* running;  // [statistics]
+  volatile HostProgress* progress;
+};
+cudaError_t EnqueueUpdateFromRanks(const RankSum& sum, const RankUpdate& update, cudaStream_t stream);
 
 // running [statistics] = sums / shards, for a step that is whole; otherwise they stay.
 cudaError_t EnqueueMeanStatistics(const BatchHeader* step, const double* sums, int shards, int64_t statistics,
