@@ -1,59 +1,69 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rmsnorm that reads its input from memory once. Contiguous rows stay in a block's registers. Where features are
+// rmsnorm that reads its input from memory once. Contiguous rows stay in a block's registers; where they are HELD vectors for
+// each thread, nothing is asked about where they end. Where features are
 // strided (inner > 1), a block takes 32 neighboring vectors of positions and all their features: a warp holds EACH
 // features of them in registers, and the warps add their squares through shared memory.
 /*hone
 [tune]
-BLOCK = [256, 128, 512, 1024]
+BLOCK = [256, 64, 128, 320, 512, 640, 1024]
+HELD = [4, 2, 8, 16]
+HINT = [0, 1, 2]
 WARPS = [8, 4, 16]
 EACH = [8, 4, 16]
 
 [[launch]]
-kernel = "rmsnorm_rows<4, 1>"
+kernel = "rmsnorm_rows<4, HELD, BLOCK, HINT, 1>"
+grid   = ["min(batch, 2147483647)"]
+block  = ["BLOCK"]
+args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
+when   = "inner == 1 && features == 4 * HELD * BLOCK"
+
+[[launch]]
+kernel = "rmsnorm_rows<4, 1, BLOCK, HINT, 0>"
 grid   = ["features > 0 ? min(batch, 2147483647) : 0"]
 block  = ["BLOCK"]
 args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
 when   = "inner == 1 && features % 4 == 0 && features / 4 <= BLOCK"
 
 [[launch]]
-kernel = "rmsnorm_rows<4, 2>"
+kernel = "rmsnorm_rows<4, 2, BLOCK, HINT, 0>"
 grid   = ["min(batch, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
 when   = "inner == 1 && features % 4 == 0 && features / 4 <= 2 * BLOCK"
 
 [[launch]]
-kernel = "rmsnorm_rows<4, 4>"
+kernel = "rmsnorm_rows<4, 4, BLOCK, HINT, 0>"
 grid   = ["min(batch, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
 when   = "inner == 1 && features % 4 == 0 && features / 4 <= 4 * BLOCK"
 
 [[launch]]
-kernel = "rmsnorm_rows<4, 8>"
+kernel = "rmsnorm_rows<4, 8, BLOCK, HINT, 0>"
 grid   = ["min(batch, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
 when   = "inner == 1 && features % 4 == 0 && features / 4 <= 8 * BLOCK"
 
 [[launch]]
-kernel = "rmsnorm_rows<1, 8>"
+kernel = "rmsnorm_rows<1, 8, BLOCK, HINT, 0>"
 grid   = ["min(batch, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
 when   = "inner == 1 && features <= 8 * BLOCK"
 
 [[launch]]
-kernel = "rmsnorm_positions<4, EACH>"
+kernel = "rmsnorm_positions<4, EACH, HINT>"
 grid   = ["features > 0 ? batch * ceil_div(inner / 4, 32) : 0"]
 block  = ["32", "WARPS"]
 args   = ["x", "out", "features:i32", "inner / 4:i64", "eps:f32"]
 when   = "inner % 4 == 0 && features <= EACH * WARPS && batch * ceil_div(inner / 4, 32) <= 2147483647"
 
 [[launch]]
-kernel = "rmsnorm_positions<1, EACH>"
+kernel = "rmsnorm_positions<1, EACH, HINT>"
 grid   = ["features > 0 ? batch * ceil_div(inner, 32) : 0"]
 block  = ["32", "WARPS"]
 args   = ["x", "out", "features:i32", "inner:i64", "eps:f32"]
@@ -81,25 +91,56 @@ struct Pack<1> {
   using Type = float;
 };
 
-// The sum over the block, in every thread. `lanes` holds a value a warp; block size is a multiple of 32.
+// The sum over the block, in every thread: `lanes` has a value for each warp.
+template <int kThreads>
 __device__ __forceinline__ float BlockSum(float value, float* lanes) {
+  constexpr int kWarps = kThreads / 32;
+  constexpr int kGroup = kWarps > 16 ? 32 : kWarps > 8 ? 16 : kWarps > 4 ? 8 : kWarps > 2 ? 4 : kWarps;  // a power of two
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(kWarp, value, offset);
-  if (threadIdx.x % 32 == 0) lanes[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = threadIdx.x % 32 < blockDim.x / 32 ? lanes[threadIdx.x % 32] : 0.0f;
+  if constexpr (kWarps > 1) {
+    if (threadIdx.x % 32 == 0) lanes[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = threadIdx.x % kGroup < kWarps ? lanes[threadIdx.x % kGroup] : 0.0f;
 #pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(kWarp, value, offset);
-  __syncthreads();  // `lanes` may be used again
+    for (int offset = kGroup / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kWarp, value, offset);
+  }
   return value;
+}
+
+// HINT 1: loads and stores are the first to leave the caches. HINT 2: what is loaded is the last to leave L2, which then gives
+// what is stored to memory sooner.
+template <int kHint, typename Vector>
+__device__ __forceinline__ Vector Load(const Vector* from) {
+  if constexpr (kHint == 1) {
+    return __ldcs(from);
+  } else if constexpr (kHint == 2 && sizeof(Vector) == 16) {
+    Vector v;
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(from), "l"(policy));
+    return v;
+  } else {
+    return *from;
+  }
+}
+template <int kHint, typename Vector>
+__device__ __forceinline__ void Store(Vector* to, Vector value) {
+  if constexpr (kHint == 1) {
+    __stcs(to, value);
+  } else {
+    *to = value;
+  }
 }
 
 }  // namespace
 
-// x, out [batch, features]; features is a multiple of kWidth and features / kWidth <= kEach * blockDim.x.
-template <int kWidth, int kEach>
-__global__ void rmsnorm_rows(const float* __restrict__ x, float* __restrict__ out, long long batch, int features,
-                             float eps) {
+// x, out [batch, features]; features is a multiple of kWidth and features / kWidth <= kEach * kThreads, with kWhole no less.
+template <int kWidth, int kEach, int kThreads, int kHint, int kWhole>
+__global__ void __launch_bounds__(kThreads)
+    rmsnorm_rows(const float* __restrict__ x, float* __restrict__ out, long long batch, int features, float eps) {
   using Vector = typename Pack<kWidth>::Type;
   __shared__ float lanes[32];
   const int vectors = features / kWidth;
@@ -110,30 +151,34 @@ __global__ void rmsnorm_rows(const float* __restrict__ x, float* __restrict__ ou
     float squares = 0.0f;
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      const int at = threadIdx.x + i * blockDim.x;
-      if (at < vectors) {
-        held[i] = __ldcs(from + at);
+      const int at = static_cast<int>(threadIdx.x) + i * kThreads;
+      if (kWhole || at < vectors) held[i] = Load<kHint>(from + at);
+    }
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      if (kWhole || static_cast<int>(threadIdx.x) + i * kThreads < vectors) {
         const float* v = reinterpret_cast<const float*>(&held[i]);
 #pragma unroll
         for (int j = 0; j < kWidth; ++j) squares += v[j] * v[j];
       }
     }
-    const float scale = rsqrtf(BlockSum(squares, lanes) / static_cast<float>(features) + eps);
+    const float scale = rsqrtf(BlockSum<kThreads>(squares, lanes) / static_cast<float>(features) + eps);
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      const int at = threadIdx.x + i * blockDim.x;
-      if (at < vectors) {
+      const int at = static_cast<int>(threadIdx.x) + i * kThreads;
+      if (kWhole || at < vectors) {
         float* v = reinterpret_cast<float*>(&held[i]);
 #pragma unroll
         for (int j = 0; j < kWidth; ++j) v[j] *= scale;
-        __stcs(to + at, held[i]);
+        Store<kHint>(to + at, held[i]);
       }
     }
+    if (row + gridDim.x < batch) __syncthreads();  // `lanes` is used again
   }
 }
 
 // x, out [batch, features, stride] of vectors; features <= kEach * blockDim.y, blockDim.x = 32.
-template <int kWidth, int kEach>
+template <int kWidth, int kEach, int kHint>
 __global__ void rmsnorm_positions(const float* __restrict__ x, float* __restrict__ out, int features,
                                   long long stride, float eps) {
   using Vector = typename Pack<kWidth>::Type;
@@ -151,7 +196,7 @@ __global__ void rmsnorm_positions(const float* __restrict__ x, float* __restrict
   for (int i = 0; i < kEach; ++i) {
     const int feature = threadIdx.y + i * blockDim.y;
     if (mine && feature < features) {
-      held[i] = __ldcs(from + feature * stride);
+      held[i] = Load<kHint>(from + feature * stride);
       const float* v = reinterpret_cast<const float*>(&held[i]);
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) squares[j] += v[j] * v[j];
@@ -174,13 +219,13 @@ __global__ void rmsnorm_positions(const float* __restrict__ x, float* __restrict
       float* v = reinterpret_cast<float*>(&held[i]);
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) v[j] *= scale[j];
-      __stcs(to + feature * stride, held[i]);
+      Store<kHint>(to + feature * stride, held[i]);
     }
   }
 }
 
 // Any shape: a block a position, read twice.
-__global__ void rmsnorm_any(const float* __restrict__ x, float* __restrict__ out, long long batch, long long features,
+__global__ void __launch_bounds__(256) rmsnorm_any(const float* __restrict__ x, float* __restrict__ out, long long batch, long long features,
                             long long inner, float eps) {
   __shared__ float lanes[32];
   for (long long p = blockIdx.x; p < batch * inner; p += gridDim.x) {
@@ -190,7 +235,8 @@ __global__ void rmsnorm_any(const float* __restrict__ x, float* __restrict__ out
       const float v = x[first + i * inner];
       squares += v * v;
     }
-    const float scale = rsqrtf(BlockSum(squares, lanes) / static_cast<float>(features) + eps);
+    const float scale = rsqrtf(BlockSum<256>(squares, lanes) / static_cast<float>(features) + eps);
     for (long long i = threadIdx.x; i < features; i += blockDim.x) out[first + i * inner] = x[first + i * inner] * scale;
+    __syncthreads();  // `lanes` is used again
   }
 }

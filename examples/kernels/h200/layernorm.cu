@@ -14,6 +14,9 @@ constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 
 [tune]
 BLOCK = [256]
+HELD = [4]
+EARLY = [0]
+HINT = [2]
 RING_BLOCK = [512]
 PIECES = [28]
 GROUP = [8]
@@ -23,21 +26,43 @@ FLAT = [8]
 FLAT_BLOCK = [256]
 
 [[launch]]
-kernel = "layernorm_block<4, 1>"
+kernel = "layernorm_block<4, HELD, BLOCK, EARLY, HINT, 1>"
+grid   = ["min(rows, 2147483647)"]
+block  = ["BLOCK"]
+args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
+when   = "rows * d <= 4194304 && d == 4 * HELD * BLOCK"
+with   = { BLOCK = 64, HELD = 3, EARLY = 1, HINT = 0, RING_BLOCK = 512, PIECES = 28, GROUP = 8, WIDE = 132, COLUMNS = 1, FLAT = 8, FLAT_BLOCK = 256 }
+
+[[launch]]
+kernel = "layernorm_block<4, HELD, BLOCK, EARLY, HINT, 1>"
+grid   = ["min(rows, 2147483647)"]
+block  = ["BLOCK"]
+args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
+when   = "d == 4 * HELD * BLOCK"
+
+[[launch]]
+kernel = "layernorm_block<4, 1, BLOCK, EARLY, HINT, 0>"
 grid   = ["d > 0 ? min(rows, 2147483647) : 0"]
 block  = ["BLOCK"]
 args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
 when   = "d % 4 == 0 && d / 4 <= BLOCK"
 
 [[launch]]
-kernel = "layernorm_block<4, 4>"
+kernel = "layernorm_block<4, 2, BLOCK, EARLY, HINT, 0>"
+grid   = ["min(rows, 2147483647)"]
+block  = ["BLOCK"]
+args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
+when   = "d % 4 == 0 && d / 4 <= 2 * BLOCK"
+
+[[launch]]
+kernel = "layernorm_block<4, 4, BLOCK, EARLY, HINT, 0>"
 grid   = ["min(rows, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
 when   = "d % 4 == 0 && d / 4 <= 4 * BLOCK"
 
 [[launch]]
-kernel = "layernorm_block<4, 8>"
+kernel = "layernorm_block<4, 8, BLOCK, EARLY, HINT, 0>"
 grid   = ["min(rows, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
@@ -76,7 +101,7 @@ args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
 when   = "d % 4 != 0 && d <= 1152"
 
 [[launch]]
-kernel = "layernorm_block<1, 5>"
+kernel = "layernorm_block<1, 5, BLOCK, 0, HINT, 0>"
 grid   = ["min(rows, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "weight", "bias", "out", "rows:i64", "d:i32", "eps:f32"]
@@ -225,18 +250,6 @@ __device__ __forceinline__ Moments BlockJoin(Moments mine, float* lanes) {
   return rows[0];
 }
 
-__device__ __forceinline__ float BlockSum(float value, float* lanes) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(kWarp, value, offset);
-  if (threadIdx.x % 32 == 0) lanes[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = threadIdx.x % 32 < blockDim.x / 32 ? lanes[threadIdx.x % 32] : 0.0f;
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(kWarp, value, offset);
-  __syncthreads();
-  return value;
-}
-
 __device__ __forceinline__ float4 Normalized(float4 v, float mean, float scale, float4 w, float4 b) {
   return make_float4((v.x - mean) * scale * w.x + b.x, (v.y - mean) * scale * w.y + b.y,
                      (v.z - mean) * scale * w.z + b.z, (v.w - mean) * scale * w.w + b.w);
@@ -275,58 +288,134 @@ struct Pack<1> {
   using Type = float;
 };
 
+// HINT 1: loads and stores are the first to leave the caches. HINT 2: what is loaded is the last to leave L2, which then gives
+// what is stored to memory sooner.
+template <int kHint, typename Vector>
+__device__ __forceinline__ Vector Load(const Vector* from) {
+  if constexpr (kHint == 1) {
+    return __ldcs(from);
+  } else if constexpr (kHint == 2 && sizeof(Vector) == 16) {
+    Vector v;
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(from), "l"(policy));
+    return v;
+  } else {
+    return *from;
+  }
+}
+template <int kHint, typename Vector>
+__device__ __forceinline__ void Store(Vector* to, Vector value) {
+  if constexpr (kHint == 1) {
+    __stcs(to, value);
+  } else {
+    *to = value;
+  }
+}
+
 }  // namespace
 
-// A block a row, which stays in registers; d is a multiple of kWidth and d / kWidth <= kEach * blockDim.x.
-template <int kWidth, int kEach>
-__global__ void layernorm_block(const float* __restrict__ x, const float* __restrict__ weight,
-                                const float* __restrict__ bias, float* __restrict__ out, long long rows, int d,
-                                float eps) {
+// A block a row, which stays in registers; d is a multiple of kWidth and d / kWidth <= kEach * kThreads. Warps tell each other
+// once: the mean of what each holds, and the squares about that. kEarly: weights and biases are asked for before that, at the
+// price of registers. kWhole: d / kWidth == kEach * kThreads.
+template <int kWidth, int kEach, int kThreads, int kEarly, int kHint, int kWhole>
+__global__ void __launch_bounds__(kThreads)
+    layernorm_block(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
+                    float* __restrict__ out, long long rows, int d, float eps) {
   using Vector = typename Pack<kWidth>::Type;
-  __shared__ float lanes[32];
-  const int vectors = d / kWidth;
+  constexpr int kWarps = kThreads / 32;
+  constexpr int kGroup = kWarps > 16 ? 32 : kWarps > 8 ? 16 : kWarps > 4 ? 8 : kWarps > 2 ? 4 : kWarps;  // a power of two
+  __shared__ float2 lanes[32];
+  const int vectors = d / kWidth, thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  const auto elements = [&](int warp) {  // that a warp holds
+    if (kWhole) return 32.0f * kEach * kWidth;
+    int count = 0;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) count += max(0, min(32, vectors - warp * 32 - i * kThreads)) * kWidth;
+    return static_cast<float>(count);
+  };
+  const auto apply = [&](const Vector& held, const Vector& weights, const Vector& biases, float mean, float scale) {
+    const float* v = reinterpret_cast<const float*>(&held);
+    const float* w = reinterpret_cast<const float*>(&weights);
+    const float* b = reinterpret_cast<const float*>(&biases);
+    Vector result;
+    float* r = reinterpret_cast<float*>(&result);
+#pragma unroll
+    for (int j = 0; j < kWidth; ++j) r[j] = (v[j] - mean) * scale * w[j] + b[j];
+    return result;
+  };
   for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
     const Vector* from = reinterpret_cast<const Vector*>(x + row * d);
     Vector* to = reinterpret_cast<Vector*>(out + row * d);
-    Vector held[kEach];
+    Vector held[kEach], weights[kEach], biases[kEach];
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int at = thread + i * kThreads;
+      if (kWhole || at < vectors) held[i] = Load<kHint>(from + at);
+    }
+    if constexpr (kEarly) {
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const int at = thread + i * kThreads;
+        if (kWhole || at < vectors) {
+          weights[i] = __ldg(reinterpret_cast<const Vector*>(weight) + at);
+          biases[i] = __ldg(reinterpret_cast<const Vector*>(bias) + at);
+        }
+      }
+    }
     float sum = 0.0f;
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      const int at = threadIdx.x + i * blockDim.x;
-      if (at < vectors) {
-        held[i] = __ldcs(from + at);
+      if (kWhole || thread + i * kThreads < vectors) {
         const float* v = reinterpret_cast<const float*>(&held[i]);
 #pragma unroll
         for (int j = 0; j < kWidth; ++j) sum += v[j];
       }
     }
-    const float mean = BlockSum(sum, lanes) / static_cast<float>(d);
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kWarp, sum, offset);
+    const float mine = elements(thread / 32);
+    float mean = mine > 0.0f ? __fdividef(sum, mine) : 0.0f;  // of the warp
     float squares = 0.0f;
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      if (threadIdx.x + i * blockDim.x < vectors) {
+      if (kWhole || thread + i * kThreads < vectors) {
         const float* v = reinterpret_cast<const float*>(&held[i]);
 #pragma unroll
         for (int j = 0; j < kWidth; ++j) squares += (v[j] - mean) * (v[j] - mean);
       }
     }
-    const float scale = rsqrtf(BlockSum(squares, lanes) / static_cast<float>(d) + eps);
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) squares += __shfl_xor_sync(kWarp, squares, offset);
+    if constexpr (kWarps > 1) {
+      if (lane == 0) lanes[thread / 32] = make_float2(mean, squares);
+      __syncthreads();
+      const int warp = lane % kGroup;
+      const float count = warp < kWarps ? elements(warp) : 0.0f;
+      const float2 told = count > 0.0f ? lanes[warp] : make_float2(0.0f, 0.0f);
+      mean = count * told.x;
+#pragma unroll
+      for (int offset = kGroup / 2; offset > 0; offset /= 2) mean += __shfl_xor_sync(kWarp, mean, offset);
+      mean /= static_cast<float>(d);
+      squares = told.y + count * (told.x - mean) * (told.x - mean);
+#pragma unroll
+      for (int offset = kGroup / 2; offset > 0; offset /= 2) squares += __shfl_xor_sync(kWarp, squares, offset);
+    }
+    const float scale = rsqrtf(squares / static_cast<float>(d) + eps);
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      const int at = threadIdx.x + i * blockDim.x;
-      if (at < vectors) {
-        const Vector weights = __ldg(reinterpret_cast<const Vector*>(weight) + at);
-        const Vector biases = __ldg(reinterpret_cast<const Vector*>(bias) + at);
-        const float* v = reinterpret_cast<const float*>(&held[i]);
-        const float* w = reinterpret_cast<const float*>(&weights);
-        const float* b = reinterpret_cast<const float*>(&biases);
-        Vector result;
-        float* r = reinterpret_cast<float*>(&result);
-#pragma unroll
-        for (int j = 0; j < kWidth; ++j) r[j] = (v[j] - mean) * scale * w[j] + b[j];
-        __stcs(to + at, result);
+      const int at = thread + i * kThreads;
+      if (kWhole || at < vectors) {
+        if constexpr (!kEarly) {
+          weights[i] = __ldg(reinterpret_cast<const Vector*>(weight) + at);
+          biases[i] = __ldg(reinterpret_cast<const Vector*>(bias) + at);
+        }
+        Store<kHint>(to + at, apply(held[i], weights[i], biases[i], mean, scale));
       }
     }
+    if (row + gridDim.x < rows) __syncthreads();  // `lanes` is used again
   }
 }
 

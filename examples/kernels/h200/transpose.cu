@@ -3,79 +3,46 @@
 //
 // examples/kernels/transpose.cu with the bindings that were fastest on an H200, by shape.
 //
-// transpose by whole 16-byte vectors: a thread loads four rows' float4, turns the 4 x 4 block in its registers, and
-// lays it down in shared memory as rows of the result. The chunk index is swizzled by the column block, so that neither
-// storing columns of chunks nor loading rows of them conflicts. Rows of a tile are 128 to 512 bytes both ways.
+// transpose by whole 16-byte vectors, through a tile of DOWN rows and ACROSS columns in shared memory: a warp loads a block of
+// 4 rows x 32 columns, 128 bytes of each row, and stores blocks of 4 columns x 32 rows. Vectors of the result's rows lie in
+// shared memory at an index swizzled by the column, so that neither the elements put there nor the vectors taken from
+// there conflict. A thread moves few vectors and finds its tile without a division: what counts at 4 MB is how soon the
+// last load is under way, and above, that no more are under way than memory needs.
 //
 // Where rows do not start on 16-byte boundaries, elements go one by one, and each row of the result takes its piece
 // from where a 32-byte sector of it begins: a tile reads seven rows more, and no sector is written by two blocks. Tiles
 // run in bands of BAND tile rows, so that both matrices are touched in few pages at a time.
 /*hone
-constraints = ["TILE * TILE / 16 >= BLOCK"]
+constraints = ["DOWN * ACROSS / 4 >= BLOCK"]
 
 [tune]
-TILE = [64]
-BLOCK = [256, 128]
-BAND = [4, 1]
+ACROSS = [64]
+DOWN = [64]
+BLOCK = [512]
+HINT = [2]
+BAND = [1]
 
 [[launch]]
-kernel = "transpose<TILE, BLOCK>"
-grid   = ["ceil_div(rows, TILE) * ceil_div(columns, TILE)"]
+kernel = "transpose<ACROSS, DOWN, BLOCK, HINT, 1>"
+grid   = ["ceil_div(rows, DOWN)", "ceil_div(columns, ACROSS)"]
 block  = ["BLOCK"]
-shared = "TILE * TILE * 4"
-args   = ["x", "out", "rows:i64", "columns:i64", "BAND:i32"]
-when   = "(columns <= 512) && (rows % 4 == 0 && columns % 4 == 0)"
-with   = { TILE = 64, BLOCK = 128, BAND = 4 }
+args   = ["x", "out", "rows:i64", "columns:i64"]
+when   = "rows * columns <= 4194304 && rows % DOWN == 0 && columns % ACROSS == 0 && ceil_div(columns, ACROSS) <= 65535"
+with   = { ACROSS = 32, DOWN = 32, BLOCK = 128, HINT = 0, BAND = 1 }
 
 [[launch]]
-kernel = "transpose_unaligned"
-grid   = ["ceil_div(rows, 64) * ceil_div(columns, 64)"]
-block  = ["32", "8"]
-args   = ["x", "out", "rows:i64", "columns:i64", "BAND:i32"]
-when   = "columns <= 512"
-with   = { TILE = 64, BLOCK = 128, BAND = 4 }
-
-[[launch]]
-kernel = "transpose<TILE, BLOCK>"
-grid   = ["ceil_div(rows, TILE) * ceil_div(columns, TILE)"]
+kernel = "transpose<ACROSS, DOWN, BLOCK, HINT, 1>"
+grid   = ["ceil_div(rows, DOWN)", "ceil_div(columns, ACROSS)"]
 block  = ["BLOCK"]
-shared = "TILE * TILE * 4"
-args   = ["x", "out", "rows:i64", "columns:i64", "BAND:i32"]
-when   = "(columns > 10710) && (rows % 4 == 0 && columns % 4 == 0)"
-with   = { TILE = 64, BLOCK = 128, BAND = 1 }
+args   = ["x", "out", "rows:i64", "columns:i64"]
+when   = "rows % DOWN == 0 && columns % ACROSS == 0 && ceil_div(columns, ACROSS) <= 65535"
 
 [[launch]]
-kernel = "transpose_unaligned"
-grid   = ["ceil_div(rows, 64) * ceil_div(columns, 64)"]
-block  = ["32", "8"]
-args   = ["x", "out", "rows:i64", "columns:i64", "BAND:i32"]
-when   = "columns > 10710"
-with   = { TILE = 64, BLOCK = 128, BAND = 1 }
-
-[[launch]]
-kernel = "transpose<TILE, BLOCK>"
-grid   = ["ceil_div(rows, TILE) * ceil_div(columns, TILE)"]
+kernel = "transpose<ACROSS, DOWN, BLOCK, HINT, 0>"
+grid   = ["ceil_div(rows, DOWN)", "ceil_div(columns, ACROSS)"]
 block  = ["BLOCK"]
-shared = "TILE * TILE * 4"
-args   = ["x", "out", "rows:i64", "columns:i64", "BAND:i32"]
-when   = "(rows % 4 != 0 || columns % 4 != 0) && (rows % 4 == 0 && columns % 4 == 0)"
-with   = { TILE = 64, BLOCK = 256, BAND = 1 }
-
-[[launch]]
-kernel = "transpose_unaligned"
-grid   = ["ceil_div(rows, 64) * ceil_div(columns, 64)"]
-block  = ["32", "8"]
-args   = ["x", "out", "rows:i64", "columns:i64", "BAND:i32"]
-when   = "rows % 4 != 0 || columns % 4 != 0"
-with   = { TILE = 64, BLOCK = 256, BAND = 1 }
-
-[[launch]]
-kernel = "transpose<TILE, BLOCK>"
-grid   = ["ceil_div(rows, TILE) * ceil_div(columns, TILE)"]
-block  = ["BLOCK"]
-shared = "TILE * TILE * 4"
-args   = ["x", "out", "rows:i64", "columns:i64", "BAND:i32"]
-when   = "rows % 4 == 0 && columns % 4 == 0"
+args   = ["x", "out", "rows:i64", "columns:i64"]
+when   = "rows % 4 == 0 && columns % 4 == 0 && ceil_div(columns, ACROSS) <= 65535"
 
 [[launch]]
 kernel = "transpose_unaligned"
@@ -99,43 +66,72 @@ __device__ __forceinline__ Tile TileOf(long long block, long long rows, long lon
   return {(first + within % height) * size, within / height * size};
 }
 
+// HINT 1: loads and stores are the first to leave the caches. HINT 2: what is loaded is the last to leave L2, which then gives
+// what is stored to memory sooner.
+template <int kHint, typename Vector>
+__device__ __forceinline__ Vector Load(const Vector* from) {
+  if constexpr (kHint == 1) {
+    return __ldcs(from);
+  } else if constexpr (kHint == 2 && sizeof(Vector) == 16) {
+    Vector v;
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(from), "l"(policy));
+    return v;
+  } else {
+    return *from;
+  }
+}
+template <int kHint, typename Vector>
+__device__ __forceinline__ void Store(Vector* to, Vector value) {
+  if constexpr (kHint == 1) {
+    __stcs(to, value);
+  } else {
+    *to = value;
+  }
+}
+
 }  // namespace
 
-// rows and columns are multiples of 4. Shared memory: kTile x kTile / 4 chunks of 16 bytes.
-template <int kTile, int kThreads>
+// rows and columns are multiples of 4; kWhole: of kDown and kAcross.
+template <int kAcross, int kDown, int kThreads, int kHint, int kWhole>
 __global__ void __launch_bounds__(kThreads)
-    transpose(const float* __restrict__ x, float* __restrict__ out, long long rows, long long columns, int band) {
-  constexpr int kChunks = kTile / 4;                     // of a row
-  constexpr int kBlocks = kChunks * kChunks / kThreads;  // 4 x 4 blocks a thread
-  extern __shared__ float4 tile[];                       // [column][row / 4, swizzled]
-  const Tile at = TileOf(blockIdx.x, rows, columns, kTile, band);
+    transpose(const float* __restrict__ x, float* __restrict__ out, long long rows, long long columns) {
+  constexpr int kWarps = kThreads / 32;
+  constexpr int kEach = kAcross * kDown / 4 / kThreads;  // vectors a thread
+  static_assert(kAcross % 32 == 0 && kDown % 32 == 0 && kEach * kThreads * 4 == kAcross * kDown, "warps move whole blocks");
+  __shared__ float4 tile[kAcross * kDown / 4];  // [column][row / 4, swizzled]
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const long long first_row = static_cast<long long>(blockIdx.x) * kDown;
+  const long long first_column = static_cast<long long>(blockIdx.y) * kAcross;
 
-  float4 v[kBlocks][4];
+  float4 v[kEach];
 #pragma unroll
-  for (int b = 0; b < kBlocks; ++b) {
-    const int i = static_cast<int>(threadIdx.x) + b * kThreads, r = i / kChunks, c = i % kChunks;
-    const long long row = at.row + 4 * r, column = at.column + 4 * c;
-    if (row >= rows || column >= columns) continue;
-#pragma unroll
-    for (int e = 0; e < 4; ++e) v[b][e] = __ldcs(reinterpret_cast<const float4*>(x + (row + e) * columns + column));
+  for (int i = 0; i < kEach; ++i) {
+    const int block = warp + i * kWarps, r = block / (kAcross / 32) * 4 + lane / 8, c = block % (kAcross / 32) * 32 + lane % 8 * 4;
+    const long long row = first_row + r, column = first_column + c;
+    if (!kWhole && (row >= rows || column >= columns)) continue;
+    v[i] = Load<kHint>(reinterpret_cast<const float4*>(x + row * columns + column));
   }
 #pragma unroll
-  for (int b = 0; b < kBlocks; ++b) {
-    const int i = static_cast<int>(threadIdx.x) + b * kThreads, r = i / kChunks, c = i % kChunks;
-    if (at.row + 4 * r >= rows || at.column + 4 * c >= columns) continue;
-    float4* to = tile + 4 * c * kChunks + (r ^ (c % 8));
-    to[0 * kChunks] = make_float4(v[b][0].x, v[b][1].x, v[b][2].x, v[b][3].x);
-    to[1 * kChunks] = make_float4(v[b][0].y, v[b][1].y, v[b][2].y, v[b][3].y);
-    to[2 * kChunks] = make_float4(v[b][0].z, v[b][1].z, v[b][2].z, v[b][3].z);
-    to[3 * kChunks] = make_float4(v[b][0].w, v[b][1].w, v[b][2].w, v[b][3].w);
+  for (int i = 0; i < kEach; ++i) {
+    const int block = warp + i * kWarps, r = block / (kAcross / 32) * 4 + lane / 8, c = block % (kAcross / 32) * 32 + lane % 8 * 4;
+    if (!kWhole && (first_row + r >= rows || first_column + c >= columns)) continue;
+    float* to = reinterpret_cast<float*>(tile + c * (kDown / 4) + (r / 4 ^ c / 4 % 8)) + r % 4;
+    to[0 * kDown] = v[i].x;
+    to[1 * kDown] = v[i].y;
+    to[2 * kDown] = v[i].z;
+    to[3 * kDown] = v[i].w;
   }
   __syncthreads();
 #pragma unroll
-  for (int s = 0; s < 4 * kBlocks; ++s) {
-    const int i = static_cast<int>(threadIdx.x) + s * kThreads, column = i / kChunks, chunk = i % kChunks;
-    if (at.row + 4 * chunk >= rows || at.column + column >= columns) continue;
-    __stcs(reinterpret_cast<float4*>(out + (at.column + column) * rows + at.row + 4 * chunk),
-           tile[column * kChunks + (chunk ^ (column / 4 % 8))]);
+  for (int i = 0; i < kEach; ++i) {
+    const int block = warp + i * kWarps, c = block / (kDown / 32) * 4 + lane / 8, chunk = block % (kDown / 32) * 8 + lane % 8;
+    const long long row = first_row + 4 * chunk, column = first_column + c;
+    if (!kWhole && (row >= rows || column >= columns)) continue;
+    Store<kHint>(reinterpret_cast<float4*>(out + column * rows + row), tile[c * (kDown / 4) + (chunk ^ c / 4 % 8)]);
   }
 }
 
