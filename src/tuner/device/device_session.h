@@ -145,6 +145,8 @@ struct SampleRequest {
   std::vector<const Bindings*> sets;
   CacheState cache = CacheState::kCold;
   double limit_seconds = 10;
+  // In host mode: the program's host code is Hone's own (a library's call), so its work may be recorded before the interval.
+  bool trusted = false;
 };
 
 struct SampleOutcome {

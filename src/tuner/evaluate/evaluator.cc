@@ -148,6 +148,7 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
     HONE_ASSIGN_OR_RETURN(const Program library, Compile(task, source, name, {}, false));
     JudgeJob held = job;
     held.incumbent = *library;
+    held.incumbent_is_library = true;
     held.options.check_cases = held.options.profile = held.options.warm = false;
     held.options.correctness_trials = 1;
     return backend_->Judge(held, progress);

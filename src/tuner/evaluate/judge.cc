@@ -567,7 +567,7 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
     HONE_ASSIGN_OR_RETURN(mine.base_digests, OutputDigests(session_, task_, *buffers, 0, options.digest_key));
   }
   if (incumbent_) {
-    theirs = TimedSide{other->program, &other->plan, {}};
+    theirs = TimedSide{other->program, &other->plan, {}, request_.incumbent_is_library};
     HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, options.base, other->plan));
     LaunchRequest launch{.plan = &other->plan, .bindings = &buffers->set(0), .limit_seconds = request_.launch_limit_seconds};
     HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, session_.Launch(*other->program, launch));

@@ -29,6 +29,7 @@ struct JudgeRequest {
   const CompiledProgram* candidate = nullptr;
   const CompiledProgram* oracle = nullptr;
   const CompiledProgram* incumbent = nullptr;  // null: nothing to compare with
+  bool incumbent_is_library = false;           // its host code is Hone's own call of a library: SampleRequest::trusted
   const CompiledProgram* fallback = nullptr;   // the task's seed: runs where no alternative of a step holds; null: none
   EvaluationRequest options;                   // seed must be set; sources are not read here
   double launch_limit_seconds = 10;

@@ -63,6 +63,7 @@
   X(StreamEndCapture, "cuStreamEndCapture", (CUstream, CUgraph*))                                                     \
   X(StreamGetCaptureInfo, "cuStreamGetCaptureInfo_v3",                                                                \
     (CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*, const CUgraphNode**, const CUgraphEdgeData**, size_t*)) \
+  X(LaunchHostFunc, "cuLaunchHostFunc", (CUstream, CUhostFn, void*))                                                  \
   X(EventCreate, "cuEventCreate", (CUevent*, unsigned))                                                               \
   X(EventDestroy, "cuEventDestroy_v2", (CUevent))                                                                     \
   X(EventRecord, "cuEventRecord", (CUevent, CUstream))                                                                \

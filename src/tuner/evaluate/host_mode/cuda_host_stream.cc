@@ -5,6 +5,8 @@
 #include "tuner/evaluate/host_mode/cuda_host_stream.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
@@ -17,6 +19,7 @@ namespace {
 
 // Polled closely at first, for short kernels, then at a pace that costs nothing.
 constexpr double kSpinSeconds = 0.002;
+constexpr auto kHeldMost = std::chrono::milliseconds(20);  // a library that waits for its own work must not wait for ever
 
 class CudaHostStream final : public HostStream {
  public:
@@ -25,6 +28,7 @@ class CudaHostStream final : public HostStream {
     if (start_ != nullptr) driver_.EventDestroy(start_);
     if (end_ != nullptr) driver_.EventDestroy(end_);
     if (stream_ != nullptr) driver_.StreamDestroy(stream_);
+    ForgetRecording();
   }
 
   Status Open() {
@@ -36,6 +40,49 @@ class CudaHostStream final : public HostStream {
   }
 
   void* handle() override { return stream_; }
+
+  Result<bool> StartRecording() override {
+    ForgetRecording();
+    return driver_.StreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) == CUDA_SUCCESS;
+  }
+  Result<bool> EndRecording() override {
+    CUgraph graph = nullptr;
+    const CUresult ended = driver_.StreamEndCapture(stream_, &graph);
+    if (ended != CUDA_SUCCESS || graph == nullptr) return false;
+    const CUresult made = driver_.GraphInstantiate(&graph_, graph, 0);
+    driver_.GraphDestroy(graph);
+    if (made != CUDA_SUCCESS) {
+      graph_ = nullptr;
+      return false;
+    }
+    HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.GraphUpload(graph_, stream_), "sending a library's graph to the device");
+    return true;
+  }
+  Status Replay() override {
+    const CUresult result = driver_.GraphLaunch(graph_, stream_);
+    if (result != CUDA_SUCCESS) failed_ = result;
+    return Status::Ok();
+  }
+
+  Status Hold() override {
+    {
+      std::lock_guard lock(gate_.mutex);
+      gate_.open = false;
+    }
+    const auto wait = [](void* data) {
+      auto& gate = *static_cast<Gate*>(data);
+      std::unique_lock lock(gate.mutex);
+      gate.opened.wait_for(lock, kHeldMost, [&] { return gate.open; });
+    };
+    HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.LaunchHostFunc(stream_, wait, &gate_), "holding a stream back");
+    return Status::Ok();
+  }
+  void Release() override {
+    std::lock_guard lock(gate_.mutex);
+    gate_.open = true;
+    gate_.opened.notify_all();
+  }
+
   Status MarkStart() override { return Record(start_); }
   Status MarkEnd() override { return Record(end_); }
 
@@ -79,7 +126,21 @@ class CudaHostStream final : public HostStream {
     return Status::Ok();
   }
 
+  void ForgetRecording() {
+    if (graph_ != nullptr) driver_.GraphExecDestroy(graph_);
+    graph_ = nullptr;
+  }
+
+  // What the stream waits at, in a thread of the driver's.
+  struct Gate {
+    std::mutex mutex;
+    std::condition_variable opened;
+    bool open = true;
+  };
+
   const CudaDriver& driver_;
+  Gate gate_;
+  CUgraphExec graph_ = nullptr;
   CUstream stream_ = nullptr;
   CUevent start_ = nullptr, end_ = nullptr;
   CUresult failed_ = CUDA_SUCCESS;

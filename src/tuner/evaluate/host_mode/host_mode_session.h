@@ -6,7 +6,13 @@
 //
 // What is weaker than for device code, and why the verdict says so: the candidate's code runs in this process, where it
 // could reach whatever the judge keeps there; what it keeps in its own variables survives from one launch to the next;
-// and a timed interval holds the host's launch overhead, so that a short one looks longer than it is, never shorter.
+// and a timed interval holds the host's launch overhead, so that a short one looks longer than it is, never shorter. (A
+// candidate's work cannot be held back until the host is done, as a device-code plan's is: what it put on a stream of its own
+// meanwhile would be over before the interval begins.)
+//
+// A library that a task names is called by host code of Hone's own, which does none of that. Its sample is timed as a plan's is:
+// its calls on all buffer sets are recorded as one graph, and the graph is held back until it and the marks around it are
+// enqueued. Calls that cannot be recorded are enqueued one by one between the marks, held back likewise.
 #pragma once
 
 #include <memory>
@@ -22,6 +28,13 @@ class HostStream {
  public:
   virtual ~HostStream() = default;
   virtual void* handle() = 0;                              // what the function is given: a CUstream
+  // What is put on the stream between the two is taken down as a graph and not run. false: it cannot be; nothing of it has run.
+  virtual Result<bool> StartRecording() { return false; }
+  virtual Result<bool> EndRecording() { return false; }
+  virtual Status Replay() { return Status::Ok(); }         // enqueues what was recorded last
+  // Holds back what is enqueued from now on until Release, for 20 ms at most.
+  virtual Status Hold() { return Status::Ok(); }
+  virtual void Release() {}
   virtual Status MarkStart() = 0;
   virtual Status MarkEnd() = 0;
   virtual LaunchOutcome Wait(double limit_seconds) = 0;    // until all work up to MarkEnd is done
@@ -78,10 +91,14 @@ class HostModeSession : public DeviceSession {
   // Calls the plan's function on one set of buffers. kOk: enqueued.
   LaunchOutcome Call(HostProgram& program, const ResolvedPlan& plan, const Bindings& bindings);
   Status FlushCaches();
+  Status WarmUp();  // where the device may have rested
+  // kOk: all sets' calls are enqueued.
+  LaunchOutcome CallAll(HostProgram& program, const SampleRequest& request);
 
   std::unique_ptr<DeviceSession> inner_;
   std::unique_ptr<HostStream> stream_;
   std::unique_ptr<Arena> flush_;  // made when first needed: four times L2, all zero
+  double last_timed_ = 0;         // when the last sample of a host function ended; 0: none yet
   bool lost_ = false;
 };
 

@@ -16,17 +16,25 @@
 namespace hone {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Work is done when the function returns; time is scripted.
 class SyncStream : public HostStream {
  public:
   void* handle() override { return this; }
-  Status MarkStart() override { ++starts; return Status::Ok(); }
-  Status MarkEnd() override { ++ends; return Status::Ok(); }
+  Result<bool> StartRecording() override { told.push_back("record"); return records; }
+  Result<bool> EndRecording() override { told.push_back("recorded"); return whole; }
+  Status Replay() override { told.push_back("replay"); return Status::Ok(); }
+  Status Hold() override { told.push_back("hold"); return Status::Ok(); }
+  void Release() override { told.push_back("release"); }
+  Status MarkStart() override { told.push_back("start"); ++starts; return Status::Ok(); }
+  Status MarkEnd() override { told.push_back("end"); ++ends; return Status::Ok(); }
   LaunchOutcome Wait(double) override { return outcome; }
   Result<double> IntervalUs() override { return 70.0; }
   int starts = 0, ends = 0;
+  bool records = true, whole = true;  // whether it can record; whether what was recorded can be kept
+  std::vector<std::string> told;
   LaunchOutcome outcome;
 };
 
@@ -176,6 +184,38 @@ extern "C" void run(const float* x, float* y, int n, cudaStream_t) { y[0] = ++ca
   }
   EXPECT_EQ(Output()[0], 14.0f);
   EXPECT_EQ(stream_->starts, 2);
+}
+
+// A candidate's work is never held back: what it put elsewhere meanwhile would be over before the interval begins.
+TEST_F(HostModeSessionTest, OnlyALibrarysCallsAreRecordedAndHeldBack) {
+  Load(Plan(R"("x", "y")") + R"(
+static int calls = 0;
+extern "C" int run(const float* x, float* y, cudaStream_t) { y[0] = ++calls; return calls == 11; })");
+  SampleRequest request;
+  request.program = load_.program.get();
+  request.plan = &plan_;
+  request.sets = {&bindings_, &bindings_};
+  const auto told = [&](int more_calls) {
+    stream_->told.clear();
+    const float before = Output()[0];
+    const auto sample = session_->TimeSample(request);
+    EXPECT_TRUE(sample.ok() && sample->launch.status == LaunchStatus::kOk);
+    EXPECT_DOUBLE_EQ(sample->us_per_plan, 35.0);
+    EXPECT_EQ(Output()[0] - before, static_cast<float>(more_calls));
+    return stream_->told;
+  };
+  const float zero = 0;
+  ASSERT_TRUE(session_->CopyFromHost(arena_->address(1), &zero, 4).ok());
+  EXPECT_THAT(told(2), ElementsAre("start", "end"));
+  request.trusted = true;
+  EXPECT_THAT(told(2), ElementsAre("record", "recorded", "hold", "start", "replay", "end", "release"));
+  stream_->whole = false;
+  EXPECT_THAT(told(4), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
+  stream_->records = false;
+  EXPECT_THAT(told(2), ElementsAre("record", "hold", "start", "end", "release"));
+  // A call that refuses while it is recorded: what was recorded is not the sample.
+  stream_->records = stream_->whole = true;
+  EXPECT_THAT(told(3), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
 }
 
 TEST_F(HostModeSessionTest, WorkThatFailsOnTheDeviceLosesTheSession) {

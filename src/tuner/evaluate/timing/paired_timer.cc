@@ -182,6 +182,7 @@ Result<double> Protocol::Sample(const TimedSide& side, int sets) {
   request.plan = side.plan;
   request.cache = options_.cache;
   request.limit_seconds = options_.launch_limit_seconds;
+  request.trusted = side.trusted;
   std::vector<int> executed(order.begin(), order.begin() + sets);
   for (int set : executed) request.sets.push_back(&buffers_.set(set));
 

@@ -32,6 +32,7 @@ struct TimedSide {
   LoadedProgram* program = nullptr;
   const ResolvedPlan* plan = nullptr;
   std::map<std::string, std::vector<uint64_t>> base_digests;
+  bool trusted = false;  // see SampleRequest
 };
 
 struct PairedTimerOptions {

@@ -93,6 +93,7 @@ std::string EncodeJob(const JudgeJob& job) {
             {"oracle", ProgramToJson(job.oracle)},
             {"candidate", ProgramToJson(job.candidate)},
             {"options", OptionsToJson(job.options)},
+            {"incumbent_is_library", job.incumbent_is_library},
             {"launch_limit_seconds", job.launch_limit_seconds}};
   if (job.incumbent) j["incumbent"] = ProgramToJson(*job.incumbent);
   if (job.fallback) j["fallback"] = ProgramToJson(*job.fallback);
@@ -113,6 +114,7 @@ Result<JudgeJob> DecodeJob(const std::string& bytes) {
     if (j.contains("fallback")) {
       HONE_ASSIGN_OR_RETURN(job.fallback, ProgramFromJson(j.at("fallback"), job.task, false));
     }
+    job.incumbent_is_library = j.at("incumbent_is_library");
     job.options = OptionsFromJson(j.at("options"));
     job.launch_limit_seconds = j.at("launch_limit_seconds");
     return job;

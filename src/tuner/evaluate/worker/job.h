@@ -22,6 +22,7 @@ struct JudgeJob {
   CompiledProgram candidate;
   CompiledProgram oracle;
   std::optional<CompiledProgram> incumbent;
+  bool incumbent_is_library = false;        // see JudgeRequest
   std::optional<CompiledProgram> fallback;  // see JudgeRequest
   EvaluationRequest options;   // sources are left out: they are in the programs
   double launch_limit_seconds = 10;

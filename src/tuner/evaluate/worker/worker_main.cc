@@ -87,6 +87,7 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
     }
     JudgeRequest request{.task = &job->task, .candidate = &job->candidate, .oracle = &job->oracle,
                          .incumbent = job->incumbent ? &*job->incumbent : nullptr,
+                         .incumbent_is_library = job->incumbent_is_library,
                          .fallback = job->fallback ? &*job->fallback : nullptr, .options = job->options,
                          .launch_limit_seconds = job->launch_limit_seconds, .floors = &floors};
     Result<Evaluation> evaluation = Judge(device, request, [fd](const std::string& phase, const std::string& detail, double limit) {
