@@ -11,7 +11,8 @@ take longer to wake than to time.
 Each mode is captured in a CUDA graph where it can be and timed by events after the caches were flushed by reading. A graph of
 a short expression holds many calls, each on inputs and outputs of its own, so that what a launch costs the host does not
 count and no call finds its data in the cache. The candidate's graph holds as many, on the same inputs, and the two are timed
-in quads, ABBA or BAAB by a coin: "paired" is the quotient of expression over candidate, {"median", "low", "high", "us",
+in quads, ABBA or BAAB by a coin. Two graphs of the very same calls differ by some tenths of a percent for as long as they
+live, so both are captured anew after some quads. "paired" is the quotient of expression over candidate, {"median", "low", "high", "us",
 "apart"}, with the candidate's time and how far the results are apart, relative to their size; or {"error"}.
 """
 import ctypes
@@ -23,6 +24,7 @@ import sys
 SHORT_US = 200  # below that, many calls to a sample
 MOST_CALLS = 64
 MOST_BYTES = 4 << 30  # of all inputs of a sample
+QUADS_A_GRAPH = 5  # then both are captured anew
 
 
 def tell(answer):
@@ -200,21 +202,25 @@ def main():
         out = [out] if torch.is_tensor(out) else list(out)
         touched = sum(t.numel() * t.element_size() for t in sets[0] + out)
         calls = 1
+        theirs = mine = None  # graphs, and the results they write
         try:
-            graph, kept = captured(call, sets[:1])
-            once = sorted(sample(graph.replay) for _ in range(3))[1]
+            theirs = captured(call, sets[:1])
+            once = sorted(sample(theirs[0].replay) for _ in range(3))[1]
             if once < SHORT_US:
                 calls = max(math.ceil(SHORT_US / once), math.ceil(3 * job["l2_bytes"] / max(1, touched)))
                 calls = max(1, min(calls, MOST_CALLS, MOST_BYTES // max(1, touched)))
             if calls > 1:
-                del kept
-                graph, kept = captured(call, more(calls))
-            run = graph.replay
+                theirs = None
+                theirs = captured(call, more(calls))
         except Exception:  # what synchronizes or allocates by itself cannot be captured
             torch.cuda.synchronize()
-            calls = 1
+            theirs, calls = None, 1
+        capturable = theirs is not None
 
-            def run():
+        def run():
+            if capturable:
+                theirs[0].replay()
+            else:
                 call(*sets[0])
 
         if candidate is None:
@@ -225,20 +231,28 @@ def main():
             number = next(numbers)
             candidate.run({**dict(zip(names, arguments)), **outputs[number]}, torch.cuda.current_stream().cuda_stream)
 
-        numbers = iter(range(calls))
-        mine, _ = captured(lambda *arguments: launch(arguments), sets[:calls])
-        mine.replay()
-        torch.cuda.synchronize()
-        difference = apart(list(outputs[0].values()), out)
-        del out
         theirs_us, mine_us, ratios = [], [], []
-        for quad in range(1 + job["samples"] // 2):
+        difference = None
+        for quad in range(job["samples"] // 2):
+            if quad % QUADS_A_GRAPH == 0:
+                order = coin.sample((True, False), 2)
+                for is_mine in order:
+                    if is_mine:
+                        mine = None
+                        numbers = iter(range(calls))
+                        mine = captured(lambda *arguments: launch(arguments), sets[:calls])
+                    elif capturable and quad > 0:
+                        theirs = None
+                        theirs = captured(call, sets[:calls])
+                for is_mine in order:  # not kept: clocks rise, graphs reach the device
+                    sample(mine[0].replay if is_mine else run)
+                if difference is None:
+                    difference = apart(list(outputs[0].values()), out)
+                    out = None
             first = coin.random() < 0.5
             samples = {True: [], False: []}  # of the candidate; of the expression
             for is_mine in (first, not first, not first, first):
-                samples[is_mine].append(sample(mine.replay if is_mine else run) / calls)
-            if quad == 0:
-                continue  # clocks rise
+                samples[is_mine].append(sample(mine[0].replay if is_mine else run) / calls)
             mine_us += samples[True]
             theirs_us += samples[False]
             ratios.append(math.sqrt(samples[False][0] * samples[False][1] / (samples[True][0] * samples[True][1])))
