@@ -52,6 +52,12 @@ void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
       ->check(CLI::IsMember({"inclusion", "presampling"}));
 }
 
+void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish) {
+  command.add_option("--host-memory", wish.host_gib,
+                     "GiB of the host's memory that rows of `host` may take, of all ranks on it; by default what is free")
+      ->check(CLI::PositiveNumber);
+}
+
 void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {
   command.add_option("--pipeline", flags.pipeline,
                      "who samples and slices a GPU's batches: itself (gpu), or the host's cores (cpu), which then send them")

@@ -23,6 +23,8 @@ struct DeviceFlags {
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // --features and --cache-rows, of what trains.
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish);
+// --host-memory, likewise.
+void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish);
 // --pipeline, likewise.
 void AddPipelineFlag(CLI::App& command, DeviceFlags& flags);
 // " --device cuda:1 --precision fp32": what of them was given, to be repeated when a run goes on.

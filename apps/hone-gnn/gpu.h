@@ -51,6 +51,8 @@ struct FeatureWish {
   std::string policy = "inclusion";  // or presampling
   int peers = 1;                     // ranks of the run, if all are on this host, and each has a GPU
   bool host_batches = false;         // room for those is wanted too
+  int local_ranks = 1;               // of the run, on this host
+  double host_gib = 0;               // of the host's memory that rows in it may take, for all of those; 0: what is free
 };
 
 // How the engine computes, and what it then tells of the graph, which may be an outline.
@@ -58,9 +60,12 @@ struct GpuRun {
   bool fp32 = false;
   FeaturePlace features;
   bool host_batches = false;  // of training: the host's cores sample and slice, the GPU computes
+  int64_t most_host_bytes = 0;  // FeatureWish::host_gib
   std::shared_ptr<NcclCommunicator> ranks;  // between the GPUs of several ranks
   int64_t num_edges = 0;
   int64_t device_bytes = 0;
+  int64_t host_bytes = 0;    // of feature rows in the host's memory
+  bool host_shared = false;  // which are one copy of all its ranks, else this rank's own
 };
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                   const TrainOptions& options, const RunOptions& run,

@@ -13,9 +13,12 @@
 #include "gnn/cuda/feed.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/gpu_trainer.h"
+#include "gnn/cuda/host_rows.h"
 #include "gnn/cuda/memory_plan.h"
 #include "gnn/cuda/peer_rows.h"
 #include "hone-gnn/gpu.h"
+#include "gnn/graph/memory_region.h"
+#include "gnn/graph/synthetic_shape.h"
 
 namespace hone::gnn {
 namespace {
@@ -25,6 +28,22 @@ void Take(const Trainer& trainer, GpuRun& gpu) {
   gpu.num_edges = held.num_edges;
   gpu.device_bytes = held.device_bytes;
 }
+  gpu.host_bytes = held.host_bytes;
+  gpu.host_shared = held.host_shared;
+}
+
+// Rows of a graph that nobody has made yet need room; a container's may stay where they are.
+Status HostHolds(const GraphOutline& graph, const FeatureWish& wish) {
+  int64_t available = AvailableMemoryBytes();
+  if (wish.host_gib > 0) available = std::min(available, static_cast<int64_t>(wish.host_gib * 1073741824.0));
+  if (!IsSyntheticName(graph.name) || available == 0) return Status::Ok();
+  const cuda::HostRowsPlan plan =
+      cuda::PlanHostRows(graph.num_nodes * graph.feature_stride_bytes, wish.local_ranks, available);
+  if (plan.fits) return Status::Ok();
+  return Status::ResourceExhausted(fmt::format(
+      "the features of '{}' in the host's memory need {:.2f} GB of it and an eighth more, and {:.2f} GB may be taken; a smaller "
+      "graph, or another place for them (--features device or peers), would do",
+      graph.name, static_cast<double>(plan.needed) * 1e-9, static_cast<double>(available) * 1e-9));
 
 cuda::FeatureStorage Storage(const FeaturePlace& place) {
   cuda::FeatureStorage storage;
@@ -77,6 +96,7 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
   }
   if ((automatic || wish.where == "host") && plan.most_cache_rows >= 0) {
     const FeaturePlace place{.host = true,
+    HONE_RETURN_IF_ERROR(HostHolds(graph, wish));
                              .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows,
                              .presampled = wish.policy == "presampling"};
     options.storage = Storage(place);
@@ -97,7 +117,9 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, bool fp32) {
 
 cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
   return {.fp32 = gpu.fp32,
-          .storage = Storage(gpu.features),
+  cuda::FeatureStorage storage = Storage(gpu.features);
+  storage.host_bytes = gpu.most_host_bytes;
+          .storage = storage,
           .host_batches = gpu.host_batches,
           .device_ranks = gpu.ranks.get()};
 }

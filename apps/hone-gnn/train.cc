@@ -210,6 +210,7 @@ Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<con
   gpu.fp32 = device.fp32;
   gpu.features = device.features;
   gpu.host_batches = device.host_batches;
+  gpu.most_host_bytes = static_cast<int64_t>(flags.features.host_gib * 1073741824.0);
   if (flags.resume.empty()) {
     if (flags.epochs > 0) flags.train.train.epochs = flags.epochs;
     const ModelOptions& model = flags.train.model.options;
@@ -252,6 +253,10 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
                            {"next_step", trainer.next_step()}};
     device.AppendTo(json);
     if (device.cuda) json["device_bytes"] = gpu.device_bytes;
+    if (gpu.host_bytes > 0) {
+      json["host_rows"] = {{"bytes", gpu.host_bytes},
+                           {"copies", gpu.host_shared ? 1 : session.group().ranks_on_this_host()}};
+    }
     if (device.cuda && (device.features.host || device.features.peers)) json["cache_rows"] = device.features.cache_rows;
     fmt::print("{}\n", json.dump());
     std::fflush(stdout);
@@ -266,6 +271,10 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
     fmt::print("{} ranks on {} host(s): a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(),
                o.shards, o.batch, o.shards / ranks,
                flags.shards_given || !flags.resume.empty() ? "" : " (--shards was not given: one a rank)");
+  }
+  if (gpu.host_bytes > 0 && session.group().size() > 1) {
+    fmt::print("Features: {:.2f} GB in the host's memory, {}.\n", static_cast<double>(gpu.host_bytes) * 1e-9,
+               gpu.host_shared ? "one copy for all ranks" : "a copy for each rank");
   }
   if (trainer.next_epoch() > 0 || trainer.next_step() > 0) {
     fmt::print("Going on in epoch {} after step {}.\n", trainer.next_epoch() + 1, trainer.next_step());
@@ -369,6 +378,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
   flags.features.peers = session.group().ranks_on_this_host() == ranks.size() ? ranks.size() : 1;
+  flags.features.local_ranks = session.group().ranks_on_this_host();
   Result<DeviceChoice> chosen = ChooseDeviceOf(flags, session.group());
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the device", chosen.status()));
   HONE_RETURN_IF_ERROR(ShareFeatures(flags, ranks, *chosen));
@@ -376,6 +386,8 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   OpenGraphOptions open;
   open.threads = flags.run.threads;
   std::shared_ptr<const Graph> graph;
+  // Ranks whose GPUs copy what they need share the file's pages.
+  if (device.cuda && !device.host_batches && ranks.size() > 1) open.load = OpenGraphOptions::Load::kMap;
   {
     GraphProgressLine line(!flags.quiet);
     open.progress = line.callback();
@@ -447,6 +459,7 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
   AddPipelineFlag(*command, flags->device);
+  AddHostMemoryFlag(*command, flags->features);
   AddRankFlags(*command, flags->ranks);
   command->add_flag("--json", flags->json, "one JSON object a line: start, each epoch, end");
   command->add_flag("--quiet", flags->quiet, "no progress line");

@@ -60,10 +60,10 @@ Status DeviceGraph::Upload(const Graph& graph) {
   return Status::Ok();
 }
 
-Status DeviceGraph::UploadForCache(const Graph& graph, int threads, int processes) {
+Status DeviceGraph::UploadForCache(const Graph& graph, const HostRowsOptions& options) {
   HONE_RETURN_IF_ERROR(UploadStructure(graph));
   host_rows_ = std::make_unique<HostRows>();
-  HONE_RETURN_IF_ERROR(host_rows_->Open(graph.features(), threads, processes));
+  HONE_RETURN_IF_ERROR(host_rows_->Open(graph.features(), options));
   SetView(graph.features(), graph.structure().num_nodes);
   return Status::Ok();
 }
@@ -99,7 +99,7 @@ Status DeviceGraph::MoveFeaturesToHost(int threads) {
   if (host_rows_ != nullptr) return Status::Ok();
   auto host = std::make_unique<HostRows>();
   const int64_t bytes = shape_.num_rows * shape_.stride_bytes;
-  HONE_RETURN_IF_ERROR(host->Allocate(bytes, threads));
+  HONE_RETURN_IF_ERROR(host->Allocate(bytes, {.threads = threads}));
   const unsigned char* const from = peer_rows_ != nullptr ? peer_rows_->get() : features_.get();
   const int64_t piece = peer_rows_ != nullptr ? peer_rows_->layout().piece : bytes;
   for (int64_t at = 0; at < bytes; at += piece) {

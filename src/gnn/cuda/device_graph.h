@@ -28,12 +28,12 @@ class DeviceGraph {
   // memory does not suffice.
   Status Upload(const Graph& graph);
   // Likewise, but features stay with `graph`, which must outlive this; FillCache comes next.
-  Status UploadForCache(const Graph& graph, int threads = 0, int processes = 1);
+  Status UploadForCache(const Graph& graph, const HostRowsOptions& options = {});
   // Makes a synthetic graph where it is wanted, with the bytes that the host would make: seconds of the host's cores
   // become fractions of one here, and nothing crosses the bus. Needs four bytes a slot more while it works.
   Status Generate(const SyntheticRequest& request);
   // Likewise, but features go to the host's memory as they are made, a piece at a time; FillCache comes next.
-  Status GenerateForCache(const SyntheticRequest& request, int threads);
+  Status GenerateForCache(const SyntheticRequest& request, const HostRowsOptions& options = {});
   // Likewise both, but each rank's GPU keeps a part of the features, and reads those of all others (peer_rows.h).
   // Collective; when it has come back, all are there. CheckPeers' errors beside the others.
   Status UploadOverPeers(const Graph& graph, Communicator& ranks);
@@ -71,6 +71,7 @@ class DeviceGraph {
     for (GraphOnDevice& view : views_) view.staging.rows = staged ? static_cast<int32_t>(staging_rows_) : 0;
   }
   bool managed() const { return host_rows_ != nullptr && host_rows_->managed(); }
+  bool shares_host_rows() const { return host_rows_ != nullptr && host_rows_->shared(); }
   bool stages() const { return views_[0].staging.rows > 0; }
   // [num_nodes], see GraphOnDevice::feature_places.
   const DeviceArray<int32_t>& places() const { return sets_[0].places; }

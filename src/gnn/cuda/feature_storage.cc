@@ -77,6 +77,7 @@ Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& sto
   }
   facts.staged = device.stages();
   facts.managed = device.managed();
+  facts.shared = device.shares_host_rows();
   if (!facts.staged || shape.fanouts.empty()) return facts;
   HONE_ASSIGN_OR_RETURN(facts.measured, MeasureMissPaths(device, shape.fanouts.back()));
   if (storage.misses == MissPath::kFastest) {
@@ -91,11 +92,12 @@ Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& 
   HONE_RETURN_IF_ERROR(Check(storage));
   if (storage.tier == FeatureTier::kPeers) return ShareWithPeers(graph, storage, shape, device);
   const bool cached = storage.tier == FeatureTier::kCached;
+  const HostRowsOptions host{.threads = storage.threads, .ranks = storage.ranks, .most_bytes = storage.host_bytes};
   if (IsOutline(graph)) {
     HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph.name()));
-    HONE_RETURN_IF_ERROR(cached ? device.GenerateForCache(request, storage.threads) : device.Generate(request));
+    HONE_RETURN_IF_ERROR(cached ? device.GenerateForCache(request, host) : device.Generate(request));
   } else {
-    HONE_RETURN_IF_ERROR(cached ? device.UploadForCache(graph, storage.threads, storage.processes) : device.Upload(graph));
+    HONE_RETURN_IF_ERROR(cached ? device.UploadForCache(graph, host) : device.Upload(graph));
   }
   if (!cached) return StorageFacts{.cached_rows = graph.structure().num_nodes};
   return ChangeStorage(graph, storage, shape, device);

@@ -46,7 +46,8 @@ struct FeatureStorage {
   MissPath misses = MissPath::kFastest;
   int64_t staging_rows = int64_t{1} << 19;  // of a batch's misses that are staged; the others are read by zero-copy
   int threads = 0;                          // of the host, for what it does here; 0: all the process may use
-  int processes = 1;                        // that keep such rows in this host's memory, each its own; or are peers
+  int processes = 1;                        // peers that keep the rows together; of a plan (memory_plan.h)
+  int64_t host_bytes = 0;                   // of the host's memory that rows may take, of all ranks here; 0: what is free
   Communicator* ranks = nullptr;            // of the run, where there are several; borrowed
 };
 
@@ -65,13 +66,14 @@ struct StorageFacts {
   int64_t cached_rows = 0;
   bool staged = false;
   bool managed = false;  // how the host's memory was made (host_rows.h)
+  bool shared = false;   // one copy of the rows in the host's memory, of all ranks
   MissTimes measured;  // zeros where there was nothing to measure
 };
 
 // Copies to the device what `storage` says belongs there, or generates it there where `graph` is an outline; `shape`, of
 // training, decides what is likely. In the cached tier a `graph` with features must outlive `device`. kInvalidArgument
-// for options out of range, and for GPUs that cannot share rows. With kPeers collective over `storage.ranks`; when it has
-// come back, all rows are there on all of them.
+// for options out of range, and for GPUs that cannot share rows. With kPeers and kCached collective over
+// `storage.ranks`; when it has come back, all rows are there for all of them.
 Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                       DeviceGraph& device);
 // The same for a `device` that has the graph already, and features on either side: they move to the host's memory, and

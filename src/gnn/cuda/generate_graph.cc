@@ -105,24 +105,28 @@ Status DeviceGraph::GenerateOverPeers(const SyntheticRequest& request, Communica
   return TakePeerRows(std::move(rows), filled, ranks);
 }
 
-Status DeviceGraph::GenerateForCache(const SyntheticRequest& request, int threads) {
+Status DeviceGraph::GenerateForCache(const SyntheticRequest& request, const HostRowsOptions& options) {
   HONE_RETURN_IF_ERROR(GenerateStructure(request));
   const SyntheticSpec& spec = request.spec;
   const int64_t stride = shape_.stride_bytes;
   auto host = std::make_unique<HostRows>();
-  HONE_RETURN_IF_ERROR(host->Allocate(spec.num_nodes * stride, threads));
-  DeviceArray<uint32_t> centroids;
-  HONE_RETURN_IF_ERROR(centroids.Allocate(CentroidWords(spec)));
-  const int64_t rows = std::clamp<int64_t>(kPieceBytes / stride, 1, spec.num_nodes);
-  DeviceArray<unsigned char> piece;
-  HONE_RETURN_IF_ERROR(piece.Allocate(rows * stride));
-  for (int64_t first = 0; first < spec.num_nodes; first += rows) {
-    const int64_t count = std::min(rows, spec.num_nodes - first);
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatures(spec, feature_element_, stride, centroids.get(), first, count,
-                                              piece.get(), nullptr));
-    HONE_RETURN_IF_ERROR(host->FillFromDevice(first * stride, piece.get(), count * stride));
-  }
-  HONE_RETURN_IF_ERROR(host->Ready());
+  HONE_RETURN_IF_ERROR(host->Allocate(spec.num_nodes * stride, options));
+  const auto fill = [&](int64_t begin, int64_t end) -> Status {
+    DeviceArray<uint32_t> centroids;
+    HONE_RETURN_IF_ERROR(centroids.Allocate(CentroidWords(spec)));
+    const int64_t rows = std::clamp<int64_t>(kPieceBytes / stride, 1, spec.num_nodes);
+    DeviceArray<unsigned char> piece;
+    HONE_RETURN_IF_ERROR(piece.Allocate(rows * stride));
+    for (int64_t first = begin; first < end; first += rows) {
+      const int64_t count = std::min(rows, end - first);
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatures(spec, feature_element_, stride, centroids.get(), first, count,
+                                                piece.get(), nullptr));
+      HONE_RETURN_IF_ERROR(host->FillFromDevice(first * stride, piece.get(), count * stride));
+    }
+    return Status::Ok();
+  };
+  const HostRows::Share share = host->share();
+  HONE_RETURN_IF_ERROR(host->Ready(fill(share.Begin(spec.num_nodes), share.End(spec.num_nodes))));
   host_rows_ = std::move(host);
   SetView(shape_, spec.num_nodes);
   return Status::Ok();

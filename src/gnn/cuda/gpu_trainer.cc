@@ -92,6 +92,7 @@ class GpuTrainer final : public Trainer {
     engine.seed = options_.seed;
     engine.envelope = gpu_.envelope;
     engine.storage = gpu_.storage;
+    if (engine.storage.threads == 0) engine.storage.threads = run_.threads;
     HONE_ASSIGN_OR_RETURN(engine_, MakeGpuEngine(*graph_, *model_, engine));
     if (gpu_.host_batches) HONE_RETURN_IF_ERROR(MakeFeed(engine));
     if (IsOutline(*graph_)) {
@@ -134,7 +135,13 @@ class GpuTrainer final : public Trainer {
     return Status::Ok();
   }
 
-  HeldOnDevice held() const { return {engine_->num_edges(), engine_->device_bytes()}; }
+  HeldOnDevice held() const {
+    const FeatureView rows = graph_->features();
+    return {.num_edges = engine_->num_edges(),
+            .device_bytes = engine_->device_bytes(),
+            .host_bytes = gpu_.storage.tier == FeatureTier::kCached ? rows.num_rows * rows.stride_bytes : 0,
+            .host_shared = engine_->storage().shared};
+  }
 
   Model<float>& model() override { return *model_; }
   const TrainOptions& options() const override { return options_; }

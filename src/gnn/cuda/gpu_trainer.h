@@ -63,6 +63,8 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
 struct HeldOnDevice {
   int64_t num_edges = 0;     // of the graph, whose outline does not know
   int64_t device_bytes = 0;  // graph, model, envelopes and workspaces
+  int64_t host_bytes = 0;    // of feature rows in the host's memory; 0: none are there
+  bool host_shared = false;  // with all ranks of the host
 };
 HeldOnDevice HeldBy(const Trainer& trainer);
 

@@ -33,28 +33,41 @@ MemoryRegion::~MemoryRegion() {
   if (base_ != nullptr) munmap(base_, mapped_);
 }
 
-Result<MemoryRegion> MemoryRegion::Anonymous(int64_t bytes, const std::string& what) {
+// Addresses for `bytes`, aligned for huge pages; `fd` below zero: anonymous memory is there.
+Result<MemoryRegion> MemoryRegion::Reserve(int fd, int64_t bytes, const std::string& what) {
   MemoryRegion region;
   region.size_ = bytes;
   if (bytes <= 0) return region;
   const bool huge = static_cast<size_t>(bytes) >= kHugePage;
-  // mmap aligns to 4 KiB only; a huge page needs its own alignment, so take one more and start inside.
-  region.mapped_ = static_cast<size_t>(bytes) + (huge ? kHugePage : 0);
-  void* base = mmap(nullptr, region.mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) {
-    region.mapped_ = 0;
+  const auto refused = [&] {
     return Status::ResourceExhausted(fmt::format("{} needs {} MiB of memory: {}", what, (bytes >> 20) + 1,
                                                  std::strerror(errno)));
+  };
+  // mmap aligns to 4 KiB only; a huge page needs its own alignment, so take one more and start inside.
+  region.mapped_ = static_cast<size_t>(bytes) + (huge ? kHugePage : 0);
+  void* base = mmap(nullptr, region.mapped_, fd < 0 ? PROT_READ | PROT_WRITE : PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) {
+    region.mapped_ = 0;
+    return refused();
   }
   region.base_ = base;
   uintptr_t address = reinterpret_cast<uintptr_t>(base);
-  if (huge) {
-    address = (address + kHugePage - 1) & ~(kHugePage - 1);
-    // A wish only: without huge pages everything works, more slowly.
-    (void)madvise(reinterpret_cast<void*>(address), static_cast<size_t>(bytes), MADV_HUGEPAGE);
+  if (huge) address = (address + kHugePage - 1) & ~(kHugePage - 1);
+  if (fd >= 0 && mmap(reinterpret_cast<void*>(address), static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    return refused();
   }
+  // A wish only: without huge pages everything works, more slowly.
+  if (huge) (void)madvise(reinterpret_cast<void*>(address), static_cast<size_t>(bytes), MADV_HUGEPAGE);
   region.data_ = reinterpret_cast<std::byte*>(address);
   return region;
+}
+
+Result<MemoryRegion> MemoryRegion::Anonymous(int64_t bytes, const std::string& what) { return Reserve(-1, bytes, what); }
+
+Result<MemoryRegion> MemoryRegion::Shared(int fd, int64_t bytes, const std::string& what) {
+  return Reserve(fd, bytes, what);
 }
 
 Result<MemoryRegion> MemoryRegion::MapFile(int fd, int64_t bytes, const std::string& path) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns one range of pages: anonymous memory on huge pages, or a file mapped for reading.
+// Owns one range of pages: anonymous memory on huge pages, memory shared by processes, or a file mapped for reading.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,8 @@ class MemoryRegion {
   // Zeroed, aligned to 2 MiB when it is at least that large, else to a page; the kernel is asked for huge pages.
   // kResourceExhausted says how much was wanted for `what`.
   static Result<MemoryRegion> Anonymous(int64_t bytes, const std::string& what);
+  // `bytes` of memory that other processes may map too, by its descriptor; aligned as above. Zeroed when it was made.
+  static Result<MemoryRegion> Shared(int fd, int64_t bytes, const std::string& what);
   // The first `bytes` of an open file, read-only and shared.
   static Result<MemoryRegion> MapFile(int fd, int64_t bytes, const std::string& path);
 
@@ -35,6 +37,7 @@ class MemoryRegion {
   T* as() const { return reinterpret_cast<T*>(data_); }
 
  private:
+  static Result<MemoryRegion> Reserve(int fd, int64_t bytes, const std::string& what);
   std::byte* data_ = nullptr;
   int64_t size_ = 0;
   void* base_ = nullptr;  // what munmap wants

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "gnn/cuda/emulated/rank_processes.h"
 #include "gnn/cuda/gpu_trainer.h"
+#include "gnn/graph/synthetic_graph.h"
 #include "gnn/infer/safetensors.h"
 #include "gnn/train/test_graph.h"
 
@@ -69,6 +70,9 @@ class TwoRanksOnGpus : public testing::Test {
   Result<TrainResult> Train(const RunOptions& run, const GpuTrainerOptions& gpu, const TrainEvents& events,
                             const std::string& also = {}) const {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, MakeGpuTrainer(graph_, model_, train_, run, gpu));
+    if (HeldBy(*trainer).host_shared != (shares_rows_ && run.communicator != nullptr)) {
+      return Status::Internal("rows are shared, or not, against expectation");
+    }
     Result<TrainResult> result = trainer->Run(events);
     if (!also.empty()) HONE_RETURN_IF_ERROR(trainer->Save(also + "/last.safetensors"));
     return result;
@@ -95,6 +99,7 @@ class TwoRanksOnGpus : public testing::Test {
   ModelOptions model_;
   TrainOptions train_;
   GpuTrainerOptions gpu_;
+  bool shares_rows_ = false;  // ranks have one copy in the host's memory
   std::string folder_;
 };
 
@@ -111,6 +116,38 @@ TEST_F(TwoRanksOnGpus, LeaveTheBitsOfOne) {
     model_.kind = kind;
     ExpectTheSameBits(kind);
   }
+}
+
+// A copy of the rows for each rank, or one for both; of a graph that is there, and of one that is made.
+TEST_F(TwoRanksOnGpus, KeepFeaturesInTheHostsMemory) {
+  train_.shards = 2;
+  train_.epochs = 1;
+  gpu_.storage = {.tier = FeatureTier::kCached, .cache_rows = 20, .misses = MissPath::kStaged};
+  ExpectTheSameBits("a copy each");
+  const FeatureView rows = graph_->features();
+  gpu_.storage.host_bytes = rows.num_rows * rows.stride_bytes * 3 / 2;  // no room for two
+  shares_rows_ = true;
+  ExpectTheSameBits("one for both");
+  graph_ = OutlineSyntheticGraph("synthetic:arxiv?scale=0.003&seed=3").value();
+  train_.batch = 128;
+  train_.eval_every = 0;
+  gpu_.storage.host_bytes = 0;
+  shares_rows_ = false;
+  ExpectTheSameBits("made, a copy each");
+  shares_rows_ = true;
+  gpu_.storage.host_bytes = graph_->features().num_rows * graph_->features().stride_bytes * 3 / 2;
+  ExpectTheSameBits("made, one for both");
+}
+
+TEST_F(TwoRanksOnGpus, TrainOnBatchesOfTheHostsCores) {
+  model_.kind = "sage";
+  train_.shards = 4;
+  train_.clip_norm = 0.3;
+  ASSERT_TRUE(Train({.checkpoint = Folder("gpu")}, gpu_, {}).ok());
+  gpu_.host_batches = true;
+  gpu_.pinned_batches = false;
+  ExpectTheSameBits("fed");
+  EXPECT_EQ(Bytes(Folder("gpu")), Bytes(Folder("fed-1")));
 }
 
 TEST_F(TwoRanksOnGpus, RepeatAStepTogetherWhenOneDoesNotFit) {
