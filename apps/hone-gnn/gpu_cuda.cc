@@ -16,9 +16,9 @@
 #include "gnn/cuda/host_rows.h"
 #include "gnn/cuda/memory_plan.h"
 #include "gnn/cuda/peer_rows.h"
-#include "hone-gnn/gpu.h"
 #include "gnn/graph/memory_region.h"
 #include "gnn/graph/synthetic_shape.h"
+#include "hone-gnn/gpu.h"
 
 namespace hone::gnn {
 namespace {
@@ -27,7 +27,6 @@ void Take(const Trainer& trainer, GpuRun& gpu) {
   const cuda::HeldOnDevice held = cuda::HeldBy(trainer);
   gpu.num_edges = held.num_edges;
   gpu.device_bytes = held.device_bytes;
-}
   gpu.host_bytes = held.host_bytes;
   gpu.host_shared = held.host_shared;
 }
@@ -44,6 +43,7 @@ Status HostHolds(const GraphOutline& graph, const FeatureWish& wish) {
       "the features of '{}' in the host's memory need {:.2f} GB of it and an eighth more, and {:.2f} GB may be taken; a smaller "
       "graph, or another place for them (--features device or peers), would do",
       graph.name, static_cast<double>(plan.needed) * 1e-9, static_cast<double>(available) * 1e-9));
+}
 
 cuda::FeatureStorage Storage(const FeaturePlace& place) {
   cuda::FeatureStorage storage;
@@ -95,8 +95,8 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
     if (plan.fits) return place;
   }
   if ((automatic || wish.where == "host") && plan.most_cache_rows >= 0) {
-    const FeaturePlace place{.host = true,
     HONE_RETURN_IF_ERROR(HostHolds(graph, wish));
+    const FeaturePlace place{.host = true,
                              .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows,
                              .presampled = wish.policy == "presampling"};
     options.storage = Storage(place);
@@ -116,9 +116,9 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, bool fp32) {
 }
 
 cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
-  return {.fp32 = gpu.fp32,
   cuda::FeatureStorage storage = Storage(gpu.features);
   storage.host_bytes = gpu.most_host_bytes;
+  return {.fp32 = gpu.fp32,
           .storage = storage,
           .host_batches = gpu.host_batches,
           .device_ranks = gpu.ranks.get()};

@@ -377,17 +377,17 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
-  flags.features.peers = session.group().ranks_on_this_host() == ranks.size() ? ranks.size() : 1;
   flags.features.local_ranks = session.group().ranks_on_this_host();
+  flags.features.peers = session.group().ranks_on_this_host() == ranks.size() ? ranks.size() : 1;
   Result<DeviceChoice> chosen = ChooseDeviceOf(flags, session.group());
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the device", chosen.status()));
   HONE_RETURN_IF_ERROR(ShareFeatures(flags, ranks, *chosen));
   const DeviceChoice& device = *chosen;
   OpenGraphOptions open;
   open.threads = flags.run.threads;
-  std::shared_ptr<const Graph> graph;
   // Ranks whose GPUs copy what they need share the file's pages.
   if (device.cuda && !device.host_batches && ranks.size() > 1) open.load = OpenGraphOptions::Load::kMap;
+  std::shared_ptr<const Graph> graph;
   {
     GraphProgressLine line(!flags.quiet);
     open.progress = line.callback();
@@ -458,8 +458,8 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
-  AddPipelineFlag(*command, flags->device);
   AddHostMemoryFlag(*command, flags->features);
+  AddPipelineFlag(*command, flags->device);
   AddRankFlags(*command, flags->ranks);
   command->add_flag("--json", flags->json, "one JSON object a line: start, each epoch, end");
   command->add_flag("--quiet", flags->quiet, "no progress line");
