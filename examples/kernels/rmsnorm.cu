@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(kThreads)
         for (int j = 0; j < kWidth; ++j) squares += v[j] * v[j];
       }
     }
-    const float scale = rsqrtf(BlockSum<kThreads>(squares, lanes) / static_cast<float>(features) + eps);
+    const float scale = rsqrtf(__fdividef(BlockSum<kThreads>(squares, lanes), static_cast<float>(features)) + eps);
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
       const int at = static_cast<int>(threadIdx.x) + i * kThreads;
@@ -210,7 +210,7 @@ __global__ void rmsnorm_positions(const float* __restrict__ x, float* __restrict
   for (int j = 0; j < kWidth; ++j) {
     float sum = 0.0f;
     for (int w = 0; w < blockDim.y; ++w) sum += shared[w][j * 32 + threadIdx.x];
-    scale[j] = rsqrtf(sum / static_cast<float>(features) + eps);
+    scale[j] = rsqrtf(__fdividef(sum, static_cast<float>(features)) + eps);
   }
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {

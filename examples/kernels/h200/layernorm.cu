@@ -398,12 +398,12 @@ __global__ void __launch_bounds__(kThreads)
       mean = count * told.x;
 #pragma unroll
       for (int offset = kGroup / 2; offset > 0; offset /= 2) mean += __shfl_xor_sync(kWarp, mean, offset);
-      mean /= static_cast<float>(d);
+      mean = __fdividef(mean, static_cast<float>(d));
       squares = told.y + count * (told.x - mean) * (told.x - mean);
 #pragma unroll
       for (int offset = kGroup / 2; offset > 0; offset /= 2) squares += __shfl_xor_sync(kWarp, squares, offset);
     }
-    const float scale = rsqrtf(squares / static_cast<float>(d) + eps);
+    const float scale = rsqrtf(__fdividef(squares, static_cast<float>(d)) + eps);
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
       const int at = thread + i * kThreads;
