@@ -6,12 +6,13 @@
 //   time_contenders --case TASK:16,4096 … --contender NAME=LIBRARY.so … [--rounds 40] [--seed 1]
 //
 // A library is one contender (contender.h says what it exports); the first that names a case's task is the one the
-// others are compared with. For each case: every contender's output is held against one computed in double precision;
-// then, in each round, all of them run in an order drawn anew. A run is a CUDA graph of as many launches as there are
-// buffer sets, and the sets are at least four times the L2 cache, so that every launch finds its data in memory, not in
-// the cache. Before it, outside of the timed interval: in-place tensors get their inputs back, the cache is flushed
-// by reads, and everything waits at a gate until the host has queued it all. A time is the interval over the number of
-// launches. The ratio of two contenders is taken round by round.
+// others are compared with. A last one, "floor", is built in: a kernel that reads and writes as many bytes as the case
+// compels, elsewhere, as the evaluator's floor does (docs/measurement.md). For each case: every contender's output is
+// held against one computed in double precision; then, in each round, all of them run in an order drawn anew. A run is
+// a CUDA graph of as many launches as there are buffer sets, and the sets are at least four times the L2 cache, so that
+// every launch finds its data in memory, not in the cache. Before it, outside of the timed interval: in-place tensors
+// get their inputs back, the cache is flushed by reads, and everything waits at a gate until the host has queued it
+// all. A time is the interval over the number of launches. The ratio of two contenders is taken round by round.
 //
 // Prints one JSON object. Exit status 1 if an output was wrong beyond the task's tolerance, 2 for bad arguments.
 #include <cuda_fp16.h>
@@ -185,6 +186,22 @@ __global__ void Flush(const uint4* from, size_t count, unsigned* sink) {
   if (sum == 0x9e3779b9u) *sink = sum;  // never, as far as the compiler knows it might be
 }
 
+// The floor: a block reads its share of the words, four loads a thread in flight, and writes its share.
+__global__ void __launch_bounds__(256) Stream(const uint4* from, uint4* to, size_t reads, size_t writes) {
+  const size_t read_end = (blockIdx.x + 1) * reads / gridDim.x, write_end = (blockIdx.x + 1) * writes / gridDim.x;
+  uint4 sum = make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
+  for (size_t i = blockIdx.x * reads / gridDim.x + threadIdx.x; i < read_end; i += 4 * 256) {
+    uint4 loaded[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) loaded[k] = i + k * 256 < read_end ? from[i + k * 256] : make_uint4(0, 0, 0, 0);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      sum = make_uint4(sum.x ^ loaded[k].x, sum.y ^ loaded[k].y, sum.z ^ loaded[k].z, sum.w ^ loaded[k].w);
+    }
+  }
+  for (size_t i = blockIdx.x * writes / gridDim.x + threadIdx.x; i < write_end; i += 256) to[i] = sum;
+}
+
 struct Summary {
   double median, low, high;
 };
@@ -238,21 +255,27 @@ class Bench {
     }
     const std::vector<TensorPlan> tensors = Tensors(task, dims);
 
-    size_t bytes = 0, touched = 0;  // of a set; what a run must read and write
+    size_t bytes = 0, met = 0, read = 0, written = 0;  // of a set: in all, met by a run, what that must read and write
     for (const TensorPlan& t : tensors) {
       bytes += Rounded(t.elements * t.width) * (t.in && t.out ? 2 : 1);
-      touched += t.elements * t.width * (t.in + t.out);
+      met += Rounded(t.elements * t.width);
+      read += t.elements * t.width * t.in;
+      written += t.elements * t.width * t.out;
     }
+    const size_t touched = read + written, of_floor = Rounded(read) + Rounded(written);
     const size_t pool = size_t{4} * device_.l2CacheSize;
     size_t free_bytes = 0, all_bytes = 0;
     Check(cudaMemGetInfo(&free_bytes, &all_bytes), "memory");
-    const size_t fits = (free_bytes - (size_t{4} << 30)) / bytes;
-    const size_t wanted = touched > (size_t{256} << 20) ? 4 : std::max<size_t>((pool + bytes - 1) / bytes, 16);
+    const size_t fits = (free_bytes - (size_t{4} << 30)) / (bytes + of_floor);
+    const size_t wanted = touched > (size_t{256} << 20) ? 4 : std::max<size_t>((pool + met - 1) / met, 16);
     const size_t sets = std::min(wanted, fits);
     if (sets < 2) Stop("'" + text + "' does not fit into the device's memory twice");
 
     char* memory = nullptr;
     Check(cudaMalloc(&memory, bytes * sets), "tensors");
+    char* floor_memory = nullptr;
+    Check(cudaMalloc(&floor_memory, of_floor * sets), "the floor's memory");
+    Check(cudaMemsetAsync(floor_memory, 1, of_floor * sets, stream_), "the floor's memory");
     std::vector<HoneProblem> problems(sets);
     std::vector<std::vector<void*>> pristine(sets);
     size_t at = 0;
@@ -291,7 +314,7 @@ class Bench {
     };
 
     struct Entry {
-      const Contender* contender;
+      std::string name;
       cudaGraphExec_t graph;
       std::vector<double> us;
       std::string errors;
@@ -314,16 +337,26 @@ class Bench {
       }
       if (status != 0) Stop(c.name + " could not be launched for " + text);
       Check(cudaStreamSynchronize(stream_), c.name.c_str());
-      Entry entry{&c, nullptr, {}, Errors(task, dims, tensors, problems[0], pristine[0], c.log2_base, right)};
-      cudaGraph_t graph;
-      Check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
-      for (size_t s = 0; s < sets; ++s) {
-        if (c.launch(&problems[s], stream_) != 0) Stop(c.name + " could not be captured for " + text);
-      }
-      Check(cudaStreamEndCapture(stream_, &graph), c.name.c_str());
-      Check(cudaGraphInstantiate(&entry.graph, graph, 0), "graph");
-      Check(cudaGraphDestroy(graph), "graph");
-      entries.push_back(std::move(entry));
+      std::string errors = Errors(task, dims, tensors, problems[0], pristine[0], c.log2_base, right);
+      const auto launch = [&](size_t set) {
+        if (c.launch(&problems[set], stream_) != 0) Stop(c.name + " could not be captured for " + text);
+      };
+      entries.push_back({c.name, Capture(sets, launch), {}, std::move(errors)});
+    }
+    if (!entries.empty()) {
+      // Blocks as many as the evaluator's floor has: four words a thread, fewer where SMs would have under 16 blocks.
+      const size_t reads = (read + 15) / 16, writes = (written + 15) / 16, most = std::max(reads, writes);
+      const size_t fair = (most / (static_cast<size_t>(device_.multiProcessorCount) * 16) + 255) / 256 * 256;
+      const size_t words = std::clamp<size_t>(fair, 256, 1024);
+      const unsigned blocks = static_cast<unsigned>((most + words - 1) / words);
+      const auto launch = [&](size_t set) {
+        char* from = floor_memory + of_floor * set;
+        char* to = from + Rounded(read);
+        Stream<<<blocks, 256, 0, stream_>>>(reinterpret_cast<uint4*>(from), reinterpret_cast<uint4*>(to), reads,
+                                            writes);
+        Check(cudaGetLastError(), "the floor");
+      };
+      entries.push_back({"floor", Capture(sets, launch), {}, ""});
     }
     for (int round = -2; round < options_.rounds && !entries.empty(); ++round) {
       std::vector<size_t> order(entries.size());
@@ -337,9 +370,9 @@ class Bench {
     for (Entry& e : entries) {
       const Summary time = Summarise(e.us);
       char line[512];
-      std::snprintf(
-          line, sizeof(line), "%s\n    {\"name\": \"%s\", \"us\": %.3f, \"ci95\": [%.3f, %.3f], \"errors\": {%s}",
-          out.empty() ? "" : ",", e.contender->name.c_str(), time.median, time.low, time.high, e.errors.c_str());
+      std::snprintf(line, sizeof(line),
+                    "%s\n    {\"name\": \"%s\", \"us\": %.3f, \"ci95\": [%.3f, %.3f], \"errors\": {%s}",
+                    out.empty() ? "" : ",", e.name.c_str(), time.median, time.low, time.high, e.errors.c_str());
       out += line;
       if (&e != &entries[0]) {
         std::vector<double> ratios;
@@ -353,6 +386,7 @@ class Bench {
       Check(cudaGraphExecDestroy(e.graph), "graph");
     }
     Check(cudaFree(memory), "tensors");
+    Check(cudaFree(floor_memory), "the floor's memory");
     return "{\"case\": \"" + text + "\", \"bytes\": " + std::to_string(touched) +
            ", \"sets\": " + std::to_string(sets) + ", \"not_served_by\": [" + absent + "], \"contenders\": [" + out +
            "]}";
@@ -402,6 +436,18 @@ class Bench {
       Check(cudaFree(answers[i]), "answers");
     }
     return out;
+  }
+
+  // A graph of `sets` launches, one after the other.
+  cudaGraphExec_t Capture(size_t sets, const std::function<void(size_t)>& launch) {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    Check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
+    for (size_t s = 0; s < sets; ++s) launch(s);
+    Check(cudaStreamEndCapture(stream_, &graph), "capture");
+    Check(cudaGraphInstantiate(&executable, graph, 0), "graph");
+    Check(cudaGraphDestroy(graph), "graph");
+    return executable;
   }
 
   // Microseconds of one run of the graph.
