@@ -4,6 +4,9 @@
 // The kernels of aggregate_kernels.h but for the outermost hop (outermost_kernels.cu): a warp a row, 16 or 32 bytes a lane.
 #include "gnn/cuda/aggregate_kernels.h"
 
+#include <algorithm>
+
+#include "gnn/cuda/async_copies.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/row_loads.cuh"
 #include "gnn/cuda/row_math.cuh"
@@ -13,6 +16,7 @@ namespace hone::gnn::cuda {
 namespace {
 
 constexpr int kBlock = 256;
+constexpr int kForwardBlock = 128;
 
 int Blocks(int64_t rows) { return static_cast<int>((rows + kBlock / 32 - 1) / (kBlock / 32)); }
 
@@ -21,28 +25,39 @@ __device__ void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// A warp has a strip of 32 vectors of a row: blockIdx.y is the strip's.
+// A warp has a strip of 32 vectors of a row: blockIdx.y is the strip's. All of the row's neighbors are copied at once, a
+// lane's part of them where no other lane looks.
 template <typename T>
-__global__ void __launch_bounds__(kBlock, 3)
+__global__ void __launch_bounds__(kForwardBlock)
     AggregateKernel(AggregateKind kind, HopOnDevice hop, int number, AggregateInput input, int32_t vectors,
                     const RunState* state, const BatchHeader* header, const int32_t* nodes, T* out) {
-  constexpr int kAhead = sizeof(T) == 2 ? 7 : 3;  // rows under way
-  const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  constexpr int kStride = 32 * static_cast<int>(sizeof(RawOf<T>) / sizeof(uint4));
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  const int32_t row = static_cast<int32_t>(blockIdx.x * (blockDim.x / 32)) + warp;
+  // All at once, so that one wait is enough; rows of the envelope have columns and counts, if old ones.
+  const bool exists = row < hop.rows;
+  const int32_t drawn = exists && lane < hop.fanout ? hop.columns[static_cast<int64_t>(row) * hop.fanout + lane] : 0;
+  const int32_t count = exists ? hop.counts[row] : 0;
   if (row >= RowsAfter(header, number)) return;
-  const int lane = static_cast<int>(threadIdx.x % 32);
   const auto vector = static_cast<int32_t>(blockIdx.y) * 32 + lane;
   const bool mine = vector < vectors;
   const T* z = static_cast<const T*>(input.z);
+  const int32_t column = lane < count ? drawn : 0;
+  uint4* copied = DynamicShared<uint4>() + warp * (hop.fanout * kStride) + lane;
+#pragma unroll 4
+  for (int j = 0; j < count; ++j) {
+    const int32_t source = __shfl_sync(kFullWarp, column, j);
+    if (mine) StartVector(copied + j * kStride, z + (static_cast<int64_t>(source) * vectors + vector) * 8);
+  }
+  CommitCopies();
+  RawOf<T> own_raw;
+  if (mine) own_raw = LoadRaw(z + (static_cast<int64_t>(row) * vectors + vector) * 8);
   const DropoutKey neighbor_mask = MaskKey(input.neighbors, state, header);
   const DropoutKey self_mask = MaskKey(input.self, state, header);
-  const int32_t count = hop.counts[row];
-  const int32_t column = lane < count ? hop.columns[static_cast<int64_t>(row) * hop.fanout + lane] : 0;
   const uint32_t node = neighbor_mask.threshold != 0 && lane < count ? static_cast<uint32_t>(nodes[column]) : 0;
   const float factor = ScaleOf(neighbor_mask) * (kind.mean && count > 0 ? 1.0f / static_cast<float>(count) : 1.0f);
   const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
   T* to = out + static_cast<int64_t>(row) * vectors * (kind.adds_self ? 8 : 16);
-  RawOf<T> own_raw;
-  if (mine) own_raw = LoadRaw(z + (static_cast<int64_t>(row) * vectors + vector) * 8);
   const bool biased = input.bias != nullptr && mine;
   const Float8 bias = biased ? Load8(input.bias + vector * 8) : Float8{};
   const auto activated = [&](const RawOf<T>& raw) {
@@ -51,18 +66,13 @@ __global__ void __launch_bounds__(kBlock, 3)
     Activate8(input.activation, nullptr, vector, x);
     return x;
   };
+  AwaitCopies<0>();
   Float8 sum = {};
-  for (int j = 0; j < count; j += kAhead) {
-    RawOf<T> raw[kAhead];
-#pragma unroll
-    for (int a = 0; a < kAhead; ++a) {
-      const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
-      if (mine && j + a < count) raw[a] = LoadRaw(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
-    }
-#pragma unroll
-    for (int a = 0; a < kAhead; ++a) {
-      const uint32_t id = __shfl_sync(kFullWarp, node, (j + a) % 32);
-      if (mine && j + a < count) AddKept8(neighbor_mask, id, static_cast<uint32_t>(vector), activated(raw[a]), sum);
+#pragma unroll 4
+  for (int j = 0; j < count; ++j) {
+    const uint32_t id = __shfl_sync(kFullWarp, node, j);
+    if (mine) {
+      AddKept8(neighbor_mask, id, static_cast<uint32_t>(vector), activated(CopiedVector<T>(copied + j * kStride)), sum);
     }
   }
   if (!mine) return;
@@ -76,6 +86,21 @@ __global__ void __launch_bounds__(kBlock, 3)
     Store8(to + (vectors + vector) * 8, own);
   }
   Store8(to + vector * 8, sum);
+}
+
+template <typename T>
+cudaError_t LaunchAggregate(const AggregateKind& kind, const HopOnDevice& hop, int number, const AggregateInput& input,
+                            int32_t vectors, const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                            T* out, cudaStream_t stream) {
+  int most_shared = 0;
+  if (const cudaError_t error = MostSharedBytes(&most_shared); error != cudaSuccess) return error;
+  const int warp_bytes = hop.fanout * 32 * static_cast<int>(sizeof(RawOf<T>));
+  const int warps = std::clamp(most_shared / warp_bytes, 1, kForwardBlock / 32), shared = warps * warp_bytes;
+  const dim3 grid(static_cast<unsigned>((hop.rows + warps - 1) / warps), static_cast<unsigned>((vectors + 31) / 32));
+  const cudaError_t error = cudaFuncSetAttribute(AggregateKernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+  if (error != cudaSuccess) return error;
+  return Launch(AggregateKernel<T>, grid, warps * 32, static_cast<size_t>(shared), stream, kind, hop, number, input, vectors, state, header,
+                nodes, out);
 }
 
 template <typename T>
@@ -154,15 +179,11 @@ cudaError_t EnqueueAggregate(const AggregateKind& kind, const HopOnDevice& hop, 
   if (hop.fanout > kNarrowFanout) {
     return EnqueueWideAggregate(kind, hop, number, element, input, width, state, header, nodes, out, stream);
   }
-  const dim3 grid(static_cast<unsigned>(Blocks(hop.rows)), static_cast<unsigned>((width / 8 + 31) / 32));
   if (element == Element::kFloat32) {
-    Launch(AggregateKernel<float>, grid, kBlock, 0, stream, kind, hop, number, input, width / 8, state,
-           header, nodes, static_cast<float*>(out));
-  } else {
-    Launch(AggregateKernel<__nv_bfloat16>, grid, kBlock, 0, stream, kind, hop, number, input, width / 8,
-           state, header, nodes, static_cast<__nv_bfloat16*>(out));
+    return LaunchAggregate(kind, hop, number, input, width / 8, state, header, nodes, static_cast<float*>(out), stream);
   }
-  return cudaPeekAtLastError();
+  return LaunchAggregate(kind, hop, number, input, width / 8, state, header, nodes, static_cast<__nv_bfloat16*>(out),
+                         stream);
 }
 
 cudaError_t EnqueueAggregateBackward(const AggregateKind& kind, const HopOnDevice& hop, int number, Element element,

@@ -66,9 +66,9 @@ struct SampleAggregate {
   ActivationOnLoad input_mask, neighbors, self;
   void* out = nullptr;
   void* input_rows = nullptr;
-  // How many of them the kernel may take, which it keeps to the end; 0: all. Fewer leave room for a chain of small
-  // kernels beside it, and half of an H200's already read nearly as fast as all.
-  int32_t multiprocessors = 0;
+  // Of the multiprocessors, how much the kernel may take, which it keeps to the end; the rest is room for a chain of
+  // small kernels beside it. Half of an H200's read nearly as fast as all.
+  float share = 1;
 };
 cudaError_t EnqueueSampleAggregate(const GraphOnDevice& graph, Element feature_element, int hop, int fanout,
                                    int32_t rows, const SampleAggregate& aggregate, const RunState* state,

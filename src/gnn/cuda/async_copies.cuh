@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "gnn/cuda/row_loads.cuh"
+
 namespace hone::gnn::cuda {
 
 #if defined(HONE_SIM)
@@ -34,5 +36,29 @@ __device__ inline void AwaitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
 }
 #endif
+
+// That a block of the current device may have.
+inline cudaError_t MostSharedBytes(int* bytes) {
+  int device = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  return error != cudaSuccess ? error
+                              : cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+}
+
+// A vector of eight; the lanes of a warp lie 16 bytes apart, and where a vector has 32 bytes its second half comes after
+// the first halves of all.
+template <typename T>
+__device__ inline void StartVector(uint4* to, const T* from) {
+  StartCopy16(to, from);
+  if constexpr (sizeof(T) == 4) StartCopy16(to + 32, from + 4);
+}
+template <typename T>
+__device__ inline RawOf<T> CopiedVector(const uint4* from) {
+  if constexpr (sizeof(T) == 4) {
+    return {*reinterpret_cast<const float4*>(from), *reinterpret_cast<const float4*>(from + 32)};
+  } else {
+    return {*from};
+  }
+}
 
 }  // namespace hone::gnn::cuda

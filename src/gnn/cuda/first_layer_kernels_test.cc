@@ -15,6 +15,7 @@
 
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/input_norm_kernels.h"
+#include "gnn/cuda/marked_product.h"
 #include "gnn/cuda/normed_product.h"
 #include "gnn/cuda/source_gradient_kernels.h"
 #include "gnn/cuda/test_device.h"
@@ -213,7 +214,7 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
   DeviceArray<float> gain_gradient = OnDevice(Zeros<float>(kOut)), shift_gradient = OnDevice(Zeros<float>(kOut)),
                      bias_gradient = OnDevice(Zeros<float>(kOut));
   ASSERT_EQ(EnqueueInputGradients(
-                rows, kIn, kOut, moments, w_device.get(), products.get(), coefficients, partials.get(),
+                rows, kIn, kOut, moments, w_device.get(), products.get(), coefficients, partials.get(), kAllPieces,
                 {weight_gradient.get(), gain_gradient.get(), shift_gradient.get(), bias_gradient.get()}, nullptr),
             cudaSuccess);
   Synchronise();
@@ -436,6 +437,73 @@ TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
       ASSERT_EQ(mark >> (8 + j % 8) & 1, is_kept ? 1u : 0u) << i << " " << j;
       if (std::abs(z) > sums) ASSERT_EQ(mark >> j % 8 & 1, z > 0 ? 1u : 0u) << i << " " << j;
       ASSERT_EQ(also[i * kStride + j], i < kSeeds ? y[i * kOut + j] : 7.0f) << i << " " << j;
+    }
+  }
+}
+
+// Rows that end within a tile, leaky ReLU, a third dropped; and, where blocks are few, so many that a block has several
+// tiles, of which only the sums and every 97th row are looked at.
+TEST_F(FirstLayerKernels, TheProductBeforeMarksIsItsPartsInDouble) {
+  constexpr int32_t kInner = 128, kOut = 256;
+  const MarkedProductShape shape{.inner = kInner, .outputs = kOut, .activation = Activation::kLeakyRelu};
+  if (!MarkedProductServes(shape)) GTEST_SKIP() << "the kernel is for devices of capability 9.0";
+  const int32_t blocks = MarkedProductMostPieces(1 << 24, shape);
+  std::vector<int32_t> counts = {150};
+  if (blocks <= 256) counts.push_back(blocks * 128 * 2 + 90);
+  for (const int32_t count : counts) {
+    SCOPED_TRACE(count);
+    const int32_t padded = (count + 255) / 128 * 128;
+    MakeBatch({70, count});
+    std::vector<float> grad = Random(static_cast<size_t>(padded) * kInner, 1), w = Random(size_t{kInner} * kOut, 2);
+    std::fill(grad.begin() + int64_t{count} * kInner, grad.end(), 0.0f);
+    std::mt19937 draw(9);
+    std::vector<uint16_t> marks(static_cast<size_t>(padded) * kOut / 8);
+    for (uint16_t& mark : marks) mark = static_cast<uint16_t>((draw() & 0xff) | (draw() & 0xff00) | (draw() & 0xff00));
+    const auto grad_on = OnDevice(AsValues(grad)), w_on = OnDevice(AsValues(w));
+    const auto marks_on = OnDevice(marks);
+    auto before_on = OnDevice(AsValues(std::vector<float>(static_cast<size_t>(padded) * kOut, 7.0f)));
+    const int32_t most = MarkedProductMostPieces(padded, shape), pieces = std::min(most, (count + 127) / 128);
+    auto partials_on = OnDevice(std::vector<float>(static_cast<size_t>(most) * kOut, 7.0f));
+    MarkedProduct product;
+    product.grad = grad_on.get();
+    product.weight = w_on.get();
+    product.between = {.activation = Activation::kLeakyRelu, .dropout = {.threshold = 1, .scale = 4.0f / 3.0f}};
+    product.marks = marks_on.get();
+    product.before = before_on.get();
+    product.partials = partials_on.get();
+    const Status status = EnqueueMarkedProduct(Rows(1, padded, kOut), shape, product, nullptr);
+    ASSERT_TRUE(status.ok()) << status.message();
+    Synchronise();
+
+    const std::vector<float> before = FromDevice(before_on);
+    std::vector<float> partials;
+    ASSERT_TRUE(partials_on.Download(partials).ok());
+    std::vector<double> sums(kOut), sizes(kOut);
+    for (size_t i = 0; i < static_cast<size_t>(padded); ++i) {
+      for (size_t j = 0; j < kOut; ++j) {
+        const float made = before[i * kOut + j];
+        sums[j] += double{made};
+        sizes[j] += std::abs(double{made});
+        if (i >= static_cast<size_t>(count)) {
+          ASSERT_EQ(made, 0.0f) << "row " << i << " is past the batch's";
+          continue;
+        }
+        if (count > 1000 && i % 97 != 0) continue;
+        double p = 0;
+        for (size_t k = 0; k < kInner; ++k) p += double{grad[i * kInner + k]} * double{w[k * kOut + j]};
+        const unsigned mark = marks[i * kOut / 8 + j / 8];
+        const double slope = (mark >> j % 8 & 1) != 0 ? 1 : kLeakySlope;
+        const double expected = (mark >> (8 + j % 8) & 1) != 0 ? p * slope * 4 / 3 : 0.0;
+        // A sum of 128 products of numbers up to 1.5 in fp32, times at most 4 / 3; then one rounding to 8 bits.
+        ASSERT_NEAR(made, expected, std::abs(expected) * 0x1p-8 + 128 * 1.5 * 4 * 0x1p-23) << i << " " << j;
+      }
+    }
+    for (size_t j = 0; j < kOut; ++j) {
+      double sum = 0;
+      for (size_t piece = 0; piece < static_cast<size_t>(pieces); ++piece) sum += double{partials[piece * kOut + j]};
+      // A piece is added up in fp32, at most so many rows one after another.
+      const int32_t rows = (count / 128 / pieces + 1) * 128;
+      ASSERT_NEAR(sum, sums[j], rows * 0x1p-24 * sizes[j]) << j;
     }
   }
 }

@@ -149,15 +149,16 @@ __global__ void __launch_bounds__(kBlock, 8)
   }
 }
 
-// A warp has `kEach` neighboring sources and looks up four slots of each at once; most have no more. Sources that were
-// met first are drawn by many: what they have besides comes four rows at a time.
-template <typename T, int kEach>
+// A warp has `kEach` neighboring sources and looks up kLooked slots of each at once, of which it loads kEarly at a time,
+// for two sources side by side. Sources that were met first are drawn by many: what they have besides comes kTogether
+// rows at a time.
+template <typename T, int kEach, int kLooked, int kEarly, int kTogether>
 __global__ void __launch_bounds__(kBlock)
     GatherMeanBackwardKernel(HopOnDevice hop, int number, const T* grad_out, const uint8_t* passed, int32_t vectors,
                              int32_t padded_sources, float scale, const BatchHeader* header, T* grad_z) {
-  constexpr int kSide = 2, kLooked = 4, kEarly = 2, kTogether = 4;
+  constexpr int kSide = 2;
   static_assert(kEach * kLooked <= 32 && kEach % kSide == 0, "a lane looks up a slot");
-  static_assert(kLooked == 2 * kEarly);
+  static_assert(kLooked == kEarly || kLooked == 2 * kEarly);
   const bool valid = header->valid != 0;
   const int32_t rows = valid ? header->hop_nodes[number] : 0;
   const int32_t sources = valid ? header->hop_nodes[number + 1] : 0;
@@ -209,7 +210,7 @@ __global__ void __launch_bounds__(kBlock)
           }
         };
         add(0, drawn[a]);
-        if (__shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + kEarly) >= 0) {
+        if (kLooked > kEarly && __shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + kEarly) >= 0) {
 #pragma unroll
           for (int k = 0; k < kEarly; ++k) {
             const int32_t row = __shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + kEarly + k);
@@ -270,12 +271,19 @@ template <typename T>
 void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_out, const uint8_t* passed, int32_t width,
                               int32_t padded_sources, float scale, const BatchHeader* header, T* grad_z,
                               cudaStream_t stream) {
+  const auto launch = [&](auto kernel, int32_t each) {
+    Launch(kernel, Blocks((padded_sources + each - 1) / each), kBlock, 0, stream, hop, number, grad_out, passed,
+           width / 8, padded_sources, scale, header, grad_z);
+  };
+  // Where a source has several slots, what takes time is the wait for each look-up; where most have one, it is that too
+  // few warps are under way: four slots at once need 80 registers, one 63. The same bits.
+  const bool several = 4 * int64_t{hop.rows} * hop.fanout > 5 * int64_t{padded_sources};
   if (padded_sources <= 32768) {
-    Launch(GatherMeanBackwardKernel<T, 2>, Blocks((padded_sources + 1) / 2), kBlock, 0, stream, hop, number, grad_out,
-           passed, width / 8, padded_sources, scale, header, grad_z);
+    launch(GatherMeanBackwardKernel<T, 2, 4, 2, 4>, 2);
+  } else if (several) {
+    launch(GatherMeanBackwardKernel<T, 8, 4, 2, 4>, 8);
   } else {
-    Launch(GatherMeanBackwardKernel<T, 8>, Blocks((padded_sources + 7) / 8), kBlock, 0, stream, hop, number, grad_out,
-           passed, width / 8, padded_sources, scale, header, grad_z);
+    launch(GatherMeanBackwardKernel<T, 8, 1, 1, 2>, 8);
   }
 }
 

@@ -10,13 +10,15 @@
 //
 // Backwards each gradient takes the place of the one it came from where nobody needs that any more, and gradients of
 // parameters are made beside the chain. Where input_norm.h serves the first layer, the moments of S_0 come with the
-// batch and the gradient of P_0 is never made; nor is P_0 itself where normed_product.h serves it.
+// batch and the gradient of P_0 is never made; nor are P_0 itself and the gradient of H_0 where normed_product.h and
+// marked_product.h serve them.
 #include <fmt/format.h>
 
 #include "gnn/cuda/aggregate_kernels.h"
 #include "gnn/cuda/beside.h"
 #include "gnn/cuda/dense.h"
 #include "gnn/cuda/input_norm.h"
+#include "gnn/cuda/marked_product.h"
 #include "gnn/cuda/norm_between.h"
 #include "gnn/cuda/norm_kernels.h"
 #include "gnn/cuda/normed_product.h"
@@ -45,6 +47,10 @@ struct GinShape {
   DropoutRate rate{0.0};  // of the head
 };
 
+// Of the multiprocessors, for the outermost hop while the upper layers go through their small kernels on the others.
+// Measured on an H200 at 20,20,20 (docs/design/0020-gin-and-the-outermost-hop.md).
+constexpr float kOutermostShare = 0.45f;
+
 class GinProgram final : public Program {
  public:
   GinProgram(const ProgramContext& context, const Envelope& envelope, const GinShape& shape)
@@ -69,6 +75,7 @@ class GinProgram final : public Program {
                                              .linear_bias_at = layer.bias0}));
     }
     normed_product_ = input_norm_.marks() != nullptr && NormedProductServes(FirstProduct());
+    marked_product_ = input_norm_.marks() != nullptr && MarkedProductServes(SecondProduct());
     int64_t partials = 0;
     for (size_t l = 0; l < steps_.size(); ++l) {
       Step& step = steps_[l];
@@ -140,6 +147,7 @@ class GinProgram final : public Program {
     SampleAggregate aggregate;
     aggregate.kind = Kind(0);
     aggregate.out = batch.outer;
+    aggregate.share = envelope_.trains ? kOutermostShare : 1;
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
         batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
         envelope_.known.back(), aggregate, batch.state, batch.header, batch.graph_nodes, context_.element, stream));
@@ -157,6 +165,7 @@ class GinProgram final : public Program {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(l), batch.hops[Hop(l)], Hop(l), element, Input(l),
                                                    static_cast<int32_t>(shape_.hidden), batch.state, batch.header,
                                                    batch.nodes, step.sum.get(), stream));
+        if (l == 1) HONE_RETURN_IF_ERROR(NoteRoom(stream));
       }
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
       if (l == 0 && from_moments_) {
@@ -183,7 +192,7 @@ class GinProgram final : public Program {
         }
       }
       HONE_RETURN_IF_ERROR(step.lin1.Forward(step.hidden.get(), step.result.get(), stream));
-      if (l == 0 && room_.handle != nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(room_.handle, stream));
+      if (l == 0 && steps_.size() == 1) HONE_RETURN_IF_ERROR(NoteRoom(stream));
     }
     const size_t top = steps_.size() - 1;
     const RowsOnDevice rows = Rows(batch, top, shape_.hidden);
@@ -228,12 +237,26 @@ class GinProgram final : public Program {
         HONE_RETURN_IF_ERROR(EnqueueParameters(rows, step.grad_result.get(), step.hidden.get(), *step.weight1,
                                                layer.weight1, layer.bias1, stream));
       }
+      if (l == 0 && marked_product_) {
+        MarkedProduct product;
+        product.grad = step.grad_result.get();
+        product.weight = context_.parameters->compute_at(layer.weight1);
+        product.between = AfterNorm();
+        product.marks = input_norm_.marks();
+        product.before = step.grad_hidden.get();
+        product.partials = input_norm_.partials();
+        HONE_RETURN_IF_ERROR(EnqueueMarkedProduct(rows, SecondProduct(), product, stream));
+        HONE_RETURN_IF_ERROR(
+            input_norm_.EnqueueGradients(batch, batch.outer, Moments(batch), step.grad_hidden.get(),
+                                         MarkedProductMostPieces(rows.padded_rows, SecondProduct()), stream));
+        break;
+      }
       HONE_RETURN_IF_ERROR(step.lin1.InputGradient(step.grad_result.get(), step.grad_hidden.get(), stream));
       if (l == 0 && from_moments_) {
         HONE_RETURN_IF_ERROR(input_norm_.EnqueueGradientBefore(batch, step.plain.get(), AfterNorm(),
                                                                step.grad_hidden.get(), step.grad_hidden.get(), stream));
-        HONE_RETURN_IF_ERROR(
-            input_norm_.EnqueueGradients(batch, batch.outer, Moments(batch), step.grad_hidden.get(), stream));
+        HONE_RETURN_IF_ERROR(input_norm_.EnqueueGradients(batch, batch.outer, Moments(batch), step.grad_hidden.get(),
+                                                          kAllPieces, stream));
         break;
       }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(rows, element, step.plain.get(), Norm(l), Coefficients(l),
@@ -271,6 +294,10 @@ class GinProgram final : public Program {
     std::unique_ptr<Matmul> weight0, weight1;  // their weights' gradients
   };
 
+  Status NoteRoom(cudaStream_t stream) {
+    if (room_.handle != nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(room_.handle, stream));
+    return Status::Ok();
+  }
   // The product of a weight's gradient, beside the chain.
   Status PlanGradient(const DenseShape& shape, std::unique_ptr<Matmul>& product) {
     if (!envelope_.trains) return Status::Ok();
@@ -295,6 +322,12 @@ class GinProgram final : public Program {
   bool sums_come_along() const { return from_moments_ && steps_.size() > 1; }
   NormedProductShape FirstProduct() const {
     return {.inputs = static_cast<int32_t>(shape_.layers[0].in),
+            .outputs = static_cast<int32_t>(shape_.hidden),
+            .activation = shape_.activation};
+  }
+  // Backwards through layer 0's second Linear, up to the activation before it.
+  MarkedProductShape SecondProduct() const {
+    return {.inner = static_cast<int32_t>(shape_.hidden),
             .outputs = static_cast<int32_t>(shape_.hidden),
             .activation = shape_.activation};
   }
@@ -350,6 +383,7 @@ class GinProgram final : public Program {
   Event room_;
   bool from_moments_ = false;
   bool normed_product_ = false;  // layer 0's first product and what follows it are one kernel
+  bool marked_product_ = false;  // and so is what leads back to it
   InputNorm input_norm_;
 };
 

@@ -51,11 +51,11 @@ Status InputNorm::EnqueueGradientBefore(const BatchOnDevice& batch, const void* 
 }
 
 Status InputNorm::EnqueueGradients(const BatchOnDevice& batch, const void* x, const void* moments, const void* grad,
-                                   cudaStream_t stream) const {
+                                   int32_t most_pieces, cudaStream_t stream) const {
   HONE_RETURN_IF_ERROR(weight_gradient_->Enqueue(grad, x, Gradient(shape_.weight_at), stream));
   HONE_CUDA_RETURN_IF_ERROR(EnqueueInputGradients(
       Rows(batch), static_cast<int32_t>(shape_.inputs), static_cast<int32_t>(shape_.outputs), Moments(moments),
-      context_->parameters->compute_at(shape_.weight_at), products_.get(), coefficients_, gradient_partials_.get(),
+      context_->parameters->compute_at(shape_.weight_at), products_.get(), coefficients_, gradient_partials_.get(), most_pieces,
       {.weight = Gradient(shape_.weight_at),
        .norm_weight = Gradient(shape_.norm.weight),
        .norm_bias = Gradient(shape_.norm.bias),

@@ -44,11 +44,11 @@ class InputNorm {
   // place.
   Status EnqueueGradientBefore(const BatchOnDevice& batch, const void* plain, const Between& between,
                                const void* grad_y, void* grad, cudaStream_t stream) const;
-  // Or somebody else makes it, and leaves its sums here (SourceGradient::partials).
+  // Or somebody else makes it, and leaves its sums here (SourceGradient::partials, MarkedProduct::partials).
   float* partials() const { return gradient_partials_.get(); }
-  // Then the gradients of all parameters.
+  // Then the gradients of all parameters; `most_pieces` of the sums where a marked product left them.
   Status EnqueueGradients(const BatchOnDevice& batch, const void* x, const void* moments, const void* grad,
-                          cudaStream_t stream) const;
+                          int32_t most_pieces, cudaStream_t stream) const;
 
  private:
   RowsOnDevice Rows(const BatchOnDevice& batch) const {

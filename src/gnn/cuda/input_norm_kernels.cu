@@ -224,11 +224,12 @@ __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
 // A block has kJoinColumns columns of P, a warp each once their sums are joined.
 __global__ void __launch_bounds__(kSumBlock)
     InputGradientsKernel(RowsOnDevice rows, int32_t inputs, int32_t outputs, InputMoments moments, const Value* weight,
-                         const float* products, ColumnCoefficients c, const float* partials, InputGradients gradients) {
+                         const float* products, ColumnCoefficients c, const float* partials, int32_t most_pieces,
+                         InputGradients gradients) {
   __shared__ double shared[kSumBlock];
   __shared__ double sums[kJoinColumns];
   const int32_t count = RowsAfter(rows.header, rows.number);
-  const int32_t pieces = (count + kLongPieceRows - 1) / kLongPieceRows;
+  const int32_t pieces = min((count + kLongPieceRows - 1) / kLongPieceRows, most_pieces);
   const auto join = [&](const float* of) {
     double sum = 0;
     if (JoinColumn() < outputs) {
@@ -310,10 +311,10 @@ cudaError_t EnqueueGradientBefore(const RowsOnDevice& rows, const uint16_t* mark
 
 cudaError_t EnqueueInputGradients(const RowsOnDevice& rows, int32_t inputs, int32_t outputs,
                                   const InputMoments& moments, const void* weight, const float* products,
-                                  const ColumnCoefficients& coefficients, const float* partials,
+                                  const ColumnCoefficients& coefficients, const float* partials, int32_t most_pieces,
                                   const InputGradients& gradients, cudaStream_t stream) {
   Launch(InputGradientsKernel, JoinBlocks(outputs), kSumBlock, 0, stream, rows, inputs, outputs, moments,
-         static_cast<const Value*>(weight), products, coefficients, partials, gradients);
+         static_cast<const Value*>(weight), products, coefficients, partials, most_pieces, gradients);
   return cudaPeekAtLastError();
 }
 

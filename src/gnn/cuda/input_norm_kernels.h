@@ -51,7 +51,8 @@ cudaError_t EnqueueGradientBefore(const RowsOnDevice& rows, const uint16_t* mark
 int64_t GradientPartials(int32_t padded_rows, int32_t outputs);  // floats
 
 // What is left once weight_gradient [outputs, inputs] holds M: turns it into W's gradient, and overwrites those of the
-// normalisation. `residual_bias` [outputs] gets the column sums of grad_y; null: not wanted.
+// normalisation. `residual_bias` [outputs] gets the column sums of grad_y; null: not wanted. `partials` as
+// EnqueueGradientBefore leaves them, or, with `most_pieces`, as MarkedProduct::partials.
 struct InputGradients {
   float* weight = nullptr;
   float* norm_weight = nullptr;
@@ -60,7 +61,8 @@ struct InputGradients {
 };
 cudaError_t EnqueueInputGradients(const RowsOnDevice& rows, int32_t inputs, int32_t outputs,
                                   const InputMoments& moments, const void* weight, const float* products,
-                                  const ColumnCoefficients& coefficients, const float* partials,
+                                  const ColumnCoefficients& coefficients, const float* partials, int32_t most_pieces,
                                   const InputGradients& gradients, cudaStream_t stream);
+inline constexpr int32_t kAllPieces = INT32_MAX;
 
 }  // namespace hone::gnn::cuda

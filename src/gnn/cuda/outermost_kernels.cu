@@ -47,21 +47,6 @@ __device__ inline void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// A vector of eight in a lane's ring; lanes lie 16 bytes apart.
-template <typename In>
-__device__ inline void StartVector(uint4* to, const In* from) {
-  StartCopy16(to, from);
-  if constexpr (sizeof(In) == 4) StartCopy16(to + 32, from + 4);
-}
-template <typename In>
-__device__ inline RawOf<In> CopiedVector(const uint4* from) {
-  if constexpr (sizeof(In) == 4) {
-    return {*reinterpret_cast<const float4*>(from), *reinterpret_cast<const float4*>(from + 32)};
-  } else {
-    return {*from};
-  }
-}
-
 // What a warp has drawn for the rows of a turn. Lane l: slot l % kLanes of row l / kLanes.
 struct Turn {
   int32_t neighbor, count;
@@ -203,15 +188,10 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   }
 }
 
-// What the device allows; whoever launches asks, for capture costs nothing later.
-cudaError_t Limits(int* multiprocessors, int* shared_bytes) {
+cudaError_t Multiprocessors(int* count) {
   int device = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  if (error == cudaSuccess) {
-    error = cudaDeviceGetAttribute(shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  }
-  return error;
+  const cudaError_t error = cudaGetDevice(&device);
+  return error != cudaSuccess ? error : cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device);
 }
 
 template <typename Rows, typename Out>
@@ -220,14 +200,15 @@ cudaError_t LaunchOutermost(const GraphOnDevice& graph, const Rows& features, in
                             const BatchHeader* header, const int32_t* nodes, cudaStream_t stream) {
   using In = std::remove_cvref_t<decltype(*features.At(0))>;
   int multiprocessors = 0, most_shared = 0;
-  if (const cudaError_t error = Limits(&multiprocessors, &most_shared); error != cudaSuccess) return error;
+  if (const cudaError_t error = Multiprocessors(&multiprocessors); error != cudaSuccess) return error;
+  if (const cudaError_t error = MostSharedBytes(&most_shared); error != cudaSuccess) return error;
   const bool masks =
       aggregate.input_mask.threshold != 0 || aggregate.neighbors.threshold != 0 || aggregate.self.threshold != 0;
   const auto launch = [&](auto lanes) -> cudaError_t {
     constexpr int kLanes = decltype(lanes)::value;
     const TurnShape shape = ShapeOf(graph.feature_vectors, 32 / kLanes, fanout, order);
     const int warp_bytes = 32 / kLanes / shape.together * shape.slots * 32 * static_cast<int>(sizeof(RawOf<In>));
-    const int most_blocks = aggregate.multiprocessors > 0 ? std::min(aggregate.multiprocessors, multiprocessors) : multiprocessors;
+    const int most_blocks = std::max(1, static_cast<int>(aggregate.share * static_cast<float>(multiprocessors)));
     const int turns = std::max(1, (rows + 32 / kLanes - 1) / (32 / kLanes));
     const int warps = std::clamp((turns + most_blocks - 1) / most_blocks, 1, std::min(kMostWarps, most_shared / warp_bytes));
     const auto kernel = masks ? OutermostKernel<Rows, Out, kLanes, true> : OutermostKernel<Rows, Out, kLanes, false>;

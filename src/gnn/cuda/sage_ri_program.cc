@@ -245,7 +245,8 @@ class SageRiProgram final : public Program {
                                                                  step.grad_out.get(), step.grad_plain.get(), stream));
         }
         HONE_RETURN_IF_ERROR(
-            input_norm_.EnqueueGradients(batch, batch.outer, Moments(batch), step.grad_plain.get(), stream));
+            input_norm_.EnqueueGradients(batch, batch.outer, Moments(batch), step.grad_plain.get(), kAllPieces,
+                                         stream));
         break;
       }
       if (l == 0) {

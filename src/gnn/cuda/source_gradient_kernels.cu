@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernel of source_gradient_kernels.h. A block has a piece of rows and a strip of columns (column_sums.cuh), a warp
-// every eighth row. Where a row's slots lie, which row its first slot belongs to and whose node it is are looked up
-// for all rows of a warp at once, and what the first slots pass on is loaded for two rows at once: most sources have
-// one slot, and what takes time is that each look-up waits for the one before it.
+// every eighth row. Where a row's slots lie, which rows its first two slots belong to and whose node it is are looked up
+// for all rows of a warp at once, and what the first two pass on is copied for kAhead rows at once: most sources have
+// one slot, few more than two, and what takes time is that each look-up waits for the one before it.
+#include <algorithm>
+
+#include "gnn/cuda/async_copies.cuh"
 #include "gnn/cuda/column_sums.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/row_loads.cuh"
@@ -18,6 +21,9 @@ using Value = __nv_bfloat16;
 
 constexpr int kWarpRows = kLongPieceRows / kSumWarps;
 static_assert(kWarpRows <= 32, "a lane looks up for one row");
+constexpr int kAhead = 4;  // rows of a warp under way
+// Of a block: what is under way, in its place the sums.
+constexpr int kSharedBytes = std::max<int>(sizeof(StripSums), kSumWarps * kAhead * 3 * 32 * sizeof(uint4));
 
 // As it is after being stored and loaded again.
 __device__ void RoundTo(Value*, Float8& x) {
@@ -32,7 +38,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
     SourceGradientKernel(AggregateKind kind, HopOnDevice hop, int number, AggregateInput input, int32_t vectors,
                          int32_t padded_sources, const Value* grad_out, DirectGradients direct, const RunState* state,
                          const BatchHeader* header, const int32_t* nodes, SourceGradient to) {
-  __shared__ StripSums shared;
+  uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (kAhead * 3 * 32) + threadIdx.x % 32;
   const int32_t rows = RowsAfter(header, number), sources = RowsAfter(header, number + 1);
   const int32_t seeds = RowsAfter(header, 0);
   const int32_t piece = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
@@ -53,102 +59,122 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   const int64_t stride = static_cast<int64_t>(vectors) * (kind.adds_self ? 8 : 16);
 
   // Lane i: of row first + i * kSumWarps.
-  int32_t begin = 0, end = 0, slot_row = 0, node = 0;
-  float slot_weight = 1;
+  int32_t begin = 0, end = 0, slot_row[2] = {}, node = 0;
+  float slot_weight[2] = {1, 1};
   if (lane < kWarpRows) {
     const int32_t source = first + lane * kSumWarps;
     if (source < sources) {
       begin = hop.first[source];
       end = hop.end[source];
       node = nodes[source];
-      if (begin < end) {
-        slot_row = static_cast<int32_t>(hop.sorted_slots[begin]) / hop.fanout;
-        slot_weight = ScaleOf(neighbor_mask) * (kind.mean ? 1.0f / static_cast<float>(hop.counts[slot_row]) : 1.0f);
+#pragma unroll
+      for (int s = 0; s < 2; ++s) {
+        if (begin + s >= end) continue;
+        slot_row[s] = static_cast<int32_t>(hop.sorted_slots[begin + s]) / hop.fanout;
+        slot_weight[s] =
+            ScaleOf(neighbor_mask) * (kind.mean ? 1.0f / static_cast<float>(hop.counts[slot_row[s]]) : 1.0f);
       }
     }
   }
-  constexpr int kTogether = 2;  // four do not fit into 80 registers: 216 us for 201 in SAGE-RI
-  Float8 sums = {}, sums_before = {};
-  for (int together = 0; together < kWarpRows; together += kTogether) {
-    RawOf<Value> first_raw[kTogether], z_raw[kTogether];
-    RowMark mark[kTogether];
-#pragma unroll
-    for (int t = 0; t < kTogether; ++t) {
-      const int i = together + t;
-      const int32_t source = first + i * kSumWarps;
-      const int32_t row = __shfl_sync(kFullWarp, slot_row, i);
-      const bool has_slot = __shfl_sync(kFullWarp, begin, i) < __shfl_sync(kFullWarp, end, i);
-      if (!mine || source >= sources) continue;
-      const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
-      if (has_slot) first_raw[t] = LoadRaw(grad_out + row * stride + vector * 8);
-      if (kReadsZ) z_raw[t] = LoadRaw(z + at);
-      if (kBefore) mark[t] = to.marks[at / 8];
+  const auto start = [&](int i) {
+    const int32_t source = first + i * kSumWarps;
+    const int slots = __shfl_sync(kFullWarp, end - begin, i % 32);
+    const int32_t row = __shfl_sync(kFullWarp, slot_row[0], i % 32), second = __shfl_sync(kFullWarp, slot_row[1], i % 32);
+    if (mine && i < kWarpRows && source < sources) {
+      uint4* at = ring + i % kAhead * (3 * 32);
+      if (slots > 0) StartCopy16(at, grad_out + row * stride + vector * 8);
+      if (slots > 1) StartCopy16(at + 32, grad_out + second * stride + vector * 8);
+      if (kReadsZ) StartCopy16(at + 64, z + (static_cast<int64_t>(source) * vectors + vector) * 8);
     }
+    CommitCopies();
+  };
 #pragma unroll
-    for (int t = 0; t < kTogether; ++t) {
-      const int i = together + t;
-      const int32_t source = first + i * kSumWarps;
-      if (source >= padded_sources) break;
-      const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
-      if (source >= sources) {
-        if (mine) Store8(grad_z + at, Float8{});
-        if (kBefore && mine) Store8(before + at, Float8{});
-        continue;
-      }
-      const int32_t from = __shfl_sync(kFullWarp, begin, i), until = __shfl_sync(kFullWarp, end, i);
-      const auto id = static_cast<uint32_t>(__shfl_sync(kFullWarp, node, i));
-      const float first_weight = __shfl_sync(kFullWarp, slot_weight, i);
-      Float8 sum = {};
-      if (from < until) {
-        sum = Widen(first_raw[t]);
+  for (int i = 0; i < kAhead; ++i) start(i);
+  Float8 sums = {}, sums_before = {};
+  RowMark mark = 0;
+  const auto load_mark = [&](int i) {
+    const int32_t source = first + i * kSumWarps;
+    if (kBefore && mine && i < kWarpRows && source < sources) {
+      mark = to.marks[static_cast<int64_t>(source) * vectors + vector];
+    }
+  };
+  load_mark(0);
+#pragma unroll 1
+  for (int i = 0; i < kWarpRows; ++i) {
+    const int32_t source = first + i * kSumWarps;
+    if (source >= padded_sources) break;
+    const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
+    const RowMark its_mark = mark;
+    load_mark(i + 1);
+    AwaitCopies<kAhead - 1>();
+    const uint4* copied = ring + i % kAhead * (3 * 32);
+    const RawOf<Value> first_raw = {copied[0]}, second_raw = {copied[32]}, z_raw = {copied[64]};
+    start(i + kAhead);
+    if (source >= sources) {
+      if (mine) Store8(grad_z + at, Float8{});
+      if (kBefore && mine) Store8(before + at, Float8{});
+      continue;
+    }
+    const int32_t from = __shfl_sync(kFullWarp, begin, i), until = __shfl_sync(kFullWarp, end, i);
+    const auto id = static_cast<uint32_t>(__shfl_sync(kFullWarp, node, i));
+    const float first_weight = __shfl_sync(kFullWarp, slot_weight[0], i);
+    const float second_weight = __shfl_sync(kFullWarp, slot_weight[1], i);
+    Float8 sum = {};
+    if (from < until) {
+      sum = Widen(first_raw);
 #pragma unroll
-        for (float& one : sum.v) one *= first_weight;
+      for (float& one : sum.v) one *= first_weight;
+    }
+    if (from + 1 < until) {
+      const Float8 g = Widen(second_raw);
+#pragma unroll
+      for (int k = 0; k < 8; ++k) sum.v[k] += second_weight * g.v[k];
+    }
+    for (int32_t more = from + 2; more < until; more += 32) {
+      int32_t row = 0;
+      float weight = 1;
+      if (more + lane < until) {
+        row = static_cast<int32_t>(hop.sorted_slots[more + lane]) / hop.fanout;
+        weight = ScaleOf(neighbor_mask) * (kind.mean ? 1.0f / static_cast<float>(hop.counts[row]) : 1.0f);
       }
-      for (int32_t more = from + 1; more < until; more += 32) {
-        int32_t row = 0;
-        float weight = 1;
-        if (more + lane < until) {
-          row = static_cast<int32_t>(hop.sorted_slots[more + lane]) / hop.fanout;
-          weight = ScaleOf(neighbor_mask) * (kind.mean ? 1.0f / static_cast<float>(hop.counts[row]) : 1.0f);
-        }
-        const int32_t here = min(32, until - more);
+      const int32_t here = min(32, until - more);
 #pragma unroll 4
-        for (int j = 0; j < here; ++j) {
-          const int32_t r = __shfl_sync(kFullWarp, row, j);
-          const float w = __shfl_sync(kFullWarp, weight, j);
-          if (!mine) continue;
-          const Float8 g = Load8(grad_out + r * stride + vector * 8);
+      for (int j = 0; j < here; ++j) {
+        const int32_t r = __shfl_sync(kFullWarp, row, j);
+        const float w = __shfl_sync(kFullWarp, weight, j);
+        if (!mine) continue;
+        const Float8 g = Load8(grad_out + r * stride + vector * 8);
 #pragma unroll
-          for (int k = 0; k < 8; ++k) sum.v[k] += w * g.v[k];
-        }
+        for (int k = 0; k < 8; ++k) sum.v[k] += w * g.v[k];
       }
-      if (!mine) continue;
-      Keep8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
-      if (source < rows) {
-        Float8 own = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);
+    }
+    if (!mine) continue;
+    Keep8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
+    if (source < rows) {
+      Float8 own = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);
 #pragma unroll
-        for (int j = 0; j < 8; ++j) own.v[j] *= own_factor;
-        Keep8(self_mask, id, static_cast<uint32_t>(vector), own);
-        Add8(own, sum);
-        if (past_destinations != nullptr) Add8(Load8(past_destinations + at), sum);
-      }
-      if (past_seeds != nullptr && source < seeds) {
-        Add8(Load8(past_seeds + source * direct.seeds_stride + vector * 8), sum);
-      }
-      if (kReadsZ) ActivationSlope8(input.activation, input.bias, vector, Widen(z_raw[t]), sum);
-      Store8(grad_z + at, sum);
-      RoundTo(grad_z, sum);
-      Add8(sum, sums);
-      if (kBefore) {
-        ApplyMark8(to.between.activation, kept_scale, mark[t], sum);
-        Store8(before + at, sum);
-        Add8(sum, sums_before);
-      }
+      for (int j = 0; j < 8; ++j) own.v[j] *= own_factor;
+      Keep8(self_mask, id, static_cast<uint32_t>(vector), own);
+      Add8(own, sum);
+      if (past_destinations != nullptr) Add8(Load8(past_destinations + at), sum);
+    }
+    if (past_seeds != nullptr && source < seeds) {
+      Add8(Load8(past_seeds + source * direct.seeds_stride + vector * 8), sum);
+    }
+    if (kReadsZ) ActivationSlope8(input.activation, input.bias, vector, Widen(z_raw), sum);
+    Store8(grad_z + at, sum);
+    RoundTo(grad_z, sum);
+    Add8(sum, sums);
+    if (kBefore) {
+      ApplyMark8(to.between.activation, kept_scale, its_mark, sum);
+      Store8(before + at, sum);
+      Add8(sum, sums_before);
     }
   }
   if (to.partials == nullptr || piece >= sources) return;
   float total = 0, total_before = 0;
-  JoinWarps(shared, sums, sums_before, total, total_before);
+  __syncthreads();  // nobody reads what was copied any more
+  JoinWarps(*DynamicShared<StripSums>(), sums, sums_before, total, total_before);
   const int64_t width = static_cast<int64_t>(vectors) * 8;
   const int64_t column = static_cast<int64_t>(blockIdx.y) * kStrip + threadIdx.x;
   if (column >= width) return;
@@ -178,7 +204,9 @@ cudaError_t EnqueueSourceGradient(const AggregateKind& kind, const HopOnDevice& 
             : (to.before != nullptr
                    ? (reads_z ? SourceGradientKernel<true, true, false> : SourceGradientKernel<true, false, false>)
                    : (reads_z ? SourceGradientKernel<false, true, false> : SourceGradientKernel<false, false, false>));
-  Launch(kernel, grid, kSumBlock, 0, stream, kind, hop, number, input, width / 8, padded_sources,
+  const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+  if (error != cudaSuccess) return error;
+  Launch(kernel, grid, kSumBlock, kSharedBytes, stream, kind, hop, number, input, width / 8, padded_sources,
          static_cast<const Value*>(grad_out), direct, state, header, nodes, to);
   return cudaPeekAtLastError();
 }
