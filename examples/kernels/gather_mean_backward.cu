@@ -14,8 +14,8 @@
 constraints = ["BLOCK * PER_SM >= 256", "BLOCK * PER_SM * DEEP <= 8192"]
 
 [tune]
-BLOCK = [256, 128, 192, 384]
-PER_SM = [4, 2, 3, 8, 1]
+BLOCK = [384, 256, 192, 128]
+PER_SM = [3, 2, 4, 6, 8]
 DEEP = [4, 8]
 
 [[launch]]
