@@ -19,30 +19,31 @@ constraints = ["DOWN * ACROSS / 4 >= BLOCK"]
 ACROSS = [64]
 DOWN = [64]
 BLOCK = [512]
+DOWNWARD = [1]
 HINT = [2]
 BAND = [1]
 
 [[launch]]
-kernel = "transpose<ACROSS, DOWN, BLOCK, HINT, 1>"
-grid   = ["ceil_div(rows, DOWN)", "ceil_div(columns, ACROSS)"]
+kernel = "transpose<ACROSS, DOWN, BLOCK, DOWNWARD, HINT, 1>"
+grid   = ["DOWNWARD == 1 ? ceil_div(rows, DOWN) : ceil_div(columns, ACROSS)", "DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "rows:i64", "columns:i64"]
-when   = "rows * columns <= 4194304 && rows % DOWN == 0 && columns % ACROSS == 0 && ceil_div(columns, ACROSS) <= 65535"
-with   = { ACROSS = 32, DOWN = 32, BLOCK = 128, HINT = 0, BAND = 1 }
+when   = "rows * columns <= 4194304 && rows % DOWN == 0 && columns % ACROSS == 0 && (DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)) <= 65535"
+with   = { ACROSS = 32, DOWN = 32, BLOCK = 128, DOWNWARD = 0, HINT = 0, BAND = 1 }
 
 [[launch]]
-kernel = "transpose<ACROSS, DOWN, BLOCK, HINT, 1>"
-grid   = ["ceil_div(rows, DOWN)", "ceil_div(columns, ACROSS)"]
+kernel = "transpose<ACROSS, DOWN, BLOCK, DOWNWARD, HINT, 1>"
+grid   = ["DOWNWARD == 1 ? ceil_div(rows, DOWN) : ceil_div(columns, ACROSS)", "DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "rows:i64", "columns:i64"]
-when   = "rows % DOWN == 0 && columns % ACROSS == 0 && ceil_div(columns, ACROSS) <= 65535"
+when   = "rows % DOWN == 0 && columns % ACROSS == 0 && (DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)) <= 65535"
 
 [[launch]]
-kernel = "transpose<ACROSS, DOWN, BLOCK, HINT, 0>"
-grid   = ["ceil_div(rows, DOWN)", "ceil_div(columns, ACROSS)"]
+kernel = "transpose<ACROSS, DOWN, BLOCK, DOWNWARD, HINT, 0>"
+grid   = ["DOWNWARD == 1 ? ceil_div(rows, DOWN) : ceil_div(columns, ACROSS)", "DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "rows:i64", "columns:i64"]
-when   = "rows % 4 == 0 && columns % 4 == 0 && ceil_div(columns, ACROSS) <= 65535"
+when   = "rows % 4 == 0 && columns % 4 == 0 && (DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)) <= 65535"
 
 [[launch]]
 kernel = "transpose_unaligned"
@@ -95,8 +96,9 @@ __device__ __forceinline__ void Store(Vector* to, Vector value) {
 
 }  // namespace
 
-// rows and columns are multiples of 4; kWhole: of kDown and kAcross.
-template <int kAcross, int kDown, int kThreads, int kHint, int kWhole>
+// rows and columns are multiples of 4; kWhole: of kDown and kAcross. kDownward: blocks that follow each other lie below each
+// other, and not side by side.
+template <int kAcross, int kDown, int kThreads, int kDownward, int kHint, int kWhole>
 __global__ void __launch_bounds__(kThreads)
     transpose(const float* __restrict__ x, float* __restrict__ out, long long rows, long long columns) {
   constexpr int kWarps = kThreads / 32;
@@ -104,8 +106,8 @@ __global__ void __launch_bounds__(kThreads)
   static_assert(kAcross % 32 == 0 && kDown % 32 == 0 && kEach * kThreads * 4 == kAcross * kDown, "warps move whole blocks");
   __shared__ float4 tile[kAcross * kDown / 4];  // [column][row / 4, swizzled]
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const long long first_row = static_cast<long long>(blockIdx.x) * kDown;
-  const long long first_column = static_cast<long long>(blockIdx.y) * kAcross;
+  const long long first_row = static_cast<long long>(kDownward ? blockIdx.x : blockIdx.y) * kDown;
+  const long long first_column = static_cast<long long>(kDownward ? blockIdx.y : blockIdx.x) * kAcross;
 
   float4 v[kEach];
 #pragma unroll
