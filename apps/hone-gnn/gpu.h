@@ -89,6 +89,10 @@ Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& mod
                               bool fp32, const FeatureWish& wish);
 Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32);
 
+// What sums travel by between the GPUs of several ranks: their own memory, where they are on one host and read one
+// another's (peers), or NCCL; auto: the first where it can be. Collective; the group's watchdog watches it.
+Result<std::shared_ptr<NcclCommunicator>> ConnectGpus(ProcessGroup& group, const std::string& exchange);
+
 // Collective: whether the ranks' GPUs read one another's memory; kInvalidArgument names two that do not, on all ranks.
 Status GpusShareMemory(Communicator& ranks);
 

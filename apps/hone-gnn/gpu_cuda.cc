@@ -15,6 +15,7 @@
 #include "gnn/cuda/gpu_trainer.h"
 #include "gnn/cuda/host_rows.h"
 #include "gnn/cuda/memory_plan.h"
+#include "gnn/cuda/peer_exchange.h"
 #include "gnn/cuda/peer_rows.h"
 #include "gnn/graph/memory_region.h"
 #include "gnn/graph/synthetic_shape.h"
@@ -198,6 +199,19 @@ Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& mod
 
 Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32) {
   return Holds(graph, model, EngineOptions(options, fp32), {.where = "device"}).status();
+}
+
+Result<std::shared_ptr<NcclCommunicator>> ConnectGpus(ProcessGroup& group, const std::string& exchange) {
+  if (exchange != "nccl") {
+    const Result<std::shared_ptr<cuda::PeerExchange>> made = cuda::MakePeerExchange(group.communicator());
+    if (made.ok()) {
+      group.Watch(*made);
+      return std::shared_ptr<NcclCommunicator>(*made);
+    }
+    // Refused on all ranks alike; anything else is a failure.
+    if (exchange == "peers" || made.status().code() != StatusCode::kInvalidArgument) return made.status();
+  }
+  return MakeNcclCommunicator(group);
 }
 
 Status GpusShareMemory(Communicator& ranks) { return cuda::CheckPeers(ranks); }

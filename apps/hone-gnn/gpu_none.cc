@@ -36,6 +36,7 @@ Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>
   return NotBuilt();
 }
 
+Result<std::shared_ptr<NcclCommunicator>> ConnectGpus(ProcessGroup&, const std::string&) { return NotBuilt(); }
 Status GpusShareMemory(Communicator&) { return NotBuilt(); }
 Result<GpuPredictions> PredictOnGpu(const Graph&, Model<float>&, std::span<const NodeId>, const GpuQuestion&,
                                     GpuRun&) {

@@ -34,6 +34,10 @@ void AddRankFlags(CLI::App& command, RankFlags& flags) {
   command.add_option("--ranks", flags.ranks, "processes to start on this host; each runs a part of the shards")
       ->check(CLI::PositiveNumber);
   command.add_option("--gpus", flags.gpus, "likewise, one for each of so many GPUs")->check(CLI::PositiveNumber);
+  command.add_option("--exchange", flags.exchange,
+                     "how gradients travel between GPUs: by their own memory (peers; on one host), nccl, or as can be (auto)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "peers", "nccl"}));
   command.add_option("--rank-timeout", flags.timeout, "seconds of silence after which a rank counts as lost")
       ->check(CLI::Range(1.0, 3600.0))
       ->capture_default_str();

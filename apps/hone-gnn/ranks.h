@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
 
 #include "gnn/dist/process_group.h"
 
@@ -16,6 +17,7 @@ struct RankFlags {
   int ranks = 0;  // to start on this host; 0: none
   int gpus = 0;   // likewise, one for each GPU
   double timeout = 10;
+  std::string exchange = "auto";  // ConnectGpus, gpu.h
 };
 void AddRankFlags(CLI::App& command, RankFlags& flags);
 

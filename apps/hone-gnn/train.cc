@@ -350,6 +350,7 @@ std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph, const De
                                    {"--device", device.cuda ? "cuda" : "cpu"},
                                    {"--precision", device.precision()},
                                    {"--features", device.features.name()},
+                                   {"--exchange", flags.ranks.exchange},
                                    {"--pipeline", device.host_batches ? "cpu" : "gpu"},
                                    {"a graph with fingerprint", named ? graph.name() : GraphFingerprint(graph)},
                                    {"--resume", flags.resume.empty() ? "not given" : "given"},
@@ -398,7 +399,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   HONE_RETURN_IF_ERROR(AgreeOnSettings(ranks, SettingsOf(flags, *graph, device)));
   GpuRun gpu;
   if (device.cuda && ranks.size() > 1) {
-    HONE_ASSIGN_OR_RETURN(gpu.ranks, MakeNcclCommunicator(session.group()));
+    HONE_ASSIGN_OR_RETURN(gpu.ranks, ConnectGpus(session.group(), flags.ranks.exchange));
   }
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph, device, gpu));
   flags.train.train = trainer->options();

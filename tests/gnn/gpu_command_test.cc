@@ -106,6 +106,28 @@ TEST_F(OnEmulatedGpu, FeaturesInTheHostsMemoryChangeNoBit) {
   EXPECT_TRUE(Bytes("host") == Bytes("device"));
 }
 
+// Each rank a process with a GPU of its own, which keeps a part of the features and reads the other's; gradients travel
+// by the same memory, so no NCCL is needed.
+TEST_F(OnEmulatedGpu, RanksThatShareTheirGpusMemoryLeaveTheBitsOfOne) {
+  ASSERT_EQ(TrainOn("cuda", {"--epochs", "2", "--shards", "2", "--checkpoint", scratch_ / "one"}).status, 0);
+  const Outcome peers = TrainOn("cuda", {"--ranks", "2", "--epochs", "2", "--checkpoint", scratch_ / "peers",
+                                         "--features", "peers", "--cache-rows", "60", "--json"});
+  ASSERT_EQ(peers.status, 0) << peers.err;
+  const json start = Lines(peers.out).at(0);
+  EXPECT_EQ(start.at("features"), "peers");
+  EXPECT_EQ(start.at("cache_rows"), 60);
+  EXPECT_EQ(start.at("shards"), 2);
+  EXPECT_TRUE(Bytes("peers") == Bytes("one"));
+
+  // A run that is resumed takes what rank 0 finds room for, on all ranks.
+  ASSERT_EQ(TrainOn("cuda", {"--ranks", "2", "--epochs", "1", "--checkpoint", scratch_ / "part"}).status, 0);
+  const Outcome resumed = RunEmulated({"train", kTiny, "--ranks", "2", "--device", "cuda", "--features", "peers",
+                                       "--cache-rows", "0", "--resume", scratch_ / "part", "--epochs", "2", "--quiet"});
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, HasSubstr("; features over the ranks' GPUs"));
+  EXPECT_TRUE(Bytes("part") == Bytes("one"));
+}
+
 TEST_F(OnEmulatedGpu, ASignalEndsTheRunWithACheckpointAndSaysHowToGoOn) {
   const std::string folder = scratch_ / "run";
   ChildOptions options;
@@ -232,6 +254,7 @@ TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
       {{"train", "synthetic:products", "--device", "cuda", "--model", "gat", "--fanout", "2,2,all", "--batch", "8192"}, 3, "as many as any has: a number needs less"},
       {{"train", "synthetic:papers100M", "--device", "cuda"}, 3, "and 17.18 GB are free: structure and labels"},
       {{"train", kTiny, "--gpus", "2"}, 2, "--gpus 2: there is one GPU here"},
+      {TrainArguments("cuda", {"--features", "peers"}), 2, "need several ranks, all on one host"},
       {{"train", kTiny, "--gpus", "1", "--device", "cpu"}, 2, "--gpus and --device cpu"},
       {{"train", other, "--device", "cuda", "--resume", run}, 2, "another graph"},
       {{"infer", other, run, "--device", "cuda"}, 2, "--other-graph"},

@@ -148,6 +148,33 @@ TEST_F(Ranks, AKilledOneEndsAllAndTheRunGoesOnToTheSameBits) {
   }
 }
 
+// On GPUs (emulated ones) that share features and write their gradients into one another's memory: a kernel that waits for
+// the lost rank is let go, and what was saved goes on by one rank alone.
+TEST_F(Ranks, AKilledOneLetsGoOfTheGpuThatWaitsForIt) {
+  const std::string folder = scratch_ / "run", log = scratch_ / "log";
+  const std::string program = HONE_BINARY_DIR "/tests/hone-gnn-emulated";
+  const std::vector<std::string> graph = {program, "train", "synthetic:arxiv?nodes=400&seed=3&features=16&classes=5",
+                                          "--device", "cuda", "--quiet"};
+  std::vector<std::string> argv = graph;
+  argv.insert(argv.end(), {"--ranks", "2", "--features", "peers", "--cache-rows", "40", "--fanout", "3,2", "--eval-fanout",
+                           "4,4", "--hidden", "16", "--batch", "16", "--epochs", "1000000", "--checkpoint", folder});
+  ChildProcess child = Start(argv, log);
+  while (!FileExists(folder + "/best.safetensors")) ASSERT_FALSE(child.Wait(0.005).has_value()) << Bytes(log);
+  const std::vector<pid_t> victim = RanksOf(child.pid(), 1);
+  ASSERT_EQ(victim.size(), 1u);
+  ASSERT_EQ(kill(victim[0], SIGKILL), 0);
+  const std::optional<ExitState> exit = child.Wait(120);
+  ASSERT_TRUE(exit.has_value());
+  EXPECT_EQ(exit->exit_status, 3);
+  EXPECT_THAT(Bytes(log), HasSubstr("rank 1 on host"));
+  EXPECT_THAT(Bytes(log), HasSubstr("to go on from with --resume"));
+  const std::string epochs = std::to_string(LoadModel(folder + "/last.safetensors", {})->epoch + 1);
+  argv = graph;
+  argv.insert(argv.end(), {"--resume", folder, "--epochs", epochs});
+  const Outcome resumed = RunProgram(argv, {"PATH=/usr/bin:/bin"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+}
+
 TEST_F(Ranks, AHungOneIsFoundByItsSilence) {
   const std::string folder = scratch_ / "hung";
   ChildProcess child = StartEndless(folder, folder + ".log", {"--rank-timeout", "3"});

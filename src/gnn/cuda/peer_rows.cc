@@ -48,6 +48,17 @@ Status CanRead(Communicator& ranks, int rank, const std::string& bus_id) {
                   ranks.Name(ranks.rank()), ranks.Name(rank), bus_id));
 }
 
+// The largest of the ranks' GPUs: theirs are alike, or powers of two.
+Result<int64_t> Granularity(Communicator& ranks) {
+  const Result<int64_t> mine = PeerMemoryGranularity();
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "memory that GPUs share", mine.status()));
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                        ranks.AllGather("the granularity of GPUs' memory", std::to_string(*mine)));
+  int64_t largest = *mine;
+  for (const std::string& theirs : all) largest = std::max<int64_t>(largest, std::stoll(theirs));
+  return largest;
+}
+
 }  // namespace
 
 PeerLayout LayOutOverPeers(int64_t bytes, int64_t granularity, int ranks) {
@@ -80,20 +91,30 @@ Status CheckPeers(Communicator& ranks) {
 Status PeerRows::Make(Communicator& ranks, int64_t bytes) {
   if (bytes < 1) return Status::InvalidArgument("there are no bytes for GPUs to share");
   HONE_RETURN_IF_ERROR(CheckPeers(ranks));
-  rank_ = ranks.rank();
-  const Result<int64_t> granularity = PeerMemoryGranularity();
-  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "memory that GPUs share", granularity.status()));
-  HONE_RETURN_IF_ERROR(ranks.Agree("the granularity of GPUs' memory", static_cast<uint64_t>(*granularity)));
   HONE_RETURN_IF_ERROR(ranks.Agree("the bytes that GPUs share", static_cast<uint64_t>(bytes)));
-  layout_ = LayOutOverPeers(bytes, *granularity, ranks.size());
+  HONE_ASSIGN_OR_RETURN(const int64_t granularity, Granularity(ranks));
+  layout_ = LayOutOverPeers(bytes, granularity, ranks.size());
+  return Share(ranks);
+}
 
+Status PeerRows::MakeOneEach(Communicator& ranks, int64_t bytes) {
+  HONE_RETURN_IF_ERROR(CheckPeers(ranks));
+  HONE_RETURN_IF_ERROR(ranks.Agree("the bytes of a GPU", static_cast<uint64_t>(bytes)));
+  HONE_ASSIGN_OR_RETURN(const int64_t granularity, Granularity(ranks));
+  const int64_t piece = RoundUp(std::max<int64_t>(bytes, 1), granularity);
+  layout_ = {.bytes = piece * ranks.size(), .piece = piece, .ranks = ranks.size()};
+  return Share(ranks);
+}
+
+Status PeerRows::Share(Communicator& ranks) {
+  rank_ = ranks.rank();
   std::vector<PeerMemory> own;
   const auto make = [&]() -> Status {
     HONE_RETURN_IF_ERROR(range_.Reserve(layout_.pieces() * layout_.piece));
     for (int64_t number = rank_; number < layout_.pieces(); number += layout_.ranks) {
       Result<PeerMemory> piece = PeerMemory::Make(layout_.piece);
       if (!piece.ok()) {
-        return piece.status().WithContext(fmt::format("{} bytes of features, this GPU's part of {}",
+        return piece.status().WithContext(fmt::format("{} bytes of memory, this GPU's part of {}",
                                                       layout_.BytesOf(rank_), layout_.bytes));
       }
       HONE_RETURN_IF_ERROR(range_.Map(number * layout_.piece, *piece));
@@ -101,7 +122,7 @@ Status PeerRows::Make(Communicator& ranks, int64_t bytes) {
     }
     return Status::Ok();
   };
-  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "memory for features", make()));
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "memory that GPUs share", make()));
 
   HONE_ASSIGN_OR_RETURN(PeerSockets sockets, PeerSockets::Connect(ranks));
   const auto at_once = static_cast<int64_t>(sockets.most());

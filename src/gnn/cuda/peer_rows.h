@@ -47,6 +47,9 @@ class PeerRows {
   // the memory for its part, on all ranks. What the bytes are is undefined.
   Status Make(Communicator& ranks, int64_t bytes);
 
+  // Likewise, but each rank's part is one piece of at least `bytes`, in the order of the ranks.
+  Status MakeOneEach(Communicator& ranks, int64_t bytes);
+
   unsigned char* get() const { return range_.get(); }
   const PeerLayout& layout() const { return layout_; }
   int rank() const { return rank_; }
@@ -63,6 +66,7 @@ class PeerRows {
   Status Download(int64_t at, std::span<std::byte> to) const;
 
  private:
+  Status Share(Communicator& ranks);
   PeerLayout layout_;
   int rank_ = 0;
   PeerRange range_;

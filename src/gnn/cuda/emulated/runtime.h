@@ -46,6 +46,9 @@ enum class Peers { kReadable, kApart, kInvisible };
 void SetPeers(Peers peers);
 void SetMemorySharing(bool possible);
 
+// Lets another process run: of a kernel that waits for one.
+void GiveWay();
+
 // What cudaGetErrorString tells; empty when no fault has happened. ClearFault is as a new process.
 std::string Fault();
 void ClearFault();

@@ -3,6 +3,7 @@
 //
 // The driver's virtual memory management on the pretended device: physical memory is a memfd, a range of addresses is
 // reserved pages of this process, and mapping is mmap. Another process that is handed the descriptor has the same bytes.
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,6 +85,7 @@ std::string OwnBusId() { return "0000:" + std::to_string(getpid()); }
 namespace hone::gnn::cuda::emulated {
 void SetPeers(Peers peers) { g_peers = peers; }
 void SetMemorySharing(bool possible) { g_sharing = possible; }
+void GiveWay() { sched_yield(); }
 }  // namespace hone::gnn::cuda::emulated
 
 CUresult cuGetErrorString(CUresult error, const char** text) {
