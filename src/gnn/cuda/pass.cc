@@ -64,7 +64,7 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   HONE_RETURN_IF_ERROR(make(structure_, greatest));
   HONE_RETURN_IF_ERROR(make(outermost_, least));
   if (stages_) {
-    HONE_RETURN_IF_ERROR(make(collects_, greatest));
+    HONE_RETURN_IF_ERROR(make(collects_, least));  // of a batch that nobody waits for yet
     HONE_RETURN_IF_ERROR(make(copies_, greatest));
   }
   HONE_RETURN_IF_ERROR(fork_.Make());
@@ -421,7 +421,7 @@ Status Pass::Capture(Bucket& bucket) {
   }
   for (int which = 0; which < buffers(); ++which) {
     if (which % std::gcd(local_shards(), buffers()) != 0) continue;
-    HONE_RETURN_IF_ERROR(Capture(bucket, which, kStepsTogether, bucket.several[static_cast<size_t>(which)]));
+    HONE_RETURN_IF_ERROR(Capture(bucket, which, steps_together(), bucket.several[static_cast<size_t>(which)]));
   }
   return Status::Ok();
 }
@@ -550,10 +550,10 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   for (uint32_t step = from; step < until && !over && !halted(); ++chunks) {
     for (const uint32_t end = std::min(until, step + chunk); step < end && !halted();) {
       const int which = BatchOf(step - from);
-      const bool several = end - step >= kStepsTogether;  // the same on every rank
+      const bool several = end - step >= steps_together();  // the same on every rank
       const auto& replays = several ? small_.several : small_.replays;
       HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replays[static_cast<size_t>(which)].handle, main_.handle));
-      step += several ? kStepsTogether : 1;
+      step += several ? steps_together() : 1;
     }
     if (watch == nullptr) {
       // Nobody waits: the host looks now and then how far the device is. Behind a batch that does not fit every replay

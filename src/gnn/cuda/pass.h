@@ -97,10 +97,10 @@ class Pass {
     DeviceArray<unsigned char> grad_logits;
     GraphExec ahead;                              // what the first of them finds done; of rows that are not staged
     std::array<GraphExec, kMostBuffers> replays;  // begin with batch i
-    std::array<GraphExec, kMostBuffers> several;  // kStepsTogether of them
+    std::array<GraphExec, kMostBuffers> several;  // steps_together() of them
   };
-  // Between two replays the device waits for the next one's first kernels, within one it does not.
-  static constexpr uint32_t kStepsTogether = 4;
+  // Between two replays the device waits for the next one's first kernels, and so does the bus; within one they do not.
+  uint32_t steps_together() const { return stages_ ? 8 : 4; }
 
   Status MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket);
   Status Capture(const std::function<Status()>& enqueue, GraphExec& replay);
