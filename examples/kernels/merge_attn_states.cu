@@ -1,18 +1,43 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// merge_attn_states with a thread for each 16 bytes of v_out. Blocks have two dimensions, vectors of a head and heads, so
-// that nobody divides to find a head; loads of v do not wait for the weights (a part whose weight is zero is read all the
-// same). Both weights and the new log-sum-exp come from one exponential, of the difference of the old ones.
+// merge_attn_states with a thread for each BYTES of v_out. Where heads have one of the usual widths and vectors fill
+// whole blocks, a kernel knows all of that at compile time: its first instructions fetch nothing but the tensors'
+// addresses, all at once, and no thread compares, divides or leaves before its four loads are under way. On an H200
+// that is worth 0.1 us of a launch's 1.6 to 10 (h200/README.md). Otherwise blocks have two dimensions, vectors of a
+// head and heads, so that nobody divides. Loads of v do not wait for the weights (a part whose weight is zero is read
+// all the same).
 /*hone
 [tune]
-BLOCK = [512, 128, 256, 640, 1024]
+THREADS = [512, 256, 128, 1024]
+BYTES = [16, 8]
 STREAM = [0, 1]
 
 [[launch]]
-kernel = "merge_attn_states_heads<STREAM>"
-grid   = ["ceil_div(tokens * heads, max(BLOCK / (dim / 8), 1))"]
-block  = ["dim / 8", "max(BLOCK / (dim / 8), 1)"]
+kernel = "merge_attn_states_whole<BYTES, 128, THREADS, (STREAM > 0)>"
+grid   = ["tokens * heads * (256 / BYTES) / THREADS"]
+block  = ["THREADS"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 128 && tokens * heads * (256 / BYTES) % THREADS == 0 && tokens * heads < 16777216"
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 256, THREADS, (STREAM > 0)>"
+grid   = ["tokens * heads * (512 / BYTES) / THREADS"]
+block  = ["THREADS"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 256 && tokens * heads * (512 / BYTES) % THREADS == 0 && tokens * heads < 16777216"
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 64, THREADS, (STREAM > 0)>"
+grid   = ["tokens * heads * (128 / BYTES) / THREADS"]
+block  = ["THREADS"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 64 && tokens * heads * (128 / BYTES) % THREADS == 0 && tokens * heads < 16777216"
+
+[[launch]]
+kernel = "merge_attn_states_heads<(STREAM > 0)>"
+grid   = ["ceil_div(tokens * heads, max(THREADS / (dim / 8), 1))"]
+block  = ["dim / 8", "max(THREADS / (dim / 8), 1)"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
 when   = "dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648"
 
@@ -31,23 +56,77 @@ struct Weights {
   float log_sum;
 };
 
-// Of one head of one token. Two empty parts weigh 0 each.
+// Of one head of one token. Each weight has an exponential of its own, so that neither waits for the other or for a
+// comparison: 1 / (1 + 2^x) is right where 2^x is 0 or infinite too. Two empty parts weigh 0 each.
 __device__ __forceinline__ Weights WeightsOf(float s_a, float s_b) {
-  const float largest = fmaxf(s_a, s_b);
-  if (largest == -INFINITY) return {0.0f, 0.0f, largest};
-  const float ratio = __expf(-fabsf(s_b - s_a));  // of the smaller part to the larger
-  const float larger = __fdividef(1.0f, 1.0f + ratio), smaller = ratio * larger;
-  const bool b_larger = s_b > s_a;
-  return {b_larger ? smaller : larger, b_larger ? larger : smaller, largest + __logf(1.0f + ratio)};
+  const float largest = fmaxf(s_a, s_b), difference = (s_b - s_a) * 1.4426950408889634f;
+  float b_to_a, a_to_b, a, b, log2_sum;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(b_to_a) : "f"(difference));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(a_to_b) : "f"(-difference));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(a) : "f"(1.0f + b_to_a));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(b) : "f"(1.0f + a_to_b));
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(log2_sum) : "f"(1.0f + fminf(b_to_a, a_to_b)));
+  const bool empty = largest == -INFINITY;
+  return {empty ? 0.0f : a, empty ? 0.0f : b, empty ? largest : largest + 0.6931471805599453f * log2_sum};
 }
 
-template <bool kStream>
-__device__ __forceinline__ uint4 Load(const __half* p, unsigned vector) {
-  const uint4* from = reinterpret_cast<const uint4*>(p) + vector;
-  return kStream ? __ldcs(from) : __ldg(from);
+template <int kBytes>
+struct Vector;
+template <>
+struct Vector<16> {
+  using Type = uint4;
+};
+template <>
+struct Vector<8> {
+  using Type = uint2;
+};
+
+template <typename T>
+__device__ __forceinline__ T Merged(const Weights& weights, const T& a, const T& b) {
+  const __half2* p = reinterpret_cast<const __half2*>(&a);
+  const __half2* q = reinterpret_cast<const __half2*>(&b);
+  T packed;
+  __half2* result = reinterpret_cast<__half2*>(&packed);
+#pragma unroll
+  for (int j = 0; j < static_cast<int>(sizeof(T) / sizeof(__half2)); ++j) {
+    const float2 x = __half22float2(p[j]), y = __half22float2(q[j]);
+    result[j] = __floats2half2_rn(weights.a * x.x + weights.b * y.x, weights.a * x.y + weights.b * y.y);
+  }
+  return packed;
+}
+
+template <bool kStream, typename T>
+__device__ __forceinline__ T Load(const T* p) {
+  return kStream ? __ldcs(p) : __ldg(p);
+}
+
+template <bool kStream, typename T>
+__device__ __forceinline__ void Store(T* p, const T& value) {
+  if (kStream) {
+    __stcs(p, value);
+  } else {
+    *p = value;
+  }
 }
 
 }  // namespace
+
+// Heads of kDim, whole blocks of kThreads vectors of kBytes.
+template <int kBytes, int kDim, int kThreads, bool kStream>
+__global__ void __launch_bounds__(kThreads)
+    merge_attn_states_whole(const __half* __restrict__ v_a, const float* __restrict__ s_a,
+                            const __half* __restrict__ v_b, const float* __restrict__ s_b, __half* __restrict__ v_out,
+                            float* __restrict__ s_out) {
+  using Type = typename Vector<kBytes>::Type;
+  constexpr unsigned kPerHead = kDim * 2 / kBytes;
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x, head = at / kPerHead;
+  const float score_a = __ldg(s_a + head), score_b = __ldg(s_b + head);
+  const Type a = Load<kStream>(reinterpret_cast<const Type*>(v_a) + at);
+  const Type b = Load<kStream>(reinterpret_cast<const Type*>(v_b) + at);
+  const Weights weights = WeightsOf(score_a, score_b);
+  Store<kStream>(reinterpret_cast<Type*>(v_out) + at, Merged(weights, a, b));
+  if (at % kPerHead == 0) s_out[head] = weights.log_sum;
+}
 
 // v [heads in all, blockDim.x] of vectors of eight float16, fewer than 2^31 of them.
 template <bool kStream>
@@ -58,23 +137,10 @@ __global__ void merge_attn_states_heads(const __half* __restrict__ v_a, const fl
   if (head >= heads) return;
   const unsigned at = head * blockDim.x + threadIdx.x;
   const float score_a = __ldg(s_a + head), score_b = __ldg(s_b + head);
-  const uint4 a = Load<kStream>(v_a, at), b = Load<kStream>(v_b, at);
+  const uint4 a = Load<kStream>(reinterpret_cast<const uint4*>(v_a) + at);
+  const uint4 b = Load<kStream>(reinterpret_cast<const uint4*>(v_b) + at);
   const Weights weights = WeightsOf(score_a, score_b);
-  const __half2* p = reinterpret_cast<const __half2*>(&a);
-  const __half2* q = reinterpret_cast<const __half2*>(&b);
-  uint4 packed;
-  __half2* result = reinterpret_cast<__half2*>(&packed);
-#pragma unroll
-  for (int j = 0; j < 4; ++j) {
-    const float2 x = __half22float2(p[j]), y = __half22float2(q[j]);
-    result[j] = __floats2half2_rn(weights.a * x.x + weights.b * y.x, weights.a * x.y + weights.b * y.y);
-  }
-  uint4* to = reinterpret_cast<uint4*>(v_out) + at;
-  if (kStream) {
-    __stcs(to, packed);
-  } else {
-    *to = packed;
-  }
+  Store<kStream>(reinterpret_cast<uint4*>(v_out) + at, Merged(weights, a, b));
   if (threadIdx.x == 0) s_out[head] = weights.log_sum;
 }
 

@@ -1,15 +1,31 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// silu_and_mul with EACH 16-byte vectors of gates and as many of values a thread, all loads before the first use. Wide
-// rows are cut into equal pieces of at most BLOCK * EACH vectors, a block each, so that only whole blocks have to know
-// their row and few lanes idle. Narrow rows are taken as one long array. STREAM: loads and stores ask the caches to let go
-// of the lines first, which pays only while everything fits into L2.
+// silu_and_mul. WHOLE 0: EACH 16-byte vectors of gates and as many of values a thread, all loads before the first use.
+// Wide rows are cut into equal pieces of at most BLOCK * EACH vectors, a block each, so that only whole blocks have to
+// know their row and few lanes idle; narrow rows are taken as one long array. WHOLE 1: one vector of BYTES of each a
+// thread, where they fill whole blocks: no thread compares, divides or leaves before its loads are under way, which is
+// worth 0.1 us of a launch (h200/README.md); a row is found by a multiplication with a reciprocal, exact under the
+// plan's condition. STREAM: loads and stores ask the caches to let go of the lines first, which pays only while
+// everything fits into L2.
 /*hone
 [tune]
 BLOCK = [512, 256, 128, 192]
 EACH = [1, 2, 4]
 STREAM = [0, 1]
+BYTES = [16, 8]
+WHOLE = [0, 1]
+constraints = ["WHOLE == 0 || EACH == 1", "WHOLE == 1 || BYTES == 16"]
+
+[[launch]]
+kernel = "silu_and_mul_whole<BYTES, BLOCK, (STREAM > 0)>"
+grid   = ["tokens * (d / (BYTES / 2)) / BLOCK"]
+block  = ["BLOCK"]
+args   = ["x", "out", "d / (BYTES / 2):u32", "ceil_div(4294967296, d / (BYTES / 2)):u32"]
+when   = """WHOLE == 1 && d % 8 == 0 && d >= 16 && tokens * (d / (BYTES / 2)) % BLOCK == 0
+           && tokens * (d / (BYTES / 2)) < 2147483648
+           && tokens * (d / (BYTES / 2)) * (ceil_div(4294967296, d / (BYTES / 2)) * (d / (BYTES / 2)) - 4294967296) <
+4294967296"""
 
 [[launch]]
 kernel = "silu_and_mul_rows<EACH, STREAM>"
@@ -39,13 +55,25 @@ __device__ __forceinline__ float SiluAndMul(float gate, float value) {
   return __fdividef(gate, 1.0f + __expf(-gate)) * value;
 }
 
-__device__ __forceinline__ uint4 SiluAndMul(const uint4& gates, const uint4& values) {
+template <int kBytes>
+struct Vector;
+template <>
+struct Vector<16> {
+  using Type = uint4;
+};
+template <>
+struct Vector<8> {
+  using Type = uint2;
+};
+
+template <typename T>
+__device__ __forceinline__ T SiluAndMul(const T& gates, const T& values) {
   const __half2* gate = reinterpret_cast<const __half2*>(&gates);
   const __half2* value = reinterpret_cast<const __half2*>(&values);
-  uint4 packed;
+  T packed;
   __half2* result = reinterpret_cast<__half2*>(&packed);
 #pragma unroll
-  for (int j = 0; j < 4; ++j) {
+  for (int j = 0; j < static_cast<int>(sizeof(T) / sizeof(__half2)); ++j) {
     const float2 g = __half22float2(gate[j]);
     const float2 v = __half22float2(value[j]);
     result[j] = __floats2half2_rn(SiluAndMul(g.x, v.x), SiluAndMul(g.y, v.y));
@@ -53,13 +81,13 @@ __device__ __forceinline__ uint4 SiluAndMul(const uint4& gates, const uint4& val
   return packed;
 }
 
-template <bool kStream>
-__device__ __forceinline__ uint4 Load(const uint4* p) {
+template <bool kStream, typename T>
+__device__ __forceinline__ T Load(const T* p) {
   return kStream ? __ldcs(p) : __ldg(p);
 }
 
-template <bool kStream>
-__device__ __forceinline__ void Store(uint4* p, const uint4& value) {
+template <bool kStream, typename T>
+__device__ __forceinline__ void Store(T* p, const T& value) {
   if (kStream) {
     __stcs(p, value);
   } else {
@@ -68,6 +96,19 @@ __device__ __forceinline__ void Store(uint4* p, const uint4& value) {
 }
 
 }  // namespace
+
+// x [tokens, 2, per_row], out [tokens, per_row], of vectors of kBytes; whole blocks of kThreads of them. A vector's row
+// is the upper half of its number times `reciprocal`, which is 2^32 / per_row, rounded up.
+template <int kBytes, int kThreads, bool kStream>
+__global__ void __launch_bounds__(kThreads)
+    silu_and_mul_whole(const __half* __restrict__ x, __half* __restrict__ out, unsigned per_row, unsigned reciprocal) {
+  using Type = typename Vector<kBytes>::Type;
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  const unsigned row = __umulhi(at, reciprocal);
+  const Type* gate = reinterpret_cast<const Type*>(x) + static_cast<size_t>(at) + static_cast<size_t>(row) * per_row;
+  const Type gates = Load<kStream>(gate), values = Load<kStream>(gate + per_row);
+  Store<kStream>(reinterpret_cast<Type*>(out) + at, SiluAndMul(gates, values));
+}
 
 // x [tokens, 2, per_row], out [tokens, per_row], of vectors of eight float16; `pieces` blocks a row.
 template <int kEach, bool kStream>

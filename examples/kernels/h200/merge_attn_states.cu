@@ -5,23 +5,63 @@
 // examples/kernels/merge_attn_states.cu with its tunables bound by shape.
 /*hone
 [[launch]]
+kernel = "merge_attn_states_whole<8, 128, 256, true>"
+grid   = ["tokens * heads * 32 / 256"]
+block  = ["256"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = """dim == 128 && tokens * heads * 32 % 256 == 0 && tokens * heads < 16777216
+           && tokens * heads * dim <= 1048576"""
+
+[[launch]]
+kernel = "merge_attn_states_whole<16, 128, 1024, false>"
+grid   = ["tokens * heads * 16 / 1024"]
+block  = ["1024"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = """dim == 128 && tokens * heads * 16 % 1024 == 0 && tokens * heads < 16777216
+           && tokens * heads * dim > 16777216"""
+
+[[launch]]
+kernel = "merge_attn_states_whole<16, 128, 512, false>"
+grid   = ["tokens * heads * 16 / 512"]
+block  = ["512"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 128 && tokens * heads * 16 % 512 == 0 && tokens * heads < 16777216"
+
+[[launch]]
+kernel = "merge_attn_states_whole<8, 256, 256, true>"
+grid   = ["tokens * heads * 64 / 256"]
+block  = ["256"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = """dim == 256 && tokens * heads * 64 % 256 == 0 && tokens * heads < 16777216
+           && tokens * heads * dim <= 1048576"""
+
+[[launch]]
+kernel = "merge_attn_states_whole<16, 256, 1024, false>"
+grid   = ["tokens * heads * 32 / 1024"]
+block  = ["1024"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = """dim == 256 && tokens * heads * 32 % 1024 == 0 && tokens * heads < 16777216
+           && tokens * heads * dim > 16777216"""
+
+[[launch]]
+kernel = "merge_attn_states_whole<16, 256, 512, false>"
+grid   = ["tokens * heads * 32 / 512"]
+block  = ["512"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 256 && tokens * heads * 32 % 512 == 0 && tokens * heads < 16777216"
+
+[[launch]]
 kernel = "merge_attn_states_heads<true>"
 grid   = ["ceil_div(tokens * heads, max(128 / (dim / 8), 1))"]
 block  = ["dim / 8", "max(128 / (dim / 8), 1)"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
-when   = "dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * dim <= 1048576"
+when   = """dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648
+           && tokens * heads * dim <= 1048576"""
 
 [[launch]]
 kernel = "merge_attn_states_heads<false>"
 grid   = ["ceil_div(tokens * heads, max(256 / (dim / 8), 1))"]
 block  = ["dim / 8", "max(256 / (dim / 8), 1)"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
-when   = "dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648 && tokens * heads * dim <= 3145728"
-
-[[launch]]
-kernel = "merge_attn_states_heads<false>"
-grid   = ["ceil_div(tokens * heads, max(768 / (dim / 8), 1))"]
-block  = ["dim / 8", "max(768 / (dim / 8), 1)"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
 when   = "dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648"
 
@@ -40,23 +80,77 @@ struct Weights {
   float log_sum;
 };
 
-// Of one head of one token. Two empty parts weigh 0 each.
+// Of one head of one token. Each weight has an exponential of its own, so that neither waits for the other or for a
+// comparison: 1 / (1 + 2^x) is right where 2^x is 0 or infinite too. Two empty parts weigh 0 each.
 __device__ __forceinline__ Weights WeightsOf(float s_a, float s_b) {
-  const float largest = fmaxf(s_a, s_b);
-  if (largest == -INFINITY) return {0.0f, 0.0f, largest};
-  const float ratio = __expf(-fabsf(s_b - s_a));  // of the smaller part to the larger
-  const float larger = __fdividef(1.0f, 1.0f + ratio), smaller = ratio * larger;
-  const bool b_larger = s_b > s_a;
-  return {b_larger ? smaller : larger, b_larger ? larger : smaller, largest + __logf(1.0f + ratio)};
+  const float largest = fmaxf(s_a, s_b), difference = (s_b - s_a) * 1.4426950408889634f;
+  float b_to_a, a_to_b, a, b, log2_sum;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(b_to_a) : "f"(difference));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(a_to_b) : "f"(-difference));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(a) : "f"(1.0f + b_to_a));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(b) : "f"(1.0f + a_to_b));
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(log2_sum) : "f"(1.0f + fminf(b_to_a, a_to_b)));
+  const bool empty = largest == -INFINITY;
+  return {empty ? 0.0f : a, empty ? 0.0f : b, empty ? largest : largest + 0.6931471805599453f * log2_sum};
 }
 
-template <bool kStream>
-__device__ __forceinline__ uint4 Load(const __half* p, unsigned vector) {
-  const uint4* from = reinterpret_cast<const uint4*>(p) + vector;
-  return kStream ? __ldcs(from) : __ldg(from);
+template <int kBytes>
+struct Vector;
+template <>
+struct Vector<16> {
+  using Type = uint4;
+};
+template <>
+struct Vector<8> {
+  using Type = uint2;
+};
+
+template <typename T>
+__device__ __forceinline__ T Merged(const Weights& weights, const T& a, const T& b) {
+  const __half2* p = reinterpret_cast<const __half2*>(&a);
+  const __half2* q = reinterpret_cast<const __half2*>(&b);
+  T packed;
+  __half2* result = reinterpret_cast<__half2*>(&packed);
+#pragma unroll
+  for (int j = 0; j < static_cast<int>(sizeof(T) / sizeof(__half2)); ++j) {
+    const float2 x = __half22float2(p[j]), y = __half22float2(q[j]);
+    result[j] = __floats2half2_rn(weights.a * x.x + weights.b * y.x, weights.a * x.y + weights.b * y.y);
+  }
+  return packed;
+}
+
+template <bool kStream, typename T>
+__device__ __forceinline__ T Load(const T* p) {
+  return kStream ? __ldcs(p) : __ldg(p);
+}
+
+template <bool kStream, typename T>
+__device__ __forceinline__ void Store(T* p, const T& value) {
+  if (kStream) {
+    __stcs(p, value);
+  } else {
+    *p = value;
+  }
 }
 
 }  // namespace
+
+// Heads of kDim, whole blocks of kThreads vectors of kBytes.
+template <int kBytes, int kDim, int kThreads, bool kStream>
+__global__ void __launch_bounds__(kThreads)
+    merge_attn_states_whole(const __half* __restrict__ v_a, const float* __restrict__ s_a,
+                            const __half* __restrict__ v_b, const float* __restrict__ s_b, __half* __restrict__ v_out,
+                            float* __restrict__ s_out) {
+  using Type = typename Vector<kBytes>::Type;
+  constexpr unsigned kPerHead = kDim * 2 / kBytes;
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x, head = at / kPerHead;
+  const float score_a = __ldg(s_a + head), score_b = __ldg(s_b + head);
+  const Type a = Load<kStream>(reinterpret_cast<const Type*>(v_a) + at);
+  const Type b = Load<kStream>(reinterpret_cast<const Type*>(v_b) + at);
+  const Weights weights = WeightsOf(score_a, score_b);
+  Store<kStream>(reinterpret_cast<Type*>(v_out) + at, Merged(weights, a, b));
+  if (at % kPerHead == 0) s_out[head] = weights.log_sum;
+}
 
 // v [heads in all, blockDim.x] of vectors of eight float16, fewer than 2^31 of them.
 template <bool kStream>
@@ -67,23 +161,10 @@ __global__ void merge_attn_states_heads(const __half* __restrict__ v_a, const fl
   if (head >= heads) return;
   const unsigned at = head * blockDim.x + threadIdx.x;
   const float score_a = __ldg(s_a + head), score_b = __ldg(s_b + head);
-  const uint4 a = Load<kStream>(v_a, at), b = Load<kStream>(v_b, at);
+  const uint4 a = Load<kStream>(reinterpret_cast<const uint4*>(v_a) + at);
+  const uint4 b = Load<kStream>(reinterpret_cast<const uint4*>(v_b) + at);
   const Weights weights = WeightsOf(score_a, score_b);
-  const __half2* p = reinterpret_cast<const __half2*>(&a);
-  const __half2* q = reinterpret_cast<const __half2*>(&b);
-  uint4 packed;
-  __half2* result = reinterpret_cast<__half2*>(&packed);
-#pragma unroll
-  for (int j = 0; j < 4; ++j) {
-    const float2 x = __half22float2(p[j]), y = __half22float2(q[j]);
-    result[j] = __floats2half2_rn(weights.a * x.x + weights.b * y.x, weights.a * x.y + weights.b * y.y);
-  }
-  uint4* to = reinterpret_cast<uint4*>(v_out) + at;
-  if (kStream) {
-    __stcs(to, packed);
-  } else {
-    *to = packed;
-  }
+  Store<kStream>(reinterpret_cast<uint4*>(v_out) + at, Merged(weights, a, b));
   if (threadIdx.x == 0) s_out[head] = weights.log_sum;
 }
 
