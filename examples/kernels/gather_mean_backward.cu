@@ -201,6 +201,7 @@ __global__ void __launch_bounds__(kThreads, kPerSm* kThreads <= 1280 ? kPerSm : 
   const auto group_part = [&](unsigned votes) {  // of the warp's votes
     return kLanes < 32 ? votes >> thread % 32 / kLanes * kLanes & 0xffffu : votes;
   };
+  const int first_drawn = begin + lane < end ? __ldg(slot + begin + lane) : 0;  // under way during the search
   // The source of the first slot: the last one that begins at or before it. A group tries kLanes at once.
   int first = 0;
   for (int span = sources; span > 1;) {
@@ -226,7 +227,7 @@ __global__ void __launch_bounds__(kThreads, kPerSm* kThreads <= 1280 ? kPerSm : 
     const auto vertex_of = [&](int batch) {
       const int t = begin + batch * kLanes + lane;
       if (t >= end) return -1;
-      const unsigned drawn = __ldg(slot + t);
+      const unsigned drawn = batch == 0 ? first_drawn : __ldg(slot + t);
       const unsigned least = __umulhi(drawn, reciprocal);  // the destination or the one before it
       return static_cast<int>(drawn - least * fanout >= static_cast<unsigned>(fanout) ? least + 1 : least);
     };
