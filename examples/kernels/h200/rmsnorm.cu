@@ -11,7 +11,7 @@
 [tune]
 BLOCK = [256]
 HELD = [4]
-HINT = [2]
+HINT = [0]
 WARPS = [8]
 EACH = [8]
 
@@ -29,7 +29,7 @@ grid   = ["min(batch, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
 when   = "inner == 1 && features == 4 * HELD * BLOCK"
-with   = { BLOCK = 320, HELD = 4, HINT = 2, WARPS = 8, EACH = 8 }
+with   = { BLOCK = 640, HELD = 2, HINT = 2, WARPS = 8, EACH = 8 }
 
 [[launch]]
 kernel = "rmsnorm_rows<4, HELD, BLOCK, HINT, 1>"
@@ -37,6 +37,7 @@ grid   = ["min(batch, 2147483647)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "batch:i64", "features:i32", "eps:f32"]
 when   = "inner == 1 && features == 4 * HELD * BLOCK"
+with   = { BLOCK = 256, HELD = 4, HINT = 2, WARPS = 8, EACH = 8 }
 
 [[launch]]
 kernel = "rmsnorm_rows<4, 1, BLOCK, HINT, 0>"

@@ -27,23 +27,23 @@ BAND = [1]
 kernel = "transpose<ACROSS, DOWN, BLOCK, DOWNWARD, HINT, 1>"
 grid   = ["DOWNWARD == 1 ? ceil_div(rows, DOWN) : ceil_div(columns, ACROSS)", "DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)"]
 block  = ["BLOCK"]
-args   = ["x", "out", "rows:i64", "columns:i64"]
-when   = "rows * columns <= 4194304 && rows % DOWN == 0 && columns % ACROSS == 0 && (DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)) <= 65535"
+args   = ["x", "out", "rows:i32", "columns:i32"]
+when   = "rows * columns <= 4194304 && max(rows, columns) <= 2000000000 && rows % DOWN == 0 && columns % ACROSS == 0 && (DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)) <= 65535"
 with   = { ACROSS = 32, DOWN = 32, BLOCK = 128, DOWNWARD = 0, HINT = 0, BAND = 1 }
 
 [[launch]]
 kernel = "transpose<ACROSS, DOWN, BLOCK, DOWNWARD, HINT, 1>"
 grid   = ["DOWNWARD == 1 ? ceil_div(rows, DOWN) : ceil_div(columns, ACROSS)", "DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)"]
 block  = ["BLOCK"]
-args   = ["x", "out", "rows:i64", "columns:i64"]
-when   = "rows % DOWN == 0 && columns % ACROSS == 0 && (DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)) <= 65535"
+args   = ["x", "out", "rows:i32", "columns:i32"]
+when   = "max(rows, columns) <= 2000000000 && rows % DOWN == 0 && columns % ACROSS == 0 && (DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)) <= 65535"
 
 [[launch]]
 kernel = "transpose<ACROSS, DOWN, BLOCK, DOWNWARD, HINT, 0>"
 grid   = ["DOWNWARD == 1 ? ceil_div(rows, DOWN) : ceil_div(columns, ACROSS)", "DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)"]
 block  = ["BLOCK"]
-args   = ["x", "out", "rows:i64", "columns:i64"]
-when   = "rows % 4 == 0 && columns % 4 == 0 && (DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)) <= 65535"
+args   = ["x", "out", "rows:i32", "columns:i32"]
+when   = "max(rows, columns) <= 2000000000 && rows % 4 == 0 && columns % 4 == 0 && (DOWNWARD == 1 ? ceil_div(columns, ACROSS) : ceil_div(rows, DOWN)) <= 65535"
 
 [[launch]]
 kernel = "transpose_unaligned"
@@ -100,22 +100,22 @@ __device__ __forceinline__ void Store(Vector* to, Vector value) {
 // other, and not side by side.
 template <int kAcross, int kDown, int kThreads, int kDownward, int kHint, int kWhole>
 __global__ void __launch_bounds__(kThreads)
-    transpose(const float* __restrict__ x, float* __restrict__ out, long long rows, long long columns) {
+    transpose(const float* __restrict__ x, float* __restrict__ out, int rows, int columns) {
   constexpr int kWarps = kThreads / 32;
   constexpr int kEach = kAcross * kDown / 4 / kThreads;  // vectors a thread
   static_assert(kAcross % 32 == 0 && kDown % 32 == 0 && kEach * kThreads * 4 == kAcross * kDown, "warps move whole blocks");
   __shared__ float4 tile[kAcross * kDown / 4];  // [column][row / 4, swizzled]
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const long long first_row = static_cast<long long>(kDownward ? blockIdx.x : blockIdx.y) * kDown;
-  const long long first_column = static_cast<long long>(kDownward ? blockIdx.y : blockIdx.x) * kAcross;
+  const int first_row = static_cast<int>(kDownward ? blockIdx.x : blockIdx.y) * kDown;
+  const int first_column = static_cast<int>(kDownward ? blockIdx.y : blockIdx.x) * kAcross;
 
   float4 v[kEach];
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const int block = warp + i * kWarps, r = block / (kAcross / 32) * 4 + lane / 8, c = block % (kAcross / 32) * 32 + lane % 8 * 4;
-    const long long row = first_row + r, column = first_column + c;
+    const int row = first_row + r, column = first_column + c;
     if (!kWhole && (row >= rows || column >= columns)) continue;
-    v[i] = Load<kHint>(reinterpret_cast<const float4*>(x + row * columns + column));
+    v[i] = Load<kHint>(reinterpret_cast<const float4*>(x + static_cast<long long>(row) * columns + column));
   }
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
@@ -131,9 +131,9 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const int block = warp + i * kWarps, c = block / (kDown / 32) * 4 + lane / 8, chunk = block % (kDown / 32) * 8 + lane % 8;
-    const long long row = first_row + 4 * chunk, column = first_column + c;
+    const int row = first_row + 4 * chunk, column = first_column + c;
     if (!kWhole && (row >= rows || column >= columns)) continue;
-    Store<kHint>(reinterpret_cast<float4*>(out + column * rows + row), tile[c * (kDown / 4) + (chunk ^ c / 4 % 8)]);
+    Store<kHint>(reinterpret_cast<float4*>(out + static_cast<long long>(column) * rows + row), tile[c * (kDown / 4) + (chunk ^ c / 4 % 8)]);
   }
 }
 
