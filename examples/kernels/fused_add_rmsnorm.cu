@@ -1,48 +1,50 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// fused_add_rmsnorm that holds a row's sum on the chip: residual and x are each read and written once. A row has as many
-// threads as it needs with EACH 16-byte vectors each, so that the tunable trades blocks in flight against loads in flight.
+// fused_add_rmsnorm that holds a row's sum on the chip: residual and x are each read and written once. A row has
+// THREADS threads with EACH 16-byte vectors each, so that the tunables trade blocks in flight against loads in flight.
+// Rows that this divides exactly have a kernel that knows it: nothing is compared on the way.
 //
 // HOLD 0: in registers; all loads before the first use, the weights on their way while squares are added up. HOLD 1: in
-// shared memory, where each thread finds its own vectors again; so few registers that an SM is full of threads, which do
-// what loads in flight do above. CLUSTER: so many blocks share a row, which spreads a few wide rows over all SMs; they
-// hand each other their sums through distributed shared memory. STREAM: loads and stores ask the caches to let go of the
-// lines first, which pays only while everything fits into L2.
+// shared memory, where each thread finds its own vectors again; so few registers that an SM is full of threads, which
+// do what loads in flight do above. BLOCKS: how many blocks registers must leave room for on an SM. STREAM: loads and
+// stores ask the caches to let go of the lines first, which pays only while everything fits into L2. A few wide rows
+// want several SMs each: h200/fused_add_rmsnorm.cu shares them among clusters.
 /*hone
 [tune]
 EACH = [2, 4, 3, 1]
-HOLD = [1, 0]
+THREADS = [256, 128, 512, 64, 320, 448]
+HOLD = [0, 1]
+BLOCKS = [2, 1, 4, 8]
 STREAM = [0, 1]
-CLUSTER = [1, 8, 4]
+constraints = ["THREADS * BLOCKS <= 2048", "HOLD == 0 || EACH == 2"]
 
 [[launch]]
-kernel = "fused_add_rmsnorm_shared<STREAM>"
+kernel = "fused_add_rmsnorm_shared<THREADS, (STREAM > 0), BLOCKS>"
 grid   = ["tokens"]
-block  = ["round_up(ceil_div(d / 8, EACH), 32)"]
+block  = ["THREADS"]
 shared = "2 * d"
-args   = ["x", "residual", "weight", "d / 8:u32", "d:i32", "eps:f32"]
-when   = "HOLD == 1 && CLUSTER == 1 && d % 8 == 0 && d > 0 && d / 8 <= 512 * EACH && tokens <= 2147483647"
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "d % 8 == 0 && d > 0 && HOLD == 1 && d <= 24576 && tokens <= 2147483647"
 
 [[launch]]
-kernel = "fused_add_rmsnorm_row<EACH, STREAM, 1>"
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, (STREAM > 0), BLOCKS, true>"
 grid   = ["tokens"]
-block  = ["round_up(ceil_div(d / 8, EACH), 32)"]
-args   = ["x", "residual", "weight", "d / 8:u32", "d:i32", "eps:f32"]
-when   = "CLUSTER == 1 && d % 8 == 0 && d > 0 && d / 8 <= 1024 * EACH && tokens <= 2147483647"
+block  = ["THREADS"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "d == 8 * EACH * THREADS && tokens <= 2147483647"
 
 [[launch]]
-kernel = "fused_add_rmsnorm_row<EACH, STREAM, CLUSTER>"
-grid   = ["tokens * CLUSTER"]
-block  = ["round_up(ceil_div(d / 8, EACH * CLUSTER), 32)"]
-cluster = ["CLUSTER"]
-args   = ["x", "residual", "weight", "d / 8:u32", "d:i32", "eps:f32"]
-when   = "CLUSTER > 1 && cc >= 90 && d % 8 == 0 && d > 0 && d / 8 <= 1024 * EACH * CLUSTER && tokens * CLUSTER <= 2147483647"
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, (STREAM > 0), BLOCKS, false>"
+grid   = ["tokens"]
+block  = ["THREADS"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "d % 8 == 0 && d > 0 && d <= 8 * EACH * THREADS && tokens <= 2147483647"
 
 [[launch]]
 kernel = "fused_add_rmsnorm_any<8>"
 grid   = ["d > 0 ? min(tokens, 2147483647) : 0"]
-block  = ["1024"]
+block  = ["512"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
 when   = "d % 8 == 0"
 
@@ -52,7 +54,6 @@ grid   = ["min(tokens, 2147483647)"]
 block  = ["512"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
 */
-#include <cooperative_groups.h>
 #include <cuda_fp16.h>
 
 namespace {
@@ -68,24 +69,23 @@ struct Pack<1> {
   using Type = __half;
 };
 
-// The sum over the block, in every thread. A value a warp in `partial`, which may not be used again before a barrier;
-// block size is a multiple of 32.
-__device__ __forceinline__ float BlockSum(float value, float* partial) {
+__device__ __forceinline__ float WarpSum(float value) {
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
-  const unsigned warps = blockDim.x / 32;
+  return value;
+}
+
+// The sum over the block of kThreads, a multiple of 32, in every thread. A value a warp in `partial`, which may not be
+// used again before a barrier.
+template <int kThreads>
+__device__ __forceinline__ float BlockSum(float value, float* partial) {
+  value = WarpSum(value);
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
-  if (threadIdx.x >= warps && threadIdx.x < 32) partial[threadIdx.x] = 0.0f;
   __syncthreads();
-  float4 sum = reinterpret_cast<const float4*>(partial)[0];
-  for (unsigned i = 1; 4 * i < warps; ++i) {
-    const float4 more = reinterpret_cast<const float4*>(partial)[i];
-    sum.x += more.x;
-    sum.y += more.y;
-    sum.z += more.z;
-    sum.w += more.w;
-  }
-  return (sum.x + sum.y) + (sum.z + sum.w);
+  float sum = 0.0f;
+#pragma unroll
+  for (int i = 0; i < kThreads / 32; ++i) sum += partial[i];
+  return sum;
 }
 
 template <bool kStream>
@@ -132,90 +132,80 @@ __device__ __forceinline__ uint4 Scaled(const uint4& sum, float scale, const uin
 
 }  // namespace
 
-// A block of at most 512 threads a row; `sums` has room for it.
-template <bool kStream>
-__global__ void __launch_bounds__(512, 4)
-    fused_add_rmsnorm_shared(__half* __restrict__ x, __half* __restrict__ residual, const __half* __restrict__ weight,
-                             unsigned vectors, int d, float eps) {
-  extern __shared__ uint4 sums[];
-  __shared__ __align__(16) float partial[32];
+// A block of kThreads a row of `vectors` = d / 8, which is kEach * kThreads if kWhole and at most that otherwise.
+// kBlocks: so many blocks an SM should hold.
+template <int kEach, int kThreads, bool kStream, int kBlocks, bool kWhole>
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    fused_add_rmsnorm_row(__half* __restrict__ x, __half* __restrict__ residual, const __half* __restrict__ weight,
+                          float eps, unsigned vectors) {
+  __shared__ __align__(16) float partial[kThreads / 32];
+  if constexpr (kWhole) vectors = kEach * kThreads;
   uint4* x_row = reinterpret_cast<uint4*>(x) + static_cast<size_t>(blockIdx.x) * vectors;
   uint4* residual_row = reinterpret_cast<uint4*>(residual) + static_cast<size_t>(blockIdx.x) * vectors;
-  float squares = 0.0f;
-#pragma unroll 1
-  for (unsigned at = threadIdx.x; at < vectors; at += blockDim.x) {
-    const uint4 added = Load<kStream>(x_row + at);
-    uint4 sum = Load<kStream>(residual_row + at);
-    squares += Add(sum, added);
-    Store<kStream>(residual_row + at, sum);
-    sums[at] = sum;
-  }
-  const float scale = rsqrtf(BlockSum(squares, partial) / static_cast<float>(d) + eps);
-#pragma unroll 1
-  for (unsigned at = threadIdx.x; at < vectors; at += blockDim.x) {
-    Store<kStream>(x_row + at, Scaled(sums[at], scale, __ldg(reinterpret_cast<const uint4*>(weight) + at)));
-  }
-}
-
-// kCluster blocks a row of `vectors` = d / 8 <= kCluster * kEach * blockDim.x.
-template <int kEach, bool kStream, int kCluster>
-__global__ void fused_add_rmsnorm_row(__half* __restrict__ x, __half* __restrict__ residual,
-                                      const __half* __restrict__ weight, unsigned vectors, int d, float eps) {
-  __shared__ __align__(16) float partial[32];
-  __shared__ float of_block[kCluster];
-  namespace cg = cooperative_groups;
-  if constexpr (kCluster > 1) cg::this_cluster().barrier_arrive();  // awaited before another's shared memory is touched
-  const unsigned row = blockIdx.x / kCluster, rank = blockIdx.x % kCluster;
-  uint4* x_row = reinterpret_cast<uint4*>(x) + static_cast<size_t>(row) * vectors;
-  uint4* residual_row = reinterpret_cast<uint4*>(residual) + static_cast<size_t>(row) * vectors;
-  const unsigned first = rank * (blockDim.x * kEach) + threadIdx.x;
   uint4 added[kEach], sums[kEach], weights[kEach];
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    if (at < vectors) {
+    const unsigned at = threadIdx.x + i * kThreads;
+    if (kWhole || at < vectors) {
       added[i] = Load<kStream>(x_row + at);
       sums[i] = Load<kStream>(residual_row + at);
     }
   }
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    if (at < vectors) weights[i] = __ldg(reinterpret_cast<const uint4*>(weight) + at);
+    const unsigned at = threadIdx.x + i * kThreads;
+    if (kWhole || at < vectors) weights[i] = __ldg(reinterpret_cast<const uint4*>(weight) + at);
   }
   float squares = 0.0f;
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    if (at < vectors) {
+    const unsigned at = threadIdx.x + i * kThreads;
+    if (kWhole || at < vectors) {
       squares += Add(sums[i], added[i]);
       Store<kStream>(residual_row + at, sums[i]);
     }
   }
-  float total = BlockSum(squares, partial);
-  if constexpr (kCluster > 1) {
-    cg::cluster_group cluster = cg::this_cluster();
-    cluster.barrier_wait();
-    if (threadIdx.x < kCluster) cluster.map_shared_rank(of_block, threadIdx.x)[rank] = total;
-    cluster.sync();
-    total = 0.0f;
-#pragma unroll
-    for (int i = 0; i < kCluster; ++i) total += of_block[i];
-  }
-  const float scale = rsqrtf(total / static_cast<float>(d) + eps);
+  const float total = BlockSum<kThreads>(squares, partial);
+  const float scale = rsqrtf(__fdividef(total, static_cast<float>(8 * vectors)) + eps);
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    if (at < vectors) Store<kStream>(x_row + at, Scaled(sums[i], scale, weights[i]));
+    const unsigned at = threadIdx.x + i * kThreads;
+    if (kWhole || at < vectors) Store<kStream>(x_row + at, Scaled(sums[i], scale, weights[i]));
   }
 }
 
-// Any width that is a multiple of kWidth: the sum is read back.
+// A block of kThreads a row; `sums` has room for it.
+template <int kThreads, bool kStream, int kBlocks>
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    fused_add_rmsnorm_shared(__half* __restrict__ x, __half* __restrict__ residual, const __half* __restrict__ weight,
+                             float eps, unsigned vectors) {
+  extern __shared__ uint4 sums[];
+  __shared__ __align__(16) float partial[kThreads / 32];
+  uint4* x_row = reinterpret_cast<uint4*>(x) + static_cast<size_t>(blockIdx.x) * vectors;
+  uint4* residual_row = reinterpret_cast<uint4*>(residual) + static_cast<size_t>(blockIdx.x) * vectors;
+  float squares = 0.0f;
+#pragma unroll 1
+  for (unsigned at = threadIdx.x; at < vectors; at += kThreads) {
+    const uint4 added = Load<kStream>(x_row + at);
+    uint4 sum = Load<kStream>(residual_row + at);
+    squares += Add(sum, added);
+    Store<kStream>(residual_row + at, sum);
+    sums[at] = sum;
+  }
+  const float total = BlockSum<kThreads>(squares, partial);
+  const float scale = rsqrtf(__fdividef(total, static_cast<float>(8 * vectors)) + eps);
+#pragma unroll 1
+  for (unsigned at = threadIdx.x; at < vectors; at += kThreads) {
+    Store<kStream>(x_row + at, Scaled(sums[at], scale, __ldg(reinterpret_cast<const uint4*>(weight) + at)));
+  }
+}
+
+// Any width that is a multiple of kWidth, 512 threads a row: the sum is read back.
 template <int kWidth>
 __global__ void fused_add_rmsnorm_any(__half* __restrict__ x, __half* __restrict__ residual,
                                       const __half* __restrict__ weight, long long tokens, long long d, float eps) {
   using Vector = typename Pack<kWidth>::Type;
-  __shared__ __align__(16) float partial[32];
+  __shared__ __align__(16) float partial[16];
   for (long long row = blockIdx.x; row < tokens; row += gridDim.x) {
     Vector* x_row = reinterpret_cast<Vector*>(x + row * d);
     Vector* residual_row = reinterpret_cast<Vector*>(residual + row * d);
@@ -233,7 +223,7 @@ __global__ void fused_add_rmsnorm_any(__half* __restrict__ x, __half* __restrict
       }
       residual_row[i] = sum;
     }
-    const float scale = rsqrtf(BlockSum(squares, partial) / static_cast<float>(d) + eps);
+    const float scale = rsqrtf(BlockSum<512>(squares, partial) / static_cast<float>(d) + eps);
     for (long long i = threadIdx.x; i < d / kWidth; i += blockDim.x) {
       const Vector sum = residual_row[i];
       const Vector weights = reinterpret_cast<const Vector*>(weight)[i];

@@ -1,38 +1,39 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// merge_attn_states with a thread for each BYTES of v_out. Where heads have one of the usual widths and vectors fill
-// whole blocks, a kernel knows all of that at compile time: its first instructions fetch nothing but the tensors'
-// addresses, all at once, and no thread compares, divides or leaves before its four loads are under way. On an H200
-// that is worth 0.1 us of a launch's 1.6 to 10 (h200/README.md). Otherwise blocks have two dimensions, vectors of a
-// head and heads, so that nobody divides. Loads of v do not wait for the weights (a part whose weight is zero is read
+// merge_attn_states with a thread for EACH vectors of BYTES of v_out. Where heads have one of the usual widths and
+// vectors fill whole blocks, a kernel knows all of that at compile time: its first instructions fetch nothing but the
+// tensors' addresses, all at once, and no thread compares, divides or leaves before its four loads are under way. On an
+// H200 that is worth 0.1 us of a launch's 1.6 to 10 (h200/README.md). Otherwise blocks have two dimensions, vectors of
+// a head and heads, so that nobody divides. Loads of v do not wait for the weights (a part whose weight is zero is read
 // all the same).
 /*hone
 [tune]
 THREADS = [512, 256, 128, 1024]
 BYTES = [16, 8]
+EACH = [1, 2]
 STREAM = [0, 1]
 
 [[launch]]
-kernel = "merge_attn_states_whole<BYTES, 128, THREADS, (STREAM > 0)>"
-grid   = ["tokens * heads * (256 / BYTES) / THREADS"]
+kernel = "merge_attn_states_whole<BYTES, 128, THREADS, EACH, (STREAM > 0)>"
+grid   = ["tokens * heads * (256 / BYTES) / (THREADS * EACH)"]
 block  = ["THREADS"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = "dim == 128 && tokens * heads * (256 / BYTES) % THREADS == 0 && tokens * heads < 16777216"
+when   = "dim == 128 && tokens * heads * (256 / BYTES) % (THREADS * EACH) == 0 && tokens * heads < 16777216"
 
 [[launch]]
-kernel = "merge_attn_states_whole<BYTES, 256, THREADS, (STREAM > 0)>"
-grid   = ["tokens * heads * (512 / BYTES) / THREADS"]
+kernel = "merge_attn_states_whole<BYTES, 256, THREADS, EACH, (STREAM > 0)>"
+grid   = ["tokens * heads * (512 / BYTES) / (THREADS * EACH)"]
 block  = ["THREADS"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = "dim == 256 && tokens * heads * (512 / BYTES) % THREADS == 0 && tokens * heads < 16777216"
+when   = "dim == 256 && tokens * heads * (512 / BYTES) % (THREADS * EACH) == 0 && tokens * heads < 16777216"
 
 [[launch]]
-kernel = "merge_attn_states_whole<BYTES, 64, THREADS, (STREAM > 0)>"
-grid   = ["tokens * heads * (128 / BYTES) / THREADS"]
+kernel = "merge_attn_states_whole<BYTES, 64, THREADS, EACH, (STREAM > 0)>"
+grid   = ["tokens * heads * (128 / BYTES) / (THREADS * EACH)"]
 block  = ["THREADS"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = "dim == 64 && tokens * heads * (128 / BYTES) % THREADS == 0 && tokens * heads < 16777216"
+when   = "dim == 64 && tokens * heads * (128 / BYTES) % (THREADS * EACH) == 0 && tokens * heads < 16777216"
 
 [[launch]]
 kernel = "merge_attn_states_heads<(STREAM > 0)>"
@@ -111,21 +112,32 @@ __device__ __forceinline__ void Store(T* p, const T& value) {
 
 }  // namespace
 
-// Heads of kDim, whole blocks of kThreads vectors of kBytes.
-template <int kBytes, int kDim, int kThreads, bool kStream>
+// Heads of kDim; whole blocks of kThreads threads with kEach vectors of kBytes, kThreads apart.
+template <int kBytes, int kDim, int kThreads, int kEach, bool kStream>
 __global__ void __launch_bounds__(kThreads)
     merge_attn_states_whole(const __half* __restrict__ v_a, const float* __restrict__ s_a,
                             const __half* __restrict__ v_b, const float* __restrict__ s_b, __half* __restrict__ v_out,
                             float* __restrict__ s_out) {
   using Type = typename Vector<kBytes>::Type;
   constexpr unsigned kPerHead = kDim * 2 / kBytes;
-  const unsigned at = blockIdx.x * kThreads + threadIdx.x, head = at / kPerHead;
-  const float score_a = __ldg(s_a + head), score_b = __ldg(s_b + head);
-  const Type a = Load<kStream>(reinterpret_cast<const Type*>(v_a) + at);
-  const Type b = Load<kStream>(reinterpret_cast<const Type*>(v_b) + at);
-  const Weights weights = WeightsOf(score_a, score_b);
-  Store<kStream>(reinterpret_cast<Type*>(v_out) + at, Merged(weights, a, b));
-  if (at % kPerHead == 0) s_out[head] = weights.log_sum;
+  const unsigned first = blockIdx.x * (kThreads * kEach) + threadIdx.x;
+  float score_a[kEach], score_b[kEach];
+  Type a[kEach], b[kEach];
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * kThreads;
+    score_a[i] = __ldg(s_a + at / kPerHead);
+    score_b[i] = __ldg(s_b + at / kPerHead);
+    a[i] = Load<kStream>(reinterpret_cast<const Type*>(v_a) + at);
+    b[i] = Load<kStream>(reinterpret_cast<const Type*>(v_b) + at);
+  }
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * kThreads;
+    const Weights weights = WeightsOf(score_a[i], score_b[i]);
+    Store<kStream>(reinterpret_cast<Type*>(v_out) + at, Merged(weights, a[i], b[i]));
+    if (at % kPerHead == 0) s_out[at / kPerHead] = weights.log_sum;
+  }
 }
 
 // v [heads in all, blockDim.x] of vectors of eight float16, fewer than 2^31 of them.

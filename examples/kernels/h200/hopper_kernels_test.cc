@@ -118,7 +118,7 @@ TEST(HopperKernels, TunedFilesAreTheirTemplatesWithBindings) {
     EXPECT_EQ(KernelsOf(tuned->plan), KernelsOf(from->plan)) << name;
     EXPECT_EQ(WorkspacesOf(tuned->plan), WorkspacesOf(from->plan)) << name;
   }
-  EXPECT_EQ(tuned_files, 13);
+  EXPECT_EQ(tuned_files, 12);
 }
 
 }  // namespace

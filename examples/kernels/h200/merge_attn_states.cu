@@ -5,7 +5,7 @@
 // examples/kernels/merge_attn_states.cu with its tunables bound by shape.
 /*hone
 [[launch]]
-kernel = "merge_attn_states_whole<8, 128, 256, true>"
+kernel = "merge_attn_states_whole<8, 128, 256, 1, true>"
 grid   = ["tokens * heads * 32 / 256"]
 block  = ["256"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
@@ -13,7 +13,7 @@ when   = """dim == 128 && tokens * heads * 32 % 256 == 0 && tokens * heads < 167
            && tokens * heads * dim <= 1048576"""
 
 [[launch]]
-kernel = "merge_attn_states_whole<16, 128, 1024, false>"
+kernel = "merge_attn_states_whole<16, 128, 1024, 1, false>"
 grid   = ["tokens * heads * 16 / 1024"]
 block  = ["1024"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
@@ -21,14 +21,22 @@ when   = """dim == 128 && tokens * heads * 16 % 1024 == 0 && tokens * heads < 16
            && tokens * heads * dim > 16777216"""
 
 [[launch]]
-kernel = "merge_attn_states_whole<16, 128, 512, false>"
+kernel = "merge_attn_states_whole<16, 128, 256, 2, false>"
+grid   = ["tokens * heads * 16 / 512"]
+block  = ["256"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = """dim == 128 && tokens * heads * 16 % 512 == 0 && tokens * heads < 16777216
+           && tokens * heads * dim <= 3145728"""
+
+[[launch]]
+kernel = "merge_attn_states_whole<16, 128, 512, 1, false>"
 grid   = ["tokens * heads * 16 / 512"]
 block  = ["512"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
 when   = "dim == 128 && tokens * heads * 16 % 512 == 0 && tokens * heads < 16777216"
 
 [[launch]]
-kernel = "merge_attn_states_whole<8, 256, 256, true>"
+kernel = "merge_attn_states_whole<8, 256, 256, 1, true>"
 grid   = ["tokens * heads * 64 / 256"]
 block  = ["256"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
@@ -36,7 +44,7 @@ when   = """dim == 256 && tokens * heads * 64 % 256 == 0 && tokens * heads < 167
            && tokens * heads * dim <= 1048576"""
 
 [[launch]]
-kernel = "merge_attn_states_whole<16, 256, 1024, false>"
+kernel = "merge_attn_states_whole<16, 256, 1024, 1, false>"
 grid   = ["tokens * heads * 32 / 1024"]
 block  = ["1024"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
@@ -44,7 +52,15 @@ when   = """dim == 256 && tokens * heads * 32 % 1024 == 0 && tokens * heads < 16
            && tokens * heads * dim > 16777216"""
 
 [[launch]]
-kernel = "merge_attn_states_whole<16, 256, 512, false>"
+kernel = "merge_attn_states_whole<16, 256, 256, 2, false>"
+grid   = ["tokens * heads * 32 / 512"]
+block  = ["256"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = """dim == 256 && tokens * heads * 32 % 512 == 0 && tokens * heads < 16777216
+           && tokens * heads * dim <= 3145728"""
+
+[[launch]]
+kernel = "merge_attn_states_whole<16, 256, 512, 1, false>"
 grid   = ["tokens * heads * 32 / 512"]
 block  = ["512"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
@@ -135,21 +151,32 @@ __device__ __forceinline__ void Store(T* p, const T& value) {
 
 }  // namespace
 
-// Heads of kDim, whole blocks of kThreads vectors of kBytes.
-template <int kBytes, int kDim, int kThreads, bool kStream>
+// Heads of kDim; whole blocks of kThreads threads with kEach vectors of kBytes, kThreads apart.
+template <int kBytes, int kDim, int kThreads, int kEach, bool kStream>
 __global__ void __launch_bounds__(kThreads)
     merge_attn_states_whole(const __half* __restrict__ v_a, const float* __restrict__ s_a,
                             const __half* __restrict__ v_b, const float* __restrict__ s_b, __half* __restrict__ v_out,
                             float* __restrict__ s_out) {
   using Type = typename Vector<kBytes>::Type;
   constexpr unsigned kPerHead = kDim * 2 / kBytes;
-  const unsigned at = blockIdx.x * kThreads + threadIdx.x, head = at / kPerHead;
-  const float score_a = __ldg(s_a + head), score_b = __ldg(s_b + head);
-  const Type a = Load<kStream>(reinterpret_cast<const Type*>(v_a) + at);
-  const Type b = Load<kStream>(reinterpret_cast<const Type*>(v_b) + at);
-  const Weights weights = WeightsOf(score_a, score_b);
-  Store<kStream>(reinterpret_cast<Type*>(v_out) + at, Merged(weights, a, b));
-  if (at % kPerHead == 0) s_out[head] = weights.log_sum;
+  const unsigned first = blockIdx.x * (kThreads * kEach) + threadIdx.x;
+  float score_a[kEach], score_b[kEach];
+  Type a[kEach], b[kEach];
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * kThreads;
+    score_a[i] = __ldg(s_a + at / kPerHead);
+    score_b[i] = __ldg(s_b + at / kPerHead);
+    a[i] = Load<kStream>(reinterpret_cast<const Type*>(v_a) + at);
+    b[i] = Load<kStream>(reinterpret_cast<const Type*>(v_b) + at);
+  }
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    const unsigned at = first + i * kThreads;
+    const Weights weights = WeightsOf(score_a[i], score_b[i]);
+    Store<kStream>(reinterpret_cast<Type*>(v_out) + at, Merged(weights, a[i], b[i]));
+    if (at % kPerHead == 0) s_out[at / kPerHead] = weights.log_sum;
+  }
 }
 
 // v [heads in all, blockDim.x] of vectors of eight float16, fewer than 2^31 of them.
