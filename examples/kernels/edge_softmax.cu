@@ -16,6 +16,7 @@
 BLOCK = [32, 64, 128]
 DEEP = [8]
 DEEP_HEADS = [6]  # with four heads at a time
+TENSOR = [2, 1]   # heads from which tensor cores add
 
 [[launch]]
 kernel = "edge_softmax_tensor<1, BLOCK>"
@@ -24,7 +25,7 @@ block  = ["BLOCK"]
 shared = "BLOCK * max(fanout + 1, min(heads, 8)) * 16"
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
           "dim:i32", "negative_slope:f32"]
-when   = "dim % 64 == 0 && dim > 128 && dim <= 256 && fanout < 16 && heads > 1 && heads < 500000"
+when   = "dim % 64 == 0 && dim > 128 && dim <= 256 && fanout < 16 && heads >= TENSOR && heads < 500000"
 
 [[launch]]
 kernel = "edge_softmax_tensor<2, BLOCK>"
@@ -33,7 +34,7 @@ block  = ["BLOCK"]
 shared = "BLOCK * max(fanout + 1, min(heads, 8)) * 16"
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
           "dim:i32", "negative_slope:f32"]
-when   = "dim % 64 == 0 && dim > 128 && dim <= 256 && fanout < 32 && heads > 1 && heads < 500000"
+when   = "dim % 64 == 0 && dim > 128 && dim <= 256 && fanout < 32 && heads >= TENSOR && heads < 500000"
 
 [[launch]]
 kernel = "edge_softmax_short<16, 4, BLOCK>"
@@ -245,7 +246,8 @@ __global__ void __launch_bounds__(kThreads)
       from[s][q] = static_cast<unsigned>(__cvta_generic_to_shared(own_rows + at * 32 + ((2 * q + lane / 16) ^ at % 8)));
     }
   }
-  __pipeline_wait_prior(0);
+  // Always, but ptxas would wait before it asks for the scores, were it not for the condition.
+  if (!(total < 0.0f)) __pipeline_wait_prior(0);
   __syncwarp();
   // Columns 64 at a time: when all have read them, their place is the sums'.
 #pragma unroll
