@@ -94,7 +94,7 @@ Status Run(Flags& flags) {
   flags.features.host_batches = flags.device.pipeline == "cpu";
   const ModelOptions& model = flags.train.model.options;
   HONE_ASSIGN_OR_RETURN(const DeviceChoice device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
-                          HONE_RETURN_IF_ERROR(GpuCanTrain(model, flags.train.train, flags.run, on.host_batches));
+                          HONE_RETURN_IF_ERROR(GpuCanTrain(model, flags.train.train, flags.run));
                           HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
                           HONE_ASSIGN_OR_RETURN(
                               on.features, GpuHolds(outline, model, flags.train.train, on.fp32, flags.features));

@@ -31,8 +31,7 @@ Result<int> CountGpus();
 Result<GpuFacts> UseGpu(int ordinal);
 
 // Whether the GPU engine knows how to do what these ask for; kInvalidArgument names what it does not.
-// `host_batches`: see GpuRun.
-Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run, bool host_batches);
+Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run);
 Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options);
 
 // Where feature rows are: all on the device; a part on each of the ranks' GPUs, which read one another's; or all in the

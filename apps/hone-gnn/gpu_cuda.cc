@@ -77,7 +77,8 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
   const auto plan_memory = [&]() -> Result<cuda::MemoryPlan> {
     HONE_ASSIGN_OR_RETURN(cuda::WorkingMemory working, cuda::CountWorkingMemory(model, options, graph.num_nodes));
     if (wish.host_batches) {
-      working.training += cuda::FedBatchBytes(options.fanouts, options.batch, graph.num_nodes, graph.feature_stride_bytes);
+      working.training += cuda::FedBatchBytes(options.fanouts, options.batch, graph.num_nodes, graph.feature_stride_bytes) +
+                          (cuda::FindsRowsById(model) ? 4 * graph.num_nodes : 0);
     }
     size_t free = 0, total = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
@@ -174,8 +175,8 @@ Result<GpuFacts> UseGpu(int ordinal) {
   return GpuFacts{ordinal, properties.name, static_cast<int64_t>(free), static_cast<int64_t>(total)};
 }
 
-Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run, bool host_batches) {
-  return cuda::CheckForGpu(model, options, run, {.host_batches = host_batches});
+Status GpuCanTrain(const ModelOptions&, const TrainOptions& options, const RunOptions& run) {
+  return cuda::CheckForGpu(options, run);
 }
 
 Status GpuCanPredict(const ModelOptions&, const PredictOptions& options) {

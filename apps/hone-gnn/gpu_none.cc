@@ -17,7 +17,7 @@ Status NotBuilt() {
 
 Result<int> CountGpus() { return NotBuilt(); }
 Result<GpuFacts> UseGpu(int) { return NotBuilt(); }
-Status GpuCanTrain(const ModelOptions&, const TrainOptions&, const RunOptions&, bool) { return NotBuilt(); }
+Status GpuCanTrain(const ModelOptions&, const TrainOptions&, const RunOptions&) { return NotBuilt(); }
 Status GpuCanPredict(const ModelOptions&, const PredictOptions&) { return NotBuilt(); }
 Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const TrainOptions&, bool,
                               const FeatureWish&) {

@@ -165,8 +165,7 @@ Result<DeviceChoice> ChooseDeviceOf(const Flags& flags, ProcessGroup& group) {
       return Status::InvalidArgument("several ranks share this host's processors");
     }
     if (flags.resume.empty()) {
-      HONE_RETURN_IF_ERROR(
-          GpuCanTrain(flags.train.model.options, flags.train.train, flags.run, device.host_batches));
+      HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
       HONE_ASSIGN_OR_RETURN(device.features, GpuHolds(graph, flags.train.model.options, flags.train.train, device.fp32,
                                                       flags.features));
       return Status::Ok();
@@ -175,8 +174,7 @@ Result<DeviceChoice> ChooseDeviceOf(const Flags& flags, ProcessGroup& group) {
       const std::string path = CheckpointFile(flags.resume);
       HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
       HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
-      HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run, device.host_batches)
-                               .WithContext(fmt::format("'{}'", path)));
+      HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
       HONE_ASSIGN_OR_RETURN(device.features,
                             GpuHolds(graph, header.model, header.train, device.fp32, flags.features));
     }

@@ -123,12 +123,6 @@ TEST_F(OnEmulatedGpu, RanksWithFeaturesInTheHostsMemoryLeaveTheBitsOfOne) {
   EXPECT_THAT(none.err, HasSubstr("in the host's memory need"));
 }
 
-TEST_F(OnEmulatedGpu, BatchesFromTheHostsCoresAreRefusedWhereTheyCannotTrainTheModel) {
-  const Outcome refused = TrainOn("cuda", {"--epochs", "1", "--pipeline", "cpu", "--model", "sage-ri"});
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("--dropout 0"));
-}
-
 // Each rank a process with a GPU of its own, which keeps a part of the features and reads the other's; gradients travel
 // by the same memory, so no NCCL is needed.
 TEST_F(OnEmulatedGpu, RanksThatShareTheirGpusMemoryLeaveTheBitsOfOne) {

@@ -9,6 +9,7 @@
 
 #include "gnn/cuda/feed_kernels.h"
 #include "gnn/cuda/source_kernels.h"
+#include "gnn/cuda/staging_kernels.h"
 #include "gnn/graph/parallel.h"
 #include "hone/gnn/communicator.h"
 
@@ -66,7 +67,7 @@ Status FedBatch::Require(size_t structure_bytes, size_t row_bytes, int64_t outer
   return Status::Ok();
 }
 
-Status FedBatch::EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, cudaStream_t stream) {
+Status FedBatch::EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, int32_t* places, cudaStream_t stream) {
   const NeighborSample& sample = batch.sample;
   const auto hops = static_cast<size_t>(sample.hops());
   BatchHeader header{};
@@ -78,9 +79,11 @@ Status FedBatch::EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, cudaS
   known_.assign(sample.hop_nodes.begin(), sample.hop_nodes.end() - 1);
   for (size_t h = 0; h < hops; ++h) header.hop_nodes[h] = known_[h];
   num_nodes_ = sample.num_nodes();
+  places_ = places;
 
+  const size_t node_bytes = static_cast<size_t>(places != nullptr ? num_nodes_ : known_.back()) * sizeof(int32_t);
   size_t bytes = nodes_at_ = Aligned(sizeof(header));
-  bytes += Aligned(static_cast<size_t>(known_.back()) * sizeof(int32_t));
+  bytes += Aligned(node_bytes);
   hops_.assign(hops, {});
   for (size_t h = 0; h < hops; ++h) {
     hops_[h].offsets = bytes;
@@ -92,7 +95,7 @@ Status FedBatch::EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, cudaS
   HONE_RETURN_IF_ERROR(Require(bytes, row_bytes, known_.back()));
   const auto pack = [&](size_t at, const void* from, size_t count) { std::memcpy(pack_->get() + at, from, count); };
   pack(0, &header, sizeof(header));
-  pack(nodes_at_, sample.nodes.data(), static_cast<size_t>(known_.back()) * sizeof(int32_t));
+  pack(nodes_at_, sample.nodes.data(), node_bytes);
   for (size_t h = 0; h < hops; ++h) {
     pack(hops_[h].offsets, sample.rows[h].row_offsets.data(), (static_cast<size_t>(known_[h]) + 1) * sizeof(int32_t));
     pack(hops_[h].columns, sample.rows[h].columns.data(), sample.rows[h].columns.size() * sizeof(int32_t));
@@ -122,20 +125,29 @@ Status FedBatch::EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream) {
         EnqueueUnpackHop(words(hops_[h].offsets), words(hops_[h].columns), known_[h], hop, stream));
     if (hop.first != nullptr) HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, stream));
   }
+  if (places_ != nullptr) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueuePlaces(words(nodes_at_), num_nodes_, places_, stream));
+    return Status::Ok();
+  }
   HONE_CUDA_RETURN_IF_ERROR(EnqueueWiden(words(hops_.back().offsets), known_.back() + 1, row_offsets_.get(), stream));
   if (ids_known_ == 0) HONE_CUDA_RETURN_IF_ERROR(EnqueueCountUp(ids_.size(), ids_.get(), stream));
   ids_known_ = ids_.size();
   return Status::Ok();
 }
 
-GraphOnDevice FedBatch::graph(const GraphOnDevice& whole) const {
-  return {row_offsets_.get(),
-          reinterpret_cast<const int32_t*>(structure_.get() + hops_.back().columns),
-          nullptr,
-          rows_.get(),
-          num_nodes_,
-          whole.feature_stride,
-          whole.feature_vectors};
+void FedBatch::Show(BatchOnDevice& batch) const {
+  GraphOnDevice& graph = batch.graph;
+  batch.drawn = {};  // nothing is staged for it
+  graph.features = rows_.get();
+  graph.feature_places = places_;
+  graph.host_features = nullptr;
+  graph.staging = {};
+  if (places_ != nullptr) return;
+  graph.row_offsets = row_offsets_.get();
+  graph.columns = reinterpret_cast<const int32_t*>(structure_.get() + hops_.back().columns);
+  graph.labels = nullptr;
+  graph.num_nodes = num_nodes_;
+  batch.graph_nodes = ids_.get();
 }
 
 Status FedBatch::EnqueueBeginCompute(cudaStream_t stream) const {
@@ -167,7 +179,8 @@ int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_
     structure += 4 * (nodes + 1) + 4 * nodes * fanout + 2 * static_cast<int64_t>(kAlign);
     nodes = std::min(nodes * (1 + int64_t{fanout}), most);
   }
-  structure += 4 * outer_rows + static_cast<int64_t>(Aligned(sizeof(BatchHeader)) + kAlign);
+  structure += static_cast<int64_t>(Aligned(sizeof(BatchHeader)) + kAlign);
+  structure += 4 * nodes;  // ids of all, where rows are found by them
   const int64_t one = structure + nodes * feature_stride_bytes + 12 * (outer_rows + 1);
   return static_cast<int64_t>(HostFeed::kHeld + 1) * (one + one / 4);
 }
@@ -231,13 +244,17 @@ void HostFeed::Stop() {
   begun_ = false;
 }
 
+Status HostFeed::FindRowsById(int64_t num_nodes) {
+  return rows_by_id_.size() == num_nodes ? Status::Ok() : rows_by_id_.Allocate(num_nodes);
+}
+
 Status HostFeed::EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const {
   const auto all = static_cast<int64_t>(graph_->train_nodes().size());
   const int64_t most = int64_t{batch_} * shards_;
   const int64_t first = batch.key.step * most;  // as the sampler deals them (sample_kernels.cu)
   const int64_t of_step = std::min(most, all - first);
   HONE_RETURN_IF_ERROR(to.EnqueueCopies(
-      batch, {.first = first + of_step * batch.key.shard / shards_, .of_step = of_step}, copies_.handle));
+      batch, {.first = first + of_step * batch.key.shard / shards_, .of_step = of_step}, rows_by_id_.get(), copies_.handle));
   return to.EnqueueWait(stream);
 }
 

@@ -32,15 +32,15 @@ class FedBatch {
   struct Seeds {
     int64_t first = 0, of_step = 0;
   };
-  // Enqueues on `stream`, which this and the batch's buffers belong to until its copies are done.
-  Status EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, cudaStream_t stream);
+  // Enqueues on `stream`, which this and the batch's buffers belong to until its copies are done. `places`: see HostFeed; null:
+  // rows are found by local id.
+  Status EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, int32_t* places, cudaStream_t stream);
   Status EnqueueWait(cudaStream_t stream) const;
   // Fills `batch`, whose envelope holds it, on the stream that waited.
   Status EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream);
-  // Where the outermost hop finds its rows: a graph of this batch's own, in which every node draws all it has. `whole`
-  // says how wide rows are.
-  GraphOnDevice graph(const GraphOnDevice& whole) const;
-  const int32_t* graph_nodes() const { return ids_.get(); }
+  // Where the outermost hop is drawn from, finds its rows, and the batch's nodes there, in `batch`, which has the whole graph: a
+  // graph of this batch's own, in which every node draws all it has; or where rows are found by id the whole one.
+  void Show(BatchOnDevice& batch) const;
   const std::vector<int32_t>& known() const { return known_; }  // nodes after each hop but the outermost
   // Around what is enqueued for it on the stream that waited.
   Status EnqueueBeginCompute(cudaStream_t stream) const;
@@ -60,6 +60,7 @@ class FedBatch {
   std::vector<Section> hops_;
   size_t nodes_at_ = 0;
   int64_t num_nodes_ = 0;
+  int32_t* places_ = nullptr;
   std::unique_ptr<PinnedBytes> pack_;
   size_t pack_bytes_ = 0;
   DeviceArray<unsigned char> structure_, rows_;
@@ -103,6 +104,9 @@ class HostFeed final : public TransferStage {
   Status EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const;
   // Forgets what was begun; no lease may be out.
   void Stop();
+  // For models that key what they draw for an input row by its node's global id: the outermost hop is then drawn once more, from
+  // the whole graph on the device, of `num_nodes`, and a map says where each node's row lies. Before Begin.
+  Status FindRowsById(int64_t num_nodes);
   PipelineTimes TakeTimes() { return pipeline_->TakeTimes(); }
   int workers() const { return workers_; }
 
@@ -123,6 +127,7 @@ class HostFeed final : public TransferStage {
   uint32_t epoch_ = 0;   // of what was begun,
   int64_t taken_ = 0;    // and how many of its batches are taken, those before the step where it began included
   std::array<FedBatch, kHeld + 1> places_;
+  DeviceArray<int32_t> rows_by_id_;  // of the batch that is computed; the one after it overwrites what it needs
   std::unique_ptr<BatchPipeline> pipeline_;  // goes first: it uses all of the above
 };
 

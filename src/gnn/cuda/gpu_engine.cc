@@ -12,6 +12,7 @@
 #include "gnn/cuda/cache_ranking.h"
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/device_ranking.h"
+#include "gnn/cuda/feed.h"
 #include "gnn/cuda/matmul.h"
 #include "gnn/cuda/pass.h"
 #include "gnn/cuda/program.h"
@@ -82,7 +83,7 @@ class Engine final : public GpuEngine {
   Status Make(const Graph& graph, Model<float>& model, const GpuEngineOptions& options) {
     options_ = options;
     classes_ = static_cast<int32_t>(model.options().num_classes);
-    can_be_fed_ = CheckCanBeFed(model.options());
+    finds_rows_by_id_ = FindsRowsById(model.options());
     HONE_RETURN_IF_ERROR(CheckOptions(graph, model.options(), options));
     if (AsksForAll(options.fanouts) || AsksForAll(options.eval_fanouts)) {
       if (IsOutline(graph)) {
@@ -144,12 +145,12 @@ class Engine final : public GpuEngine {
   }
 
   Result<FedEpoch> TrainFedEpoch(uint32_t epoch, HostFeed& feed) override {
-    HONE_RETURN_IF_ERROR(can_be_fed_);
+    if (finds_rows_by_id_) HONE_RETURN_IF_ERROR(feed.FindRowsById(graph_.view().num_nodes));
     return train_->RunFed(epoch, feed);
   }
   Result<FedSteps> TrainFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch& watch,
                                  HostFeed& feed) override {
-    HONE_RETURN_IF_ERROR(can_be_fed_);
+    if (finds_rows_by_id_) HONE_RETURN_IF_ERROR(feed.FindRowsById(graph_.view().num_nodes));
     return train_->RunFedSteps(epoch, from, until, &watch, feed);
   }
   Result<std::shared_ptr<const Graph>> HostGraph(const Graph& graph) override { return graph_.Download(graph); }
@@ -223,7 +224,7 @@ class Engine final : public GpuEngine {
   }
 
   GpuEngineOptions options_;
-  Status can_be_fed_;
+  bool finds_rows_by_id_ = false;
   StorageFacts facts_;
   int32_t classes_ = 0;
   int32_t largest_degree_ = 0;  // where all neighbors are asked for
@@ -239,13 +240,7 @@ class Engine final : public GpuEngine {
 
 }  // namespace
 
-Status CheckCanBeFed(const ModelOptions& model) {
-  // Their masks are drawn by the node that a row belongs to, for every row of the batch, as the outermost hop reads it.
-  if (model.kind != "sage-ri" || model.dropout == 0) return Status::Ok();
-  return Status::InvalidArgument(
-      "batches from the host's cores do not train sage-ri with dropout, which it has among the input rows too: "
-      "train it without (--dropout 0), or with batches that the GPU samples itself");
-}
+bool FindsRowsById(const ModelOptions& model) { return model.kind == "sage-ri" && model.dropout != 0; }
 
 bool IsOutline(const Graph& graph) {
   return graph.features().num_rows > 0 && graph.features().rows == nullptr && IsSyntheticName(graph.name());

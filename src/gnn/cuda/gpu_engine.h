@@ -153,7 +153,7 @@ class GpuEngine {
   virtual Status SetTableTag(uint32_t tag) = 0;
   virtual int64_t device_bytes() const = 0;
   // As TrainEpoch and TrainSteps, of `feed`'s batches instead of its own, made of the same graph and options: the same
-  // bits. kInvalidArgument for a model that CheckCanBeFed refuses. Each rank of several has a feed of its own.
+  // bits. Each rank of several has a feed of its own.
   virtual Result<FedEpoch> TrainFedEpoch(uint32_t epoch, HostFeed& feed) = 0;
   virtual Result<FedSteps> TrainFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch& watch,
                                          HostFeed& feed) = 0;
@@ -171,8 +171,9 @@ class GpuEngine {
   virtual Result<std::string> Fingerprint(const Graph& graph) const = 0;
 };
 
-// Whether batches that the host's cores sampled and sliced can train this model on the device; kInvalidArgument says why not.
-Status CheckCanBeFed(const ModelOptions& model);
+// Whether this model wants the rows of batches from the host's cores by their nodes' global ids (feed.h): its masks are
+// drawn for every input row, by the node that it belongs to.
+bool FindsRowsById(const ModelOptions& model);
 
 // Whether `graph` is an outline (gnn/graph/synthetic_graph.h), whose edges and features nobody has made yet.
 bool IsOutline(const Graph& graph);

@@ -387,9 +387,7 @@ class GpuTrainer final : public Trainer {
 
 }  // namespace
 
-Status CheckForGpu(const ModelOptions& model, const TrainOptions& options, const RunOptions& run,
-                   const GpuTrainerOptions& gpu) {
-  if (gpu.host_batches) HONE_RETURN_IF_ERROR(CheckCanBeFed(model));
+Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu) {
   const auto refuse = [](const std::string& what) {
     return Status::InvalidArgument(what + ": the GPU engine cannot do this yet; train on the CPU");
   };
@@ -418,7 +416,7 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
-  HONE_RETURN_IF_ERROR(CheckForGpu(sized, options, run, gpu));
+  HONE_RETURN_IF_ERROR(CheckForGpu(options, run, gpu));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
   if (!init.empty()) {
@@ -441,7 +439,7 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
   if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(*graph, what, header, GraphFingerprint(*graph)));
   if (epochs > 0) header.train.epochs = epochs;
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
-  HONE_RETURN_IF_ERROR(CheckForGpu(header.model, header.train, run, gpu).WithContext(what));
+  HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
   auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));

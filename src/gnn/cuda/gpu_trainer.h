@@ -43,9 +43,8 @@ struct GpuTrainerOptions {
   NcclCommunicator* device_ranks = nullptr;
 };
 
-// kInvalidArgument for options that the GPU trainer cannot do yet, as far as they show before it has the graph.
-Status CheckForGpu(const ModelOptions& model, const TrainOptions& options, const RunOptions& run,
-                   const GpuTrainerOptions& gpu = {});
+// kInvalidArgument for options that the GPU trainer cannot do yet, as far as they show before it has graph and model.
+Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu = {});
 
 // As MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic one (gnn/graph/synthetic_graph.h): it is
 // then made in device memory, and checkpoints are those of the whole graph. kInvalidArgument also for what the GPU

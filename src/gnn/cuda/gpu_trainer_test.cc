@@ -280,10 +280,6 @@ TEST_F(OnGpu, RefusesWhatItCannotDoAndSaysSo) {
   train_ = good;
   train_.fanouts = {1025, 3};
   EXPECT_NE(refusal().find("1025"), std::string::npos);
-  train_ = good;
-  model_.kind = "sage-ri";
-  gpu_.host_batches = true;
-  EXPECT_NE(refusal().find("--dropout 0"), std::string::npos);
 }
 
 }  // namespace
