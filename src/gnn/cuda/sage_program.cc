@@ -16,6 +16,7 @@
 #include "gnn/cuda/dense.h"
 #include "gnn/cuda/gather_kernels.h"
 #include "gnn/cuda/norm_between.h"
+#include "gnn/cuda/outermost_kernels.h"
 #include "gnn/cuda/program.h"
 #include "gnn/cuda/staged_mean.h"
 #include "gnn/cuda/wide_aggregate_kernels.h"
@@ -41,6 +42,11 @@ struct SageShape {
   Activation activation = Activation::kRelu;
   DropoutRate rate{0.0};
 };
+
+// Of the multiprocessors, for an outermost hop that reads other GPUs' memory: the links are full with a few of them, and
+// with all of them a step took as long as the hop and the rest of it one after the other (why is not understood). Measured
+// on four H200, docs/design/0019-features-over-peers.md.
+constexpr float kPeersShare = 0.3f;
 
 class SageProgram final : public Program {
  public:
@@ -99,15 +105,23 @@ class SageProgram final : public Program {
           envelope_.known.back(), batch.header, batch.drawn, context_.element, batch.outer, stream));
       return Status::Ok();
     }
+    SampleAggregate aggregate;
+    aggregate.kind = Kind();
+    aggregate.out = batch.outer;
+    if (shape_.mean && context_.graph->peer_rows() != nullptr && envelope_.fanouts.back() <= kNarrowFanout) {
+      aggregate.share = kPeersShare;  // the same sums
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueOutermostHop(
+          batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
+          envelope_.known.back(), aggregate, SumOrder::kApart, batch.state, batch.header, batch.graph_nodes,
+          context_.element, stream));
+      return Status::Ok();
+    }
     if (shape_.mean) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleMean(
           batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
           envelope_.known.back(), batch.state, batch.header, batch.graph_nodes, context_.element, batch.outer, stream));
       return Status::Ok();
     }
-    SampleAggregate aggregate;
-    aggregate.kind = Kind();
-    aggregate.out = batch.outer;
     if (shape_.maximum) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueWideSampleAggregate(
           batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),

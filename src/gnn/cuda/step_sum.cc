@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "gnn/cuda/peer_exchange.h"
+
 namespace hone::gnn::cuda {
 namespace {
 
@@ -45,7 +47,11 @@ Status StepSum::Make(const DeviceParameters& parameters, int shards, NcclCommuni
 
   for (int r = 0; r < size; ++r) sent_ = std::max(sent_, TreeNodes(shards, ShardsOfRank(shards, r, size)).size());
   HONE_RETURN_IF_ERROR(nodes_.Allocate(static_cast<int64_t>(std::max(deepest, sent_)) * node_bytes_));
-  HONE_RETURN_IF_ERROR(parts_.Allocate(size * static_cast<int64_t>(sent_) * node_bytes_));
+  if (auto* const exchange = dynamic_cast<PeerExchange*>(ranks); exchange != nullptr && sent_ == 1) {
+    HONE_ASSIGN_OR_RETURN(room_, exchange->MakeRoom(node_bytes_, LeafBlocks(parameters.count())));
+  } else {
+    HONE_RETURN_IF_ERROR(parts_.Allocate(size * static_cast<int64_t>(sent_) * node_bytes_));
+  }
   std::vector<int32_t> places, merges;
   stack.clear();
   for (int r = 0; r < size; ++r) {
@@ -87,13 +93,18 @@ Status StepSum::EnqueueEndShard(int shard, const BatchHeader* header, const floa
                before_.get()};
   for (size_t n = 0; n < merges; ++n) sum.nodes[n] = Node(on_stack - merges + n);
   sum.merges = static_cast<int>(merges);
-  const bool all = ranks_ == nullptr && static_cast<size_t>(shard) + 1 == merges_.size();
+  const bool ends = static_cast<size_t>(shard) + 1 == merges_.size(), all = ranks_ == nullptr && ends;
+  if (shares() && ends) {
+    sum.room = room_;
+    sum.double_offset = double_offset_;
+  }
   sum.out = all ? SumNode{parameters_->gradient(), totals_.get()} : Node(on_stack - merges);
   HONE_CUDA_RETURN_IF_ERROR(EnqueueAddLeaf(sum, stream));
   return Status::Ok();
 }
 
 Status StepSum::EnqueueGather(cudaStream_t stream) const {
+  if (shares()) return Status::Ok();
   const int64_t bytes = static_cast<int64_t>(sent_) * node_bytes_;
   return ranks_->AllGather(nodes_.get(), parts_.get(), bytes / static_cast<int64_t>(sizeof(float)), DeviceElement::kFloat32, stream);
 }
@@ -108,7 +119,8 @@ RankSum StepSum::OfRanks() const {
           .double_offset = double_offset_,
           .floats = parameters_->count(),
           .doubles = totals_.size(),
-          .out = {parameters_->gradient(), totals_.get()}};
+          .out = {parameters_->gradient(), totals_.get()},
+          .room = room_};
 }
 
 Status StepSum::EnqueueFinishAndUpdate(const AdamOptions& adam, const BatchHeader* last, RunState* state,

@@ -6,7 +6,9 @@
 //
 // What ShardSum (dist/shard_sum.h) does on the host, enqueued: a rank adds up whole branches of the tree over the
 // shards while its shards are computed; one all-gather brings everybody the branches of all ranks, gradients, totals
-// and running statistics in one piece; every rank adds those up in the tree's order. An all-reduce would move less
+// and running statistics in one piece; every rank adds those up in the tree's order. Where GPUs write into one another's
+// memory (peer_exchange.h) and a rank has one branch, the kernel that ends the branch writes it to all, and the kernel that
+// updates waits for it: there is no gather between the two. An all-reduce would move less
 // where there are many ranks, in an order of NCCL's own; for 1.14 MB of gradients an all-gather over 8 ranks brings
 // each of them 8 MB more, which NVLink moves in tens of microseconds (not measured yet).
 #pragma once
@@ -15,6 +17,7 @@
 
 #include "gnn/cuda/device_parameters.h"
 #include "gnn/cuda/learn_kernels.h"
+#include "gnn/cuda/peer_exchange_kernels.h"
 #include "gnn/cuda/step_sum_kernels.h"
 #include "gnn/dist/nccl_communicator.h"
 #include "gnn/dist/shard_sum.h"
@@ -45,6 +48,7 @@ class StepSum {
  private:
   SumNode Node(size_t which) const;
   Status EnqueueGather(cudaStream_t stream) const;
+  bool shares() const { return room_.rooms != nullptr; }
   RankSum OfRanks() const;
 
   const DeviceParameters* parameters_ = nullptr;
@@ -54,6 +58,7 @@ class StepSum {
   size_t sent_ = 1;             // nodes that each rank sends, some of them meaningless where it has fewer
   int64_t node_bytes_ = 0, double_offset_ = 0;
   DeviceArray<unsigned char> nodes_, parts_;
+  ExchangeOnDevice room_;  // where each rank's only branch goes at once; without rooms where that is not so
   bool perfect_ = false;
   DeviceArray<double> totals_;
   DeviceArray<float> before_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "gnn/cuda/launch.h"
+#include "gnn/cuda/peer_flags.cuh"
 #include "gnn/cuda/update.cuh"
 
 namespace hone::gnn::cuda {
@@ -22,13 +23,32 @@ __device__ float4 operator+(const float4& a, const float4& b) { return make_floa
 __global__ void AddLeafKernel(LeafSum sum) {
   __shared__ double losses[kBlock];
   __shared__ int32_t right[kBlock], counted[kBlock];
+  __shared__ uint32_t shared_turn;
   const ShardValues& shard = sum.shard;
+  uint32_t turn = 0;
+  if (sum.room.rooms != nullptr) {
+    if (threadIdx.x == 0) shared_turn = ++sum.room.turns[blockIdx.x];
+    __syncthreads();
+    turn = shared_turn;
+  }
+  const auto put = [&](auto value, int64_t offset, auto* out) {
+    if (sum.room.rooms == nullptr) {
+      *out = value;
+      return;
+    }
+    for (int ahead = 0; ahead < sum.room.ranks; ++ahead) {
+      unsigned char* const slot = Slot(sum.room, (sum.room.rank + ahead) % sum.room.ranks, turn, sum.room.rank);
+      *reinterpret_cast<decltype(value)*>(slot + offset) = value;
+    }
+  };
   if (blockIdx.x + 1 < gridDim.x) {
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * kBlock + threadIdx.x) * 4;
-    if (i >= shard.floats) return;
-    float4 value = *reinterpret_cast<const float4*>(shard.gradient + i);
-    for (int n = sum.merges; n-- > 0;) value = *reinterpret_cast<const float4*>(sum.nodes[n].floats + i) + value;
-    *reinterpret_cast<float4*>(sum.out.floats + i) = value;
+    if (i < shard.floats) {
+      float4 value = *reinterpret_cast<const float4*>(shard.gradient + i);
+      for (int n = sum.merges; n-- > 0;) value = *reinterpret_cast<const float4*>(sum.nodes[n].floats + i) + value;
+      put(value, i * 4, reinterpret_cast<float4*>(sum.out.floats + i));
+    }
+    if (sum.room.rooms != nullptr) RaiseForAll(sum.room, turn, blockIdx.x);
     return;
   }
   BatchSums sums = {};
@@ -49,9 +69,26 @@ __global__ void AddLeafKernel(LeafSum sum) {
       value = valid ? 0 : 1;
     }
     for (int n = sum.merges; n-- > 0;) value = sum.nodes[n].doubles[i] + value;
-    sum.out.doubles[i] = value;
+    put(value, sum.double_offset + i * 8, sum.out.doubles + i);
   }
+  if (sum.room.rooms != nullptr) RaiseForAll(sum.room, turn, blockIdx.x);
 }
+
+// Of a sum with a room: where the nodes are in this turn, which EnqueueAddLeaf has begun; and slices of them that are
+// waited for by all threads of a block. The last slice has the doubles.
+struct RoomOfTurn {
+  uint32_t turn = 0;
+  __device__ explicit RoomOfTurn(RankSum& sum) {
+    if (sum.room.rooms == nullptr) return;
+    turn = sum.room.turns[0];
+    sum.parts = Slot(sum.room, sum.room.rank, turn, 0);
+  }
+  __device__ void Await(const RankSum& sum, int64_t slice) const {
+    if (sum.room.rooms != nullptr) AwaitAll(sum.room, turn, static_cast<unsigned>(slice));
+  }
+  __device__ void AwaitDoubles(const RankSum& sum) const { Await(sum, sum.room.slices - 1); }
+};
+constexpr int kSlice = kBlock * 4;  // floats of a block of AddLeafKernel
 
 template <typename T>
 __device__ T AddUp(const RankSum& sum, int64_t offset, int64_t i) {
@@ -68,7 +105,10 @@ __device__ T AddUp(const RankSum& sum, int64_t offset, int64_t i) {
 }
 
 __global__ void AddRanksKernel(RankSum sum) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const RoomOfTurn room(sum);
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kBlock, i = first + threadIdx.x;
+  if (first < sum.floats) room.Await(sum, first / kSlice);
+  if (first + kBlock > sum.floats) room.AwaitDoubles(sum);
   if (i < sum.floats) {
     sum.out.floats[i] = AddUp<float>(sum, 0, i);
   } else if (i < sum.floats + sum.doubles) {
@@ -99,6 +139,7 @@ template <int kNodes, typename T>
 __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, RankUpdate update) {
   __shared__ bool last;
   RunState* state = update.state;
+  const RoomOfTurn room(sum);
   const int64_t stride = static_cast<int64_t>(gridDim.x) * kBlock;
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * kBlock + threadIdx.x;
   const auto load = [&](int64_t i) -> FourParameters {
@@ -106,7 +147,9 @@ __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, Ran
             *reinterpret_cast<const float4*>(update.moment1 + i), *reinterpret_cast<const float4*>(update.moment2 + i)};
   };
   FourParameters four = {};
+  room.Await(sum, blockIdx.x);
   if (thread * 4 < sum.floats) four = load(thread * 4);
+  room.AwaitDoubles(sum);
   const bool whole = AddUp<double>(sum, sum.double_offset, kTotalMissing) == 0;
   const bool valid = whole && update.last->step == state->trained_steps;
   if (!valid || state->failure != kNoFailure) {  // nothing that this is read off changes
@@ -117,11 +160,17 @@ __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, Ran
     update.running[i] = static_cast<float>(AddUp<double>(sum, sum.double_offset, kStepTotals + i) / update.shards);
   }
   const AdamRates rates = RatesOf(update.adam, *state);
-  for (int64_t i = thread * 4; i < sum.floats;) {
-    UpdateFour(update.adam, rates, four, state, update.master + i, update.moment1 + i, update.moment2 + i,
-               static_cast<T*>(update.compute) + i);
-    i += stride * 4;
-    if (i < sum.floats) four = load(i);
+  // As many turns for every thread of a block: they wait together.
+  for (int64_t first = static_cast<int64_t>(blockIdx.x) * kSlice; first < sum.floats;) {
+    const int64_t i = first + threadIdx.x * 4;
+    if (i < sum.floats) {
+      UpdateFour(update.adam, rates, four, state, update.master + i, update.moment1 + i, update.moment2 + i,
+                 static_cast<T*>(update.compute) + i);
+    }
+    first += stride * 4;
+    if (first >= sum.floats) break;
+    room.Await(sum, first / kSlice);
+    if (i + stride * 4 < sum.floats) four = load(i + stride * 4);
   }
   if (!EndsLast(state, &last) || threadIdx.x != 0) return;
   state->updated_blocks = 0;
@@ -149,9 +198,11 @@ __global__ void MeanStatisticsKernel(const BatchHeader* step, const double* sums
 
 }  // namespace
 
+int LeafBlocks(int64_t floats) { return static_cast<int>(Blocks(floats / 4)) + 1; }
+
 cudaError_t EnqueueAddLeaf(const LeafSum& sum, cudaStream_t stream) {
   if (sum.shard.floats % 4 != 0) return cudaErrorInvalidValue;
-  Launch(AddLeafKernel, static_cast<int>(Blocks(sum.shard.floats / 4)) + 1, kBlock, 0, stream, sum);
+  Launch(AddLeafKernel, LeafBlocks(sum.shard.floats), kBlock, 0, stream, sum);
   return cudaPeekAtLastError();
 }
 

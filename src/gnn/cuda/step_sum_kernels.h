@@ -14,6 +14,7 @@
 
 #include "gnn/cuda/batch_layout.h"
 #include "gnn/cuda/learn_kernels.h"
+#include "gnn/cuda/peer_exchange_kernels.h"
 
 namespace hone::gnn::cuda {
 
@@ -42,7 +43,10 @@ struct LeafSum {
   SumNode nodes[kMostMerges];
   int merges;
   SumNode out;
+  ExchangeOnDevice room;  // with rooms: `out` is every rank's slot for this one, a flag for each of LeafBlocks
+  int64_t double_offset;  // of a slot
 };
+int LeafBlocks(int64_t floats);
 cudaError_t EnqueueAddLeaf(const LeafSum& sum, cudaStream_t stream);
 
 // out = all nodes of all ranks. Node n begins at parts + places[n] * node_bytes, its doubles double_offset further,
@@ -56,6 +60,7 @@ struct RankSum {
   int64_t node_bytes, double_offset;
   int64_t floats, doubles;
   SumNode out;
+  ExchangeOnDevice room;  // with rooms: the nodes are this rank's slots, each waited for
 };
 cudaError_t EnqueueAddRanks(const RankSum& sum, cudaStream_t stream);
 
