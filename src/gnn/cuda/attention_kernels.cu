@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "gnn/cuda/async_copies.cuh"
 #include "gnn/cuda/attention_rows.cuh"
 #include "gnn/cuda/launch.h"
 #include "gnn/cuda/pick_slot.cuh"
@@ -85,6 +86,66 @@ struct GroupRow {
     for (int i = 0; i < kItems; ++i) x[i] = rows.Make(fetched[i]);
   }
 };
+// Whether a destination's rows are copied to shared memory while the one before it is worked on, where they lie anywhere:
+// the graph's, of two bytes an element, all of a destination's at once.
+template <typename Rows, bool kWhole>
+constexpr bool kCopied = Rows::kOfGraph && kWhole && sizeof(typename Rows::Made) == sizeof(uint4);
+// A lane's part of them, 16 bytes an item and as much for the row's gradient; lanes lie 16 bytes apart.
+template <int kItems>
+constexpr int kCopyStride = (kItems + 1) * 32;
+template <int kItems>
+constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems> * static_cast<int>(sizeof(uint4));
+
+// The destinations of a group, one turn after another, with what it takes to copy a turn's rows while those of the turn
+// before are worked on: the look-ups of the turn after it are under way by then.
+template <typename Rows, typename Group, int kItems>
+struct CopiedTurns {
+  const Rows& rows;
+  const Slots& slots;
+  const Group& group;
+  int32_t all_rows, stride, vectors;
+  uint4* ring;
+  int32_t row;  // of the turn that is copied
+  GroupRow<Rows, Group, kItems> copied, later;
+  bool counts = false;  // of the turn that is copied, by lane
+  int which = 0;        // half of the ring that it is copied to
+
+  __device__ CopiedTurns(const Rows& of, const Slots& slots_of, const Group& by, int32_t first_row, int32_t end, int32_t step,
+                         int32_t row_vectors, uint4* to)
+      : rows(of), slots(slots_of), group(by), all_rows(end), stride(step), vectors(row_vectors), ring(to), row(first_row),
+        copied(of, slots_of, by, first_row, first_row < end),
+        later(of, slots_of, by, first_row + step, first_row + step < end) {}
+  __device__ bool mine() const { return row < all_rows && group.part < vectors; }
+  // `grad`: of the row, or null.
+  __device__ void Start(const __nv_bfloat16* grad) {
+    const int32_t place = copied.Place(rows, group, 0, &counts);
+    uint4* to = ring + which * kCopyStride<kItems>;
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) {
+      const int32_t at = group.Of(i, place);
+      if (mine() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
+    }
+    if (mine() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
+    CommitCopies();
+  }
+  // To the next turn, which is to be started.
+  __device__ void Advance() {
+    row += stride;
+    copied = later;
+    later = {rows, slots, group, row + stride, row + stride < all_rows};
+    which ^= 1;
+  }
+  // Of the turn before the one that is copied, where there is such an item; else zeros.
+  __device__ typename Rows::Made Item(bool has, int i) const {
+    typename Rows::Made x;
+    if (has) x.words = ring[(which ^ 1) * kCopyStride<kItems> + i * 32];
+    return x;
+  }
+  __device__ Float8 TakeGradient(bool has) const {
+    return has ? Widened(Raw8<__nv_bfloat16>{ring[(which ^ 1) * kCopyStride<kItems> + kItems * 32]}) : Float8{};
+  }
+};
+
 // Of the one or two groups of a warp.
 template <int kParts>
 __device__ int32_t MostOfWarp(int32_t count) {
@@ -165,6 +226,59 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
       for (int i = 0; i < 8; ++i) sum.v[i] *= inverse;
     }
     if (mine) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
+  }
+}
+
+// The same where rows are copied ahead: a group takes one destination after another.
+template <typename Rows, typename Out, int kParts, int kItems>
+__global__ void __launch_bounds__(kBlock, 3)
+    CopiedAttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
+                          const BatchHeader* header, AttentionWeightsOnDevice weights, Out* out) {
+  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  const int32_t all_rows = RowsAfter(header, number);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Group group(lane);
+  const int32_t vectors = shape.width / 8;
+  const int32_t first_row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kParts);
+  const int32_t stride = static_cast<int32_t>(gridDim.x) * (kBlock / kParts);
+  int32_t warp_row = first_row - lane / kParts;  // the same turns for all of a warp
+  if (warp_row >= all_rows) return;
+  CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors,
+                                         DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane);
+  turns.Start(nullptr);
+#pragma unroll 1
+  for (; warp_row < all_rows; warp_row += stride) {
+    const int32_t row = turns.row, count = turns.copied.items.count;
+    const bool mine = turns.mine(), counts = turns.counts;
+    const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
+    turns.Advance();
+    turns.Start(nullptr);
+    AwaitCopies<1>();
+    typename Rows::Made x[kItems];
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) x[i] = turns.Item(mine && i < count, i);
+    for (int32_t h = 0; h < shape.heads; ++h) {
+      const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
+      const Float8 by_source = mine ? Load8(as_source) : Float8{};
+      const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
+      float dots[MostItems(kItems)] = {};
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, Widened(x[i]));
+      const float own = group.Sum(Dot8(by_destination, Widened(x[0])));
+      const float score = group.SumByItem(dots) + own, logit = LeakyRelu(shape.negative_slope, score);
+      const float top = group.MaxOfItems(counts ? logit : -INFINITY);
+      float weight = counts ? __expf(logit - top) : 0.0f;
+      weight /= group.SumOfItems(weight);
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
+      Float8 sum = {};
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, weight), Widened(x[i]), sum);
+      if (group.speaks() && group.item < kItems && group.item < count) {
+        kept.At(group.item, h) = score > 0.0f ? weight : -weight;
+      }
+      if (mine) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
+    }
   }
 }
 
@@ -266,6 +380,88 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
       }
       if (active && group.part == 0) gradient.self[heads + h] = total;
     }
+#pragma unroll
+    for (int i = 0; i < 8 && kParts == 16; ++i) {
+      by_source.v[i] += __shfl_xor_sync(kFullWarp, by_source.v[i], 16);
+      by_destination.v[i] += __shfl_xor_sync(kFullWarp, by_destination.v[i], 16);
+    }
+    const bool stores = lane < kParts && group.part < vectors;
+    StoreShare(shares, by_source, stores, group.part, shape.width, partial + static_cast<int64_t>(h) * shape.width);
+    StoreShare(shares, by_destination, stores, group.part, shape.width,
+               partial + (static_cast<int64_t>(heads) + h) * shape.width);
+  }
+}
+
+// The same where rows are copied ahead.
+template <typename Rows, typename Grad, int kParts, int kItems>
+__global__ void __launch_bounds__(kBlock, 3)
+    CopiedLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
+                              AttentionWeightsOnDevice weights, const Grad* grad_out, AttentionGradients gradients) {
+  __shared__ float shares[kWarps][kBlockColumns];
+  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  constexpr int kGroups = kBlock / kParts;
+  constexpr bool kCopiesGrad = std::is_same_v<Grad, __nv_bfloat16>;
+  const int32_t all_rows = RowsAfter(header, number);
+  if (static_cast<int32_t>(blockIdx.x) * kGroups >= all_rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Group group(lane);
+  const int32_t vectors = shape.width / 8, heads = shape.heads;
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x * kGroups + threadIdx.x / kParts);
+  const int32_t warp_row = first_row - lane / kParts;  // the same turns for all of a warp
+  const int32_t stride = GradientBlocks(shape.width) * kGroups;
+  float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
+  uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane;
+
+  for (int32_t h = 0; h < heads; ++h) {
+    Float8 by_source = {}, by_destination = {};
+    CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors, ring);
+    const auto grad_at = [&](int32_t row) { return grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width; };
+    const auto start = [&] {
+      if constexpr (kCopiesGrad) {
+        turns.Start(grad_at(turns.row));
+      } else {
+        turns.Start(nullptr);
+      }
+    };
+    const auto alpha_of = [&] {  // of the turn that is copied
+      const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, turns.row, heads);
+      return group.item < kItems && group.item < turns.copied.items.count ? alphas.At(group.item, h) : 0.0f;
+    };
+    start();
+    float next_alpha = alpha_of();
+    for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
+      const int32_t row = turns.row, count = turns.copied.items.count;
+      const bool active = row < all_rows, mine = turns.mine();
+      const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
+      const float alpha = next_alpha;
+      turns.Advance();
+      start();
+      next_alpha = alpha_of();
+      AwaitCopies<1>();
+      Float8 g = {};
+      if constexpr (kCopiesGrad) {
+        g = turns.TakeGradient(mine);
+      } else if (mine) {
+        g = Load8(grad_at(row) + group.part * 8);
+      }
+      float dots[MostItems(kItems)] = {};
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(turns.Item(mine && i < count, i)));
+      const float dot = group.SumByItem(dots);
+      const float expected = group.SumOfItems(fabsf(alpha) * dot);
+      AwaitCopies<1>();  // so that the items are read once more: registers are worth more
+      const float value = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f) * (dot - expected);
+      if (group.speaks() && group.item < kItems && group.item < count) gradient.At(group.item, h) = value;
+      const float total = group.SumOfItems(value);
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) {
+        const Float8 x = Widened(turns.Item(mine && i < count, i));
+        AddScaled8(group.Of(i, value), x, by_source);
+        if (i == 0) AddScaled8(total, x, by_destination);
+      }
+      if (active && group.part == 0) gradient.self[heads + h] = total;
+    }
+    AwaitCopies<0>();  // before the next head's
 #pragma unroll
     for (int i = 0; i < 8 && kParts == 16; ++i) {
       by_source.v[i] += __shfl_xor_sync(kFullWarp, by_source.v[i], 16);
@@ -708,17 +904,33 @@ cudaError_t WithGroups(int32_t width, int32_t fanout, const With& with) {
   return GroupsABlock(width) == kWarps ? WithItems<Rows, 32>(fanout, with) : WithItems<Rows, 16>(fanout, with);
 }
 
+// With `shared` bytes of dynamic shared memory, which may be more than a kernel has unasked.
+template <typename Kernel, typename... Arguments>
+cudaError_t LaunchShared(Kernel kernel, int blocks, int shared, cudaStream_t stream, Arguments&&... arguments) {
+  if (shared > 0) {
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (error != cudaSuccess) return error;
+  }
+  return Launch(kernel, blocks, kBlock, static_cast<size_t>(shared), stream, std::forward<Arguments>(arguments)...);
+}
+
 template <typename Rows, typename Out>
 cudaError_t LaunchAttention(const Rows& rows, const Slots& slots, int32_t envelope, int number,
                             const AttentionShape& shape, const float* folded, const BatchHeader* header,
                             const AttentionWeightsOnDevice& weights, void* out, cudaStream_t stream) {
-  const auto launch = [&](auto kernel) {
-    return Launch(kernel, Blocks(envelope, GroupsABlock(shape.width)), kBlock, 0, stream, rows, slots, number, shape,
-                  folded, header, weights, static_cast<Out*>(out));
+  const int blocks = Blocks(envelope, GroupsABlock(shape.width));
+  const auto launch = [&](auto kernel, int of, int shared) {
+    return LaunchShared(kernel, of, shared, stream, rows, slots, number, shape, folded, header, weights,
+                        static_cast<Out*>(out));
   };
-  if (shape.width > kBlockColumns) return launch(WideAttentionKernel<Rows, Out>);
+  if (shape.width > kBlockColumns) return launch(WideAttentionKernel<Rows, Out>, blocks, 0);
   return WithGroups<Rows>(shape.width, slots.fanout, [&]<int kParts, int kItems, bool kWhole>() {
-    return launch(AttentionKernel<Rows, Out, kParts, kItems, kWhole>);
+    if constexpr (kCopied<Rows, kWhole>) {
+      return launch(CopiedAttentionKernel<Rows, Out, kParts, kItems>, std::min(GradientBlocks(shape.width), blocks),
+                    kCopyBytes<kItems>);
+    } else {
+      return launch(AttentionKernel<Rows, Out, kParts, kItems, kWhole>, blocks, 0);
+    }
   });
 }
 
@@ -727,14 +939,18 @@ cudaError_t LaunchLogitGradient(const Rows& rows, const Slots& slots, int32_t en
                                 const AttentionShape& shape, const BatchHeader* header,
                                 const AttentionWeightsOnDevice& weights, const void* grad_out,
                                 const AttentionGradients& gradients, cudaStream_t stream) {
-  const auto launch = [&](auto kernel) {
-    const int blocks = std::min(GradientBlocks(shape.width), Blocks(envelope, GroupsABlock(shape.width)));
-    return Launch(kernel, blocks, kBlock, 0, stream, rows, slots, number, shape, header, weights,
-                  static_cast<const Grad*>(grad_out), gradients);
+  const int blocks = std::min(GradientBlocks(shape.width), Blocks(envelope, GroupsABlock(shape.width)));
+  const auto launch = [&](auto kernel, int shared) {
+    return LaunchShared(kernel, blocks, shared, stream, rows, slots, number, shape, header, weights,
+                        static_cast<const Grad*>(grad_out), gradients);
   };
-  if (shape.width > kBlockColumns) return launch(WideLogitGradientKernel<Rows, Grad>);
+  if (shape.width > kBlockColumns) return launch(WideLogitGradientKernel<Rows, Grad>, 0);
   return WithGroups<Rows>(shape.width, slots.fanout, [&]<int kParts, int kItems, bool kWhole>() {
-    return launch(LogitGradientKernel<Rows, Grad, kParts, kItems, kWhole>);
+    if constexpr (kCopied<Rows, kWhole>) {
+      return launch(CopiedLogitGradientKernel<Rows, Grad, kParts, kItems>, kCopyBytes<kItems>);
+    } else {
+      return launch(LogitGradientKernel<Rows, Grad, kParts, kItems, kWhole>, 0);
+    }
   });
 }
 

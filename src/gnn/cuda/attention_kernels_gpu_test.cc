@@ -559,8 +559,76 @@ void CheckOuterHop(Element features, Element out_element, int32_t fanout, int32_
 TEST(AttentionKernels, OutermostHopDrawsAndAttendsAsTheCpu) {
   HONE_REQUIRE_DEVICE();
   ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat32, Element::kFloat32, 5, 1));
+  ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat16, Element::kBFloat16, 5, 1));
+  ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kBFloat16, Element::kFloat32, 4, 2));
   ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat16, Element::kBFloat16, 12, 2));
   ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kBFloat16, Element::kFloat32, 32, 1));
+}
+
+// What a destination gets depends on its node alone, and so does what it gives to the gradient of `folded`: 40 nodes 350
+// times over, which is several turns for each group of lanes, against the same 40 once.
+TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
+  HONE_REQUIRE_DEVICE();
+  constexpr int32_t kNumber = 1, kNodes = 40, kTimes = 350, kFanout = 5, kHeads = 2;
+  const Element features = Element::kFloat16, element = Element::kBFloat16;
+  const SmallGraph graph(features, 4);
+  const AttentionShape shape{SmallGraph::kVectors * 8, kHeads, static_cast<float>(kSlope)};
+  const std::vector<float> folded = RandomValues<float>(2 * kHeads * shape.width, 13);
+  const OnDevice folded_device(folded);
+  const std::vector<float> few_grads = Padded(element, kNodes, kNodes, kHeads * shape.width, 5);
+  const auto width = static_cast<size_t>(kHeads * shape.width), slots = static_cast<size_t>(kFanout * kHeads);
+  struct Got {
+    std::vector<double> out, slots, folded;
+  };
+  std::vector<Got> got;
+  for (const int32_t times : {1, kTimes}) {
+    const int32_t rows = kNodes * times;
+    std::vector<int32_t> nodes;
+    std::vector<float> grads;
+    for (int32_t i = 0; i < times; ++i) {
+      for (int32_t v = 0; v < kNodes; ++v) nodes.push_back(v);
+      grads.insert(grads.end(), few_grads.begin(), few_grads.end());
+    }
+    BatchHeader header{};
+    header.valid = 1;
+    header.hop_nodes[kNumber] = rows;
+    RunState state{};
+    state.seed = 99;
+    const auto header_device = Uploaded(std::vector<BatchHeader>{header});
+    const auto state_device = Uploaded(std::vector<RunState>{state});
+    const auto nodes_device = Uploaded(nodes);
+    const auto neighbors = Uploaded(std::vector<int32_t>(static_cast<size_t>(rows) * kFanout));
+    const auto counts = Uploaded(std::vector<int32_t>(static_cast<size_t>(rows)));
+    const OuterHopOnDevice outer{kFanout, rows, neighbors.get(), counts.get()};
+    const KeptOnDevice kept(rows, kFanout, shape);
+    const OnDevice out(element, std::vector<float>(static_cast<size_t>(rows) * width)), grad_out(element, grads);
+    ASSERT_EQ(EnqueueDrawNeighbors(graph.view, kNumber, outer, state_device.get(), header_device.get(),
+                                   nodes_device.get(), nullptr), cudaSuccess);
+    ASSERT_EQ(EnqueueFeatureAttention(graph.view, features, kNumber, outer, shape, folded_device.floats(),
+                                      header_device.get(), nodes_device.get(), kept.weights(), element, out.get(),
+                                      nullptr), cudaSuccess);
+    ASSERT_EQ(EnqueueFeatureAttentionBackward(graph.view, features, kNumber, outer, shape, header_device.get(),
+                                              nodes_device.get(), kept.weights(), element, grad_out.get(),
+                                              kept.gradients(), nullptr), cudaSuccess);
+    ASSERT_EQ(kept.Join(kNumber, header_device.get()), cudaSuccess);
+    const cudaError_t ended = cudaDeviceSynchronize();
+    ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
+    const auto doubles = [](const auto& values) { return std::vector<double>(values.begin(), values.end()); };
+    got.push_back({doubles(out.Read()), doubles(kept.grad_slots.Read()), doubles(kept.grad_folded.Read())});
+  }
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };  // of unused slots
+  for (size_t i = 0; i < got[1].out.size(); ++i) {
+    ASSERT_EQ(got[1].out[i], got[0].out[i % (kNodes * width)]) << i;
+  }
+  for (size_t i = 0; i < got[1].slots.size(); ++i) {
+    ASSERT_TRUE(same(got[1].slots[i], got[0].slots[i % (kNodes * slots)])) << i;
+  }
+  double largest = 0;
+  for (const double value : got[0].folded) largest = std::max(largest, std::abs(value));
+  for (size_t i = 0; i < got[1].folded.size(); ++i) {
+    // Sums of 14,000 destinations' shares in fp32, which cancel in part.
+    ASSERT_NEAR(got[1].folded[i], kTimes * got[0].folded[i], kTimes * largest * 14000 * 0x1p-24) << i;
+  }
 }
 
 // A whole layer: folding, attention, the products by hand, unfolding, against GATConv in double.
