@@ -55,8 +55,8 @@ cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevi
 // Rows whose draws are counted by one word of HopOnDevice::tile_words, which hops of fanouts above kNarrowFanout need.
 inline constexpr int kCountedDraws = 1024;
 
-// Hop `hop` of a batch, 0 only where EnqueueBeginRequest left it out: out.columns and .counts, `nodes` behind those known, and their number. Past out.sources nodes
-// wish->overflow becomes 1; ids then stay in range and mean nothing.
+// Hop `hop` of a batch, 0 only where EnqueueBeginRequest left it out: out.columns and .counts, `nodes` behind those known,
+// and their number. Past out.sources nodes wish->overflow becomes 1; ids then stay in range and mean nothing.
 cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
                            LatencyWish* wish, BatchHeader* header, int32_t* nodes, cudaStream_t stream);
 
