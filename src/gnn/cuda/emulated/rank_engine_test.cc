@@ -95,6 +95,35 @@ class TwoRanksOnGpus : public testing::Test {
     EXPECT_EQ(Bytes(two), Bytes(child));
   }
 
+  // Of a run whose rank 1 is lost.
+  void ExpectAWholeStepIsLeft(const std::string& name) {
+    train_.shards = 2;
+    train_.batch = 4;  // 11 steps an epoch
+    ASSERT_TRUE(Train({.checkpoint = Folder(name + "whole")}, gpu_, {}).ok());
+    const std::string folder = Folder(name + "lost");
+    int status = 0;
+    const Result<TrainResult> lost = OnTwoRanks(
+        folder,
+        [&](const RunOptions& run, const GpuTrainerOptions& gpu, int rank) {
+          return Train(run, gpu, {.step = [rank](const StepReport& step) {
+                         if (rank == 1 && step.epoch == 1 && step.step == 5) _exit(7);
+                       }});
+        },
+        &status);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 7);
+    ASSERT_FALSE(lost.ok());
+    for (const char* part : {"rank 1 on host h", "in epoch 2 after step", "--resume"}) {
+      EXPECT_NE(lost.status().message().find(part), std::string::npos) << lost.status().message();
+    }
+    const auto resumed = ResumeGpuTrainer(graph_, folder, {.checkpoint = folder}, gpu_).value();
+    EXPECT_EQ(resumed->next_epoch(), 1);
+    EXPECT_GT(resumed->next_step(), 0);
+    EXPECT_LT(resumed->next_step(), 11);
+    ASSERT_TRUE(resumed->Run({}).ok());
+    EXPECT_EQ(Bytes(folder), Bytes(Folder(name + "whole")));
+  }
+
   std::shared_ptr<const Graph> graph_;
   ModelOptions model_;
   TrainOptions train_;
@@ -189,31 +218,13 @@ TEST_F(TwoRanksOnGpus, StopTogetherWhenOneIsAskedTo) {
 }
 
 TEST_F(TwoRanksOnGpus, ALostOneLeavesAWholeStepToGoOnFrom) {
-  train_.shards = 2;
-  train_.batch = 4;  // 11 steps an epoch
-  ASSERT_TRUE(Train({.checkpoint = Folder("whole")}, gpu_, {}).ok());
-  const std::string folder = Folder("lost");
-  int status = 0;
-  const Result<TrainResult> lost = OnTwoRanks(
-      folder,
-      [&](const RunOptions& run, const GpuTrainerOptions& gpu, int rank) {
-        return Train(run, gpu, {.step = [rank](const StepReport& step) {
-                       if (rank == 1 && step.epoch == 1 && step.step == 5) _exit(7);
-                     }});
-      },
-      &status);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 7);
-  ASSERT_FALSE(lost.ok());
-  for (const char* part : {"rank 1 on host h", "in epoch 2 after step", "--resume"}) {
-    EXPECT_NE(lost.status().message().find(part), std::string::npos) << lost.status().message();
+  for (const bool fed : {false, true}) {
+    SCOPED_TRACE(fed ? "batches from the host's cores" : "batches of the device's own");
+    model_.kind = fed ? "sage" : "sage-ri";
+    gpu_.host_batches = fed;
+    gpu_.pinned_batches = false;
+    ExpectAWholeStepIsLeft(fed ? "fed-" : "own-");
   }
-  const auto resumed = ResumeGpuTrainer(graph_, folder, {.checkpoint = folder}, gpu_).value();
-  EXPECT_EQ(resumed->next_epoch(), 1);
-  EXPECT_GT(resumed->next_step(), 0);
-  EXPECT_LT(resumed->next_step(), 11);
-  ASSERT_TRUE(resumed->Run({}).ok());
-  EXPECT_EQ(Bytes(folder), Bytes(Folder("whole")));
 }
 
 TEST_F(TwoRanksOnGpus, RefuseToStartWithoutEachOther) {
