@@ -449,11 +449,16 @@ Status Harness::Spin(double seconds) {
                 sink_.address());
 }
 
-Status Harness::Stream(uint64_t source, int64_t source_bytes, uint64_t destination, int64_t destination_bytes,
+Status Harness::Stream(bool one_word, uint64_t source, int64_t source_bytes, uint64_t destination, int64_t destination_bytes,
                        double read_bytes, double written_bytes) {
   const auto reads = static_cast<int64_t>(std::ceil(read_bytes / 16)), writes = static_cast<int64_t>(std::ceil(written_bytes / 16));
   const int64_t most = std::max(reads, writes);
   if (most == 0) return Separator();
+  if (one_word) {
+    return Launch("hone_stream_each", static_cast<uint64_t>((most + kThreads - 1) / kThreads), kThreads, source, destination, reads,
+                  writes, MakeDivisor(static_cast<uint64_t>(source_bytes / 16)),
+                  MakeDivisor(static_cast<uint64_t>(destination_bytes / 16)));
+  }
   // Four loads a thread in flight where there is enough work to fill every SM several times over, fewer below.
   const int64_t enough = static_cast<int64_t>(sm_count_) * 16;
   const int64_t words_per_block = std::clamp<int64_t>((most / enough + kThreads - 1) / kThreads * kThreads, kThreads, 4 * kThreads);

@@ -53,8 +53,9 @@ class Harness {
   Status Gate(unsigned expected);                    // holds the stream until OpenGate(expected), 20 ms at most
   void OpenGate(unsigned expected);
   Status Spin(double seconds);
-  // Reads and writes so many bytes (rounded up to 16) cyclically through two regions.
-  Status Stream(uint64_t source, int64_t source_bytes, uint64_t destination, int64_t destination_bytes,
+  // Reads and writes so many bytes (rounded up to 16) cyclically through two regions: by threads of up to four words, or of one.
+  // Which is faster depends on how many bytes.
+  Status Stream(bool one_word, uint64_t source, int64_t source_bytes, uint64_t destination, int64_t destination_bytes,
                 double read_bytes, double written_bytes);
 
  private:

