@@ -3,10 +3,9 @@
 //
 // layernorm that reads every row from memory once, whatever its length: in a block's registers; rows that are no whole
 // number of vectors in chunks of FLAT rows, which are; or, for rows longer than an SM's shared memory, spread over the
-// shared memory of GROUP SMs as in softmax.cu. The longest rows go in pairs, one of them in registers: then weights and
-// biases, which are as long, are read half as often, and come through shared memory as the rows do; or, with COLUMNS, rows are
-// read twice and weights once. The variance is about the mean: parts are joined by count, mean and sum of squares about the
-// mean (Chan, Golub and LeVeque 1979).
+// shared memory of GROUP SMs. Where a row is on all SMs, weights and biases, which are as long as a row, stay on the chip for all
+// rows. The variance is about the mean: parts are joined by count, mean and sum of squares about the mean (Chan, Golub and
+// LeVeque 1979).
 /*hone
 constraints = ["RING_BLOCK * PIECES * 16 <= 229376"]
 
@@ -19,7 +18,7 @@ RING_BLOCK = [512, 256]
 PIECES = [28, 14, 56]
 GROUP = [8, 44, 12, 4]
 WIDE = [132, 66]
-COLUMNS = [1, 0]
+ROW_HINT = [2, 0]
 FLAT = [4, 8]
 FLAT_BLOCK = [128, 256, 64]
 
@@ -107,21 +106,12 @@ when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && ceil_div(ceil_div(d / 4
 cooperative = true
 
 [[launch]]
-kernel = "layernorm_columns"
+kernel = "layernorm_held<16, ROW_HINT>"
 grid   = ["sm_count"]
-block  = ["1024"]
-shared = "13 * 1024 * 16"
-args   = ["x", "weight", "bias", "out", "column_words", "arrivals", "rows:i32", "d / 4:i32", "eps:f32"]
-when   = "COLUMNS == 1 && d % 4 == 0 && rows > 1 && rows <= 16 && d >= 524288 && ceil_div(d / 4, sm_count) <= 8 * 1024"
-cooperative = true
-
-[[launch]]
-kernel = "layernorm_pairs<WIDE>"
-grid   = ["min(ceil_div(rows, 2), sm_count / WIDE) * WIDE"]
-block  = ["512"]
-shared = "28 * 512 * 16"
-args   = ["x", "weight", "bias", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "eps:f32"]
-when   = "d % 4 == 0 && rows > 1 && sm_count >= WIDE && ceil_div(d / 4, WIDE) <= 16 * 512"
+block  = ["256"]
+shared = "57 * 250 * 16"
+args   = ["x", "weight", "bias", "out", "words", "arrivals", "rows:i32", "d / 4:i32", "eps:f32"]
+when   = "d % 4 == 0 && rows > 1 && rows < 2147483647 && sm_count <= 256 && d / 4 >= sm_count * 2048 && ceil_div(d / 4, sm_count * 8) * 8 <= 32 * 250"
 cooperative = true
 
 [[launch]]
@@ -146,11 +136,6 @@ bytes = "sm_count * 2 * 16"
 [[workspace]]
 name  = "words"
 bytes = "sm_count * 2 * 4 * 8"
-zero  = true
-
-[[workspace]]
-name  = "column_words"
-bytes = "sm_count * 16 * 2 * 8"
 zero  = true
 
 [[workspace]]
@@ -248,6 +233,43 @@ __device__ __forceinline__ float4 Normalized(float4 v, float mean, float scale, 
 // A number with the round it belongs to: written and read whole.
 __device__ __forceinline__ unsigned long long Word(float value, unsigned round) {
   return static_cast<unsigned long long>(__float_as_uint(value)) << 32 | round;
+}
+
+// HINT 1: what is copied is the first to leave L2, as what is stored always is but with HINT 2: then what is copied is the last
+// to leave, and L2 gives what is stored to memory sooner.
+template <int kHint>
+__device__ __forceinline__ unsigned long long CopyPolicy() {
+  unsigned long long policy = 0;
+  if constexpr (kHint == 1) asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  if constexpr (kHint == 2) asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+template <int kHint>
+__device__ __forceinline__ void CopyAsync(float4* to, const float4* from, unsigned long long policy) {
+  if constexpr (kHint == 0) {
+    __pipeline_memcpy_async(to, from, sizeof(float4));
+  } else {
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from), "l"(policy)
+                 : "memory");
+  }
+}
+
+template <int kHint>
+__device__ __forceinline__ void Put(float4* to, float4 value) {
+  if constexpr (kHint == 2) {
+    *to = value;
+  } else {
+    __stcs(to, value);
+  }
+}
+
+// Loaded here and nowhere else: the compiler must not load it again to save a register.
+__device__ __forceinline__ float4 Once(const float4* from) {
+  float4 v;
+  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(from));
+  return v;
 }
 
 template <int kNewest>
@@ -561,114 +583,142 @@ __global__ void __launch_bounds__(kBlock, 1)
   }
 }
 
-// Few and very long rows: every block has a slice of all rows, reads it for mean and variance, and keeps of the last two rows
-// what fits in its shared memory; of two more L2 keeps a part. When all blocks know all rows it goes through its columns again,
-// with each weight and bias loaded once. rows <= 16, a slice at most 8 vectors a thread; all blocks resident: cooperative.
-//   words [16][blocks][2]: mean and squares of a slice, each with 1; zero before and after, as arrivals [1]
-__global__ void __launch_bounds__(1024, 1)
-    layernorm_columns(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
-                      float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals, int rows, int vectors,
-                      float eps) {
-  constexpr int kBlock = 1024, kEach = 8, kKeptOfSecond = 5, kDeep = 7;
-  extern __shared__ float4 kept[];  // [kEach + kKeptOfSecond][kBlock]: of the last row, of the one before
-  __shared__ Moments parts[16][32];
-  __shared__ float means[16], scales[16];
+// Several rows that all SMs share: a block has the same columns of every row, and keeps their weights and biases for all
+// of them: weights and kInRegisters pieces of biases in registers, the other biases in shared memory beside a ring of row
+// pieces. Each step takes a piece of the next row for its statistics, writes a piece of the row at hand and copies into its
+// slot, so that nothing but a row's two numbers is awaited between rows. A slice is at most kPieces pieces of kWidth vectors;
+// all blocks resident, no more of them than threads: cooperative.
+//   words [2][blocks][2]: mean and squares of a slice, each with its round; zero before and after, as arrivals [1]
+template <int kInRegisters, int kHint>
+__global__ void __launch_bounds__(256, 1)
+    layernorm_held(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
+                   float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals, int rows, int vectors,
+                   float eps) {
+  constexpr int kPieces = 32, kWidth = 250, kInShared = kPieces - kInRegisters, kRing = 25 + kInRegisters;
+  constexpr int kMore = kRing - kPieces;  // of the next row under way while results are written
+  static_assert(kMore > 0 && kMore <= kPieces);
+  extern __shared__ float4 slots[];  // [kRing][kWidth]; then of biases [kInShared][kWidth]
+  __shared__ float lanes[96], lanes_of_all[96];
   const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
-  const int slice = (vectors + blocks - 1) / blocks;
-  const int begin = block * slice, count = min(slice, vectors - begin);  // may be negative
+  const int slice = (vectors + 8 * blocks - 1) / (8 * blocks) * 8;                // whole lines
+  const int begin = block * slice, count = min(slice, vectors - begin);           // may be negative
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  const int own = thread < count ? (count - thread + kBlock - 1) / kBlock : 0;  // vectors of this thread in a slice
+  const int own = thread < kWidth && thread < count ? (count - thread + kWidth - 1) / kWidth : 0;  // pieces
+  float4* const ring = slots + thread;
+  float4* const kept = slots + kRing * kWidth + thread;
   const float4* from = reinterpret_cast<const float4*>(x) + begin + thread;
   float4* to = reinterpret_cast<float4*>(out) + begin + thread;
-  volatile unsigned long long* words = all_words;
 
-  for (int row = 0; row < rows; ++row) {
-    const float4* line = from + static_cast<long long>(row) * vectors;
-    float4 v[kEach];
-    Moments mine;
-#pragma unroll
-    for (int j = 0; j < kEach; ++j) {
-      v[j] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-      if (j < own) v[j] = row >= rows - 4 && row < rows - 2 ? __ldcg(line + j * kBlock) : __ldcs(line + j * kBlock);
+  const unsigned long long policy = CopyPolicy<kHint>();
+  // Each of these commits, copy or not.
+  int in = 0;  // slot
+  const auto copy_next = [&](int row, int piece) {
+    if (row < rows && piece < own) {
+      CopyAsync<kHint>(ring + in * kWidth, from + static_cast<long long>(row) * vectors + piece * kWidth, policy);
     }
+    __pipeline_commit();
+    in = in + 1 == kRing ? 0 : in + 1;
+  };
 #pragma unroll
-    for (int j = 0; j < kEach; ++j) {
-      mine.mean += (v[j].x + v[j].y) + (v[j].z + v[j].w);
-      if (j >= own) continue;
-      if (row == rows - 1) kept[j * kBlock + thread] = v[j];
-      if (row == rows - 2 && j < kKeptOfSecond) kept[(kEach + j) * kBlock + thread] = v[j];
-    }
-    mine.count = 4.0f * static_cast<float>(own);
-    mine.mean = own > 0 ? __fdividef(mine.mean, mine.count) : 0.0f;
+  for (int j = 0; j < kPieces; ++j) copy_next(0, j);
 #pragma unroll
-    for (int j = 0; j < kEach; ++j) {
-      const float a = v[j].x - mine.mean, b = v[j].y - mine.mean, c = v[j].z - mine.mean, e = v[j].w - mine.mean;
-      if (j < own) mine.squares += (a * a + b * b) + (c * c + e * e);
-    }
-    mine = WarpJoin(mine);
-    if (lane == 0) parts[row][warp] = mine;
-  }
-  __syncthreads();
-  if (warp < rows) {  // a warp a row
-    const Moments mine = WarpJoin(parts[warp][lane]);
-    if (lane < 2) words[(warp * blocks + block) * 2 + lane] = Word(lane == 0 ? mine.mean : mine.squares, 1);
-    // Of all blocks, so far, by this lane: counts, sums, and squares about the mean once that is known.
-    float total = 0.0f;
-    for (int i = lane; i < blocks; i += 32) {
-      const volatile unsigned long long* theirs = words + (warp * blocks + i) * 2;
-      unsigned long long word;
-      do {
-        word = theirs[0];
-      } while (static_cast<unsigned>(word) != 1u);
-      const int elements = max(0, min(slice, vectors - i * slice)) * 4;
-      total += static_cast<float>(elements) * __uint_as_float(static_cast<unsigned>(word >> 32));
-    }
-#pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2) total += __shfl_xor_sync(kWarp, total, offset);
-    const float d = 4.0f * static_cast<float>(vectors), mean = total / d;
-    float squares = 0.0f;
-    for (int i = lane; i < blocks; i += 32) {
-      const volatile unsigned long long* theirs = words + (warp * blocks + i) * 2;
-      unsigned long long word;
-      do {
-        word = theirs[1];
-      } while (static_cast<unsigned>(word) != 1u);
-      const int elements = max(0, min(slice, vectors - i * slice)) * 4;
-      const float apart = __uint_as_float(static_cast<unsigned>(theirs[0] >> 32)) - mean;
-      squares += __uint_as_float(static_cast<unsigned>(word >> 32)) + static_cast<float>(elements) * apart * apart;
-    }
-#pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2) squares += __shfl_xor_sync(kWarp, squares, offset);
-    if (lane == 0) {
-      means[warp] = mean;
-      scales[warp] = rsqrtf(squares / d + eps);
+  for (int j = 0; j < kInShared; ++j) {
+    if (kInRegisters + j < own) {
+      __pipeline_memcpy_async(kept + j * kWidth, reinterpret_cast<const float4*>(bias) + begin + thread + (kInRegisters + j) * kWidth,
+                              sizeof(float4));
     }
   }
-  __syncthreads();
+  __pipeline_commit();
+#pragma unroll
+  for (int j = 0; j < kMore; ++j) copy_next(1, j);
+  float4 weights[kPieces], biases[kInRegisters];
+#pragma unroll
+  for (int j = 0; j < kPieces; ++j) {
+    if (j < own) weights[j] = Once(reinterpret_cast<const float4*>(weight) + begin + thread + j * kWidth);
+  }
+#pragma unroll
+  for (int j = 0; j < kInRegisters; ++j) {
+    if (j < own) biases[j] = Once(reinterpret_cast<const float4*>(bias) + begin + thread + j * kWidth);
+  }
 
+  // Sums about the first number seen, which is near the mean or far from it with the variance.
+  float about = 0.0f, sum = 0.0f, squares = 0.0f;
+  int looked_at = 0;  // slot
+  const auto look_at = [&](int row, int piece) {
+    if (row < rows && piece < own) {
+      const float4 v = ring[looked_at * kWidth];
+      if (piece == 0) about = v.x;
+      const float a = v.x - about, b = v.y - about, c = v.z - about, e = v.w - about;
+      sum += (a + b) + (c + e);
+      squares += (a * a + b * b) + (c * c + e * e);
+    }
+    looked_at = looked_at + 1 == kRing ? 0 : looked_at + 1;
+  };
+#pragma unroll
+  for (int j = 0; j < kPieces; ++j) {
+    WaitForAllBut(kPieces - j + kMore);
+    look_at(0, j);
+  }
+
+  int out_slot = 0;
 #pragma unroll 1
-  for (int j = 0; j < own; ++j) {
-    const float4 w = __ldcs(reinterpret_cast<const float4*>(weight) + begin + thread + j * kBlock);
-    const float4 b = __ldcs(reinterpret_cast<const float4*>(bias) + begin + thread + j * kBlock);
-    const bool second_kept = j < kKeptOfSecond;
-    // Rows that are not kept, the last ones read first.
-    for (int last = rows - (second_kept ? 2 : 1); last > 0; last -= kDeep) {
-      float4 v[kDeep];
-#pragma unroll
-      for (int u = 0; u < kDeep; ++u) {
-        if (u < last) v[u] = __ldcs(from + static_cast<long long>(last - 1 - u) * vectors + j * kBlock);
-      }
-#pragma unroll
-      for (int u = 0; u < kDeep; ++u) {
-        const int row = last - 1 - u;
-        if (u < last) __stcs(to + static_cast<long long>(row) * vectors + j * kBlock, Normalized(v[u], means[row], scales[row], w, b));
-      }
+  for (int row = 0; row < rows; ++row) {
+    Moments mine;
+    mine.count = 4.0f * static_cast<float>(own);
+    if (own > 0) {
+      const float apart = __fdividef(sum, mine.count);
+      mine.mean = about + apart;
+      mine.squares = fmaxf(squares - sum * apart, 0.0f);
     }
-    __stcs(to + static_cast<long long>(rows - 1) * vectors + j * kBlock,
-           Normalized(kept[j * kBlock + thread], means[rows - 1], scales[rows - 1], w, b));
-    if (second_kept) {
-      __stcs(to + static_cast<long long>(rows - 2) * vectors + j * kBlock,
-             Normalized(kept[(kEach + j) * kBlock + thread], means[rows - 2], scales[rows - 2], w, b));
+    sum = squares = 0.0f;
+    mine = WarpJoin(mine);
+    if (lane == 0) {
+      lanes[warp] = mine.count;
+      lanes[32 + warp] = mine.mean;
+      lanes[64 + warp] = mine.squares;
+    }
+    __syncthreads();
+    volatile unsigned long long* now = all_words + (row & 1) * blocks * 2;
+    if (warp == 0) {
+      Moments part;
+      if (lane < 8) part = Moments{lanes[lane], lanes[32 + lane], lanes[64 + lane]};
+      part = WarpJoin(part);
+      if (lane < 2) now[block * 2 + lane] = Word(lane == 0 ? part.mean : part.squares, row + 1);
+    }
+    Moments all;
+    if (thread < blocks) {
+      unsigned long long mean_word, squares_word;
+      do {
+        mean_word = now[thread * 2];
+        squares_word = now[thread * 2 + 1];
+      } while (static_cast<unsigned>(mean_word) != row + 1 || static_cast<unsigned>(squares_word) != row + 1);
+      all.count = 4.0f * static_cast<float>(max(0, min(slice, vectors - thread * slice)));
+      all.mean = __uint_as_float(static_cast<unsigned>(mean_word >> 32));
+      all.squares = __uint_as_float(static_cast<unsigned>(squares_word >> 32));
+    }
+    all = WarpJoin(all);
+    if (lane == 0) {
+      lanes_of_all[warp] = all.count;
+      lanes_of_all[32 + warp] = all.mean;
+      lanes_of_all[64 + warp] = all.squares;
+    }
+    __syncthreads();
+    all = Moments();
+    if (lane < 8) all = Moments{lanes_of_all[lane], lanes_of_all[32 + lane], lanes_of_all[64 + lane]};
+    all = WarpJoin(all);
+    const float mean = all.mean, scale = rsqrtf(all.squares / all.count + eps);
+
+    float4* const line = to + static_cast<long long>(row) * vectors;
+#pragma unroll
+    for (int j = 0; j < kPieces; ++j) {
+      WaitForAllButExactly<kMore - 1>();
+      look_at(row + 1, j);
+      if (j < own) {
+        const float4 b = j < kInRegisters ? biases[j < kInRegisters ? j : 0] : kept[(j - kInRegisters) * kWidth];
+        Put<kHint>(line + j * kWidth, Normalized(ring[out_slot * kWidth], mean, scale, weights[j], b));
+      }
+      out_slot = out_slot + 1 == kRing ? 0 : out_slot + 1;
+      copy_next(row + 1 + (kMore + j) / kPieces, (kMore + j) % kPieces);  // into the slot just read
     }
   }
 
@@ -677,181 +727,8 @@ __global__ void __launch_bounds__(1024, 1)
   if (thread == 0) left = atomicAdd(arrivals, 1u);
   __syncthreads();
   if (left == static_cast<unsigned>(blocks) - 1) {
-    for (int i = thread; i < rows * blocks * 2; i += kBlock) words[i] = 0;
+    for (int i = thread; i < 2 * blocks * 2; i += 256) all_words[i] = 0;
     if (thread == 0) *arrivals = 0;
-  }
-}
-
-// kGroup blocks for two rows at a time, a slice of at most 16 vectors a thread. The first row's slice is moved into registers as
-// it comes, the second's lies in shared memory. All blocks are resident: cooperative.
-//
-// Shared memory, all of it filled by cp.async and read by the thread that copied: 16 slots for the second row, and a ring of 12
-// through which run, for each pair, the first row's 16 pieces and then 16 of weights and 16 of biases in turn. In each step
-// of writing results three slots are freed and filled anew. How many copies are newer than the one waited for follows from
-// that order alone.
-//   words [2][groups][kGroup][4]: mean and squares of both rows, each with its round; zero before and after, as arrivals [groups]
-template <int kGroup>
-__global__ void __launch_bounds__(512, 1)
-    layernorm_pairs(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
-                    float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals, long long rows,
-                    int vectors, float eps) {
-  constexpr int kBlock = 512, kEach = 16, kRing = 12;
-  static_assert(kGroup <= kBlock, "a thread a member");
-  extern __shared__ float4 slots[];  // [kEach + kRing][kBlock]
-  __shared__ float lanes[192];
-  const int groups = gridDim.x / kGroup;
-  const int group = blockIdx.x / kGroup, member = blockIdx.x % kGroup;
-  const int slice = (vectors + kGroup - 1) / kGroup;
-  const int begin = member * slice;
-  const int count = min(slice, vectors - begin);  // may be negative
-  const int thread = static_cast<int>(threadIdx.x);
-  float4* const second = slots + thread;
-  float4* const ring = slots + kEach * kBlock + thread;
-  volatile unsigned long long* words = all_words + group * kGroup * 4;
-
-  // Weights and biases should stay in L2, for they are read for every pair; rows should make room.
-  unsigned long long once, again;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once));
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(again));
-  // Each of these commits, copy or not.
-  const auto copy = [&](float4* to, const float* from, long long row, int piece, unsigned long long policy) {
-    const int at = piece * kBlock + thread;
-    if (row < rows && at < count) {
-      asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
-                       static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                   "l"(reinterpret_cast<const float4*>(from) + row * vectors + begin + at), "l"(policy)
-                   : "memory");
-    }
-    __pipeline_commit();
-  };
-  // What goes through the ring: item 0 to 15 of a pair: the first row; then weight 0, bias 0, weight 1, ...
-  int ring_in = 0, ring_out = 0;
-  const auto stream = [&](long long row, int item) {
-    float4* const to = ring + ring_in * kBlock;
-    ring_in = ring_in + 1 == kRing ? 0 : ring_in + 1;
-    if (item >= 3 * kEach) {
-      copy(to, x, row + 2 * groups, item - 3 * kEach, once);
-    } else if (item < kEach) {
-      copy(to, x, row, item, once);
-    } else if (row >= rows) {
-      __pipeline_commit();
-    } else {
-      copy(to, item % 2 == 0 ? weight : bias, 0, (item - kEach) / 2, again);
-    }
-  };
-  const auto next_of_ring = [&](bool wanted) {
-    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (wanted) v = ring[ring_out * kBlock];
-    ring_out = ring_out + 1 == kRing ? 0 : ring_out + 1;
-    return v;
-  };
-
-  // As if results of a pair before the first had been written.
-  long long row = 2 * group;
-#pragma unroll
-  for (int j = 0; j < kEach; ++j) {
-#pragma unroll
-    for (int u = 0; u < 2; ++u) {
-      const int item = kEach + kRing + 2 * j + u;
-      if (item >= 3 * kEach) {
-        stream(row - 2 * groups, item);
-      } else {
-        __pipeline_commit();
-      }
-    }
-    copy(second + j * kBlock, x, row + 1, j, once);
-  }
-
-  unsigned round = 0;
-  for (; row < rows; row += 2 * groups, ++round) {
-    const int own = thread < count ? (count - thread + kBlock - 1) / kBlock : 0;  // vectors of this thread in a slice
-    const int own_second = row + 1 < rows ? own : 0;
-    const float share = own > 0 ? 0.25f / static_cast<float>(own) : 0.0f;
-    Moments both[2];
-    Moments &a = both[0], &b = both[1];
-    a.count = 4.0f * static_cast<float>(own);
-    b.count = 4.0f * static_cast<float>(own_second);
-    float4 held[kEach];
-#pragma unroll
-    for (int j = 0; j < kEach; ++j) {
-      // Copied in the steps of the results before, two of three and the second row's after them; from 12 on in this loop.
-      WaitForAllBut(j < kRing ? 2 - j % 2 + 3 * (kRing / 2 - 1 - j / 2) + j : kRing - 1);
-      held[j] = next_of_ring(j < own);
-      a.mean += (held[j].x + held[j].y) + (held[j].z + held[j].w);
-      stream(row, kRing + j);
-    }
-    a.mean *= share;
-#pragma unroll
-    for (int j = 0; j < kEach; ++j) {
-      const float p = held[j].x - a.mean, q = held[j].y - a.mean, r = held[j].z - a.mean, t = held[j].w - a.mean;
-      if (j < own) a.squares += (p * p + q * q) + (r * r + t * t);
-    }
-    WaitForAllButExactly<kEach>();  // the second row's were all copied before the ones of this loop
-#pragma unroll
-    for (int j = 0; j < kEach; ++j) {
-      if (j >= own_second) break;
-      const float4 v = second[j * kBlock];
-      b.mean += (v.x + v.y) + (v.z + v.w);
-    }
-    b.mean *= share;
-#pragma unroll
-    for (int j = 0; j < kEach; ++j) {
-      if (j >= own_second) break;
-      const float4 v = second[j * kBlock];
-      const float p = v.x - b.mean, q = v.y - b.mean, r = v.z - b.mean, t = v.w - b.mean;
-      b.squares += (p * p + q * q) + (r * r + t * t);
-    }
-    BlockJoin<2>(both, lanes);
-    volatile unsigned long long* now = words + (round & 1) * static_cast<long long>(groups) * kGroup * 4;
-    if (thread < 4) {
-      now[member * 4 + thread] = Word(thread < 2 ? (thread == 0 ? a.mean : a.squares) : (thread == 2 ? b.mean : b.squares), round + 1);
-    }
-    a = b = Moments();
-    if (thread < kGroup) {
-      const volatile unsigned long long* from = now + thread * 4;
-      float value[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        unsigned long long word;
-        do {
-          word = from[i];
-        } while (static_cast<unsigned>(word) != round + 1);
-        value[i] = __uint_as_float(static_cast<unsigned>(word >> 32));
-      }
-      const int theirs = max(0, min(slice, vectors - thread * slice));
-      a = Moments{4.0f * static_cast<float>(theirs), value[0], value[1]};
-      b = Moments{row + 1 < rows ? a.count : 0.0f, value[2], value[3]};
-    }
-    BlockJoin<2>(both, lanes);
-    const float a_scale = rsqrtf(a.squares / a.count + eps);
-    const float b_scale = rsqrtf(b.squares / fmaxf(b.count, 1.0f) + eps);
-
-    float4* to_first = reinterpret_cast<float4*>(out) + row * vectors + begin + thread;
-    float4* to_second = to_first + vectors;
-#pragma unroll
-    for (int j = 0; j < kEach; ++j) {
-      // The first six of either in the loop above, later ones six steps ago.
-      WaitForAllBut(j < kRing / 2 ? 10 + j : 3 * (kRing / 2 - 1) + 1);
-      const float4 w = next_of_ring(j < own), c = next_of_ring(j < own);
-      if (j < own) __stcs(to_first + j * kBlock, Normalized(held[j], a.mean, a_scale, w, c));
-      if (j < own_second) __stcs(to_second + j * kBlock, Normalized(second[j * kBlock], b.mean, b_scale, w, c));
-      stream(row, kEach + kRing + 2 * j);
-      stream(row, kEach + kRing + 2 * j + 1);
-      copy(second + j * kBlock, x, row + 2 * groups + 1, j, once);
-    }
-  }
-
-  // The last to leave puts the words back.
-  __syncthreads();
-  if (thread < 32) {
-    unsigned left = thread == 0 ? atomicAdd(arrivals + group * 32, 1u) : 0;
-    left = __shfl_sync(kWarp, left, 0);
-    if (left == kGroup - 1) {
-      for (int i = thread; i < 2 * kGroup * 4; i += 32) {
-        words[i < kGroup * 4 ? i : i - kGroup * 4 + static_cast<long long>(groups) * kGroup * 4] = 0;
-      }
-      if (thread == 0) arrivals[group * 32] = 0;
-    }
   }
 }
 
