@@ -147,7 +147,7 @@ class GinProgram final : public Program {
     SampleAggregate aggregate;
     aggregate.kind = Kind(0);
     aggregate.out = batch.outer;
-    aggregate.share = envelope_.trains ? kOutermostShare : 1;
+    aggregate.share = kOutermostShare;
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
         batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
         envelope_.known.back(), aggregate, batch.state, batch.header, batch.graph_nodes, context_.element, stream));

@@ -53,11 +53,13 @@ struct Turn {
   uint32_t self;
 };
 
-// kLanes: at least the fanout. kMasks: whether anything is dropped.
-template <typename Rows, typename Out, int kLanes, bool kMasks>
+// kLanes: at least the fanout. kMasks: whether anything is dropped. kHalves: half a warp has a row's width, and both sum one
+// row, which is known to the compiler then: fewer instructions, for which masks leave no registers.
+template <typename Rows, typename Out, int kLanes, bool kMasks, bool kHalves>
 __global__ void __launch_bounds__(kMostWarps * 32, 1)
-    OutermostKernel(GraphOnDevice graph, Rows features, TurnShape shape, int hop, int fanout, SampleAggregate aggregate,
+    OutermostKernel(GraphOnDevice graph, Rows features, TurnShape given, int hop, int fanout, SampleAggregate aggregate,
                     const RunState* state, const BatchHeader* header, const int32_t* nodes) {
+  const TurnShape shape = kHalves ? TurnShape{16, 1, 2, given.slots} : given;
   using In = std::remove_cvref_t<decltype(*features.At(0))>;
   constexpr int kRows = 32 / kLanes;
   constexpr int kSlotStride = 32 * static_cast<int>(sizeof(RawOf<In>) / sizeof(uint4));
@@ -131,12 +133,14 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
         const uint32_t self = __shfl_sync(kFullWarp, turn.self, which * kLanes);
         const auto self_place = features.HandRound(self, own_place, which * kLanes);
         const bool reads = vector < vectors && base + which < rows;
+        const int mine = reads ? (count - share + shape.shares - 1) / shape.shares : 0;
+        const int first_from = which * kLanes + share;
 #pragma unroll 5
         for (int a = 0; a < shape.slots - 1; ++a, to += kSlotStride) {
-          const int at = a * shape.shares + share, from = which * kLanes + at % kLanes;
+          const int from = first_from + a * shape.shares;  // modulo 32
           const int32_t id = __shfl_sync(kFullWarp, turn.neighbor, from);
           const auto place = features.HandRound(id, neighbor_place, from);
-          if (reads && at < count) StartVector(to, features.At(place) + vector * 8);
+          if (a < mine) StartVector(to, features.At(place) + vector * 8);
         }
         if (reads && has_own) StartVector(to, features.At(self_place) + vector * 8);
         to += kSlotStride;
@@ -153,12 +157,14 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
         const int32_t count = __shfl_sync(kFullWarp, turn.count, which * kLanes);
         const uint32_t self = __shfl_sync(kFullWarp, turn.self, which * kLanes);
         const bool reads = vector < vectors && row < rows;
+        const int mine = reads ? (count - share + shape.shares - 1) / shape.shares : 0;
+        const int first_from = which * kLanes + share;
         Float8 sum = {};
 #pragma unroll 5
         for (int a = 0; a < shape.slots - 1; ++a, copied += kSlotStride) {
-          const int at = a * shape.shares + share;
-          const int32_t id = kMasks ? __shfl_sync(kFullWarp, turn.neighbor, which * kLanes + at % kLanes) : 0;
-          if (reads && at < count) {
+          const int32_t id =
+              kMasks ? __shfl_sync(kFullWarp, turn.neighbor, first_from + a * shape.shares) : 0;
+          if (a < mine) {
             AddKept8(neighbor_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector),
                      Widen(CopiedVector<In>(copied)), sum);
           }
@@ -211,7 +217,10 @@ cudaError_t LaunchOutermost(const GraphOnDevice& graph, const Rows& features, in
     const int most_blocks = std::max(1, static_cast<int>(aggregate.share * static_cast<float>(multiprocessors)));
     const int turns = std::max(1, (rows + 32 / kLanes - 1) / (32 / kLanes));
     const int warps = std::clamp((turns + most_blocks - 1) / most_blocks, 1, std::min(kMostWarps, most_shared / warp_bytes));
-    const auto kernel = masks ? OutermostKernel<Rows, Out, kLanes, true> : OutermostKernel<Rows, Out, kLanes, false>;
+    const bool halves = shape.parts == 16 && shape.together == 1;
+    const auto kernel =
+        masks ? OutermostKernel<Rows, Out, kLanes, true, false>
+              : (halves ? OutermostKernel<Rows, Out, kLanes, false, true> : OutermostKernel<Rows, Out, kLanes, false, false>);
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, warps * warp_bytes);
     if (error != cudaSuccess) return error;

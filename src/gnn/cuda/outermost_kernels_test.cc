@@ -169,6 +169,7 @@ TEST(OutermostHop, AnyWidthElementAndOrder) {
   Check({Element::kFloat16, 128, 5, 203, SumOrder::kApart, true, false, 0.5f});
   Check({Element::kFloat32, 264, 32, 30, SumOrder::kShared, false, true, 1});
   Check({Element::kBFloat16, 1, 13, 61, SumOrder::kApart, true, false, 1});
+  Check({Element::kFloat16, 8, 5, 61, SumOrder::kShared, false, true, 1});
 }
 
 }  // namespace

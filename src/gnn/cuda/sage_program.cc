@@ -47,6 +47,10 @@ struct SageShape {
 // with all of them a step took as long as the hop and the rest of it one after the other (why is not understood). Measured
 // on four H200, docs/design/0019-features-over-peers.md.
 constexpr float kPeersShare = 0.3f;
+// And for rows in this GPU's memory, beside a step's compute and beside inference's; what its cache may hold is read sooner
+// by more warps with fewer loads each (docs/design/0020-gin-and-the-outermost-hop.md).
+constexpr float kTrainingShare = 0.4f, kInferenceShare = 0.75f;
+constexpr int64_t kCachedBytes = int64_t{64} << 20;
 
 class SageProgram final : public Program {
  public:
@@ -108,14 +112,15 @@ class SageProgram final : public Program {
     SampleAggregate aggregate;
     aggregate.kind = Kind();
     aggregate.out = batch.outer;
-    if (shape_.mean && context_.graph->peer_rows() != nullptr && envelope_.fanouts.back() <= kNarrowFanout) {
-      aggregate.share = kPeersShare;  // the same sums
+    aggregate.share = OutermostShare(batch.graph);
+    if (shape_.mean && aggregate.share > 0) {  // the same sums
       HONE_CUDA_RETURN_IF_ERROR(EnqueueOutermostHop(
           batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
           envelope_.known.back(), aggregate, SumOrder::kApart, batch.state, batch.header, batch.graph_nodes,
           context_.element, stream));
       return Status::Ok();
     }
+    aggregate.share = 1;
     if (shape_.mean) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleMean(
           batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
@@ -132,6 +137,15 @@ class SageProgram final : public Program {
         batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
         envelope_.known.back(), aggregate, batch.state, batch.header, batch.graph_nodes, context_.element, stream));
     return Status::Ok();
+  }
+
+  // Of the multiprocessors, for the kernel that copies rows ahead; 0: the one that does not shall take them all.
+  float OutermostShare(const GraphOnDevice& graph) const {
+    if (envelope_.fanouts.back() > kNarrowFanout) return 0;
+    if (context_.graph->peer_rows() != nullptr) return kPeersShare;
+    const int64_t bytes = graph.num_nodes * graph.feature_stride * ElementBytes(context_.graph->feature_element());
+    if (graph.feature_places != nullptr || bytes <= kCachedBytes) return 0;
+    return envelope_.trains ? kTrainingShare : kInferenceShare;
   }
 
   // The masks of all layers' outputs.
