@@ -3,19 +3,40 @@
 //
 // examples/kernels/edge_softmax.cu with the bindings that were fastest on an H200, by shape.
 //
-// edge_softmax in one pass over a destination's slots, with as many lanes a destination as its row has vectors. Each
-// lane reads one slot and its scores. A row is read once for up to four heads; what does not count (self slots, slots
-// past the degree) is not read at all.
+// edge_softmax in one pass over a destination's slots. What does not count (self slots, slots past the degree) weighs
+// nothing.
 //
-// Where slots and vectors are no more than lanes, as in every sampled hop, all rows of a destination are copied to shared
-// memory at once, each lane its own vectors: rows under way cost no registers. Blocks stay; while they weigh and add the rows of
-// one destination those of the next are on their way, and the slots of the one after it. Else rows of DEEP slots are under
-// way in registers, and further slots rescale what is there (running maximum).
+// Where slots are no more than lanes, as in every sampled hop, all rows of a destination are copied to shared memory at
+// once, each lane its own vectors, while the softmax of their weights happens: rows under way cost no registers.
+//  * One head: as many lanes a destination as its row has vectors. Blocks stay; while they weigh and add the rows of
+//    one destination those of the next are on their way, and the slots of the one after it.
+//  * Several heads, whose sums took longer than their rows: tensor cores multiply weights by rows, eight heads at once.
+// Else rows of DEEP slots are under way in registers, and further slots rescale what is there (running maximum); a row
+// is read once for up to four heads.
 /*hone
 [tune]
-BLOCK = [64]
+BLOCK = [32]
 DEEP = [8]
-DEEP_HEADS = [6]      # with four heads at a time
+DEEP_HEADS = [6]  # with four heads at a time
+TENSOR = [2]   # heads from which tensor cores add
+
+[[launch]]
+kernel = "edge_softmax_tensor<1, BLOCK>"
+grid   = ["ceil_div(num_dst, BLOCK / 32)", "ceil_div(heads, 8)"]
+block  = ["BLOCK"]
+shared = "BLOCK * max(fanout + 1, min(heads, 8)) * 16"
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 64 == 0 && dim > 128 && dim <= 256 && fanout < 16 && heads >= TENSOR && heads < 500000"
+
+[[launch]]
+kernel = "edge_softmax_tensor<2, BLOCK>"
+grid   = ["ceil_div(num_dst, BLOCK / 32)", "ceil_div(heads, 8)"]
+block  = ["BLOCK"]
+shared = "BLOCK * max(fanout + 1, min(heads, 8)) * 16"
+args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
+          "dim:i32", "negative_slope:f32"]
+when   = "dim % 64 == 0 && dim > 128 && dim <= 256 && fanout < 32 && heads >= TENSOR && heads < 500000"
 
 [[launch]]
 kernel = "edge_softmax_short<16, 4, BLOCK>"
@@ -34,15 +55,6 @@ shared = "BLOCK * (fanout + 1) * 32"
 args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
           "dim:i32", "negative_slope:f32"]
 when   = "dim % 8 == 0 && dim <= 128 && fanout < 16 && heads < 65536 && BLOCK * (fanout + 1) * 32 <= 232448"
-
-[[launch]]
-kernel = "edge_softmax_short<32, 4, BLOCK>"
-grid   = ["dim > 0 ? min(ceil_div(num_dst, BLOCK / 32), sm_count * max(1, min(2048 / BLOCK, 233472 / (BLOCK * (fanout + 1) * 32 + 1024)))) : 0", "heads / 4"]
-block  = ["BLOCK"]
-shared = "BLOCK * (fanout + 1) * 32"
-args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_dst:i64", "fanout:i32", "heads:i32",
-          "dim:i32", "negative_slope:f32"]
-when   = "dim % 8 == 0 && dim <= 256 && fanout < 32 && heads % 4 == 0 && heads < 260000 && BLOCK * (fanout + 1) * 32 <= 232448"
 
 [[launch]]
 kernel = "edge_softmax_short<32, 1, BLOCK>"
@@ -142,14 +154,154 @@ __device__ __forceinline__ void LoadScores(const float* from, float (&scores)[kH
 
 }  // namespace
 
-// kLanes threads a destination, with fanout < kLanes and at most eight elements a lane; grid rows share the heads, kHeads at
-// a time. Lanes of a warp shuffle together. Dynamic shared memory: 32 (fanout + 1) bytes a thread.
+// A warp a destination, with fanout < 16 kSteps and dim a multiple of 64 up to 256; grid rows share the heads, eight at
+// a time. The weighted sums are a product of two matrices, weights [heads, slots] and rows [slots, dim], which tensor
+// cores make: of a weight what float16 holds stands in row `head` and what remains in row head + 8, so that the sum of
+// both has 22 bits of it. Dynamic shared memory: for a warp, rows of 512 bytes for fanout + 1 slots, or the grid row's
+// heads where these are more. Vector v of row j lies at v ^ j % 8, so that eight rows' vectors fall into different
+// banks.
+template <int kSteps, int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    edge_softmax_tensor(const __half* __restrict__ x, const float* __restrict__ score_src,
+                        const float* __restrict__ score_dst, const int* __restrict__ self,
+                        const int* __restrict__ index, const int* __restrict__ degree, __half* __restrict__ out,
+                        long long num_dst, int fanout, int heads, int dim, float negative_slope) {
+  constexpr int kWarps = kThreads / 32, kHeads = 8, kHeld = 4 * kSteps;
+  extern __shared__ uint4 rows[];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const long long vertex = static_cast<long long>(blockIdx.x) * kWarps + warp;
+  if (vertex >= num_dst) return;
+  uint4* own_rows = rows + warp * max(fanout + 1, min(heads, kHeads)) * 32;
+  const bool mine = lane * 8 < dim;
+  const int first_head = static_cast<int>(blockIdx.y) * kHeads, heads_here = min(heads - first_head, kHeads);
+
+  // Of this lane's slot, item 0 being the destination itself. Three loads that do not wait for each other: slots past
+  // the degree hold rows too. Bit j of `counting`: slot j counts.
+  const int own = __ldg(self + vertex), items = __ldg(degree + vertex);
+  const int row = lane > 0 && lane <= fanout ? __ldg(index + vertex * fanout + lane - 1) : own;
+  const unsigned counting = __ballot_sync(kAllLanes, lane == 0 || (lane <= fanout && lane <= items && row != own));
+  const char* column = reinterpret_cast<const char*>(x + lane * 8);
+  const unsigned row_bytes = static_cast<unsigned>(dim) * sizeof(__half);
+#pragma unroll
+  for (int j = 0; j < 16 * kSteps; ++j) {
+    if (j % 4 == 0 && j > fanout) break;
+    const unsigned source = __shfl_sync(kAllLanes, row, j);
+    if (mine && (counting & 1u << j) != 0) {
+      __pipeline_memcpy_async(own_rows + j * 32 + (lane ^ j % 8),
+                              column + static_cast<unsigned long long>(source) * row_bytes, sizeof(uint4));
+    }
+  }
+  __pipeline_commit();
+
+  // A lane weighs, for a head, slots 2 pair, 2 pair + 1 and these + 8, of each 16: what mma wants of it.
+  const int head = lane / 4, pair = lane % 4;
+  const bool has_head = head < heads_here;
+  const auto item_of = [&](int i) { return i / 4 * 16 + i % 4 / 2 * 8 + 2 * pair + i % 2; };
+  const auto counts = [&](int i) { return (counting >> item_of(i) & 1u) != 0; };
+  const float destination = has_head ? __ldg(score_dst + vertex * heads + first_head + head) : 0.0f;
+  float weight[kHeld], top = kNever;
+#pragma unroll
+  for (int i = 0; i < kHeld; ++i) {
+    const unsigned source = __shfl_sync(kAllLanes, row, item_of(i));
+    weight[i] = 0.0f;
+    if (has_head && counts(i)) {
+      const auto at = static_cast<unsigned long long>(source) * static_cast<unsigned>(heads);
+      weight[i] = __ldg(score_src + first_head + head + at);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kHeld; ++i) {
+    const float score = weight[i] + destination;
+    weight[i] = counts(i) ? (score > 0.0f ? score : negative_slope * score) : kNever;
+    top = fmaxf(top, weight[i]);
+  }
+  top = fmaxf(top, __shfl_xor_sync(kAllLanes, top, 1));
+  top = fmaxf(top, __shfl_xor_sync(kAllLanes, top, 2));
+  float total = 0.0f;
+#pragma unroll
+  for (int i = 0; i < kHeld; ++i) {
+    weight[i] = counts(i) ? __expf(weight[i] - top) : 0.0f;
+    total += weight[i];
+  }
+  total += __shfl_xor_sync(kAllLanes, total, 1);
+  total += __shfl_xor_sync(kAllLanes, total, 2);
+  const float scale = __fdividef(1.0f, total);
+  unsigned high[2 * kSteps], low[2 * kSteps];  // two weights each
+#pragma unroll
+  for (int i = 0; i < kHeld; i += 2) {
+    const float a = weight[i] * scale, b = weight[i + 1] * scale;
+    const __half2 whole = __floats2half2_rn(a, b);
+    const float2 held = __half22float2(whole);
+    const __half2 rest = __floats2half2_rn(a - held.x, b - held.y);
+    high[i / 2] = *reinterpret_cast<const unsigned*>(&whole);
+    low[i / 2] = *reinterpret_cast<const unsigned*>(&rest);
+  }
+
+  // A lane points ldmatrix to slot lane % 16 of each 16. One that does not count has no row: the destination's own
+  // stands in, with no weight.
+  unsigned from[kSteps][4];
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    const int item = s * 16 + lane % 16, at = (counting >> item & 1u) != 0 ? item : 0;
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      from[s][q] = static_cast<unsigned>(__cvta_generic_to_shared(own_rows + at * 32 + ((2 * q + lane / 16) ^ at % 8)));
+    }
+  }
+  // Always, but ptxas would wait before it asks for the scores, were it not for the condition.
+  if (!(total < 0.0f)) __pipeline_wait_prior(0);
+  __syncwarp();
+  // Columns 64 at a time: when all have read them, their place is the sums'.
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    if (c * 64 >= dim) break;
+    unsigned sums[8];  // of columns 64 c + 8 i + 2 pair and the next one, for this lane's head
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      float d[2][4] = {};
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) {
+        unsigned b[4];
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3])
+                     : "r"(from[s][q] + c * 128)
+                     : "memory");
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+              : "+f"(d[half][0]), "+f"(d[half][1]), "+f"(d[half][2]), "+f"(d[half][3])
+              : "r"(high[2 * s]), "r"(low[2 * s]), "r"(high[2 * s + 1]), "r"(low[2 * s + 1]), "r"(b[2 * half]),
+                "r"(b[2 * half + 1]));
+        }
+      }
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const __half2 both = __floats2half2_rn(d[half][0] + d[half][2], d[half][1] + d[half][3]);
+        sums[2 * q + half] = *reinterpret_cast<const unsigned*>(&both);
+      }
+    }
+    __syncwarp();
+    if (has_head) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i)
+        reinterpret_cast<unsigned*>(own_rows + head * 32 + c * 8 + (i ^ head))[pair] = sums[i];
+    }
+  }
+  __syncwarp();
+  if (!mine) return;
+  uint4* to = reinterpret_cast<uint4*>(out + (vertex * heads + first_head) * dim) + lane;
+#pragma unroll 4
+  for (int h = 0; h < heads_here; ++h) __stcs(to + h * (dim / 8), own_rows[h * 32 + (lane ^ h)]);
+}
+
+// kLanes threads a destination, with fanout < kLanes and at most eight elements a lane; grid rows share the heads,
+// kHeads at a time. Lanes of a warp shuffle together. Dynamic shared memory: 32 (fanout + 1) bytes a thread.
 template <int kLanes, int kHeads, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     edge_softmax_short(const __half* __restrict__ x, const float* __restrict__ score_src,
                        const float* __restrict__ score_dst, const int* __restrict__ self, const int* __restrict__ index,
-                       const int* __restrict__ degree, __half* __restrict__ out, long long num_dst, int fanout, int heads,
-                       int dim, float negative_slope) {
+                       const int* __restrict__ degree, __half* __restrict__ out, long long num_dst, int fanout,
+                       int heads, int dim, float negative_slope) {
   constexpr int kGroups = kThreads / kLanes;
   extern __shared__ uint4 rows[];  // [2][fanout + 1][kThreads]: a thread reads what it copied itself
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -159,8 +311,8 @@ __global__ void __launch_bounds__(kThreads)
   const long long stride = static_cast<long long>(gridDim.x) * kGroups;
   const __half* column = x + lane * 8;
 
-  // Of this lane's slot of a destination, item 0 being the destination itself. Three loads that do not wait for each other:
-  // slots past the degree hold rows too. Where there is no destination, all of this is row 0.
+  // Of this lane's slot of a destination, item 0 being the destination itself. Three loads that do not wait for each
+  // other: slots past the degree hold rows too. Where there is no destination, all of this is row 0.
   struct Slot {
     int own = 0, row = 0, items = 0;
   };
@@ -187,7 +339,8 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll 4
       for (int j = 0; j <= fanout; ++j) {
         const int source = __shfl_sync(kAllLanes, row, j, kLanes);
-        if (mine) __pipeline_memcpy_async(to + j * kThreads, column + static_cast<long long>(source) * dim, sizeof(uint4));
+        if (mine)
+          __pipeline_memcpy_async(to + j * kThreads, column + static_cast<long long>(source) * dim, sizeof(uint4));
       }
 #pragma unroll
       for (int h = 0; h < kHeads; ++h) scores.source[h] = scores.destination[h] = 0.0f;
