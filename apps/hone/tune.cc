@@ -111,12 +111,18 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
       HONE_RETURN_IF_ERROR(WriteFileAtomically(out, result.source));
     }
   }
+  // Who names a file gets one: where nothing is better than the candidate as it is, that.
+  const bool as_it_is = result.source.empty() && result.best && result.points[*result.best].binding == DefaultBinding(candidate.plan);
+  if (as_it_is && !flags.out.empty()) {
+    out = flags.out;
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(out, candidate.source));
+  }
   if (talk) {
     fmt::print("\n{}\n{}.\n", PointTable(result), result.summary);
     if (result.left_out > 0) fmt::print("{} bindings were not tried: raise --points for more.\n", result.left_out);
     if (judged) fmt::print("\n{}", DescribeEvaluation(*judged));
     if (!out.empty())
-      fmt::print("Written: {}\n", out);
+      fmt::print("Written: {}{}\n", out, as_it_is ? ", the candidate as it is" : "");
     else if (judged)
       fmt::print("The tuned file was not right, and is not written.\n");
   } else {
@@ -142,7 +148,7 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command->add_option("candidate", flags->candidate, "the candidate's .cu file")->required();
   command->add_option("--baseline", flags->baseline, "time against this .cu file instead of the task's seed");
-  command->add_option("--out", flags->out, "where the tuned candidate goes; by default CANDIDATE.tuned.cu");
+  command->add_option("--out", flags->out, "where the tuned candidate goes, changed or not; by default CANDIDATE.tuned.cu where it changes");
   command->add_option("--points", flags->points, "bindings tried at most")->capture_default_str();
   command->add_option("--parallel", flags->parallel, "evaluations in flight; their compiles overlap")
       ->capture_default_str();

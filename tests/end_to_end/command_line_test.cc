@@ -216,6 +216,14 @@ TEST_F(CommandLine, ComparesTwoCandidates) {
   EXPECT_GT(e.at("geomean_speedup").get<double>(), 1.2) << "a tile in shared memory beats strided writes";
 }
 
+TEST_F(CommandLine, TuneWritesTheFileThatIsAskedForWhereNothingIsBetterToo) {
+  const std::string out = scratch_ / "tuned.cu";
+  const Outcome outcome = Hone({"tune", "relu", "examples/kernels/relu.cu", "--device", "sim", "--points", "1", "--out", out});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("the candidate as it is"));
+  EXPECT_EQ(ReadFile(out).value(), ReadFile(kSource + "/examples/kernels/relu.cu").value());
+}
+
 TEST_F(CommandLine, JudgesThroughASpool) {
   const std::string spool = scratch_ / "spool";
   const std::vector<std::string> eval = {"eval", "relu", "tests/honest/relu_scalar.cu", "--no-time", "--json", "--device", "spool:" + spool};
