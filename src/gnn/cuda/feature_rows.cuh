@@ -17,7 +17,7 @@ namespace hone::gnn::cuda {
 
 // One instruction, where a compiler that has widened `b` before a loop makes it four.
 __device__ inline int64_t WideProduct(int32_t a, int32_t b) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && !defined(HONE_SIM)
   int64_t product;
   asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
   return product;
