@@ -92,7 +92,8 @@ Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const Pred
 // another's (peers), or NCCL; auto: the first where it can be. Collective; the group's watchdog watches it.
 Result<std::shared_ptr<NcclCommunicator>> ConnectGpus(ProcessGroup& group, const std::string& exchange);
 
-// Collective: whether the ranks' GPUs read one another's memory; kInvalidArgument names two that do not, on all ranks.
+// Collective: whether the ranks' GPUs read one another's memory, found out with a little of it; kInvalidArgument names two
+// that do not, on all ranks.
 Status GpusShareMemory(Communicator& ranks);
 
 struct GpuQuestion {

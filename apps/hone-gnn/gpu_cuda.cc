@@ -209,13 +209,13 @@ Result<std::shared_ptr<NcclCommunicator>> ConnectGpus(ProcessGroup& group, const
       group.Watch(*made);
       return std::shared_ptr<NcclCommunicator>(*made);
     }
-    // Refused on all ranks alike; anything else is a failure.
-    if (exchange == "peers" || made.status().code() != StatusCode::kInvalidArgument) return made.status();
+    // Otherwise all ranks have the same reason, and take the other way together.
+    if (exchange == "peers" || !group.loss().ok()) return made.status();
   }
   return MakeNcclCommunicator(group);
 }
 
-Status GpusShareMemory(Communicator& ranks) { return cuda::CheckPeers(ranks); }
+Status GpusShareMemory(Communicator& ranks) { return cuda::PeerRows().MakeOneEach(ranks, 1); }
 
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                   const TrainOptions& options, const RunOptions& run,

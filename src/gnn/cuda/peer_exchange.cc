@@ -40,7 +40,8 @@ class Exchange final : public PeerExchange {
           fmt::format("{} ranks exchange by their GPUs' memory; at most {} can", ranks_.size(), kMostPeers));
     }
     HONE_RETURN_IF_ERROR(CheckPeers(ranks_));
-    return AgreeOnStatus(ranks_, "the exchange of the GPUs", stop_.Make());
+    HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks_, "the exchange of the GPUs", stop_.Make()));
+    return MakeRoom(16, 1).status();  // whatever stands against it shows here, and not in the first step
   }
 
   int rank() const override { return ranks_.rank(); }

@@ -22,8 +22,8 @@ class PeerExchange : public NcclCommunicator {
   virtual Result<ExchangeOnDevice> MakeRoom(int64_t slot_bytes, int slices) = 0;
 };
 
-// Collective: ranks whose threads have chosen their GPUs; `ranks` must outlive it. CheckPeers' errors (peer_rows.h), and
-// kInvalidArgument for more than kMostPeers ranks.
+// Collective: ranks whose threads have chosen their GPUs; `ranks` must outlive it. PeerRows' errors (peer_rows.h), and
+// kInvalidArgument for more than kMostPeers ranks, the same on all ranks unless one was lost.
 // Of its operations it has AllGather, for bytes that are a multiple of 16. The first call for so many bytes is collective
 // on the host too, waits for the device, and must not be captured. After Abort a gather that is under way ends with
 // whatever had come, and every later call is kUnavailable.

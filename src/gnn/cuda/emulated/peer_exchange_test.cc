@@ -106,6 +106,24 @@ TEST(PeerExchangeAsRanks, WhoWaitsForALostRankIsLetGo) {
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
+TEST(PeerExchangeAsRanks, WhatStandsAgainstItShowsWhenItIsMadeOnAllRanks) {
+  emulated::SetOrder(0);
+  std::vector<int> others;
+  std::string words;
+  const Status status = OnRankProcesses(
+      2,
+      [&](Communicator& ranks, NcclCommunicator&) -> Status {
+        if (ranks.rank() == 1) emulated::SetMemorySharing(false);
+        const Status refused = MakePeerExchange(ranks).status();
+        words = refused.message();
+        return refused.ok() ? Status::Internal("not refused") : ranks.Barrier("to go on another way");
+      },
+      &others);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(others, std::vector<int>{0});
+  EXPECT_NE(words.find("operation not supported"), std::string::npos) << words;
+}
+
 struct Training {
   const char* name;
   int ranks, shards;
