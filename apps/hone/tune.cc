@@ -154,7 +154,13 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option("--trials", flags->trials, "random input sets at each timed case, of each binding")
       ->capture_default_str();
+  // The protocol looks five times, at two groups each or more.
+  const CLI::Validator enough([](std::string& text) {
+    const bool none = text == "0";
+    return none || CLI::Range(10, 10000)(text).empty() ? std::string() : "use 0 or 10 to 10000: an interval needs as many";
+  }, "INT:{0, 10 - 10000}");
   command->add_option("--quads", flags->quads, "timed groups at most, of each binding; 0: the protocol's own")
+      ->check(enough)
       ->capture_default_str();
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {

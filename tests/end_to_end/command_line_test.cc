@@ -224,6 +224,12 @@ TEST_F(CommandLine, TuneWritesTheFileThatIsAskedForWhereNothingIsBetterToo) {
   EXPECT_EQ(ReadFile(out).value(), ReadFile(kSource + "/examples/kernels/relu.cu").value());
 }
 
+TEST_F(CommandLine, TuneRefusesFewerGroupsThanAnIntervalNeeds) {
+  const Outcome outcome = Hone({"tune", "relu", "examples/kernels/relu.cu", "--device", "sim", "--quads", "4"});
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("10 to 10000"));
+}
+
 TEST_F(CommandLine, JudgesThroughASpool) {
   const std::string spool = scratch_ / "spool";
   const std::vector<std::string> eval = {"eval", "relu", "tests/honest/relu_scalar.cu", "--no-time", "--json", "--device", "spool:" + spool};
