@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "hone/commands.h"
 #include "tuner/report/run_text.h"
 
@@ -78,6 +79,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   options.parallel = flags.parallel;
   options.correctness_trials = flags.trials;
   options.max_quads = flags.quads;
+  if (flags.device.device.rfind("spool:", 0) != 0) options.seed = SystemSeed();
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   const bool talk = !flags.device.json;
   const size_t total = SweepOrder(candidate.plan, flags.points).size();

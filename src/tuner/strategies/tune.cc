@@ -77,6 +77,7 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
       request.correctness_trials = options.correctness_trials;
       request.warm = options.warm;
       request.max_quads = options.max_quads;
+      request.seed = options.seed;
       Result<Evaluation> evaluation = evaluator.Evaluate(task, request);
       std::lock_guard lock(mutex);
       if (evaluation.status().code() == StatusCode::kPending) {

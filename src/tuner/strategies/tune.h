@@ -5,6 +5,7 @@
 // candidate. No model is asked.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -32,6 +33,9 @@ struct TuneOptions {
   int correctness_trials = 1;
   bool warm = false;
   int max_quads = 0;
+  // Secret seed of every binding's inputs: where times depend on what is drawn, bindings are told apart on the same draws.
+  // 0: each has inputs of its own. A spool knows a point by its request, so there it must be the same the next time, or 0.
+  uint64_t seed = 0;
   // A shape gets a binding of its own when that is surely faster there, by this share.
   double shape_margin = 0.005;
   std::map<std::string, Evaluation> known;  // by BindingKey: points of an earlier, interrupted sweep

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <mutex>
 #include <set>
+#include <vector>
 
 #include "tuner/strategies/dispatch.h"
 #include "tuner/strategies/scripted_evaluator.h"
@@ -114,6 +116,23 @@ TEST(Tune, KnownPointsAreNotJudgedAgain) {
   rest.known = known;
   EXPECT_EQ(TuneCandidate(second, task, Tunable(), rest).value().points.size(), 5u);
   EXPECT_EQ(second.calls, 2);
+}
+
+TEST(Tune, AllBindingsGetTheSameInputsAndTheirOwnWithoutASeed) {
+  ScriptedEvaluator evaluator([](const std::string&, const Binding&, const Dims&) { return 1.0; });
+  std::mutex mutex;
+  std::vector<uint64_t> seeds;
+  evaluator.on_evaluate = [&](const Task&, const EvaluationRequest& request) {
+    std::lock_guard lock(mutex);
+    seeds.push_back(request.seed);
+  };
+  TuneOptions options = AgainstItself();
+  options.seed = 77;
+  ASSERT_TRUE(TuneCandidate(evaluator, ScriptedTask(), Tunable(), options).ok());
+  EXPECT_THAT(seeds, testing::AllOf(testing::SizeIs(5), testing::Each(77)));
+  seeds.clear();
+  ASSERT_TRUE(TuneCandidate(evaluator, ScriptedTask(), Tunable(), AgainstItself()).ok());
+  EXPECT_THAT(seeds, testing::Each(0));  // the evaluator draws one for each
 }
 
 TEST(Tune, ADeviceThatGoesAwayIsAStatus) {
