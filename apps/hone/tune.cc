@@ -114,8 +114,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     }
   }
   // Who names a file gets one: where nothing is better than the candidate as it is, that.
-  const bool as_it_is = result.source.empty() && result.best && result.points[*result.best].binding == DefaultBinding(candidate.plan);
-  if (as_it_is && !flags.out.empty()) {
+  if (result.needs_no_change && !flags.out.empty()) {
     out = flags.out;
     HONE_RETURN_IF_ERROR(WriteFileAtomically(out, candidate.source));
   }
@@ -124,7 +123,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     if (result.left_out > 0) fmt::print("{} bindings were not tried: raise --points for more.\n", result.left_out);
     if (judged) fmt::print("\n{}", DescribeEvaluation(*judged));
     if (!out.empty())
-      fmt::print("Written: {}{}\n", out, as_it_is ? ", the candidate as it is" : "");
+      fmt::print("Written: {}{}\n", out, result.needs_no_change ? ", the candidate as it is" : "");
     else if (judged)
       fmt::print("The tuned file was not right, and is not written.\n");
   } else {

@@ -8,9 +8,8 @@
 // shards while its shards are computed; one all-gather brings everybody the branches of all ranks, gradients, totals
 // and running statistics in one piece; every rank adds those up in the tree's order. Where GPUs write into one another's
 // memory (peer_exchange.h) and a rank has one branch, the kernel that ends the branch writes it to all, and the kernel that
-// updates waits for it: there is no gather between the two. An all-reduce would move less
-// where there are many ranks, in an order of NCCL's own; for 1.14 MB of gradients an all-gather over 8 ranks brings
-// each of them 8 MB more, which NVLink moves in tens of microseconds (not measured yet).
+// updates waits for it: there is no gather between the two. An all-reduce would move less where there are many ranks, in
+// an order of NCCL's own; what a gather over four costs stands in docs/design/0019.
 #pragma once
 
 #include <vector>

@@ -150,6 +150,7 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
       shapes.empty() ? std::vector<DispatchRule>() : MakeDispatchRules(shapes, best.binding);
   const bool first_choices = best.binding == DefaultBinding(candidate.plan);
   if (rules.empty() && first_choices) {
+    result.needs_no_change = true;
     result.summary = fmt::format("the first choices ({}) are the best of {} bindings", BindingKey(best.binding),
                                  result.points.size());
     return result;

@@ -49,7 +49,8 @@ struct TuneResult {
   int64_t left_out = 0;                          // bindings beyond max_points, or not reached before a stop
   std::optional<size_t> best;                    // point with the best mean; nullopt: no binding was ok
   std::vector<std::pair<Dims, size_t>> winners;  // by time case: the point to use there
-  std::string source;                            // the candidate with its winners; empty: it needs no change
+  std::string source;                            // the candidate with its winners; empty: none was right, or see below
+  bool needs_no_change = false;                  // the first choices are the best for every shape
   std::string summary;                           // one sentence
 };
 

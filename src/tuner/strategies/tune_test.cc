@@ -93,6 +93,7 @@ TEST(Tune, LeavesACandidateAloneWhoseFirstChoicesWin) {
   });
   const TuneResult result = TuneCandidate(evaluator, ScriptedTask(), Tunable(), AgainstItself()).value();
   EXPECT_TRUE(result.source.empty());
+  EXPECT_TRUE(result.needs_no_change);
   EXPECT_THAT(result.summary, HasSubstr("first choices"));
 }
 
