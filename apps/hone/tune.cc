@@ -158,8 +158,10 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   // The protocol looks five times, at two groups each or more.
   const CLI::Validator enough([](std::string& text) {
     const bool none = text == "0";
-    return none || CLI::Range(10, 10000)(text).empty() ? std::string() : "use 0 or 10 to 10000: an interval needs as many";
-  }, "INT:{0, 10 - 10000}");
+    return none || CLI::Range(kLeastQuads, kMostQuads)(text).empty()
+               ? std::string()
+               : fmt::format("use 0 or {} to {}: an interval needs as many", kLeastQuads, kMostQuads);
+  }, fmt::format("INT:{{0, {} - {}}}", kLeastQuads, kMostQuads));
   command->add_option("--quads", flags->quads, "timed groups at most, of each binding; 0: the protocol's own")
       ->check(enough)
       ->capture_default_str();

@@ -230,6 +230,24 @@ TEST_F(CommandLine, TuneRefusesFewerGroupsThanAnIntervalNeeds) {
   EXPECT_THAT(outcome.err, HasSubstr("10 to 10000"));
 }
 
+TEST_F(CommandLine, RefusesNumbersThatCannotBeMeant) {
+  const std::vector<std::string> eval = {"eval", "relu", "tasks/relu/seed.cu", "--device", "sim"};
+  const struct {
+    std::vector<std::string> flags;
+    const char* told;
+  } asked[] = {{{"--case", "99"}, "relu has 4, counted from 0"},
+               {{"--trials", "0"}, "use 1 to 1000"},
+               {{"--launch-limit", "0"}, "more than 0"},
+               {{"--jobs", "-1"}, "0 (one per core) or more"}};
+  for (const auto& [flags, told] : asked) {
+    std::vector<std::string> arguments = eval;
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const Outcome outcome = Hone(arguments);
+    EXPECT_EQ(outcome.status, 2) << flags[0];
+    EXPECT_THAT(outcome.err, HasSubstr(told));
+  }
+}
+
 TEST_F(CommandLine, JudgesThroughASpool) {
   const std::string spool = scratch_ / "spool";
   const std::vector<std::string> eval = {"eval", "relu", "tests/honest/relu_scalar.cu", "--no-time", "--json", "--device", "spool:" + spool};

@@ -34,6 +34,10 @@ struct EvaluatorOptions {
   double launch_limit_seconds = 10;   // of any one launch of a candidate
 };
 
+// A timing is looked at five times, with two groups (quads) more each time at least.
+inline constexpr int kLeastQuads = 10, kMostQuads = 10000;
+inline constexpr int kMostTrials = 1000;
+
 struct EvaluationRequest {
   std::string source;                 // candidate text
   std::string name = "candidate.cu";
@@ -44,8 +48,8 @@ struct EvaluationRequest {
   uint64_t seed = 0;                  // 0: drawn from the system
   bool time = true;                   // false: stop after correctness
   bool warm = true;                   // also time with warm caches where that makes sense
-  int correctness_trials = 5;         // random input sets of the first distribution at each timed case
-  int max_quads = 0;                  // 0: the protocol's default
+  int correctness_trials = 5;         // 1 to kMostTrials: random input sets of the first distribution at each timed case
+  int max_quads = 0;                  // 0: the protocol's default; else kLeastQuads to kMostQuads
   bool check_cases = true;            // false: check and hidden cases are skipped and the verdict is labelled
                                       // "unchecked"; for calibrating the timer, never for judging a kernel
   bool profile = false;               // count where the time goes: Evaluation::profile, and its findings among the others
@@ -62,7 +66,8 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
   virtual const DeviceFacts& facts() const = 0;
-  // Never fails because of the candidate; a Status says that the environment did.
+  // Never fails because of the candidate; a Status says that the environment did, or (kInvalidArgument) which field of
+  // the request makes no sense.
   virtual Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
                                       const EvaluationProgress& progress = {}) = 0;
   // One sentence for each protection that this machine's kernel lacks for compilers and candidates, naming what that

@@ -28,6 +28,7 @@ namespace hone {
 namespace {
 
 constexpr size_t kProgramsKept = 64;  // oracles and incumbents, compiled, in memory
+constexpr double kLongestLaunch = 86400;  // seconds
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -168,6 +169,7 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
 }
 
 Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& told) {
+  HONE_RETURN_IF_ERROR(CheckRequest(task, asked));
   const double started = Now();
   // The judge speaks at every launch; people are told what is new.
   std::string last_phase, last_detail;
@@ -293,6 +295,11 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
 
 Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& options) {
   const std::string& device = options.device;
+  if (!(options.launch_limit_seconds > 0 && options.launch_limit_seconds <= kLongestLaunch)) {
+    return Status::InvalidArgument(fmt::format("--launch-limit {}: write seconds, more than 0 and at most {}",
+                                               options.launch_limit_seconds, kLongestLaunch));
+  }
+  if (options.compile_jobs < 0) return Status::InvalidArgument(fmt::format("--jobs {}: write 0 (one per core) or more", options.compile_jobs));
   const auto local = [&](Result<std::unique_ptr<Backend>> backend) -> Result<std::unique_ptr<Evaluator>> {
     if (!backend.ok()) return backend.status();
     return std::unique_ptr<Evaluator>(new LocalEvaluator(std::move(*backend), options));

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "base/file.h"
 
@@ -182,6 +183,45 @@ TEST_F(ServeSpool, ABundleThatNobodyCanReadIsAnsweredWithTheReason) {
   EXPECT_EQ(evaluator_.calls, 0);
   EXPECT_TRUE(In("done"));
   EXPECT_THAT(spool_->Answer(id_).status().message(), HasSubstr("protocol 99"));
+}
+
+TEST_F(ServeSpool, ARequestWhoseNumbersCannotBeMeantIsAnsweredWithTheField) {
+  const struct {
+    const char* field;
+    std::function<void(EvaluationRequest&)> spoil;
+  } spoilt[] = {{"max_quads = 4", [](EvaluationRequest& r) { r.max_quads = 4; }},
+                {"max_quads = -1", [](EvaluationRequest& r) { r.max_quads = -1; }},
+                {"correctness_trials = 0", [](EvaluationRequest& r) { r.correctness_trials = 0; }},
+                {"time case 1", [](EvaluationRequest& r) { r.only_time_cases = {0, 1}; }}};
+  SpoolServer server(evaluator_, *spool_, Quick());
+  EXPECT_EQ(server.Look().value().judged, 1);  // as it was
+  evaluator_.calls = 0;
+  for (const auto& [field, spoil] : spoilt) {
+    EvaluationRequest request = request_;
+    spoil(request);
+    const std::string id = Spool::BundleId(task_, request);
+    ASSERT_TRUE(spool_->Submit(task_, request).ok());
+    const Served served = server.Look().value();
+    EXPECT_EQ(served.unreadable, 1) << field;
+    EXPECT_THAT(spool_->Answer(id).status().message(), HasSubstr(field));
+    EXPECT_FALSE(FileExists(folder_ / ("pending/" + id + ".json"))) << field;
+    // Nor does the sender leave such a bundle for others to find.
+    const Result<Evaluation> sent = MakeSpoolEvaluator(folder_ / "sent").value()->Evaluate(task_, request);
+    EXPECT_EQ(sent.status().code(), StatusCode::kInvalidArgument) << field;
+    EXPECT_THAT(sent.status().message(), HasSubstr(field));
+  }
+  EXPECT_EQ(evaluator_.calls, 0);
+}
+
+TEST_F(ServeSpool, AnOptionOfTheWrongTypeIsAnsweredAtOnce) {
+  const std::string path = folder_ / ("pending/" + id_ + ".json");
+  std::string text = ReadFile(path).value();
+  const std::string whole = "\"max_quads\": 0";
+  ASSERT_NE(text.find(whole), std::string::npos);
+  std::ofstream(path) << text.replace(text.find(whole), whole.size(), "\"max_quads\": \"many\"");
+  SpoolServer server(evaluator_, *spool_, Quick());
+  EXPECT_EQ(server.Look().value().unreadable, 1);
+  EXPECT_THAT(spool_->Answer(id_).status().message(), HasSubstr("evaluation options"));
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ class SpoolEvaluator : public Evaluator {
   SpoolEvaluator(std::string directory, DeviceFacts facts) : spool_(std::move(directory)), facts_(std::move(facts)) {}
   const DeviceFacts& facts() const override { return facts_; }
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress& progress) override {
+    HONE_RETURN_IF_ERROR(CheckRequest(task, request));
     const std::string id = Spool::BundleId(task, request);
     Result<Evaluation> known = spool_.Answer(id);
     if (known.ok() || known.status().code() != StatusCode::kPending) return known;
@@ -119,6 +120,9 @@ Result<SpoolBundle> Spool::Load(const std::string& id) const {
     bundle.task.oracle_source = task.at("oracle");
     bundle.task.seed_source = task.at("seed");
     HONE_ASSIGN_OR_RETURN(bundle.request, DecodeRequestOptions(j.at("options").dump()));
+    if (const Status sense = CheckRequest(bundle.task, bundle.request); !sense.ok()) {
+      return Status::InvalidArgument(fmt::format("bundle {}: {}", id, sense.message()));
+    }
     bundle.request.source = j.at("source");
     bundle.request.incumbent_source = j.at("incumbent_source");
     return bundle;

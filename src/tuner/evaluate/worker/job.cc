@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/evaluate/worker/job.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace hone {
@@ -83,8 +86,26 @@ Result<EvaluationRequest> DecodeRequestOptions(const std::string& text) {
   try {
     return OptionsFromJson(json::parse(text));
   } catch (const json::exception& error) {
-    return Status::Internal(std::string("evaluation options: ") + error.what());
+    return Status::InvalidArgument(std::string("evaluation options: ") + error.what());
   }
+}
+
+Status CheckRequest(const Task& task, const EvaluationRequest& request) {
+  if (request.max_quads != 0 && (request.max_quads < kLeastQuads || request.max_quads > kMostQuads)) {
+    return Status::InvalidArgument(fmt::format("max_quads = {}: use 0 (the protocol's own) or {} to {}, for an interval needs as many",
+                                               request.max_quads, kLeastQuads, kMostQuads));
+  }
+  if (request.correctness_trials < 1 || request.correctness_trials > kMostTrials) {
+    return Status::InvalidArgument(fmt::format("correctness_trials = {}: use 1 to {}", request.correctness_trials, kMostTrials));
+  }
+  const auto cases = std::count_if(task.cases.begin(), task.cases.end(), [](const Case& c) { return c.role == CaseRole::kTime; });
+  for (const size_t asked : request.only_time_cases) {
+    if (asked < static_cast<size_t>(cases)) continue;
+    return Status::InvalidArgument(
+        cases == 0 ? fmt::format("time case {} is asked for, and {} has no [[case]] with role = \"time\"", asked, task.name)
+                   : fmt::format("time case {} is asked for, and {} has {}, counted from 0", asked, task.name, cases));
+  }
+  return Status::Ok();
 }
 
 std::string EncodeJob(const JudgeJob& job) {
