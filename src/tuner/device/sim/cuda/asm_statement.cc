@@ -155,6 +155,71 @@ std::optional<int> LineDirective(std::string_view line_text) {
   return std::stoi(word);
 }
 
+// Which text the preprocessor will surely leave out: branches that hang on HONE_SIM, which the simulator's headers define,
+// or on a literal. Of any other condition nothing is known here, and both its branches count as compiled.
+class Conditionals {
+ public:
+  // `line_text` is after `#`.
+  void Read(std::string_view line_text) {
+    Scanner scanner(line_text, 0);
+    const std::string word = scanner.TakeName();
+    if (word == "if" || word == "ifdef" || word == "ifndef") {
+      std::optional<bool> holds = word == "if" ? Holds(scanner) : Defined(scanner.TakeName());
+      if (word == "ifndef" && holds) holds = !*holds;
+      levels_.push_back({holds, holds});
+    } else if (levels_.empty()) {
+      return;
+    } else if (word == "endif") {
+      levels_.pop_back();
+    } else if (word == "elif" || word == "else") {
+      Level& level = levels_.back();
+      const std::optional<bool> holds = word == "else" ? true : Holds(scanner), earlier = level.earlier;
+      level.taken = earlier == true || holds == false ? false : earlier == false ? holds : std::nullopt;
+      level.earlier = earlier == true || holds == true     ? true
+                      : earlier == false && holds == false ? std::optional<bool>(false)
+                                                           : std::nullopt;
+    }
+  }
+  bool LeftOut() const {
+    return std::any_of(levels_.begin(), levels_.end(), [](const Level& level) { return level.taken == false; });
+  }
+
+ private:
+  struct Level {
+    std::optional<bool> taken;    // the branch at hand
+    std::optional<bool> earlier;  // one of the branches so far, this one included
+  };
+
+  static std::optional<bool> Defined(const std::string& name) {
+    return name == "HONE_SIM" ? std::optional<bool>(true) : std::nullopt;
+  }
+  // Of conditions joined by `&&`, each a literal, a name or a `defined`, perhaps negated.
+  static std::optional<bool> Holds(Scanner& scanner) {
+    std::optional<bool> all = true;
+    for (;;) {
+      bool negated = false;
+      while (scanner.Take('!')) negated = !negated;
+      std::string name = scanner.TakeName();
+      std::optional<bool> holds;
+      if (name == "defined") {
+        const bool open = scanner.Take('(');
+        holds = Defined(scanner.TakeName());
+        if (open && !scanner.Take(')')) return std::nullopt;
+      } else if (name == "0" || name == "1") {
+        holds = name == "1";
+      } else {
+        holds = Defined(name);
+      }
+      if (holds && negated) holds = !*holds;
+      if (all != false) all = holds == true ? all : holds;
+      if (scanner.AtEnd()) return all;
+      if (!scanner.Take('&') || !scanner.Take('&')) return std::nullopt;
+    }
+  }
+
+  std::vector<Level> levels_;
+};
+
 using StringMacros = std::map<std::string, std::string>;
 
 // `#define NAME "literal" …`: the value, or nullopt. `position` is after `#`.
@@ -307,6 +372,7 @@ size_t SkipCommentOrLiteral(std::string_view s, size_t p) {
 Result<std::vector<AsmStatement>> FindAsmStatements(std::string_view source) {
   std::vector<AsmStatement> statements;
   StringMacros macros;
+  Conditionals conditionals;
   int line = 1;
   bool in_directive = false, line_is_blank = true;
   for (size_t i = 0; i < source.size();) {
@@ -325,7 +391,8 @@ Result<std::vector<AsmStatement>> FindAsmStatements(std::string_view source) {
         end = source.find('\n', end + 1);
       } while (end != std::string_view::npos && source[end - 1] == '\\');
       const std::string_view text = source.substr(i + 1, (end == std::string_view::npos ? source.size() : end) - i - 1);
-      CollectStringMacro(text, macros);
+      conditionals.Read(text);
+      if (!conditionals.LeftOut()) CollectStringMacro(text, macros);
       // The line break that ends the directive counts up to N.
       if (const std::optional<int> given = LineDirective(text)) line = *given - 1;
     }
@@ -344,7 +411,7 @@ Result<std::vector<AsmStatement>> FindAsmStatements(std::string_view source) {
     size_t end = i;
     while (end < source.size() && IsNamePart(source[end])) ++end;
     const std::string_view word = source.substr(i, end - i);
-    if (word != "asm" && word != "__asm__" && word != "__asm") {
+    if ((word != "asm" && word != "__asm__" && word != "__asm") || conditionals.LeftOut()) {
       i = end;
       continue;
     }

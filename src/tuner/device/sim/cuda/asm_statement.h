@@ -40,7 +40,10 @@ struct AsmStatement {
   std::vector<AsmOperand> operands;
 };
 
-// All inline assembly of `source`, in order. kInvalidArgument names the line of a statement that cannot be taken apart.
+// All inline assembly of `source`, in order, but for what stands in a branch that the preprocessor leaves out because
+// HONE_SIM is defined (`#ifndef HONE_SIM`, `#if !defined(HONE_SIM) && …`, their `#else`) or because it says `#if 0`: a
+// kernel for one GPU's own instructions can so stand beside others. kInvalidArgument names the line of a statement that
+// cannot be taken apart.
 Result<std::vector<AsmStatement>> FindAsmStatements(std::string_view source);
 
 // A walk over C++ text that knows comments, literals and directives. Shared with unroll_pragmas.cc.

@@ -59,6 +59,44 @@ TEST(AsmStatements, NoneInCommentsLiteralsAndNames) {
   EXPECT_TRUE(found->empty());
 }
 
+// How many of the statements are met, in sources with one at each `@`.
+size_t Met(std::string source) {
+  for (size_t at = source.find('@'); at != std::string::npos; at = source.find('@', at)) {
+    source.replace(at, 1, "asm(\"wgmma.x;\");");
+  }
+  const auto found = FindAsmStatements(source);
+  return found.ok() ? found->size() : 99;
+}
+
+TEST(AsmStatements, NoneWhereThePreprocessorLeavesThemOut) {
+  EXPECT_EQ(Met("#ifndef HONE_SIM\n@\n#endif\n"), 0u);
+  EXPECT_EQ(Met("#ifndef HONE_SIM  // not there\n@\n#else\n@\n#endif\n@"), 2u);
+  EXPECT_EQ(Met("#ifdef HONE_SIM\n@ @\n#else\n@\n#endif\n"), 2u);
+  EXPECT_EQ(Met("#if !defined(HONE_SIM)\n@\n#elif X\n@\n#endif\n"), 1u);
+  EXPECT_EQ(Met("#if defined HONE_SIM\n@\n#elif X\n@\n#else\n@\n#endif\n"), 1u);
+  EXPECT_EQ(Met("#if defined(__CUDA_ARCH__) && !defined(HONE_SIM)\n@\n#else\n@\n#endif\n"), 1u);
+  EXPECT_EQ(Met("#if 0\n@\n# if X\n@\n# endif\n@\n#elif 1\n@\n#endif\n@"), 2u);
+  EXPECT_EQ(Met("#ifdef HONE_SIM\n#else\n#ifdef X\n#else\n@\n#endif\n@\n#endif\n"), 0u);
+}
+
+TEST(AsmStatements, AllWhereItIsNotKnownWhatThePreprocessorDoes) {
+  EXPECT_EQ(Met("#if X\n@\n#else\n@\n#endif\n"), 2u);
+  EXPECT_EQ(Met("#if X || !defined(HONE_SIM)\n@\n#endif\n"), 1u);
+  EXPECT_EQ(Met("#if !defined(HONE_SIM) || X\n@\n#endif\n"), 1u);
+  EXPECT_EQ(Met("#if X\n@\n#elif defined(HONE_SIM)\n@\n#else\n@\n#endif\n"), 2u);  // the last surely goes
+  EXPECT_EQ(Met("#if __CUDA_ARCH__ >= 900\n@\n#endif\n#endif\n#else\n@"), 2u);
+  EXPECT_EQ(Met("// #if 0\n@\n/*\n#if 0\n*/\n@\n"), 2u);
+}
+
+TEST(PtxRewrite, WhatIsLeftOutStaysAsItIsAndOnItsLine) {
+  const std::string source =
+      "int F() {\n#ifdef HONE_SIM\n  return __LINE__;\n#else\n  asm(\"wgmma.fence.sync.aligned;\");\n#endif\n}\n";
+  EXPECT_EQ(*RewriteInlinePtx(source), source);
+  const auto code = testing::DeviceCode::Compile(source + "extern \"C\" int line() { return F(); }\n");
+  ASSERT_TRUE(code.ok()) << code.status().message();
+  EXPECT_EQ((*code)->Function<int()>("line")(), 3);
+}
+
 TEST(PtxRewrite, LeavesOtherTextAlone) {
   const std::string source = "// asm volatile(\"trap;\");\n__global__ void k(float* p) { p[0] = 1; }\n";
   EXPECT_EQ(*RewriteInlinePtx(source), source);
