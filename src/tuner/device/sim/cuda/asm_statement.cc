@@ -155,8 +155,8 @@ std::optional<int> LineDirective(std::string_view line_text) {
   return std::stoi(word);
 }
 
-// Which text the preprocessor will surely leave out: branches that hang on HONE_SIM, which the simulator's headers define,
-// or on a literal. Of any other condition nothing is known here, and both its branches count as compiled.
+// Which text the preprocessor will surely leave out: branches that hang on HONE_SIM, which the simulator's headers
+// define, or on a literal. Of any other condition nothing is known here, and both its branches count as compiled.
 class Conditionals {
  public:
   // `line_text` is after `#`.
