@@ -6,13 +6,14 @@
 //   time_contenders --case TASK:16,4096 … --contender NAME=LIBRARY.so … [--rounds 40] [--seed 1]
 //
 // A library is one contender (contender.h says what it exports); the first that names a case's task is the one the
-// others are compared with. A last one, "floor", is built in: a kernel that reads and writes as many bytes as the case
-// compels, elsewhere, as the evaluator's floor does (docs/measurement.md). For each case: every contender's output is
-// held against one computed in double precision; then, in each round, all of them run in an order drawn anew. A run is
-// a CUDA graph of as many launches as there are buffer sets, and the sets are at least four times the L2 cache, so that
-// every launch finds its data in memory, not in the cache. Before it, outside of the timed interval: in-place tensors
-// get their inputs back, the cache is flushed by reads, and everything waits at a gate until the host has queued it
-// all. A time is the interval over the number of launches. The ratio of two contenders is taken round by round.
+// others are compared with. Two more are built in, "floor4" and "floor1": kernels that read and write as many bytes as
+// the case compels, elsewhere, with four words or one a thread, as the evaluator's floor does (docs/measurement.md).
+// For each case: every contender's output is held against one computed in double precision; then, in each round, all of
+// them run in an order drawn anew. A run is a CUDA graph of as many launches as there are buffer sets, and the sets are
+// at least four times the L2 cache, so that every launch finds its data in memory, not in the cache. Before it, outside
+// of the timed interval: in-place tensors get their inputs back, the cache is flushed by reads, and everything waits at
+// a gate until the host has queued it all. A time is the interval over the number of launches. The ratio of two
+// contenders is taken round by round.
 //
 // Prints one JSON object. Exit status 1 if an output was wrong beyond the task's tolerance, 2 for bad arguments.
 #include <cuda_fp16.h>
@@ -202,6 +203,17 @@ __global__ void __launch_bounds__(256) Stream(const uint4* from, uint4* to, size
   for (size_t i = blockIdx.x * writes / gridDim.x + threadIdx.x; i < write_end; i += 256) to[i] = sum;
 }
 
+// The same with one word a thread, which is faster from some size on.
+__global__ void __launch_bounds__(256) StreamEach(const uint4* from, uint4* to, size_t reads, size_t writes) {
+  const size_t at = blockIdx.x * size_t{256} + threadIdx.x;
+  const uint4 word = at < reads ? from[at] : make_uint4(0x9e3779b9u, 0x7f4a7c15u, 0xbf58476du, 0x1ce4e5b9u);
+  if (at < writes) {
+    to[at] = word;
+  } else if ((word.x ^ word.y ^ word.z ^ word.w) == 0x9e3779b9u) {
+    *to = word;  // never, as far as the compiler knows it might be
+  }
+}
+
 struct Summary {
   double median, low, high;
 };
@@ -349,14 +361,19 @@ class Bench {
       const size_t fair = (most / (static_cast<size_t>(device_.multiProcessorCount) * 16) + 255) / 256 * 256;
       const size_t words = std::clamp<size_t>(fair, 256, 1024);
       const unsigned blocks = static_cast<unsigned>((most + words - 1) / words);
-      const auto launch = [&](size_t set) {
-        char* from = floor_memory + of_floor * set;
-        char* to = from + Rounded(read);
-        Stream<<<blocks, 256, 0, stream_>>>(reinterpret_cast<uint4*>(from), reinterpret_cast<uint4*>(to), reads,
-                                            writes);
-        Check(cudaGetLastError(), "the floor");
-      };
-      entries.push_back({"floor", Capture(sets, launch), {}, ""});
+      for (const bool one : {false, true}) {
+        const auto launch = [&](size_t set) {
+          auto* from = reinterpret_cast<uint4*>(floor_memory + of_floor * set);
+          auto* to = reinterpret_cast<uint4*>(floor_memory + of_floor * set + Rounded(read));
+          if (one) {
+            StreamEach<<<static_cast<unsigned>((most + 255) / 256), 256, 0, stream_>>>(from, to, reads, writes);
+          } else {
+            Stream<<<blocks, 256, 0, stream_>>>(from, to, reads, writes);
+          }
+          Check(cudaGetLastError(), "the floor");
+        };
+        entries.push_back({one ? "floor1" : "floor4", Capture(sets, launch), {}, ""});
+      }
     }
     for (int round = -2; round < options_.rounds && !entries.empty(); ++round) {
       std::vector<size_t> order(entries.size());
