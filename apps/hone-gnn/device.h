@@ -21,7 +21,7 @@ struct DeviceFlags {
   std::string pipeline = "gpu";  // or cpu: who samples and slices a GPU's batches; of what trains
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
-// --features and --cache-rows, of what trains.
+// --features, --cache-rows and --cache-policy, of what trains or predicts.
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish);
 // --host-memory, likewise.
 void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish);

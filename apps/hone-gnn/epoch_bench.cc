@@ -7,6 +7,9 @@
 // it may use: no schedule can be faster without doing less. Waiting threads sleep, so none of that time is spinning.
 // The first epoch warms caches and buffers and is not counted. On a GPU that bound says nothing: an epoch is then told
 // by its time and that of a step (what the device could do at best: benchmarks, gnn_gpu_epoch).
+//
+// With --ranks or --gpus, or under mpirun and srun, several processes train as `train` has them do, with as many shards as
+// ranks unless --shards is given; rank 0 tells its own times, and all end their steps together.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -17,8 +20,10 @@
 #include "gnn/graph/parallel.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
-#include "hone-gnn/graph_progress.h"
+#include "hone-gnn/ranks.h"
+#include "hone-gnn/run_setup.h"
 #include "hone-gnn/train_flags.h"
+#include "hone/gnn/communicator.h"
 
 namespace hone::gnn {
 namespace {
@@ -27,7 +32,9 @@ struct Flags {
   TrainFlags train;
   RunOptions run;
   DeviceFlags device;
+  RankFlags ranks;
   FeatureWish features;
+  CLI::Option* shards = nullptr;
   std::string graph;
   int epochs = 3;
   bool json = false;
@@ -41,7 +48,7 @@ int64_t PeakBytes() {
 
 // The bench itself on a GPU, once the epochs are done.
 void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
-               const std::vector<EpochReport>& epochs) {
+               int ranks, const std::vector<EpochReport>& epochs) {
   const auto steps = static_cast<double>(trainer.steps_per_epoch());
   nlohmann::json list = nlohmann::json::array();
   std::vector<double> seconds;
@@ -68,7 +75,9 @@ void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& devic
   std::sort(seconds.begin(), seconds.end());
   const double median = seconds[seconds.size() / 2];
   if (!flags.json) {
-    fmt::print("median: {:.4f} s; {}, {} MiB of its memory\n", median, device.Line(), gpu.device_bytes >> 20);
+    fmt::print("median: {:.4f} s; {}, {} MiB of its memory{}\n", median, device.Line(), gpu.device_bytes >> 20,
+               ranks > 1 ? fmt::format("; rank 0 of {}, which share the {} shards of a step", ranks, trainer.options().shards)
+                         : "");
     return;
   }
   nlohmann::json json = {{"graph", graph.name()},
@@ -78,45 +87,60 @@ void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& devic
                          {"hidden", trainer.model().options().hidden},
                          {"fanouts", trainer.options().fanouts},
                          {"batch", trainer.options().batch},
+                         {"ranks", ranks},
+                         {"shards", trainer.options().shards},
                          {"steps", trainer.steps_per_epoch()},
                          {"device_bytes", gpu.device_bytes},
                          {"epochs", list},
                          {"median_wall", median}};
+  if (device.features.host || device.features.peers) json["cache_rows"] = device.features.cache_rows;
   if (device.host_batches) json["workers"] = ThreadCount(flags.run.workers > 0 ? flags.run.workers : flags.run.threads);
   device.AppendTo(json);
   fmt::print("{}\n", json.dump(2));
 }
 
-Status Run(Flags& flags) {
+Status Run(Flags& flags, RankSession& session, int& exit_status) {
   HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
-  flags.train.train.epochs = flags.epochs + 1;
-  flags.train.train.eval_every = 0;
-  flags.features.host_batches = flags.device.pipeline == "cpu";
-  const ModelOptions& model = flags.train.model.options;
-  HONE_ASSIGN_OR_RETURN(const DeviceChoice device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
-                          HONE_RETURN_IF_ERROR(GpuCanTrain(model, flags.train.train, flags.run));
-                          HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
-                          HONE_ASSIGN_OR_RETURN(
-                              on.features, GpuHolds(outline, model, flags.train.train, on.fp32, flags.features));
-                          return Status::Ok();
-                        }));
-  std::shared_ptr<const Graph> graph;
-  {
-    GraphProgressLine line(true);
-    OpenGraphOptions open;
-    open.progress = line.callback();
-    HONE_ASSIGN_OR_RETURN(graph, OpenGraphFor(device, flags.graph, open));
+  TrainOptions& options = flags.train.train;
+  options.epochs = flags.epochs + 1;
+  options.eval_every = 0;
+  HONE_ASSIGN_OR_RETURN(const RankPlace place, ThisRank(flags.ranks));
+  if (place.launcher != "--ranks") HONE_RETURN_IF_ERROR(CheckGpus(flags.ranks));
+  if (StartsRanks(flags.ranks, place)) {
+    HONE_ASSIGN_OR_RETURN(exit_status, StartRanks(flags.ranks));
+    return Status::Ok();
   }
+  HONE_RETURN_IF_ERROR(session.Join(place, flags.ranks));
+  Communicator& ranks = session.group().communicator();
+  flags.run.communicator = &ranks;
+  flags.run.threads = session.Threads(flags.run.threads);
+  if (ranks.size() > 1 && flags.shards->count() == 0) options.shards = ranks.size();
+  const ModelOptions& model = flags.train.model.options;
+  std::vector<Setting> settings = {{"--epochs", std::to_string(flags.epochs)}};
+  AppendSettings(flags.train, settings);
+  HONE_ASSIGN_OR_RETURN(RunSetup setup,
+                        SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
+                                 {.takes = [&](const GraphOutline& graph, bool fp32,
+                                               const FeatureWish& wish) -> Result<FeaturePlace> {
+                                    HONE_RETURN_IF_ERROR(GpuCanTrain(model, options, flags.run));
+                                    return GpuHolds(graph, model, options, fp32, wish);
+                                  },
+                                  .settings = std::move(settings),
+                                  .threads = flags.run.threads,
+                                  .quiet = !session.speaks()},
+                                 session));
+  const DeviceChoice& device = setup.device;
+  const std::shared_ptr<const Graph>& graph = setup.graph;
   const int64_t peak_before = PeakBytes();
-  GpuRun gpu{.fp32 = device.fp32, .features = device.features, .host_batches = device.host_batches};
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
-                        device.cuda ? MakeTrainerOnGpu(graph, model, flags.train.train, flags.run, {}, gpu)
-                                    : MakeTrainer(graph, model, flags.train.train, flags.run));
+                        device.cuda ? MakeTrainerOnGpu(graph, model, options, flags.run, {}, setup.gpu)
+                                    : MakeTrainer(graph, model, options, flags.run));
   std::vector<EpochReport> epochs;
   HONE_RETURN_IF_ERROR(trainer->Run({.epoch = [&](const EpochReport& e) { epochs.push_back(e); }}).status());
+  if (!session.speaks()) return Status::Ok();
   epochs.erase(epochs.begin());
   if (device.cuda) {
-    ReportGpu(flags, *graph, device, gpu, *trainer, epochs);
+    ReportGpu(flags, *graph, device, setup.gpu, *trainer, ranks.size(), epochs);
     return Status::Ok();
   }
 
@@ -155,6 +179,8 @@ Status Run(Flags& flags) {
                                       {"hidden", trainer->model().options().hidden},
                                       {"fanouts", trainer->options().fanouts},
                                       {"batch", trainer->options().batch},
+                                      {"ranks", ranks.size()},
+                                      {"shards", trainer->options().shards},
                                       {"steps", trainer->steps_per_epoch()},
                                       {"cores", cores},
                                       {"graph_bytes", graph->resident_bytes()},
@@ -182,18 +208,26 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
   CLI::App* command = bench->add_subcommand("epoch", "a training epoch: its parts, what was hidden, its bound");
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?seed=1'")->required();
   AddTrainFlags(*command, flags->train);
+  flags->shards = command->get_option("--shards");
   command->add_option("--epochs", flags->epochs, "epochs measured, after one that is not")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
+  AddHostMemoryFlag(*command, flags->features);
   AddPipelineFlag(*command, flags->device);
+  AddRankFlags(*command, flags->ranks);
   command->add_option("--threads", flags->run.threads, "cores; by default all the process may use")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(CLI::NonNegativeNumber);
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
   command->add_flag("--json", flags->json, "print the result as JSON");
-  command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
+  command->callback([flags, &result] {
+    int exit_status = 0;
+    RankSession session;
+    const Status status = Run(*flags, session, exit_status);
+    result.exit_status = session.End(status, exit_status);
+  });
 }
 
 }  // namespace hone::gnn

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "gnn/dist/nccl_communicator.h"
+#include "gnn/dist/gradient_exchange.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
 #include "hone/gnn/trainer.h"
@@ -60,7 +60,7 @@ struct GpuRun {
   FeaturePlace features;
   bool host_batches = false;  // of training: the host's cores sample and slice, the GPU computes
   int64_t most_host_bytes = 0;  // FeatureWish::host_gib
-  std::shared_ptr<NcclCommunicator> ranks;  // between the GPUs of several ranks
+  std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks
   int64_t num_edges = 0;
   int64_t device_bytes = 0;
   int64_t host_bytes = 0;    // of feature rows in the host's memory
@@ -86,11 +86,13 @@ struct GraphOutline {
 // taken from the graph.
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
                               bool fp32, const FeatureWish& wish);
-Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32);
+// Of sampled inference; exact inference plans when it begins.
+Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options,
+                              bool fp32, const FeatureWish& wish);
 
 // What sums travel by between the GPUs of several ranks: their own memory, where they are on one host and read one
 // another's (peers), or NCCL; auto: the first where it can be. Collective; the group's watchdog watches it.
-Result<std::shared_ptr<NcclCommunicator>> ConnectGpus(ProcessGroup& group, const std::string& exchange);
+Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const std::string& exchange);
 
 // Collective: whether the ranks' GPUs read one another's memory, found out with a little of it; kInvalidArgument names two
 // that do not, on all ranks.
@@ -98,6 +100,7 @@ Status GpusShareMemory(Communicator& ranks);
 
 struct GpuQuestion {
   PredictOptions options;   // of an exact one: nothing but progress and stop
+  FeatureWish features;     // of an exact one; of samples GpuRun has what GpuHolds made of it
   bool logits = false;      // wanted too; exact only
   std::string fingerprint;  // of the graph the model was made with, where `graph` is an outline; empty: any will do
 };
@@ -107,7 +110,7 @@ struct GpuPredictions {
   double setup_seconds = 0;      // graph and model to the device, buffers, captures
   double seconds = 0;            // of the prediction itself
 };
-// kResourceExhausted also for what may be found out only with the model there.
+// `gpu.features` is where features were. kResourceExhausted also for what may be found out only with the model there.
 Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                     const GpuQuestion& question, GpuRun& gpu);
 

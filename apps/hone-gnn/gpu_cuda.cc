@@ -17,6 +17,7 @@
 #include "gnn/cuda/memory_plan.h"
 #include "gnn/cuda/peer_exchange.h"
 #include "gnn/cuda/peer_rows.h"
+#include "gnn/dist/nccl_communicator.h"
 #include "gnn/graph/memory_region.h"
 #include "gnn/graph/synthetic_shape.h"
 #include "hone-gnn/gpu.h"
@@ -108,13 +109,21 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
   return Status::ResourceExhausted(plan.refusal + about_all + "; or use --device cpu");
 }
 
-cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, bool fp32) {
+// `nodes`: distinct ones that are asked for, or none where that does not matter yet; borrowed.
+cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, const GpuRun& gpu, std::span<const NodeId> nodes) {
   return {.fanouts = options.fanouts,
           .eval_fanouts = options.fanouts,
           .eval_batch = static_cast<int32_t>(options.batch),
-          .fp32 = fp32,
+          .fp32 = gpu.fp32,
           .seed = options.seed,
-          .trains = false};
+          .storage = Storage(gpu.features),
+          .trains = false,
+          .predicts = nodes};
+}
+
+Status AnotherGraph(const Graph& graph) {
+  return Status::InvalidArgument(fmt::format(
+      "the model was trained on another graph than '{}'; if that is meant, say --other-graph", graph.name()));
 }
 
 cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
@@ -123,18 +132,32 @@ cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
   return {.fp32 = gpu.fp32,
           .storage = storage,
           .host_batches = gpu.host_batches,
-          .device_ranks = gpu.ranks.get()};
+          .exchange = gpu.exchange.get()};
 }
 
 Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                       const GpuQuestion& question, GpuRun& gpu) {
-  HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, cuda::InferExactly(graph, model, nodes,
-                                                                      {.fp32 = gpu.fp32,
-                                                                       .logits = question.logits,
-                                                                       .progress = question.options.progress,
-                                                                       .stop = question.options.stop}));
-  gpu.num_edges = graph.structure().num_edges();
+  const FeatureWish& wish = question.features;
+  cuda::ExactOptions options{.fp32 = gpu.fp32,
+                             .logits = question.logits,
+                             .most_feature_rows = wish.where == "host" ? wish.cache_rows : -1,
+                             .all_features = wish.where == "device",
+                             .progress = question.options.progress,
+                             .stop = question.options.stop};
+  if (!question.fingerprint.empty()) {
+    options.check_outline = [&](const GraphReader& reader) -> Status {
+      HONE_ASSIGN_OR_RETURN(const std::string found, FingerprintThrough(graph, reader));
+      return found == question.fingerprint ? Status::Ok() : AnotherGraph(graph);
+    };
+  }
+  HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, cuda::InferExactly(graph, model, nodes, options));
+  gpu.num_edges = exact.num_edges;
   gpu.device_bytes = exact.device_bytes;
+  gpu.host_bytes = exact.host_bytes;
+  gpu.features = {};
+  if (exact.rows_on_device[0] < graph.structure().num_nodes) {
+    gpu.features = {.host = true, .cache_rows = exact.rows_on_device[0]};
+  }
   GpuPredictions result;
   result.classes = std::move(exact.classes);
   const PredictTimes& times = exact.predictions.times;
@@ -198,21 +221,23 @@ Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& mod
                wish);
 }
 
-Status GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options, bool fp32) {
-  return Holds(graph, model, EngineOptions(options, fp32), {.where = "device"}).status();
+Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options,
+                              bool fp32, const FeatureWish& wish) {
+  return Holds(graph, model, EngineOptions(options, {.fp32 = fp32}, {}), wish);
 }
 
-Result<std::shared_ptr<NcclCommunicator>> ConnectGpus(ProcessGroup& group, const std::string& exchange) {
+Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const std::string& exchange) {
   if (exchange != "nccl") {
-    const Result<std::shared_ptr<cuda::PeerExchange>> made = cuda::MakePeerExchange(group.communicator());
+    const Result<std::shared_ptr<GradientExchange>> made = cuda::MakePeerExchange(group.communicator());
     if (made.ok()) {
       group.Watch(*made);
-      return std::shared_ptr<NcclCommunicator>(*made);
+      return made;
     }
     // Otherwise all ranks have the same reason, and take the other way together.
     if (exchange == "peers" || !group.loss().ok()) return made.status();
   }
-  return MakeNcclCommunicator(group);
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<GradientExchange> nccl, MakeNcclCommunicator(group));
+  return nccl;
 }
 
 Status GpusShareMemory(Communicator& ranks) { return cuda::PeerRows().MakeOneEach(ranks, 1); }
@@ -245,21 +270,19 @@ Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std
     return Status::InvalidArgument(fmt::format("--fanout has {} hops and the model {} layers; give one number a layer",
                                                options.fanouts.size(), model.options().layers));
   }
-  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::GpuEngine> engine,
-                        cuda::MakeGpuEngine(graph, model, EngineOptions(options, gpu.fp32)));
-  gpu.num_edges = engine->num_edges();
-  gpu.device_bytes = engine->device_bytes();
-  if (!question.fingerprint.empty()) {
-    HONE_ASSIGN_OR_RETURN(const std::string found, engine->Fingerprint(graph));
-    if (found != question.fingerprint) {
-      return Status::InvalidArgument(fmt::format(
-          "the model was trained on another graph than '{}'; if that is meant, say --other-graph", graph.name()));
-    }
-  }
   // A batch has distinct seeds, in the CPU's order.
   std::vector<NodeId> distinct(nodes.begin(), nodes.end());
   std::sort(distinct.begin(), distinct.end());
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::GpuEngine> engine,
+                        cuda::MakeGpuEngine(graph, model, EngineOptions(options, gpu, distinct)));
+  gpu.num_edges = engine->num_edges();
+  gpu.device_bytes = engine->device_bytes();
+  if (gpu.features.host) gpu.host_bytes = graph.features().num_rows * graph.features().stride_bytes;
+  if (!question.fingerprint.empty()) {
+    HONE_ASSIGN_OR_RETURN(const std::string found, engine->Fingerprint(graph));
+    if (found != question.fingerprint) return AnotherGraph(graph);
+  }
   std::vector<int32_t> classes;
   HONE_ASSIGN_OR_RETURN(const cuda::EpochOnDevice done, engine->Evaluate(distinct, &classes));
   GpuPredictions result;

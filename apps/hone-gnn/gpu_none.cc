@@ -23,7 +23,10 @@ Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const Tr
                               const FeatureWish&) {
   return NotBuilt();
 }
-Status GpuHolds(const GraphOutline&, const ModelOptions&, const PredictOptions&, bool) { return NotBuilt(); }
+Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const PredictOptions&, bool,
+                              const FeatureWish&) {
+  return NotBuilt();
+}
 
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph>, const ModelOptions&,
                                                   const TrainOptions&, const RunOptions&, const std::string&,
@@ -36,7 +39,7 @@ Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>
   return NotBuilt();
 }
 
-Result<std::shared_ptr<NcclCommunicator>> ConnectGpus(ProcessGroup&, const std::string&) { return NotBuilt(); }
+Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup&, const std::string&) { return NotBuilt(); }
 Status GpusShareMemory(Communicator&) { return NotBuilt(); }
 Result<GpuPredictions> PredictOnGpu(const Graph&, Model<float>&, std::span<const NodeId>, const GpuQuestion&,
                                     GpuRun&) {

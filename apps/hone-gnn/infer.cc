@@ -25,6 +25,7 @@ struct Flags {
   ModelFlags model;
   PredictOptions predict;
   DeviceFlags device;
+  FeatureWish features;
   std::string graph, checkpoint, fanout, frontier, nodes = "test", output;
   CLI::Option* seed = nullptr;
   int64_t chunk_mib = 64;
@@ -107,9 +108,24 @@ Status CheckGraph(const Flags& flags, const LoadedModel& loaded, const Graph& gr
 
 // As far as it can be told without the model: whether the GPU can do this.
 Status GpuTakesFlags(const Flags& flags) {
+  const FeatureWish& features = flags.features;
+  if (features.where == "peers") {
+    return Status::InvalidArgument(
+        "--features peers: inference is one process with one GPU, and shares rows with nobody; use auto, device or host");
+  }
   if (flags.predict.exact) {
-    if (flags.predict.scratch.empty()) return Status::Ok();  // what it needs is planned with the model
-    return Status::InvalidArgument("--scratch: a GPU keeps what it has no room for in the host's memory, not in a file");
+    if (!flags.predict.scratch.empty()) {
+      return Status::InvalidArgument(
+          "--scratch: a GPU keeps what it has no room for in the host's memory, not in a file");
+    }
+    if (features.cache_rows >= 0 && features.where != "host") {
+      return Status::InvalidArgument("--full with --cache-rows: say --features host too, of which those rows are");
+    }
+    if (features.policy != "inclusion") {
+      return Status::InvalidArgument(fmt::format(
+          "--full with --cache-policy {}: every neighbor is read, so there is nothing to sample; leave it out", features.policy));
+    }
+    return Status::Ok();  // what it needs is planned with the model
   }
   if (flags.probabilities) {
     return Status::InvalidArgument(
@@ -139,8 +155,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   HONE_ASSIGN_OR_RETURN(p.device,
                         ChooseDevice(flags.device, [&](DeviceChoice&) { return GpuTakesFlags(flags); }));
   const DeviceChoice on_cpu;
-  // Exact inference reads edges and features from the host.
-  HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(flags.predict.exact ? on_cpu : p.device, flags.graph, open));
+  HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(p.device, flags.graph, open));
   ModelOptions fallback = flags.model.options;
   if (flags.model.layers > 0) fallback.layers = flags.model.layers;
   fallback.in_width = p.graph->features().width;
@@ -157,7 +172,9 @@ Status MakePrediction(Flags& flags, Prediction& p) {
                             HONE_RETURN_IF_ERROR(GpuCanPredict(model, flags.predict));
                             if (flags.predict.exact) return Status::Ok();  // planned when it begins
                             HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
-                            return GpuHolds(outline, model, flags.predict, on.fp32);
+                            HONE_ASSIGN_OR_RETURN(
+                                on.features, GpuHolds(outline, model, flags.predict, on.fp32, flags.features));
+                            return Status::Ok();
                           }));
     if (!p.device.cuda && !IsWhole(*p.graph)) {
       HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open));
@@ -169,19 +186,25 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   flags.predict.progress = [&](const std::string& step, int64_t done, int64_t total) { show(step, done, total); };
   if (p.device.cuda) {
     p.gpu.fp32 = p.device.fp32;
-    GpuQuestion question{.options = flags.predict, .logits = flags.probabilities};
+    p.gpu.features = p.device.features;
+    GpuQuestion question{.options = flags.predict, .features = flags.features, .logits = flags.probabilities};
     if (p.loaded.has_training && !flags.other_graph && !IsWhole(*p.graph)) {
       question.fingerprint = p.loaded.graph_fingerprint;
     }
     Result<GpuPredictions> predicted = PredictOnGpu(*p.graph, *p.loaded.model, p.nodes, question, p.gpu);
-    const bool gives_way = predicted.status().code() == StatusCode::kResourceExhausted && IsWhole(*p.graph) &&
+    const bool gives_way = predicted.status().code() == StatusCode::kResourceExhausted &&
                            flags.device.device == "auto" && flags.device.precision != "bf16";
     if (!gives_way) {
       HONE_ASSIGN_OR_RETURN(p.from_gpu, std::move(predicted));
+      p.device.features = p.gpu.features;
       return Status::Ok();
     }
     p.device = {};
     p.device.why = fmt::format("--device auto: {}", predicted.status().message());
+    if (!IsWhole(*p.graph)) {
+      HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open));
+      HONE_RETURN_IF_ERROR(CheckGraph(flags, p.loaded, *p.graph));
+    }
   }
   HONE_ASSIGN_OR_RETURN(p.from_cpu, Predict(p.graph, *p.loaded.model, p.nodes, flags.predict));
   return Status::Ok();
@@ -225,6 +248,10 @@ Status Run(Flags& flags) {
     if (cuda) {
       json["seconds"] = {{"wall", on_gpu.seconds}, {"setup", on_gpu.setup_seconds}};
       json["device_bytes"] = prediction.gpu.device_bytes;
+      if (prediction.device.features.host) {
+        json["cache_rows"] = prediction.device.features.cache_rows;
+        json["host_bytes"] = prediction.gpu.host_bytes;
+      }
     } else {
       json["seconds"] = {{"wall", t.wall},
                          {"sample", t.sample},
@@ -281,6 +308,7 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
   AddDeviceFlags(*command, flags->device);
+  AddFeatureFlags(*command, flags->features);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");

@@ -16,14 +16,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "gnn/dist/agreement.h"
-#include "gnn/dist/nccl_communicator.h"
-#include "gnn/graph/synthetic_shape.h"
 #include "gnn/train/checkpoint.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
-#include "hone-gnn/feature_agreement.h"
-#include "hone-gnn/graph_progress.h"
 #include "hone-gnn/ranks.h"
+#include "hone-gnn/run_setup.h"
 #include "hone-gnn/train_flags.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
@@ -124,91 +121,21 @@ void PrintRow(const EpochReport& e, const DeviceChoice& device) {
   std::fflush(stdout);
 }
 
-// Of each of several ranks: the GPU that its place on the host gives it.
-Result<DeviceFlags> DeviceOfRank(const Flags& flags, ProcessGroup& group) {
-  DeviceFlags device = flags.device;
-  if (flags.ranks.gpus > 0) {
-    if (device.device != "auto" && device.device != "cuda") {
-      return Status::InvalidArgument(
-          fmt::format("--gpus and --device {} cannot be given together: each rank takes one GPU of its host, beginning "
-                      "with the first; leave --device out (and choose GPUs by CUDA_VISIBLE_DEVICES)",
-                      device.device));
-    }
-    device.device = "cuda";
+// Of a resumed run the checkpoint knows what it is.
+Result<FeaturePlace> GpuTakes(const Flags& flags, const GraphOutline& graph, bool fp32, const FeatureWish& wish) {
+  if (flags.resume.empty()) {
+    HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
+    return GpuHolds(graph, flags.train.model.options, flags.train.train, fp32, wish);
   }
-  if (group.size() == 1 || !device.device.starts_with("cuda")) return device;
-  if (device.device != "cuda") {
-    return Status::InvalidArgument(fmt::format(
-        "--device {}: of several ranks each takes one GPU of its host; say --device cuda", device.device));
-  }
-  HONE_ASSIGN_OR_RETURN(const int gpus, CountGpus());
-  // A launcher that shows each rank its own GPU alone has chosen already.
-  device.device = fmt::format("cuda:{}", gpus == 1 ? 0 : group.local_rank());
-  return device;
-}
-
-// Before the ranks are started, so that it is said once.
-Status CheckGpus(const Flags& flags) {
-  if (flags.ranks.gpus == 0) return Status::Ok();
-  HONE_ASSIGN_OR_RETURN(const int gpus, CountGpus());
-  if (flags.ranks.gpus <= gpus) return Status::Ok();
-  return Status::InvalidArgument(fmt::format("--gpus {}: there {} here", flags.ranks.gpus,
-                                             gpus == 1 ? "is one GPU" : fmt::format("are {} GPUs", gpus)));
-}
-
-// What the run will be: `auto` must know before the graph is opened.
-Result<DeviceChoice> ChooseDeviceOf(const Flags& flags, ProcessGroup& group) {
-  HONE_ASSIGN_OR_RETURN(const DeviceFlags wanted, DeviceOfRank(flags, group));
-  return ChooseDevice(wanted, [&](DeviceChoice& device) -> Status {
-    HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
-    if (wanted.device == "auto" && (flags.ranks.ranks > 0 || flags.run.communicator->size() > 1)) {
-      return Status::InvalidArgument("several ranks share this host's processors");
-    }
-    if (flags.resume.empty()) {
-      HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
-      HONE_ASSIGN_OR_RETURN(device.features, GpuHolds(graph, flags.train.model.options, flags.train.train, device.fp32,
-                                                      flags.features));
-      return Status::Ok();
-    }
-    if (flags.run.communicator->rank() == 0) {
-      const std::string path = CheckpointFile(flags.resume);
-      HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
-      HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
-      HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
-      HONE_ASSIGN_OR_RETURN(device.features,
-                            GpuHolds(graph, header.model, header.train, device.fp32, flags.features));
-    }
-    return Status::Ok();
-  });
-}
-
-// Where features are, on all ranks alike, once each has a device.
-Status ShareFeatures(const Flags& flags, Communicator& ranks, DeviceChoice& device) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> devices,
-                        ranks.AllGather("the kinds of devices", device.cuda ? "cuda" : "cpu"));
-  // Different ones are refused with all other settings.
-  if (!std::all_of(devices.begin(), devices.end(), [](const std::string& name) { return name == "cuda"; })) return Status::Ok();
-  const bool resumed = !flags.resume.empty();
-  const FeaturesHeld held = [&](const FeatureWish& wish) -> Result<FeaturePlace> {
-    HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
-    if (!resumed) return GpuHolds(graph, flags.train.model.options, flags.train.train, device.fp32, wish);
-    const std::string path = CheckpointFile(flags.resume);
-    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
-    HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
-    return GpuHolds(graph, header.model, header.train, device.fp32, wish);
-  };
-  FeatureWish wish = flags.features;
-  wish.host_batches = device.host_batches;
-  HONE_ASSIGN_OR_RETURN(device.features, AgreeOnFeatures(ranks, wish, device.features, resumed, held, GpusShareMemory));
-  return Status::Ok();
+  const std::string path = CheckpointFile(flags.resume);
+  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
+  HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
+  HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
+  return GpuHolds(graph, header.model, header.train, fp32, wish);
 }
 
 Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<const Graph>& graph,
                                          const DeviceChoice& device, GpuRun& gpu) {
-  gpu.fp32 = device.fp32;
-  gpu.features = device.features;
-  gpu.host_batches = device.host_batches;
-  gpu.most_host_bytes = static_cast<int64_t>(flags.features.host_gib * 1073741824.0);
   if (flags.resume.empty()) {
     if (flags.epochs > 0) flags.train.train.epochs = flags.epochs;
     const ModelOptions& model = flags.train.model.options;
@@ -326,7 +253,6 @@ Status CheckFolder(const Flags& flags) {
 
 // The flags, as far as they can be judged without the graph.
 Status CheckFlags(Flags& flags) {
-  flags.features.host_batches = flags.device.pipeline == "cpu";
   for (const CLI::Option* option : flags.trajectory) {
     if (option->count() == 0) continue;
     if (option->get_name() == "--shards") flags.shards_given = true;
@@ -340,18 +266,9 @@ Status CheckFlags(Flags& flags) {
   return flags.init.empty() ? Status::Ok() : Status::InvalidArgument("--init and --resume cannot be given together");
 }
 
-// What must be equal on all ranks. Files that only rank 0 reads and writes need not be.
-std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph, const DeviceChoice& device) {
-  // The name of a synthetic graph says all of it, and on a GPU nobody has made it yet.
-  const bool named = device.cuda && IsSyntheticName(graph.name());
-  std::vector<Setting> settings = {{"version", HONE_VERSION},
-                                   {"--device", device.cuda ? "cuda" : "cpu"},
-                                   {"--precision", device.precision()},
-                                   {"--features", device.features.name()},
-                                   {"--exchange", flags.ranks.exchange},
-                                   {"--pipeline", device.host_batches ? "cpu" : "gpu"},
-                                   {"a graph with fingerprint", named ? graph.name() : GraphFingerprint(graph)},
-                                   {"--resume", flags.resume.empty() ? "not given" : "given"},
+// What must be equal on all ranks, beside what SetUpRun compares.
+std::vector<Setting> SettingsOf(const Flags& flags) {
+  std::vector<Setting> settings = {{"--resume", flags.resume.empty() ? "not given" : "given"},
                                    {"--init", flags.init.empty() ? "not given" : "given"},
                                    {"--epochs", flags.epochs > 0 ? std::to_string(flags.epochs) : "not given"}};
   // Of a resumed run rank 0's checkpoint has them.
@@ -362,7 +279,7 @@ std::vector<Setting> SettingsOf(const Flags& flags, const Graph& graph, const De
 Status Run(Flags& flags, RankSession& session, int& exit_status) {
   HONE_RETURN_IF_ERROR(CheckFlags(flags));
   HONE_ASSIGN_OR_RETURN(const RankPlace place, ThisRank(flags.ranks));
-  if (place.launcher != "--ranks") HONE_RETURN_IF_ERROR(CheckGpus(flags));
+  if (place.launcher != "--ranks") HONE_RETURN_IF_ERROR(CheckGpus(flags.ranks));
   if (StartsRanks(flags.ranks, place)) {
     HONE_RETURN_IF_ERROR(CheckFolder(flags));
     HONE_ASSIGN_OR_RETURN(exit_status, StartRanks(flags.ranks));
@@ -376,29 +293,19 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
-  flags.features.local_ranks = session.group().ranks_on_this_host();
-  flags.features.peers = session.group().ranks_on_this_host() == ranks.size() ? ranks.size() : 1;
-  Result<DeviceChoice> chosen = ChooseDeviceOf(flags, session.group());
-  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the device", chosen.status()));
-  HONE_RETURN_IF_ERROR(ShareFeatures(flags, ranks, *chosen));
-  const DeviceChoice& device = *chosen;
-  OpenGraphOptions open;
-  open.threads = flags.run.threads;
-  // Ranks whose GPUs copy what they need share the file's pages.
-  if (device.cuda && !device.host_batches && ranks.size() > 1) open.load = OpenGraphOptions::Load::kMap;
-  std::shared_ptr<const Graph> graph;
-  {
-    GraphProgressLine line(!flags.quiet);
-    open.progress = line.callback();
-    Result<std::shared_ptr<const Graph>> opened = OpenGraphFor(device, flags.graph, open);
-    HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the graph", opened.status()));
-    graph = std::move(*opened);
-  }
-  HONE_RETURN_IF_ERROR(AgreeOnSettings(ranks, SettingsOf(flags, *graph, device)));
-  GpuRun gpu;
-  if (device.cuda && ranks.size() > 1) {
-    HONE_ASSIGN_OR_RETURN(gpu.ranks, ConnectGpus(session.group(), flags.ranks.exchange));
-  }
+  HONE_ASSIGN_OR_RETURN(
+      RunSetup setup,
+      SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
+               {.takes = [&](const GraphOutline& graph, bool fp32,
+                             const FeatureWish& wish) { return GpuTakes(flags, graph, fp32, wish); },
+                .of_rank0 = !flags.resume.empty(),
+                .settings = SettingsOf(flags),
+                .threads = flags.run.threads,
+                .quiet = flags.quiet},
+               session));
+  const DeviceChoice& device = setup.device;
+  const std::shared_ptr<const Graph>& graph = setup.graph;
+  GpuRun& gpu = setup.gpu;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph, device, gpu));
   flags.train.train = trainer->options();
   StopAtSignals();

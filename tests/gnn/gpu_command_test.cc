@@ -222,6 +222,30 @@ TEST_F(OnEmulatedGpu, PredictsAsTheCpuDoesFromTheSameSamples) {
   EXPECT_THAT(infer("auto", {"--probabilities"}).at("device_why").get<std::string>(), HasSubstr("--probabilities"));
 }
 
+TEST_F(OnEmulatedGpu, PredictsTheSameWithFeaturesInTheHostsMemory) {
+  ASSERT_EQ(TrainOn("cpu", {"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
+  const auto infer = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"infer", kTiny, scratch_ / "run", "--device", "cuda", "--nodes", "all", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = RunEmulated(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.status == 0 ? json::parse(outcome.out) : json::object();
+  };
+  const std::string a = scratch_ / "device.npy", b = scratch_ / "host.npy";
+  for (const std::vector<std::string>& kind : {std::vector<std::string>{"--fanout", "4,3"}, {"--full", "--probabilities"}}) {
+    const auto with = [&](std::vector<std::string> more) {
+      more.insert(more.end(), kind.begin(), kind.end());
+      return more;
+    };
+    EXPECT_EQ(infer(with({"--output", a})).at("features"), "device");
+    const json host = infer(with({"--output", b, "--features", "host", "--cache-rows", "50"}));
+    EXPECT_EQ(host.at("features"), "host");
+    EXPECT_EQ(host.at("cache_rows"), 50);
+    EXPECT_GT(host.at("host_bytes").get<int64_t>(), 0);
+    EXPECT_TRUE(ReadFile(a).value() == ReadFile(b).value()) << kind[0];
+  }
+}
+
 TEST_F(OnEmulatedGpu, TimesAnEpoch) {
   const Outcome outcome = RunEmulated({"bench", "epoch", kTiny, "--device", "cuda", "--fanout", "3,2", "--hidden", "16",
                                        "--batch", "64", "--epochs", "2", "--json"});
@@ -233,6 +257,19 @@ TEST_F(OnEmulatedGpu, TimesAnEpoch) {
     EXPECT_NEAR(epoch.at("ms_per_step").get<double>(),
                 1e3 * epoch.at("wall").get<double>() / result.at("steps").get<double>(), 1e-9);
   }
+}
+
+TEST_F(OnEmulatedGpu, TimesAnEpochOfRanksThatShareTheirGpusMemory) {
+  const Outcome outcome =
+      RunEmulated({"bench", "epoch", kTiny, "--ranks", "2", "--device", "cuda", "--features", "peers", "--cache-rows", "40",
+                   "--fanout", "3,2", "--hidden", "16", "--batch", "64", "--epochs", "1", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json result = json::parse(outcome.out);  // of rank 0 alone
+  EXPECT_EQ(result.at("ranks"), 2);
+  EXPECT_EQ(result.at("shards"), 2);
+  EXPECT_EQ(result.at("features"), "peers");
+  EXPECT_EQ(result.at("cache_rows"), 40);
+  EXPECT_EQ(result.at("epochs").size(), 1u);
 }
 
 TEST_F(OnEmulatedGpu, ManyAndAllNeighborsAndTheMaximumAreTheCpus) {
@@ -272,11 +309,17 @@ TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
       {{"train", "synthetic:papers100M", "--device", "cuda"}, 3, "and 17.18 GB are free: structure and labels"},
       {{"train", kTiny, "--gpus", "2"}, 2, "--gpus 2: there is one GPU here"},
       {TrainArguments("cuda", {"--features", "peers"}), 2, "need several ranks, all on one host"},
+      {{"bench", "epoch", kTiny, "--device", "cuda", "--features", "peers"}, 2, "need several ranks, all on one host"},
+      {{"bench", "epoch", kTiny, "--gpus", "2"}, 2, "--gpus 2: there is one GPU here"},
       {{"train", kTiny, "--gpus", "1", "--device", "cpu"}, 2, "--gpus and --device cpu"},
       {{"train", other, "--device", "cuda", "--resume", run}, 2, "another graph"},
       {{"infer", other, run, "--device", "cuda"}, 2, "--other-graph"},
       {{"infer", kTiny, run, "--device", "cuda", "--probabilities"}, 2, "--probabilities"},
       {{"infer", kTiny, run, "--device", "cuda", "--full", "--scratch", scratch_.path()}, 2, "--scratch"},
+      {{"infer", kTiny, run, "--device", "cuda", "--features", "peers"}, 2, "one process with one GPU"},
+      {{"infer", kTiny, run, "--device", "cuda", "--full", "--cache-rows", "5"}, 2, "say --features host too"},
+      {{"infer", kTiny, run, "--device", "cuda", "--full", "--cache-policy", "presampling"}, 2, "nothing to sample"},
+      {{"infer", other, run, "--device", "cuda", "--full"}, 2, "--other-graph"},
       {{"infer", kTiny, run, "--device", "cuda", "--fanout", "4"}, 2, "--fanout has 1 hops and the model 2 layers"},
   };
   for (const Case& c : cases) {

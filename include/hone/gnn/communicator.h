@@ -5,7 +5,7 @@
 //
 // Every operation is collective: all ranks call it, in the same order and with the same sizes, or the call fails and
 // says who differs. A sum has one order, that of the ranks, whatever arrives first; so every rank ends with the same
-// bits, and a run repeats to the bit. Buffers are in host memory (src/gnn/dist/nccl_communicator.h is for a device's).
+// bits, and a run repeats to the bit. Buffers are in host memory (src/gnn/dist/gradient_exchange.h is for a device's).
 //
 // After any error the communicator is of no more use: the ranks no longer agree on what comes next.
 #pragma once

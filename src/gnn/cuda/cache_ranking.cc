@@ -111,16 +111,17 @@ Result<std::vector<uint32_t>> CountInclusions(const CsrView& graph, std::span<co
 
 Result<std::vector<NodeId>> LikeliestRows(const Graph& graph, const BatchShape& shape, const FeatureStorage& storage) {
   const CsrView csr = graph.structure();
+  const std::span<const NodeId> seeds = shape.seeds.empty() ? graph.train_nodes() : shape.seeds;
   const auto wanted = static_cast<size_t>(std::clamp<int64_t>(storage.cache_rows, 0, csr.num_nodes));
   std::vector<NodeId> nodes(static_cast<size_t>(csr.num_nodes));
   std::iota(nodes.begin(), nodes.end(), 0);
   if (wanted == nodes.size()) return nodes;
   std::vector<double> scores;
   if (wanted > 0 && storage.ranking == CacheRanking::kInclusion) {
-    scores = InclusionProbabilities(csr, graph.train_nodes(), shape, graph.flags().symmetric, storage.threads);
+    scores = InclusionProbabilities(csr, seeds, shape, graph.flags().symmetric, storage.threads);
   } else if (wanted > 0) {
     HONE_ASSIGN_OR_RETURN(const std::vector<uint32_t> counts,
-                          CountInclusions(csr, graph.train_nodes(), shape, storage.presampled_epochs, storage.threads));
+                          CountInclusions(csr, seeds, shape, storage.presampled_epochs, storage.threads));
     scores.assign(counts.begin(), counts.end());
   }
   if (wanted > 0) {

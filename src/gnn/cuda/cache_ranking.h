@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which feature rows training is likeliest to ask for: what a static cache should hold.
+// Which feature rows training, or inference from samples, is likeliest to ask for: what a static cache should hold.
 //
 // Two answers to the same question, both for the frontier rule kAllSoFar, where every known node draws in every hop:
 //
@@ -31,6 +31,7 @@ struct BatchShape {
   std::vector<int32_t> fanouts;  // hop 0 is next to the seeds; each at least 1
   int64_t batch = 1024;
   uint64_t seed = 0;  // of the draws that are counted
+  std::span<const NodeId> seeds = {};  // distinct nodes whose batches these are; empty: the graph's training nodes
 };
 
 // [num_nodes] the probability that a batch reads the row. `symmetric`: u lists v as often as v lists u, so that each
@@ -42,7 +43,7 @@ std::vector<double> InclusionProbabilities(const CsrView& graph, std::span<const
 Result<std::vector<uint32_t>> CountInclusions(const CsrView& graph, std::span<const NodeId> train,
                                               const BatchShape& shape, int epochs, int threads = 0);
 
-// The `rows` likeliest nodes of the graph's training by `storage`'s ranking, ascending. Among equals those with more
+// The storage.cache_rows likeliest nodes of shape's batches by `storage`'s ranking, ascending. Among equals those with more
 // slots, then those with the smaller id.
 Result<std::vector<NodeId>> LikeliestRows(const Graph& graph, const BatchShape& shape, const FeatureStorage& storage);
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "gnn/graph/array_graph.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/neighbor_sampler.h"
 
@@ -173,6 +174,23 @@ TEST(CacheRanking, TheLikeliestRowsAreThoseOfTheHighestScore) {
                             ? ShareOfTop(p, p, 60) * std::accumulate(p.begin(), p.end(), 0.0)
                             : ShareOfTop(counts, counts, 60) * std::accumulate(counts.begin(), counts.end(), 0.0);
     EXPECT_NEAR(share, best, 1e-9 * best);
+  }
+}
+
+// Two rows for a graph of two stars: those of the star whose center is asked for.
+TEST(CacheRanking, SeedsTakeThePlaceOfTheTrainingNodes) {
+  GraphParts parts;
+  parts.owned_offsets = {0, 2, 3, 4, 6, 7, 8};
+  parts.owned_ids = {{1, 2, 0, 0, 4, 5, 3, 3}};
+  parts.structure = {6, parts.owned_offsets, parts.owned_ids[0]};
+  const ArrayGraph graph(std::move(parts));
+  const NodeId centers[] = {0, 3};
+  for (const CacheRanking ranking : {CacheRanking::kInclusion, CacheRanking::kPresampling}) {
+    for (const NodeId& center : centers) {
+      const BatchShape shape{.fanouts = {2}, .batch = 4, .seed = 1, .seeds = {&center, 1}};
+      const auto rows = LikeliestRows(graph, shape, {.cache_rows = 3, .ranking = ranking}).value();
+      EXPECT_EQ(rows, (std::vector<NodeId>{center, center + 1, center + 2}));
+    }
   }
 }
 

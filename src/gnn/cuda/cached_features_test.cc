@@ -248,6 +248,28 @@ TEST_F(CachedFeatures, PlacesWrittenDownGatherToTheBitsOfDrawingAgain) {
   }
 }
 
+// What it is asked for decides what is cached.
+TEST_F(CachedFeatures, AnEngineThatOnlyPredictsGivesTheSameClasses) {
+  const std::vector<NodeId> nodes = {3, 11, 12, 50, 51, 52, 100, 140, 179};
+  options_.trains = false;
+  options_.predicts = nodes;
+  for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
+    auto model = MakeModel(Shape(kind)).value();
+    std::vector<int32_t> expected, found;
+    options_.storage = {};
+    ASSERT_TRUE(MakeGpuEngine(*graph_, *model, options_).value()->Evaluate(nodes, &expected).ok());
+    for (const MissPath misses : {MissPath::kZeroCopy, MissPath::kStaged}) {
+      for (const CacheRanking ranking : {CacheRanking::kInclusion, CacheRanking::kPresampling}) {
+        options_.storage = {.tier = FeatureTier::kCached, .cache_rows = 30, .ranking = ranking, .misses = misses, .staging_rows = 40};
+        const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
+        EXPECT_EQ(engine->storage().cached_rows, 30);
+        ASSERT_TRUE(engine->Evaluate(nodes, &found).ok());
+        EXPECT_EQ(found, expected) << kind;
+      }
+    }
+  }
+}
+
 TEST_F(CachedFeatures, EitherRankingGivesTheSameBits) {
   const Outcome expected = Run(Shape("sage"), {});
   EXPECT_EQ(Run(Shape("sage"), {.tier = FeatureTier::kCached, .cache_rows = 50, .ranking = CacheRanking::kPresampling}),

@@ -32,7 +32,9 @@ class DeviceGraph {
   // Makes a synthetic graph where it is wanted, with the bytes that the host would make: seconds of the host's cores
   // become fractions of one here, and nothing crosses the bus. Needs four bytes a slot more while it works.
   Status Generate(const SyntheticRequest& request);
-  // Likewise, but features go to the host's memory as they are made, a piece at a time; FillCache comes next.
+  // The structure and labels alone, for who puts the features where he wants them (generate_features.h).
+  Status GenerateStructure(const SyntheticRequest& request);
+  // As Generate, but features go to the host's memory as they are made, a piece at a time; FillCache comes next.
   Status GenerateForCache(const SyntheticRequest& request, const HostRowsOptions& options = {});
   // Likewise both, but each rank's GPU keeps a part of the features, and reads those of all others (peer_rows.h).
   // Collective; when it has come back, all are there. CheckPeers' errors beside the others.
@@ -61,8 +63,6 @@ class DeviceGraph {
   const DeviceArray<unsigned char>& features() const { return features_; }
   // Null where no other GPU has any of the features.
   const PeerRows* peer_rows() const { return peer_rows_.get(); }
-  // Leaves the graph without features: for who needs them once and the room afterwards.
-  DeviceArray<unsigned char> TakeFeatures() { return std::move(features_); }
   // Of the cached tier: rows of features() that are a cache, and those behind them; both 0 where all rows are there.
   int64_t cached_rows() const { return cached_rows_; }
   int64_t staging_rows() const { return staging_rows_; }
@@ -84,7 +84,6 @@ class DeviceGraph {
   void SetView(const FeatureView& features, int64_t num_nodes);
   Status UploadStructure(const Graph& graph);
   Status TakePeerRows(std::unique_ptr<PeerRows> rows, Status filled, Communicator& ranks);
-  Status GenerateStructure(const SyntheticRequest& request);
   // All rows by id, where the device reads those that it has no copy of; null where it has all.
   const void* elsewhere() const {
     if (peer_rows_ != nullptr) return peer_rows_->get();

@@ -146,6 +146,7 @@ class ExactRun {
     result.rows_on_device = memory_.on_device;
     result.device_bytes = memory_.device_bytes;
     result.host_bytes = memory_.host_bytes;
+    result.num_edges = num_edges_;
     Predictions& predictions = result.predictions;
     predictions.num_nodes = nodes_.empty() ? csr_.num_nodes : static_cast<int64_t>(nodes_.size());
     predictions.num_classes = model_.classes;
@@ -212,14 +213,14 @@ class ExactRun {
     return pieces;
   }
 
-  // The device makes the graph; the host learns its degrees.
+  // The device makes the structure; the host learns its degrees. Features come when it is known where they belong.
   Status Generate() {
-    HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph_.name()));
-    HONE_RETURN_IF_ERROR(made_.Generate(request));
+    HONE_ASSIGN_OR_RETURN(request_, ParseSyntheticName(graph_.name()));
+    HONE_RETURN_IF_ERROR(made_.GenerateStructure(request_));
     HONE_RETURN_IF_ERROR(made_.row_offsets().Download(made_offsets_));
     csr_ = {graph_.structure().num_nodes, made_offsets_, {}};
     num_edges_ = made_.num_edges();
-    made_bytes_ = (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + made_.features().size();
+    made_bytes_ = (csr_.num_nodes + 1) * 8 + num_edges_ * 4;
     return Status::Ok();
   }
 
@@ -254,19 +255,21 @@ class ExactRun {
     while (fixed() > available && block_ > product_rows_) block_ = RoundUp(block_ / 2, product_rows_);
     sizes.block_rows = block_;
     sizes.fixed_bytes = fixed();
+    sizes.most_first_rows = options_.most_feature_rows;
+    sizes.all_first = options_.all_features;
     HONE_ASSIGN_OR_RETURN(memory_, PlanExactMemory(sizes, available));
-    if (IsOutline(graph_) && memory_.on_device[0] < csr_.num_nodes) {
-      return Status::ResourceExhausted(
-          fmt::format("the features of '{}', made in device memory, and the first layer's rows do not fit into {} bytes "
-                      "together: open the graph in the host's memory, from where its rows can be read",
-                      graph_.name(), available));
-    }
     return Status::Ok();
   }
 
   Status Allocate() {
     const Sizes most = Most();
-    if (!IsOutline(graph_)) {
+    // Of an outline before anything else, for making rows of the host's takes some device memory.
+    if (IsOutline(graph_)) {
+      HONE_RETURN_IF_ERROR(GenerateFeatures());
+    } else {
+      FeatureView features = graph_.features();
+      features.num_rows = csr_.num_nodes;
+      HONE_RETURN_IF_ERROR(input_->Open(features, memory_.on_device[0]));
       HONE_RETURN_IF_ERROR(row_offsets_.Upload(csr_.row_offsets.data(), csr_.num_nodes + 1));
       HONE_RETURN_IF_ERROR(columns_.Upload(csr_.columns.data(), num_edges_));
     }
@@ -290,13 +293,15 @@ class ExactRun {
       HONE_RETURN_IF_ERROR(sums_.Make(csr_.num_nodes, model_.padded_classes * 4, memory_.sums_on_device,
                                       "the partial logits of all nodes"));
     }
-    const FeatureView features = graph_.features();
-    if (IsOutline(graph_)) {
-      input_->Adopt(made_.TakeFeatures(), csr_.num_nodes, features.stride_bytes);
-      return Status::Ok();
-    }
-    HONE_RETURN_IF_ERROR(input_->Make(csr_.num_nodes, features.stride_bytes, memory_.on_device[0], "the features"));
-    return input_->Fill(features);
+    return Status::Ok();
+  }
+
+  Status GenerateFeatures() {
+    HONE_RETURN_IF_ERROR(input_->Generate(request_, memory_.on_device[0]));
+    if (!options_.check_outline) return Status::Ok();
+    GraphReader reader = made_.Reader();
+    reader.features = [this](int64_t v, std::span<std::byte> values) { return input_->Download(v, values); };
+    return options_.check_outline(reader);
   }
 
   Status UploadWeights() {
@@ -502,7 +507,8 @@ class ExactRun {
   const Graph& graph_;
   CsrView csr_;  // of an outline without columns
   int64_t num_edges_ = 0;
-  DeviceGraph made_;  // of an outline
+  DeviceGraph made_;  // of an outline, without its features
+  SyntheticRequest request_;
   std::vector<int64_t> made_offsets_;
   int64_t made_bytes_ = 0;
   const std::span<const NodeId> nodes_;

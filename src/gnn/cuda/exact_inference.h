@@ -4,7 +4,7 @@
 // Exact inference on the GPU: every neighbor of every node counts, one layer at a time for all nodes.
 //
 // A layer runs in blocks of rows: gather from all neighbors, products, and the block's rows go to the next layer's
-// table. Tables lie in device memory where they fit, else partly in pinned host memory (exact_memory.h). Where a block
+// table. Tables lie in device memory where they fit, else partly in the host's (exact_memory.h). Where a block
 // goes to host memory or is a block of logits, its copy overlaps the next block's work; reads of host rows are not
 // overlapped with anything but other warps' work, and features go to the device before the first layer begins.
 //
@@ -22,6 +22,7 @@
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
 #include "hone/gnn/model.h"
+#include "gnn/infer/fingerprint.h"
 #include "hone/gnn/predictor.h"
 
 namespace hone::gnn::cuda {
@@ -33,6 +34,12 @@ struct ExactOptions {
   // Rows of one matrix product. Another value may choose another algorithm of the library, and other roundings.
   int64_t product_rows = 1 << 15;
   int64_t device_bytes = 0;  // of device memory to use at most; 0: what is free but for a reserve
+  // Feature rows in device memory, the first ones, at most (below 0: as many as fit), the others in the host's; and whether
+  // it must be all of them. Not one bit depends on it.
+  int64_t most_feature_rows = -1;
+  bool all_features = false;
+  // Of an outline, when it is made and before the first layer: a status that is not OK ends the call with it.
+  std::function<Status(const GraphReader&)> check_outline;
   // Rows done and in all of "layer 1" and on; called from the calling thread, a block behind the device.
   std::function<void(const std::string& step, int64_t done, int64_t total)> progress;
   std::function<bool()> stop;  // asked after every block; true ends the call with kCancelled
@@ -44,11 +51,12 @@ struct ExactOnDevice {
   // Where the rows were: of each layer's input, how many in device memory; and the most memory in use.
   std::vector<int64_t> rows_on_device;
   int64_t device_bytes = 0, host_bytes = 0;
+  int64_t num_edges = 0;  // of the graph, also of an outline
 };
 
 // `nodes`: global ids, repeats allowed; empty: all nodes, in order. Layers before the last compute only what `nodes`
 // depend on, where that is less than half of the graph. A synthetic graph that was opened as an outline is made in
-// device memory. One call at a time on one device; the model is only read.
+// device memory, and its features where they belong. One call at a time on one device; the model is only read.
 // kInvalidArgument: a graph without features or of another width, an id out of range, a model of another kind.
 // kResourceExhausted, before anything large is allocated: the figures and the way out. kUnavailable: no GPU.
 Result<ExactOnDevice> InferExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,

@@ -21,6 +21,7 @@
 #include "gnn/cuda/test_device.h"
 #include "gnn/graph/array_graph.h"
 #include "gnn/graph/synthetic_graph.h"
+#include "gnn/infer/fingerprint.h"
 #include "gnn/ops/convert_rows.h"
 
 namespace hone::gnn::cuda {
@@ -198,6 +199,14 @@ TEST_P(ExactOnGpu, BlocksAndMemoryDoNotChangeABit) {
     ASSERT_EQ(tight->predictions.logits, all.predictions.logits) << share;
   }
   EXPECT_GT(streamed, 0);
+  options_.device_bytes = 0;
+  for (const int64_t rows : {0, 77}) {
+    options_.most_feature_rows = rows;
+    const ExactOnDevice read_on_host = Infer();
+    ASSERT_EQ(read_on_host.predictions.logits, all.predictions.logits) << rows;
+    EXPECT_EQ(read_on_host.rows_on_device[0], rows);
+    EXPECT_EQ(read_on_host.host_bytes, (kNodes - rows) * graph_->features().stride_bytes);
+  }
 }
 
 TEST_P(ExactOnGpu, SomeNodesGetTheRowsTheyHaveAmongAll) {
@@ -302,6 +311,22 @@ TEST_F(ExactInference, AnOutlineIsMadeOnTheDeviceAndGetsTheSameBits) {
     ASSERT_TRUE(other.ok()) << other.status().message();
     EXPECT_EQ(one->predictions.logits, other->predictions.logits);
     EXPECT_EQ(one->classes, other->classes);
+    EXPECT_EQ(other->num_edges, whole->structure().num_edges());
+    ExactOptions on_host = options_;
+    on_host.most_feature_rows = 100;
+    int asked = 0;
+    on_host.check_outline = [&](const GraphReader& reader) {
+      ++asked;
+      EXPECT_EQ(FingerprintThrough(*outline, reader).value(), GraphFingerprint(*whole));
+      return Status::Ok();
+    };
+    const Result<ExactOnDevice> split = InferExactly(*outline, *model, nodes, on_host);
+    ASSERT_TRUE(split.ok()) << split.status().message();
+    EXPECT_EQ(one->predictions.logits, split->predictions.logits);
+    EXPECT_EQ(split->rows_on_device[0], 100);
+    EXPECT_EQ(asked, 1);
+    on_host.check_outline = [](const GraphReader&) { return Status::InvalidArgument("not this one"); };
+    EXPECT_EQ(InferExactly(*outline, *model, nodes, on_host).status().message(), "not this one");
   }
 }
 
@@ -318,6 +343,13 @@ TEST_F(ExactInference, RefusesWhatDoesNotFit) {
   ASSERT_FALSE(memory.ok());
   EXPECT_EQ(memory.status().code(), StatusCode::kResourceExhausted);
   EXPECT_NE(memory.status().message().find("4096"), std::string::npos) << memory.status().message();
+  // With room for what it needs anyway and half of the features, all of them are refused.
+  const std::string& needs = memory.status().message();
+  options_.device_bytes = std::stoll(needs.substr(needs.find("needs ") + 6)) + kNodes / 2 * graph_->features().stride_bytes;
+  EXPECT_TRUE(InferExactly(*graph_, *model_, {}, options_).ok());
+  options_.all_features = true;
+  const Result<ExactOnDevice> features = InferExactly(*graph_, *model_, {}, options_);
+  EXPECT_EQ(features.status().code(), StatusCode::kResourceExhausted) << features.status().message();
 }
 
 TEST(ExactMemoryPlan, NeighboringTablesShareWhatThereIs) {
@@ -338,6 +370,21 @@ TEST(ExactMemoryPlan, NeighboringTablesShareWhatThereIs) {
   EXPECT_EQ(nothing.on_device, (std::vector<int64_t>{0, 0, 0}));
   EXPECT_EQ(nothing.device_bytes, 500);
   EXPECT_EQ(PlanExactMemory(sizes, 499).status().code(), StatusCode::kResourceExhausted);
+}
+
+TEST(ExactMemoryPlan, TheFirstTableHasTheRowsThatWereAskedForAndTheOthersTheRest) {
+  ExactSizes sizes{.nodes = 1000, .block_rows = 100, .row_bytes = {20, 10, 10}, .fixed_bytes = 500, .most_first_rows = 77};
+  const ExactMemory few = PlanExactMemory(sizes, 500 + 20000).value();
+  EXPECT_EQ(few.on_device, (std::vector<int64_t>{77, 1000, 1000}));
+  EXPECT_EQ(few.host_bytes, 923 * 20);
+  sizes.most_first_rows = -1;
+  EXPECT_EQ(PlanExactMemory(sizes, 500 + 20000).value().on_device, (std::vector<int64_t>{500, 1000, 1000}));
+  sizes.all_first = true;
+  EXPECT_EQ(PlanExactMemory(sizes, 500 + 20000).value().on_device, (std::vector<int64_t>{1000, 0, 1000}));
+  EXPECT_EQ(PlanExactMemory(sizes, 500 + 25000).value().on_device, (std::vector<int64_t>{1000, 500, 1000}));
+  const Status refused = PlanExactMemory(sizes, 500 + 19999).status();
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
+  EXPECT_NE(refused.message().find("20500 bytes"), std::string::npos) << refused.message();
 }
 
 // 13.8 GB of structure and 2 GB of working memory; 28 GB of features and 57 GB a layer in bf16.

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gnn/cuda/generate_features.h"
+#include "gnn/graph/memory_region.h"
+
 namespace hone::gnn::cuda {
 
 Result<ExactMemory> PlanExactMemory(const ExactSizes& sizes, int64_t available) {
@@ -20,19 +23,33 @@ Result<ExactMemory> PlanExactMemory(const ExactSizes& sizes, int64_t available) 
   const auto tables = sizes.row_bytes.size();
   const auto whole = [&](size_t t) { return sizes.nodes * sizes.row_bytes[t]; };
   std::vector<int64_t> bytes(tables + 1, 0);
-  for (size_t t = 0; t < tables; ++t) bytes[t] = std::min(whole(t), free / 2);
+  if (sizes.all_first && whole(0) > free) {
+    return Status::ResourceExhausted(fmt::format(
+        "exact inference with all features in device memory needs {} bytes of it, and {} are there: leave a part of them in "
+        "the host's memory, where they are read",
+        sizes.fixed_bytes + whole(0), available));
+  }
+  // Of the first table no more than the wish.
+  const auto most_of = [&](size_t t) {
+    return t == 0 && sizes.most_first_rows >= 0 ? std::min(sizes.nodes, sizes.most_first_rows) * sizes.row_bytes[0] : whole(t);
+  };
+  for (size_t t = 0; t < tables; ++t) bytes[t] = t == 0 && sizes.all_first ? whole(0) : std::min(most_of(t), free / 2);
   for (size_t t = 0; t < tables; ++t) {
+    if (t == 0 && sizes.all_first) {
+      bytes[1] = std::min(bytes[1], free - bytes[0]);
+      continue;
+    }
     const int64_t before = t == 0 ? 0 : bytes[t - 1];
-    bytes[t] = std::min(whole(t), free - std::max(before, bytes[t + 1]));
+    bytes[t] = std::min(most_of(t), free - std::max(before, bytes[t + 1]));
   }
   ExactMemory plan;
-  const auto rows_of = [&](int64_t room, int64_t row_bytes) {
+  const auto rows_of = [&](int64_t room, int64_t row_bytes, bool in_blocks = true) {
     const int64_t rows = std::min(sizes.nodes, room / row_bytes);
-    return rows == sizes.nodes ? rows : rows / sizes.block_rows * sizes.block_rows;
+    return rows == sizes.nodes || !in_blocks ? rows : rows / sizes.block_rows * sizes.block_rows;
   };
   int64_t most = 0, most_host = 0;
   for (size_t t = 0; t < tables; ++t) {
-    plan.on_device.push_back(rows_of(bytes[t], sizes.row_bytes[t]));
+    plan.on_device.push_back(rows_of(bytes[t], sizes.row_bytes[t], t > 0));  // nobody writes the first one
     bytes[t] = plan.on_device[t] * sizes.row_bytes[t];
   }
   for (size_t t = 0; t < tables; ++t) {
@@ -79,25 +96,59 @@ Status SplitTable::Make(int64_t rows, int64_t row_bytes, int64_t on_device, cons
   return host_.Allocate((rows - on_device) * row_bytes, what_for);
 }
 
-void SplitTable::Adopt(DeviceArray<unsigned char> rows, int64_t count, int64_t row_bytes) {
+Status SplitTable::Open(const FeatureView& rows, int64_t on_device) {
   Free();
-  rows_ = on_device_ = count;
-  row_bytes_ = row_bytes;
-  device_ = std::move(rows);
+  rows_ = rows.num_rows;
+  row_bytes_ = rows.stride_bytes;
+  on_device_ = on_device;
+  HONE_RETURN_IF_ERROR(device_.Upload(reinterpret_cast<const unsigned char*>(rows.rows), on_device * row_bytes_));
+  if (whole()) return Status::Ok();
+  FeatureView others = rows;
+  others.rows = rows.Row(on_device);
+  others.num_rows = rows_ - on_device;
+  opened_ = std::make_unique<HostRows>();
+  return opened_->Open(others);
 }
 
-Status SplitTable::Fill(const FeatureView& rows) {
-  if (on_device_ > 0) {
-    HONE_RETURN_IF_ERROR(
-        device_.Upload(reinterpret_cast<const unsigned char*>(rows.rows), on_device_ * row_bytes_));
+Status SplitTable::Generate(const SyntheticRequest& request, int64_t on_device) {
+  Free();
+  const FeatureView shape = FeaturesOf(request);
+  rows_ = shape.num_rows;
+  row_bytes_ = shape.stride_bytes;
+  on_device_ = on_device;
+  FeatureGenerator generator(request);
+  if (!whole()) {
+    const int64_t bytes = (rows_ - on_device) * row_bytes_, available = AvailableMemoryBytes();
+    if (const HostRowsPlan plan = PlanHostRows(bytes, 1, available); available > 0 && !plan.fits) {
+      return Status::ResourceExhausted(fmt::format(
+          "the {} bytes of features that device memory has no room for need an eighth more of the host's, which has {}: "
+          "take a smaller graph, or a GPU with more memory",
+          bytes, available));
+    }
+    opened_ = std::make_unique<HostRows>();
+    HONE_RETURN_IF_ERROR(opened_->Allocate(bytes));
+    HONE_RETURN_IF_ERROR(opened_->Ready(generator.FillHost(on_device, rows_, on_device, *opened_)));
   }
-  if (!whole()) std::memcpy(host_.host(), rows.Row(on_device_), static_cast<size_t>((rows_ - on_device_) * row_bytes_));
+  HONE_RETURN_IF_ERROR(device_.Allocate(on_device * row_bytes_));
+  HONE_RETURN_IF_ERROR(generator.Enqueue(0, on_device, device_.get()));
+  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
+  return Status::Ok();
+}
+
+Status SplitTable::Download(int64_t v, std::span<std::byte> values) const {
+  if (v >= on_device_) {
+    std::memcpy(values.data(), opened_->own() + (v - on_device_) * row_bytes_, values.size());
+    return Status::Ok();
+  }
+  HONE_CUDA_RETURN_IF_ERROR(
+      cudaMemcpy(values.data(), device_.get() + v * row_bytes_, values.size(), cudaMemcpyDeviceToHost));
   return Status::Ok();
 }
 
 void SplitTable::Free() {
   device_ = {};
   host_.Free();
+  opened_.reset();
 }
 
 LongRowList LongRowList::Of(const CsrView& graph, std::span<const NodeId> ids) {

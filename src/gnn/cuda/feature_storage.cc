@@ -27,7 +27,7 @@ Status Check(const FeatureStorage& storage) {
 Result<DeviceArray<int32_t>> Likeliest(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                        const DeviceGraph& device) {
   Result<DeviceArray<int32_t>> ranked =
-      LikeliestOnGpu(device, graph.train_nodes(), shape, storage, graph.flags().symmetric);
+      LikeliestOnGpu(device, shape.seeds.empty() ? graph.train_nodes() : shape.seeds, shape, storage, graph.flags().symmetric);
   const bool here = graph.structure().num_edges() > 0;
   if (ranked.ok() || ranked.status().code() != StatusCode::kResourceExhausted || !here) return ranked;
   HONE_ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, LikeliestRows(graph, shape, storage));

@@ -71,7 +71,7 @@ struct StorageFacts {
 };
 
 // Copies to the device what `storage` says belongs there, or generates it there where `graph` is an outline; `shape`, of
-// training, decides what is likely. In the cached tier a `graph` with features must outlive `device`. kInvalidArgument
+// training or of what is predicted, decides what is likely. In the cached tier a `graph` with features must outlive `device`. kInvalidArgument
 // for options out of range, and for GPUs that cannot share rows. With kPeers and kCached collective over
 // `storage.ranks`; when it has come back, all rows are there for all of them.
 Result<StorageFacts> UploadForStorage(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,

@@ -7,25 +7,11 @@
 #include <vector>
 
 #include "gnn/cuda/device_graph.h"
+#include "gnn/cuda/generate_features.h"
 #include "gnn/cuda/generate_kernels.h"
 #include "gnn/dist/agreement.h"
-#include "gnn/graph/feature_dtype.h"
 
 namespace hone::gnn::cuda {
-namespace {
-
-constexpr int64_t kPieceBytes = int64_t{256} << 20;
-
-FeatureView FeaturesOf(const SyntheticRequest& request) {
-  return {.rows = nullptr,
-          .dtype = request.dtype,
-          .num_rows = request.spec.num_nodes,
-          .width = request.spec.width,
-          .stride_bytes = FeatureStrideBytes(request.spec.width, request.dtype)};
-}
-int64_t CentroidWords(const SyntheticSpec& spec) { return int64_t{spec.num_classes} * ((spec.width + 3) / 4) * 4; }
-
-}  // namespace
 
 Status DeviceGraph::GenerateStructure(const SyntheticRequest& request) {
   const SyntheticSpec& spec = request.spec;
@@ -70,13 +56,10 @@ Status DeviceGraph::GenerateStructure(const SyntheticRequest& request) {
 
 Status DeviceGraph::Generate(const SyntheticRequest& request) {
   HONE_RETURN_IF_ERROR(GenerateStructure(request));
-  const SyntheticSpec& spec = request.spec;
-  DeviceArray<uint32_t> centroids;
-  HONE_RETURN_IF_ERROR(centroids.Allocate(CentroidWords(spec)));
   HONE_RETURN_IF_ERROR(features_.Allocate(shape_.num_rows * shape_.stride_bytes));
-  SetView(shape_, spec.num_nodes);
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatures(spec, feature_element_, shape_.stride_bytes, centroids.get(), 0,
-                                            spec.num_nodes, features_.get(), nullptr));
+  SetView(shape_, request.spec.num_nodes);
+  FeatureGenerator generator(request);
+  HONE_RETURN_IF_ERROR(generator.Enqueue(0, request.spec.num_nodes, features_.get()));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));
   return Status::Ok();
 }
@@ -87,21 +70,12 @@ Status DeviceGraph::GenerateOverPeers(const SyntheticRequest& request, Communica
   const int64_t stride = shape_.stride_bytes;
   auto rows = std::make_unique<PeerRows>();
   HONE_RETURN_IF_ERROR(rows->Make(ranks, spec.num_nodes * stride));
-  const auto fill = [&]() -> Status {
-    DeviceArray<uint32_t> centroids;
-    HONE_RETURN_IF_ERROR(centroids.Allocate(CentroidWords(spec)));
-    // Of the rows that begin here: one may end in the next GPU's memory, and is its beginner's all the same.
-    HONE_RETURN_IF_ERROR(rows->FillOwn([&](int64_t first, int64_t end) -> Status {
-      const int64_t row = (first + stride - 1) / stride, until = (end + stride - 1) / stride;
-      if (row == until) return Status::Ok();
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatures(spec, feature_element_, stride, centroids.get(), row, until - row,
-                                                rows->get() + row * stride, nullptr));
-      return Status::Ok();
-    }));
-    HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));  // before the centroids go
-    return Status::Ok();
-  };
-  const Status filled = fill();
+  FeatureGenerator generator(request);
+  // Of the rows that begin here: one may end in the next GPU's memory, and is its beginner's all the same.
+  const Status filled = rows->FillOwn([&](int64_t first, int64_t end) -> Status {
+    const int64_t row = (first + stride - 1) / stride;
+    return generator.Enqueue(row, (end + stride - 1) / stride, rows->get() + row * stride);
+  });
   return TakePeerRows(std::move(rows), filled, ranks);
 }
 
@@ -111,22 +85,9 @@ Status DeviceGraph::GenerateForCache(const SyntheticRequest& request, const Host
   const int64_t stride = shape_.stride_bytes;
   auto host = std::make_unique<HostRows>();
   HONE_RETURN_IF_ERROR(host->Allocate(spec.num_nodes * stride, options));
-  const auto fill = [&](int64_t begin, int64_t end) -> Status {
-    DeviceArray<uint32_t> centroids;
-    HONE_RETURN_IF_ERROR(centroids.Allocate(CentroidWords(spec)));
-    const int64_t rows = std::clamp<int64_t>(kPieceBytes / stride, 1, spec.num_nodes);
-    DeviceArray<unsigned char> piece;
-    HONE_RETURN_IF_ERROR(piece.Allocate(rows * stride));
-    for (int64_t first = begin; first < end; first += rows) {
-      const int64_t count = std::min(rows, end - first);
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatures(spec, feature_element_, stride, centroids.get(), first, count,
-                                                piece.get(), nullptr));
-      HONE_RETURN_IF_ERROR(host->FillFromDevice(first * stride, piece.get(), count * stride));
-    }
-    return Status::Ok();
-  };
   const HostRows::Share share = host->share();
-  HONE_RETURN_IF_ERROR(host->Ready(fill(share.Begin(spec.num_nodes), share.End(spec.num_nodes))));
+  HONE_RETURN_IF_ERROR(
+      host->Ready(FeatureGenerator(request).FillHost(share.Begin(spec.num_nodes), share.End(spec.num_nodes), 0, *host)));
   host_rows_ = std::move(host);
   SetView(shape_, spec.num_nodes);
   return Status::Ok();

@@ -16,7 +16,7 @@
 #include "gnn/cuda/matmul.h"
 #include "gnn/cuda/pass.h"
 #include "gnn/cuda/program.h"
-#include "gnn/dist/nccl_communicator.h"
+#include "gnn/dist/gradient_exchange.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/neighbor_sampler.h"
 
@@ -47,8 +47,8 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
                     shape.num_classes, graph.name(), graph.features().width, graph.num_classes()));
   }
   const int ranks = options.ranks == nullptr ? 1 : options.ranks->size();
-  if ((options.ranks == nullptr) != (options.device_ranks == nullptr) ||
-      (options.ranks != nullptr && options.device_ranks->size() != ranks)) {
+  if ((options.ranks == nullptr) != (options.exchange == nullptr) ||
+      (options.ranks != nullptr && options.exchange->size() != ranks)) {
     return Status::InvalidArgument(fmt::format("{} ranks need a communicator of their GPUs", ranks));
   }
   if (options.shards < 1 || options.shards > 65536 || options.shards % ranks != 0) {
@@ -198,7 +198,8 @@ class Engine final : public GpuEngine {
   BatchShape Shape() const {
     return {.fanouts = options_.trains ? options_.fanouts : options_.eval_fanouts,
             .batch = options_.trains ? options_.batch : options_.eval_batch,
-            .seed = options_.seed};
+            .seed = options_.seed,
+            .seeds = options_.trains ? std::span<const NodeId>() : options_.predicts};
   }
   void TakeAllNeighbors(const GpuEngineOptions& options) {
     options_.fanouts = WithAllNeighbors(options.fanouts, largest_degree_);
@@ -217,7 +218,7 @@ class Engine final : public GpuEngine {
     if (!trains) return pass;
     pass.shards = options_.shards;
     pass.ranks = options_.ranks;
-    pass.device_ranks = options_.device_ranks;
+    pass.exchange = options_.exchange;
     pass.class_weights.assign(options_.class_weights.begin(), options_.class_weights.end());
     pass.clip_norm = options_.clip_norm;
     return pass;

@@ -27,7 +27,7 @@
 
 namespace hone::gnn {
 class Communicator;      // hone/gnn/communicator.h
-class NcclCommunicator;  // gnn/dist/nccl_communicator.h
+class GradientExchange;  // gnn/dist/gradient_exchange.h
 }  // namespace hone::gnn
 
 namespace hone::gnn::cuda {
@@ -51,9 +51,12 @@ struct GpuEngineOptions {
   // `shards` a multiple of their number, which does not change a bit of the result. Making an engine, its steps and
   // all that tests call are then collective; Evaluate is not.
   Communicator* ranks = nullptr;
-  NcclCommunicator* device_ranks = nullptr;
+  GradientExchange* exchange = nullptr;
   FeatureStorage storage;  // cached: the graph must outlive the engine
   bool trains = true;  // false: Evaluate alone; nothing is kept for training, and the training split may be empty
+  // Of an engine that does not train: distinct nodes that it will be asked for, by which a cache of features is chosen;
+  // empty: the training nodes. Borrowed, for as long as the engine.
+  std::span<const NodeId> predicts = {};
 };
 
 // Part `index` of `count` near-equal parts of a pass's steps.

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "gnn/cuda/feed.h"
 #include "gnn/cuda/gpu_engine.h"
-#include "gnn/dist/nccl_communicator.h"
+#include "gnn/dist/gradient_exchange.h"
 #include "gnn/graph/memory_region.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/train_options.h"
@@ -45,7 +45,7 @@ Status CheckFingerprint(const Graph& graph, std::string_view what, const Checkpo
 
 Status CheckDeviceRanks(const RunOptions& run, const GpuTrainerOptions& gpu) {
   const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
-  if (ranks == 1 || (gpu.device_ranks != nullptr && gpu.device_ranks->size() == ranks)) return Status::Ok();
+  if (ranks == 1 || (gpu.exchange != nullptr && gpu.exchange->size() == ranks)) return Status::Ok();
   return Status::InvalidArgument(fmt::format("{} ranks train on GPUs, and there is no communicator of the GPUs", ranks));
 }
 
@@ -87,7 +87,7 @@ class GpuTrainer final : public Trainer {
       // How many replays are enqueued before the ranks agree to go on must be equal, for replays wait for one another.
       HONE_RETURN_IF_ERROR(ranks_.Agree("how many steps the GPUs run ahead", static_cast<uint64_t>(gpu_.ahead)));
       engine.ranks = &ranks_;
-      engine.device_ranks = gpu_.device_ranks;
+      engine.exchange = gpu_.exchange;
     }
     engine.seed = options_.seed;
     engine.envelope = gpu_.envelope;

@@ -24,7 +24,7 @@
 #include "hone/gnn/trainer.h"
 
 namespace hone::gnn {
-class NcclCommunicator;  // gnn/dist/nccl_communicator.h
+class GradientExchange;  // gnn/dist/gradient_exchange.h
 }
 
 namespace hone::gnn::cuda {
@@ -40,7 +40,7 @@ struct GpuTrainerOptions {
   bool pinned_batches = true;  // see HostFeedOptions
   // Of the GPUs of the ranks in RunOptions::communicator, where there are several; borrowed. Neither their number nor
   // how the shards are dealt to them changes a bit of the result.
-  NcclCommunicator* device_ranks = nullptr;
+  GradientExchange* exchange = nullptr;
 };
 
 // kInvalidArgument for options that the GPU trainer cannot do yet, as far as they show before it has graph and model.

@@ -43,7 +43,7 @@ struct PassOptions {
   int32_t shards = 1;    // of a step
   // Of several ranks: their hosts and their devices, borrowed; null for one.
   Communicator* ranks = nullptr;
-  NcclCommunicator* device_ranks = nullptr;
+  GradientExchange* exchange = nullptr;
   std::vector<float> class_weights;  // empty: all one
   double clip_norm = 0;              // 0: never
   uint64_t seed = 0;

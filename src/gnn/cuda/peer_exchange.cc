@@ -30,9 +30,9 @@ int64_t BytesOf(DeviceElement element) {
   return 1;
 }
 
-class Exchange final : public PeerExchange {
+class PeerExchange final : public GradientExchange, public PeerRooms {
  public:
-  explicit Exchange(Communicator& ranks) : ranks_(ranks) {}
+  explicit PeerExchange(Communicator& ranks) : ranks_(ranks) {}
 
   Status Make() {
     if (ranks_.size() > kMostPeers) {
@@ -46,7 +46,7 @@ class Exchange final : public PeerExchange {
 
   int rank() const override { return ranks_.rank(); }
   int size() const override { return ranks_.size(); }
-  std::string version() const override { return "the GPUs' memory"; }
+  PeerRooms* rooms() override { return this; }
 
   Status AllGather(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) override {
     if (aborted_) return Status::Unavailable("the GPUs' exchange was aborted");
@@ -61,13 +61,6 @@ class Exchange final : public PeerExchange {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherFromPeers(gathers_, in, out, bytes, stream));
     return Status::Ok();
   }
-  Status AllReduceSum(const void*, void*, int64_t, DeviceElement, CUstream_st*) override {
-    return Status::Internal("the GPUs' exchange has no sum: its order would depend on their number");
-  }
-  Status Broadcast(void*, int64_t, DeviceElement, int, CUstream_st*) override {
-    return Status::Internal("the GPUs' exchange has no broadcast");
-  }
-
   Status Poll() override { return Status::Ok(); }
   void Abort() override {
     aborted_ = true;
@@ -112,10 +105,10 @@ class Exchange final : public PeerExchange {
 
 }  // namespace
 
-Result<std::shared_ptr<PeerExchange>> MakePeerExchange(Communicator& ranks) {
-  auto exchange = std::make_shared<Exchange>(ranks);
+Result<std::shared_ptr<GradientExchange>> MakePeerExchange(Communicator& ranks) {
+  auto exchange = std::make_shared<PeerExchange>(ranks);
   HONE_RETURN_IF_ERROR(exchange->Make());
-  return std::shared_ptr<PeerExchange>(std::move(exchange));
+  return std::shared_ptr<GradientExchange>(std::move(exchange));
 }
 
 }  // namespace hone::gnn::cuda

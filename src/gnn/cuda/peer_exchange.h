@@ -11,22 +11,24 @@
 #include <memory>
 
 #include "gnn/cuda/peer_exchange_kernels.h"
-#include "gnn/dist/nccl_communicator.h"
+#include "gnn/dist/gradient_exchange.h"
 
 namespace hone::gnn::cuda {
 
-class PeerExchange : public NcclCommunicator {
+// Rooms for kernels of a caller's own (peer_flags.cuh).
+class PeerRooms {
  public:
-  // A room for kernels of the caller's own (peer_flags.cuh); it stays as long as the exchange. Collective on the host too,
-  // and waits for the device. An abort sets its `stop`.
+  // It stays as long as the exchange. Collective on the host too, and waits for the device. An abort sets its `stop`.
   virtual Result<ExchangeOnDevice> MakeRoom(int64_t slot_bytes, int slices) = 0;
+
+ protected:
+  ~PeerRooms() = default;
 };
 
 // Collective: ranks whose threads have chosen their GPUs; `ranks` must outlive it. PeerRows' errors (peer_rows.h), and
 // kInvalidArgument for more than kMostPeers ranks, the same on all ranks unless one was lost.
-// Of its operations it has AllGather, for bytes that are a multiple of 16. The first call for so many bytes is collective
-// on the host too, waits for the device, and must not be captured. After Abort a gather that is under way ends with
+// It has rooms(), and its AllGather is for bytes that are a multiple of 16. The first gather of so many bytes is collective on the host too, waits for the device, and must not be captured. After Abort a gather that is under way ends with
 // whatever had come, and every later call is kUnavailable.
-Result<std::shared_ptr<PeerExchange>> MakePeerExchange(Communicator& ranks);
+Result<std::shared_ptr<GradientExchange>> MakePeerExchange(Communicator& ranks);
 
 }  // namespace hone::gnn::cuda

@@ -24,7 +24,7 @@ size_t Push(int shards, ShardRange node, std::vector<ShardRange>& stack) {
 
 }  // namespace
 
-Status StepSum::Make(const DeviceParameters& parameters, int shards, NcclCommunicator* ranks) {
+Status StepSum::Make(const DeviceParameters& parameters, int shards, GradientExchange* ranks) {
   parameters_ = &parameters;
   ranks_ = ranks;
   shards_ = shards;
@@ -47,8 +47,8 @@ Status StepSum::Make(const DeviceParameters& parameters, int shards, NcclCommuni
 
   for (int r = 0; r < size; ++r) sent_ = std::max(sent_, TreeNodes(shards, ShardsOfRank(shards, r, size)).size());
   HONE_RETURN_IF_ERROR(nodes_.Allocate(static_cast<int64_t>(std::max(deepest, sent_)) * node_bytes_));
-  if (auto* const exchange = dynamic_cast<PeerExchange*>(ranks); exchange != nullptr && sent_ == 1) {
-    HONE_ASSIGN_OR_RETURN(room_, exchange->MakeRoom(node_bytes_, LeafBlocks(parameters.count())));
+  if (PeerRooms* const rooms = ranks->rooms(); rooms != nullptr && sent_ == 1) {
+    HONE_ASSIGN_OR_RETURN(room_, rooms->MakeRoom(node_bytes_, LeafBlocks(parameters.count())));
   } else {
     HONE_RETURN_IF_ERROR(parts_.Allocate(size * static_cast<int64_t>(sent_) * node_bytes_));
   }

@@ -18,7 +18,7 @@
 #include "gnn/cuda/learn_kernels.h"
 #include "gnn/cuda/peer_exchange_kernels.h"
 #include "gnn/cuda/step_sum_kernels.h"
-#include "gnn/dist/nccl_communicator.h"
+#include "gnn/dist/gradient_exchange.h"
 #include "gnn/dist/shard_sum.h"
 
 namespace hone::gnn::cuda {
@@ -26,7 +26,7 @@ namespace hone::gnn::cuda {
 class StepSum {
  public:
   // `parameters` and `ranks` are borrowed; `ranks` is null for one rank. `shards` is a multiple of the ranks.
-  Status Make(const DeviceParameters& parameters, int shards, NcclCommunicator* ranks);
+  Status Make(const DeviceParameters& parameters, int shards, GradientExchange* ranks);
 
   // One step is: Begin, EndShard for each of this rank's shards in order, Finish.
   Status EnqueueBegin(cudaStream_t stream) const;
@@ -51,7 +51,7 @@ class StepSum {
   RankSum OfRanks() const;
 
   const DeviceParameters* parameters_ = nullptr;
-  NcclCommunicator* ranks_ = nullptr;
+  GradientExchange* ranks_ = nullptr;
   int shards_ = 1;
   std::vector<size_t> merges_;  // by local shard: nodes added up when it is done
   size_t sent_ = 1;             // nodes that each rank sends, some of them meaningless where it has fewer

@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums and gathers between the GPUs of a run's ranks, by NCCL, which is loaded at run time.
-//
-// Operations are enqueued on a stream and may be captured into a CUDA graph; every rank must enqueue the same ones in
-// the same order. Host-side decisions (who is there, when to stop) stay with the ranks' Communicator.
+// Sums and gathers between the GPUs of a run's ranks, by NCCL, which is loaded at run time; a GradientExchange, whose rules
+// are its own.
 //
 // Order of a sum. NCCL's own depends on the number of ranks and on the links between them: on one machine a run repeats
 // to the bit, on another number of GPUs it agrees to rounding. Where the bits must not depend on that number,
@@ -18,25 +16,15 @@
 #include <memory>
 #include <string>
 
-#include "gnn/dist/process_group.h"
-#include "hone/base/status.h"
-
-struct CUstream_st;  // a cudaStream_t points to one
+#include "gnn/dist/gradient_exchange.h"
 
 namespace hone::gnn {
 
-enum class DeviceElement { kFloat32, kFloat64, kInt32, kInt64, kUInt8 };
-
-// The thread that made it may enqueue; Poll and Abort may come from any thread, at any time.
-class NcclCommunicator : public WatchedDevice {
+class NcclCommunicator : public GradientExchange {
  public:
-  virtual int rank() const = 0;
-  virtual int size() const = 0;
   virtual std::string version() const = 0;  // of the library: "2.28.9"
   // out = the sum over all ranks of in (device memory; may be the same buffer).
   virtual Status AllReduceSum(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) = 0;
-  // out[r * count … ] = in of rank r.
-  virtual Status AllGather(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) = 0;
   // `buffer` of rank `root`, on every rank.
   virtual Status Broadcast(void* buffer, int64_t count, DeviceElement element, int root, CUstream_st* stream) = 0;
 };

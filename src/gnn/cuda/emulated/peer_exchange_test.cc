@@ -44,8 +44,8 @@ TEST(PeerExchangeAsRanks, BringsEverybodyThePartsOfAll) {
   std::vector<int> others;
   const Status status = OnRankProcesses(
       3,
-      [](Communicator& ranks, NcclCommunicator&) -> Status {
-        HONE_ASSIGN_OR_RETURN(const std::shared_ptr<NcclCommunicator> exchange, MakePeerExchange(ranks));
+      [](Communicator& ranks, GradientExchange&) -> Status {
+        HONE_ASSIGN_OR_RETURN(const std::shared_ptr<GradientExchange> exchange, MakePeerExchange(ranks));
         int turn = 0;
         for (const int64_t count : {int64_t{4}, int64_t{1000}, int64_t{400}}) {  // less than the blocks, more, and less again
           DeviceArray<float> in, out;
@@ -85,8 +85,8 @@ TEST(PeerExchangeAsRanks, WhoWaitsForALostRankIsLetGo) {
   std::vector<int> others;
   const Status status = OnRankProcesses(
       2,
-      [](Communicator& ranks, NcclCommunicator&) -> Status {
-        HONE_ASSIGN_OR_RETURN(const std::shared_ptr<NcclCommunicator> exchange, MakePeerExchange(ranks));
+      [](Communicator& ranks, GradientExchange&) -> Status {
+        HONE_ASSIGN_OR_RETURN(const std::shared_ptr<GradientExchange> exchange, MakePeerExchange(ranks));
         DeviceArray<float> in, out;
         HONE_RETURN_IF_ERROR(SetIn(in, ranks.rank(), 0, 64));
         HONE_RETURN_IF_ERROR(out.Allocate(128));
@@ -112,7 +112,7 @@ TEST(PeerExchangeAsRanks, WhatStandsAgainstItShowsWhenItIsMadeOnAllRanks) {
   std::string words;
   const Status status = OnRankProcesses(
       2,
-      [&](Communicator& ranks, NcclCommunicator&) -> Status {
+      [&](Communicator& ranks, GradientExchange&) -> Status {
         if (ranks.rank() == 1) emulated::SetMemorySharing(false);
         const Status refused = MakePeerExchange(ranks).status();
         words = refused.message();
@@ -159,14 +159,14 @@ TEST_P(PeerExchangeAsRanksTrains, ToTheBitsOfOneRank) {
   std::vector<int> others;
   const Status status = OnRankProcesses(
       training.ranks,
-      [&](Communicator& ranks, NcclCommunicator&) -> Status {
-        HONE_ASSIGN_OR_RETURN(const std::shared_ptr<PeerExchange> exchange, MakePeerExchange(ranks));
+      [&](Communicator& ranks, GradientExchange&) -> Status {
+        HONE_ASSIGN_OR_RETURN(const std::shared_ptr<GradientExchange> exchange, MakePeerExchange(ranks));
         return train({.threads = 1, .checkpoint = folder + "/several", .communicator = &ranks},
                      {.fp32 = true,
                       .ahead = 3,
                       .envelope = training.envelope,
                       .storage = {.tier = FeatureTier::kPeers},
-                      .device_ranks = exchange.get()});
+                      .exchange = exchange.get()});
       },
       &others);
   EXPECT_TRUE(status.ok()) << status.message();

@@ -94,7 +94,7 @@ Status ExpectAllBytes(const PeerRows& rows, int64_t bytes) {
 TEST_F(PeersAsRanks, EveryRankReadsWhatAllHaveWritten) {
   constexpr int64_t kBytes = 70 * kPage + 777;  // more pieces a rank than travel in one message
   const size_t before = emulated::AllocatedBytes();
-  const Status status = OnRanks(3, [&](Communicator& ranks, NcclCommunicator&) -> Status {
+  const Status status = OnRanks(3, [&](Communicator& ranks, GradientExchange&) -> Status {
     {
       PeerRows rows;
       HONE_RETURN_IF_ERROR(MakeFilled(ranks, kBytes, rows));
@@ -115,7 +115,7 @@ TEST_F(PeersAsRanks, EveryRankReadsWhatAllHaveWritten) {
 
 TEST_F(PeersAsRanks, WhatALostRankHadStaysReadable) {
   constexpr int64_t kBytes = 40 * kPage;
-  const Status status = OnRanks(2, [&](Communicator& ranks, NcclCommunicator&) -> Status {
+  const Status status = OnRanks(2, [&](Communicator& ranks, GradientExchange&) -> Status {
     PeerRows rows;
     HONE_RETURN_IF_ERROR(MakeFilled(ranks, kBytes, rows));
     if (ranks.rank() == 1) _exit(0);
@@ -138,7 +138,7 @@ TEST_F(PeersAsRanks, GeneratedFeaturesAreTheHosts) {
       HONE_ASSIGN_OR_RETURN(const std::string fingerprint, FingerprintThrough(*graph, device.Reader()));
       return fingerprint == GraphFingerprint(*graph) ? Status::Ok() : Status::Internal("another fingerprint");
     };
-    const Status status = OnRanks(3, [&](Communicator& ranks, NcclCommunicator&) -> Status {
+    const Status status = OnRanks(3, [&](Communicator& ranks, GradientExchange&) -> Status {
       DeviceGraph generated, uploaded;
       HONE_RETURN_IF_ERROR(generated.GenerateOverPeers(ParseSyntheticName(name).value(), ranks));
       HONE_RETURN_IF_ERROR(check(generated));
@@ -154,7 +154,7 @@ TEST_F(PeersAsRanks, GeneratedFeaturesAreTheHosts) {
 TEST_F(PeersAsRanks, GpusThatCannotReadOneAnotherAreNamed) {
   for (const emulated::Peers peers : {emulated::Peers::kApart, emulated::Peers::kInvisible}) {
     std::string words;
-    const Status status = OnRanks(2, [&](Communicator& ranks, NcclCommunicator&) -> Status {
+    const Status status = OnRanks(2, [&](Communicator& ranks, GradientExchange&) -> Status {
       if (ranks.rank() == 1) emulated::SetPeers(peers);
       const Status refused = CheckPeers(ranks);
       words = refused.message();
@@ -176,7 +176,7 @@ TEST_F(PeersAsRanks, OneRankAloneIsToldSo) {
 
 TEST_F(PeersAsRanks, ADriverThatCannotShareSaysSoOnAllRanks) {
   std::string words;
-  const Status status = OnRanks(3, [&](Communicator& ranks, NcclCommunicator&) -> Status {
+  const Status status = OnRanks(3, [&](Communicator& ranks, GradientExchange&) -> Status {
     if (ranks.rank() == 2) emulated::SetMemorySharing(false);
     PeerRows rows;
     const Status refused = rows.Make(ranks, 100 * kPage);
@@ -190,7 +190,7 @@ TEST_F(PeersAsRanks, ADriverThatCannotShareSaysSoOnAllRanks) {
 
 TEST_F(PeersAsRanks, AGpuWithoutRoomForItsPartEndsAllWithItsName) {
   std::string words;
-  const Status status = OnRanks(2, [&](Communicator& ranks, NcclCommunicator&) -> Status {
+  const Status status = OnRanks(2, [&](Communicator& ranks, GradientExchange&) -> Status {
     if (ranks.rank() == 1) emulated::SetDeviceMemory(emulated::AllocatedBytes() + 20 * kPage);
     PeerRows rows;
     const Status refused = rows.Make(ranks, 100 * kPage);
@@ -239,8 +239,8 @@ class PeersAsRanksTrain : public PeersAsRanks {
     last_ = ranks == 1 ? train({.checkpoint = folder})
                        : OnRanks(
                              ranks,
-                             [&](Communicator& communicator, NcclCommunicator& gpus) {
-                               gpu.device_ranks = &gpus;
+                             [&](Communicator& communicator, GradientExchange& gpus) {
+                               gpu.exchange = &gpus;
                                return train({.threads = 1, .checkpoint = folder, .communicator = &communicator});
                              },
                              events_.step == nullptr);
@@ -316,7 +316,7 @@ TEST_F(PeersAsRanksTrain, OneRankIsRefused) {
 
 // Between epochs, features leave the GPUs for the host, on all ranks.
 TEST_F(PeersAsRanksTrain, FeaturesMayMoveOnToTheHost) {
-  const auto losses = [&](Communicator* ranks, NcclCommunicator* gpus) -> Result<std::vector<double>> {
+  const auto losses = [&](Communicator* ranks, GradientExchange* gpus) -> Result<std::vector<double>> {
     ModelOptions shape = model_;
     shape.in_width = graph_->features().width;
     shape.num_classes = graph_->num_classes();
@@ -327,7 +327,7 @@ TEST_F(PeersAsRanksTrain, FeaturesMayMoveOnToTheHost) {
     options.batch = 16;
     options.shards = 2;
     options.ranks = ranks;
-    options.device_ranks = gpus;
+    options.exchange = gpus;
     if (ranks != nullptr) options.storage = {.tier = FeatureTier::kPeers};
     HONE_ASSIGN_OR_RETURN(const auto engine, MakeGpuEngine(*graph_, *model, options));
     std::vector<double> result;
@@ -342,7 +342,7 @@ TEST_F(PeersAsRanksTrain, FeaturesMayMoveOnToTheHost) {
   };
   const Result<std::vector<double>> expected = losses(nullptr, nullptr);
   ASSERT_TRUE(expected.ok()) << expected.status().message();
-  const Status status = OnRanks(2, [&](Communicator& ranks, NcclCommunicator& gpus) -> Status {
+  const Status status = OnRanks(2, [&](Communicator& ranks, GradientExchange& gpus) -> Status {
     HONE_ASSIGN_OR_RETURN(const std::vector<double> found, losses(&ranks, &gpus));
     return found == *expected ? Status::Ok() : Status::Internal("other losses");
   });

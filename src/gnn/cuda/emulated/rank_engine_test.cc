@@ -57,9 +57,9 @@ class TwoRanksOnGpus : public testing::Test {
     Result<TrainResult> result = Status::Internal("it did not run");
     (void)OnRankProcesses(
         2,
-        [&](Communicator& ranks, NcclCommunicator& gpus) {
+        [&](Communicator& ranks, GradientExchange& gpus) {
           GpuTrainerOptions gpu = gpu_;
-          gpu.device_ranks = &gpus;
+          gpu.exchange = &gpus;
           result = body({.threads = 1, .checkpoint = checkpoint, .communicator = &ranks}, gpu, ranks.rank());
           return result.status();
         },

@@ -18,17 +18,16 @@
 #include <vector>
 
 #include "gnn/cuda/emulated/runtime.h"
-#include "gnn/dist/nccl_communicator.h"
+#include "gnn/dist/gradient_exchange.h"
 #include "gnn/dist/test_ranks.h"
 
 namespace hone::gnn::cuda {
 
-class StreamExchange final : public NcclCommunicator {
+class StreamExchange final : public GradientExchange {
  public:
   explicit StreamExchange(Communicator& link) : link_(link) {}
   int rank() const override { return link_.rank(); }
   int size() const override { return link_.size(); }
-  std::string version() const override { return "emulated"; }
   Status AllGather(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) override {
     if (element != DeviceElement::kFloat32) return Status::Internal("not in this test");
     const auto bytes = static_cast<size_t>(count) * sizeof(float);
@@ -46,10 +45,6 @@ class StreamExchange final : public NcclCommunicator {
     });
     return Status::Ok();
   }
-  Status AllReduceSum(const void*, void*, int64_t, DeviceElement, CUstream_st*) override {
-    return Status::Internal("an order of its own");
-  }
-  Status Broadcast(void*, int64_t, DeviceElement, int, CUstream_st*) override { return Status::Internal("not used"); }
   Status Poll() override { return Status::Ok(); }
   void Abort() override {}
 
@@ -59,7 +54,7 @@ class StreamExchange final : public NcclCommunicator {
 
 // Runs `body` as each of `count` ranks: rank 0 is this process, each other one a child, which ends with the body, with
 // status 0 where that gave Ok and its device has no fault. Rank 0's result; `others`: wait statuses of ranks 1 on.
-using RankBody = std::function<Status(Communicator& ranks, NcclCommunicator& gpus)>;
+using RankBody = std::function<Status(Communicator& ranks, GradientExchange& gpus)>;
 inline Status OnRankProcesses(int count, const RankBody& body, std::vector<int>* others) {
   std::vector<std::unique_ptr<Communicator>> hosts = ConnectedRanks(count, 60), links = ConnectedRanks(count, 60);
   std::vector<pid_t> children;

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `train` and `bench epoch` do before there is a trainer, as one process or as each of several ranks: which device,
+// where features are, the graph, that all ranks were started alike, and by what their GPUs exchange gradients.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gnn/dist/agreement.h"
+#include "hone-gnn/device.h"
+#include "hone-gnn/gpu.h"
+#include "hone-gnn/ranks.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+struct RunFlags {
+  std::string graph;
+  RankFlags ranks;
+  DeviceFlags device;
+  FeatureWish features;
+};
+
+// Whether the GPU engine can do what is asked for, and where features are then (GpuCanTrain, GpuHolds).
+using GpuTakesRun =
+    std::function<Result<FeaturePlace>(const GraphOutline& graph, bool fp32, const FeatureWish& wish)>;
+
+struct RunQuestions {
+  GpuTakesRun takes;
+  bool of_rank0 = false;  // the run is resumed, which rank 0 alone knows: the others are not asked
+  // What must be equal on all ranks beside device, features, exchange and graph.
+  std::vector<Setting> settings;
+  int threads = 0;         // that open the graph
+  bool quiet = false;      // no progress line
+};
+
+struct RunSetup {
+  DeviceChoice device;
+  std::shared_ptr<const Graph> graph;
+  GpuRun gpu;  // for MakeTrainerOnGpu, where `device` is one
+};
+
+// Whether there are as many GPUs as --gpus asks for; before the ranks are started, so that it is said once.
+Status CheckGpus(const RankFlags& flags);
+
+// Collective over the session's ranks, which have joined; an error is the same on all of them.
+Result<RunSetup> SetUpRun(RunFlags flags, const RunQuestions& questions, RankSession& session);
+
+}  // namespace hone::gnn

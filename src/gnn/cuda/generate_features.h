@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Feature rows of a synthetic graph, made on the device wherever they are wanted: the bytes that the host would make.
+#pragma once
+
+#include <cstdint>
+
+#include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/host_rows.h"
+#include "gnn/graph/synthetic_shape.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn::cuda {
+
+// The shape of the rows; `rows` is null.
+FeatureView FeaturesOf(const SyntheticRequest& request);
+
+class FeatureGenerator {
+ public:
+  explicit FeatureGenerator(const SyntheticRequest& request) : request_(request) {}
+
+  // Rows first … end - 1 to device memory at `to`. Enqueues on the default stream; this must outlive the work.
+  Status Enqueue(int64_t first, int64_t end, unsigned char* to);
+  // Likewise into `host`, which begins with row `host_first`, by way of up to 256 MiB of device memory. Waits for the device.
+  Status FillHost(int64_t first, int64_t end, int64_t host_first, HostRows& host);
+
+ private:
+  const SyntheticRequest& request_;
+  DeviceArray<uint32_t> centroids_;
+};
+
+}  // namespace hone::gnn::cuda
