@@ -20,8 +20,10 @@
 #include "gnn/cuda/device_parameters.h"
 #include "gnn/cuda/exact_memory.h"
 #include "gnn/cuda/exact_model.h"
+#include "gnn/cuda/exact_ranks.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/matmul.h"
+#include "gnn/graph/memory_region.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -163,7 +165,7 @@ class ExactRun {
       pass.long_rows = rows_[l].empty() ? &all_long_rows_ : &long_rows_[list++];
       HONE_RETURN_IF_ERROR(pass.Upload());
       if (l + 1 < model_.layers.size()) {
-        HONE_RETURN_IF_ERROR(output_->Make(csr_.num_nodes, model_.layers[l].out() * size_, memory_.on_device[l + 1],
+        HONE_RETURN_IF_ERROR(output_->Make(csr_.num_nodes, model_.layers[l].out() * size_, memory_.on_device[l + 1], order_,
                                            "a layer's activations"));
       }
       // New memory is cleared on another stream than the one that fills it.
@@ -182,15 +184,12 @@ class ExactRun {
   }
 
  private:
-  // One of the two places that finished blocks leave from.
+  // One of the two places that finished blocks of logits leave from.
   struct Staging {
-    DeviceArray<unsigned char> rows;  // of a layer's output, where tables lie partly in host memory
     DeviceArray<float> logits;
     DeviceArray<int32_t> predicted;
-    MappedBytes host;  // logits, then classes, of one block
-    int64_t first = 0, count = 0;      // of the block
-    unsigned char* to_host = nullptr;  // where its rows go in host memory, and how many bytes
-    int64_t bytes = 0;
+    MappedBytes host;              // logits, then classes, of one block
+    int64_t first = 0, count = 0;  // of the block
   };
   struct Sizes {
     int64_t gathered = 0, out = 0, own = 0, heads = 0, partial = 0;
@@ -243,8 +242,9 @@ class ExactRun {
     }
     if (model_.contributes) sizes.sums_row_bytes = model_.padded_classes * 4;
     const Sizes most = Most();
+    sizes.ranks_bytes = csr_.num_nodes * 4;
     const auto fixed = [&] {
-      const int64_t a_row = (most.gathered + 4 * most.out + most.own) * size_ + 2 * (model_.classes + 1) * 4;
+      const int64_t a_row = (most.gathered + 2 * most.out + most.own) * size_ + 2 * (model_.classes + 1) * 4;
       // 512 bytes: what an allocation may be rounded up by; some twenty are made.
       return (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + static_cast<int64_t>(model_.weights.size()) * size_ +
              static_cast<int64_t>(model_.vectors.size()) * 4 + csr_.num_nodes * 2 * most.heads * 4 + pass_bytes +
@@ -258,21 +258,43 @@ class ExactRun {
     sizes.most_first_rows = options_.most_feature_rows;
     sizes.all_first = options_.all_features;
     HONE_ASSIGN_OR_RETURN(memory_, PlanExactMemory(sizes, available));
+    return CheckHostMemory(sizes);
+  }
+
+  // Features that are there already may stay where they are.
+  Status CheckHostMemory(const ExactSizes& sizes) const {
+    const bool there = !IsOutline(graph_) && memory_.on_device[0] < csr_.num_nodes;
+    const int64_t needed = memory_.host_bytes - (there ? csr_.num_nodes * sizes.row_bytes[0] : 0);
+    const int64_t available = AvailableMemoryBytes();
+    if (available == 0 || needed + needed / 8 <= available) return Status::Ok();
+    return Status::ResourceExhausted(fmt::format(
+        "exact inference of '{}' needs {:.2f} GB of the host's memory and an eighth more for what device memory has no room "
+        "for, and {:.2f} GB are available: use a GPU or a host with more memory, or the CPU with a folder for activations",
+        graph_.name(), static_cast<double>(needed) * 1e-9, static_cast<double>(available) * 1e-9));
+  }
+
+  // Which rows the device has of tables that it does not hold whole.
+  Status RankRows() {
+    if (!memory_.split) return Status::Ok();
+    {
+      HONE_ASSIGN_OR_RETURN(const std::vector<uint32_t> readers,
+                            CountReaders(csr_, graph_.flags().symmetric, Columns(), num_edges_));
+      places_ = RanksByReaders(readers);
+    }
+    HONE_RETURN_IF_ERROR(ranks_.Upload(places_.data(), csr_.num_nodes));
+    order_ = {ranks_.get(), places_};
     return Status::Ok();
   }
 
   Status Allocate() {
     const Sizes most = Most();
-    // Of an outline before anything else, for making rows of the host's takes some device memory.
-    if (IsOutline(graph_)) {
-      HONE_RETURN_IF_ERROR(GenerateFeatures());
-    } else {
-      FeatureView features = graph_.features();
-      features.num_rows = csr_.num_nodes;
-      HONE_RETURN_IF_ERROR(input_->Open(features, memory_.on_device[0]));
+    if (!IsOutline(graph_)) {
       HONE_RETURN_IF_ERROR(row_offsets_.Upload(csr_.row_offsets.data(), csr_.num_nodes + 1));
       HONE_RETURN_IF_ERROR(columns_.Upload(csr_.columns.data(), num_edges_));
     }
+    // Before the buffers, for counting readers and making rows of the host's take some device memory for a while.
+    HONE_RETURN_IF_ERROR(RankRows());
+    HONE_RETURN_IF_ERROR(IsOutline(graph_) ? GenerateFeatures() : OpenFeatures());
     HONE_RETURN_IF_ERROR(UploadWeights());
     HONE_RETURN_IF_ERROR(vectors_.Upload(model_.vectors.data(), static_cast<int64_t>(model_.vectors.size())));
     HONE_RETURN_IF_ERROR(gathered_.Allocate(block_ * most.gathered * size_));
@@ -281,23 +303,26 @@ class ExactRun {
     HONE_RETURN_IF_ERROR(own_.Allocate(block_ * most.own * size_));
     HONE_RETURN_IF_ERROR(partials_.Allocate(MostPieces() * most.partial));
     HONE_RETURN_IF_ERROR(scores_.Allocate(csr_.num_nodes * 2 * most.heads));
-    const bool streams = std::any_of(memory_.on_device.begin() + 1, memory_.on_device.end(),
-                                     [this](int64_t rows) { return rows < csr_.num_nodes; });
     for (Staging& staging : staging_) {
       HONE_RETURN_IF_ERROR(staging.logits.Allocate(block_ * model_.classes));
       HONE_RETURN_IF_ERROR(staging.predicted.Allocate(block_));
       HONE_RETURN_IF_ERROR(staging.host.Allocate(block_ * (model_.classes + 1) * 4, "blocks of logits"));
-      if (streams) HONE_RETURN_IF_ERROR(staging.rows.Allocate(block_ * most.out * size_));
     }
     if (model_.contributes) {
-      HONE_RETURN_IF_ERROR(sums_.Make(csr_.num_nodes, model_.padded_classes * 4, memory_.sums_on_device,
+      HONE_RETURN_IF_ERROR(sums_.Make(csr_.num_nodes, model_.padded_classes * 4, memory_.sums_on_device, order_,
                                       "the partial logits of all nodes"));
     }
     return Status::Ok();
   }
 
+  Status OpenFeatures() {
+    FeatureView features = graph_.features();
+    features.num_rows = csr_.num_nodes;
+    return input_->Open(features, memory_.on_device[0], order_);
+  }
+
   Status GenerateFeatures() {
-    HONE_RETURN_IF_ERROR(input_->Generate(request_, memory_.on_device[0]));
+    HONE_RETURN_IF_ERROR(input_->Generate(request_, memory_.on_device[0], order_));
     if (!options_.check_outline) return Status::Ok();
     GraphReader reader = made_.Reader();
     reader.features = [this](int64_t v, std::span<std::byte> values) { return input_->Download(v, values); };
@@ -370,7 +395,6 @@ class ExactRun {
                                                      element_, gathered_.get(), partials_.get(), main_.handle));
     }
     const void* from = gathered_.get();
-    staging.to_host = nullptr;
     staging.first = first;
     staging.count = rows;
     for (size_t s = 0; s < layer.steps.size(); ++s) {
@@ -389,7 +413,7 @@ class ExactRun {
       if (!ends || last) {
         out = {.block = finished_.get(), .table = {}, .block_stride_bytes = step.out * size_};
       } else {
-        out = NextRows(pass, first, step.out * size_, staging);
+        out = NextRows(pass, first, step.out * size_);
         if (!layer.contributions.empty()) also = finished_.get();
       }
       if (ends && layer.adds_own) {
@@ -422,20 +446,13 @@ class ExactRun {
     return Status::Ok();
   }
 
-  // Where the block's rows go: to their place in device memory, to a staging buffer whose place in host memory is then
-  // staging.to_host, or, when they are not neighbors, row by row to wherever each belongs.
-  RowsOut NextRows(const PassRows& pass, int64_t first, int64_t row_bytes, Staging& staging) const {
+  // Where the block's rows go: side by side into device memory, or, where they are not neighbors there, row by row to
+  // wherever each belongs.
+  RowsOut NextRows(const PassRows& pass, int64_t first, int64_t row_bytes) const {
     RowsOut out;
     out.block_stride_bytes = row_bytes;
     out.table = output_->view();
-    if (!pass.ids.empty()) return out;
-    if (first < output_->on_device()) {  // wholly, for the device's part ends where a block does
-      out.block = out.table.device + first * row_bytes;
-      return out;
-    }
-    out.block = staging.rows.get();
-    staging.to_host = output_->HostRow(first);
-    staging.bytes = staging.count * row_bytes;
+    if (pass.ids.empty() && output_->whole()) out.block = out.table.device + first * row_bytes;
     return out;
   }
 
@@ -447,7 +464,7 @@ class ExactRun {
     return Status::Ok();
   }
 
-  // The block's copy to host memory, on a stream of its own.
+  // A block of logits leaves for host memory on a stream of its own.
   Status EnqueueLeaving(int turn, bool last) {
     Staging& staging = staging_[static_cast<size_t>(turn)];
     const cudaEvent_t computed = computed_[static_cast<size_t>(turn)].handle;
@@ -456,9 +473,6 @@ class ExactRun {
     const auto copy = [&](void* to, const void* from, int64_t bytes) {
       return cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToHost, copies_.handle);
     };
-    if (staging.to_host != nullptr) {
-      HONE_CUDA_RETURN_IF_ERROR(copy(staging.to_host, staging.rows.get(), staging.bytes));
-    }
     if (last) {
       const int64_t bytes = staging.count * model_.classes * 4;
       if (options_.logits) HONE_CUDA_RETURN_IF_ERROR(copy(staging.host.host(), staging.logits.get(), bytes));
@@ -517,6 +531,9 @@ class ExactRun {
   Element element_ = Element::kBFloat16;
   int64_t size_ = 2, block_ = 0, product_rows_ = 0;
   ExactMemory memory_;
+  std::vector<int32_t> places_;  // where some table is not whole on the device
+  DeviceArray<int32_t> ranks_;
+  SplitTable::Order order_;
   std::vector<std::vector<NodeId>> rows_;
   LongRowList all_long_rows_;
   std::vector<LongRowList> long_rows_;  // of the layers that do not compute all rows

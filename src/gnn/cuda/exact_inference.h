@@ -4,9 +4,9 @@
 // Exact inference on the GPU: every neighbor of every node counts, one layer at a time for all nodes.
 //
 // A layer runs in blocks of rows: gather from all neighbors, products, and the block's rows go to the next layer's
-// table. Tables lie in device memory where they fit, else partly in the host's (exact_memory.h). Where a block
-// goes to host memory or is a block of logits, its copy overlaps the next block's work; reads of host rows are not
-// overlapped with anything but other warps' work, and features go to the device before the first layer begins.
+// table. Tables lie in device memory where they fit; else the rows that are read most do, and the others in the host's
+// (exact_memory.h), which kernels read and write in place, overlapped with nothing but other warps' work. A block of logits
+// is copied while the next block is computed.
 //
 // Same results as Predict with `exact` (hone/gnn/predictor.h) up to rounding: sums have another order, and SAGE-RI's
 // head is folded into one product. The same question gets the same bits on the same device, whatever `block_rows` and
@@ -34,8 +34,8 @@ struct ExactOptions {
   // Rows of one matrix product. Another value may choose another algorithm of the library, and other roundings.
   int64_t product_rows = 1 << 15;
   int64_t device_bytes = 0;  // of device memory to use at most; 0: what is free but for a reserve
-  // Feature rows in device memory, the first ones, at most (below 0: as many as fit), the others in the host's; and whether
-  // it must be all of them. Not one bit depends on it.
+  // Feature rows in device memory, those that are read most, at most (below 0: as many as fit), the others in the host's;
+  // and whether it must be all of them. Not one bit depends on it.
   int64_t most_feature_rows = -1;
   bool all_features = false;
   // Of an outline, when it is made and before the first layer: a status that is not OK ends the call with it.

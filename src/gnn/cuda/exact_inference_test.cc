@@ -18,6 +18,7 @@
 
 #include "base/random.h"
 #include "gnn/cuda/exact_memory.h"
+#include "gnn/cuda/exact_ranks.h"
 #include "gnn/cuda/test_device.h"
 #include "gnn/graph/array_graph.h"
 #include "gnn/graph/synthetic_graph.h"
@@ -205,7 +206,7 @@ TEST_P(ExactOnGpu, BlocksAndMemoryDoNotChangeABit) {
     const ExactOnDevice read_on_host = Infer();
     ASSERT_EQ(read_on_host.predictions.logits, all.predictions.logits) << rows;
     EXPECT_EQ(read_on_host.rows_on_device[0], rows);
-    EXPECT_EQ(read_on_host.host_bytes, (kNodes - rows) * graph_->features().stride_bytes);
+    EXPECT_EQ(read_on_host.host_bytes, kNodes * graph_->features().stride_bytes);
   }
 }
 
@@ -344,7 +345,7 @@ TEST_F(ExactInference, RefusesWhatDoesNotFit) {
   EXPECT_EQ(memory.status().code(), StatusCode::kResourceExhausted);
   EXPECT_NE(memory.status().message().find("4096"), std::string::npos) << memory.status().message();
   // With room for what it needs anyway and half of the features, all of them are refused.
-  const std::string& needs = memory.status().message();
+  const std::string needs = memory.status().message();
   options_.device_bytes = std::stoll(needs.substr(needs.find("needs ") + 6)) + kNodes / 2 * graph_->features().stride_bytes;
   EXPECT_TRUE(InferExactly(*graph_, *model_, {}, options_).ok());
   options_.all_features = true;
@@ -363,9 +364,16 @@ TEST(ExactMemoryPlan, NeighboringTablesShareWhatThereIs) {
   // 30,000: each may have 15,000; the first leaves 5,000 over for the second, which takes all 20,000 only where the
   // third leaves it: 15,000 stay for either.
   const ExactMemory tight = PlanExactMemory(sizes, 500 + 30000).value();
-  EXPECT_EQ(tight.on_device, (std::vector<int64_t>{1000, 700, 300}));
+  EXPECT_EQ(tight.on_device, (std::vector<int64_t>{1000, 750, 375}));
   EXPECT_LE(tight.device_bytes, 500 + 30000);
-  EXPECT_EQ(tight.host_bytes, (300 * 20 + 700 * 40) + (1000 - tight.sums_on_device) * 8);
+  EXPECT_EQ(tight.host_bytes, (250 * 20 + 625 * 40) + (1000 - tight.sums_on_device) * 8);
+  EXPECT_TRUE(tight.split);
+  // Their order takes room too, but only then.
+  sizes.ranks_bytes = 4000;
+  EXPECT_EQ(PlanExactMemory(sizes, 500 + 68000).value().on_device, roomy.on_device);
+  EXPECT_FALSE(roomy.split);
+  EXPECT_EQ(PlanExactMemory(sizes, 500 + 4000 + 30000).value().on_device, tight.on_device);
+  sizes.ranks_bytes = 0;
   const ExactMemory nothing = PlanExactMemory(sizes, 500).value();
   EXPECT_EQ(nothing.on_device, (std::vector<int64_t>{0, 0, 0}));
   EXPECT_EQ(nothing.device_bytes, 500);
@@ -376,7 +384,7 @@ TEST(ExactMemoryPlan, TheFirstTableHasTheRowsThatWereAskedForAndTheOthersTheRest
   ExactSizes sizes{.nodes = 1000, .block_rows = 100, .row_bytes = {20, 10, 10}, .fixed_bytes = 500, .most_first_rows = 77};
   const ExactMemory few = PlanExactMemory(sizes, 500 + 20000).value();
   EXPECT_EQ(few.on_device, (std::vector<int64_t>{77, 1000, 1000}));
-  EXPECT_EQ(few.host_bytes, 923 * 20);
+  EXPECT_EQ(few.host_bytes, 1000 * 20);
   sizes.most_first_rows = -1;
   EXPECT_EQ(PlanExactMemory(sizes, 500 + 20000).value().on_device, (std::vector<int64_t>{500, 1000, 1000}));
   sizes.all_first = true;
@@ -395,6 +403,26 @@ TEST(ExactMemoryPlan, ThreeLayersOfPapers100MFitOnOneH200) {
   const ExactMemory plan = PlanExactMemory(sizes, 140'000'000'000).value();
   EXPECT_EQ(plan.on_device, (std::vector<int64_t>{kPapers, kPapers, kPapers}));
   EXPECT_EQ(plan.device_bytes, sizes.fixed_bytes + 2 * 512 * kPapers);
+}
+
+TEST(ExactRanks, WhoHasTheMostReadersComesFirst) {
+  const std::vector<uint32_t> readers = {3, 0, 9, 3, 1'000'000, 65'535, 1};
+  const std::vector<int32_t> ranks = RanksByReaders(readers);
+  EXPECT_EQ(ranks, (std::vector<int32_t>{3, 6, 2, 4, 0, 1, 5}));
+  EXPECT_EQ(FirstByRank(ranks, 4), (std::vector<NodeId>{4, 5, 2, 0}));
+  EXPECT_TRUE(FirstByRank(ranks, 0).empty());
+}
+
+// 0 -> 1, 0 -> 2, 1 -> 2, 2 -> 2: named by others is not what a node names.
+TEST(ExactRanks, ReadersOfADirectedGraphAreCountedOnTheDevice) {
+  HONE_REQUIRE_DEVICE();
+  const std::vector<int64_t> offsets = {0, 2, 3, 4};
+  const std::vector<int32_t> columns = {1, 2, 2, 2};
+  DeviceArray<int32_t> on_device;
+  ASSERT_TRUE(on_device.Upload(columns.data(), 4).ok());
+  const CsrView graph{3, offsets, columns};
+  EXPECT_EQ(CountReaders(graph, false, on_device.get(), 4).value(), (std::vector<uint32_t>{0, 1, 3}));
+  EXPECT_EQ(CountReaders(graph, true, nullptr, 4).value(), (std::vector<uint32_t>{2, 1, 1}));
 }
 
 TEST(LongRows, ArePiecesOfRowsPastTheLimit) {

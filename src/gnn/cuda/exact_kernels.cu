@@ -17,9 +17,18 @@ __host__ unsigned Blocks(int64_t warps) { return static_cast<unsigned>((warps + 
 
 __device__ int64_t WarpOfGrid() { return (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32; }
 
+// Where a node's row is: in device memory from 0 on, below that in the host's. Found once for many vectors of a row.
+__device__ int32_t PlaceOf(const RowTable& table, int32_t v) {
+  if (table.ranks == nullptr) return v;
+  const int32_t rank = __ldg(table.ranks + v);
+  if (rank < table.on_device) return rank;
+  return ~(table.host_by_id ? v : rank - table.on_device);
+}
+__device__ unsigned char* RowIn(const RowTable& table, int32_t place) {
+  return place >= 0 ? table.device + place * table.stride_bytes : table.host + static_cast<int64_t>(~place) * table.stride_bytes;
+}
 __device__ unsigned char* RowAt(const RowTable& table, int64_t v) {
-  return v < table.on_device ? table.device + v * table.stride_bytes
-                             : table.host + (v - table.on_device) * table.stride_bytes;
+  return RowIn(table, PlaceOf(table, static_cast<int32_t>(v)));
 }
 __device__ int64_t NodeOf(const BlockRows& rows, int64_t i) {
   return rows.ids == nullptr ? rows.first + i : static_cast<int64_t>(__ldg(rows.ids + i));
@@ -65,15 +74,15 @@ __device__ Float8 ReduceSlots(Reduction reduction, const int32_t* columns, int64
   for (int64_t from = begin; from < end; from += 32) {
     const int64_t left = end - from;
     const int count = left < 32 ? static_cast<int>(left) : 32;
-    const int32_t mine = next;
+    const int32_t mine = PlaceOf(x, next);
     next = from + 32 + lane < end ? __ldg(columns + from + 32 + lane) : 0;
     for (int j = 0; j < count; j += kInFlight * lanes.sides) {
       Raw8<In> rows[kInFlight];
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
         const int which = j + u * lanes.sides + lanes.side;
-        const int32_t source = __shfl_sync(kFullWarp, mine, which & 31);
-        if (reads && which < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowAt(x, source)) + vector * 8);
+        const int32_t place = __shfl_sync(kFullWarp, mine, which & 31);
+        if (reads && which < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
       }
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
@@ -236,20 +245,22 @@ __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* column
                                 int64_t node, const float* scores, int head, float largest, const RowTable& x,
                                 const Lanes& lanes, int32_t vector, bool reads) {
   const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t own = PlaceOf(x, static_cast<int32_t>(node));
   Float8 sum = {};
   for (int64_t from = begin; from < end; from += 32) {
     const int64_t left = end - from;
     const int count = left < 32 ? static_cast<int>(left) : 32;
     const int32_t mine = lane < count ? __ldg(columns + from + lane) : 0;
+    const int32_t place_of_mine = PlaceOf(x, mine);
     float weight = 0;
     if (lane < count && mine != node) weight = expf(Logit(what, scores, mine, node, head) - largest);
 #pragma unroll 4
     for (int j = 0; j < count; j += lanes.sides) {
       const int which = j + lanes.side;
-      const int32_t source = __shfl_sync(kFullWarp, mine, which < 32 ? which : 0);
+      const int32_t place = __shfl_sync(kFullWarp, place_of_mine, which < 32 ? which : 0);
       const float factor = __shfl_sync(kFullWarp, weight, which < 32 ? which : 0);
-      if (!reads || which >= count || source == node) continue;
-      const Float8 row = Load8(reinterpret_cast<const In*>(RowAt(x, source)) + vector * 8);
+      if (!reads || which >= count || place == own) continue;
+      const Float8 row = Load8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum.v[i] += factor * row.v[i];
     }
@@ -431,6 +442,11 @@ __global__ void __launch_bounds__(kBlock)
   if (lane == 0) predicted[row] = where;
 }
 
+__global__ void __launch_bounds__(kBlock) CountReadersKernel(const int32_t* columns, int64_t num_edges, uint32_t* counts) {
+  const int64_t slot = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (slot < num_edges) atomicAdd(counts + __ldg(columns + slot), 1u);
+}
+
 // ---- dispatch ----
 
 unsigned ThreadBlocks(int64_t threads) { return static_cast<unsigned>((threads + kBlock - 1) / kBlock); }
@@ -516,6 +532,12 @@ cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Ele
     Launch(FinishRowsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, what, rows,
            static_cast<const __nv_bfloat16*>(x), width / 8, y, static_cast<__nv_bfloat16*>(also));
   }
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueCountReaders(const int32_t* columns, int64_t num_edges, uint32_t* counts, cudaStream_t stream) {
+  if (num_edges == 0) return cudaSuccess;
+  Launch(CountReadersKernel, ThreadBlocks(num_edges), kBlock, 0, stream, columns, num_edges, counts);
   return cudaPeekAtLastError();
 }
 

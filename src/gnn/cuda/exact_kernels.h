@@ -22,11 +22,14 @@ namespace hone::gnn::cuda {
 
 inline constexpr int64_t kPieceNeighbors = 1024;
 
-// Rows of all nodes by id, the first `on_device` in device memory and the others in the host's, mapped.
+// Rows of all nodes: in device memory, by id; or, with `ranks`, those of the first `on_device` places there, by their places,
+// and the others in the host's, mapped.
 struct RowTable {
   unsigned char* device = nullptr;
-  unsigned char* host = nullptr;  // as the device sees it; begins with row `on_device`
-  int64_t on_device = 0;
+  unsigned char* host = nullptr;  // as the device sees it
+  const int32_t* ranks = nullptr;  // [nodes] the place of each; null: all rows are in device memory
+  int32_t on_device = 0;
+  bool host_by_id = false;  // the host has all rows, by id; otherwise those from place `on_device` on, by their places
   int64_t stride_bytes = 0;
 };
 
@@ -99,6 +102,9 @@ struct FinishRows {
 //   x, residual and y of `element`; also [rows.count, width], the same rows once more, where it is not null
 cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Element element, const void* x,
                               int32_t width, const RowsOut& y, void* also, cudaStream_t stream);
+
+// counts[columns[slot]] += 1 for all slots; counts [nodes].
+cudaError_t EnqueueCountReaders(const int32_t* columns, int64_t num_edges, uint32_t* counts, cudaStream_t stream);
 
 // sums[node] = x (`fresh`) or += x; x [rows.count, width] fp32, `sums` of fp32 rows.
 cudaError_t EnqueueAddToTable(bool fresh, const BlockRows& rows, const float* x, int32_t width, const RowTable& sums,

@@ -7,12 +7,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gnn/cuda/exact_ranks.h"
 #include "gnn/cuda/generate_features.h"
-#include "gnn/graph/memory_region.h"
+#include "gnn/cuda/staging_kernels.h"
 
 namespace hone::gnn::cuda {
 
-Result<ExactMemory> PlanExactMemory(const ExactSizes& sizes, int64_t available) {
+namespace {
+
+constexpr int64_t kIdsAtOnce = int64_t{1} << 20;  // of rows that the device's part is filled with
+
+Result<ExactMemory> Divide(const ExactSizes& sizes, int64_t available) {
   const int64_t free = available - sizes.fixed_bytes;
   if (free < 0) {
     return Status::ResourceExhausted(fmt::format(
@@ -43,28 +48,40 @@ Result<ExactMemory> PlanExactMemory(const ExactSizes& sizes, int64_t available) 
     bytes[t] = std::min(most_of(t), free - std::max(before, bytes[t + 1]));
   }
   ExactMemory plan;
-  const auto rows_of = [&](int64_t room, int64_t row_bytes, bool in_blocks = true) {
-    const int64_t rows = std::min(sizes.nodes, room / row_bytes);
-    return rows == sizes.nodes || !in_blocks ? rows : rows / sizes.block_rows * sizes.block_rows;
-  };
+  const auto rows_of = [&](int64_t room, int64_t row_bytes) { return std::min(sizes.nodes, room / row_bytes); };
   int64_t most = 0, most_host = 0;
   for (size_t t = 0; t < tables; ++t) {
-    plan.on_device.push_back(rows_of(bytes[t], sizes.row_bytes[t], t > 0));  // nobody writes the first one
+    plan.on_device.push_back(rows_of(bytes[t], sizes.row_bytes[t]));
     bytes[t] = plan.on_device[t] * sizes.row_bytes[t];
+    plan.split = plan.split || plan.on_device[t] < sizes.nodes;
   }
   for (size_t t = 0; t < tables; ++t) {
     most = std::max(most, bytes[t] + bytes[t + 1]);
     const int64_t next = t + 1 < tables ? whole(t + 1) - bytes[t + 1] : 0;
-    most_host = std::max(most_host, whole(t) - bytes[t] + next);
+    // Features that the device does not have all of are all on the host.
+    const int64_t host = t > 0 ? whole(t) - bytes[t] : plan.on_device[0] < sizes.nodes ? whole(0) : 0;
+    most_host = std::max(most_host, host + next);
   }
   if (sizes.sums_row_bytes > 0) {
     plan.sums_on_device = rows_of(free - most, sizes.sums_row_bytes);
     most += plan.sums_on_device * sizes.sums_row_bytes;
     most_host += (sizes.nodes - plan.sums_on_device) * sizes.sums_row_bytes;
+    plan.split = plan.split || plan.sums_on_device < sizes.nodes;
   }
   plan.device_bytes = sizes.fixed_bytes + most;
   plan.host_bytes = most_host;
   return plan;
+}
+
+}  // namespace
+
+Result<ExactMemory> PlanExactMemory(const ExactSizes& sizes, int64_t available) {
+  HONE_ASSIGN_OR_RETURN(ExactMemory plan, Divide(sizes, available));
+  if (!plan.split || sizes.ranks_bytes == 0) return plan;
+  ExactSizes with_ranks = sizes;
+  with_ranks.fixed_bytes += sizes.ranks_bytes;
+  with_ranks.ranks_bytes = 0;
+  return Divide(with_ranks, available);
 }
 
 Status MappedBytes::Allocate(int64_t bytes, const char* what_for) {
@@ -88,56 +105,80 @@ void MappedBytes::Free() {
   host_ = device_ = nullptr;
 }
 
-Status SplitTable::Make(int64_t rows, int64_t row_bytes, int64_t on_device, const char* what_for) {
+RowTable SplitTable::view() const {
+  RowTable table{.device = device_.get(), .on_device = static_cast<int32_t>(on_device_), .host_by_id = host_by_id_, .stride_bytes = row_bytes_};
+  if (host_ == nullptr) return table;
+  table.host = static_cast<unsigned char*>(const_cast<void*>(host_->device()));
+  table.ranks = ranks_;
+  return table;
+}
+
+Status SplitTable::Make(int64_t rows, int64_t row_bytes, int64_t on_device, const Order& order, const char* what_for) {
+  Free();
   rows_ = rows;
   row_bytes_ = row_bytes;
   on_device_ = on_device;
   HONE_RETURN_IF_ERROR(device_.Allocate(on_device * row_bytes));
-  return host_.Allocate((rows - on_device) * row_bytes, what_for);
+  if (whole()) return Status::Ok();
+  ranks_ = order.ranks;
+  host_by_id_ = false;
+  host_ = std::make_unique<HostRows>();
+  const int64_t bytes = (rows - on_device) * row_bytes;
+  HONE_RETURN_IF_ERROR(host_->Allocate(bytes).WithContext(fmt::format("{} bytes of the host's memory for {}", bytes, what_for)));
+  host_->Touch();
+  return host_->Ready();
 }
 
-Status SplitTable::Open(const FeatureView& rows, int64_t on_device) {
+// The device's part, from the host's.
+Status SplitTable::FillDevice(const Order& order) {
+  ranks_ = order.ranks;
+  host_by_id_ = true;
+  HONE_RETURN_IF_ERROR(device_.Allocate(on_device_ * row_bytes_));
+  const std::vector<NodeId> nodes = FirstByRank(order.places, on_device_);
+  DeviceArray<int32_t> ids;
+  for (int64_t first = 0; first < on_device_; first += kIdsAtOnce) {
+    const int64_t count = std::min(kIdsAtOnce, on_device_ - first);
+    HONE_RETURN_IF_ERROR(ids.Upload(nodes.data() + first, count));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyRows(ids.get(), count, static_cast<int32_t>(row_bytes_ / 16), host_->device(),
+                                              device_.get() + first * row_bytes_, nullptr));
+    HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // before other ids take their place
+  }
+  return Status::Ok();
+}
+
+Status SplitTable::Open(const FeatureView& rows, int64_t on_device, const Order& order) {
   Free();
   rows_ = rows.num_rows;
   row_bytes_ = rows.stride_bytes;
   on_device_ = on_device;
-  HONE_RETURN_IF_ERROR(device_.Upload(reinterpret_cast<const unsigned char*>(rows.rows), on_device * row_bytes_));
-  if (whole()) return Status::Ok();
-  FeatureView others = rows;
-  others.rows = rows.Row(on_device);
-  others.num_rows = rows_ - on_device;
-  opened_ = std::make_unique<HostRows>();
-  return opened_->Open(others);
+  if (whole()) return device_.Upload(reinterpret_cast<const unsigned char*>(rows.rows), on_device * row_bytes_);
+  host_ = std::make_unique<HostRows>();
+  HONE_RETURN_IF_ERROR(host_->Open(rows));
+  return FillDevice(order);
 }
 
-Status SplitTable::Generate(const SyntheticRequest& request, int64_t on_device) {
+Status SplitTable::Generate(const SyntheticRequest& request, int64_t on_device, const Order& order) {
   Free();
   const FeatureView shape = FeaturesOf(request);
   rows_ = shape.num_rows;
   row_bytes_ = shape.stride_bytes;
   on_device_ = on_device;
   FeatureGenerator generator(request);
-  if (!whole()) {
-    const int64_t bytes = (rows_ - on_device) * row_bytes_, available = AvailableMemoryBytes();
-    if (const HostRowsPlan plan = PlanHostRows(bytes, 1, available); available > 0 && !plan.fits) {
-      return Status::ResourceExhausted(fmt::format(
-          "the {} bytes of features that device memory has no room for need an eighth more of the host's, which has {}: "
-          "take a smaller graph, or a GPU with more memory",
-          bytes, available));
-    }
-    opened_ = std::make_unique<HostRows>();
-    HONE_RETURN_IF_ERROR(opened_->Allocate(bytes));
-    HONE_RETURN_IF_ERROR(opened_->Ready(generator.FillHost(on_device, rows_, on_device, *opened_)));
+  if (whole()) {
+    HONE_RETURN_IF_ERROR(device_.Allocate(rows_ * row_bytes_));
+    HONE_RETURN_IF_ERROR(generator.Enqueue(0, rows_, device_.get()));
+    HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
+    return Status::Ok();
   }
-  HONE_RETURN_IF_ERROR(device_.Allocate(on_device * row_bytes_));
-  HONE_RETURN_IF_ERROR(generator.Enqueue(0, on_device, device_.get()));
-  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
-  return Status::Ok();
+  host_ = std::make_unique<HostRows>();
+  HONE_RETURN_IF_ERROR(host_->Allocate(rows_ * row_bytes_));
+  HONE_RETURN_IF_ERROR(host_->Ready(generator.FillHost(0, rows_, 0, *host_)));
+  return FillDevice(order);
 }
 
 Status SplitTable::Download(int64_t v, std::span<std::byte> values) const {
-  if (v >= on_device_) {
-    std::memcpy(values.data(), opened_->own() + (v - on_device_) * row_bytes_, values.size());
+  if (!whole()) {
+    std::memcpy(values.data(), host_->own() + v * row_bytes_, values.size());
     return Status::Ok();
   }
   HONE_CUDA_RETURN_IF_ERROR(
@@ -147,8 +188,7 @@ Status SplitTable::Download(int64_t v, std::span<std::byte> values) const {
 
 void SplitTable::Free() {
   device_ = {};
-  host_.Free();
-  opened_.reset();
+  host_.reset();
 }
 
 LongRowList LongRowList::Of(const CsrView& graph, std::span<const NodeId> ids) {

@@ -4,9 +4,9 @@
 // Where exact inference keeps its rows: planned before anything is allocated, and the tables that follow the plan.
 //
 // A layer reads one table (what the layer before it left of every node; the features at first) and writes another. Both
-// lie in device memory where they fit. Otherwise their first rows do and the others lie in the host's memory, pinned: written
-// in blocks by the copy engine, read row by row through the bus. Features, which nobody writes, lie there as HostRows has
-// them, from where they come several times as fast.
+// lie in device memory where they fit. Otherwise the rows that are read most do (exact_ranks.h), and the others lie in the
+// host's memory as HostRows makes it, and are written and read row by row through the bus: on an H200 at 51 GB/s either way,
+// where the driver's copies into such memory reach 15, and rows of plainly pinned memory come at 7.6 out of 28 GB.
 #pragma once
 
 #include <cstddef>
@@ -25,19 +25,21 @@ namespace hone::gnn::cuda {
 
 struct ExactSizes {
   int64_t nodes = 0;
-  int64_t block_rows = 0;
+  int64_t block_rows = 0;  // for what a refusal says
   std::vector<int64_t> row_bytes;  // of each layer's input table
   int64_t sums_row_bytes = 0;      // of the partial logits; 0: none
   int64_t fixed_bytes = 0;         // structure, weights and working memory
+  int64_t ranks_bytes = 0;         // what is fixed too, where a table does not fit
   int64_t most_first_rows = -1;    // of the first table, in device memory; below 0: as fit
   bool all_first = false;          // all of it there, whatever that leaves the others
 };
 
 struct ExactMemory {
-  std::vector<int64_t> on_device;  // rows of each layer's input table; but of the first one all, or a multiple of the block
+  std::vector<int64_t> on_device;  // rows of each layer's input table
   int64_t sums_on_device = 0;
   int64_t device_bytes = 0;  // the most at any time
-  int64_t host_bytes = 0;    // pinned, likewise
+  int64_t host_bytes = 0;    // likewise; of features that are not all on the device, all
+  bool split = false;        // some table is in the host's memory too
 };
 
 // Two neighboring tables are alive at a time. Each gets half of `available` (less what is fixed), and what its
@@ -62,37 +64,34 @@ class MappedBytes {
   unsigned char* device_ = nullptr;
 };
 
-// The rows of all nodes, in two parts.
+// The rows of all nodes, on the device or in two parts.
 class SplitTable {
  public:
+  // The order by which the device has rows; null: it has all. Borrowed as long as tables of it.
+  struct Order {
+    const int32_t* ranks = nullptr;   // [nodes], on the device
+    std::span<const int32_t> places;  // the same, on the host
+  };
   // To be written.
-  Status Make(int64_t rows, int64_t row_bytes, int64_t on_device, const char* what_for);
-  // To be read only: the features. Those in the host's memory are as HostRows has them, which may be where they lie, so
-  // they must outlive this.
-  Status Open(const FeatureView& rows, int64_t on_device);
-  // Likewise, of a synthetic graph, made here. kResourceExhausted where the host has no room for its part.
-  Status Generate(const SyntheticRequest& request, int64_t on_device);
+  Status Make(int64_t rows, int64_t row_bytes, int64_t on_device, const Order& order, const char* what_for);
+  // To be read only: the features. Those that the device does not have are as HostRows has them, which may be where they
+  // lie, so they must outlive this.
+  Status Open(const FeatureView& rows, int64_t on_device, const Order& order);
+  // Likewise, of a synthetic graph, made here.
+  Status Generate(const SyntheticRequest& request, int64_t on_device, const Order& order);
   // The first bytes of a row of Generate's, to the host.
   Status Download(int64_t v, std::span<std::byte> values) const;
   void Free();
-  RowTable view() const {
-    return {.device = device_.get(), .host = HostPart(), .on_device = on_device_, .stride_bytes = row_bytes_};
-  }
+  RowTable view() const;
   bool whole() const { return on_device_ == rows_; }
-  int64_t on_device() const { return on_device_; }
-  // Row `v` >= on_device, for copies.
-  unsigned char* HostRow(int64_t v) const { return host_.host() + (v - on_device_) * row_bytes_; }
 
  private:
-  // As the device sees it.
-  unsigned char* HostPart() const {
-    if (opened_ == nullptr) return host_.device();
-    return static_cast<unsigned char*>(const_cast<void*>(opened_->device()));
-  }
+  Status FillDevice(const Order& order);
   int64_t rows_ = 0, row_bytes_ = 0, on_device_ = 0;
+  const int32_t* ranks_ = nullptr;
   DeviceArray<unsigned char> device_;
-  MappedBytes host_;
-  std::unique_ptr<HostRows> opened_;  // of Open and Generate, instead
+  std::unique_ptr<HostRows> host_;
+  bool host_by_id_ = false;
 };
 
 // The rows of a pass that are cut into pieces (exact_kernels.h).

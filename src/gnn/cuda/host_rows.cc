@@ -188,7 +188,14 @@ Status HostRows::Allocate(int64_t bytes, const HostRowsOptions& options) {
   if (several && !plan.fits) return NoRoom(plan);
   if (several && one_host) return OpenShared(bytes, *options.ranks);
   HONE_ASSIGN_OR_RETURN(own_, MemoryRegion::Anonymous(bytes, "features in the host's memory"));
+  bytes_ = bytes;
   return Status::Ok();
+}
+
+void HostRows::Touch() {
+  InPieces(bytes_, threads_, [&](int64_t first, int64_t end) {
+    for (int64_t at = first; at < end; at += 4096) own()[at] = std::byte{0};
+  });
 }
 
 Status HostRows::FillFromDevice(int64_t at, const unsigned char* device, int64_t bytes) {

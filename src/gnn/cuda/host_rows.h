@@ -65,6 +65,8 @@ class HostRows {
   // with the size.
   Status Allocate(int64_t bytes, const HostRowsOptions& options = {});
   Share share() const { return share_; }
+  // Memory of Allocate that a device will write: the host's threads make its pages, for which kernels would wait one by one.
+  void Touch();
   // Bytes from `at` on, from the device; waits for what it did before. The host's threads write them, by way of pinned
   // pieces, for a page comes to be on the host when a thread first touches it.
   Status FillFromDevice(int64_t at, const unsigned char* device, int64_t bytes);
