@@ -80,6 +80,7 @@ struct ProfileFinding {
 struct SassLine {
   std::string kernel;
   std::string location;                      // "candidate.cu:41"; empty: instructions of no line
+  std::string source;                        // that line, where it is one of the candidate's
   int64_t instructions = 0;                  // static: as they stand in the machine code
   std::map<std::string, int64_t> opcodes;    // "LDG.E.128" -> 2
 };

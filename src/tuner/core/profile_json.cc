@@ -85,6 +85,7 @@ ordered ProfileToJson(const Profile& profile) {
   for (const SassLine& line : profile.sass) {
     object["sass"].push_back(ordered{{"kernel", line.kernel},
                                      {"location", line.location},
+                                     {"source", line.source},
                                      {"instructions", line.instructions},
                                      {"opcodes", Object(line.opcodes)}});
   }
@@ -114,6 +115,7 @@ void ReadProfile(JsonFields& fields, Profile& profile) {
     SassLine& line = profile.sass.emplace_back();
     one.Read("kernel", line.kernel);
     one.Read("location", line.location);
+    one.Read("source", line.source);
     one.Read("instructions", line.instructions);
     one.Read("opcodes", line.opcodes);
   });

@@ -82,6 +82,8 @@ std::string InstructionMix(const KernelProfile& kernel) {
                                      {"memory", "memory_instructions"}, {"special", "special_instructions"},
                                      {"tensor", "tensor_instructions"}, {"double", "fp64_instructions"},
                                      {"branch", "branch_instructions"}}) {
+    // Constants are moved on the tensor cores' pipe: that is no product.
+    if (std::string_view(field) == "tensor_instructions" && kernel.Value("tensor_active", 100) < 5) continue;
     if (const double part = kernel.Value(field); part > 0.005 * all) text += fmt::format(", {:.0f} % {}", 100 * part / all, label);
   }
   if (kernel.Has("active_threads")) text += fmt::format(", {:.1f} of 32 threads active", kernel.Value("active_threads"));
@@ -109,6 +111,7 @@ void AddKernel(std::string* text, std::string_view indent, const KernelProfile& 
   Line(text, indent, "memory",
        {PerRequest(kernel, "loads", "load_requests", "load_sectors", "load_bytes_per_sector"),
         PerRequest(kernel, "stores", "store_requests", "store_sectors", "store_bytes_per_sector"),
+        kernel.Value("atomic_requests") > 0 ? Amount(kernel.Value("atomic_requests")) + " atomics of a warp" : "",
         Percents(kernel, {{"L1 hits", "l1_hit_rate"}, {"L2 hits", "l2_hit_rate"}}),
         kernel.Has("dram_bytes") ? Bytes(kernel.Value("dram_bytes")) + " of device memory" : ""});
   Line(text, indent, "shared memory", {Shared(kernel)});
@@ -168,7 +171,13 @@ std::string DescribeProfile(const Profile& profile, std::string_view indent) {
       opcodes += fmt::format("{}{} {}", opcodes.empty() ? "" : ", ", -order[i].first, order[i].second);
     }
     if (order.size() > kOpcodesShown) opcodes += ", …";
-    text += fmt::format("{}  {:<24} {:>5}  {}\n", indent, line.location.empty() ? "(no line)" : line.location, line.instructions, opcodes);
+    if (!line.source.empty()) {
+      text += fmt::format("{}  {}  {}\n", indent, line.location, line.source);
+      text += fmt::format("{}    {:>6}  {}\n", indent, line.instructions, opcodes);
+    } else {
+      text += fmt::format("{}  {}\n{}    {:>6}  {}\n", indent, line.location.empty() ? "(no line)" : line.location, indent,
+                          line.instructions, opcodes);
+    }
   }
   return text;
 }

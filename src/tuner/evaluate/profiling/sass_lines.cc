@@ -74,6 +74,21 @@ std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::strin
   return all;
 }
 
+void AddSourceText(std::string_view source, std::string_view name, std::vector<SassLine>* lines) {
+  const std::string prefix = std::string(name.substr(name.rfind('/') + 1)) + ":";
+  std::vector<std::string_view> text;
+  while (!source.empty()) {
+    const size_t end = source.find('\n');
+    text.push_back(Trimmed(source.substr(0, end)));
+    source.remove_prefix(end == std::string_view::npos ? source.size() : end + 1);
+  }
+  for (SassLine& line : *lines) {
+    if (!line.location.starts_with(prefix)) continue;
+    const int number = std::atoi(line.location.c_str() + prefix.size());
+    if (number >= 1 && static_cast<size_t>(number) <= text.size()) line.source = text[static_cast<size_t>(number) - 1];
+  }
+}
+
 Result<std::vector<SassLine>> DisassembleLines(std::string_view cubin, const std::map<std::string, std::string>& kernels,
                                                const std::vector<std::string>& directories) {
   const Result<std::string> nvdisasm = FindExecutable("nvdisasm", directories);

@@ -19,6 +19,9 @@ namespace hone {
 // function that was inlined counts at the line it was inlined at. Padding is left out.
 std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::string, std::string>& kernels);
 
+// Puts the text of `source`, the file `name`, beside the lines that lie in it.
+void AddSourceText(std::string_view source, std::string_view name, std::vector<SassLine>* lines);
+
 // kUnavailable, with the remedy, where there is no nvdisasm in `directories`.
 Result<std::vector<SassLine>> DisassembleLines(std::string_view cubin, const std::map<std::string, std::string>& kernels,
                                                const std::vector<std::string>& directories);

@@ -44,6 +44,19 @@ TEST(SassLines, InstructionsAreCountedByKernelLineAndOpcode) {
   EXPECT_EQ(lines[3].kernel, "other");
 }
 
+TEST(SassLines, TheCandidatesOwnLinesStandBesideTheirCode) {
+  std::vector<SassLine> lines = ParseSass(kListing, {});
+  lines.push_back({"k", "bfloat16.h:2", "", 1, {}});
+  AddSourceText("one\ntwo\n  if (i < n) return;\nfour", "kernels/k.cu", &lines);
+  EXPECT_EQ(lines[0].source, "one");
+  EXPECT_EQ(lines[1].source, "if (i < n) return;");
+  EXPECT_EQ(lines[2].source, "four");
+  EXPECT_EQ(lines[3].source, "");  // of no line
+  EXPECT_EQ(lines[4].source, "");  // another file's
+  const std::string words = DescribeProfile({.sass = lines}, "");
+  EXPECT_THAT(words, HasSubstr("k.cu:3  if (i < n) return;\n         2  1 EXIT, 1 ISETP.GE.AND\n"));
+}
+
 TEST(SassLines, WithoutNvdisasmTheRemedyIsNamed) {
   const auto lines = DisassembleLines("", {}, {"/nonexistent"});
   EXPECT_EQ(lines.status().code(), StatusCode::kUnavailable);
