@@ -40,6 +40,7 @@ void FillFromMetrics(const std::map<std::string, double>& metrics, KernelProfile
     kernel->values[std::string(field.name)] = found->second;
   }
   AddSum(kernel, "dram_bytes", {"dram_bytes_read", "dram_bytes_written"});
+  AddSum(kernel, "atomic_requests", {"atomic_return_requests", "atomic_add_requests"});
   AddSum(kernel, "shared_passes", {"shared_load_passes", "shared_store_passes"});
   AddSum(kernel, "bank_conflicts", {"shared_load_conflicts", "shared_store_conflicts"});
 }

@@ -16,6 +16,10 @@ constexpr size_t kMostFindings = 10;
 constexpr double kMemoryLatency = 700e-9; // of a load that misses every cache, rounded
 constexpr double kNearFloor = 0.92;
 constexpr double kWasteful = 1.3;         // transfers over ideal ones, from which it is told
+constexpr double kScattered = 2.5;        // sectors a request, from which better places could mean fewer
+constexpr double kUnlimited = 1e9;
+constexpr double kAtomicsTold = 0.05;     // of the requests to global memory
+constexpr double kTensorMoves = 0.05;     // of the tensor pipe's time: constants are moved on it (HFMA2.MMA), and DFMA shows there
 
 // One kernel of one case, and what the rules found about it.
 class Rules {
@@ -32,13 +36,15 @@ class Rules {
     Stalls();
     Rereads();
     Instructions();
+    TensorBound();
     return std::move(found_);
   }
 
  private:
   // `gain`: of this kernel's time.
   void Tell(std::string kind, double gain, std::string message, std::string evidence, std::string location = "") {
-    gain = std::min(std::clamp(gain, 0.0, 0.95) * share_, room_);
+    // What the tensor cores do stays to be done when a wait beside it goes.
+    gain = std::min(std::clamp(gain, 0.0, std::min(0.95, 1 - Percent("tensor_active"))) * share_, room_);
     if (gain < kWorthTelling) return;
     found_.push_back({std::move(kind), std::move(message), std::move(evidence), k_.kernel, std::move(location), case_.dims, gain});
   }
@@ -71,6 +77,14 @@ class Rules {
                        operation, used, operation == "store" ? "write" : "read");
   }
 
+  // The bytes that this kernel must load or store; 0 where it shares the work with others.
+  double MustMove(const std::string& operation) const {
+    if (case_.kernels.size() != 1) return 0;
+    const Result<Traffic> traffic = CompulsoryTraffic(*context_.task, case_.dims);
+    if (!traffic.ok()) return 0;
+    return operation == "load" ? traffic->read_bytes : traffic->written_bytes;
+  }
+
   void Uncoalesced() {
     bool any_site = false;
     for (const MemorySite& site : k_.sites) {
@@ -84,24 +98,35 @@ class Rules {
            site.location);
     }
     if (any_site) return;
+    // Counters know no lines: what loads and stores waste is told together.
     const double sectors = k_.Value("load_sectors") + k_.Value("store_sectors");
+    double gain = 0;
+    std::string uses, evidence;
     for (const char* operation : {"load", "store"}) {
       const std::string name = operation;
-      const double used = k_.Value(name + "_bytes_per_sector"), mine = k_.Value(name + "_sectors");
-      const double requests = k_.Value(name + "_requests");
+      const double mine = k_.Value(name + "_sectors"), requests = k_.Value(name + "_requests");
+      // Not all instructions that touch sectors are in the counted average (cp.async is not): what must move is used, too.
+      const double used = std::max(k_.Value(name + "_bytes_per_sector"), mine > 0 ? std::min(32.0, MustMove(name) / mine) : 0);
       if (used <= 0 || mine <= 0 || requests <= 0 || used > 32 / kWasteful) continue;
-      Tell("uncoalesced", MemoryWeight() * mine / sectors * (1 - used / 32), BytesAdvice(name, used),
-           fmt::format("{:.1f} sectors a request where {:.1f} suffice; {:.0f} % of the kernel's sectors", mine / requests,
-                       std::max(1.0, mine / requests * used / 32), 100 * mine / sectors));
+      if (mine < kScattered * requests) continue;  // threads that read one address together waste bytes, and no transfers
+      gain += MemoryWeight() * mine / sectors * (1 - used / 32);
+      uses = uses.empty() ? BytesAdvice(name, used) : fmt::format("{}s use {:.0f} and {}", name, used, uses);
+      evidence += fmt::format("{}{}s: {:.1f} sectors a request where {:.1f} suffice, {:.0f} % of the kernel's sectors",
+                              evidence.empty() ? "" : "; ", name, mine / requests, std::max(1.0, mine / requests * used / 32),
+                              100 * mine / sectors);
     }
+    if (gain > 0) Tell("uncoalesced", gain, uses, evidence);
   }
 
   void BankConflicts() {
     const double passes = k_.Value("shared_passes");
     if (passes <= 0) return;
     const double others = k_.Value("load_requests") + k_.Value("store_requests");
-    // How much of the time the data path of shared memory is the limit.
+    // How much of the time the banks of shared memory are the limit: an SM makes one pass a cycle. What wgmma and the copy
+    // engine move through them is not among the passes.
+    const double cycles = k_.Value("cycles") * context_.facts->sm_count;
     const double weight = k_.Has("limit_lsu") ? Percent("limit_lsu") * passes / (passes + others)
+                          : cycles > 0        ? std::min(1.0, passes / cycles)
                                               : std::max(Percent("l1_throughput") * passes / (passes + others),
                                                          Stall("stall_short_scoreboard") + Stall("stall_mio"));
     const std::string advice =
@@ -152,7 +177,8 @@ class Rules {
     Tell("tail", 0.7 * idle,
          "the last wave of blocks leaves multiprocessors idle: make the grid a multiple of what the GPU holds, or let resident "
          "blocks loop over the work",
-         fmt::format("{:.2f} waves, so {:.0f} % of the last one is idle", waves, 100 * (std::ceil(waves) - waves)));
+         fmt::format("{} blocks, of which {:.0f} run at a time: the last wave is {:.1f} % full", k_.blocks,
+                     static_cast<double>(k_.blocks) / waves, 100 * (waves + 1 - std::ceil(waves))));
   }
 
   // Little's law: too few bytes under way to keep memory busy.
@@ -172,7 +198,20 @@ class Rules {
     }
     const double gain = 0.8 * (0.9 - busiest);
     const double occupancy = k_.Value("occupancy", 100);
-    if (occupancy < 50 && k_.blocks >= facts.sm_count) {
+    const double atomics = k_.Value("atomic_requests");
+    if (atomics > kAtomicsTold * (atomics + k_.Value("load_requests") + k_.Value("store_requests")) && busiest < 0.4) {
+      Tell("atomics", gain,
+           "nothing is busy while atomic operations are under way: they probably queue for few addresses; add up within a warp or "
+           "a block first, then once for all, or spread them over more addresses",
+           fmt::format("{:.0f} warp-wide atomics, {:.0f} % of the requests to global memory; {}", atomics,
+                       100 * atomics / (atomics + k_.Value("load_requests") + k_.Value("store_requests")), evidence));
+    } else if (occupancy < 50 && occupancy < 60 * PossibleOccupancy() && k_.Value("waves") >= 4) {
+      Tell("many_small_blocks", gain,
+           "multiprocessors stand half empty although more blocks would fit: blocks end sooner than others are started in their place; "
+           "give each more work, or let resident blocks loop over it",
+           fmt::format("{} blocks of {} threads; occupancy {:.0f} % where {:.0f} % would fit; {}", k_.blocks, k_.threads_per_block,
+                       occupancy, 100 * PossibleOccupancy(), evidence));
+    } else if (occupancy < 50 && k_.blocks >= facts.sm_count) {
       Tell("low_occupancy", gain, "few threads are resident, and the waits of one are not hidden by the work of others: " + WhatLimits(),
            fmt::format("occupancy {:.0f} %; {}", occupancy, evidence));
     } else {
@@ -183,26 +222,52 @@ class Rules {
     }
   }
 
-  // Which resource keeps more blocks from an SM.
-  std::string WhatLimits() const {
+  // Blocks that fit on an SM as far as each resource goes; a resource that is not known or not used sets no limit.
+  struct Fit {
+    double threads = kUnlimited, shared = kUnlimited, registers = kUnlimited, blocks = kUnlimited;
+    double Least() const { return std::floor(std::min({threads, shared, registers, blocks})); }
+  };
+  Fit BlocksThatFit() const {
     const DeviceFacts& f = *context_.facts;
     const KernelResources* resources = Resources();
     const double warps = std::ceil(static_cast<double>(k_.threads_per_block) / 32);
-    const double by_threads = f.max_threads_per_sm > 0 && warps > 0 ? f.max_threads_per_sm / (32 * warps) : 1e9;
-    const double by_shared = k_.shared_bytes > 0 && f.smem_per_sm > 0
-                                 ? static_cast<double>(f.smem_per_sm) / (static_cast<double>(k_.shared_bytes) + 1024) : 1e9;
-    const double by_registers = resources != nullptr && resources->registers > 0 && f.registers_per_sm > 0
-                                    ? f.registers_per_sm / (32 * warps * resources->registers) : 1e9;
-    const double by_blocks = f.max_blocks_per_sm > 0 ? f.max_blocks_per_sm : 1e9;
-    const double least = std::floor(std::min({by_threads, by_shared, by_registers, by_blocks}));
-    if (least == std::floor(by_shared) && by_shared < 1e9) {
+    Fit fit;
+    if (f.max_threads_per_sm > 0 && warps > 0) fit.threads = f.max_threads_per_sm / (32 * warps);
+    if (k_.shared_bytes > 0 && f.smem_per_sm > 0) {
+      fit.shared = static_cast<double>(f.smem_per_sm) / (static_cast<double>(k_.shared_bytes) + 1024);
+    }
+    if (resources != nullptr && resources->registers > 0 && f.registers_per_sm > 0) {
+      // They are handed out to warps in units of 256: eight of a thread.
+      fit.registers = static_cast<double>(f.registers_per_sm) / (32 * warps * std::ceil(resources->registers / 8.0) * 8);
+    }
+    if (f.max_blocks_per_sm > 0) fit.blocks = f.max_blocks_per_sm;
+    return fit;
+  }
+  // Of an SM's threads, 0 to 1; 0 where registers are not known, which could be what limits.
+  double PossibleOccupancy() const {
+    const DeviceFacts& f = *context_.facts;
+    const Fit fit = BlocksThatFit();
+    if (fit.registers >= kUnlimited || f.max_threads_per_sm <= 0) return 0;
+    return std::min(1.0, fit.Least() * std::ceil(static_cast<double>(k_.threads_per_block) / 32) * 32 / f.max_threads_per_sm);
+  }
+
+  // Which resource keeps more blocks from an SM.
+  std::string WhatLimits() const {
+    if (const double waves = k_.Value("waves"); waves > 0 && waves < 0.9) {
+      return fmt::format("the grid has {} blocks where {:.0f} run at a time: split the work into more of them (a row into pieces, say)",
+                         k_.blocks, static_cast<double>(k_.blocks) / waves);
+    }
+    const Fit fit = BlocksThatFit();
+    const double least = fit.Least();
+    if (least == std::floor(fit.shared)) {
       return fmt::format("shared memory limits them ({} bytes a block): use less of it, or do more with each byte", k_.shared_bytes);
     }
-    if (least == std::floor(by_registers) && by_registers < 1e9) {
+    if (least == std::floor(fit.registers)) {
       return fmt::format("registers limit them ({} a thread): keep fewer values alive, or bound them with __launch_bounds__",
-                         resources->registers);
+                         Resources()->registers);
     }
-    if (least == by_blocks) return fmt::format("blocks of {} threads are too small: use at least 128", k_.threads_per_block);
+    if (PossibleOccupancy() > 0.5) return "more would fit: blocks end at different times, so give each the same amount of work";
+    if (least == fit.blocks) return fmt::format("blocks of {} threads are too small: use at least 128", k_.threads_per_block);
     return "the block size divides an SM's threads badly: try 128 or 256";
   }
 
@@ -228,7 +293,11 @@ class Rules {
       const double stall = Stall(rule.field);
       // Where schedulers issue nearly every cycle nobody waits in vain.
       if (stall < rule.from || Percent("issue_active") > 0.8) continue;
-      Tell(rule.kind, stall * rule.worth * (1 - Percent("issue_active")), rule.message,
+      const bool no_shared = k_.Has("shared_passes") && k_.Value("shared_passes") <= 0 && std::string_view(rule.kind) == "shared_queue";
+      Tell(no_shared ? "special_queue" : rule.kind, stall * rule.worth * (1 - Percent("issue_active")),
+           no_shared ? "the queue for special instructions is full, and shared memory is not used: fewer conversions, exponentials, "
+                       "roots and shuffles; a __constant__ table that threads index differently belongs into shared memory or behind __ldg"
+                     : rule.message,
            fmt::format("{:.0f} % of the warps' waiting; schedulers issue in {:.0f} % of the cycles", 100 * stall,
                        100 * Percent("issue_active")));
     }
@@ -253,6 +322,9 @@ class Rules {
     const double moved = k_.Has("dram_bytes") ? k_.Value("dram_bytes") : k_.Value("dram_bytes_read") + k_.Value("dram_bytes_written");
     const Result<double> compulsory = CompulsoryBytes(*context_.task, case_.dims);
     if (!compulsory.ok() || *compulsory <= 0 || moved <= 1.2 * *compulsory) return;
+    // Bytes that device memory moves with ease cost nothing, and spills have a rule of their own.
+    if (Percent("dram_throughput") < 0.4) return;
+    if (32 * (k_.Value("local_load_sectors") + k_.Value("local_store_sectors")) > 0.5 * (moved - *compulsory)) return;
     Tell("rereads", Percent("dram_throughput") * (1 - *compulsory / moved),
          "more bytes move than must: keep what is used again in registers, shared memory or L2 (tiles; blocks that share data "
          "beside one another in the grid), and fuse steps that pass data through memory",
@@ -277,12 +349,14 @@ class Rules {
     }
     const bool half = uses(DType::kFloat16) || uses(DType::kBFloat16);
     const bool counted = k_.Has("tensor_instructions") || k_.Has("limit_tensor");
-    if (context_.task->workload == WorkloadClass::kGemm && half && counted && k_.Value("tensor_instructions") <= 0 &&
-        k_.Value("limit_tensor") <= 0 && k_.Value("tensor_active") <= 0) {
+    const bool idle = k_.Has("tensor_active") ? Percent("tensor_active") < kTensorMoves : k_.Value("tensor_instructions") <= 0;
+    if (context_.task->workload == WorkloadClass::kGemm && half && counted && idle && k_.Value("limit_tensor") <= 0) {
       const double busy = std::max(Percent("sm_throughput"), Percent("limit_issue"));
       Tell("no_tensor_cores", std::max(0.3, busy), "a product of 16-bit matrices without the tensor cores: use mma.sync, wgmma or CuTe",
-           "no tensor core instruction ran");
+           k_.Has("tensor_active") ? fmt::format("the tensor cores work {:.0f} % of the time", 100 * Percent("tensor_active"))
+                                   : "no tensor core instruction ran");
     }
+    InstructionBound();
     // A narrow access that is otherwise well formed costs instructions and queue slots.
     for (const MemorySite& site : k_.sites) {
       if (site.space != "global" || site.operation == "atomic" || site.bytes >= 8 || site.share < 0.2) continue;
@@ -295,6 +369,34 @@ class Rules {
                        16 / std::max(1, site.bytes)),
            fmt::format("{} bytes a thread, {:.0f} % of the kernel's sectors", site.bytes, 100 * site.share), site.location);
     }
+  }
+
+  // Arithmetic or issue is what takes the time, and memory waits for it.
+  void InstructionBound() {
+    const double issue = Percent("issue_active"), pipe = std::max(Percent("sm_throughput"), issue);
+    const double memory = std::max(Percent("memory_throughput"), Percent("dram_throughput"));
+    if (Percent("tensor_active") > 0.5 || pipe < 0.8 || pipe < memory + 0.1) return;
+    double gain = 0.5 * (pipe - memory);
+    // Never more than lies above the operations that the task needs, at the device's peak.
+    const Result<double> flops = Flops(*context_.task, case_.dims);
+    if (flops.ok() && *flops > 0 && context_.facts->fp32_flops > 0 && k_.duration_us > 0) {
+      gain = std::min(gain, 1 - *flops / context_.facts->fp32_flops / (k_.duration_us * 1e-6));
+    }
+    Tell("instruction_bound", gain,
+         issue >= 0.8 ? "schedulers issue nearly every cycle: fewer instructions for the same result (vector loads, less index "
+                        "arithmetic, cheaper functions within the tolerance, work shared between threads)"
+                      : "one pipe of the multiprocessors is busy nearly all the time: fewer of the instructions that run on it, of which "
+                        "the mix tells (conversions, exponentials, barriers, shared accesses, 64-bit integers)",
+         fmt::format("the busiest pipe works {:.0f} % of the time, schedulers issue in {:.0f} % of the cycles, memory works {:.0f} %",
+                     100 * pipe, 100 * issue, 100 * memory));
+  }
+
+  void TensorBound() {
+    if (Percent("tensor_active") < 0.85 || share_ < 0.5) return;
+    found_.push_back({"tensor_bound",
+                      "the tensor cores are busy nearly all the time: only fewer products or narrower numbers can help, and what else "
+                      "is told here is worth little",
+                      fmt::format("they work {:.0f} % of the time", 100 * Percent("tensor_active")), k_.kernel, "", case_.dims, 0});
   }
 
   const RuleContext& context_;

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace hone {
 namespace {
 
@@ -95,8 +97,8 @@ TEST_F(ProfileRules, ScatteredLoadsNameTheirLineAndTheBytesThatAreUsed) {
 }
 
 TEST_F(ProfileRules, TheSameFollowsFromCountersThatKnowNoLines) {
-  kernel.values["load_requests"] = 1000;
-  kernel.values["load_sectors"] = 4000;
+  kernel.values["load_requests"] = 131072;  // of 8 bytes a thread, 4 MiB in all
+  kernel.values["load_sectors"] = 524288;
   kernel.values["load_bytes_per_sector"] = 8;
   const std::vector<ProfileFinding> found = Find();
   ASSERT_THAT(found, SizeIs(1));
@@ -168,6 +170,129 @@ TEST_F(ProfileRules, StallsSpillsDivergenceAndDoublePrecision) {
   EXPECT_EQ(Find()[0].kind, "double_precision");
   kernel.values = {{"dram_bytes", 40e6}, {"dram_throughput", 80}};  // 8.4 MB must move
   EXPECT_EQ(Find()[0].kind, "rereads");
+}
+
+// The kernels below ran on an H200; their counts, rounded, are CUPTI's.
+
+TEST_F(ProfileRules, LoadsAndStoresThatScatterAreToldTogether) {
+  kernel.values["load_requests"] = kernel.values["store_requests"] = 32768;
+  kernel.values["load_sectors"] = kernel.values["store_sectors"] = 32 * 32768;
+  kernel.values["load_bytes_per_sector"] = kernel.values["store_bytes_per_sector"] = 4;
+  const std::vector<ProfileFinding> found = Find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].message, HasSubstr("stores use 4 and loads use 4 of the 32 bytes"));
+  EXPECT_NEAR(found[0].gain, 0.6 * (1 - 4.0 / 32), 1e-9);  // memory's weight, and the waste of both
+}
+
+TEST_F(ProfileRules, OneAddressForAWarpAndLoadsThatTheAverageLeavesOutAreNoScatter) {
+  // A product by one thread a result: a factor's element is broadcast. 1.5 sectors a request cannot be fewer.
+  kernel.values["load_requests"] = 1e7;
+  kernel.values["load_sectors"] = 1.5e7;
+  kernel.values["load_bytes_per_sector"] = 22;
+  EXPECT_THAT(Find(), IsEmpty());
+  // cp.async: all 4 MiB are loaded once, and the average knows of less than half of them.
+  kernel.values["load_requests"] = 8192;
+  kernel.values["load_sectors"] = 131072;
+  kernel.values["load_bytes_per_sector"] = 14;
+  EXPECT_THAT(Find(), IsEmpty());
+}
+
+TEST_F(ProfileRules, WhereTensorCoresAreBusyWaitingBesideThemIsNoFault) {
+  // cute_ladder/08 at 4096 cubed, at the speed of cuBLASLt: what its warps wait for is the tensor cores.
+  kernel.duration_us = 179;
+  kernel.values = {{"memory_throughput", 57}, {"dram_throughput", 21}, {"l1_throughput", 60}, {"sm_throughput", 90},
+                   {"issue_active", 16}, {"tensor_active", 95}, {"shared_passes", 402900}, {"bank_conflicts", 117000},
+                   {"cycles", 280000}, {"stall_barrier", 56}, {"stall_wait", 12}, {"stall_mio", 11}, {"stall_long_scoreboard", 7},
+                   {"dram_bytes", 176.7e6}, {"tensor_instructions", 1.1e6}, {"instructions", 22e6}};
+  const std::vector<ProfileFinding> found = Find(0.15);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found.back().kind, "tensor_bound");
+  for (const ProfileFinding& f : found) {
+    EXPECT_LE(f.gain, 0.05 + 1e-9) << f.kind;
+    EXPECT_NE(f.kind, "bank_conflict");  // 1 % of the banks' time
+    EXPECT_NE(f.kind, "rereads");        // device memory is idle four fifths of the time
+  }
+}
+
+TEST_F(ProfileRules, BankConflictsByCountersWeighWhatTheBanksAreBusy) {
+  // A 32 x 32 tile without padding: 134000 passes of each SM in 151000 cycles, 94 % of them conflicts.
+  kernel.values = {{"shared_passes", 17.71e6}, {"bank_conflicts", 16.6e6}, {"cycles", 151000}, {"l1_throughput", 95},
+                   {"load_requests", 524288}, {"store_requests", 524288}};
+  const std::vector<ProfileFinding> found = Find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_NEAR(found[0].gain, std::min(0.7, 17.71e6 / 132 / 151000 * 16.6 / 17.71), 1e-3);
+}
+
+TEST_F(ProfileRules, AProductWithoutTensorCoresIsSeenThoughTheirPipeMovesConstants) {
+  task.workload = WorkloadClass::kGemm;
+  for (TensorSpec& tensor : task.tensors) tensor.dtype = DType::kBFloat16;
+  kernel.values = {{"tensor_active", 0.2}, {"tensor_instructions", 917504}, {"instructions", 1.44e9}, {"sm_throughput", 73}};
+  const std::vector<ProfileFinding> found = Find();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, "no_tensor_cores");
+  kernel.values["tensor_active"] = 60;
+  EXPECT_THAT(Find(), IsEmpty());
+}
+
+TEST_F(ProfileRules, ArithmeticThatTakesTheTimeIsSaid) {
+  // 64 exponentials an element: schedulers issue in 91 % of the cycles, memory works 7 %.
+  kernel.values = {{"sm_throughput", 91}, {"issue_active", 91}, {"memory_throughput", 7}, {"stall_mio", 30}, {"stall_wait", 70}};
+  std::vector<ProfileFinding> found = Find(0.05);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].kind, "instruction_bound");
+  EXPECT_THAT(found[0].message, HasSubstr("schedulers issue nearly every cycle"));
+  EXPECT_NEAR(found[0].gain, 0.5 * (0.91 - 0.07), 1e-9);
+  // A barrier for every other instruction: a pipe is full long before the schedulers are.
+  kernel.values["sm_throughput"] = 94;
+  kernel.values["issue_active"] = 62;
+  EXPECT_THAT(Find(0.05)[0].message, HasSubstr("one pipe of the multiprocessors"));
+  // Near the operations that must be done nothing is promised.
+  task.flops = Expression::Parse("n * 640").value();
+  facts.fp32_flops = 67e12;
+  kernel.values.erase("stall_mio");
+  EXPECT_THAT(Find(0.05), IsEmpty());  // 0.67 GFLOP in 10 us are the peak
+}
+
+TEST_F(ProfileRules, QueuedAtomicsAreNotLaidToLoads) {
+  kernel.duration_us = 12368;
+  kernel.values = {{"memory_throughput", 2}, {"sm_throughput", 1}, {"occupancy", 81}, {"waves", 124}, {"load_requests", 1048576},
+                   {"store_requests", 1048576}, {"atomic_requests", 1048576}, {"stall_long_scoreboard", 46}, {"stall_drain", 28},
+                   {"stall_short_scoreboard", 19}};
+  const std::vector<ProfileFinding> found = Find(0.01);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].kind, "atomics");
+  EXPECT_THAT(found[0].evidence, HasSubstr("33 % of the requests to global memory"));
+}
+
+TEST_F(ProfileRules, AQueueWithoutSharedMemoryIsLaidToWhatElseGoesThroughIt) {
+  // A __constant__ table, each thread at an index of its own.
+  kernel.values = {{"stall_mio", 72}, {"stall_short_scoreboard", 27}, {"issue_active", 4}, {"sm_throughput", 60},
+                   {"shared_passes", 0}, {"memory_throughput", 55}};
+  EXPECT_EQ(Find(0.03)[0].kind, "special_queue");
+  kernel.values["shared_passes"] = 1e6;
+  EXPECT_EQ(Find(0.03)[0].kind, "shared_queue");
+}
+
+TEST_F(ProfileRules, EmptyMultiprocessorsAreLaidToTheGridOrToShortBlocksWhereThoseAreTheReason) {
+  kernel.values = {{"memory_throughput", 32}, {"occupancy", 23}, {"stall_long_scoreboard", 90}, {"stall_wait", 5}, {"waves", 0.24}};
+  evaluation.resources = {{"k", 31, 0, 0, 0, 1.0}};
+  kernel.blocks = 256;
+  EXPECT_THAT(Find()[0].message, HasSubstr("the grid has 256 blocks where 1067 run at a time"));
+  // 64 threads a block would fill an SM 32 blocks deep; they end too soon for that.
+  kernel.blocks = 524288;
+  kernel.threads_per_block = 64;
+  evaluation.resources = {{"k", 16, 0, 0, 0, 1.0}};
+  kernel.values["waves"] = 124;
+  EXPECT_EQ(Find()[0].kind, "many_small_blocks");
+  EXPECT_THAT(Find()[0].evidence, HasSubstr("occupancy 23 % where 100 % would fit"));
+}
+
+TEST_F(ProfileRules, BytesThatSpillsMoveAreNotToldAgainAsRereads) {
+  kernel.values = {{"dram_bytes", 40e6}, {"dram_throughput", 71}, {"memory_throughput", 71}, {"load_sectors", 131072},
+                   {"store_sectors", 131072}, {"local_load_sectors", 5e5}, {"local_store_sectors", 5e5}};
+  const std::vector<ProfileFinding> found = Find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].kind, "spills");
 }
 
 TEST_F(ProfileRules, TheAnalystFindsThemAmongTheFindingsAndTheSimulatorsShorterWordsGo) {
