@@ -42,12 +42,15 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
                                         "open the first attempts before the seed is judged");
   CLI::Option* no_profile = command.add_flag("--no-profile", flags.no_profile,
                                              "do not profile versions for the prompts that show where they stand");
+  CLI::Option* libraries = command.add_flag("--libraries", flags.options.libraries,
+                                            "at the end, time what the task's baseline.toml names too (on a GPU)");
   CLI::Option* suspend = command.add_flag(
       "--suspend", flags.suspend, "post all requests, do not wait for answers, end with status 4; implies --rounds");
-  flags.given.push_back([&flags, rounds, blind, suspend, no_profile](RunOptions& options) {
+  flags.given.push_back([&flags, rounds, blind, suspend, no_profile, libraries](RunOptions& options) {
     if (rounds->count() > 0 || suspend->count() > 0) options.rounds = true;
     if (blind->count() > 0) options.blind_start = flags.options.blind_start;
     if (no_profile->count() > 0) options.profile = false;
+    if (libraries->count() > 0) options.libraries = true;
   });
   command.add_option("--set", flags.settings, "a setting of a strategy, NAME=NUMBER (--settings lists them); may be repeated")
       ->allow_extra_args(false);

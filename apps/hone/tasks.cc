@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hone/commands.h"
+#include "tuner/evaluate/baseline/baseline_file.h"
 #include "tuner/evaluate/lint/lint_command.h"
 
 namespace hone {
@@ -75,6 +76,7 @@ void RegisterTasksCommand(CLI::App& app, CommandContext& context) {
   check->callback([flags, &context] {
     Result<Task> task = FindTask(context, flags->directory);
     if (!task.ok()) return context.Fail(task.status());
+    if (const auto libraries = LoadBaselines(*task); !libraries.ok()) return context.Fail(libraries.status());
     Result<LintOutcome> outcome = LintOnDevice(*task, MakeEvaluatorOptions(context, flags->device));
     if (!outcome.ok()) return context.Fail(outcome.status());
     fmt::print("{}\n", flags->device.json ? outcome->json : outcome->text);

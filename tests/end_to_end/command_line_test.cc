@@ -248,6 +248,27 @@ TEST_F(CommandLine, RefusesNumbersThatCannotBeMeant) {
   }
 }
 
+TEST_F(CommandLine, SaysWhatIsWrongWithATasksLibraries) {
+  const auto eval = [&](const std::string& task, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"eval", task, kSource + "/tasks/relu/seed.cu", "--device", "sim", "--case", "0", "--libraries"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Hone(arguments);
+  };
+  EXPECT_THAT(eval("relu", {}).out, HasSubstr("run on a GPU only"));
+  EXPECT_THAT(eval("relu", {"--no-time"}).err, HasSubstr("leave out --libraries"));
+  for (const char* file : {"task.toml", "oracle.cu", "seed.cu"}) {
+    Write(std::string("mine/") + file, ReadFile(kSource + "/tasks/relu/" + file).value());
+  }
+  EXPECT_THAT(eval(scratch_ / "mine", {}).out, HasSubstr("write a baseline.toml"));
+  Write("mine/baseline.toml", "[[library]]\nkind = \"torhc\"\n");
+  const Outcome wrong = eval(scratch_ / "mine", {});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.out, testing::AllOf(HasSubstr("invalid_task"), HasSubstr("baseline.toml:2"), HasSubstr("kind")));
+  const Outcome linted = Hone({"tasks", "check", scratch_ / "mine", "--device", "sim"});
+  EXPECT_EQ(linted.status, 2);
+  EXPECT_THAT(linted.err, HasSubstr("baseline.toml:2"));
+}
+
 TEST_F(CommandLine, JudgesThroughASpool) {
   const std::string spool = scratch_ / "spool";
   const std::vector<std::string> eval = {"eval", "relu", "tests/honest/relu_scalar.cu", "--no-time", "--json", "--device", "spool:" + spool};

@@ -48,6 +48,7 @@ struct RunOptions {
   // node k is decided from the nodes below k - parallel + 1 (with `rounds`, from whole rounds of `parallel` attempts).
   int64_t parallel = 1;
   bool rounds = false;       // decide `parallel` attempts at once: for models and devices that answer in batches
+  bool libraries = false;    // the final pairing times the task's libraries (baseline.toml) too
   bool profile = true;       // profile a version when a turn is to be shown how it stands (Turn::profile)
   bool blind_start = false;  // open the first attempts before the seed is judged: saves a visit to a spooled device
   // The strategy's own figures, "tree.epsilon" -> 0.3; absent ones have their defaults (strategies/settings.h).
@@ -185,6 +186,7 @@ struct RunView {
   int version = kRunVersion;  // of the log; a run begun under version 1 is shown and replayed, not continued
   std::string workload;  // the task's class: "gemm"
   std::string task_toml_hash, oracle_hash, seed_hash;  // sources in the store; the seed: what node 0 is
+  std::string baseline_hash;  // of the task's baseline.toml; empty unless the run times libraries
   // The task has no seed: node 0 is the reference made of its oracle (core/oracle_reference.h). It is right and slow,
   // speedups are over it, and the first attempts write a kernel from the oracle.
   bool from_oracle = false;

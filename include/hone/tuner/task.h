@@ -143,6 +143,7 @@ struct Task {
   // Sources, as text. `oracle` writes doubles to `ref:NAME` arguments. `seed` may be empty.
   std::string oracle_source;
   std::string seed_source;
+  std::string baseline_toml;  // of libraries that do the same; may be empty, and is read when they are to be timed
   std::string directory;  // where it was loaded from; empty when parsed from memory
   std::string toml;       // the text it was parsed from: how a task travels to a worker or a spool
 
@@ -172,7 +173,7 @@ std::vector<Case> DrawHiddenCases(const Task& task, uint64_t seed);
 
 // Parses `toml` (named `file` in messages, with line and field). Sources stay empty.
 Result<Task> ParseTask(std::string_view toml, std::string_view file);
-// Reads DIR/task.toml, DIR/oracle.cu and, if there, DIR/seed.cu.
+// Reads DIR/task.toml, DIR/oracle.cu and, if there, DIR/seed.cu and DIR/baseline.toml.
 Result<Task> LoadTask(const std::string& directory);
 
 }  // namespace hone

@@ -558,6 +558,9 @@ Result<Task> LoadTask(const std::string& directory) {
   if (std::filesystem::exists(base / "seed.cu", ignored)) {
     HONE_ASSIGN_OR_RETURN(task.seed_source, ReadText((base / "seed.cu").string()));
   }
+  if (std::filesystem::exists(base / "baseline.toml", ignored)) {
+    HONE_ASSIGN_OR_RETURN(task.baseline_toml, ReadText((base / "baseline.toml").string()));
+  }
   task.directory = directory;
   return task;
 }

@@ -132,16 +132,18 @@ Status LocalEvaluator::AddSass(const Task& task, const CompiledProgram& program,
     }
     profile->sass.insert(profile->sass.end(), lines->begin(), lines->end());
   }
+  AddSourceText(candidate.source, candidate.name, &profile->sass);
   return Status::Ok();
 }
 
 // The device is held. Jobs are the candidate's own with another incumbent, and without what has been checked already.
 void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const JudgeJob& job,
                                           const EvaluationProgress& progress, Evaluation* evaluation) {
-  if (facts().modelled) {
+  if (facts().modelled || specs.empty()) {
+    const std::string why = specs.empty() ? "the task names none: write a baseline.toml beside its task.toml (docs/task-format.md)"
+                                          : "run on a GPU only: use --device cuda:N";
     for (CaseResult& c : evaluation->cases) {
-      if (c.role != CaseRole::kTime || specs.empty()) continue;
-      c.libraries.push_back({"libraries", std::nullopt, std::nullopt, "run on a GPU only: use --device cuda:N"});
+      if (c.role == CaseRole::kTime) c.libraries.push_back({"libraries", std::nullopt, std::nullopt, why});
     }
     return;
   }
@@ -200,6 +202,14 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     evaluation.detail = std::move(detail);
     return finish(std::move(evaluation));
   };
+
+  // What the task's folder says of libraries is the task's, and worth knowing before minutes are spent.
+  std::vector<LibrarySpec> libraries;
+  if (request.libraries) {
+    Result<std::vector<LibrarySpec>> specs = LoadBaselines(task);
+    if (!specs.ok()) return stop(Verdict::kInvalidTask, specs.status().message());
+    libraries = std::move(*specs);
+  }
 
   // Plan.
   progress("plan", request.name);
@@ -264,12 +274,10 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   if (has_incumbent) evaluation.baseline = incumbent_name;
   if (evaluation.profile && request.sass) HONE_RETURN_IF_ERROR(AddSass(task, job.candidate, **compiler, &*evaluation.profile));
   if (evaluation.profile) AttachProfile(task, facts(), std::move(*evaluation.profile), &evaluation);
-  if (request.libraries && request.time && evaluation.verdict == Verdict::kOk) {
+  if (request.libraries && evaluation.verdict == Verdict::kOk) {
     const double libraries_started = Now();
-    const Result<std::vector<LibrarySpec>> specs = LoadBaselines(task);
-    if (!specs.ok()) return stop(Verdict::kInvalidTask, specs.status().message());
     progress("libraries", request.name);
-    HoldAgainstLibraries(*specs, task, job, progress, &evaluation);
+    HoldAgainstLibraries(libraries, task, job, progress, &evaluation);
     evaluation.stages.push_back({"libraries", Now() - libraries_started, true});
   }
   double pch_misses = 0, cached = 0;

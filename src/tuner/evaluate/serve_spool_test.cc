@@ -213,6 +213,20 @@ TEST_F(ServeSpool, ARequestWhoseNumbersCannotBeMeantIsAnsweredWithTheField) {
   EXPECT_EQ(evaluator_.calls, 0);
 }
 
+TEST_F(ServeSpool, TheTasksLibrariesTravelWithARequestThatAsksForThem) {
+  const std::string without = Spool::BundleId(task_, request_);
+  task_.baseline_toml = "[[library]]\nkind = \"torch\"\nexpression = \"x.clone()\"\n";
+  EXPECT_EQ(Spool::BundleId(task_, request_), without);
+  request_.libraries = true;
+  const std::string id = Spool::BundleId(task_, request_);
+  ASSERT_TRUE(spool_->Submit(task_, request_).ok());
+  ASSERT_TRUE(spool_->Claim({}).ok());
+  const Result<SpoolBundle> bundle = spool_->Load(id);
+  ASSERT_TRUE(bundle.ok()) << bundle.status().message();
+  EXPECT_EQ(bundle->task.baseline_toml, task_.baseline_toml);
+  EXPECT_TRUE(bundle->request.libraries);
+}
+
 TEST_F(ServeSpool, AnOptionOfTheWrongTypeIsAnsweredAtOnce) {
   const std::string path = folder_ / ("pending/" + id_ + ".json");
   std::string text = ReadFile(path).value();

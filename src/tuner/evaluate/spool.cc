@@ -21,11 +21,14 @@ using nlohmann::json;
 namespace {
 
 json BundleJson(const Task& task, const EvaluationRequest& request) {
-  return {{"protocol", kSpoolProtocol},
-          {"task", {{"toml", task.toml}, {"oracle", task.oracle_source}, {"seed", task.seed_source}, {"name", task.name}}},
-          {"source", request.source},
-          {"incumbent_source", request.incumbent_source},
-          {"options", json::parse(EncodeRequestOptions(request))}};
+  json bundle = {{"protocol", kSpoolProtocol},
+                 {"task", {{"toml", task.toml}, {"oracle", task.oracle_source}, {"seed", task.seed_source}, {"name", task.name}}},
+                 {"source", request.source},
+                 {"incumbent_source", request.incumbent_source},
+                 {"options", json::parse(EncodeRequestOptions(request))}};
+  // Only then, so that other bundles are found again when a library is added.
+  if (request.libraries) bundle["task"]["baseline"] = task.baseline_toml;
+  return bundle;
 }
 
 class SpoolEvaluator : public Evaluator {
@@ -119,6 +122,7 @@ Result<SpoolBundle> Spool::Load(const std::string& id) const {
     HONE_ASSIGN_OR_RETURN(bundle.task, ParseTask(task.at("toml").get<std::string>(), task.at("name").get<std::string>() + "/task.toml"));
     bundle.task.oracle_source = task.at("oracle");
     bundle.task.seed_source = task.at("seed");
+    bundle.task.baseline_toml = task.value("baseline", "");
     HONE_ASSIGN_OR_RETURN(bundle.request, DecodeRequestOptions(j.at("options").dump()));
     if (const Status sense = CheckRequest(bundle.task, bundle.request); !sense.ok()) {
       return Status::InvalidArgument(fmt::format("bundle {}: {}", id, sense.message()));

@@ -60,6 +60,25 @@ std::string ShapeTable(const Evaluation& e) {
       unit, rows);
 }
 
+// Beside libraries, where they were timed.
+std::string LibraryTable(const Evaluation& e) {
+  std::string rows;
+  for (const CaseResult& c : e.cases) {
+    for (const LibraryResult& library : c.libraries) {
+      rows += fmt::format(
+          "<tr><td data-name=shape>{}</td><td data-name=library>{}</td><td class=number data-name=time>{}</td><td class=number "
+          "data-name=speedup>{}</td><td data-name=how>{}</td></tr>\n",
+          EscapeHtml(DimsText(c.dims)), EscapeHtml(library.name), library.time_us ? fmt::format("{:.2f}", *library.time_us) : "–",
+          library.speedup ? EscapeHtml(SpeedupText(*library.speedup, false)) : "–", EscapeHtml(library.detail));
+    }
+  }
+  if (rows.empty()) return "";
+  return fmt::format(
+      "<details><summary>Beside libraries</summary><div class=scroll><table class=stack><tr><th>shape</th><th>library</th>"
+      "<th class=number>its time, µs</th><th class=number>the best's speedup over it</th><th>how</th></tr>\n{}</table></div></details>\n",
+      rows);
+}
+
 std::string Clipped(const std::string& text, size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
@@ -242,7 +261,8 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += "<h2 id=attempts-chart>Speedup over attempts</h2>\n" + AttemptChart(view);
   body += fmt::format("<h2 id=shapes>Every shape{}</h2>\n", modelled ? ", modelled" : "");
   if (view.final_result && !view.final_result->evaluation.cases.empty()) {
-    body += SpeedupBars(view.final_result->evaluation, StartName(view)) + ShapeTable(view.final_result->evaluation);
+    body += SpeedupBars(view.final_result->evaluation, StartName(view)) + ShapeTable(view.final_result->evaluation) +
+            LibraryTable(view.final_result->evaluation);
   } else if (view.node(view.best).evaluation) {
     body += fmt::format("<p class=soft>Times of {}.</p>\n",
                         view.best == 0 ? EscapeHtml(StartName(view))

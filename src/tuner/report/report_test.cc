@@ -199,6 +199,21 @@ TEST(Report, AMeasuredResultComesWithItsInterval) {
   EXPECT_THAT(HtmlReport(*run.store, run.view).value(), Not(HasSubstr("modelled")));
 }
 
+TEST(Report, LibrariesStandBesideTheResultWhereTheyWereTimed) {
+  FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
+  EXPECT_THAT(HtmlReport(*run.store, run.view).value(), Not(HasSubstr("Beside libraries")));
+  for (CaseResult& c : run.view.final_result->evaluation.cases) {
+    if (c.role != CaseRole::kTime) continue;
+    c.libraries = {{"torch_eager", 12.5, Interval{1.25, 1.2, 1.3}, "PyTorch <2.11>"}, {"cublaslt_best", std::nullopt, std::nullopt, "no nvcc"}};
+  }
+  EXPECT_THAT(ResultText(run.view), HasSubstr("geometric mean over torch_eager: 1.250x; slower than it at 0 of 2 shapes"));
+  const std::string page = HtmlReport(*run.store, run.view).value();
+  EXPECT_THAT(page, HasSubstr("Beside libraries"));
+  EXPECT_THAT(page, HasSubstr("1.250x [1.200, 1.300]"));
+  EXPECT_THAT(page, HasSubstr("PyTorch &lt;2.11&gt;"));
+  EXPECT_THAT(page, HasSubstr("no nvcc"));
+}
+
 TEST(Report, AFailedFinalCheckIsNotPraised) {
   FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
   run.view.final_result->evaluation.verdict = Verdict::kWrongOutput;

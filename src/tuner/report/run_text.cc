@@ -10,6 +10,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "hone/tuner/library_text.h"
 #include "tuner/report/diff.h"
 #include "tuner/report/spend.h"
 #include "tuner/store/cost_text.h"
@@ -202,7 +203,7 @@ std::string ResultText(const RunView& view) {
   }
   if (checked > 0) text += fmt::format("Right on {} check and hidden cases.\n", checked);
   if (e.guarantee != "full") text += "Guarantee: " + e.guarantee + "\n";
-  text += CaseTable(e);
+  text += CaseTable(e) + DescribeLibraries(e, "  ");
   return text;
 }
 

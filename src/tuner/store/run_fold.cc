@@ -145,6 +145,7 @@ Status ApplyStarted(RunView& view, const Json& payload) {
   view.task_toml_hash = payload.at("task_toml");
   view.oracle_hash = payload.at("oracle");
   view.seed_hash = payload.at("seed");
+  view.baseline_hash = payload.value("baseline", "");
   if (payload.contains("prompts")) payload.at("prompts").get_to(view.prompts);
   RunNode seed;
   seed.origin = "seed";

@@ -31,6 +31,7 @@ void VisitFields(Options& o, Visitor&& visit) {
   visit("rounds", o.rounds);
   visit("blind_start", o.blind_start);
   visit("profile", o.profile);
+  visit("libraries", o.libraries);
   visit("settings", o.settings);
 }
 

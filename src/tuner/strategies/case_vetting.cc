@@ -35,6 +35,7 @@ Result<Task> WithCheckCases(const Task& task, const std::vector<Dims>& cases) {
   HONE_ASSIGN_OR_RETURN(Task extended, ParseTask(toml, task.name + "/task.toml"));
   extended.oracle_source = task.oracle_source;
   extended.seed_source = task.seed_source;
+  extended.baseline_toml = task.baseline_toml;
   extended.directory = task.directory;
   return extended;
 }

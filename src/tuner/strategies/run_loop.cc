@@ -457,6 +457,7 @@ class Sitting {
 
   Status StartFinal(int64_t id) {
     HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, 0, true));
+    request.libraries = view().options.libraries;
     Judge("final", std::move(request), FrozenTask(), [this, id](const Evaluation& e) {
       return Append({EventKind::kFinal, 0, id, "{}", EvaluationToJson(e, -1), {}});
     });
@@ -646,20 +647,25 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
     templates[name] = Sha256Hex(text);
     started.sources.push_back(text);
   }
-  started.payload = Dump({{"version", version},
-                          {"options", RunOptionsToJson(options)},
-                          {"task", task.name},
-                          {"class", WorkloadClassName(task.workload)},
-                          {"task_toml", Sha256Hex(task.toml)},
-                          {"oracle", Sha256Hex(task.oracle_source)},
-                          {"seed", Sha256Hex(start)},
-                          {"start", from_oracle ? "oracle" : "seed"},
-                          {"device", facts.id},
-                          {"device_name", facts.name},
-                          {"modelled", facts.modelled},
-                          {"bindings", AllBindings(seed.plan).size()},
-                          {"prompts", templates},
-                          {"facts", DeviceFactsToJson(facts)}});
+  Json payload = {{"version", version},
+                  {"options", RunOptionsToJson(options)},
+                  {"task", task.name},
+                  {"class", WorkloadClassName(task.workload)},
+                  {"task_toml", Sha256Hex(task.toml)},
+                  {"oracle", Sha256Hex(task.oracle_source)},
+                  {"seed", Sha256Hex(start)},
+                  {"start", from_oracle ? "oracle" : "seed"},
+                  {"device", facts.id},
+                  {"device_name", facts.name},
+                  {"modelled", facts.modelled},
+                  {"bindings", AllBindings(seed.plan).size()},
+                  {"prompts", templates},
+                  {"facts", DeviceFactsToJson(facts)}};
+  if (options.libraries && !task.baseline_toml.empty()) {
+    payload["baseline"] = Sha256Hex(task.baseline_toml);
+    started.sources.push_back(task.baseline_toml);
+  }
+  started.payload = Dump(payload);
   HONE_RETURN_IF_ERROR(store.Append(id, started).status());
   return id;
 }
@@ -679,6 +685,9 @@ Result<Task> LoadRunTask(RunStore& store, const RunView& view) {
   HONE_ASSIGN_OR_RETURN(task.oracle_source, store.Source(view.oracle_hash));
   if (!view.from_oracle) {
     HONE_ASSIGN_OR_RETURN(task.seed_source, store.Source(view.seed_hash));
+  }
+  if (!view.baseline_hash.empty()) {
+    HONE_ASSIGN_OR_RETURN(task.baseline_toml, store.Source(view.baseline_hash));
   }
   return task;
 }

@@ -416,6 +416,28 @@ TEST(RunLoop, TheTaskOfARunComesFromItsStore) {
   EXPECT_EQ(task.toml, rig.task.toml);
 }
 
+TEST(RunLoop, TheLastPairingAloneTimesLibrariesWhereTheRunAsksForThem) {
+  Rig rig({FileReply("halve it", "SPEED 50")});
+  rig.task.baseline_toml = "[[library]]\nkind = \"torch\"\nexpression = \"x.clone()\"\n";
+  rig.options.libraries = true;
+  int judged = 0, with_libraries = 0;
+  rig.evaluator.on_evaluate = [&](const Task& task, const EvaluationRequest& request) {
+    ++judged;
+    if (!request.libraries) return;
+    ++with_libraries;
+    EXPECT_EQ(task.baseline_toml, rig.task.baseline_toml);
+    EXPECT_EQ(request.name, "node-1.cu");
+  };
+  rig.Start();
+  const RunView view = rig.Continue().value();
+  ASSERT_TRUE(view.final_result);
+  EXPECT_GT(judged, 2);
+  EXPECT_EQ(with_libraries, 1);
+  EXPECT_TRUE(view.options.libraries);
+  EXPECT_EQ(LoadRunTask(*rig.store, view).value().baseline_toml, rig.task.baseline_toml);
+  EXPECT_EQ(ReplayRun(*rig.store, "r1").value().difference, "");
+}
+
 TEST(RunLoop, AThousandNodesLoadInTime) {
   std::vector<std::string> replies;
   for (int i = 0; i < 1000; ++i)

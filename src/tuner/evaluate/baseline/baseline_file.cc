@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "tuner/core/toml_document.h"
 
 namespace hone {
@@ -67,10 +66,8 @@ Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::stri
 }
 
 Result<std::vector<LibrarySpec>> LoadBaselines(const Task& task) {
-  const std::string path = task.directory + "/baseline.toml";
-  if (task.directory.empty() || !FileExists(path)) return std::vector<LibrarySpec>();
-  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, 1 << 20));
-  return ParseBaselines(text, path, task);
+  if (task.baseline_toml.empty()) return std::vector<LibrarySpec>();
+  return ParseBaselines(task.baseline_toml, (task.directory.empty() ? task.name : task.directory) + "/baseline.toml", task);
 }
 
 }  // namespace hone

@@ -28,7 +28,7 @@ struct LibrarySpec {
 
 // Errors (kInvalidArgument) name file, line, field and remedy; names must be the task's.
 Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::string_view file, const Task& task);
-// Of the task's own folder; empty where there is no such file, or no folder.
+// Of the task's own baseline.toml; empty where it has none.
 Result<std::vector<LibrarySpec>> LoadBaselines(const Task& task);
 
 // A host-mode candidate that does the task by cuBLASLt with the first, or the fastest, of the heuristics' algorithms:

@@ -121,10 +121,16 @@ def main():
         fail(f"PyTorch does not load in this python3 ({error}): install it (pip install torch) or leave it out")
     if not torch.cuda.is_available():
         fail(f"PyTorch {torch.__version__} (CUDA {torch.version.cuda}) sees no GPU: install a build for this driver's CUDA version")
-    device = torch.device("cuda", job["ordinal"])
-    torch.cuda.set_device(device)
-    torch.manual_seed(job["seed"])
-    flush = torch.zeros(max(64 << 20, 4 * job["l2_bytes"]) // 4, device=device)
+    try:
+        device = torch.device("cuda", job["ordinal"])
+        torch.cuda.set_device(device)
+        torch.manual_seed(job["seed"])
+        flush = torch.zeros(max(64 << 20, 4 * job["l2_bytes"]) // 4, device=device)
+        torch.cuda.synchronize()
+    except Exception as error:  # built for another generation of GPUs, say
+        lines = str(error).strip().splitlines()
+        fail(f"PyTorch {torch.__version__} (CUDA {torch.version.cuda}) cannot use this GPU ({lines[0] if lines else type(error).__name__}): "
+             "install a build for it and for this driver's CUDA version")
     coin = random.Random(job["seed"])
     tell({"torch": torch.__version__, "cuda": torch.version.cuda})
 

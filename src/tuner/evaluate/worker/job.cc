@@ -98,6 +98,9 @@ Status CheckRequest(const Task& task, const EvaluationRequest& request) {
   if (request.correctness_trials < 1 || request.correctness_trials > kMostTrials) {
     return Status::InvalidArgument(fmt::format("correctness_trials = {}: use 1 to {}", request.correctness_trials, kMostTrials));
   }
+  if (request.libraries && !request.time) {
+    return Status::InvalidArgument("libraries are timed beside the candidate: ask for times too (no --no-time), or leave out --libraries");
+  }
   const auto cases = std::count_if(task.cases.begin(), task.cases.end(), [](const Case& c) { return c.role == CaseRole::kTime; });
   for (const size_t asked : request.only_time_cases) {
     if (asked < static_cast<size_t>(cases)) continue;
