@@ -114,7 +114,7 @@ Result<std::unique_ptr<Backend>> MakeCudaBackend(const EvaluatorOptions& options
 
   NvrtcCompilerOptions nvrtc;
   nvrtc.cuda_home = options.cuda_home;
-  if (!options.cutlass_home.empty()) nvrtc.cutlass_include = options.cutlass_home + "/include";
+  nvrtc.cutlass_include = options.cutlass_home;
   nvrtc.architecture = NvrtcArchitecture(listed.cc_major, listed.cc_minor);
   nvrtc.limit_seconds = options.compile_limit_seconds;
   nvrtc.zygote_argv = {options.executable, "__nvrtc-zygote"};

@@ -34,13 +34,13 @@ constexpr double kTrimTo = 0.8;
 constexpr int64_t kAbandonedSeconds = 3600;
 constexpr int64_t kMaxEntryBytes = int64_t{512} << 20;
 
-// Whether the same unit would give the same answer another day. A time limit, a crash or a full memory leave no log.
+// Whether the same unit would give the same answer another day. A time limit, a crash or a full memory leave no log; what
+// is unsupported may be so for what this machine lacks (CUTLASS), which is remedied.
 bool WorthRemembering(const CompiledModule& module) {
   switch (module.verdict) {
     case Verdict::kOk:
     case Verdict::kResourceLimit:
     case Verdict::kRuleViolation:
-    case Verdict::kUnsupported:
       return !module.image.empty() || !module.digest.empty();
     case Verdict::kCompileError:
       return !module.log.empty() && module.digest.find("ran out of memory") == std::string::npos;
@@ -72,7 +72,7 @@ class DiskCachedCompiler final : public CachedCompiler {
     if (others.valid()) return others.get();
 
     Result<CompiledModule> module = Find(key);
-    if (module.ok()) {
+    if (module.ok() && WorthRemembering(*module)) {
       module->from_cache = true;
       module->seconds = watch.Seconds();
     } else {

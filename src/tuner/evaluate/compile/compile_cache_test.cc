@@ -37,6 +37,9 @@ class CountingCompiler : public Compiler {
       module.verdict = Verdict::kCompileError;
       module.digest = "a.cu:1: error";
       module.log = std::string("a.cu(1): error \xff\xfe\0", 18);
+    } else if (unit.body == "lacking") {
+      module.verdict = Verdict::kUnsupported;
+      module.digest = "'/one/folder' holds no CUTLASS headers";
     } else if (unit.body == "bomb") {
       module.verdict = Verdict::kCompileError;
       module.digest = "compilation timed out";
@@ -122,6 +125,9 @@ TEST_F(CompileCacheTest, RejectionsAreRememberedAndAccidentsAreNot) {
   EXPECT_EQ(compiles_, 3);
   for (int i = 0; i < 2; ++i) EXPECT_FALSE(cache->Compile(Unit("status")).ok());
   EXPECT_EQ(compiles_, 5);
+  // Another folder may be named the next time.
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(cache->Compile(Unit("lacking")).value().verdict, Verdict::kUnsupported);
+  EXPECT_EQ(compiles_, 7);
 }
 
 TEST_F(CompileCacheTest, EverythingThatGoesInIsInTheKey) {
