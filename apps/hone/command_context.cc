@@ -60,7 +60,10 @@ CommandContext MakeCommandContext() {
   context.cuda_home = Environment("CUDA_HOME");
   context.cutlass_home = Environment("CUTLASS_HOME");
   if (context.cutlass_home.empty()) context.cutlass_home = Environment("CUTLASS_PATH");
-  for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR"}) {
+  context.search_path = Environment("PATH");
+  // Those of Python: a user's PyTorch may be found by them alone, and keeps what it compiles where they say.
+  for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR", "PYTHONPATH",
+                           "PYTHONUSERBASE", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
     if (const std::string value = Environment(name); !value.empty()) context.environment.push_back(name + ("=" + value));
   }
   context.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;

@@ -24,6 +24,7 @@ struct CommandContext {
   std::string state_directory;   // runs.sqlite, reports
   std::string cuda_home;         // from CUDA_HOME; may be empty
   std::string cutlass_home;      // from CUTLASS_HOME or CUTLASS_PATH; empty: the usual places
+  std::string search_path;       // PATH
   std::vector<std::string> environment;  // what workers inherit, "NAME=value"
   bool stdout_is_terminal = false;
   bool colour = false;  // standard output is a terminal that may be coloured

@@ -18,7 +18,7 @@ void RegisterDevicesCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("devices", "list the devices candidates can be judged on");
   command->add_flag("--json", *as_json, "write JSON instead of a table");
   command->callback([as_json, &context] {
-    const DeviceList list = ListDevices(context.cuda_home);
+    const DeviceList list = ListDevices(context.cuda_home, context.cutlass_home, context.search_path);
     if (*as_json) {
       nlohmann::json devices = nlohmann::json::array();
       for (const DeviceFacts& facts : list.devices) devices.push_back(nlohmann::json::parse(EncodeFacts(facts)));

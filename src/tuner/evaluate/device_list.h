@@ -16,6 +16,7 @@ struct DeviceList {
   std::vector<std::string> missing;  // sentences: what is not here and how to get it
 };
 
-DeviceList ListDevices(const std::string& cuda_home);
+// Empty `cuda_home` and `cutlass_home`: the usual places. `search_path`: folders of programs, as in PATH.
+DeviceList ListDevices(const std::string& cuda_home, const std::string& cutlass_home, const std::string& search_path);
 
 }  // namespace hone
