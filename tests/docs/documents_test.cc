@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "base/subprocess.h"
@@ -108,6 +109,18 @@ TEST(Documents, EveryTaskIsListed) {
   const std::string listed = Hone({"tasks"});
   EXPECT_EQ(static_cast<size_t>(std::count(listed.begin(), listed.end(), '\n')), folders) << listed;
   EXPECT_GE(folders, 12u);
+}
+
+TEST(Documents, EveryKindOfFindingIsExplained) {
+  const std::string rules = Read(kRoot / "src/tuner/evaluate/profiling/profile_rules.cc"), page = Read(kRoot / "docs/profiles.md");
+  std::set<std::string> kinds;
+  // Tell("kind", …); a stall's rule {"stall_…", "kind", …}; what is told for information, {"kind", "…" or on a line of its own.
+  for (const char* pattern : {R"re(Tell\((?:\w+ \? )?"([a-z_]+)")re", R"re(\{"stall_[a-z_]+", "([a-z_]+)")re", R"re(push_back\(\{"([a-z_]+)")re"}) {
+    const std::regex kind(pattern);
+    for (std::sregex_iterator it(rules.begin(), rules.end(), kind), end; it != end; ++it) kinds.insert((*it)[1]);
+  }
+  EXPECT_GT(kinds.size(), 20u);
+  for (const std::string& kind : kinds) EXPECT_NE(page.find("`" + kind + "`"), std::string::npos) << kind;
 }
 
 TEST(Documents, SourcesCarryTheirLicence) {
