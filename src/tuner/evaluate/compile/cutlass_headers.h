@@ -13,6 +13,9 @@
 namespace hone {
 
 inline constexpr int kLeastCutlassMajor = 4;
+// The last 4.x with which hone/cute_fast_algebra.cuh gave CuTe's own types and machine code; docs/cute.md says how to
+// compare another.
+inline constexpr int kLastComparedCutlassMinor = 7;
 
 struct CutlassHeaders {
   std::string include;  // the folder that holds cute/ and cutlass/

@@ -90,7 +90,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
         pool_(options_.zygote_argv, options_.scratch_directory, static_cast<size_t>(std::max(1, options_.max_zygotes))) {
     std::string headers;
     for (const auto& [name, text] : NvrtcShimHeaders()) headers += name + "\n" + text;
-    for (const char* set : {"", "full", "cute"}) headers += NvrtcPrelude(set, ParameterCheckHeader());
+    for (const char* set : {"", "full", "cute"}) headers += NvrtcPrelude(set, ParameterCheckHeader(), FastCute());
     for (const std::string& directory : include_directories_) headers += directory + "\n";
     if (cutlass_.ok()) {
       headers += fmt::format("{} {}.{}.{}", cutlass_->include, cutlass_->major, cutlass_->minor, cutlass_->patch);
@@ -150,6 +150,12 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   }
 
  private:
+  // Only with versions of CUTLASS whose outcomes the faster forms were compared with: a later one may have other rules.
+  bool FastCute() const {
+    return !options_.plain_cute && cutlass_.ok() && cutlass_->major == kLeastCutlassMajor &&
+           cutlass_->minor <= kLastComparedCutlassMinor;
+  }
+
   bool Supports(const std::string& include_set, CompiledModule& module) const {
     if (!IsKnownIncludeSet(include_set)) {
       Reject(module, Verdict::kCompileError,
@@ -166,7 +172,10 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   ZygoteSetup Setup(const std::string& include_set, const std::vector<std::string>& plan_options) const {
     ZygoteSetup setup;
     setup.nvrtc.library = library_->path;
-    setup.nvrtc.prelude = NvrtcPrelude(include_set, ParameterCheckHeader());
+    setup.nvrtc.prelude = NvrtcPrelude(include_set, ParameterCheckHeader(), FastCute());
+    if (include_set == "cute" && FastCute()) {
+      setup.nvrtc.plain_prelude = NvrtcPrelude(include_set, ParameterCheckHeader(), false);
+    }
     setup.nvrtc.headers = NvrtcShimHeaders();
     setup.nvrtc.pch_heap_bytes = options_.pch_heap_bytes;
     // Functions without an execution space are device functions here: nvcc's --expt-relaxed-constexpr would let a

@@ -22,6 +22,9 @@ struct NvrtcCompilerOptions {
   // Where CUTLASS lies, as FindCutlassHeaders (cutlass_headers.h) takes it; empty: the usual places. Where it is missing
   // or too old, the include set "cute" is unsupported, with the reason, and all else goes on.
   std::string cutlass_include;
+  // CuTe with nothing but its own headers, without Hone's faster forms of its layout algebra (cute_fast_tuple.cuh): what a
+  // test compares those with.
+  bool plain_cute = false;
   std::string architecture;        // "sm_90a"; see NvrtcArchitecture
   std::string scratch_directory;   // for precompiled headers (9 MB to 400 MB each); empty: /tmp
   double limit_seconds = 60;       // wall, per module

@@ -32,7 +32,7 @@ std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::er
 WireMessage EncodeSetup(const ZygoteSetup& setup) {
   json names = json::array();
   WireMessage message;
-  message.blobs.push_back(setup.nvrtc.prelude);
+  message.blobs = {setup.nvrtc.prelude, setup.nvrtc.plain_prelude};
   for (const auto& [name, text] : setup.nvrtc.headers) {
     names.push_back(name);
     message.blobs.push_back(text);
@@ -62,9 +62,10 @@ Result<ZygoteSetup> DecodeSetup(const Frame& frame) {
     header.at("temporary_bytes").get_to(setup.temporary_bytes);
     header.at("cpu_seconds").get_to(setup.cpu_seconds);
     const auto names = header.at("headers").get<std::vector<std::string>>();
-    if (frame.blobs.size() != names.size() + 1) return false;
+    if (frame.blobs.size() != names.size() + 2) return false;
     setup.nvrtc.prelude = frame.blobs[0];
-    for (size_t i = 0; i < names.size(); ++i) setup.nvrtc.headers.emplace_back(names[i], frame.blobs[i + 1]);
+    setup.nvrtc.plain_prelude = frame.blobs[1];
+    for (size_t i = 0; i < names.size(); ++i) setup.nvrtc.headers.emplace_back(names[i], frame.blobs[i + 2]);
     return true;
   });
 }

@@ -8,6 +8,11 @@
 #include "hone/base/status.h"
 #include "tuner/core/include_sets.h"
 
+extern "C" {
+extern const unsigned char hone_cute_fast_tuple[], hone_cute_fast_layout[], hone_cute_fast_algebra[];
+extern const unsigned long hone_cute_fast_tuple_size, hone_cute_fast_layout_size, hone_cute_fast_algebra_size;
+}
+
 namespace hone {
 namespace {
 
@@ -109,6 +114,8 @@ template <class T> __host__ __device__ constexpr void swap(T& a, T& b) { T t = a
 )";
 
 constexpr std::string_view kString = "#pragma once\nnamespace std { using ::memcpy; using ::memset; }\n";
+std::string Embedded(const unsigned char* bytes, unsigned long size) { return {reinterpret_cast<const char*>(bytes), size}; }
+
 constexpr std::string_view kNothing = "#pragma once\n";  // built in: printf, assert, malloc, size_t
 
 }  // namespace
@@ -117,9 +124,10 @@ bool IsKnownIncludeSet(std::string_view include_set) {
   return include_set.empty() || include_set == "full" || include_set == "cute";
 }
 
-std::string NvrtcPrelude(std::string_view include_set, std::string_view parameter_check) {
+std::string NvrtcPrelude(std::string_view include_set, std::string_view parameter_check, bool fast_cute) {
   HONE_CHECK(IsKnownIncludeSet(include_set), "the plan's parser let an unknown include set through");
   std::string prelude(kBase);
+  if (include_set == "cute" && fast_cute) prelude += "#include \"hone/cute_fast_algebra.cuh\"\n";
   for (const std::string_view header : IncludeSetHeaders(include_set)) prelude.append("#include ").append(header).append("\n");
   prelude += parameter_check;
   if (!prelude.ends_with('\n')) prelude += '\n';
@@ -154,6 +162,9 @@ const std::vector<std::pair<std::string, std::string>>& NvrtcShimHeaders() {
       {"cstdlib", std::string(kNothing)},
       {"assert.h", std::string(kNothing)},
       {"cassert", std::string(kNothing)},
+      {"hone/cute_fast_tuple.cuh", Embedded(hone_cute_fast_tuple, hone_cute_fast_tuple_size)},
+      {"hone/cute_fast_layout.cuh", Embedded(hone_cute_fast_layout, hone_cute_fast_layout_size)},
+      {"hone/cute_fast_algebra.cuh", Embedded(hone_cute_fast_algebra, hone_cute_fast_algebra_size)},
   };
   return *headers;
 }

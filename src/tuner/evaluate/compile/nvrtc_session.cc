@@ -45,6 +45,15 @@ bool TakePchLines(std::string& log) {
 }  // namespace
 
 Result<std::unique_ptr<NvrtcSession>> NvrtcSession::Make(NvrtcSetup setup) {
+  const std::string plain = std::move(setup.plain_prelude);
+  setup.plain_prelude.clear();
+  Result<std::unique_ptr<NvrtcSession>> session = MakeWith(setup);
+  if (session.ok() || plain.empty()) return session;
+  setup.prelude = plain;
+  return MakeWith(std::move(setup));
+}
+
+Result<std::unique_ptr<NvrtcSession>> NvrtcSession::MakeWith(NvrtcSetup setup) {
   std::unique_ptr<NvrtcSession> session(new NvrtcSession);
   HONE_ASSIGN_OR_RETURN(session->library_, LoadNvrtcFrom(setup.library));
   session->setup_ = std::move(setup);

@@ -22,6 +22,7 @@ struct NvrtcSetup {
   std::string library;               // path of libnvrtc
   std::vector<std::string> options;  // complete: architecture, standard, include directories, the plan's own
   std::string prelude;               // what the precompiled header holds
+  std::string plain_prelude;         // taken in its stead where it does not compile; empty: nothing is
   std::vector<std::pair<std::string, std::string>> headers;  // served from memory: name, text
   std::string pch_directory;         // writable for the session, readable for its children
   int64_t pch_heap_bytes = 0;
@@ -58,6 +59,7 @@ class NvrtcSession {
 
  private:
   NvrtcSession() = default;
+  static Result<std::unique_ptr<NvrtcSession>> MakeWith(NvrtcSetup setup);
   NvrtcReply Run(const std::string& source, const std::string& file, const std::vector<std::string>& kernels,
                  const std::vector<std::string>& more_options) const;
 

@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// CuTe's layout algebra, cheaper to compile where a layout consists of constants. CuTe computes with types: each step
+// over a mode instantiates a dozen functions, which are then emitted and inlined away. Here a layout of constants becomes
+// an array of numbers, constexpr functions compute on that, and one instantiation turns the outcome back into a type.
+// Structure (tilers, slices, zipped tiles) is computed on types alone. Layouts with run-time extents or strides, or
+// with strides that are basis vectors, match none of these overloads and go CuTe's way.
+//
+// The rules are CuTe's own, those of 4.2, down to which outcome is a tuple and which a bare constant: every type must be
+// the one that CuTe alone computes. cute_ladder_test.cc compares them, and the machine code of a whole kernel.
+#pragma once
+#include "hone/cute_fast_tuple.cuh"
+#include <cute/layout.hpp>
+
+namespace cute {
+
+template <class Shape, class Stride>
+struct is_tuple<Layout<Shape, Stride>> : false_type {};
+template <class Shape, class Stride>
+struct is_integral<Layout<Shape, Stride>> : false_type {};
+template <class Shape, class Stride>
+struct is_static<Layout<Shape, Stride>> : bool_constant<__is_empty(Layout<Shape, Stride>)> {};
+
+namespace hone_fast {
+
+// ---- Numbers ---------------------------------------------------------------------------------------------------
+
+constexpr int kMostModes = 32;
+
+// A flat layout. A negative count says what was wrong: see LayoutOf.
+struct Modes {
+  int count = 0;
+  int shape[kMostModes] = {};
+  int stride[kMostModes] = {};
+  CUTE_HOST_DEVICE constexpr void Append(int extent, int step) {
+    shape[count] = extent;
+    stride[count] = step;
+    ++count;
+  }
+  CUTE_HOST_DEVICE static constexpr Modes Wrong(int what) {
+    Modes modes;
+    modes.count = what;
+    return modes;
+  }
+};
+constexpr int kStrideIndivisible = -1, kShapeIndivisible = -2, kNotInjective = -3;
+
+CUTE_HOST_DEVICE constexpr int Abs(int x) { return x < 0 ? -x : x; }
+CUTE_HOST_DEVICE constexpr int Sign(int x) { return x < 0 ? -1 : x > 0; }
+CUTE_HOST_DEVICE constexpr int CeilDiv(int a, int b) { return (a + b - 1) / b; }
+
+// coalesce(). `keep_outside`: what composition does first, which keeps the layout's values beyond its last mode as well.
+CUTE_HOST_DEVICE constexpr Modes Coalesced(Modes const& in, bool keep_outside) {
+  Modes back;  // the last mode first
+  const int last = in.count - 1;
+  back.Append(keep_outside && in.shape[last] == 1 ? 2 : in.shape[last], in.stride[last]);
+  for (int i = last - 1; i >= 0; --i) {
+    const int top = back.count - 1;
+    if (in.shape[i] == 1) continue;
+    if (top == 0 && back.shape[0] == 1) {
+      back.shape[0] = in.shape[i];
+      back.stride[0] = in.stride[i];
+    } else if (in.shape[i] * in.stride[i] == back.stride[top]) {
+      back.shape[top] *= in.shape[i];
+      back.stride[top] = in.stride[i];
+    } else {
+      back.Append(in.shape[i], in.stride[i]);
+    }
+  }
+  Modes out;
+  if (back.count == 1 && back.shape[0] == 1) {
+    out.Append(1, 0);
+    return out;
+  }
+  for (int i = back.count - 1; i >= 0; --i) out.Append(back.shape[i], back.stride[i]);
+  return out;
+}
+
+// What `left`, coalesced, makes of one mode of the right-hand side.
+CUTE_HOST_DEVICE constexpr Modes Composed(Modes const& left, int extent, int step) {
+  Modes out;
+  if (step == 0) {
+    out.Append(extent, 0);
+    return out;
+  }
+  for (int i = 0; i < left.count - 1; ++i) {
+    const int shape = left.shape[i];
+    if (step % shape != 0 && step >= shape) return Modes::Wrong(kStrideIndivisible);
+    const int next_shape = CeilDiv(shape, Abs(step));
+    const int next_step = CeilDiv(Abs(step), shape) * Sign(step);
+    if (next_shape != 1 && extent != 1) {
+      const int part = next_shape < extent ? next_shape : extent;
+      if (extent % part != 0) return Modes::Wrong(kShapeIndivisible);
+      out.Append(part, step * left.stride[i]);
+      extent /= part;
+    }
+    step = next_step;
+  }
+  if (out.count == 0 || extent != 1) out.Append(extent, step * left.stride[left.count - 1]);
+  return out;
+}
+
+// complement(). `target`'s shape is what is to be filled; a tuple of one extent is not the same as that extent.
+CUTE_HOST_DEVICE constexpr Modes Complemented(Modes in, Modes const& target, bool target_is_tuple) {
+  for (int i = 0; i < in.count; ++i) {
+    if (in.stride[i] == 0) in.shape[i] = 1;
+  }
+  in = Coalesced(in, false);
+  Modes out;
+  int product = 1;
+  if (in.count == 1 && in.stride[0] == 0) {
+    for (int i = 0; i < target.count; ++i) product *= target.shape[i];
+    out.Append(product, product == 1 ? 0 : 1);
+    return out;
+  }
+  int end = 1;  // of what is covered so far
+  bool taken[kMostModes] = {};
+  for (int i = 0; i < in.count; ++i) {
+    int least = -1;
+    for (int j = 0; j < in.count; ++j) {
+      if (!taken[j] && (least < 0 || in.stride[j] < in.stride[least])) least = j;
+    }
+    taken[least] = true;
+    if (in.stride[least] / end == 0) return Modes::Wrong(kNotInjective);
+    out.Append(in.stride[least] / end, end);
+    end = in.stride[least] * in.shape[least];
+  }
+  int rest = end;
+  for (int i = 0; i < target.count; ++i) {
+    product *= CeilDiv(target.shape[i], rest);
+    if (target_is_tuple) rest = CeilDiv(rest, target.shape[i]);
+  }
+  out.Append(product, product == 1 ? 0 : end);
+  return Coalesced(out, false);
+}
+
+// right_inverse()
+CUTE_HOST_DEVICE constexpr Modes RightInverted(Modes const& layout) {
+  const Modes in = Coalesced(layout, false);
+  int before[kMostModes] = {}, order[kMostModes] = {};
+  int product = 1;
+  for (int i = 0; i < in.count; ++i) {
+    before[i] = product;
+    product *= in.shape[i];
+    order[i] = i;
+  }
+  for (int i = 0; i < in.count; ++i) {  // CuTe's own sort: its order among equal strides counts
+    for (int j = i + 1; j < in.count; ++j) {
+      if (in.stride[order[j]] < in.stride[order[i]]) {
+        const int other = order[i];
+        order[i] = order[j];
+        order[j] = other;
+      }
+    }
+  }
+  Modes out;
+  out.Append(1, 0);
+  int next = 1;
+  for (int i = 0; i < in.count; ++i) {
+    const int k = order[i];
+    if (in.stride[k] != next) continue;
+    out.Append(in.shape[k], before[k]);
+    next = in.shape[k] * in.stride[k];
+  }
+  return Coalesced(out, false);
+}
+
+// ---- From types to numbers and back ------------------------------------------------------------------------------
+
+// Members are enumerators: a static data member would be a global variable of the machine code.
+template <class T>
+struct Ints {
+  enum : int { flat = 0, count = 0 };
+};
+template <int v>
+struct Ints<C<v>> {
+  enum : int { flat = 1, count = 1 };
+  CUTE_HOST_DEVICE static constexpr void Put(int*& to) { *to++ = v; }
+};
+template <class... T>
+struct Ints<tuple<T...>> {
+  enum : int { flat = 0, count = (Ints<T>::count + ... + 0) };
+  CUTE_HOST_DEVICE static constexpr void Put(int*& to) { (Ints<T>::Put(to), ...); }
+};
+template <int... v>
+struct Ints<tuple<C<v>...>> {
+  enum : int { flat = sizeof...(v) < kMostModes, count = int(sizeof...(v)) };
+  CUTE_HOST_DEVICE static constexpr void Put(int*& to) { ((*to++ = v), ...); }
+};
+
+// Whether shape and stride are int constants, congruent, and not too many.
+template <class Shape, class Stride>
+struct AreConstants {
+  enum : bool { value = false };
+};
+template <int s, int d>
+struct AreConstants<C<s>, C<d>> {
+  enum : bool { value = true };
+};
+template <bool same_rank, class Shape, class Stride>
+struct AreConstantModes {
+  enum : bool { value = false };
+};
+template <class... S, class... D>
+struct AreConstantModes<true, tuple<S...>, tuple<D...>> {
+  enum : bool { value = (AreConstants<S, D>::value && ...) };
+};
+template <class S, class... Ss, class D, class... Ds>
+struct AreConstants<tuple<S, Ss...>, tuple<D, Ds...>>
+    : AreConstantModes<sizeof...(Ss) == sizeof...(Ds), tuple<S, Ss...>, tuple<D, Ds...>> {};
+template <class Shape, class Stride>
+struct Fixed {
+  enum : bool { value = AreConstants<Shape, Stride>::value && int(Ints<Shape>::count) < kMostModes - 2 };
+  CUTE_HOST_DEVICE static constexpr Modes Get() {
+    Modes modes;
+    modes.count = Ints<Shape>::count;
+    int* to = modes.shape;
+    Ints<Shape>::Put(to);
+    to = modes.stride;
+    Ints<Stride>::Put(to);
+    return modes;
+  }
+};
+template <class Shape, class Stride>
+using IfFixed = enable_if_t<Fixed<Shape, Stride>::value, int>;
+
+template <class Of, int... I>
+CUTE_HOST_DEVICE constexpr auto MakeLayout(seq<I...>) {
+  constexpr Modes modes = Of::Get();
+  if constexpr (sizeof...(I) == 1) {
+    return Layout<C<modes.shape[0]>, C<modes.stride[0]>>{};
+  } else {
+    return Layout<tuple<C<modes.shape[I]>...>, tuple<C<modes.stride[I]>...>>{};
+  }
+}
+// The count of modes, or a word on what is wrong.
+template <int count>
+struct Count {
+  static_assert(count != kStrideIndivisible, "composition: Stride Divisibility Condition");
+  static_assert(count != kShapeIndivisible, "composition: Shape Divisibility Condition");
+  static_assert(count != kNotInjective, "Non-injective Layout detected in complement.");
+  enum : int { value = count < 0 ? 1 : count };
+};
+// The type of the layout that Of::Get() is.
+template <class Of>
+using LayoutOf = decltype(MakeLayout<Of>(make_seq<Count<Of::Get().count>::value>{}));
+
+// A layout's types, by name.
+template <class T>
+struct Parts;
+template <class Shape, class Stride>
+struct Parts<Layout<Shape, Stride>> {
+  using shape = Shape;
+  using stride = Stride;
+};
+
+template <class Result>
+CUTE_HOST_DEVICE constexpr auto MakeResult() {
+  return Make<Layout<typename Result::shape, typename Result::stride>>();
+}
+
+}  // namespace hone_fast
+}  // namespace cute
