@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/file.h"
+#include "gnn/graph/cgroup_memory.h"
 
 namespace hone::gnn {
 namespace {
@@ -84,10 +86,12 @@ Result<MemoryRegion> MemoryRegion::MapFile(int fd, int64_t bytes, const std::str
 
 int64_t AvailableMemoryBytes() {
   const Result<std::string> text = ReadFile("/proc/meminfo");
-  if (!text.ok()) return 0;
-  const size_t at = text.value().find("MemAvailable:");
-  if (at == std::string::npos) return 0;
-  return std::strtoll(text.value().c_str() + at + 13, nullptr, 10) * 1024;
+  const size_t at = text.ok() ? text.value().find("MemAvailable:") : std::string::npos;
+  const int64_t free = at == std::string::npos ? 0 : std::strtoll(text.value().c_str() + at + 13, nullptr, 10) * 1024;
+  // At least a byte, for 0 is "not known".
+  const std::optional<int64_t> group = CgroupRoomBytes();
+  if (!group) return free;
+  return std::max<int64_t>(1, free > 0 ? std::min(free, *group) : *group);
 }
 
 }  // namespace hone::gnn

@@ -44,7 +44,7 @@ class MemoryRegion {
   size_t mapped_ = 0;
 };
 
-// Bytes that can be had without swapping (MemAvailable); 0: not known.
+// Bytes that can be had without swapping (MemAvailable) and within the limits of the process's control groups; 0: not known.
 int64_t AvailableMemoryBytes();
 
 }  // namespace hone::gnn

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Formats: the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
+#include "gnn/graph/cgroup_memory.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "base/file.h"
+
+namespace hone::gnn {
+namespace {
+
+constexpr int64_t kUnlimited = int64_t{1} << 60;  // version 1 says "no limit" by a number near 2^63
+
+// The number that a text begins with.
+std::optional<int64_t> Number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return value;
+}
+std::string TextOf(const std::string& path) {
+  const Result<std::string> text = ReadFile(path);
+  return text.ok() ? *text : std::string();
+}
+std::optional<int64_t> NumberIn(const std::string& path) { return Number(TextOf(path)); }
+
+// Of a line "key number" of memory.stat; 0 where there is none.
+int64_t Statistic(const std::string& text, const std::string& key) {
+  const std::string line = "\n" + key + " ";
+  const size_t at = ("\n" + text).find(line);
+  return at == std::string::npos ? 0 : Number(std::string_view(text).substr(at + line.size() - 1)).value_or(0);
+}
+
+// The files of one version of the hierarchy.
+struct Files {
+  std::string limit, usage, inactive, active;
+};
+
+std::optional<int64_t> RoomIn(const std::string& group, const Files& files) {
+  const std::optional<int64_t> limit = NumberIn(group + files.limit), usage = NumberIn(group + files.usage);
+  if (!limit || !usage || *limit >= kUnlimited) return std::nullopt;
+  const std::string statistics = TextOf(group + "/memory.stat");
+  const int64_t of_files = Statistic(statistics, files.inactive) + Statistic(statistics, files.active);
+  return std::max<int64_t>(0, *limit - *usage + std::min(of_files, *usage));
+}
+
+}  // namespace
+
+std::optional<int64_t> CgroupRoomBytes(const CgroupPlaces& places) {
+  const Files version1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file", "total_active_file"};
+  const Files version2{"/memory.max", "/memory.current", "inactive_file", "active_file"};
+  const std::string lines = TextOf(places.self);
+  std::optional<int64_t> least;
+  for (size_t begin = 0; begin < lines.size();) {
+    const size_t end = std::min(lines.find('\n', begin), lines.size());
+    const std::string line = lines.substr(begin, end - begin);  // number:controllers:/path
+    begin = end + 1;
+    const size_t first = line.find(':');
+    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool unified = controllers == ",,";
+    if (!unified && controllers.find(",memory,") == std::string::npos) continue;
+    // A container may see its own group as the root, whatever its path is called.
+    const std::string root = places.mount + (unified ? "" : "/memory");
+    for (std::string path = line.substr(second + 1);;) {
+      while (path.ends_with('/')) path.pop_back();
+      const std::optional<int64_t> room = RoomIn(root + path, unified ? version2 : version1);
+      if (room) least = std::min(least.value_or(*room), *room);
+      if (path.empty()) break;
+      path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+    }
+  }
+  return least;
+}
+
+}  // namespace hone::gnn
