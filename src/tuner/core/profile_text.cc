@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "hone/tuner/profile.h"
 
@@ -90,6 +91,15 @@ std::string InstructionMix(const KernelProfile& kernel) {
   return text;
 }
 
+// What one looks for in machine code before counting moves and address arithmetic.
+bool TellsMost(std::string_view opcode) {
+  for (const char* prefix : {"LDG", "LDS", "LDL", "LD.", "LDGSTS", "LDSM", "STG", "STS", "STL", "ST.", "STSM", "ATOM", "RED.", "REDG", "UTMA", "UBLK",
+                             "HMMA", "HGMMA", "IMMA", "QGMMA", "DMMA", "MUFU", "DFMA", "DADD", "DMUL", "SHFL", "BAR", "MEMBAR", "SYNCS"}) {
+    if (opcode.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
 std::string Shared(const KernelProfile& kernel) {
   const double passes = kernel.Value("shared_passes");
   if (passes <= 0) return "";
@@ -163,12 +173,12 @@ std::string DescribeProfile(const Profile& profile, std::string_view indent) {
       kernel = line.kernel;
       text += fmt::format("{}machine code of {}, instructions by source line:\n", indent, kernel);
     }
-    std::vector<std::pair<int64_t, std::string>> order;
-    for (const auto& [opcode, count] : line.opcodes) order.emplace_back(-count, opcode);
+    std::vector<std::tuple<bool, int64_t, std::string>> order;
+    for (const auto& [opcode, count] : line.opcodes) order.emplace_back(!TellsMost(opcode), -count, opcode);
     std::sort(order.begin(), order.end());
     std::string opcodes;
     for (size_t i = 0; i < order.size() && i < kOpcodesShown; ++i) {
-      opcodes += fmt::format("{}{} {}", opcodes.empty() ? "" : ", ", -order[i].first, order[i].second);
+      opcodes += fmt::format("{}{} {}", opcodes.empty() ? "" : ", ", -std::get<1>(order[i]), std::get<2>(order[i]));
     }
     if (order.size() > kOpcodesShown) opcodes += ", …";
     if (!line.source.empty()) {

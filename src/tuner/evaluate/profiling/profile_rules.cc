@@ -17,6 +17,9 @@ constexpr double kMemoryLatency = 700e-9; // of a load that misses every cache, 
 constexpr double kNearFloor = 0.92;
 constexpr double kWasteful = 1.3;         // transfers over ideal ones, from which it is told
 constexpr double kScattered = 2.5;        // sectors a request, from which better places could mean fewer
+constexpr std::string_view kScatterAdvice =
+    " of the 32 bytes of each sector: neighbouring threads should touch neighbouring addresses (swap the roles of the thread "
+    "indices, or pass the tile through shared memory)";
 constexpr double kUnlimited = 1e9;
 constexpr double kAtomicsTold = 0.05;     // of the requests to global memory
 constexpr double kTensorMoves = 0.05;     // of the tensor pipe's time: constants are moved on it (HFMA2.MMA), and DFMA shows there
@@ -71,10 +74,13 @@ class Rules {
                      0.8 * Stall("stall_long_scoreboard"), 0.5 * Percent("limit_latency")});
   }
 
-  static std::string BytesAdvice(const std::string& operation, double used) {
-    return fmt::format("{}s use {:.0f} of the 32 bytes of each sector: neighbouring threads should {} neighbouring addresses "
-                       "(swap the roles of the thread indices, or pass the tile through shared memory)",
-                       operation, used, operation == "store" ? "write" : "read");
+
+  // Adds what one operation wastes to what is told of others.
+  static void Waste(const std::string& operation, double used, double takes, double suffice, double share, std::string* uses,
+                    std::string* evidence) {
+    *uses += fmt::format("{}{}s use {:.0f}", uses->empty() ? "" : " and ", operation, used);
+    *evidence += fmt::format("{}{}s: {:.1f} sectors a request where {:.1f} suffice, {:.0f} % of the kernel's sectors",
+                             evidence->empty() ? "" : "; ", operation, takes, suffice, 100 * share);
   }
 
   // The bytes that this kernel must load or store; 0 where it shares the work with others.
@@ -87,15 +93,22 @@ class Rules {
 
   void Uncoalesced() {
     bool any_site = false;
+    std::vector<std::string> told;  // lines: what they load and store is told together
     for (const MemorySite& site : k_.sites) {
       if (site.space != "global") continue;
       any_site = true;
-      if (site.operation == "atomic" || site.transfers_per_request < kWasteful * site.ideal_transfers + 0.5) continue;
-      const double useful = site.ideal_transfers / site.transfers_per_request;
-      Tell("uncoalesced", MemoryWeight() * site.share * (1 - useful), BytesAdvice(site.operation, std::max(1.0, 32 * useful)),
-           fmt::format("{:.1f} sectors a request where {:.1f} suffice; {:.0f} % of the kernel's sectors",
-                       site.transfers_per_request, site.ideal_transfers, 100 * site.share),
-           site.location);
+      if (std::find(told.begin(), told.end(), site.location) != told.end()) continue;
+      told.push_back(site.location);
+      double gain = 0;
+      std::string uses, evidence;
+      for (const MemorySite& at : k_.sites) {
+        if (at.space != "global" || at.location != site.location || at.operation == "atomic") continue;
+        if (at.transfers_per_request < kWasteful * at.ideal_transfers + 0.5) continue;
+        const double useful = at.ideal_transfers / at.transfers_per_request;
+        gain += MemoryWeight() * at.share * (1 - useful);
+        Waste(at.operation, std::max(1.0, 32 * useful), at.transfers_per_request, at.ideal_transfers, at.share, &uses, &evidence);
+      }
+      if (gain > 0) Tell("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence, site.location);
     }
     if (any_site) return;
     // Counters know no lines: what loads and stores waste is told together.
@@ -110,12 +123,9 @@ class Rules {
       if (used <= 0 || mine <= 0 || requests <= 0 || used > 32 / kWasteful) continue;
       if (mine < kScattered * requests) continue;  // threads that read one address together waste bytes, and no transfers
       gain += MemoryWeight() * mine / sectors * (1 - used / 32);
-      uses = uses.empty() ? BytesAdvice(name, used) : fmt::format("{}s use {:.0f} and {}", name, used, uses);
-      evidence += fmt::format("{}{}s: {:.1f} sectors a request where {:.1f} suffice, {:.0f} % of the kernel's sectors",
-                              evidence.empty() ? "" : "; ", name, mine / requests, std::max(1.0, mine / requests * used / 32),
-                              100 * mine / sectors);
+      Waste(name, used, mine / requests, std::max(1.0, mine / requests * used / 32), mine / sectors, &uses, &evidence);
     }
-    if (gain > 0) Tell("uncoalesced", gain, uses, evidence);
+    if (gain > 0) Tell("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence);
   }
 
   void BankConflicts() {
@@ -185,7 +195,8 @@ class Rules {
   void InFlight() {
     const DeviceFacts& facts = *context_.facts;
     const double busiest = std::max({Percent("memory_throughput"), Percent("sm_throughput"), Percent("limit_dram"),
-                                     Percent("limit_l2"), Percent("limit_lsu"), Percent("limit_issue")});
+                                     Percent("limit_l2"), Percent("limit_lsu"), Percent("limit_issue"), Percent("limit_tensor"),
+                                     Percent("limit_atomics"), Percent("limit_dispatch")});
     const bool waits = Stall("stall_long_scoreboard") > 0.4 || Percent("limit_latency") > 1.2 * busiest;
     if (!waits || busiest > 0.75) return;
     std::string evidence = fmt::format("the busiest part works {:.0f} % of the time", 100 * busiest);
@@ -322,8 +333,9 @@ class Rules {
     const double moved = k_.Has("dram_bytes") ? k_.Value("dram_bytes") : k_.Value("dram_bytes_read") + k_.Value("dram_bytes_written");
     const Result<double> compulsory = CompulsoryBytes(*context_.task, case_.dims);
     if (!compulsory.ok() || *compulsory <= 0 || moved <= 1.2 * *compulsory) return;
-    // Bytes that device memory moves with ease cost nothing, and spills have a rule of their own.
-    if (Percent("dram_throughput") < 0.4) return;
+    // Where another part is far busier these bytes cost nothing, and spills have a rule of their own.
+    const double busier = std::max({Percent("sm_throughput"), Percent("tensor_active"), Percent("l2_throughput")});
+    if (busier > Percent("dram_throughput") + 0.2) return;
     if (32 * (k_.Value("local_load_sectors") + k_.Value("local_store_sectors")) > 0.5 * (moved - *compulsory)) return;
     Tell("rereads", Percent("dram_throughput") * (1 - *compulsory / moved),
          "more bytes move than must: keep what is used again in registers, shared memory or L2 (tiles; blocks that share data "

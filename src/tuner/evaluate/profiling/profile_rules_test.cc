@@ -180,8 +180,16 @@ TEST_F(ProfileRules, LoadsAndStoresThatScatterAreToldTogether) {
   kernel.values["load_bytes_per_sector"] = kernel.values["store_bytes_per_sector"] = 4;
   const std::vector<ProfileFinding> found = Find();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_THAT(found[0].message, HasSubstr("stores use 4 and loads use 4 of the 32 bytes"));
+  EXPECT_THAT(found[0].message, HasSubstr("loads use 4 and stores use 4 of the 32 bytes"));
   EXPECT_NEAR(found[0].gain, 0.6 * (1 - 4.0 / 32), 1e-9);  // memory's weight, and the waste of both
+}
+
+TEST_F(ProfileRules, AStoreThatScattersOnALineWithSuchALoadIsToldToo) {
+  kernel.sites = {{"k.cu:9", "global", "load", 4, 1000, 32, 4, 0.5}, {"k.cu:9", "global", "store", 4, 1000, 32, 8, 0.5}};
+  const std::vector<ProfileFinding> found = Find();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].message, HasSubstr("loads use 4 and stores use 8 of the 32 bytes"));
+  EXPECT_NEAR(found[0].gain, 0.6 * (0.5 * 28 / 32 + 0.5 * 24 / 32), 1e-9);
 }
 
 TEST_F(ProfileRules, OneAddressForAWarpAndLoadsThatTheAverageLeavesOutAreNoScatter) {
@@ -262,6 +270,11 @@ TEST_F(ProfileRules, QueuedAtomicsAreNotLaidToLoads) {
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].kind, "atomics");
   EXPECT_THAT(found[0].evidence, HasSubstr("33 % of the requests to global memory"));
+  // The simulator knows how long they queue, and need not guess.
+  kernel.values = {{"limit_atomics", 100}, {"limit_latency", 90}};
+  const std::vector<ProfileFinding> modelled = Find(0.01);
+  ASSERT_THAT(modelled, SizeIs(1));
+  EXPECT_EQ(modelled[0].kind, "atomics");
 }
 
 TEST_F(ProfileRules, AQueueWithoutSharedMemoryIsLaidToWhatElseGoesThroughIt) {
@@ -287,6 +300,15 @@ TEST_F(ProfileRules, EmptyMultiprocessorsAreLaidToTheGridOrToShortBlocksWhereTho
   EXPECT_THAT(Find()[0].evidence, HasSubstr("occupancy 23 % where 100 % would fit"));
 }
 
+TEST_F(ProfileRules, RereadsCountWhereMemoryIsWhatIsWaitedFor) {
+  // Three passes over rows: nothing is busier than memory, which moves twice what it must.
+  kernel.values = {{"dram_bytes", 16e6}, {"dram_throughput", 31}, {"memory_throughput", 31}, {"l2_throughput", 39}, {"sm_throughput", 12}};
+  ASSERT_FALSE(Find().empty());
+  EXPECT_EQ(Find()[0].kind, "rereads");
+  kernel.values["sm_throughput"] = 79;  // a product bound by its arithmetic
+  EXPECT_THAT(Find(), IsEmpty());
+}
+
 TEST_F(ProfileRules, BytesThatSpillsMoveAreNotToldAgainAsRereads) {
   kernel.values = {{"dram_bytes", 40e6}, {"dram_throughput", 71}, {"memory_throughput", 71}, {"load_sectors", 131072},
                    {"store_sectors", 131072}, {"local_load_sectors", 5e5}, {"local_store_sectors", 5e5}};
@@ -307,7 +329,7 @@ TEST_F(ProfileRules, TheAnalystFindsThemAmongTheFindingsAndTheSimulatorsShorterW
   profile.cases = {{c.dims, {kernel}}};
   AttachProfile(task, facts, profile, &evaluation);
   ASSERT_THAT(evaluation.findings, SizeIs(2));
-  EXPECT_THAT(evaluation.findings[0].message, HasSubstr("evidence: 32.0 sectors a request"));
+  EXPECT_THAT(evaluation.findings[0].message, HasSubstr("evidence: loads: 32.0 sectors a request"));
   EXPECT_EQ(evaluation.findings[1].kind, "untested_alternative");
   ASSERT_TRUE(evaluation.profile.has_value());
   EXPECT_THAT(evaluation.profile->findings, SizeIs(1));

@@ -55,6 +55,10 @@ TEST(SassLines, TheCandidatesOwnLinesStandBesideTheirCode) {
   EXPECT_EQ(lines[4].source, "");  // another file's
   const std::string words = DescribeProfile({.sass = lines}, "");
   EXPECT_THAT(words, HasSubstr("k.cu:3  if (i < n) return;\n         2  1 EXIT, 1 ISETP.GE.AND\n"));
+  // Loads, stores and products come before whatever there is more of.
+  const std::string long_line = DescribeProfile(
+      {.sass = {{"k", "k.cu:1", "", 60, {{"IMAD", 20}, {"MOV", 15}, {"LEA", 10}, {"SEL", 5}, {"IADD3", 4}, {"LDC", 4}, {"STS", 1}, {"LDG.E", 1}}}}}, "");
+  EXPECT_THAT(long_line, HasSubstr("60  1 LDG.E, 1 STS, 20 IMAD, 15 MOV, 10 LEA, 5 SEL, …"));
 }
 
 TEST(SassLines, WithoutNvdisasmTheRemedyIsNamed) {
