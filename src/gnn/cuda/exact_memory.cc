@@ -172,7 +172,7 @@ Status SplitTable::Generate(const SyntheticRequest& request, int64_t on_device, 
   }
   host_ = std::make_unique<HostRows>();
   HONE_RETURN_IF_ERROR(host_->Allocate(rows_ * row_bytes_));
-  HONE_RETURN_IF_ERROR(host_->Ready(generator.FillHost(0, rows_, 0, *host_)));
+  HONE_RETURN_IF_ERROR(generator.FillHost(*host_));
   return FillDevice(order);
 }
 

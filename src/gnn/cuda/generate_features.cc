@@ -39,7 +39,8 @@ Status FeatureGenerator::Enqueue(int64_t first, int64_t end, unsigned char* to) 
   return Status::Ok();
 }
 
-Status FeatureGenerator::FillHost(int64_t first, int64_t end, int64_t host_first, HostRows& host) {
+// By way of up to 256 MiB of device memory, for the device may not write what is not registered yet.
+Status FeatureGenerator::FillShare(int64_t first, int64_t end, HostRows& host) {
   if (first >= end) return Status::Ok();
   const int64_t stride = FeaturesOf(request_).stride_bytes;
   const int64_t rows = std::clamp<int64_t>(kPieceBytes / stride, 1, end - first);
@@ -48,8 +49,22 @@ Status FeatureGenerator::FillHost(int64_t first, int64_t end, int64_t host_first
   for (int64_t at = first; at < end; at += rows) {
     const int64_t count = std::min(rows, end - at);
     HONE_RETURN_IF_ERROR(Enqueue(at, at + count, piece.get()));
-    HONE_RETURN_IF_ERROR(host.FillFromDevice((at - host_first) * stride, piece.get(), count * stride));
+    HONE_RETURN_IF_ERROR(host.FillFromDevice(at * stride, piece.get(), count * stride));
   }
+  return Status::Ok();
+}
+
+Status FeatureGenerator::FillHost(HostRows& host) {
+  const int64_t rows = request_.spec.num_nodes;
+  if (host.shared()) {
+    const HostRows::Share share = host.share();
+    return host.Ready(FillShare(share.Begin(rows), share.End(rows), host));
+  }
+  // Kernels write pages that are there already as fast as the bus takes them.
+  host.Touch();
+  HONE_RETURN_IF_ERROR(host.Ready());
+  HONE_RETURN_IF_ERROR(Enqueue(0, rows, static_cast<unsigned char*>(const_cast<void*>(host.device()))));
+  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
   return Status::Ok();
 }
 

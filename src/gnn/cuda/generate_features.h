@@ -20,12 +20,15 @@ class FeatureGenerator {
  public:
   explicit FeatureGenerator(const SyntheticRequest& request) : request_(request) {}
 
-  // Rows first … end - 1 to device memory at `to`. Enqueues on the default stream; this must outlive the work.
+  // Rows first … end - 1 to memory of the device, or that it may write, at `to`. Enqueues on the default stream; this must
+  // outlive the work.
   Status Enqueue(int64_t first, int64_t end, unsigned char* to);
-  // Likewise into `host`, which begins with row `host_first`, by way of up to 256 MiB of device memory. Waits for the device.
-  Status FillHost(int64_t first, int64_t end, int64_t host_first, HostRows& host);
+  // Its share of all rows into `host`, which has been allocated and has room for them, until they may be read. Waits for the
+  // device. Collective where the host's ranks share the memory.
+  Status FillHost(HostRows& host);
 
  private:
+  Status FillShare(int64_t first, int64_t end, HostRows& host);
   const SyntheticRequest& request_;
   DeviceArray<uint32_t> centroids_;
 };

@@ -81,15 +81,11 @@ Status DeviceGraph::GenerateOverPeers(const SyntheticRequest& request, Communica
 
 Status DeviceGraph::GenerateForCache(const SyntheticRequest& request, const HostRowsOptions& options) {
   HONE_RETURN_IF_ERROR(GenerateStructure(request));
-  const SyntheticSpec& spec = request.spec;
-  const int64_t stride = shape_.stride_bytes;
   auto host = std::make_unique<HostRows>();
-  HONE_RETURN_IF_ERROR(host->Allocate(spec.num_nodes * stride, options));
-  const HostRows::Share share = host->share();
-  HONE_RETURN_IF_ERROR(
-      host->Ready(FeatureGenerator(request).FillHost(share.Begin(spec.num_nodes), share.End(spec.num_nodes), 0, *host)));
+  HONE_RETURN_IF_ERROR(host->Allocate(shape_.num_rows * shape_.stride_bytes, options));
+  HONE_RETURN_IF_ERROR(FeatureGenerator(request).FillHost(*host));
   host_rows_ = std::move(host);
-  SetView(shape_, spec.num_nodes);
+  SetView(shape_, shape_.num_rows);
   return Status::Ok();
 }
 
