@@ -29,6 +29,7 @@ constexpr ProfileField kFields[] = {
     {"load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "", "32-byte sectors that they touch"},
     {"load_bytes_per_sector", "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio", "bytes",
      "of each loaded sector's 32 that threads use"},
+    {"async_copies", "smsp__sass_inst_executed_op_ldgsts.sum", "", "warp-wide cp.async, which the average above leaves out"},
     {"store_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "", "warp-wide global stores"},
     {"store_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "", "32-byte sectors that they touch"},
     {"store_bytes_per_sector", "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio", "bytes",

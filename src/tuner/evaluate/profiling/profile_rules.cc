@@ -20,6 +20,7 @@ constexpr double kScattered = 2.5;        // sectors a request, from which bette
 constexpr std::string_view kScatterAdvice =
     " of the 32 bytes of each sector: neighbouring threads should touch neighbouring addresses (swap the roles of the thread "
     "indices, or pass the tile through shared memory)";
+constexpr double kAsyncTold = 0.05;       // of load requests, from which their average is that of the others alone
 constexpr double kUnlimited = 1e9;
 constexpr double kAtomicsTold = 0.05;     // of the requests to global memory
 constexpr double kTensorMoves = 0.05;     // of the tensor pipe's time: constants are moved on it (HFMA2.MMA), and DFMA shows there
@@ -121,6 +122,8 @@ class Rules {
       // Not all instructions that touch sectors are in the counted average (cp.async is not): what must move is used, too.
       const double used = std::max(k_.Value(name + "_bytes_per_sector"), mine > 0 ? std::min(32.0, MustMove(name) / mine) : 0);
       if (used <= 0 || mine <= 0 || requests <= 0 || used > 32 / kWasteful) continue;
+      // Nor does a gather's own average say anything where most of what it loads comes by cp.async.
+      if (name == "load" && k_.Value("async_copies") > kAsyncTold * requests) continue;
       if (mine < kScattered * requests) continue;  // threads that read one address together waste bytes, and no transfers
       gain += MemoryWeight() * mine / sectors * (1 - used / 32);
       Waste(name, used, mine / requests, std::max(1.0, mine / requests * used / 32), mine / sectors, &uses, &evidence);

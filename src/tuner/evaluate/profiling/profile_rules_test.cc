@@ -203,6 +203,13 @@ TEST_F(ProfileRules, OneAddressForAWarpAndLoadsThatTheAverageLeavesOutAreNoScatt
   kernel.values["load_sectors"] = 131072;
   kernel.values["load_bytes_per_sector"] = 14;
   EXPECT_THAT(Find(), IsEmpty());
+  // A gather by cp.async loads more than must move at least: then their number tells.
+  kernel.values["load_sectors"] = 12 * 65536;
+  kernel.values["load_requests"] = 65536;
+  kernel.values["load_bytes_per_sector"] = 6;
+  EXPECT_THAT(Find(), SizeIs(1));
+  kernel.values["async_copies"] = 50000;
+  EXPECT_THAT(Find(), IsEmpty());
 }
 
 TEST_F(ProfileRules, WhereTensorCoresAreBusyWaitingBesideThemIsNoFault) {
