@@ -272,6 +272,9 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, backend_->Judge(job, progress));
   if (UsesHostMode(job)) evaluation.guarantee = kHostModeGuarantee;
   if (has_incumbent) evaluation.baseline = incumbent_name;
+  if (UsesHostMode(job) && WantsProfile(job, evaluation)) {
+    evaluation.profile.emplace().note = "code in host mode launches its own kernels, which are not counted here: run a program that calls it under ncu";
+  }
   if (evaluation.profile && request.sass) HONE_RETURN_IF_ERROR(AddSass(task, job.candidate, **compiler, &*evaluation.profile));
   if (evaluation.profile) AttachProfile(task, facts(), std::move(*evaluation.profile), &evaluation);
   if (request.libraries && evaluation.verdict == Verdict::kOk) {
