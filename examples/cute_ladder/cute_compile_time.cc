@@ -4,7 +4,9 @@
 // How long does each step of the ladder take to compile, as a candidate, in the evaluator's own compiler processes?
 // Wall time and the processor time of the compiling process, which other work on the machine changes less, each time
 // from a new source. "headers" is a kernel of one line with the include set: what every CuTe candidate pays. Needs
-// NVRTC and CUTLASS, no GPU. Prints a table, and with --json a JSON object.
+// NVRTC and CUTLASS, no GPU. Prints a table, and with --json a JSON object. With --compare also what CuTe alone takes,
+// without Hone's faster forms of its algebra, and whether the machine code is the same: a version of CUTLASS counts as
+// compared (kLastComparedCutlassMinor) when it is.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,9 +16,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "kernel_code.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/task.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
@@ -54,6 +58,7 @@ double CompileSeconds() {
 struct Measured {
   std::string step;
   std::vector<double> wall, cpu;
+  std::map<std::string, std::string> code;  // of every kernel
   std::string verdict;
 };
 
@@ -92,6 +97,7 @@ Result<Measured> Measure(NvrtcCompiler& compiler, const Task& task, const std::s
     for (const auto& [key, module] : program.modules) {
       measured.wall.push_back(module.seconds);
       measured.verdict = VerdictName(module.verdict);
+      measured.code.merge(KernelCode(module.image));
       if (module.verdict != Verdict::kOk) return Status::Internal(fmt::format("{}: {}", step, module.digest));
     }
   }
@@ -99,14 +105,17 @@ Result<Measured> Measure(NvrtcCompiler& compiler, const Task& task, const std::s
 }
 
 Status Run(const std::string& architecture, const std::string& cutlass, int repeats,
-           const std::vector<std::string>& more, bool as_json) {
+           const std::vector<std::string>& more, bool compare, bool as_json) {
   HONE_ASSIGN_OR_RETURN(const CutlassHeaders headers, FindCutlassHeaders(cutlass));
   NvrtcCompilerOptions options;
   options.architecture = architecture;
   options.cutlass_include = headers.include;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<NvrtcCompiler> compiler, MakeNvrtcCompiler(options));
+  options.plain_cute = true;
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<NvrtcCompiler> plain, MakeNvrtcCompiler(options));
   HONE_ASSIGN_OR_RETURN(const Task task, LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/matmul_bf16"));
   for (const char* set : {"", "cute"}) HONE_RETURN_IF_ERROR(compiler->Prewarm(set));
+  if (compare) HONE_RETURN_IF_ERROR(plain->Prewarm("cute"));
 
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(std::string(HONE_SOURCE_DIR) + "/examples/cute_ladder")) {
@@ -122,21 +131,30 @@ Status Run(const std::string& architecture, const std::string& cutlass, int repe
   std::string load = "unknown";
   if (const Result<std::string> text = ReadFile("/proc/loadavg"); text.ok()) load = text->substr(0, text->find(' '));
   if (!as_json)
-    fmt::print("CUTLASS {}.{}.{}, {}, load {} at the start\n{:<28} {:>9} {:>9} {:>22}\n", headers.major, headers.minor,
-               headers.patch, architecture, load, "", "cpu s", "wall s", "cpu from .. to");
-  const auto show = [&](const Measured& m) {
+    fmt::print("CUTLASS {}.{}.{}, {}, load {} at the start\n{:<28} {:>9} {:>9} {:>22} {}\n", headers.major, headers.minor,
+               headers.patch, architecture, load, "", "cpu s", "wall s", "cpu from .. to", compare ? " CuTe alone: cpu s, code" : "");
+  int differ = 0;
+  const auto show = [&](const std::string& step, const std::string& source) -> Status {
+    HONE_ASSIGN_OR_RETURN(const Measured m, Measure(*compiler, task, step, source, repeats));
     const auto [low, high] = std::minmax_element(m.cpu.begin(), m.cpu.end());
-    if (!as_json)
-      fmt::print("{:<28} {:>9.2f} {:>9.2f} {:>14.2f} .. {:.2f}\n", m.step, Median(m.cpu), Median(m.wall), *low, *high);
     steps.push_back({{"step", m.step}, {"cpu_seconds", m.cpu}, {"wall_seconds", m.wall}});
+    std::string alone;
+    if (compare) {
+      HONE_ASSIGN_OR_RETURN(const Measured other, Measure(*plain, task, step, source, repeats));
+      const bool same = !m.code.empty() && other.code == m.code;
+      differ += !same;
+      steps.back()["plain_cpu_seconds"] = other.cpu;
+      steps.back()["same_code"] = same;
+      alone = fmt::format(" {:>9.2f} {}", Median(other.cpu), same ? "same code" : "OTHER CODE");
+    }
+    if (!as_json)
+      fmt::print("{:<28} {:>9.2f} {:>9.2f} {:>14.2f} .. {:.2f}{}\n", m.step, Median(m.cpu), Median(m.wall), *low, *high, alone);
+    return Status::Ok();
   };
-  HONE_ASSIGN_OR_RETURN(const Measured nothing, Measure(*compiler, task, "headers", kHeadersOnly, repeats));
-  show(nothing);
+  HONE_RETURN_IF_ERROR(show("headers", kHeadersOnly));
   for (const std::string& file : files) {
     HONE_ASSIGN_OR_RETURN(const std::string source, ReadFile(file));
-    HONE_ASSIGN_OR_RETURN(const Measured measured,
-                          Measure(*compiler, task, fs::path(file).filename().string(), source, repeats));
-    show(measured);
+    HONE_RETURN_IF_ERROR(show(fs::path(file).filename().string(), source));
   }
   if (compiler->counters().pch_misses != 0) return Status::Internal("a compile did not use the precompiled header");
   if (as_json) {
@@ -147,6 +165,7 @@ Status Run(const std::string& architecture, const std::string& cutlass, int repe
                             {"cutlass", fmt::format("{}.{}.{}", headers.major, headers.minor, headers.patch)}}
                            .dump(2));
   }
+  if (differ > 0) return Status::Internal(fmt::format("{} sources have other machine code with CuTe alone", differ));
   return Status::Ok();
 }
 
@@ -159,14 +178,15 @@ int main(int argc, char** argv) {
   std::string architecture = "sm_90a", cutlass;
   int repeats = 5;
   std::vector<std::string> more;
-  bool as_json = false;
+  bool compare = false, as_json = false;
   app.add_option("--architecture", architecture, "sm_90a, or sm_80 for the steps without wgmma")->capture_default_str();
   app.add_option("--cutlass", cutlass, "CUTLASS's folder; else the usual places");
   app.add_option("--repeats", repeats, "compiles of each step")->capture_default_str()->check(CLI::Range(1, 100));
   app.add_option("sources", more, "further candidates for matmul_bf16");
+  app.add_flag("--compare", compare, "compile everything with CuTe alone as well, and compare the machine code");
   app.add_flag("--json", as_json, "print JSON");
   CLI11_PARSE(app, argc, argv);
-  const hone::Status status = hone::Run(architecture, cutlass, repeats, more, as_json);
+  const hone::Status status = hone::Run(architecture, cutlass, repeats, more, compare, as_json);
   if (!status.ok()) fmt::print(stderr, "cute_compile_time: {}\n", status.message());
   return status.ok() ? 0 : 3;
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every step of the ladder is a candidate for matmul_bf16 that compiles as a user's would: plan parsed and typed,
-// through the real NVRTC with the include set's precompiled header. And what a plan's tensor map may be given to.
+// through the real NVRTC with the include set's precompiled header. What a plan's tensor map may be given to. And that
+// Hone's faster forms of CuTe's algebra (hone/cute_fast_algebra.cuh) give CuTe's own types and machine code.
 // Compiling needs NVRTC, and for the steps with CuTe CUTLASS's headers; no GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "base/file.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/task.h"
+#include "kernel_code.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/compile/cutlass_headers.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
@@ -69,10 +71,11 @@ TEST(CuteLadder, IsALadderOfCandidatesThatServeEveryShape) {
 class CuteLadderCompile : public ::testing::Test {
  protected:
   // False, with the test skipped, where something is missing.
-  bool Make(const std::string& architecture) {
+  bool Make(const std::string& architecture, bool plain_cute = false) {
     const auto cutlass = FindCutlassHeaders(HONE_CUTLASS_INCLUDE);
     NvrtcCompilerOptions options;
     options.architecture = architecture;
+    options.plain_cute = plain_cute;
     if (cutlass.ok()) options.cutlass_include = cutlass->include;
     auto made = MakeNvrtcCompiler(options);
     const std::string missing = !made.ok() ? made.status().message() : !cutlass.ok() ? cutlass.status().message() : "";
@@ -175,6 +178,117 @@ TEST_F(CuteLadderCompile, APlansTensorMapReachesACuteKernelAsItsDescriptor) {
     EXPECT_EQ(module.verdict, Verdict::kCompileError) << refused;
     EXPECT_THAT(module.digest, AllOf(HasSubstr("a_map"), HasSubstr("const __grid_constant__ CUtensorMap"))) << refused;
   }
+}
+
+constexpr const char* kNoMapPlan = R"([[launch]]
+kernel = "k"
+grid = ["1"]
+block = ["32"]
+args = ["c"]
+)";
+
+// Writes what the algebra gives for layouts of many kinds, number by number, with the tuples' structure: a kernel whose
+// machine code is the same exactly when the types are.
+constexpr const char* kTypes = R"(
+using namespace cute;
+struct Writer {
+  int* to;
+  CUTE_HOST_DEVICE void operator()(int v) { *to++ = v; }
+  template <auto v> CUTE_HOST_DEVICE void Show(C<v>) { (*this)(sizeof(v)); (*this)(v); }
+  CUTE_HOST_DEVICE void Show(int) { (*this)(-4); }  // not a constant
+  CUTE_HOST_DEVICE void Show(Underscore) { (*this)(-5); }
+  template <class... T> CUTE_HOST_DEVICE void Show(tuple<T...>) { (*this)(-1); (Show(T{}), ...); (*this)(-2); }
+  template <class S, class D> CUTE_HOST_DEVICE void Show(Layout<S, D>) { (*this)(-3); Show(S{}); Show(D{}); }
+};
+template <class L, class T> __device__ void ShowOne(Writer& w, L layout, T tiler) {
+  w.Show(coalesce(layout));
+  w.Show(coalesce(layout, tiler));
+  w.Show(right_inverse(layout));
+  w.Show(logical_divide(layout, tiler));
+  w.Show(zipped_divide(layout, tiler));
+  w.Show(composition(layout, tiler));
+}
+template <class L, class R> __device__ void ShowTwo(Writer& w, L left, R right) {
+  w.Show(composition(left, right));
+  w.Show(logical_divide(left, right));
+}
+__global__ void k(bfloat16_t* c) {
+  Writer w{reinterpret_cast<int*>(c)};
+  // Padded, column-major, with extents of one, nested, with a tiler for some modes, with broadcast modes.
+  const Layout<Shape<_128, _32, _2>, Stride<Int<40>, _1, Int<5120>>> padded;
+  const Layout<Shape<Shape<_4, _8>, Shape<_2, _2>>, Stride<Stride<_32, _1>, Stride<_16, _8>>> nested;
+  ShowOne(w, padded, Shape<_64, _16>{});
+  ShowOne(w, Layout<Shape<_128, _32>>{}, Tile<Layout<_64>, Layout<Shape<_4, _2>, Stride<_1, _8>>>{});
+  ShowOne(w, Layout<Shape<_4, _1, _8>, Stride<_8, _0, _1>>{}, Shape<_2>{});
+  ShowOne(w, nested, Shape<_8, _2>{});
+  ShowOne(w, nested, Tile<Shape<_2, _4>, Underscore>{});
+  ShowOne(w, Layout<Shape<_8, Shape<_1, _2>>, Stride<_1, Stride<_0, _8>>>{}, Tile<_1, Underscore>{});
+  ShowOne(w, Layout<Shape<Shape<_8>, _4>, Stride<Stride<_4>, _1>>{}, Tile<_4, _2>{});
+  ShowOne(w, Layout<Shape<_32, _4>, Stride<_1, _0>>{}, Shape<_8, _2>{});
+  ShowTwo(w, padded, Layout<Shape<_4, Shape<_8, _2>>, Stride<_16, Stride<_1, _64>>>{});
+  ShowTwo(w, Layout<Shape<_6, _4>, Stride<_4, _1>>{}, Layout<Shape<_3, _4>, Stride<_2, _6>>{});
+  ShowTwo(w, Layout<Shape<_16, _2>, Stride<_1, _64>>{}, Layout<_8, _1>{});
+  ShowTwo(w, Layout<Shape<_16, _1>, Stride<_1, _0>>{}, Layout<Shape<_8, _2>, Stride<_2, _1>>{});
+  ShowTwo(w, Layout<_64, _2>{}, Layout<Shape<_8, _2>, Stride<_2, _1>>{});
+  ShowTwo(w, Layout<Shape<_8, _8>, Stride<_8, _1>>{}, Layout<Shape<_4, _2>, Stride<_1, _16>>{});
+  w.Show(composition(padded, Layout<Shape<_4, _2>, Stride<_0, _16>>{}));
+  w.Show(complement(Layout<Shape<_8, _2>, Stride<_2, _1>>{}, _64{}));
+  w.Show(complement(Layout<Shape<_4, _2>, Stride<_8, _1>>{}, Shape<_8, _16>{}));
+  w.Show(complement(Layout<Shape<_4, _2>, Stride<_0, _0>>{}, Int<24>{}));
+  w.Show(complement(Layout<_16, _4>{}, Shape<_32, _8>{}));
+  w.Show(complement(Layout<_1, _0>{}, _1{}));
+  const auto coordinate = make_coord(_, int(threadIdx.x), make_coord(_1{}, _));
+  w.Show(slice(coordinate, Shape<_4, _8, Shape<_2, _3>>{}));
+  w.Show(slice(coordinate, make_layout(Shape<_4, _8, Shape<_2, _3>>{})));
+  w.Show(zip(Shape<Shape<_4, _8>, Shape<_2, _3>>{}));
+  w.Show(get<3>(make_tuple(_1{}, _2{}, _3{}, _4{}, _5{})));
+  w.Show(get<4>(make_tuple(1, _2{}, 3, _4{}, Shape<_5>{})));
+  w(get<2>(make_tuple(1, _2{}, 3, _4{})));
+  w(sizeof(make_tuple(1, _2{}, 3, Shape<_4, _5>{})));
+  w(sizeof(nested));
+}
+)";
+
+// The form in which CuTe is usually written: what each thread loads, holds and multiplies, by partition and retile.
+constexpr const char* kAlgebra = R"(
+using namespace cute;
+using Mma = decltype(make_tiled_mma(MMA_Atom<SM80_16x8x16_F32BF16BF16F32_TN>{}, Layout<Shape<_1, _1, _1>>{}, Tile<_16, _16, _16>{}));
+__global__ void k(bfloat16_t* c) {
+  __shared__ __align__(128) bfloat16_t memory[16 * 32];
+  const Tensor shared = make_tensor(make_smem_ptr(memory), composition(Swizzle<2, 3, 3>{}, Layout<Shape<_16, _32>, Stride<_32, _1>>{}));
+  const Mma mma;
+  const auto load = make_tiled_copy_A(Copy_Atom<SM75_U32x4_LDSM_N, bfloat16_t>{}, mma);
+  const auto thread = mma.get_slice(threadIdx.x);
+  Tensor fragment = thread.partition_fragment_A(shared);
+  copy(load, load.get_slice(threadIdx.x).partition_S(shared), load.get_slice(threadIdx.x).retile_D(fragment));
+  for (int i = 0; i < size(fragment); ++i) c[threadIdx.x * size(fragment) + i] = fragment(i);
+}
+)";
+
+TEST_F(CuteLadderCompile, TheFasterAlgebraGivesCutesOwnTypesAndMachineCode) {
+  std::vector<std::map<std::string, std::string>> code[2];
+  for (const bool plain : {false, true}) {
+    if (!Make("sm_90a", plain)) return;
+    for (const auto& module : {Compile(kNoMapPlan, kTypes), Compile(kNoMapPlan, kAlgebra), Compile(Step(task_, "06_wgmma_tma.cu"))}) {
+      ASSERT_EQ(module.verdict, Verdict::kOk) << module.log.substr(0, 4000);
+      code[plain].push_back(KernelCode(module.image));
+      ASSERT_FALSE(code[plain].back().empty());
+    }
+  }
+  EXPECT_TRUE(code[0][0] == code[1][0]) << "a function of the algebra gives another type";
+  EXPECT_TRUE(code[0][1] == code[1][1]) << "a partition by TiledMMA and TiledCopy is another";
+  EXPECT_TRUE(code[0][2] == code[1][2]) << "06_wgmma_tma.cu: cute_compile_time --compare";
+}
+
+TEST_F(CuteLadderCompile, WhatTheFasterAlgebraCannotDivideIsSaidInCutesWords) {
+  if (!Make("sm_80")) return;
+  const CompiledModule module = Compile(kNoMapPlan, R"(
+using namespace cute;
+__global__ void k(bfloat16_t* c) {
+  c[0] = bfloat16_t(float(size(composition(Layout<Shape<_6, _4>, Stride<_4, _1>>{}, Layout<Shape<_4>, Stride<Int<9>>>{}))));
+})");
+  EXPECT_EQ(module.verdict, Verdict::kCompileError);
+  EXPECT_THAT(module.digest, HasSubstr("Divisibility Condition"));
 }
 
 }  // namespace

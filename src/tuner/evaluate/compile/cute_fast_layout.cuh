@@ -171,21 +171,21 @@ CUTE_HOST_DEVICE constexpr Modes RightInverted(Modes const& layout) {
 // Members are enumerators: a static data member would be a global variable of the machine code.
 template <class T>
 struct Ints {
-  enum : int { flat = 0, count = 0 };
+  enum : int { flat = 0, bare = 0, count = 0 };
 };
 template <int v>
 struct Ints<C<v>> {
-  enum : int { flat = 1, count = 1 };
+  enum : int { flat = 1, bare = 1, count = 1 };
   CUTE_HOST_DEVICE static constexpr void Put(int*& to) { *to++ = v; }
 };
 template <class... T>
 struct Ints<tuple<T...>> {
-  enum : int { flat = 0, count = (Ints<T>::count + ... + 0) };
+  enum : int { flat = 0, bare = 0, count = (Ints<T>::count + ... + 0) };
   CUTE_HOST_DEVICE static constexpr void Put(int*& to) { (Ints<T>::Put(to), ...); }
 };
 template <int... v>
 struct Ints<tuple<C<v>...>> {
-  enum : int { flat = sizeof...(v) < kMostModes, count = int(sizeof...(v)) };
+  enum : int { flat = sizeof...(v) < kMostModes, bare = 0, count = int(sizeof...(v)) };
   CUTE_HOST_DEVICE static constexpr void Put(int*& to) { ((*to++ = v), ...); }
 };
 
@@ -225,13 +225,21 @@ struct Fixed {
 template <class Shape, class Stride>
 using IfFixed = enable_if_t<Fixed<Shape, Stride>::value, int>;
 
+// A layout's two types, and a type by itself, to be handed from function to function where nothing is evaluated. The
+// functions take them apart by deduction and never by a member type's name: the compiler keeps such names for its
+// messages, nested in each other, and a message of megabytes takes it minutes.
+template <class Shape, class Stride>
+struct Mode {};
+template <class T>
+struct Tag {};
+
 template <class Of, int... I>
-CUTE_HOST_DEVICE constexpr auto MakeLayout(seq<I...>) {
+CUTE_HOST_DEVICE constexpr auto ModeOf(seq<I...>) {
   constexpr Modes modes = Of::Get();
   if constexpr (sizeof...(I) == 1) {
-    return Layout<C<modes.shape[0]>, C<modes.stride[0]>>{};
+    return Mode<C<modes.shape[0]>, C<modes.stride[0]>>{};
   } else {
-    return Layout<tuple<C<modes.shape[I]>...>, tuple<C<modes.stride[I]>...>>{};
+    return Mode<tuple<C<modes.shape[I]>...>, tuple<C<modes.stride[I]>...>>{};
   }
 }
 // The count of modes, or a word on what is wrong.
@@ -242,22 +250,10 @@ struct Count {
   static_assert(count != kNotInjective, "Non-injective Layout detected in complement.");
   enum : int { value = count < 0 ? 1 : count };
 };
-// The type of the layout that Of::Get() is.
+// The layout that Of::Get() is.
 template <class Of>
-using LayoutOf = decltype(MakeLayout<Of>(make_seq<Count<Of::Get().count>::value>{}));
-
-// A layout's types, by name.
-template <class T>
-struct Parts;
-template <class Shape, class Stride>
-struct Parts<Layout<Shape, Stride>> {
-  using shape = Shape;
-  using stride = Stride;
-};
-
-template <class Result>
-CUTE_HOST_DEVICE constexpr auto MakeResult() {
-  return Make<Layout<typename Result::shape, typename Result::stride>>();
+CUTE_HOST_DEVICE constexpr auto FromNumbers() {
+  return ModeOf<Of>(make_seq<Count<Of::Get().count>::value>{});
 }
 
 }  // namespace hone_fast
