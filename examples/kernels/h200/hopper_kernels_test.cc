@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels for Hopper that the simulated GPU does not run (wgmma, TMA, clusters) compile as a user's would: plan
-// parsed and typed, through the real NVRTC, without spills and without products that the compiler made wait for each
-// other. Needs NVRTC; no GPU.
+// parsed and typed, through the real NVRTC, matrix products without spills and without products that the compiler made
+// wait for each other. Needs NVRTC; no GPU.
 //
 // A file here that is a template of the folder above with its tunables bound still is: same code, same kernels with the same
 // arguments, same workspaces. Who changes a template makes its file here anew (h200/README.md), or it would go on as it was.
@@ -37,8 +37,9 @@ TEST(HopperKernels, CompileWithoutSpillsOrSerializedProducts) {
   int kernels = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/examples/kernels/h200")) {
     const std::string name = entry.path().filename().string();
-    // The others are judged on the simulated GPU (CMakeLists.txt has the same list).
-    if (name.rfind("matmul", 0) != 0 && name.rfind("fused_add_rmsnorm", 0) != 0) continue;
+    // The others are judged on the simulated GPU, and so is fused_add_rmsnorm, but for its clusters.
+    const bool product = name.rfind("matmul", 0) == 0;
+    if (!product && name.rfind("fused_add_rmsnorm", 0) != 0) continue;
     ++kernels;
     const auto task = LoadTask(kRoot + "/tasks/" + name.substr(0, name.find('.')));
     ASSERT_TRUE(task.ok()) << task.status().message();
@@ -52,7 +53,7 @@ TEST(HopperKernels, CompileWithoutSpillsOrSerializedProducts) {
       ASSERT_EQ(module.verdict, Verdict::kOk) << name << "\n" << module.digest;
       for (const KernelResources& kernel : module.resources) {
         // Registers are dealt out anew after the start; a word or two kept aside before is no loss.
-        EXPECT_LE(kernel.spill_bytes, 16) << name << " " << kernel.kernel;
+        if (product) EXPECT_LE(kernel.spill_bytes, 16) << name << " " << kernel.kernel;
       }
       EXPECT_THAT(module.log, Not(HasSubstr("serialized"))) << name;
     }
@@ -118,7 +119,7 @@ TEST(HopperKernels, TunedFilesAreTheirTemplatesWithBindings) {
     EXPECT_EQ(KernelsOf(tuned->plan), KernelsOf(from->plan)) << name;
     EXPECT_EQ(WorkspacesOf(tuned->plan), WorkspacesOf(from->plan)) << name;
   }
-  EXPECT_EQ(tuned_files, 12);
+  EXPECT_EQ(tuned_files, 13);
 }
 
 }  // namespace

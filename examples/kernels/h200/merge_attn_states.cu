@@ -1,83 +1,129 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// merge_attn_states as tuned on an H200 (benchmarks/results/2026-11-22-h200-serving-kernels.json): the template
-// examples/kernels/merge_attn_states.cu with its tunables bound by shape.
+// examples/kernels/merge_attn_states.cu with the bindings that were fastest on an H200, by shape.
+//
+// merge_attn_states with a thread for each vector of BYTES of v_out. Where heads have one of the usual widths and
+// vectors fill whole blocks, a kernel knows all of that at compile time: its first instructions fetch nothing but the
+// tensors' addresses, all at once, and no thread compares, divides or leaves before its four loads are under way. On an
+// H200 that is worth 0.1 us of a launch's 1.6 to 10 (h200/README.md). Otherwise blocks have two dimensions, vectors of
+// a head and heads, so that nobody divides. Loads of v do not wait for the weights (a part whose weight is zero is read
+// all the same).
+//
+// HINT: what the caches are asked for v, besides letting go of what is stored. 1: to let go of what is loaded too, which
+// pays only while everything fits into L2; 2: to keep it in L2, which pays above; 3: nothing.
 /*hone
-[[launch]]
-kernel = "merge_attn_states_whole<8, 128, 256, 1, true>"
-grid   = ["tokens * heads * 32 / 256"]
-block  = ["256"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = """dim == 128 && tokens * heads * 32 % 256 == 0 && tokens * heads < 16777216
-           && tokens * heads * dim <= 1048576"""
+[tune]
+THREADS = [512]
+BYTES = [16]
+HINT = [3]
+constraints = ["(BYTES < 16) == (HINT == 1)", "BYTES < 16 || THREADS >= 512"]
 
 [[launch]]
-kernel = "merge_attn_states_whole<16, 128, 1024, 1, false>"
-grid   = ["tokens * heads * 16 / 1024"]
-block  = ["1024"]
+kernel = "merge_attn_states_whole<BYTES, 128, THREADS, HINT>"
+grid   = ["tokens * heads * (256 / BYTES) / THREADS"]
+block  = ["THREADS"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = """dim == 128 && tokens * heads * 16 % 1024 == 0 && tokens * heads < 16777216
-           && tokens * heads * dim > 16777216"""
+when   = "(tokens <= 90) && (dim == 128 && tokens * heads * (256 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
+with = { BYTES = 8, HINT = 1, THREADS = 256 }
 
 [[launch]]
-kernel = "merge_attn_states_whole<16, 128, 256, 2, false>"
-grid   = ["tokens * heads * 16 / 512"]
-block  = ["256"]
+kernel = "merge_attn_states_whole<BYTES, 256, THREADS, HINT>"
+grid   = ["tokens * heads * (512 / BYTES) / THREADS"]
+block  = ["THREADS"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = """dim == 128 && tokens * heads * 16 % 512 == 0 && tokens * heads < 16777216
-           && tokens * heads * dim <= 3145728"""
+when   = "(tokens <= 90) && (dim == 256 && tokens * heads * (512 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
+with = { BYTES = 8, HINT = 1, THREADS = 256 }
 
 [[launch]]
-kernel = "merge_attn_states_whole<16, 128, 512, 1, false>"
-grid   = ["tokens * heads * 16 / 512"]
-block  = ["512"]
+kernel = "merge_attn_states_whole<BYTES, 64, THREADS, HINT>"
+grid   = ["tokens * heads * (128 / BYTES) / THREADS"]
+block  = ["THREADS"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = "dim == 128 && tokens * heads * 16 % 512 == 0 && tokens * heads < 16777216"
+when   = "(tokens <= 90) && (dim == 64 && tokens * heads * (128 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
+with = { BYTES = 8, HINT = 1, THREADS = 256 }
 
 [[launch]]
-kernel = "merge_attn_states_whole<8, 256, 256, 1, true>"
-grid   = ["tokens * heads * 64 / 256"]
-block  = ["256"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = """dim == 256 && tokens * heads * 64 % 256 == 0 && tokens * heads < 16777216
-           && tokens * heads * dim <= 1048576"""
-
-[[launch]]
-kernel = "merge_attn_states_whole<16, 256, 1024, 1, false>"
-grid   = ["tokens * heads * 32 / 1024"]
-block  = ["1024"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = """dim == 256 && tokens * heads * 32 % 1024 == 0 && tokens * heads < 16777216
-           && tokens * heads * dim > 16777216"""
-
-[[launch]]
-kernel = "merge_attn_states_whole<16, 256, 256, 2, false>"
-grid   = ["tokens * heads * 32 / 512"]
-block  = ["256"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = """dim == 256 && tokens * heads * 32 % 512 == 0 && tokens * heads < 16777216
-           && tokens * heads * dim <= 3145728"""
-
-[[launch]]
-kernel = "merge_attn_states_whole<16, 256, 512, 1, false>"
-grid   = ["tokens * heads * 32 / 512"]
-block  = ["512"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = "dim == 256 && tokens * heads * 32 % 512 == 0 && tokens * heads < 16777216"
-
-[[launch]]
-kernel = "merge_attn_states_heads<true>"
-grid   = ["ceil_div(tokens * heads, max(128 / (dim / 8), 1))"]
-block  = ["dim / 8", "max(128 / (dim / 8), 1)"]
+kernel = "merge_attn_states_heads<HINT>"
+grid   = ["ceil_div(tokens * heads, max(THREADS / (dim / 8), 1))"]
+block  = ["dim / 8", "max(THREADS / (dim / 8), 1)"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
-when   = """dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648
-           && tokens * heads * dim <= 1048576"""
+when   = "(tokens <= 90) && (dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648)"
+with = { BYTES = 8, HINT = 1, THREADS = 256 }
 
 [[launch]]
-kernel = "merge_attn_states_heads<false>"
-grid   = ["ceil_div(tokens * heads, max(256 / (dim / 8), 1))"]
-block  = ["dim / 8", "max(256 / (dim / 8), 1)"]
+kernel = "merge_attn_states_elements"
+grid   = ["ceil_div(tokens * heads * max(dim, 1), 256)"]
+block  = ["256"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:i64", "dim:i64"]
+when = "tokens <= 90"
+with = { BYTES = 8, HINT = 1, THREADS = 256 }
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 128, THREADS, HINT>"
+grid   = ["tokens * heads * (256 / BYTES) / THREADS"]
+block  = ["THREADS"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "(tokens > 2508) && (dim == 128 && tokens * heads * (256 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
+with = { BYTES = 16, HINT = 2, THREADS = 1024 }
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 256, THREADS, HINT>"
+grid   = ["tokens * heads * (512 / BYTES) / THREADS"]
+block  = ["THREADS"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "(tokens > 2508) && (dim == 256 && tokens * heads * (512 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
+with = { BYTES = 16, HINT = 2, THREADS = 1024 }
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 64, THREADS, HINT>"
+grid   = ["tokens * heads * (128 / BYTES) / THREADS"]
+block  = ["THREADS"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "(tokens > 2508) && (dim == 64 && tokens * heads * (128 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
+with = { BYTES = 16, HINT = 2, THREADS = 1024 }
+
+[[launch]]
+kernel = "merge_attn_states_heads<HINT>"
+grid   = ["ceil_div(tokens * heads, max(THREADS / (dim / 8), 1))"]
+block  = ["dim / 8", "max(THREADS / (dim / 8), 1)"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
+when   = "(tokens > 2508) && (dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648)"
+with = { BYTES = 16, HINT = 2, THREADS = 1024 }
+
+[[launch]]
+kernel = "merge_attn_states_elements"
+grid   = ["ceil_div(tokens * heads * max(dim, 1), 256)"]
+block  = ["256"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:i64", "dim:i64"]
+when = "tokens > 2508"
+with = { BYTES = 16, HINT = 2, THREADS = 1024 }
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 128, THREADS, HINT>"
+grid   = ["tokens * heads * (256 / BYTES) / THREADS"]
+block  = ["THREADS"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 128 && tokens * heads * (256 / BYTES) % THREADS == 0 && tokens * heads < 16777216"
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 256, THREADS, HINT>"
+grid   = ["tokens * heads * (512 / BYTES) / THREADS"]
+block  = ["THREADS"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 256 && tokens * heads * (512 / BYTES) % THREADS == 0 && tokens * heads < 16777216"
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 64, THREADS, HINT>"
+grid   = ["tokens * heads * (128 / BYTES) / THREADS"]
+block  = ["THREADS"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 64 && tokens * heads * (128 / BYTES) % THREADS == 0 && tokens * heads < 16777216"
+
+[[launch]]
+kernel = "merge_attn_states_heads<HINT>"
+grid   = ["ceil_div(tokens * heads, max(THREADS / (dim / 8), 1))"]
+block  = ["dim / 8", "max(THREADS / (dim / 8), 1)"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
 when   = "dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648"
 
@@ -135,52 +181,44 @@ __device__ __forceinline__ T Merged(const Weights& weights, const T& a, const T&
   return packed;
 }
 
-template <bool kStream, typename T>
+template <int kHint, typename T>
 __device__ __forceinline__ T Load(const T* p) {
-  return kStream ? __ldcs(p) : __ldg(p);
-}
-
-template <bool kStream, typename T>
-__device__ __forceinline__ void Store(T* p, const T& value) {
-  if (kStream) {
-    __stcs(p, value);
+  if constexpr (kHint == 1) {
+    return __ldcs(p);
+  } else if constexpr (kHint == 2 && sizeof(T) == 16) {
+    T v;
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p), "l"(policy));
+    return v;
   } else {
-    *p = value;
+    return __ldg(p);
   }
 }
 
 }  // namespace
 
-// Heads of kDim; whole blocks of kThreads threads with kEach vectors of kBytes, kThreads apart.
-template <int kBytes, int kDim, int kThreads, int kEach, bool kStream>
+// Heads of kDim; whole blocks of kThreads threads with a vector of kBytes each.
+template <int kBytes, int kDim, int kThreads, int kHint>
 __global__ void __launch_bounds__(kThreads)
     merge_attn_states_whole(const __half* __restrict__ v_a, const float* __restrict__ s_a,
                             const __half* __restrict__ v_b, const float* __restrict__ s_b, __half* __restrict__ v_out,
                             float* __restrict__ s_out) {
   using Type = typename Vector<kBytes>::Type;
   constexpr unsigned kPerHead = kDim * 2 / kBytes;
-  const unsigned first = blockIdx.x * (kThreads * kEach) + threadIdx.x;
-  float score_a[kEach], score_b[kEach];
-  Type a[kEach], b[kEach];
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * kThreads;
-    score_a[i] = __ldg(s_a + at / kPerHead);
-    score_b[i] = __ldg(s_b + at / kPerHead);
-    a[i] = Load<kStream>(reinterpret_cast<const Type*>(v_a) + at);
-    b[i] = Load<kStream>(reinterpret_cast<const Type*>(v_b) + at);
-  }
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * kThreads;
-    const Weights weights = WeightsOf(score_a[i], score_b[i]);
-    Store<kStream>(reinterpret_cast<Type*>(v_out) + at, Merged(weights, a[i], b[i]));
-    if (at % kPerHead == 0) s_out[at / kPerHead] = weights.log_sum;
-  }
+  const unsigned at = blockIdx.x * kThreads + threadIdx.x;
+  const float score_a = __ldg(s_a + at / kPerHead), score_b = __ldg(s_b + at / kPerHead);
+  const Type a = Load<kHint>(reinterpret_cast<const Type*>(v_a) + at);
+  const Type b = Load<kHint>(reinterpret_cast<const Type*>(v_b) + at);
+  const Weights weights = WeightsOf(score_a, score_b);
+  __stcs(reinterpret_cast<Type*>(v_out) + at, Merged(weights, a, b));
+  if (at % kPerHead == 0) s_out[at / kPerHead] = weights.log_sum;
 }
 
 // v [heads in all, blockDim.x] of vectors of eight float16, fewer than 2^31 of them.
-template <bool kStream>
+template <int kHint>
 __global__ void merge_attn_states_heads(const __half* __restrict__ v_a, const float* __restrict__ s_a,
                                         const __half* __restrict__ v_b, const float* __restrict__ s_b,
                                         __half* __restrict__ v_out, float* __restrict__ s_out, unsigned heads) {
@@ -188,10 +226,10 @@ __global__ void merge_attn_states_heads(const __half* __restrict__ v_a, const fl
   if (head >= heads) return;
   const unsigned at = head * blockDim.x + threadIdx.x;
   const float score_a = __ldg(s_a + head), score_b = __ldg(s_b + head);
-  const uint4 a = Load<kStream>(reinterpret_cast<const uint4*>(v_a) + at);
-  const uint4 b = Load<kStream>(reinterpret_cast<const uint4*>(v_b) + at);
+  const uint4 a = Load<kHint>(reinterpret_cast<const uint4*>(v_a) + at);
+  const uint4 b = Load<kHint>(reinterpret_cast<const uint4*>(v_b) + at);
   const Weights weights = WeightsOf(score_a, score_b);
-  Store<kStream>(reinterpret_cast<uint4*>(v_out) + at, Merged(weights, a, b));
+  __stcs(reinterpret_cast<uint4*>(v_out) + at, Merged(weights, a, b));
   if (threadIdx.x == 0) s_out[head] = weights.log_sum;
 }
 

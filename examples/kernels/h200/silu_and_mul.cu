@@ -1,46 +1,78 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// silu_and_mul as tuned on an H200 (benchmarks/results/2026-11-22-h200-serving-kernels.json): the template
-// examples/kernels/silu_and_mul.cu with its tunables bound by shape. One vector of gates and one of values a thread, a
-// short one that is streamed where everything fits into L2 many times over.
+// examples/kernels/silu_and_mul.cu with the bindings that were fastest on an H200, by shape.
+//
+// silu_and_mul. WHOLE 0: a 16-byte vector of gates and one of values a thread, all loads before the first use.
+// Wide rows are cut into equal pieces of at most BLOCK vectors, a block each, so that only whole blocks have to
+// know their row and few lanes idle; narrow rows are taken as one long array. WHOLE 1: one vector of BYTES of each a
+// thread, where they fill whole blocks: no thread compares, divides or leaves before its loads are under way, which is
+// worth 0.1 us of a launch (h200/README.md); a row is found by a multiplication with a reciprocal, exact under the
+// plan's condition.
+//
+// HINT: what the caches are asked. 1: to let go of all lines first, which pays only while everything fits into L2;
+// 2: to keep in L2 what is loaded and let go of what is stored, which pays above; 3: to let go of what is stored.
 /*hone
+[tune]
+BLOCK = [512]
+HINT = [2]
+BYTES = [16]
+WHOLE = [1]
+constraints = ["WHOLE == 1 || BYTES == 16", "(BYTES < 16) == (HINT == 1)", "BYTES < 16 || BLOCK >= 512"]
+
 [[launch]]
-kernel = "silu_and_mul_whole<8, 256, true>"
-grid   = ["tokens * (d / 4) / 256"]
+kernel = "silu_and_mul_whole<BYTES, BLOCK, HINT>"
+grid   = ["tokens * (d / (BYTES / 2)) / BLOCK"]
+block  = ["BLOCK"]
+args   = ["x", "out", "d / (BYTES / 2):u32", "ceil_div(4294967296, d / (BYTES / 2)):u32"]
+when   = "(tokens <= 64) && (WHOLE == 1 && d % 8 == 0 && d >= 16 && tokens * (d / (BYTES / 2)) % BLOCK == 0 && tokens * (d / (BYTES / 2)) < 2147483648 && tokens * (d / (BYTES / 2)) * (ceil_div(4294967296, d / (BYTES / 2)) * (d / (BYTES / 2)) - 4294967296) < 4294967296)"
+with = { BLOCK = 256, BYTES = 8, HINT = 1, WHOLE = 1 }
+
+[[launch]]
+kernel = "silu_and_mul_rows<HINT>"
+grid   = ["tokens * ceil_div(d / 8, BLOCK)"]
+block  = ["round_up(ceil_div(d / 8, ceil_div(d / 8, BLOCK)), 32)"]
+args   = ["x", "out", "d / 8:u32", "ceil_div(d / 8, BLOCK):u32"]
+when   = "(tokens <= 64) && (d % 8 == 0 && d >= 2048 && d < 17179869184 && tokens * ceil_div(d / 8, BLOCK) <= 2147483647)"
+with = { BLOCK = 256, BYTES = 8, HINT = 1, WHOLE = 1 }
+
+[[launch]]
+kernel = "silu_and_mul_vectors<HINT>"
+grid   = ["ceil_div(tokens * (d / 8), BLOCK)"]
+block  = ["BLOCK"]
+args   = ["x", "out", "tokens * (d / 8):u32", "d / 8:u32"]
+when   = "(tokens <= 64) && (d % 8 == 0 && tokens * d < 17179869184)"
+with = { BLOCK = 256, BYTES = 8, HINT = 1, WHOLE = 1 }
+
+[[launch]]
+kernel = "silu_and_mul_elements"
+grid   = ["min(ceil_div(d, 256) * tokens, 2147483647)"]
 block  = ["256"]
-args   = ["x", "out", "d / 4:u32", "ceil_div(4294967296, d / 4):u32"]
-when   = """tokens * d <= 1048576 && d % 4 == 0 && d >= 16 && tokens * (d / 4) % 256 == 0
-           && tokens * (d / 4) < 2147483648
-           && tokens * (d / 4) * (ceil_div(4294967296, d / 4) * (d / 4) - 4294967296) < 4294967296"""
+args   = ["x", "out", "tokens:i64", "d:i64"]
+when = "tokens <= 64"
+with = { BLOCK = 256, BYTES = 8, HINT = 1, WHOLE = 1 }
 
 [[launch]]
-kernel = "silu_and_mul_whole<16, 512, false>"
-grid   = ["tokens * (d / 8) / 512"]
-block  = ["512"]
-args   = ["x", "out", "d / 8:u32", "ceil_div(4294967296, d / 8):u32"]
-when   = """tokens * d <= 8388608 && d % 8 == 0 && d >= 16 && tokens * (d / 8) % 512 == 0
-           && tokens * (d / 8) < 2147483648
-           && tokens * (d / 8) * (ceil_div(4294967296, d / 8) * (d / 8) - 4294967296) < 4294967296"""
+kernel = "silu_and_mul_whole<BYTES, BLOCK, HINT>"
+grid   = ["tokens * (d / (BYTES / 2)) / BLOCK"]
+block  = ["BLOCK"]
+args   = ["x", "out", "d / (BYTES / 2):u32", "ceil_div(4294967296, d / (BYTES / 2)):u32"]
+when   = """WHOLE == 1 && d % 8 == 0 && d >= 16 && tokens * (d / (BYTES / 2)) % BLOCK == 0 && \
+            tokens * (d / (BYTES / 2)) < 2147483648 && \
+            tokens * (d / (BYTES / 2)) * (ceil_div(4294967296, d / (BYTES / 2)) * (d / (BYTES / 2)) - 4294967296) \
+            < 4294967296"""
 
 [[launch]]
-kernel = "silu_and_mul_rows<1, true>"
-grid   = ["tokens * ceil_div(d / 8, 128)"]
-block  = ["round_up(ceil_div(d / 8, ceil_div(d / 8, 128)), 32)"]
-args   = ["x", "out", "d / 8:u32", "ceil_div(d / 8, 128):u32"]
-when   = "d % 8 == 0 && d >= 2048 && tokens * d <= 1048576"
+kernel = "silu_and_mul_rows<HINT>"
+grid   = ["tokens * ceil_div(d / 8, BLOCK)"]
+block  = ["round_up(ceil_div(d / 8, ceil_div(d / 8, BLOCK)), 32)"]
+args   = ["x", "out", "d / 8:u32", "ceil_div(d / 8, BLOCK):u32"]
+when   = "d % 8 == 0 && d >= 2048 && d < 17179869184 && tokens * ceil_div(d / 8, BLOCK) <= 2147483647"
 
 [[launch]]
-kernel = "silu_and_mul_rows<1, false>"
-grid   = ["tokens * ceil_div(d / 8, 512)"]
-block  = ["round_up(ceil_div(d / 8, ceil_div(d / 8, 512)), 32)"]
-args   = ["x", "out", "d / 8:u32", "ceil_div(d / 8, 512):u32"]
-when   = "d % 8 == 0 && d >= 2048 && d < 17179869184 && tokens * ceil_div(d / 8, 512) <= 2147483647"
-
-[[launch]]
-kernel = "silu_and_mul_vectors<1, false>"
-grid   = ["ceil_div(tokens * (d / 8), 256)"]
-block  = ["256"]
+kernel = "silu_and_mul_vectors<HINT>"
+grid   = ["ceil_div(tokens * (d / 8), BLOCK)"]
+block  = ["BLOCK"]
 args   = ["x", "out", "tokens * (d / 8):u32", "d / 8:u32"]
 when   = "d % 8 == 0 && tokens * d < 17179869184"
 
@@ -68,6 +100,10 @@ template <>
 struct Vector<8> {
   using Type = uint2;
 };
+template <>
+struct Vector<4> {
+  using Type = unsigned;
+};
 
 template <typename T>
 __device__ __forceinline__ T SiluAndMul(const T& gates, const T& values) {
@@ -84,14 +120,26 @@ __device__ __forceinline__ T SiluAndMul(const T& gates, const T& values) {
   return packed;
 }
 
-template <bool kStream, typename T>
+template <int kHint, typename T>
 __device__ __forceinline__ T Load(const T* p) {
-  return kStream ? __ldcs(p) : __ldg(p);
+  if constexpr (kHint == 1) {
+    return __ldcs(p);
+  } else if constexpr (kHint == 2 && sizeof(T) == 16) {
+    T v;
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(p), "l"(policy));
+    return v;
+  } else {
+    return __ldg(p);
+  }
 }
 
-template <bool kStream, typename T>
+template <int kHint, typename T>
 __device__ __forceinline__ void Store(T* p, const T& value) {
-  if (kStream) {
+  if constexpr (kHint != 0) {
     __stcs(p, value);
   } else {
     *p = value;
@@ -102,65 +150,38 @@ __device__ __forceinline__ void Store(T* p, const T& value) {
 
 // x [tokens, 2, per_row], out [tokens, per_row], of vectors of kBytes; whole blocks of kThreads of them. A vector's row
 // is the upper half of its number times `reciprocal`, which is 2^32 / per_row, rounded up.
-template <int kBytes, int kThreads, bool kStream>
+template <int kBytes, int kThreads, int kHint>
 __global__ void __launch_bounds__(kThreads)
     silu_and_mul_whole(const __half* __restrict__ x, __half* __restrict__ out, unsigned per_row, unsigned reciprocal) {
   using Type = typename Vector<kBytes>::Type;
   const unsigned at = blockIdx.x * kThreads + threadIdx.x;
   const unsigned row = __umulhi(at, reciprocal);
   const Type* gate = reinterpret_cast<const Type*>(x) + static_cast<size_t>(at) + static_cast<size_t>(row) * per_row;
-  const Type gates = Load<kStream>(gate), values = Load<kStream>(gate + per_row);
-  Store<kStream>(reinterpret_cast<Type*>(out) + at, SiluAndMul(gates, values));
+  const Type gates = Load<kHint>(gate), values = Load<kHint>(gate + per_row);
+  Store<kHint>(reinterpret_cast<Type*>(out) + at, SiluAndMul(gates, values));
 }
 
 // x [tokens, 2, per_row], out [tokens, per_row], of vectors of eight float16; `pieces` blocks a row.
-template <int kEach, bool kStream>
+template <int kHint>
 __global__ void silu_and_mul_rows(const __half* __restrict__ x, __half* __restrict__ out, unsigned per_row,
                                   unsigned pieces) {
-  const unsigned row = blockIdx.x / pieces, piece = blockIdx.x - row * pieces;
-  const uint4* gate_row = reinterpret_cast<const uint4*>(x) + static_cast<size_t>(row) * 2 * per_row;
-  const uint4* value_row = gate_row + per_row;
-  uint4* out_row = reinterpret_cast<uint4*>(out) + static_cast<size_t>(row) * per_row;
-  const unsigned first = piece * (blockDim.x * kEach) + threadIdx.x;
-  uint4 gates[kEach], values[kEach];
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    if (at < per_row) {
-      gates[i] = Load<kStream>(gate_row + at);
-      values[i] = Load<kStream>(value_row + at);
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    if (at < per_row) Store<kStream>(out_row + at, SiluAndMul(gates[i], values[i]));
-  }
+  const unsigned row = blockIdx.x / pieces, at = (blockIdx.x - row * pieces) * blockDim.x + threadIdx.x;
+  if (at >= per_row) return;
+  const uint4* gate = reinterpret_cast<const uint4*>(x) + static_cast<size_t>(row) * 2 * per_row + at;
+  const uint4 gates = Load<kHint>(gate), values = Load<kHint>(gate + per_row);
+  Store<kHint>(reinterpret_cast<uint4*>(out) + static_cast<size_t>(row) * per_row + at, SiluAndMul(gates, values));
 }
 
 // The same, `vectors` of them in all.
-template <int kEach, bool kStream>
+template <int kHint>
 __global__ void silu_and_mul_vectors(const __half* __restrict__ x, __half* __restrict__ out, unsigned vectors,
                                      unsigned per_row) {
-  const uint4* from = reinterpret_cast<const uint4*>(x);
-  uint4* to = reinterpret_cast<uint4*>(out);
-  const unsigned first = blockIdx.x * (blockDim.x * kEach) + threadIdx.x;
-  uint4 gates[kEach], values[kEach];
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    if (at < vectors) {
-      const unsigned row = at / per_row;
-      const size_t gate_at = static_cast<size_t>(at) + static_cast<size_t>(row) * per_row;
-      gates[i] = Load<kStream>(from + gate_at);
-      values[i] = Load<kStream>(from + gate_at + per_row);
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kEach; ++i) {
-    const unsigned at = first + i * blockDim.x;
-    if (at < vectors) Store<kStream>(to + at, SiluAndMul(gates[i], values[i]));
-  }
+  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= vectors) return;
+  const unsigned row = at / per_row;
+  const uint4* gate = reinterpret_cast<const uint4*>(x) + static_cast<size_t>(at) + static_cast<size_t>(row) * per_row;
+  const uint4 gates = Load<kHint>(gate), values = Load<kHint>(gate + per_row);
+  Store<kHint>(reinterpret_cast<uint4*>(out) + at, SiluAndMul(gates, values));
 }
 
 // Any width: rows start anywhere.
