@@ -108,7 +108,8 @@ Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const 
 Status LocalEvaluator::AddSass(const Task& task, const CompiledProgram& program, Compiler& compiler, Profile* profile) {
   const auto note = [&](const std::string& sentence) { profile->note += (profile->note.empty() ? "" : "; ") + sentence; };
   if (facts().modelled || program.candidate.plan.host_mode) {
-    note("machine code is shown for device code compiled for a GPU: use --device cuda:N");
+    note(facts().modelled ? "machine code is shown for device code compiled for a GPU: use --device cuda:N"
+                          : "nor is its machine code shown");
     return Status::Ok();
   }
   Candidate candidate = program.candidate;
