@@ -46,6 +46,11 @@ int64_t PeakBytes() {
   return int64_t{1024} * usage.ru_maxrss;
 }
 
+std::string OfRanks(int ranks, const Trainer& trainer) {
+  if (ranks == 1) return {};
+  return fmt::format("; rank 0 of {}, which share the {} shards of a step", ranks, trainer.options().shards);
+}
+
 // The bench itself on a GPU, once the epochs are done.
 void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
                int ranks, const std::vector<EpochReport>& epochs) {
@@ -76,8 +81,7 @@ void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& devic
   const double median = seconds[seconds.size() / 2];
   if (!flags.json) {
     fmt::print("median: {:.4f} s; {}, {} MiB of its memory{}\n", median, device.Line(), gpu.device_bytes >> 20,
-               ranks > 1 ? fmt::format("; rank 0 of {}, which share the {} shards of a step", ranks, trainer.options().shards)
-                         : "");
+               OfRanks(ranks, trainer));
     return;
   }
   nlohmann::json json = {{"graph", graph.name()},
@@ -190,8 +194,8 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                       {"median_wall_over_bound", median}}
                            .dump(2));
   } else {
-    fmt::print("median: {:.3f} times the bound; peak memory {} MiB, of which the graph {} MiB\n", median,
-               PeakBytes() >> 20, graph->resident_bytes() >> 20);
+    fmt::print("median: {:.3f} times the bound; peak memory {} MiB, of which the graph {} MiB{}\n", median,
+               PeakBytes() >> 20, graph->resident_bytes() >> 20, OfRanks(ranks.size(), *trainer));
   }
   return Status::Ok();
 }
