@@ -3,7 +3,7 @@
 //
 // Every step of the ladder is a candidate for matmul_bf16 that compiles as a user's would: plan parsed and typed,
 // through the real NVRTC with the include set's precompiled header. What a plan's tensor map may be given to. And that
-// Hone's faster forms of CuTe's algebra (hone/cute_fast_algebra.cuh) give CuTe's own types and machine code.
+// Hone's faster forms of CuTe's algebra (hone/cute_fast_strides.cuh) give CuTe's own types and machine code.
 // Compiling needs NVRTC, and for the steps with CuTe CUTLASS's headers; no GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -195,10 +195,19 @@ struct Writer {
   int* to;
   CUTE_HOST_DEVICE void operator()(int v) { *to++ = v; }
   template <auto v> CUTE_HOST_DEVICE void Show(C<v>) { (*this)(sizeof(v)); (*this)(v); }
-  CUTE_HOST_DEVICE void Show(int) { (*this)(-4); }  // not a constant
+  CUTE_HOST_DEVICE void Show(int v) { (*this)(-4); (*this)(v); }  // not a constant
+  CUTE_HOST_DEVICE void Show(int64_t v) { (*this)(-6); (*this)(int(v)); }
   CUTE_HOST_DEVICE void Show(Underscore) { (*this)(-5); }
-  template <class... T> CUTE_HOST_DEVICE void Show(tuple<T...>) { (*this)(-1); (Show(T{}), ...); (*this)(-2); }
-  template <class S, class D> CUTE_HOST_DEVICE void Show(Layout<S, D>) { (*this)(-3); Show(S{}); Show(D{}); }
+  template <class... T> CUTE_HOST_DEVICE void Show(tuple<T...> const& t) {
+    (*this)(-1);
+    for_each(t, [&](auto const& element) { Show(element); });
+    (*this)(-2);
+  }
+  template <class S, class D> CUTE_HOST_DEVICE void Show(Layout<S, D> const& layout) {
+    (*this)(-3);
+    Show(layout.shape());
+    Show(layout.stride());
+  }
 };
 template <class L, class T> __device__ void ShowOne(Writer& w, L layout, T tiler) {
   w.Show(coalesce(layout));
@@ -237,6 +246,19 @@ __global__ void k(bfloat16_t* c) {
   w.Show(complement(Layout<Shape<_4, _2>, Stride<_0, _0>>{}, Int<24>{}));
   w.Show(complement(Layout<_16, _4>{}, Shape<_32, _8>{}));
   w.Show(complement(Layout<_1, _0>{}, _1{}));
+  // Tiles of a matrix in memory: strides known at run time, of either size.
+  const int pitch = gridDim.x, other = gridDim.y;
+  const auto rows = make_layout(Shape<_128, _64>{}, make_stride(int64_t(pitch), _1{}));
+  const auto deep = make_layout(Shape<Shape<_16, _8>, _1, _4>{}, make_stride(make_stride(_1{}, pitch), other, _16{}));
+  for_each(make_tuple(rows, deep), [&](auto const& tile) {
+    w.Show(coalesce(tile));
+    w.Show(composition(tile, Layout<Shape<_4, Shape<_8, _2>>, Stride<_16, Stride<_1, _64>>>{}));
+    w.Show(composition(tile, Layout<_16, _1>{}));
+    w.Show(logical_divide(tile, Layout<_8, _2>{}));
+    w.Show(zipped_divide(tile, Tile<_8>{}));
+  });
+  w.Show(transform(make_tuple(pitch, _2{}, other), [](auto v) { return v + _1{}; }));
+  w.Show(filter_tuple(make_tuple(pitch, _2{}), Shape<_3, _4>{}, [](auto a, auto b) { return make_tuple(b, a); }));
   const auto coordinate = make_coord(_, int(threadIdx.x), make_coord(_1{}, _));
   w.Show(slice(coordinate, Shape<_4, _8, Shape<_2, _3>>{}));
   w.Show(slice(coordinate, make_layout(Shape<_4, _8, Shape<_2, _3>>{})));

@@ -263,6 +263,24 @@ CUTE_HOST_DEVICE constexpr Layout<Shape, Stride> Result(Tag<Shape>, Tag<Stride>)
   return Make<Layout<Shape, Stride>>();
 }
 
+// transform() and filter_tuple() without a lambda for what is done with the elements' results.
+template <class... A, class F, int... I>
+CUTE_HOST_DEVICE constexpr auto Transform(tuple<A...> const& a, F& f, seq<I...>) {
+  return cute::make_tuple(f(get<I>(a))...);
+}
+template <class... A, class... B, class F, int... I>
+CUTE_HOST_DEVICE constexpr auto Transform(tuple<A...> const& a, tuple<B...> const& b, F& f, seq<I...>) {
+  return cute::make_tuple(f(get<I>(a), get<I>(b))...);
+}
+template <class... A, class F, int... I>
+CUTE_HOST_DEVICE constexpr auto Filter(tuple<A...> const& a, F& f, seq<I...>) {
+  return cute::tuple_cat(f(get<I>(a))...);
+}
+template <class... A, class... B, class F, int... I>
+CUTE_HOST_DEVICE constexpr auto Filter(tuple<A...> const& a, tuple<B...> const& b, F& f, seq<I...>) {
+  return cute::tuple_cat(f(get<I>(a), get<I>(b))...);
+}
+
 template <class Shape, class Stride, class Tile>
 CUTE_HOST_DEVICE constexpr auto ZippedDivide(Mode<Shape, Stride>, Tag<Tile> tile) {
   return Result(Unzip{}(Tag<Shape>{}, tile), Unzip{}(Tag<Stride>{}, tile));
@@ -364,6 +382,24 @@ CUTE_HOST_DEVICE constexpr auto zip2_by(tuple<T, Ts...> const&, tuple<G, Gs...> 
 template <class... A, class... B, enable_if_t<sizeof...(A) == sizeof...(B) && __is_empty(tuple<tuple<A...>, tuple<B...>>), int> = 0>
 CUTE_HOST_DEVICE constexpr auto zip(tuple<tuple<A...>, tuple<B...>> const&) {
   return hone_fast::Make<tuple<tuple<A, B>...>>();
+}
+
+template <class... A, class F>
+CUTE_HOST_DEVICE constexpr auto transform(tuple<A...> const& a, F&& f) {
+  return hone_fast::Transform(a, f, make_seq<sizeof...(A)>{});
+}
+template <class... A, class... B, class F>
+CUTE_HOST_DEVICE constexpr auto transform(tuple<A...> const& a, tuple<B...> const& b, F&& f) {
+  static_assert(sizeof...(A) == sizeof...(B), "Mismatched tuple_size");
+  return hone_fast::Transform(a, b, f, make_seq<sizeof...(A)>{});
+}
+template <class... A, class F>
+CUTE_HOST_DEVICE constexpr auto filter_tuple(tuple<A...> const& a, F&& f) {
+  return hone_fast::Filter(a, f, make_seq<sizeof...(A)>{});
+}
+template <class... A, class... B, class F>
+CUTE_HOST_DEVICE constexpr auto filter_tuple(tuple<A...> const& a, tuple<B...> const& b, F&& f) {
+  return hone_fast::Filter(a, b, f, make_seq<sizeof...(A)>{});
 }
 
 }  // namespace cute

@@ -28,14 +28,17 @@ namespace hone_fast {
 
 constexpr int kMostModes = 32;
 
-// A flat layout. A negative count says what was wrong: see LayoutOf.
+// A flat layout. A negative count says what was wrong: see Count. Where source[i] is not 0, mode i's stride is stride[i]
+// times a number known at run time, the layout's (source[i] - 1)-th stride (cute_fast_strides.cuh).
 struct Modes {
   int count = 0;
   int shape[kMostModes] = {};
   int stride[kMostModes] = {};
-  CUTE_HOST_DEVICE constexpr void Append(int extent, int step) {
+  int source[kMostModes] = {};
+  CUTE_HOST_DEVICE constexpr void Append(int extent, int step, int from = 0) {
     shape[count] = extent;
     stride[count] = step;
+    source[count] = from;
     ++count;
   }
   CUTE_HOST_DEVICE static constexpr Modes Wrong(int what) {
@@ -54,18 +57,18 @@ CUTE_HOST_DEVICE constexpr int CeilDiv(int a, int b) { return (a + b - 1) / b; }
 CUTE_HOST_DEVICE constexpr Modes Coalesced(Modes const& in, bool keep_outside) {
   Modes back;  // the last mode first
   const int last = in.count - 1;
-  back.Append(keep_outside && in.shape[last] == 1 ? 2 : in.shape[last], in.stride[last]);
+  back.Append(keep_outside && in.shape[last] == 1 ? 2 : in.shape[last], in.stride[last], in.source[last]);
   for (int i = last - 1; i >= 0; --i) {
     const int top = back.count - 1;
     if (in.shape[i] == 1) continue;
     if (top == 0 && back.shape[0] == 1) {
-      back.shape[0] = in.shape[i];
-      back.stride[0] = in.stride[i];
-    } else if (in.shape[i] * in.stride[i] == back.stride[top]) {
+      back.count = 0;
+      back.Append(in.shape[i], in.stride[i], in.source[i]);
+    } else if (in.source[i] == 0 && back.source[top] == 0 && in.shape[i] * in.stride[i] == back.stride[top]) {
       back.shape[top] *= in.shape[i];
       back.stride[top] = in.stride[i];
     } else {
-      back.Append(in.shape[i], in.stride[i]);
+      back.Append(in.shape[i], in.stride[i], in.source[i]);
     }
   }
   Modes out;
@@ -73,7 +76,7 @@ CUTE_HOST_DEVICE constexpr Modes Coalesced(Modes const& in, bool keep_outside) {
     out.Append(1, 0);
     return out;
   }
-  for (int i = back.count - 1; i >= 0; --i) out.Append(back.shape[i], back.stride[i]);
+  for (int i = back.count - 1; i >= 0; --i) out.Append(back.shape[i], back.stride[i], back.source[i]);
   return out;
 }
 
@@ -92,12 +95,13 @@ CUTE_HOST_DEVICE constexpr Modes Composed(Modes const& left, int extent, int ste
     if (next_shape != 1 && extent != 1) {
       const int part = next_shape < extent ? next_shape : extent;
       if (extent % part != 0) return Modes::Wrong(kShapeIndivisible);
-      out.Append(part, step * left.stride[i]);
+      out.Append(part, step * left.stride[i], left.source[i]);
       extent /= part;
     }
     step = next_step;
   }
-  if (out.count == 0 || extent != 1) out.Append(extent, step * left.stride[left.count - 1]);
+  const int last = left.count - 1;
+  if (out.count == 0 || extent != 1) out.Append(extent, step * left.stride[last], left.source[last]);
   return out;
 }
 

@@ -113,6 +113,18 @@ template <class... T>
 struct is_static<tuple<T...>> : bool_constant<__is_empty(tuple<T...>)> {};
 template <auto v>
 struct is_static<C<v>> : true_type {};
+template <class... T>
+struct remove_cvref<tuple<T...>> {
+  using type = tuple<T...>;
+};
+template <class... T>
+struct remove_cvref<tuple<T...>&> {
+  using type = tuple<T...>;
+};
+template <class... T>
+struct remove_cvref<tuple<T...> const&> {
+  using type = tuple<T...>;
+};
 
 }  // namespace cute
 

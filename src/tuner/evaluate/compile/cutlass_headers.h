@@ -13,7 +13,7 @@
 namespace hone {
 
 inline constexpr int kLeastCutlassMajor = 4;
-// The last 4.x with which hone/cute_fast_algebra.cuh gave CuTe's own types and machine code; docs/cute.md says how to
+// The last 4.x with which hone/cute_fast_strides.cuh gave CuTe's own types and machine code; docs/cute.md says how to
 // compare another.
 inline constexpr int kLastComparedCutlassMinor = 7;
 

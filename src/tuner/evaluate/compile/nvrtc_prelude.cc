@@ -9,8 +9,8 @@
 #include "tuner/core/include_sets.h"
 
 extern "C" {
-extern const unsigned char hone_cute_fast_tuple[], hone_cute_fast_layout[], hone_cute_fast_algebra[];
-extern const unsigned long hone_cute_fast_tuple_size, hone_cute_fast_layout_size, hone_cute_fast_algebra_size;
+extern const unsigned char hone_cute_fast_tuple[], hone_cute_fast_layout[], hone_cute_fast_algebra[], hone_cute_fast_strides[];
+extern const unsigned long hone_cute_fast_tuple_size, hone_cute_fast_layout_size, hone_cute_fast_algebra_size, hone_cute_fast_strides_size;
 }
 
 namespace hone {
@@ -127,7 +127,7 @@ bool IsKnownIncludeSet(std::string_view include_set) {
 std::string NvrtcPrelude(std::string_view include_set, std::string_view parameter_check, bool fast_cute) {
   HONE_CHECK(IsKnownIncludeSet(include_set), "the plan's parser let an unknown include set through");
   std::string prelude(kBase);
-  if (include_set == "cute" && fast_cute) prelude += "#include \"hone/cute_fast_algebra.cuh\"\n";
+  if (include_set == "cute" && fast_cute) prelude += "#include \"hone/cute_fast_strides.cuh\"\n";
   for (const std::string_view header : IncludeSetHeaders(include_set)) prelude.append("#include ").append(header).append("\n");
   prelude += parameter_check;
   if (!prelude.ends_with('\n')) prelude += '\n';
@@ -165,6 +165,7 @@ const std::vector<std::pair<std::string, std::string>>& NvrtcShimHeaders() {
       {"hone/cute_fast_tuple.cuh", Embedded(hone_cute_fast_tuple, hone_cute_fast_tuple_size)},
       {"hone/cute_fast_layout.cuh", Embedded(hone_cute_fast_layout, hone_cute_fast_layout_size)},
       {"hone/cute_fast_algebra.cuh", Embedded(hone_cute_fast_algebra, hone_cute_fast_algebra_size)},
+      {"hone/cute_fast_strides.cuh", Embedded(hone_cute_fast_strides, hone_cute_fast_strides_size)},
   };
   return *headers;
 }
