@@ -3,7 +3,7 @@
 //
 // Step 3 once more, all of it said in CuTe's algebra: TiledMMA, TiledCopy, partitions, retiled fragments. It does what
 // 03_mma_sync.cu does, and is the form in which CuTe is usually taught. The compiler works out every one of these types
-// anew, which takes it about thirty times as long (docs/cute.md); beside the other version it shows what each line there
+// anew, which takes it about ten times as long (docs/cute.md); beside the other version it shows what each line there
 // stands for, and what the price of saying it this way is.
 /*hone
 [[launch]]

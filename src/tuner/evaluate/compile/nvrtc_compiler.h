@@ -32,7 +32,8 @@ struct NvrtcCompilerOptions {
   // that in proportion to the machine's memory, and with 128 GiB a limit of 8 GiB made every use of a precompiled
   // header fail ("unable to obtain mapped memory").
   int64_t memory_bytes = int64_t{8} << 30;
-  // The largest temporary file. The front end keeps its memory in one: 1.7 GB for a product of TiledMMA and TiledCopy.
+  // The largest temporary file. The front end keeps its memory in one: 0.6 GB for a product of TiledMMA and TiledCopy,
+  // 1.7 GB with plain_cute.
   int64_t temporary_bytes = int64_t{4} << 30;
   int64_t pch_heap_bytes = int64_t{640} << 20;  // CuTe needs about 310 MB of it; 0: no precompiled headers
   int max_zygotes = 6;             // idle ones beyond this are ended, least recently used first
