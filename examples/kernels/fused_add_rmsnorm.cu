@@ -18,7 +18,7 @@ EACH = [2, 3, 4, 8]
 THREADS = [256, 64, 128, 224, 320, 480, 704]
 CLUSTER = [1, 8]
 BLOCKS = [2, 1, 4, 8]
-HINT = [0, 1, 2]
+HINT = [1, 0, 2]
 LATE = [0, 1]
 constraints = [
   "CLUSTER == 1 || EACH * THREADS == 128 && BLOCKS == 1 && HINT == 0",
@@ -26,7 +26,7 @@ constraints = [
   "CLUSTER > 1 || EACH * THREADS <= 640 || EACH * THREADS == 1408 || EACH * THREADS == 1440 || EACH * THREADS == 1792",
   "CLUSTER > 1 || THREADS * BLOCKS >= 896 && THREADS * BLOCKS <= 1408 || THREADS == 256 && BLOCKS != 1",
   "LATE == 0 || THREADS * BLOCKS < 1024",
-  "HINT < 2 || EACH * THREADS > 512",
+  "EACH * THREADS != 512 || HINT == 1",
 ]
 
 [[launch]]

@@ -28,7 +28,7 @@ constraints = [
   "CLUSTER > 1 || EACH * THREADS <= 640 || EACH * THREADS == 1408 || EACH * THREADS == 1440 || EACH * THREADS == 1792",
   "CLUSTER > 1 || THREADS * BLOCKS >= 896 && THREADS * BLOCKS <= 1408 || THREADS == 256 && BLOCKS != 1",
   "LATE == 0 || THREADS * BLOCKS < 1024",
-  "HINT < 2 || EACH * THREADS > 512",
+  "EACH * THREADS != 512 || HINT == 1",
 ]
 
 [[launch]]
@@ -37,7 +37,7 @@ grid   = ["tokens * CLUSTER"]
 block  = ["THREADS"]
 cluster = ["CLUSTER"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 64 && tokens <= 362) && (CLUSTER > 1 && d == 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+when   = "(d == 4096 && tokens == 256) && (CLUSTER > 1 && d == 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
@@ -46,7 +46,7 @@ grid   = ["tokens * CLUSTER"]
 block  = ["THREADS"]
 cluster = ["CLUSTER"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 64 && tokens <= 362) && (CLUSTER > 1 && d % 8 == 0 && d >= 4096 && d <= 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+when   = "(d == 4096 && tokens == 256) && (CLUSTER > 1 && d % 8 == 0 && d >= 4096 && d <= 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
@@ -54,7 +54,7 @@ kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, true>"
 grid   = ["tokens"]
 block  = ["THREADS"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 64 && tokens <= 362) && (d == 8 * EACH * THREADS && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 256) && (d == 8 * EACH * THREADS && tokens <= 2147483647)"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
@@ -62,15 +62,15 @@ kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, false>"
 grid   = ["tokens"]
 block  = ["THREADS"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 64 && tokens <= 362) && (d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 256) && (d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647)"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
-kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 8, 0, false>"
+kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 4, 0, false>"
 grid   = ["tokens"]
 block  = ["256"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 64 && tokens <= 362) && (d % 8 == 0 && d > 0 && d <= 4096 && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 256) && (d % 8 == 0 && d > 0 && d <= 4096 && tokens <= 2147483647)"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
@@ -79,7 +79,7 @@ grid   = ["tokens"]
 block  = ["256"]
 shared = "2 * d"
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 64 && tokens <= 362) && (d % 8 == 0 && d > 0 && d <= 8192 && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 256) && (d % 8 == 0 && d > 0 && d <= 8192 && tokens <= 2147483647)"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
@@ -87,7 +87,7 @@ kernel = "fused_add_rmsnorm_row<3, 480, 1, HINT, 2, 0, false>"
 grid   = ["tokens"]
 block  = ["480"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 64 && tokens <= 362) && (d % 8 == 0 && d > 0 && d <= 11520 && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 256) && (d % 8 == 0 && d > 0 && d <= 11520 && tokens <= 2147483647)"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
@@ -96,7 +96,7 @@ grid   = ["tokens"]
 block  = ["448"]
 shared = "2 * d"
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 64 && tokens <= 362) && (d % 8 == 0 && d > 0 && d <= 24576 && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 256) && (d % 8 == 0 && d > 0 && d <= 24576 && tokens <= 2147483647)"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
@@ -104,7 +104,7 @@ kernel = "fused_add_rmsnorm_any<8>"
 grid   = ["d > 0 ? min(tokens, 2147483647) : 0"]
 block  = ["512"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
-when   = "(tokens > 64 && tokens <= 362) && (d % 8 == 0)"
+when   = "(d == 4096 && tokens == 256) && (d % 8 == 0)"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
@@ -112,7 +112,7 @@ kernel = "fused_add_rmsnorm_any<1>"
 grid   = ["min(tokens, 2147483647)"]
 block  = ["512"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
-when = "tokens > 64 && tokens <= 362"
+when = "d == 4096 && tokens == 256"
 with = { BLOCKS = 2, CLUSTER = 1, EACH = 2, HINT = 1, LATE = 1, THREADS = 256 }
 
 [[launch]]
@@ -121,91 +121,7 @@ grid   = ["tokens * CLUSTER"]
 block  = ["THREADS"]
 cluster = ["CLUSTER"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 362 && tokens <= 724) && (CLUSTER > 1 && d == 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_row<EACH, THREADS, CLUSTER, HINT, BLOCKS, LATE, false>"
-grid   = ["tokens * CLUSTER"]
-block  = ["THREADS"]
-cluster = ["CLUSTER"]
-args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 362 && tokens <= 724) && (CLUSTER > 1 && d % 8 == 0 && d >= 4096 && d <= 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, true>"
-grid   = ["tokens"]
-block  = ["THREADS"]
-args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 362 && tokens <= 724) && (d == 8 * EACH * THREADS && tokens <= 2147483647)"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, false>"
-grid   = ["tokens"]
-block  = ["THREADS"]
-args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 362 && tokens <= 724) && (d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647)"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 8, 0, false>"
-grid   = ["tokens"]
-block  = ["256"]
-args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 362 && tokens <= 724) && (d % 8 == 0 && d > 0 && d <= 4096 && tokens <= 2147483647)"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_shared<256, HINT, 8>"
-grid   = ["tokens"]
-block  = ["256"]
-shared = "2 * d"
-args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 362 && tokens <= 724) && (d % 8 == 0 && d > 0 && d <= 8192 && tokens <= 2147483647)"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_row<3, 480, 1, HINT, 2, 0, false>"
-grid   = ["tokens"]
-block  = ["480"]
-args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 362 && tokens <= 724) && (d % 8 == 0 && d > 0 && d <= 11520 && tokens <= 2147483647)"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_shared<448, HINT, 4>"
-grid   = ["tokens"]
-block  = ["448"]
-shared = "2 * d"
-args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 362 && tokens <= 724) && (d % 8 == 0 && d > 0 && d <= 24576 && tokens <= 2147483647)"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_any<8>"
-grid   = ["d > 0 ? min(tokens, 2147483647) : 0"]
-block  = ["512"]
-args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
-when   = "(tokens > 362 && tokens <= 724) && (d % 8 == 0)"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_any<1>"
-grid   = ["min(tokens, 2147483647)"]
-block  = ["512"]
-args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
-when = "tokens > 362 && tokens <= 724"
-with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
-
-[[launch]]
-kernel = "fused_add_rmsnorm_row<EACH, THREADS, CLUSTER, HINT, BLOCKS, LATE, true>"
-grid   = ["tokens * CLUSTER"]
-block  = ["THREADS"]
-cluster = ["CLUSTER"]
-args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 724 && tokens <= 1448) && (CLUSTER > 1 && d == 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+when   = "(d == 4096 && tokens == 1024) && (CLUSTER > 1 && d == 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
@@ -214,7 +130,7 @@ grid   = ["tokens * CLUSTER"]
 block  = ["THREADS"]
 cluster = ["CLUSTER"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 724 && tokens <= 1448) && (CLUSTER > 1 && d % 8 == 0 && d >= 4096 && d <= 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+when   = "(d == 4096 && tokens == 1024) && (CLUSTER > 1 && d % 8 == 0 && d >= 4096 && d <= 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
@@ -222,7 +138,7 @@ kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, true>"
 grid   = ["tokens"]
 block  = ["THREADS"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 724 && tokens <= 1448) && (d == 8 * EACH * THREADS && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 1024) && (d == 8 * EACH * THREADS && tokens <= 2147483647)"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
@@ -230,15 +146,15 @@ kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, false>"
 grid   = ["tokens"]
 block  = ["THREADS"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 724 && tokens <= 1448) && (d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 1024) && (d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647)"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
-kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 8, 0, false>"
+kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 4, 0, false>"
 grid   = ["tokens"]
 block  = ["256"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 724 && tokens <= 1448) && (d % 8 == 0 && d > 0 && d <= 4096 && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 1024) && (d % 8 == 0 && d > 0 && d <= 4096 && tokens <= 2147483647)"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
@@ -247,7 +163,7 @@ grid   = ["tokens"]
 block  = ["256"]
 shared = "2 * d"
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 724 && tokens <= 1448) && (d % 8 == 0 && d > 0 && d <= 8192 && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 1024) && (d % 8 == 0 && d > 0 && d <= 8192 && tokens <= 2147483647)"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
@@ -255,7 +171,7 @@ kernel = "fused_add_rmsnorm_row<3, 480, 1, HINT, 2, 0, false>"
 grid   = ["tokens"]
 block  = ["480"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 724 && tokens <= 1448) && (d % 8 == 0 && d > 0 && d <= 11520 && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 1024) && (d % 8 == 0 && d > 0 && d <= 11520 && tokens <= 2147483647)"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
@@ -264,7 +180,7 @@ grid   = ["tokens"]
 block  = ["448"]
 shared = "2 * d"
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 724 && tokens <= 1448) && (d % 8 == 0 && d > 0 && d <= 24576 && tokens <= 2147483647)"
+when   = "(d == 4096 && tokens == 1024) && (d % 8 == 0 && d > 0 && d <= 24576 && tokens <= 2147483647)"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
@@ -272,7 +188,7 @@ kernel = "fused_add_rmsnorm_any<8>"
 grid   = ["d > 0 ? min(tokens, 2147483647) : 0"]
 block  = ["512"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
-when   = "(tokens > 724 && tokens <= 1448) && (d % 8 == 0)"
+when   = "(d == 4096 && tokens == 1024) && (d % 8 == 0)"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
@@ -280,7 +196,7 @@ kernel = "fused_add_rmsnorm_any<1>"
 grid   = ["min(tokens, 2147483647)"]
 block  = ["512"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
-when = "tokens > 724 && tokens <= 1448"
+when = "d == 4096 && tokens == 1024"
 with = { BLOCKS = 8, CLUSTER = 1, EACH = 4, HINT = 1, LATE = 0, THREADS = 128 }
 
 [[launch]]
@@ -289,7 +205,175 @@ grid   = ["tokens * CLUSTER"]
 block  = ["THREADS"]
 cluster = ["CLUSTER"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 1448) && (CLUSTER > 1 && d == 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+when   = "(d == 14336 && tokens == 512) && (CLUSTER > 1 && d == 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, CLUSTER, HINT, BLOCKS, LATE, false>"
+grid   = ["tokens * CLUSTER"]
+block  = ["THREADS"]
+cluster = ["CLUSTER"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 14336 && tokens == 512) && (CLUSTER > 1 && d % 8 == 0 && d >= 4096 && d <= 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, true>"
+grid   = ["tokens"]
+block  = ["THREADS"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 14336 && tokens == 512) && (d == 8 * EACH * THREADS && tokens <= 2147483647)"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, false>"
+grid   = ["tokens"]
+block  = ["THREADS"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 14336 && tokens == 512) && (d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647)"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 4, 0, false>"
+grid   = ["tokens"]
+block  = ["256"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 14336 && tokens == 512) && (d % 8 == 0 && d > 0 && d <= 4096 && tokens <= 2147483647)"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_shared<256, HINT, 8>"
+grid   = ["tokens"]
+block  = ["256"]
+shared = "2 * d"
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 14336 && tokens == 512) && (d % 8 == 0 && d > 0 && d <= 8192 && tokens <= 2147483647)"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<3, 480, 1, HINT, 2, 0, false>"
+grid   = ["tokens"]
+block  = ["480"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 14336 && tokens == 512) && (d % 8 == 0 && d > 0 && d <= 11520 && tokens <= 2147483647)"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_shared<448, HINT, 4>"
+grid   = ["tokens"]
+block  = ["448"]
+shared = "2 * d"
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 14336 && tokens == 512) && (d % 8 == 0 && d > 0 && d <= 24576 && tokens <= 2147483647)"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_any<8>"
+grid   = ["d > 0 ? min(tokens, 2147483647) : 0"]
+block  = ["512"]
+args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
+when   = "(d == 14336 && tokens == 512) && (d % 8 == 0)"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_any<1>"
+grid   = ["min(tokens, 2147483647)"]
+block  = ["512"]
+args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
+when = "d == 14336 && tokens == 512"
+with = { BLOCKS = 4, CLUSTER = 1, EACH = 8, HINT = 0, LATE = 1, THREADS = 224 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, CLUSTER, HINT, BLOCKS, LATE, true>"
+grid   = ["tokens * CLUSTER"]
+block  = ["THREADS"]
+cluster = ["CLUSTER"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 11008 && tokens == 2048) && (CLUSTER > 1 && d == 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, CLUSTER, HINT, BLOCKS, LATE, false>"
+grid   = ["tokens * CLUSTER"]
+block  = ["THREADS"]
+cluster = ["CLUSTER"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 11008 && tokens == 2048) && (CLUSTER > 1 && d % 8 == 0 && d >= 4096 && d <= 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, true>"
+grid   = ["tokens"]
+block  = ["THREADS"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 11008 && tokens == 2048) && (d == 8 * EACH * THREADS && tokens <= 2147483647)"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, false>"
+grid   = ["tokens"]
+block  = ["THREADS"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 11008 && tokens == 2048) && (d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647)"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 4, 0, false>"
+grid   = ["tokens"]
+block  = ["256"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 11008 && tokens == 2048) && (d % 8 == 0 && d > 0 && d <= 4096 && tokens <= 2147483647)"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_shared<256, HINT, 8>"
+grid   = ["tokens"]
+block  = ["256"]
+shared = "2 * d"
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 11008 && tokens == 2048) && (d % 8 == 0 && d > 0 && d <= 8192 && tokens <= 2147483647)"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<3, 480, 1, HINT, 2, 0, false>"
+grid   = ["tokens"]
+block  = ["480"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 11008 && tokens == 2048) && (d % 8 == 0 && d > 0 && d <= 11520 && tokens <= 2147483647)"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_shared<448, HINT, 4>"
+grid   = ["tokens"]
+block  = ["448"]
+shared = "2 * d"
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 11008 && tokens == 2048) && (d % 8 == 0 && d > 0 && d <= 24576 && tokens <= 2147483647)"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_any<8>"
+grid   = ["d > 0 ? min(tokens, 2147483647) : 0"]
+block  = ["512"]
+args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
+when   = "(d == 11008 && tokens == 2048) && (d % 8 == 0)"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_any<1>"
+grid   = ["min(tokens, 2147483647)"]
+block  = ["512"]
+args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
+when = "d == 11008 && tokens == 2048"
+with = { BLOCKS = 2, CLUSTER = 1, EACH = 3, HINT = 2, LATE = 0, THREADS = 480 }
+
+[[launch]]
+kernel = "fused_add_rmsnorm_row<EACH, THREADS, CLUSTER, HINT, BLOCKS, LATE, true>"
+grid   = ["tokens * CLUSTER"]
+block  = ["THREADS"]
+cluster = ["CLUSTER"]
+args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
+when   = "(d == 5120 && tokens == 16384) && (CLUSTER > 1 && d == 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
@@ -298,7 +382,7 @@ grid   = ["tokens * CLUSTER"]
 block  = ["THREADS"]
 cluster = ["CLUSTER"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 1448) && (CLUSTER > 1 && d % 8 == 0 && d >= 4096 && d <= 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
+when   = "(d == 5120 && tokens == 16384) && (CLUSTER > 1 && d % 8 == 0 && d >= 4096 && d <= 8 * EACH * THREADS * CLUSTER && tokens * CLUSTER <= sm_count && cc >= 90)"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
@@ -306,7 +390,7 @@ kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, true>"
 grid   = ["tokens"]
 block  = ["THREADS"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 1448) && (d == 8 * EACH * THREADS && tokens <= 2147483647)"
+when   = "(d == 5120 && tokens == 16384) && (d == 8 * EACH * THREADS && tokens <= 2147483647)"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
@@ -314,15 +398,15 @@ kernel = "fused_add_rmsnorm_row<EACH, THREADS, 1, HINT, BLOCKS, LATE, false>"
 grid   = ["tokens"]
 block  = ["THREADS"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 1448) && (d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647)"
+when   = "(d == 5120 && tokens == 16384) && (d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647)"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
-kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 8, 0, false>"
+kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 4, 0, false>"
 grid   = ["tokens"]
 block  = ["256"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 1448) && (d % 8 == 0 && d > 0 && d <= 4096 && tokens <= 2147483647)"
+when   = "(d == 5120 && tokens == 16384) && (d % 8 == 0 && d > 0 && d <= 4096 && tokens <= 2147483647)"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
@@ -331,7 +415,7 @@ grid   = ["tokens"]
 block  = ["256"]
 shared = "2 * d"
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 1448) && (d % 8 == 0 && d > 0 && d <= 8192 && tokens <= 2147483647)"
+when   = "(d == 5120 && tokens == 16384) && (d % 8 == 0 && d > 0 && d <= 8192 && tokens <= 2147483647)"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
@@ -339,7 +423,7 @@ kernel = "fused_add_rmsnorm_row<3, 480, 1, HINT, 2, 0, false>"
 grid   = ["tokens"]
 block  = ["480"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 1448) && (d % 8 == 0 && d > 0 && d <= 11520 && tokens <= 2147483647)"
+when   = "(d == 5120 && tokens == 16384) && (d % 8 == 0 && d > 0 && d <= 11520 && tokens <= 2147483647)"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
@@ -348,7 +432,7 @@ grid   = ["tokens"]
 block  = ["448"]
 shared = "2 * d"
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
-when   = "(tokens > 1448) && (d % 8 == 0 && d > 0 && d <= 24576 && tokens <= 2147483647)"
+when   = "(d == 5120 && tokens == 16384) && (d % 8 == 0 && d > 0 && d <= 24576 && tokens <= 2147483647)"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
@@ -356,7 +440,7 @@ kernel = "fused_add_rmsnorm_any<8>"
 grid   = ["d > 0 ? min(tokens, 2147483647) : 0"]
 block  = ["512"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
-when   = "(tokens > 1448) && (d % 8 == 0)"
+when   = "(d == 5120 && tokens == 16384) && (d % 8 == 0)"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
@@ -364,7 +448,7 @@ kernel = "fused_add_rmsnorm_any<1>"
 grid   = ["min(tokens, 2147483647)"]
 block  = ["512"]
 args   = ["x", "residual", "weight", "tokens:i64", "d:i64", "eps:f32"]
-when = "tokens > 1448"
+when = "d == 5120 && tokens == 16384"
 with = { BLOCKS = 4, CLUSTER = 1, EACH = 2, HINT = 2, LATE = 0, THREADS = 320 }
 
 [[launch]]
@@ -399,7 +483,7 @@ args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
 when   = "d % 8 == 0 && EACH < 8 && d > 4 * EACH * THREADS && d <= 8 * EACH * THREADS && tokens <= 2147483647"
 
 [[launch]]
-kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 8, 0, false>"
+kernel = "fused_add_rmsnorm_row<2, 256, 1, HINT, 4, 0, false>"
 grid   = ["tokens"]
 block  = ["256"]
 args   = ["x", "residual", "weight", "eps:f32", "d / 8:u32"]
