@@ -13,19 +13,18 @@
 // travel in words of eight bytes with the number of their round, so that no fence is needed, which would wait for all results
 // under way; a few warps more do nothing but tell and ask, each a round in turn, for an answer takes microseconds.
 /*hone
-constraints = ["FLOW_BLOCK * UNITS * UNIT <= 14336", "START <= UNITS"]
+constraints = ["FLOW_BLOCK * UNITS * UNIT <= 14336", "START <= UNITS", "AIM <= UNITS - 3"]
 
 [tune]
 BLOCK = [256, 128, 512]
 WARPS = [4, 8, 2]
 FLAT = [8, 4, 16]
 FLOW_BLOCK = [256, 128]
-UNIT = [4, 8]
-UNITS = [14, 13, 7]
-START = [6, 4, 13]
-TELLERS = [8, 4]
-GROUPS = [16, 12, 4]
-WIDE_GROUPS = [11, 8, 4]
+UNIT = [4, 3, 8]
+UNITS = [14, 18, 28]
+START = [3, 4, 6]
+TELLERS = [4, 8]
+AIM = [4, 8, 6]
 
 [[launch]]
 kernel = "softmax_flat<4, FLAT>"
@@ -87,20 +86,11 @@ when   = "d % 4 == 0 && d / 4 <= 8 * BLOCK"
 
 [[launch]]
 kernel = "softmax_flow<FLOW_BLOCK, UNITS, UNIT, START, TELLERS>"
-grid   = ["min(rows, GROUPS) * (sm_count / min(rows, GROUPS))"]
+grid   = ["sm_count"]
 block  = ["2 * FLOW_BLOCK + 32 * TELLERS"]
 shared = "FLOW_BLOCK * UNITS * UNIT * 16"
-args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "sm_count / min(rows, GROUPS):i32"]
-when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUPS && ceil_div(d / 4, (sm_count / min(rows, GROUPS)) * FLOW_BLOCK * UNIT) < UNITS - 2"
-cooperative = true
-
-[[launch]]
-kernel = "softmax_flow<FLOW_BLOCK, UNITS, UNIT, START, TELLERS>"
-grid   = ["min(rows, WIDE_GROUPS) * (sm_count / min(rows, WIDE_GROUPS))"]
-block  = ["2 * FLOW_BLOCK + 32 * TELLERS"]
-shared = "FLOW_BLOCK * UNITS * UNIT * 16"
-args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "sm_count / min(rows, WIDE_GROUPS):i32"]
-when   = "d % 4 == 0 && rows > 0 && sm_count >= WIDE_GROUPS && ceil_div(d / 4, (sm_count / min(rows, WIDE_GROUPS)) * FLOW_BLOCK * UNIT) < UNITS - 2"
+args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "ceil_div(d / 4, AIM * FLOW_BLOCK * UNIT):i32"]
+when   = "d % 4 == 0 && rows > 0 && ceil_div(d / 4, AIM * FLOW_BLOCK * UNIT) <= sm_count"
 cooperative = true
 
 [[launch]]
@@ -108,8 +98,8 @@ kernel = "softmax_flow<FLOW_BLOCK, UNITS, UNIT, START, TELLERS>"
 grid   = ["sm_count"]
 block  = ["2 * FLOW_BLOCK + 32 * TELLERS"]
 shared = "FLOW_BLOCK * UNITS * UNIT * 16"
-args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "sm_count:i32"]
-when   = "d % 4 == 0 && rows > 0 && ceil_div(d / 4, sm_count * FLOW_BLOCK * UNIT) < UNITS - 2"
+args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "ceil_div(d / 4, (UNITS - 3) * FLOW_BLOCK * UNIT):i32"]
+when   = "d % 4 == 0 && rows > 0 && ceil_div(d / 4, (UNITS - 3) * FLOW_BLOCK * UNIT) <= sm_count"
 cooperative = true
 
 [[launch]]
@@ -120,7 +110,7 @@ args   = ["x", "out", "rows:i64", "d:i64"]
 
 [[workspace]]
 name  = "words"
-bytes = "sm_count * 32 * 16"
+bytes = "sm_count * 64 * 16"
 zero  = true
 
 [[workspace]]
@@ -431,28 +421,31 @@ __global__ void softmax_block(const float* __restrict__ x, float* __restrict__ o
   }
 }
 
-// `members` blocks a row. A unit is kUnit * kBlock vectors of a block, and the group takes a row unit by unit, its blocks side
+// A group of at least `fewest` blocks a row, of more where rows are few; grid: one block an SM. A unit is kUnit * kBlock vectors of a block, and the group takes a row unit by unit, its blocks side
 // by side. kBlock threads take statistics, kBlock write, and kTellers warps tell: each a round in turn. A warp of the first and
 // one of the second have a ring of their own, of kUnits units, which the second fills; kStart units of it at first, so that
 // the first rows are not behind the last of the ring. All blocks are resident: cooperative.
-//   words [groups][32][members], arrivals [groups]; both zero before and after
+//   words [groups][kWords][members], arrivals [groups]; both zero before and after
 // Slots are not reused too soon. A warp takes statistics of round r when the second has let go of what lay in that
 // place of the ring before: D = kUnits / units rounds ago, and had been told of that round by then. So its block's parts of that round
 // had been read, and every member's word, and every member had been told of round r - 2 D: kUnits slots of a
-// block and 32 of the group are enough.
+// block and 2 * kUnits of the group are enough.
 template <int kBlock, int kUnits, int kUnit, int kStart, int kTellers>
 __global__ void __launch_bounds__(2 * kBlock + 32 * kTellers, 1)
     softmax_flow(const float* __restrict__ x, float* __restrict__ out, Told* all_words, unsigned* arrivals, long long rows,
-                 int vectors, int members) {
-  constexpr int kWarps = kBlock / 32, kStep = kUnit * kBlock, kWarpStep = kUnit * 32, kWords = 32;
+                 int vectors, int fewest) {
+  constexpr int kWarps = kBlock / 32, kStep = kUnit * kBlock, kWarpStep = kUnit * 32;
+  constexpr int kWords = kUnits <= 16 ? 32 : 64;
   constexpr int kThreads = 2 * kBlock + 32 * kTellers;
   static_assert(kWarps <= 32 && 2 * kUnits <= kWords && kStart <= kUnits, "a lane a warp; slots as said above");
   extern __shared__ float4 ring[];         // [kUnits][kWarps][kWarpStep]
   __shared__ Gate copied[kUnits][kWarps];  // into the ring
   __shared__ Told parts[kUnits][kWarps];   // of a round: a warp's maximum and sum
   __shared__ Told known[kUnits];           // of a round: the row's maximum, and one over its sum
-  const int groups = gridDim.x / members;
-  const int group = blockIdx.x / members, member = blockIdx.x % members;
+  const int blocks = gridDim.x, members = max(fewest, blocks / static_cast<int>(min(rows, static_cast<long long>(blocks))));
+  const int groups = blocks / members;
+  if (blockIdx.x >= groups * members) return;
+  const int group = blockIdx.x % groups, member = blockIdx.x / groups;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const int units = (vectors + members * kStep - 1) / (members * kStep);              // of a round
   const int chunk = ((vectors + members * units - 1) / (members * units) + 7) / 8 * 8;  // of a block in a unit: whole lines
@@ -495,7 +488,7 @@ __global__ void __launch_bounds__(2 * kBlock + 32 * kTellers, 1)
     __syncwarp();
     const unsigned before = __shfl_sync(kWarp, lane == 0 ? atomicAdd(arrivals + group, 1u) : 0, 0);
     if (before == members * kTellers - 1) {
-      for (int i = lane; i < kWords * members; i += 32) TellGroup(words + i, 0, 0, 0);
+      for (int i = lane; i < min(rounds, kWords) * members; i += 32) TellGroup(words + i, 0, 0, 0);
       if (lane == 0) arrivals[group] = 0;
     }
     return;
