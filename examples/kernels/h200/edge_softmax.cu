@@ -11,6 +11,8 @@
 //  * One head: as many lanes a destination as its row has vectors. Blocks stay; while they weigh and add the rows of
 //    one destination those of the next are on their way, and the slots of the one after it.
 //  * Several heads, whose sums took longer than their rows: tensor cores multiply weights by rows, eight heads at once.
+//  * One head and few destinations, which wait for round trips more than for bytes: a block a destination, everything
+//    that can be asked for at once under way at once.
 // Else rows of DEEP slots are under way in registers, and further slots rescale what is there (running maximum); a row
 // is read once for up to four heads.
 /*hone
@@ -19,6 +21,31 @@ BLOCK = [32]
 DEEP = [8]
 DEEP_HEADS = [6]  # with four heads at a time
 TENSOR = [2]   # heads from which tensor cores add
+FEW = [16]  # destinations an SM up to which each has a block of its own
+
+[[launch]]
+kernel = "edge_softmax_few<4>"
+grid   = ["num_dst"]
+block  = ["128"]
+args   = ["fanout:i32", "negative_slope:f32", "self", "index", "degree", "score_dst", "score_src", "x", "out",
+          "num_src:i32"]
+when   = "dim == 256 && heads == 1 && fanout > 0 && fanout < 16 && num_dst <= sm_count * FEW"
+
+[[launch]]
+kernel = "edge_softmax_few<2>"
+grid   = ["num_dst"]
+block  = ["64"]
+args   = ["fanout:i32", "negative_slope:f32", "self", "index", "degree", "score_dst", "score_src", "x", "out",
+          "num_src:i32"]
+when   = "dim == 128 && heads == 1 && fanout > 0 && fanout < 16 && num_dst <= sm_count * FEW"
+
+[[launch]]
+kernel = "edge_softmax_few<1>"
+grid   = ["num_dst"]
+block  = ["32"]
+args   = ["fanout:i32", "negative_slope:f32", "self", "index", "degree", "score_dst", "score_src", "x", "out",
+          "num_src:i32"]
+when   = "dim == 64 && heads == 1 && fanout > 0 && fanout < 16 && num_dst <= sm_count * FEW"
 
 [[launch]]
 kernel = "edge_softmax_tensor<1, BLOCK>"
@@ -533,4 +560,101 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   }
+}
+
+// The order of floats as integers.
+__device__ __forceinline__ int Ordered(int bits) { return bits ^ (bits >> 31 & 0x7fffffff); }
+
+// Loads that are under way before what follows, in this order: left to itself ptxas keeps registers by asking for a row
+// where it is added, one round trip after the other.
+__device__ __forceinline__ int AskFor(const int* from) {
+  int value;
+  asm volatile("ld.global.b32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+__device__ __forceinline__ uint4 AskFor(const uint4* from) {
+  uint4 value;
+  asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "l"(from)
+               : "memory");
+  return value;
+}
+
+// Few destinations and one head, where what counts is how many loads wait for one another and how soon all rows are on
+// their way. A block a destination, dim / 64 warps, each 64 columns of all its rows: a load takes four rows, and four
+// loads all sixteen. Nothing is compared before the first loads, since blocks are for destinations alone; and none of
+// these waits for another: they write different registers, for which a lane without a slot of its own reads another's.
+// Scores are fetched to L2 by all blocks together while ids are on their way, and asked for behind the rows, which
+// weights wait for anyway. fanout is 1 to 15, heads is 1.
+template <int kWarps>
+__global__ void __launch_bounds__(32 * kWarps)
+    edge_softmax_few(int fanout, float negative_slope, const int* __restrict__ self, const int* __restrict__ index,
+                     const int* __restrict__ degree, const float* __restrict__ score_dst,
+                     const float* __restrict__ score_src, const __half* __restrict__ x, __half* __restrict__ out,
+                     int num_src) {
+  constexpr unsigned kRowVectors = 8 * kWarps;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, vertex = blockIdx.x;
+  const int slot = static_cast<int>(lane) - 1;
+  const int own = AskFor(self + vertex), items = AskFor(degree + vertex);
+  const int drawn = AskFor(index + static_cast<unsigned long long>(vertex) * fanout + min(max(slot, 0), fanout - 1));
+  const float destination = __int_as_float(AskFor(reinterpret_cast<const int*>(score_dst) + vertex));
+  const unsigned line = threadIdx.x * gridDim.x + blockIdx.x;
+  if (line < static_cast<unsigned>(num_src) / 32) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(score_src + line * 32) : "memory");
+  }
+  __syncwarp();  // ptxas moves none of this behind it
+
+  // What does not count is the destination's own row, with no weight.
+  const bool counts = slot < 0 || (slot < fanout && slot < items && drawn != own);
+  const int row = counts && slot >= 0 ? drawn : own;
+  const unsigned group = lane / 8;
+  uint4 packs[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const unsigned long long from = static_cast<unsigned>(__shfl_sync(kAllLanes, row, i * 4 + group));
+    packs[i] = AskFor(reinterpret_cast<const uint4*>(x) + from * kRowVectors + warp * 8 + lane % 8);
+  }
+  const float source = __int_as_float(AskFor(reinterpret_cast<const int*>(score_src) + row));
+  __syncwarp();
+
+  const float score = source + destination, logit = score > 0.0f ? score : negative_slope * score;
+  const int top =
+      __reduce_max_sync(kAllLanes, counts ? Ordered(__float_as_int(logit)) : Ordered(__float_as_int(kNever)));
+  float weight = counts ? __expf(logit - __int_as_float(Ordered(top))) : 0.0f;
+  float total = weight;
+#pragma unroll
+  for (int offset = 8; offset > 0; offset /= 2) total += __shfl_xor_sync(kAllLanes, total, offset);
+  weight = __fdividef(weight, __shfl_sync(kAllLanes, total, 0));
+
+  float sum[8] = {};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float share = __shfl_sync(kAllLanes, weight, i * 4 + group);
+    const __half2* v = reinterpret_cast<const __half2*>(&packs[i]);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const float2 values = __half22float2(v[e]);
+      sum[2 * e] += share * values.x;
+      sum[2 * e + 1] += share * values.y;
+    }
+  }
+  // The four groups of lanes add up, each for a quarter of the columns.
+  const bool upper = (group & 1) != 0, second = (group & 2) != 0;
+  float half[4], quarter[2];
+#pragma unroll
+  for (int e = 0; e < 4; ++e) {
+    const float other = __shfl_xor_sync(kAllLanes, upper ? sum[e] : sum[4 + e], 8);
+    half[e] = (upper ? sum[4 + e] : sum[e]) + other;
+  }
+#pragma unroll
+  for (int e = 0; e < 2; ++e) {
+    const float other = __shfl_xor_sync(kAllLanes, second ? half[e] : half[2 + e], 16);
+    quarter[e] = (second ? half[2 + e] : half[e]) + other;
+  }
+  const unsigned pair = lane % 8 * 4 + (upper ? 2 : 0) + (second ? 1 : 0);  // of columns
+  const __half2 packed = __floats2half2_rn(quarter[0], quarter[1]);
+  __stcs(
+      reinterpret_cast<unsigned*>(out) + (static_cast<unsigned long long>(vertex) * kRowVectors + warp * 8) * 4 + pair,
+      *reinterpret_cast<const unsigned*>(&packed));
 }
