@@ -5,6 +5,8 @@
 #   make demo-gnn  the graph engine: generate a graph, train on it, infer; under a minute on two cores, no GPU
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
+# One test more than there are cores: some wait for a child or a time limit.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 BUILD ?= build
 CMAKE_FLAGS ?=
 
@@ -20,7 +22,7 @@ build: setup
 	@cmake --build $(BUILD) -j $(JOBS)
 
 test: build
-	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
+	@ctest --test-dir $(BUILD) -j $(TEST_JOBS) --output-on-failure --no-tests=error
 
 test-gpu: build
 	@ctest --test-dir $(BUILD) -L gpu --output-on-failure --no-tests=error

@@ -20,6 +20,14 @@ endif()
 # What no GPU at hand will run need only compile: with nvcc's fastest setting, and nothing is kept of it. CI builds for
 # one architecture and checks the other (.ci/run): a third of the time that both take.
 set(HONE_CUDA_CHECKED_ARCHITECTURES "" CACHE STRING "Architectures for which our kernels are only compiled, to see that they do")
+if(HONE_HAVE_CUDA AND HONE_CUDA_CHECKED_ARCHITECTURES)
+  # Known since toolkit 12.9; before, checking costs what compiling does.
+  execute_process(COMMAND ${HONE_NVCC} --help OUTPUT_VARIABLE hone_nvcc_help ERROR_QUIET)
+  set(HONE_CUDA_CHECK_FLAGS "")
+  if(hone_nvcc_help MATCHES "--Ofast-compile")
+    set(HONE_CUDA_CHECK_FLAGS -Ofc=max)
+  endif()
+endif()
 
 if(HONE_HAVE_CUDA AND NOT HONE_CUDA_ARCHITECTURES)
   # The architectures of the GPUs present, else 80 and 90a with PTX.
