@@ -9,8 +9,10 @@
 #include "tuner/core/include_sets.h"
 
 extern "C" {
-extern const unsigned char hone_cute_fast_tuple[], hone_cute_fast_layout[], hone_cute_fast_algebra[], hone_cute_fast_strides[];
-extern const unsigned long hone_cute_fast_tuple_size, hone_cute_fast_layout_size, hone_cute_fast_algebra_size, hone_cute_fast_strides_size;
+extern const unsigned char hone_cute_fast_tuple[], hone_cute_fast_layout[], hone_cute_fast_structure[];
+extern const unsigned char hone_cute_fast_algebra[], hone_cute_fast_strides[];
+extern const unsigned long hone_cute_fast_tuple_size, hone_cute_fast_layout_size, hone_cute_fast_structure_size;
+extern const unsigned long hone_cute_fast_algebra_size, hone_cute_fast_strides_size;
 }
 
 namespace hone {
@@ -164,6 +166,7 @@ const std::vector<std::pair<std::string, std::string>>& NvrtcShimHeaders() {
       {"cassert", std::string(kNothing)},
       {"hone/cute_fast_tuple.cuh", Embedded(hone_cute_fast_tuple, hone_cute_fast_tuple_size)},
       {"hone/cute_fast_layout.cuh", Embedded(hone_cute_fast_layout, hone_cute_fast_layout_size)},
+      {"hone/cute_fast_structure.cuh", Embedded(hone_cute_fast_structure, hone_cute_fast_structure_size)},
       {"hone/cute_fast_algebra.cuh", Embedded(hone_cute_fast_algebra, hone_cute_fast_algebra_size)},
       {"hone/cute_fast_strides.cuh", Embedded(hone_cute_fast_strides, hone_cute_fast_strides_size)},
   };
