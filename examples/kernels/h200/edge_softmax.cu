@@ -21,7 +21,7 @@ BLOCK = [32]
 DEEP = [8]
 DEEP_HEADS = [6]  # with four heads at a time
 TENSOR = [2]   # heads from which tensor cores add
-FEW = [16]  # destinations an SM up to which each has a block of its own
+FEW = [80]  # destinations an SM up to which each has a block of its own
 
 [[launch]]
 kernel = "edge_softmax_few<4>"
@@ -29,7 +29,7 @@ grid   = ["num_dst"]
 block  = ["128"]
 args   = ["fanout:i32", "negative_slope:f32", "self", "index", "degree", "score_dst", "score_src", "x", "out",
           "num_src:i32"]
-when   = "dim == 256 && heads == 1 && fanout > 0 && fanout < 16 && num_dst <= sm_count * FEW"
+when   = "dim == 256 && heads == 1 && fanout >= 8 && fanout < 16 && num_dst <= sm_count * FEW"
 
 [[launch]]
 kernel = "edge_softmax_few<2>"
@@ -37,7 +37,7 @@ grid   = ["num_dst"]
 block  = ["64"]
 args   = ["fanout:i32", "negative_slope:f32", "self", "index", "degree", "score_dst", "score_src", "x", "out",
           "num_src:i32"]
-when   = "dim == 128 && heads == 1 && fanout > 0 && fanout < 16 && num_dst <= sm_count * FEW"
+when   = "dim == 128 && heads == 1 && fanout >= 8 && fanout < 16 && num_dst <= sm_count * FEW"
 
 [[launch]]
 kernel = "edge_softmax_few<1>"
@@ -45,7 +45,7 @@ grid   = ["num_dst"]
 block  = ["32"]
 args   = ["fanout:i32", "negative_slope:f32", "self", "index", "degree", "score_dst", "score_src", "x", "out",
           "num_src:i32"]
-when   = "dim == 64 && heads == 1 && fanout > 0 && fanout < 16 && num_dst <= sm_count * FEW"
+when   = "dim == 64 && heads == 1 && fanout >= 8 && fanout < 16 && num_dst <= sm_count * FEW"
 
 [[launch]]
 kernel = "edge_softmax_tensor<1, BLOCK>"
@@ -565,8 +565,8 @@ __global__ void __launch_bounds__(kThreads)
 // The order of floats as integers.
 __device__ __forceinline__ int Ordered(int bits) { return bits ^ (bits >> 31 & 0x7fffffff); }
 
-// Loads that are under way before what follows, in this order: left to itself ptxas keeps registers by asking for a row
-// where it is added, one round trip after the other.
+// Loads that a warp's barrier keeps where they are: left to itself ptxas saves registers by asking for a row where it is
+// added, one round trip after the other.
 __device__ __forceinline__ int AskFor(const int* from) {
   int value;
   asm volatile("ld.global.b32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
@@ -585,8 +585,8 @@ __device__ __forceinline__ uint4 AskFor(const uint4* from) {
 // their way. A block a destination, dim / 64 warps, each 64 columns of all its rows: a load takes four rows, and four
 // loads all sixteen. Nothing is compared before the first loads, since blocks are for destinations alone; and none of
 // these waits for another: they write different registers, for which a lane without a slot of its own reads another's.
-// Scores are fetched to L2 by all blocks together while ids are on their way, and asked for behind the rows, which
-// weights wait for anyway. fanout is 1 to 15, heads is 1.
+// Scores are fetched to L2 by all blocks together while ids are on their way. heads is 1, fanout less than
+// 16; well below, most of the sixteen rows that are read do not count.
 template <int kWarps>
 __global__ void __launch_bounds__(32 * kWarps)
     edge_softmax_few(int fanout, float negative_slope, const int* __restrict__ self, const int* __restrict__ index,
@@ -603,7 +603,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   if (line < static_cast<unsigned>(num_src) / 32) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(score_src + line * 32) : "memory");
   }
-  __syncwarp();  // ptxas moves none of this behind it
+  __syncwarp();
 
   // What does not count is the destination's own row, with no weight.
   const bool counts = slot < 0 || (slot < fanout && slot < items && drawn != own);
@@ -616,7 +616,7 @@ __global__ void __launch_bounds__(32 * kWarps)
     packs[i] = AskFor(reinterpret_cast<const uint4*>(x) + from * kRowVectors + warp * 8 + lane % 8);
   }
   const float source = __int_as_float(AskFor(reinterpret_cast<const int*>(score_src) + row));
-  __syncwarp();
+  __syncwarp();  // all are asked for before weights are made
 
   const float score = source + destination, logit = score > 0.0f ? score : negative_slope * score;
   const int top =
