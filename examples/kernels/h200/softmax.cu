@@ -273,6 +273,14 @@ struct Gate {
     }
 #endif
   }
+  // Called by one thread after __syncwarp(): returns when what its warp has read from shared memory has been read. Loads stand
+  // in a queue behind stores to global memory, which may take longer than a copy, and a copy does not stand in it.
+  __device__ void PassAfterLoads(unsigned phase) {
+#ifndef HONE_SIM
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(SharedAddress(&state)) : "memory");
+    Await(phase);
+#endif
+  }
   __device__ void Await(unsigned phase) {
 #ifdef HONE_SIM
     unsigned long long now;
@@ -445,6 +453,7 @@ __global__ void __launch_bounds__(2 * kBlock + 32 * kTellers, 1)
   static_assert(kWarps <= 32 && 2 * kUnits <= kWords && kStart <= kUnits, "a lane a warp; slots as said above");
   extern __shared__ float4 ring[];         // [kUnits][kWarps][kWarpStep]
   __shared__ Gate copied[kUnits][kWarps];  // into the ring
+  __shared__ Gate loaded[kWarps];          // from it, by those who write
   __shared__ Told parts[kUnits][kWarps];   // of a round: a warp's maximum and sum
   __shared__ Told known[kUnits];           // of a round: the row's maximum, and one over its sum
   const int blocks = gridDim.x, members = max(fewest, blocks / static_cast<int>(min(rows, static_cast<long long>(blocks))));
@@ -460,6 +469,7 @@ __global__ void __launch_bounds__(2 * kBlock + 32 * kTellers, 1)
     copied[0][i].Init();
     TellBlock(&parts[0][i], 0, 0, 0);
   }
+  if (thread < kWarps) loaded[thread].Init();
   if (thread < kUnits) TellBlock(&known[thread], 0, 0, 0);
 #ifndef HONE_SIM
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -568,6 +578,7 @@ __global__ void __launch_bounds__(2 * kBlock + 32 * kTellers, 1)
   }
 
   float4* to = reinterpret_cast<float4*>(out) + first + lane;
+  unsigned passes = 0;
   for (int round = 0; round < rounds; ++round, to += to_next_row) {
     const Told told = AwaitBlock(&known[round % kUnits], round + 1);
     Running all;
@@ -584,6 +595,8 @@ __global__ void __launch_bounds__(2 * kBlock + 32 * kTellers, 1)
         if (u * 32 < left) v[u] = from[u * 32];
       }
       __syncwarp();
+      if (lane == 0) loaded[warp].PassAfterLoads(passes & 1);
+      ++passes;
       copy_next();  // into the place just read
 #pragma unroll
       for (int u = 0; u < kUnit; ++u) {
