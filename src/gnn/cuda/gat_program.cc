@@ -112,6 +112,8 @@ class GatProgram final : public Program {
     return Status::Ok();
   }
 
+  int32_t few_misses() const override { return FewMissesOfLongSteps(envelope_); }
+
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
     const bool forks = drops() && steps_.size() > 1;

@@ -157,6 +157,8 @@ class GinProgram final : public Program {
 
   cudaEvent_t room() const override { return room_.handle; }
 
+  int32_t few_misses() const override { return FewMissesOfLongSteps(envelope_); }
+
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
     for (size_t l = 0; l < steps_.size(); ++l) {

@@ -176,7 +176,8 @@ Status Pass::EnqueueCollect(Bucket& bucket, int which, cudaStream_t stream) {
 }
 
 Status Pass::EnqueueCopy(Bucket& bucket, int which, cudaStream_t stream) {
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyMisses(bucket.batches[static_cast<size_t>(which)].graph(), stream));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyMisses(bucket.batches[static_cast<size_t>(which)].graph(), stream,
+                                              bucket.program->few_misses()));
   return Status::Ok();
 }
 

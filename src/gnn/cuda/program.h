@@ -18,6 +18,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "gnn/cuda/device_graph.h"
 #include "gnn/cuda/device_parameters.h"
 #include "gnn/cuda/matmul.h"
+#include "gnn/cuda/staging_kernels.h"
 #include "hone/gnn/model.h"
 
 namespace hone::gnn::cuda {
@@ -65,6 +67,14 @@ struct ProgramContext {
   Element element = Element::kBFloat16;  // of activations
 };
 
+// few_misses() of GAT, GIN and SAGE-RI: a share of what the outermost hop draws. Their chains of kernels are longer than
+// GraphSAGE's, and it is those that wait for loads. Measured on an H200 (docs/design/0013).
+inline int32_t FewMissesOfLongSteps(const Envelope& envelope) {
+  if (!envelope.trains) return kFewMisses;
+  const double drawn = envelope.known.back() * (envelope.fanouts.back() + 1.0);
+  return static_cast<int32_t>(std::min(0.16 * drawn, 1e9));
+}
+
 class Program {
  public:
   virtual ~Program() = default;
@@ -75,6 +85,9 @@ class Program {
   // Recorded by EnqueueForward once what fills the whole GPU is behind it and a chain of small kernels begins, which
   // leaves room for the outermost hop of the batch that comes next; null: that may begin when it likes.
   virtual cudaEvent_t room() const { return nullptr; }
+  // Where misses are staged: up to how many of a batch's the step takes longer than few blocks take to copy them
+  // (staging_kernels.h).
+  virtual int32_t few_misses() const { return kFewMisses; }
   //   logits [Rows(layers - 1), ModelPlan::padded_classes()] fp32
   virtual Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) = 0;
   //   grad_logits likewise, in the context's element

@@ -171,6 +171,8 @@ class SageRiProgram final : public Program {
 
   cudaEvent_t room() const override { return room_.handle; }
 
+  int32_t few_misses() const override { return FewMissesOfLongSteps(envelope_); }
+
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     const Element element = context_.element;
     HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(element, static_cast<int32_t>(SeedRows()),

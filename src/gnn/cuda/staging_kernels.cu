@@ -14,8 +14,7 @@ namespace {
 constexpr int kBlock = 256;
 // Enough to keep a bus busy (random rows: 8 blocks 42 GB/s, 32 blocks 46, 132 blocks 50), few of the multiprocessors.
 constexpr int kCopyBlocks = 64;
-// Where the bus has little to do, it need not be done as fast as it can be, and what is copied beside has more room.
-constexpr int32_t kFewMisses = 24576;
+// Where there is time, it need not be done as fast as it can be, and what is computed beside has more room.
 constexpr int kFewBlocks = 16;
 constexpr int kFillBlocks = 264;  // of a cache, while nothing else runs
 constexpr int kLanesARow = 16;
@@ -99,9 +98,9 @@ __device__ void CopyRows(unsigned blocks, const int32_t* nodes, Count count, int
   }
 }
 
-__global__ void __launch_bounds__(kBlock) CopyMissesKernel(StagingOnDevice staging) {
+__global__ void __launch_bounds__(kBlock) CopyMissesKernel(StagingOnDevice staging, int32_t few) {
   const int32_t count = min(*staging.count, staging.rows);
-  const unsigned blocks = count > kFewMisses ? gridDim.x : min(gridDim.x, static_cast<unsigned>(kFewBlocks));
+  const unsigned blocks = count > few ? gridDim.x : min(gridDim.x, static_cast<unsigned>(kFewBlocks));
   if (blockIdx.x >= blocks) return;
   auto* const to = static_cast<uint4*>(staging.cache) + static_cast<int64_t>(staging.first) * staging.row_parts;
   CopyRows(blocks, staging.nodes, count, staging.row_parts, staging.host, to);
@@ -161,9 +160,9 @@ cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout
   return cudaPeekAtLastError();
 }
 
-cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream) {
+cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream, int32_t few) {
   if (graph.staging.rows == 0) return cudaSuccess;
-  return Launch(CopyMissesKernel, Blocks(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging);
+  return Launch(CopyMissesKernel, Blocks(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging, few);
 }
 
 cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream) {

@@ -27,7 +27,10 @@ cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream);
 cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
                                  const BatchHeader* header, const int32_t* nodes, const DrawnPlaces& drawn,
                                  cudaStream_t stream);
-cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream);
+// Up to `few` misses are copied by few blocks: a little slower, and kernels that run beside wait less for what they load,
+// for whoever shares a multiprocessor with rows under way on the bus waits behind them (docs/design/0013).
+inline constexpr int32_t kFewMisses = 24576;
+cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream, int32_t few = kFewMisses);
 
 // What a cache is filled with: places[cached[i]] = i, and row cached[i] of `host` to row i of `to`; `parts` as
 // StagingOnDevice::row_parts.
