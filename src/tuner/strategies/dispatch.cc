@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "tuner/model/builtin/cuda_lexer.h"
 #include "tuner/model/builtin/plan_text.h"
@@ -52,6 +54,16 @@ std::string WithText(const Binding& binding) {
   std::string text;
   for (const auto& [name, value] : binding) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
   return "{ " + text + " }";
+}
+
+// Whether the entry takes the rule's one shape; nothing where that depends on the device or on where tensors lie.
+std::optional<bool> Takes(const PlanEntry& entry, const DispatchRule& rule) {
+  if (!entry.when) return true;
+  std::map<std::string, int64_t> known(rule.shape->begin(), rule.shape->end());
+  for (const auto& [name, value] : rule.binding) known[name] = value;
+  for (const auto& [name, value] : entry.with) known[name] = value;
+  const Result<int64_t> holds = entry.when->Evaluate(known);
+  return holds.ok() ? std::optional<bool>(*holds != 0) : std::nullopt;
 }
 
 // The text of a launch section, with a condition and a binding of its own.
@@ -132,7 +144,7 @@ std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shap
     if (s.binding == common) continue;
     std::string when;
     for (const auto& [name, value] : s.dims) when += fmt::format("{}{} == {}", when.empty() ? "" : " && ", name, value);
-    rules.push_back({std::move(when), s.binding});
+    rules.push_back({std::move(when), s.binding, s.dims});
   }
   return rules;
 }
@@ -176,7 +188,14 @@ Result<std::string> WriteDispatch(const Candidate& candidate, const Task& task, 
     const PlanSection* first = nullptr;
     std::string copies;
     for (const DispatchRule& rule : rules) {
+      std::set<int> served;  // steps of which an entry before surely takes the rule's shape
       for (size_t i = 0; i < plan.entries.size(); ++i) {
+        if (rule.shape && !plan.entries[i].is_memset) {
+          if (served.contains(plan.entries[i].step)) continue;
+          const std::optional<bool> takes = Takes(plan.entries[i], rule);
+          if (takes && !*takes) continue;
+          if (takes) served.insert(plan.entries[i].step);
+        }
         const PlanSection* section = text.Entry(i);
         if (section == nullptr) return Status::InvalidArgument("the plan's text is not understood");
         if (first == nullptr) first = section;

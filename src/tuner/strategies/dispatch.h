@@ -5,6 +5,7 @@
 // with another winner get launch entries of their own, with `when` and `with`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct ShapeChoice {
 struct DispatchRule {
   std::string when;  // expression over the dimensions
   Binding binding;
+  std::optional<Dims> shape = std::nullopt;  // where the rule names one: entries that it cannot take are not written
 };
 
 // Rules for the shapes whose binding is not `common`. Where one dimension, or the product of all, tells the winners

@@ -198,6 +198,26 @@ TEST(WriteDispatch, KeepsWhatTheAuthorBoundAndJoinsConditions) {
   EXPECT_FALSE(parsed.plan.entries[3].when);
 }
 
+TEST(WriteDispatch, ARuleForOneShapeHoldsOnlyTheEntriesThatItCanTake) {
+  // Of a vector kernel, a clustered one where the device has room, and one for every shape.
+  std::string source = kTunable;
+  const size_t general = source.rfind("[[launch]]");
+  std::string clustered = source.substr(general, source.find("*/") - general);
+  clustered.insert(clustered.find('\n') + 1, "when = \"d > 7 && rows <= sm_count\"\n");
+  source.insert(general, clustered);
+  const Task task = ScriptedTask();
+  const Candidate candidate = ParseCandidate(source, "c.cu", task).value();
+  ASSERT_EQ(candidate.plan.entries.size(), 3u);
+  const auto written = [&](int64_t d) {
+    const DispatchRule rule{"d == " + std::to_string(d) + " && rows == 16", {{"VEC", 4}, {"BLOCK", 512}}, Dims{{"rows", 16}, {"d", d}}};
+    const std::string text = WriteDispatch(candidate, task, {{"VEC", 4}, {"BLOCK", 128}}, {rule}).value();
+    return ParseCandidate(text, "c.cu", task).value().plan.entries.size() - 3;
+  };
+  EXPECT_EQ(written(64), 1u);  // the vector kernel takes it, and so nothing after it
+  EXPECT_EQ(written(5), 1u);   // neither of the two before the last
+  EXPECT_EQ(written(9), 2u);   // the device decides between two
+}
+
 TEST(WriteDispatch, RefusesRulesWhereAWorkspaceDependsOnATunable) {
   std::string source = kTunable;
   source.replace(source.find("*/"), 0, "[[workspace]]\nname = \"w\"\nbytes = \"BLOCK * 4\"\n");
