@@ -79,6 +79,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   options.parallel = flags.parallel;
   options.correctness_trials = flags.trials;
   options.max_quads = flags.quads;
+  options.drop_unreachable = true;
   if (flags.device.device.rfind("spool:", 0) != 0) options.seed = SystemSeed();
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   const bool talk = !flags.device.json;

@@ -146,8 +146,10 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
     result.winners.emplace_back(c.dims, winner);
     shapes.push_back({c.dims, result.points[winner].binding});
   }
-  const std::vector<DispatchRule> rules =
-      shapes.empty() ? std::vector<DispatchRule>() : MakeDispatchRules(shapes, best.binding);
+  std::vector<DispatchRule> rules = shapes.empty() ? std::vector<DispatchRule>() : MakeDispatchRules(shapes, best.binding);
+  if (!options.drop_unreachable) {
+    for (DispatchRule& rule : rules) rule.shape.reset();
+  }
   const bool first_choices = best.binding == DefaultBinding(candidate.plan);
   if (rules.empty() && first_choices) {
     result.needs_no_change = true;

@@ -32,6 +32,8 @@ struct TuneOptions {
   int parallel = 2;         // evaluations in flight: their compiles overlap, the device is held by one
   int correctness_trials = 1;
   bool warm = false;
+  // Leave out entries that a rule for one shape cannot take. Not in a run's sweeps: recorded runs hold their texts.
+  bool drop_unreachable = false;
   int max_quads = 0;
   // Secret seed of every binding's inputs: where times depend on what is drawn, bindings are told apart on the same draws.
   // 0: each has inputs of its own. A spool knows a point by its request, so there it must be the same the next time, or 0.
