@@ -18,7 +18,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "tuner/core/translation_unit.h"
+#include "tuner/evaluate/compile/nvrtc_library.h"
 #include "tuner/evaluate/compile/nvrtc_prelude.h"
+#include "tuner/evaluate/compile/nvrtc_session.h"
 
 namespace hone {
 namespace {
@@ -395,6 +397,25 @@ TEST_F(NvrtcCompilerTest, WithoutPrecompiledHeadersItStillCompiles) {
   EXPECT_EQ(module.verdict, Verdict::kOk) << module.digest;
   EXPECT_FALSE(module.pch_used);
   EXPECT_EQ(compiler_->counters().pch_misses, 0);
+}
+
+TEST(NvrtcSession, TakesThePlainPreludeWhereTheOtherDoesNotCompile) {
+  const auto library = LoadNvrtc("");
+  if (!library.ok()) GTEST_SKIP() << library.status().message();
+  const auto make = [&](const std::string& prelude, const std::string& plain) {
+    return NvrtcSession::Make({.library = (*library)->path,
+                               .options = {"--gpu-architecture=sm_80", "--device-as-default-execution-space"},
+                               .prelude = prelude,
+                               .plain_prelude = plain});
+  };
+  const NvrtcJob job{"a.cu", "__global__ void k(int* x) { *x = Answer(); }\n", {"k"}};
+  for (const char* quick : {"inline int Answer() { return 42; }\n", "#error not with this version\n"}) {
+    auto session = make(quick, "inline int Answer() { return 42; }\n");
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    EXPECT_TRUE((*session)->Compile(job).ok) << quick;
+  }
+  EXPECT_FALSE(make("#error not with this version\n", "").ok());
+  EXPECT_FALSE(make("#error not with this version\n", "#error nor so\n").ok());
 }
 
 TEST_F(NvrtcCompilerTest, CuteWithoutCutlassIsUnsupportedAndSaysWhatToInstall) {
