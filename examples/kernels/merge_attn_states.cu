@@ -8,14 +8,30 @@
 // a head and heads, so that nobody divides. Loads of v do not wait for the weights (a part whose weight is zero is read
 // all the same).
 //
-// HINT: what the caches are asked for v, besides letting go of what is stored. 1: to let go of what is loaded too, which
-// pays only while everything fits into L2; 2: to keep it in L2, which pays above; 3: nothing.
+// THREADS, and LARGE from 16 million elements on: how many a block has. HINT: what the caches are asked for v, besides
+// letting go of what is stored. 1: to let go of what is loaded too, which pays only while everything fits into L2;
+// 2: to keep it in L2, which pays above.
 /*hone
 [tune]
 THREADS = [512, 1024, 256]
+LARGE = [1024, 512]
 BYTES = [16, 8]
-HINT = [2, 1, 3]
-constraints = ["(BYTES < 16) == (HINT == 1)", "BYTES < 16 || THREADS >= 512"]
+HINT = [2, 1]
+constraints = ["(BYTES < 16) == (HINT == 1)", "BYTES < 16 || THREADS >= 512", "BYTES == 16 || LARGE == 1024"]
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 128, LARGE, HINT>"
+grid   = ["tokens * heads * (256 / BYTES) / LARGE"]
+block  = ["LARGE"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 128 && tokens * heads * (256 / BYTES) % LARGE == 0 && tokens * heads > 131072 && tokens * heads < 16777216"
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 256, LARGE, HINT>"
+grid   = ["tokens * heads * (512 / BYTES) / LARGE"]
+block  = ["LARGE"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "dim == 256 && tokens * heads * (512 / BYTES) % LARGE == 0 && tokens * heads > 65536 && tokens * heads < 16777216"
 
 [[launch]]
 kernel = "merge_attn_states_whole<BYTES, 128, THREADS, HINT>"

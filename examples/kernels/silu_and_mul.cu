@@ -8,15 +8,32 @@
 // worth 0.1 us of a launch (h200/README.md); a row is found by a multiplication with a reciprocal, exact under the
 // plan's condition.
 //
-// HINT: what the caches are asked. 1: to let go of all lines first, which pays only while everything fits into L2;
-// 2: to keep in L2 what is loaded and let go of what is stored, which pays above; 3: to let go of what is stored.
+// BLOCK, and LARGE for whole blocks from 8 million results on: how many threads a block has. HINT: what the caches are
+// asked. 1: to let go of all lines first, which pays only while everything fits into L2; 2: to keep in L2 what is
+// loaded and let go of what is stored, which pays above; 3: to let go of what is stored.
 /*hone
 [tune]
 BLOCK = [512, 1024, 256]
-HINT = [0, 1, 2, 3]
+LARGE = [1024, 512]
+HINT = [2, 1, 3, 0]
 BYTES = [16, 8, 4]
-WHOLE = [0, 1]
-constraints = ["WHOLE == 1 || BYTES == 16", "(BYTES < 16) == (HINT == 1)", "BYTES < 16 || BLOCK >= 512"]
+WHOLE = [1, 0]
+constraints = [
+  "WHOLE == 1 && BYTES == 16 || LARGE == 1024",
+  "WHOLE == 1 || BYTES == 16",
+  "(BYTES < 16) == (HINT == 1)",
+  "BYTES < 16 || BLOCK >= 512",
+]
+
+[[launch]]
+kernel = "silu_and_mul_whole<BYTES, LARGE, HINT>"
+grid   = ["tokens * (d / (BYTES / 2)) / LARGE"]
+block  = ["LARGE"]
+args   = ["x", "out", "d / (BYTES / 2):u32", "ceil_div(4294967296, d / (BYTES / 2)):u32"]
+when   = """WHOLE == 1 && tokens * d > 8388608 && d % 8 == 0 && d >= 16 && tokens * (d / (BYTES / 2)) % LARGE == 0 && \
+            tokens * (d / (BYTES / 2)) < 2147483648 && \
+            tokens * (d / (BYTES / 2)) * (ceil_div(4294967296, d / (BYTES / 2)) * (d / (BYTES / 2)) - 4294967296) \
+            < 4294967296"""
 
 [[launch]]
 kernel = "silu_and_mul_whole<BYTES, BLOCK, HINT>"

@@ -10,14 +10,32 @@
 // a head and heads, so that nobody divides. Loads of v do not wait for the weights (a part whose weight is zero is read
 // all the same).
 //
-// HINT: what the caches are asked for v, besides letting go of what is stored. 1: to let go of what is loaded too, which
-// pays only while everything fits into L2; 2: to keep it in L2, which pays above; 3: nothing.
+// THREADS, and LARGE from 16 million elements on: how many a block has. HINT: what the caches are asked for v, besides
+// letting go of what is stored. 1: to let go of what is loaded too, which pays only while everything fits into L2;
+// 2: to keep it in L2, which pays above.
 /*hone
 [tune]
 THREADS = [512]
+LARGE = [512]
 BYTES = [16]
-HINT = [3]
-constraints = ["(BYTES < 16) == (HINT == 1)", "BYTES < 16 || THREADS >= 512"]
+HINT = [2]
+constraints = ["(BYTES < 16) == (HINT == 1)", "BYTES < 16 || THREADS >= 512", "BYTES == 16 || LARGE == 1024"]
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 128, LARGE, HINT>"
+grid   = ["tokens * heads * (256 / BYTES) / LARGE"]
+block  = ["LARGE"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "(tokens <= 90) && (dim == 128 && tokens * heads * (256 / BYTES) % LARGE == 0 && tokens * heads > 131072 && tokens * heads < 16777216)"
+with = { BYTES = 8, HINT = 1, LARGE = 1024, THREADS = 256 }
+
+[[launch]]
+kernel = "merge_attn_states_whole<BYTES, 256, LARGE, HINT>"
+grid   = ["tokens * heads * (512 / BYTES) / LARGE"]
+block  = ["LARGE"]
+args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
+when   = "(tokens <= 90) && (dim == 256 && tokens * heads * (512 / BYTES) % LARGE == 0 && tokens * heads > 65536 && tokens * heads < 16777216)"
+with = { BYTES = 8, HINT = 1, LARGE = 1024, THREADS = 256 }
 
 [[launch]]
 kernel = "merge_attn_states_whole<BYTES, 128, THREADS, HINT>"
@@ -25,7 +43,7 @@ grid   = ["tokens * heads * (256 / BYTES) / THREADS"]
 block  = ["THREADS"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
 when   = "(tokens <= 90) && (dim == 128 && tokens * heads * (256 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
-with = { BYTES = 8, HINT = 1, THREADS = 256 }
+with = { BYTES = 8, HINT = 1, LARGE = 1024, THREADS = 256 }
 
 [[launch]]
 kernel = "merge_attn_states_whole<BYTES, 256, THREADS, HINT>"
@@ -33,7 +51,7 @@ grid   = ["tokens * heads * (512 / BYTES) / THREADS"]
 block  = ["THREADS"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
 when   = "(tokens <= 90) && (dim == 256 && tokens * heads * (512 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
-with = { BYTES = 8, HINT = 1, THREADS = 256 }
+with = { BYTES = 8, HINT = 1, LARGE = 1024, THREADS = 256 }
 
 [[launch]]
 kernel = "merge_attn_states_whole<BYTES, 64, THREADS, HINT>"
@@ -41,7 +59,7 @@ grid   = ["tokens * heads * (128 / BYTES) / THREADS"]
 block  = ["THREADS"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
 when   = "(tokens <= 90) && (dim == 64 && tokens * heads * (128 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
-with = { BYTES = 8, HINT = 1, THREADS = 256 }
+with = { BYTES = 8, HINT = 1, LARGE = 1024, THREADS = 256 }
 
 [[launch]]
 kernel = "merge_attn_states_heads<HINT>"
@@ -49,7 +67,7 @@ grid   = ["ceil_div(tokens * heads, max(THREADS / (dim / 8), 1))"]
 block  = ["dim / 8", "max(THREADS / (dim / 8), 1)"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
 when   = "(tokens <= 90) && (dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648)"
-with = { BYTES = 8, HINT = 1, THREADS = 256 }
+with = { BYTES = 8, HINT = 1, LARGE = 1024, THREADS = 256 }
 
 [[launch]]
 kernel = "merge_attn_states_elements"
@@ -57,47 +75,21 @@ grid   = ["ceil_div(tokens * heads * max(dim, 1), 256)"]
 block  = ["256"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:i64", "dim:i64"]
 when = "tokens <= 90"
-with = { BYTES = 8, HINT = 1, THREADS = 256 }
+with = { BYTES = 8, HINT = 1, LARGE = 1024, THREADS = 256 }
 
 [[launch]]
-kernel = "merge_attn_states_whole<BYTES, 128, THREADS, HINT>"
-grid   = ["tokens * heads * (256 / BYTES) / THREADS"]
-block  = ["THREADS"]
+kernel = "merge_attn_states_whole<BYTES, 128, LARGE, HINT>"
+grid   = ["tokens * heads * (256 / BYTES) / LARGE"]
+block  = ["LARGE"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = "(tokens > 2508) && (dim == 128 && tokens * heads * (256 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
-with = { BYTES = 16, HINT = 2, THREADS = 1024 }
+when   = "dim == 128 && tokens * heads * (256 / BYTES) % LARGE == 0 && tokens * heads > 131072 && tokens * heads < 16777216"
 
 [[launch]]
-kernel = "merge_attn_states_whole<BYTES, 256, THREADS, HINT>"
-grid   = ["tokens * heads * (512 / BYTES) / THREADS"]
-block  = ["THREADS"]
+kernel = "merge_attn_states_whole<BYTES, 256, LARGE, HINT>"
+grid   = ["tokens * heads * (512 / BYTES) / LARGE"]
+block  = ["LARGE"]
 args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = "(tokens > 2508) && (dim == 256 && tokens * heads * (512 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
-with = { BYTES = 16, HINT = 2, THREADS = 1024 }
-
-[[launch]]
-kernel = "merge_attn_states_whole<BYTES, 64, THREADS, HINT>"
-grid   = ["tokens * heads * (128 / BYTES) / THREADS"]
-block  = ["THREADS"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out"]
-when   = "(tokens > 2508) && (dim == 64 && tokens * heads * (128 / BYTES) % THREADS == 0 && tokens * heads < 16777216)"
-with = { BYTES = 16, HINT = 2, THREADS = 1024 }
-
-[[launch]]
-kernel = "merge_attn_states_heads<HINT>"
-grid   = ["ceil_div(tokens * heads, max(THREADS / (dim / 8), 1))"]
-block  = ["dim / 8", "max(THREADS / (dim / 8), 1)"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:u32"]
-when   = "(tokens > 2508) && (dim % 8 == 0 && dim > 0 && dim <= 8192 && tokens * heads * (dim / 8) < 2147483648)"
-with = { BYTES = 16, HINT = 2, THREADS = 1024 }
-
-[[launch]]
-kernel = "merge_attn_states_elements"
-grid   = ["ceil_div(tokens * heads * max(dim, 1), 256)"]
-block  = ["256"]
-args   = ["v_a", "s_a", "v_b", "s_b", "v_out", "s_out", "tokens * heads:i64", "dim:i64"]
-when = "tokens > 2508"
-with = { BYTES = 16, HINT = 2, THREADS = 1024 }
+when   = "dim == 256 && tokens * heads * (512 / BYTES) % LARGE == 0 && tokens * heads > 65536 && tokens * heads < 16777216"
 
 [[launch]]
 kernel = "merge_attn_states_whole<BYTES, 128, THREADS, HINT>"

@@ -10,15 +10,30 @@
 // worth 0.1 us of a launch (h200/README.md); a row is found by a multiplication with a reciprocal, exact under the
 // plan's condition.
 //
-// HINT: what the caches are asked. 1: to let go of all lines first, which pays only while everything fits into L2;
-// 2: to keep in L2 what is loaded and let go of what is stored, which pays above; 3: to let go of what is stored.
+// BLOCK, and LARGE for whole blocks from 8 million results on: how many threads a block has. HINT: what the caches are
+// asked. 1: to let go of all lines first, which pays only while everything fits into L2; 2: to keep in L2 what is
+// loaded and let go of what is stored, which pays above; 3: to let go of what is stored.
 /*hone
 [tune]
 BLOCK = [512]
+LARGE = [1024]
 HINT = [2]
 BYTES = [16]
 WHOLE = [1]
-constraints = ["WHOLE == 1 || BYTES == 16", "(BYTES < 16) == (HINT == 1)", "BYTES < 16 || BLOCK >= 512"]
+constraints = [
+  "WHOLE == 1 && BYTES == 16 || LARGE == 1024",
+  "WHOLE == 1 || BYTES == 16",
+  "(BYTES < 16) == (HINT == 1)",
+  "BYTES < 16 || BLOCK >= 512",
+]
+
+[[launch]]
+kernel = "silu_and_mul_whole<BYTES, LARGE, HINT>"
+grid   = ["tokens * (d / (BYTES / 2)) / LARGE"]
+block  = ["LARGE"]
+args   = ["x", "out", "d / (BYTES / 2):u32", "ceil_div(4294967296, d / (BYTES / 2)):u32"]
+when   = "(tokens <= 64) && (WHOLE == 1 && tokens * d > 8388608 && d % 8 == 0 && d >= 16 && tokens * (d / (BYTES / 2)) % LARGE == 0 && tokens * (d / (BYTES / 2)) < 2147483648 && tokens * (d / (BYTES / 2)) * (ceil_div(4294967296, d / (BYTES / 2)) * (d / (BYTES / 2)) - 4294967296) < 4294967296)"
+with = { BLOCK = 256, BYTES = 4, HINT = 1, LARGE = 1024, WHOLE = 1 }
 
 [[launch]]
 kernel = "silu_and_mul_whole<BYTES, BLOCK, HINT>"
@@ -26,7 +41,7 @@ grid   = ["tokens * (d / (BYTES / 2)) / BLOCK"]
 block  = ["BLOCK"]
 args   = ["x", "out", "d / (BYTES / 2):u32", "ceil_div(4294967296, d / (BYTES / 2)):u32"]
 when   = "(tokens <= 64) && (WHOLE == 1 && d % 8 == 0 && d >= 16 && tokens * (d / (BYTES / 2)) % BLOCK == 0 && tokens * (d / (BYTES / 2)) < 2147483648 && tokens * (d / (BYTES / 2)) * (ceil_div(4294967296, d / (BYTES / 2)) * (d / (BYTES / 2)) - 4294967296) < 4294967296)"
-with = { BLOCK = 256, BYTES = 8, HINT = 1, WHOLE = 1 }
+with = { BLOCK = 256, BYTES = 4, HINT = 1, LARGE = 1024, WHOLE = 1 }
 
 [[launch]]
 kernel = "silu_and_mul_rows<HINT>"
@@ -34,7 +49,7 @@ grid   = ["tokens * ceil_div(d / 8, BLOCK)"]
 block  = ["round_up(ceil_div(d / 8, ceil_div(d / 8, BLOCK)), 32)"]
 args   = ["x", "out", "d / 8:u32", "ceil_div(d / 8, BLOCK):u32"]
 when   = "(tokens <= 64) && (d % 8 == 0 && d >= 2048 && d < 17179869184 && tokens * ceil_div(d / 8, BLOCK) <= 2147483647)"
-with = { BLOCK = 256, BYTES = 8, HINT = 1, WHOLE = 1 }
+with = { BLOCK = 256, BYTES = 4, HINT = 1, LARGE = 1024, WHOLE = 1 }
 
 [[launch]]
 kernel = "silu_and_mul_vectors<HINT>"
@@ -42,7 +57,7 @@ grid   = ["ceil_div(tokens * (d / 8), BLOCK)"]
 block  = ["BLOCK"]
 args   = ["x", "out", "tokens * (d / 8):u32", "d / 8:u32"]
 when   = "(tokens <= 64) && (d % 8 == 0 && tokens * d < 17179869184)"
-with = { BLOCK = 256, BYTES = 8, HINT = 1, WHOLE = 1 }
+with = { BLOCK = 256, BYTES = 4, HINT = 1, LARGE = 1024, WHOLE = 1 }
 
 [[launch]]
 kernel = "silu_and_mul_elements"
@@ -50,7 +65,17 @@ grid   = ["min(ceil_div(d, 256) * tokens, 2147483647)"]
 block  = ["256"]
 args   = ["x", "out", "tokens:i64", "d:i64"]
 when = "tokens <= 64"
-with = { BLOCK = 256, BYTES = 8, HINT = 1, WHOLE = 1 }
+with = { BLOCK = 256, BYTES = 4, HINT = 1, LARGE = 1024, WHOLE = 1 }
+
+[[launch]]
+kernel = "silu_and_mul_whole<BYTES, LARGE, HINT>"
+grid   = ["tokens * (d / (BYTES / 2)) / LARGE"]
+block  = ["LARGE"]
+args   = ["x", "out", "d / (BYTES / 2):u32", "ceil_div(4294967296, d / (BYTES / 2)):u32"]
+when   = """WHOLE == 1 && tokens * d > 8388608 && d % 8 == 0 && d >= 16 && tokens * (d / (BYTES / 2)) % LARGE == 0 && \
+            tokens * (d / (BYTES / 2)) < 2147483648 && \
+            tokens * (d / (BYTES / 2)) * (ceil_div(4294967296, d / (BYTES / 2)) * (d / (BYTES / 2)) - 4294967296) \
+            < 4294967296"""
 
 [[launch]]
 kernel = "silu_and_mul_whole<BYTES, BLOCK, HINT>"
