@@ -72,7 +72,7 @@ struct ProgramContext {
 inline int32_t FewMissesOfLongSteps(const Envelope& envelope) {
   if (!envelope.trains) return kFewMisses;
   const double drawn = envelope.known.back() * (envelope.fanouts.back() + 1.0);
-  return static_cast<int32_t>(std::min(0.16 * drawn, 1e9));
+  return static_cast<int32_t>(std::min(0.25 * drawn, 1e9));
 }
 
 class Program {
