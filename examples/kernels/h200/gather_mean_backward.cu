@@ -29,7 +29,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src <= 29710) && (dim == 128)"
-with = { BLOCK = 192, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 128, DEEP = 8, PER_SM = 4 }
 
 [[launch]]
 kernel = "gather_mean_backward<8, 32, true, DEEP, BLOCK, PER_SM>"
@@ -40,7 +40,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src <= 29710) && (dim % 256 == 0)"
-with = { BLOCK = 192, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 128, DEEP = 8, PER_SM = 4 }
 
 [[launch]]
 kernel = "gather_mean_backward<8, 16, false, DEEP, BLOCK, PER_SM>"
@@ -51,7 +51,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src <= 29710) && (dim % 8 == 0 && dim <= 128)"
-with = { BLOCK = 192, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 128, DEEP = 8, PER_SM = 4 }
 
 [[launch]]
 kernel = "gather_mean_backward<8, 32, false, DEEP, BLOCK, PER_SM>"
@@ -62,7 +62,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src <= 29710) && (dim % 8 == 0)"
-with = { BLOCK = 192, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 128, DEEP = 8, PER_SM = 4 }
 
 [[launch]]
 kernel = "gather_mean_backward<4, 32, false, DEEP, BLOCK, PER_SM>"
@@ -73,7 +73,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src <= 29710) && (dim % 4 == 0)"
-with = { BLOCK = 192, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 128, DEEP = 8, PER_SM = 4 }
 
 [[launch]]
 kernel = "gather_mean_backward<1, 32, false, DEEP, BLOCK, PER_SM>"
@@ -84,7 +84,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when = "num_src <= 29710"
-with = { BLOCK = 192, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 128, DEEP = 8, PER_SM = 4 }
 
 [[launch]]
 kernel = "gather_mean_backward<8, 16, true, DEEP, BLOCK, PER_SM>"
@@ -95,7 +95,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src > 29710 && num_src <= 93466) && (dim == 128)"
-with = { BLOCK = 256, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 384, DEEP = 4, PER_SM = 3 }
 
 [[launch]]
 kernel = "gather_mean_backward<8, 32, true, DEEP, BLOCK, PER_SM>"
@@ -106,7 +106,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src > 29710 && num_src <= 93466) && (dim % 256 == 0)"
-with = { BLOCK = 256, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 384, DEEP = 4, PER_SM = 3 }
 
 [[launch]]
 kernel = "gather_mean_backward<8, 16, false, DEEP, BLOCK, PER_SM>"
@@ -117,7 +117,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src > 29710 && num_src <= 93466) && (dim % 8 == 0 && dim <= 128)"
-with = { BLOCK = 256, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 384, DEEP = 4, PER_SM = 3 }
 
 [[launch]]
 kernel = "gather_mean_backward<8, 32, false, DEEP, BLOCK, PER_SM>"
@@ -128,7 +128,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src > 29710 && num_src <= 93466) && (dim % 8 == 0)"
-with = { BLOCK = 256, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 384, DEEP = 4, PER_SM = 3 }
 
 [[launch]]
 kernel = "gather_mean_backward<4, 32, false, DEEP, BLOCK, PER_SM>"
@@ -139,7 +139,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when   = "(num_src > 29710 && num_src <= 93466) && (dim % 4 == 0)"
-with = { BLOCK = 256, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 384, DEEP = 4, PER_SM = 3 }
 
 [[launch]]
 kernel = "gather_mean_backward<1, 32, false, DEEP, BLOCK, PER_SM>"
@@ -150,7 +150,7 @@ args   = ["grad_out", "degree", "row_offsets", "slot", "grad_x", "num_src:i32",
           "min(8 * BLOCK, ceil_div(num_src + num_dst * fanout, sm_count * PER_SM)):i32", "fanout:i32",
           "fanout > 0 ? 4294967295 / fanout : 0:u32", "dim:i32"]
 when = "num_src > 29710 && num_src <= 93466"
-with = { BLOCK = 256, DEEP = 4, PER_SM = 4 }
+with = { BLOCK = 384, DEEP = 4, PER_SM = 3 }
 
 [[launch]]
 kernel = "gather_mean_backward<8, 16, true, DEEP, BLOCK, PER_SM>"
