@@ -115,6 +115,15 @@ when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && ceil_div(ceil_div(d / 4
 cooperative = true
 
 [[launch]]
+kernel = "layernorm_dealt<16, 2, 2>"
+grid   = ["sm_count"]
+block  = ["256"]
+shared = "56 * 256 * 16"
+args   = ["x", "weight", "bias", "out", "words", "arrivals", "rows:i32", "d / 4:i32", "eps:f32"]
+when   = "d % 4 == 0 && rows > 1 && rows < 2147483647 && sm_count <= 256 && d / 4 >= sm_count * 31 * 250 && d / 4 <= sm_count * 32 * 250"
+cooperative = true
+
+[[launch]]
 kernel = "layernorm_held<16, 2>"
 grid   = ["sm_count"]
 block  = ["256"]
@@ -144,7 +153,7 @@ bytes = "sm_count * 2 * 16"
 
 [[workspace]]
 name  = "words"
-bytes = "sm_count * 2 * 4 * 8"
+bytes = "sm_count * 2 * 16 * 8"
 zero  = true
 
 [[workspace]]
@@ -199,6 +208,23 @@ __device__ __forceinline__ Moments WarpJoin(Moments mine) {
   all.squares = mine.squares + mine.count * apart * apart;
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) all.squares += __shfl_xor_sync(kWarp, all.squares, offset);
+  return all;
+}
+
+// Eight warps' words in shared memory, by every thread for itself.
+__device__ __forceinline__ Moments JoinOfEight(const Moments* parts) {
+  Moments all;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    all.count += parts[i].count;
+    all.mean += parts[i].count * parts[i].mean;
+  }
+  all.mean = all.count > 0.0f ? __fdividef(all.mean, all.count) : 0.0f;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const float apart = parts[i].mean - all.mean;
+    all.squares += parts[i].squares + parts[i].count * apart * apart;
+  }
   return all;
 }
 
@@ -737,6 +763,172 @@ __global__ void __launch_bounds__(256, 1)
   __syncthreads();
   if (left == static_cast<unsigned>(blocks) - 1) {
     for (int i = thread; i < 2 * blocks * 2; i += 256) all_words[i] = 0;
+    if (thread == 0) *arrivals = 0;
+  }
+}
+
+// The same for rows of 31 to 32 rounds of pieces: piece p of a round goes to block p, so that all SMs read and write side by
+// side, and no step but the last asks whether its piece is there. Each thread has 31 or 32 vectors of a row, one a round.
+// Statistics are kEarly rounds ahead of what is written. Warps add up for themselves; the last warp makes known what the block
+// has as soon as the others have arrived, and no warp waits for that.
+//   words [2][blocks][16], of which two are used, as above; arrivals as above
+template <int kInRegisters, int kEarly, int kHint>
+__global__ void __launch_bounds__(256, 1)
+    layernorm_dealt(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
+                    float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals, int rows, int vectors,
+                    float eps) {
+  constexpr int kRounds = 32, kWidth = 250, kSlot = 256, kInShared = kRounds - kInRegisters, kRing = 56 - kInShared;
+  constexpr int kFlight = kRing - kRounds - kEarly;  // pieces on their way while one is looked at
+  constexpr int kWords = 16;             // from a block's to the next one's: a line each
+  static_assert(kFlight > 0);
+  extern __shared__ float4 slots[];  // [kRing][kSlot]; then of biases [kInShared][kSlot]
+  __shared__ Moments of_warps[8], of_blocks[2][8];
+  const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int round = blocks * kWidth;  // vectors
+  const bool active = thread < kWidth, last = active && (kRounds - 1) * round + block * kWidth + thread < vectors;
+  // Who has nothing copies and looks at something that is there, and stores nothing: cheaper than to ask each time.
+  const int place = min(thread, kWidth - 1), at_last = min((kRounds - 1) * round, vectors - 1 - block * kWidth - place);
+  const auto offset = [&](int piece) { return piece < kRounds - 1 ? piece * round : at_last; };
+  float4* const ring = slots + thread;
+  float4* const kept = slots + kRing * kSlot + thread;
+  const float4* from = reinterpret_cast<const float4*>(x) + block * kWidth + place;
+  const float4* weights_from = reinterpret_cast<const float4*>(weight) + block * kWidth + place;
+  const float4* biases_from = reinterpret_cast<const float4*>(bias) + block * kWidth + place;
+  float4* line = reinterpret_cast<float4*>(out) + block * kWidth + place;
+
+  const unsigned long long policy = CopyPolicy<kHint>();
+  // Each commits, copy or not.
+  const auto copy = [&](int slot, const float4* row, int piece, bool there) {
+    if (there) CopyAsync<kHint>(ring + slot, row + offset(piece), policy);
+    __pipeline_commit();
+  };
+#pragma unroll
+  for (int j = 0; j < kRounds; ++j) copy(j * kSlot, from, j, true);
+#pragma unroll
+  for (int j = kInRegisters; j < kRounds; ++j) {
+    __pipeline_memcpy_async(kept + (j - kInRegisters) * kSlot, biases_from + offset(j), sizeof(float4));
+  }
+#pragma unroll
+  for (int j = kRounds; j < kRing; ++j) copy(j * kSlot, from + vectors, j - kRounds, rows > 1);
+
+  // Sums about the first number seen, which is near the mean or far from it with the variance.
+  float about = 0.0f, sum = 0.0f, squares = 0.0f;
+  const auto look_at = [&](float4 v, int piece) {
+    if (piece == 0) {
+      about = v.x;
+      sum = squares = 0.0f;
+    }
+    if (piece == kRounds - 1 && !last) v = make_float4(about, about, about, about);
+    const float a = v.x - about, b = v.y - about, c = v.z - about, e = v.w - about;
+    sum += (a + b) + (c + e);
+    squares += (a * a + b * b) + (c * c + e * e);
+  };
+  const auto publish = [&](int row) {
+    Moments mine;
+    if (active) {
+      mine.count = last ? 4.0f * kRounds : 4.0f * (kRounds - 1);
+      const float apart = __fdividef(sum, mine.count);
+      mine.mean = about + apart;
+      mine.squares = fmaxf(squares - sum * apart, 0.0f);
+    }
+    mine = WarpJoin(mine);
+    if (lane == 0) of_warps[warp] = mine;
+    if (warp < 7) {
+      asm volatile("bar.arrive 1, 256;" ::: "memory");
+    } else {
+      asm volatile("bar.sync 1, 256;" ::: "memory");
+      mine = JoinOfEight(of_warps);
+      if (lane == 0) {
+        asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(all_words + ((row & 1) * blocks + block) * kWords),
+                     "l"(Word(mine.mean, row + 1)), "l"(Word(mine.squares, row + 1))
+                     : "memory");
+      }
+    }
+  };
+  // Each warp asks some of the blocks.
+  const int share = (blocks + 7) / 8, member = warp * share + lane;
+  const bool asks = lane < share && member < blocks;
+  unsigned long long mean_word = 0, squares_word = 0;
+  const auto ask = [&](int row) {
+    if (asks) {
+      asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
+                   : "=l"(mean_word), "=l"(squares_word)
+                   : "l"(all_words + ((row & 1) * blocks + member) * kWords)
+                   : "memory");
+    }
+  };
+  const auto answer = [&](int row) {
+    Moments all;
+    if (asks) {
+      while (static_cast<unsigned>(mean_word) != row + 1 || static_cast<unsigned>(squares_word) != row + 1) ask(row);
+      all.count = 4.0f * static_cast<float>((kRounds - 1) * kWidth +
+                                            max(0, min(kWidth, vectors - (kRounds - 1) * round - member * kWidth)));
+      all.mean = __uint_as_float(static_cast<unsigned>(mean_word >> 32));
+      all.squares = __uint_as_float(static_cast<unsigned>(squares_word >> 32));
+    }
+    __syncwarp();
+    all = WarpJoin(all);
+    if (lane == 0) of_blocks[row & 1][warp] = all;
+  };
+
+#pragma unroll
+  for (int j = 0; j < kRounds; ++j) {
+    if (j == 0) WaitForAllButExactly<kRing - 8>();
+    if (j == 8) WaitForAllButExactly<kRing - 16>();
+    if (j == 16) WaitForAllButExactly<kRing - 24>();
+    if (j == 24) WaitForAllButExactly<kRing - 32>();
+    look_at(ring[j * kSlot], j);
+  }
+  publish(0);
+  // Weights come while the others' words do.
+  float4 weights[kRounds], biases[kInRegisters];
+#pragma unroll
+  for (int j = 0; j < kRounds; ++j) weights[j] = Once(weights_from + offset(j));
+#pragma unroll
+  for (int j = 0; j < kInRegisters; ++j) biases[j] = Once(biases_from + j * round);
+  WaitForAllButExactly<kFlight>();
+#pragma unroll
+  for (int j = 0; j < kEarly; ++j) look_at(ring[(kRounds + j) * kSlot], j);
+  ask(0);
+  answer(0);
+
+  int out_slot = 0, look_slot = (kRounds + kEarly) * kSlot;
+#pragma unroll 1
+  for (int row = 0; row < rows; ++row) {
+    __syncthreads();
+    const Moments all = JoinOfEight(of_blocks[row & 1]);
+    const float mean = all.mean, scale = rsqrtf(all.squares / all.count + eps);
+    from += vectors;
+#pragma unroll
+    for (int j = 0; j < kRounds; ++j) {
+      WaitForAllButExactly<kFlight - 1>();
+      const float4 seen = ring[look_slot], held = ring[out_slot];
+      const float4 b = j < kInRegisters ? biases[j < kInRegisters ? j : 0] : kept[(j - kInRegisters) * kSlot];
+      look_at(seen, (j + kEarly) % kRounds);
+      const float4 result = Normalized(held, mean, scale, weights[j], b);
+      if (j < kRounds - 1 ? active : last) Put<kHint>(line + j * round, result);
+      constexpr int kMore = kRing - kRounds;
+      copy(out_slot, from + (j + kMore < kRounds ? 0 : vectors), (j + kMore) % kRounds,
+           row + 1 + (j + kMore) / kRounds < rows);  // into the slot just read
+      out_slot = out_slot + kSlot == kRing * kSlot ? 0 : out_slot + kSlot;
+      look_slot = look_slot + kSlot == kRing * kSlot ? 0 : look_slot + kSlot;
+      if (row + 1 < rows) {
+        if (j + 1 + kEarly == kRounds) publish(row + 1);
+        if (j + 4 == kRounds) ask(row + 1);
+        if (j + 1 == kRounds) answer(row + 1);
+      }
+    }
+    line += vectors;
+  }
+
+  // The last to leave puts the words back.
+  __shared__ unsigned left;
+  __syncthreads();
+  if (thread == 0) left = atomicAdd(arrivals, 1u);
+  __syncthreads();
+  if (left == static_cast<unsigned>(blocks) - 1) {
+    for (int i = thread; i < 2 * blocks * kWords; i += 256) all_words[i] = 0;
     if (thread == 0) *arrivals = 0;
   }
 }
