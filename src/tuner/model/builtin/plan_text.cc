@@ -181,7 +181,7 @@ std::string Quote(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    out += c == '\n' || c == '\r' ? ' ' : c;  // a TOML string of this kind is one line
   }
   return out + "\"";
 }

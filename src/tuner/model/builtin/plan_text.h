@@ -49,7 +49,7 @@ Result<PlanText> FindPlan(std::string_view source);
 
 // The integer tunables of a plan as TOML: "BLOCK = [128, 256]".
 std::string TunableLine(std::string_view name, const std::vector<int64_t>& choices);
-// A TOML basic string.
+// A TOML basic string; an end of line becomes a blank.
 std::string Quote(std::string_view text);
 // Replaces whole identifiers `name` and whole decimal numbers `name` in an expression.
 std::string ReplaceWord(std::string_view expression, std::string_view word, std::string_view by);

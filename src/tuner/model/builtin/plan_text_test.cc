@@ -60,7 +60,11 @@ TEST(PlanText, ReplacesWholeWordsOnly) {
   EXPECT_EQ(ReplaceWord("VEC*VECTOR", "VEC", "8"), "8*VECTOR");
 }
 
-TEST(PlanText, QuotesForToml) { EXPECT_EQ(Quote("a \"b\" \\"), "\"a \\\"b\\\" \\\\\""); }
+TEST(PlanText, QuotesForToml) {
+  EXPECT_EQ(Quote("a \"b\" \\"), "\"a \\\"b\\\" \\\\\"");
+  // A condition that its author wrote over several lines.
+  EXPECT_EQ(Quote("d > 4 &&\nd < 9"), "\"d > 4 && d < 9\"");
+}
 
 }  // namespace
 }  // namespace hone
