@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -345,7 +346,15 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
                                              result.exit.Describe(), DigestOf(result.err, folder.path())));
     }
     HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(aside));
-    return WriteFileAtomicallyUnflushed(target, bytes);
+    // Not aside within prelude.h.gch: of the files there g++ takes any whose first bytes fit, a half-written one too.
+    HONE_RETURN_IF_ERROR(MakeDirectories(header + ".gch"));
+    HONE_ASSIGN_OR_RETURN(const TemporaryDirectory beside, MakeTemporaryDirectory(prelude_directory_, "precompiled-"));
+    const std::string whole = beside / "whole";
+    HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(whole, bytes));
+    std::error_code error;
+    std::filesystem::rename(whole, target, error);
+    if (error) return Status::Io(fmt::format("cannot rename '{}' to '{}': {}", whole, target, error.message()));
+    return Status::Ok();
   }();
   if (status.ok()) precompiled_[variant] = status;
   return status;
@@ -447,6 +456,11 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     return finish(Verdict::kTimedOut, fmt::format("the compiler did not finish in {} s", options_.limit_seconds));
   }
   if (!compiled.exit.success()) {
+    // The cache's fault and not the candidate's, so that nobody remembers it as a verdict.
+    if (module.log.find("<command-line>: fatal error: cannot read PCH file") != std::string::npos) {
+      return Status::Unavailable(fmt::format("'{}' cannot read its precompiled header in '{}': remove that folder; it is made anew", cxx_,
+                                             prelude_directory_ + "/prelude.h.gch"));
+    }
     std::string digest = DigestOf(module.log, folder.path());
     if (digest.empty()) digest = "the compiler ended with " + compiled.exit.Describe();
     return finish(Verdict::kCompileError, std::move(digest));

@@ -4,7 +4,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <filesystem>
+
+#include "base/file.h"
 #include "tuner/device/sim/elf_symbols.h"
 #include "tuner/device/sim/image_symbols.h"
 #include "tuner/device/sim/sim_test_bench.h"
@@ -33,6 +38,32 @@ TEST(SimCompiler, GivesAnImageWithAnEntryForEachKernel) {
   EXPECT_EQ(module.lowered.at("deep::k<8, float>"), "hone_entry_0");
   EXPECT_EQ(module.lowered.at("plain"), "hone_entry_1");
   EXPECT_EQ(module.resources.size(), 2u);
+}
+
+// g++ takes any file of prelude.h.gch whose first bytes fit: what another process finds there must be whole.
+TEST(SimCompiler, PrecompiledHeadersAppearWhole) {
+  const TemporaryDirectory cache = MakeTemporaryDirectory("", "sim-cache-").value();
+  const std::unique_ptr<Compiler> compiler = MakeSimCompiler({.cache_directory = cache.path()}).value();
+  const std::filesystem::path folder = std::filesystem::directory_iterator(cache.path())->path() / "prelude.h.gch";
+  ASSERT_TRUE(MakeDirectories(folder).ok());
+  const UniqueFd watch(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  ASSERT_TRUE(watch.valid());
+  ASSERT_GE(inotify_add_watch(watch.get(), folder.c_str(), IN_CREATE | IN_MOVED_TO), 0);
+  TranslationUnit unit;
+  unit.file = "k.cu";
+  unit.body = "__global__ void k(float* y) { y[0] = 1; }";
+  unit.kernels = {"k"};
+  ASSERT_EQ(compiler->Compile(unit).value().verdict, Verdict::kOk);
+  alignas(inotify_event) char events[4096];
+  const ssize_t bytes = read(watch.get(), events, sizeof events);
+  int moved = 0;
+  for (ssize_t at = 0; at < bytes;) {
+    const auto* event = reinterpret_cast<const inotify_event*>(events + at);
+    EXPECT_EQ(event->mask & IN_CREATE, 0u) << event->name;
+    moved += (event->mask & IN_MOVED_TO) != 0;
+    at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+  }
+  EXPECT_EQ(moved, 1);
 }
 
 // The reason for -fno-tree-sra and its companions. Counting the hooks that an image imports pins the mix.
