@@ -332,7 +332,9 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
   const Status status = [&]() -> Status {
     // With a header directory of someone's choice the contents may change under the same hash: precompile afresh.
     if (options_.header_directory.empty() && FileExists(target)) return Status::Ok();
-    HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(options_.scratch_directory, "hone-sim-"));
+    // Made beside prelude.h.gch and moved there whole: of the files in it g++ takes any whose first bytes fit.
+    HONE_RETURN_IF_ERROR(MakeDirectories(header + ".gch"));
+    HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(prelude_directory_, "precompiled-"));
     const std::string aside = folder / "prelude.h.gch";
     std::vector<std::string> arguments = flags_;
     arguments.insert(arguments.end(), variant.begin(), variant.end());
@@ -345,15 +347,9 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
       return Status::Unavailable(fmt::format("'{}' cannot precompile the simulator's CUDA headers ({}): {}", cxx_,
                                              result.exit.Describe(), DigestOf(result.err, folder.path())));
     }
-    HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(aside));
-    // Not aside within prelude.h.gch: of the files there g++ takes any whose first bytes fit, a half-written one too.
-    HONE_RETURN_IF_ERROR(MakeDirectories(header + ".gch"));
-    HONE_ASSIGN_OR_RETURN(const TemporaryDirectory beside, MakeTemporaryDirectory(prelude_directory_, "precompiled-"));
-    const std::string whole = beside / "whole";
-    HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(whole, bytes));
     std::error_code error;
-    std::filesystem::rename(whole, target, error);
-    if (error) return Status::Io(fmt::format("cannot rename '{}' to '{}': {}", whole, target, error.message()));
+    std::filesystem::rename(aside, target, error);
+    if (error) return Status::Io(fmt::format("cannot rename '{}' to '{}': {}", aside, target, error.message()));
     return Status::Ok();
   }();
   if (status.ok()) precompiled_[variant] = status;
