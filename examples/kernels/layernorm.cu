@@ -111,7 +111,7 @@ grid   = ["sm_count"]
 block  = ["256"]
 shared = "56 * 256 * 16"
 args   = ["x", "weight", "bias", "out", "words", "arrivals", "rows:i32", "d / 4:i32", "eps:f32"]
-when   = "d % 4 == 0 && rows > 1 && rows < 2147483647 && sm_count <= 256 && d / 4 >= sm_count * 31 * 250 && d / 4 <= sm_count * 32 * 250"
+when   = "d % 4 == 0 && rows > 1 && rows < 2147483647 && sm_count <= 256 && d / 4 >= sm_count * 31 * 256 && d / 4 <= sm_count * (31 * 256 + 64)"
 cooperative = true
 
 [[launch]]
@@ -202,19 +202,22 @@ __device__ __forceinline__ Moments WarpJoin(Moments mine) {
   return all;
 }
 
-// Eight warps' words in shared memory, by every thread for itself.
-__device__ __forceinline__ Moments JoinOfEight(const Moments* parts) {
+// Eight warps' words in shared memory, count, mean and squares, by every thread for itself.
+__device__ __forceinline__ Moments JoinOfEight(const float4* parts) {
+  float4 part[8];
+#pragma unroll
+  for (int i = 0; i < 8; ++i) part[i] = parts[i];
   Moments all;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    all.count += parts[i].count;
-    all.mean += parts[i].count * parts[i].mean;
+    all.count += part[i].x;
+    all.mean += part[i].x * part[i].y;
   }
   all.mean = all.count > 0.0f ? __fdividef(all.mean, all.count) : 0.0f;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const float apart = parts[i].mean - all.mean;
-    all.squares += parts[i].squares + parts[i].count * apart * apart;
+    const float apart = part[i].y - all.mean;
+    all.squares += part[i].z + part[i].x * apart * apart;
   }
   return all;
 }
@@ -758,77 +761,83 @@ __global__ void __launch_bounds__(256, 1)
   }
 }
 
-// The same for rows of 31 to 32 rounds of pieces: piece p of a round goes to block p, so that all SMs read and write side by
-// side, and no step but the last asks whether its piece is there. Each thread has 31 or 32 vectors of a row, one a round.
-// Statistics are kEarly rounds ahead of what is written. Warps add up for themselves; the last warp makes known what the block
-// has as soon as the others have arrived, and no warp waits for that.
-//   words [2][blocks][16], of which two are used, as above; arrivals as above
+// The same for rows of 31 rounds of pieces and a little more. Piece p of a round goes to block p, so that all SMs read and write
+// side by side, and no step asks whether its piece is there; of what remains a block has at most kMostTail vectors, beside the
+// last round. Statistics are kEarly rounds ahead of what is written. What a block does once a row is kept short, for meanwhile
+// it copies nothing: the last warp alone waits for the others' sums and makes them known, and words lie a line apart.
+//   words [2][blocks][16], of which two are used: as above; arrivals as above
 template <int kInRegisters, int kEarly, int kHint>
 __global__ void __launch_bounds__(256, 1)
     layernorm_dealt(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
                     float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals, int rows, int vectors,
                     float eps) {
-  constexpr int kRounds = 32, kWidth = 250, kSlot = 256, kInShared = kRounds - kInRegisters, kRing = 56 - kInShared;
+  constexpr int kRounds = 31, kWidth = 256, kMostTail = 64, kInShared = kRounds - kInRegisters, kRing = 56 - kInShared;
   constexpr int kFlight = kRing - kRounds - kEarly;  // pieces on their way while one is looked at
-  constexpr int kWords = 16;             // from a block's to the next one's: a line each
-  static_assert(kFlight > 0);
-  extern __shared__ float4 slots[];  // [kRing][kSlot]; then of biases [kInShared][kSlot]
-  __shared__ Moments of_warps[8], of_blocks[2][8];
+  constexpr int kWords = 16;                         // from a block's to the next one's
+  static_assert(kFlight > 0 && kRing <= 2 * kRounds);  // a row's tail is written before the next but one is copied
+  extern __shared__ float4 slots[];                    // [kRing][kWidth]; then of biases [kInShared][kWidth]
+  __shared__ float4 of_warps[8], of_blocks[2][8];
+  __shared__ float4 tails[2][kMostTail];
   const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int round = blocks * kWidth;  // vectors
-  const bool active = thread < kWidth, last = active && (kRounds - 1) * round + block * kWidth + thread < vectors;
-  // Who has nothing copies and looks at something that is there, and stores nothing: cheaper than to ask each time.
-  const int place = min(thread, kWidth - 1), at_last = min((kRounds - 1) * round, vectors - 1 - block * kWidth - place);
-  const auto offset = [&](int piece) { return piece < kRounds - 1 ? piece * round : at_last; };
+  const int remaining = vectors - kRounds * round, share_of_tail = (remaining + 8 * blocks - 1) / (8 * blocks) * 8;
+  const int tail_begin = block * share_of_tail, tail = max(0, min(share_of_tail, remaining - tail_begin));
+  const bool more = thread < tail;
+  const int to_tail = kRounds * round + tail_begin - block * kWidth;  // from a row's first piece
   float4* const ring = slots + thread;
-  float4* const kept = slots + kRing * kSlot + thread;
-  const float4* from = reinterpret_cast<const float4*>(x) + block * kWidth + place;
-  const float4* weights_from = reinterpret_cast<const float4*>(weight) + block * kWidth + place;
-  const float4* biases_from = reinterpret_cast<const float4*>(bias) + block * kWidth + place;
-  float4* line = reinterpret_cast<float4*>(out) + block * kWidth + place;
+  float4* const kept = slots + kRing * kWidth + thread;
+  const float4* from = reinterpret_cast<const float4*>(x) + block * kWidth + thread;
+  const float4* weights_from = reinterpret_cast<const float4*>(weight) + block * kWidth + thread;
+  const float4* biases_from = reinterpret_cast<const float4*>(bias) + block * kWidth + thread;
+  float4* line = reinterpret_cast<float4*>(out) + block * kWidth + thread;
 
   const unsigned long long policy = CopyPolicy<kHint>();
   // Each commits, copy or not.
-  const auto copy = [&](int slot, const float4* row, int piece, bool there) {
-    if (there) CopyAsync<kHint>(ring + slot, row + offset(piece), policy);
+  const auto copy = [&](int slot, const float4* row, int piece, int number, bool there) {
+    if (there) {
+      CopyAsync<kHint>(ring + slot, row + piece * round, policy);
+      if (piece == kRounds - 1 && more) CopyAsync<kHint>(&tails[number & 1][thread], row + to_tail, policy);
+    }
     __pipeline_commit();
   };
 #pragma unroll
-  for (int j = 0; j < kRounds; ++j) copy(j * kSlot, from, j, true);
+  for (int j = 0; j < kRounds; ++j) copy(j * kWidth, from, j, 0, true);
 #pragma unroll
   for (int j = kInRegisters; j < kRounds; ++j) {
-    __pipeline_memcpy_async(kept + (j - kInRegisters) * kSlot, biases_from + offset(j), sizeof(float4));
+    __pipeline_memcpy_async(kept + (j - kInRegisters) * kWidth, biases_from + j * round, sizeof(float4));
   }
 #pragma unroll
-  for (int j = kRounds; j < kRing; ++j) copy(j * kSlot, from + vectors, j - kRounds, rows > 1);
+  for (int j = kRounds; j < kRing; ++j) copy(j * kWidth, from + vectors, j - kRounds, 1, true);  // rows > 1
 
   // Sums about the first number seen, which is near the mean or far from it with the variance.
   float about = 0.0f, sum = 0.0f, squares = 0.0f;
-  const auto look_at = [&](float4 v, int piece) {
-    if (piece == 0) {
-      about = v.x;
-      sum = squares = 0.0f;
-    }
-    if (piece == kRounds - 1 && !last) v = make_float4(about, about, about, about);
+  const auto add = [&](float4 v) {
     const float a = v.x - about, b = v.y - about, c = v.z - about, e = v.w - about;
     sum += (a + b) + (c + e);
     squares += (a * a + b * b) + (c * c + e * e);
   };
+  const auto look_at = [&](float4 v, int piece, int number) {
+    if (piece == 0) {
+      about = v.x;
+      sum = squares = 0.0f;
+    }
+    add(v);
+    if (piece == kRounds - 1 && more) add(tails[number & 1][thread]);
+  };
   const auto publish = [&](int row) {
     Moments mine;
-    if (active) {
-      mine.count = last ? 4.0f * kRounds : 4.0f * (kRounds - 1);
-      const float apart = __fdividef(sum, mine.count);
-      mine.mean = about + apart;
-      mine.squares = fmaxf(squares - sum * apart, 0.0f);
-    }
+    mine.count = more ? 4.0f * (kRounds + 1) : 4.0f * kRounds;
+    const float apart = __fdividef(sum, mine.count);
+    mine.mean = about + apart;
+    mine.squares = fmaxf(squares - sum * apart, 0.0f);
     mine = WarpJoin(mine);
-    if (lane == 0) of_warps[warp] = mine;
+    if (lane == 0) of_warps[warp] = make_float4(mine.count, mine.mean, mine.squares, 0.0f);
+    __syncwarp();
     if (warp < 7) {
-      asm volatile("bar.arrive 1, 256;" ::: "memory");
+      asm volatile("barrier.arrive 1, 256;" ::: "memory");
     } else {
-      asm volatile("bar.sync 1, 256;" ::: "memory");
+      asm volatile("barrier.sync 1, 256;" ::: "memory");
       mine = JoinOfEight(of_warps);
       if (lane == 0) {
         asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(all_words + ((row & 1) * blocks + block) * kWords),
@@ -853,14 +862,13 @@ __global__ void __launch_bounds__(256, 1)
     Moments all;
     if (asks) {
       while (static_cast<unsigned>(mean_word) != row + 1 || static_cast<unsigned>(squares_word) != row + 1) ask(row);
-      all.count = 4.0f * static_cast<float>((kRounds - 1) * kWidth +
-                                            max(0, min(kWidth, vectors - (kRounds - 1) * round - member * kWidth)));
+      all.count = 4.0f * static_cast<float>(kRounds * kWidth + max(0, min(share_of_tail, remaining - member * share_of_tail)));
       all.mean = __uint_as_float(static_cast<unsigned>(mean_word >> 32));
       all.squares = __uint_as_float(static_cast<unsigned>(squares_word >> 32));
     }
     __syncwarp();
     all = WarpJoin(all);
-    if (lane == 0) of_blocks[row & 1][warp] = all;
+    if (lane == 0) of_blocks[row & 1][warp] = make_float4(all.count, all.mean, all.squares, 0.0f);
   };
 
 #pragma unroll
@@ -869,22 +877,22 @@ __global__ void __launch_bounds__(256, 1)
     if (j == 8) WaitForAllButExactly<kRing - 16>();
     if (j == 16) WaitForAllButExactly<kRing - 24>();
     if (j == 24) WaitForAllButExactly<kRing - 32>();
-    look_at(ring[j * kSlot], j);
+    look_at(ring[j * kWidth], j, 0);
   }
   publish(0);
   // Weights come while the others' words do.
   float4 weights[kRounds], biases[kInRegisters];
 #pragma unroll
-  for (int j = 0; j < kRounds; ++j) weights[j] = Once(weights_from + offset(j));
+  for (int j = 0; j < kRounds; ++j) weights[j] = Once(weights_from + j * round);
 #pragma unroll
   for (int j = 0; j < kInRegisters; ++j) biases[j] = Once(biases_from + j * round);
   WaitForAllButExactly<kFlight>();
 #pragma unroll
-  for (int j = 0; j < kEarly; ++j) look_at(ring[(kRounds + j) * kSlot], j);
+  for (int j = 0; j < kEarly; ++j) look_at(ring[(kRounds + j) * kWidth], j, 1);
   ask(0);
   answer(0);
 
-  int out_slot = 0, look_slot = (kRounds + kEarly) * kSlot;
+  int out_slot = 0, look_slot = (kRounds + kEarly) * kWidth;
 #pragma unroll 1
   for (int row = 0; row < rows; ++row) {
     __syncthreads();
@@ -895,19 +903,25 @@ __global__ void __launch_bounds__(256, 1)
     for (int j = 0; j < kRounds; ++j) {
       WaitForAllButExactly<kFlight - 1>();
       const float4 seen = ring[look_slot], held = ring[out_slot];
-      const float4 b = j < kInRegisters ? biases[j < kInRegisters ? j : 0] : kept[(j - kInRegisters) * kSlot];
-      look_at(seen, (j + kEarly) % kRounds);
+      const float4 b = j < kInRegisters ? biases[j < kInRegisters ? j : 0] : kept[(j - kInRegisters) * kWidth];
+      look_at(seen, (j + kEarly) % kRounds, row + 1);
       const float4 result = Normalized(held, mean, scale, weights[j], b);
-      if (j < kRounds - 1 ? active : last) Put<kHint>(line + j * round, result);
+      Put<kHint>(line + j * round, result);
+      if (j == kRounds - 1 && more) {
+        Put<kHint>(line + to_tail, Normalized(tails[row & 1][thread], mean, scale, __ldg(weights_from + to_tail),
+                                              __ldg(biases_from + to_tail)));
+      }
       constexpr int kMore = kRing - kRounds;
       copy(out_slot, from + (j + kMore < kRounds ? 0 : vectors), (j + kMore) % kRounds,
-           row + 1 + (j + kMore) / kRounds < rows);  // into the slot just read
-      out_slot = out_slot + kSlot == kRing * kSlot ? 0 : out_slot + kSlot;
-      look_slot = look_slot + kSlot == kRing * kSlot ? 0 : look_slot + kSlot;
+           row + 1 + (j + kMore) / kRounds, row + 1 + (j + kMore) / kRounds < rows);  // into the slot just read
+      out_slot = out_slot + kWidth == kRing * kWidth ? 0 : out_slot + kWidth;
+      look_slot = look_slot + kWidth == kRing * kWidth ? 0 : look_slot + kWidth;
       if (row + 1 < rows) {
         if (j + 1 + kEarly == kRounds) publish(row + 1);
-        if (j + 4 == kRounds) ask(row + 1);
-        if (j + 1 == kRounds) answer(row + 1);
+        if (j + 1 == kRounds) {
+          ask(row + 1);
+          answer(row + 1);
+        }
       }
     }
     line += vectors;

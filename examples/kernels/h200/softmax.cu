@@ -9,13 +9,11 @@
 // Short rows that are no whole number of vectors come and go in chunks of FLAT rows, which are: the chunk lies in shared
 // memory between, and no sector is written by two.
 //
-// Rows longer than a block's registers: GROUP blocks share a row; each copies its slice into a ring of UNITS times UNIT slots
-// a thread (a slot is 16 bytes, copied and read by the same thread, so no barrier guards it). Every step takes a unit of a
-// later row for its statistics, writes a unit of the row at hand and copies into its slots: loads, exponentials and stores
-// go on at once, and warps need not keep pace. A slice's maximum and sum are known to the group a whole row before they are
-// needed, where two slices fit into the ring; WIDE blocks share a row of which only one does, and take turns at statistics and
-// results. Each of the two numbers travels in a word of eight bytes with the number of its round, so that no fence is needed,
-// which would wait for all results under way, and is asked for before it is needed, for the answer takes 1 us.
+// Rows longer than a block's registers: a group of blocks shares a row, unit by unit side by side, so that memory is read and
+// written in long runs. In each block some warps take statistics of what has come, others write results of a row whose
+// statistics the group has told, and fill the ring behind them: neither waits for the other's row. Two numbers a member
+// travel in words of eight bytes with the number of their round, so that no fence is needed, which would wait for all results
+// under way; a few warps more do nothing but tell and ask, each a round in turn, for an answer takes microseconds.
 /*hone
 [[launch]]
 kernel = "softmax_flat<4, 8>"
@@ -83,21 +81,30 @@ args   = ["x", "out", "rows:i64", "d:i32"]
 when   = "d % 4 == 0 && d <= 8192"
 
 [[launch]]
-kernel = "softmax_flow<256, 14, 4, 6, 2>"
-grid   = ["min(rows, sm_count / 6) * 6"]
-block  = ["256"]
-shared = "14 * 1024 * 16"
-args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32"]
-when   = "d % 4 == 0 && rows > 0 && sm_count >= 6 && 2 * ceil_div(ceil_div(d / 4, 6), 1024) < 14"
+kernel = "softmax_flow<256, 14, 4, 3, 4>"
+grid   = ["sm_count"]
+block  = ["640"]
+shared = "14336 * 16"
+args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "ceil_div(d / 4, 4096):i32"]
+when   = "d % 4 == 0 && rows > 0 && ceil_div(d / 4, 4096) <= sm_count && d <= 200000"
 cooperative = true
 
 [[launch]]
-kernel = "softmax_ring<512, 28, 12, 1>"
-grid   = ["min(rows, sm_count / 12) * 12"]
-block  = ["512"]
-shared = "14 * 1024 * 16"
-args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32"]
-when   = "d % 4 == 0 && rows > 0 && sm_count >= 12 && ceil_div(ceil_div(d / 4, 12), 512) <= 28"
+kernel = "softmax_flow<256, 18, 3, 4, 4>"
+grid   = ["sm_count"]
+block  = ["640"]
+shared = "13824 * 16"
+args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "ceil_div(d / 4, 6144):i32"]
+when   = "d % 4 == 0 && rows > 0 && ceil_div(d / 4, 6144) <= sm_count"
+cooperative = true
+
+[[launch]]
+kernel = "softmax_flow<256, 18, 3, 4, 4>"
+grid   = ["sm_count"]
+block  = ["640"]
+shared = "13824 * 16"
+args   = ["x", "out", "words", "arrivals", "rows:i64", "d / 4:i32", "ceil_div(d / 4, 11520):i32"]
+when   = "d % 4 == 0 && rows > 0 && ceil_div(d / 4, 11520) <= sm_count"
 cooperative = true
 
 [[launch]]
@@ -108,7 +115,7 @@ args   = ["x", "out", "rows:i64", "d:i64"]
 
 [[workspace]]
 name  = "words"
-bytes = "sm_count * 4 * 16"
+bytes = "sm_count * 64 * 16"
 zero  = true
 
 [[workspace]]
@@ -188,30 +195,124 @@ template <int kNewest>
 __device__ __forceinline__ void WaitForAllButExactly() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kNewest) : "memory");
 }
-// The instruction takes a constant: one that is not more.
-__device__ __forceinline__ void WaitForAllBut(int newest) {
-  if (newest >= 3) {
-    WaitForAllButExactly<3>();
-  } else if (newest == 2) {
-    WaitForAllButExactly<2>();
-  } else if (newest == 1) {
-    WaitForAllButExactly<1>();
-  } else {
-    WaitForAllButExactly<0>();
+
+// The numbers of a round, each beside the round's name: neither needs the other's or a fence to be believed.
+struct Told {
+  unsigned long long max, second;
+  __device__ bool Of(unsigned round) const {
+    return static_cast<unsigned>(max) == round && static_cast<unsigned>(second) == round;
+  }
+};
+__device__ __forceinline__ unsigned SharedAddress(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+// The simulator's threads take turns.
+__device__ __forceinline__ void Pause() {
+#ifdef HONE_SIM
+  __nanosleep(20);
+#endif
+}
+// Within a block, to whom the ring belongs is told with it.
+__device__ __forceinline__ void TellBlock(Told* p, float max, float second, unsigned round) {
+  asm volatile("st.release.cta.shared.v2.u64 [%0], {%1, %2};" ::"r"(SharedAddress(p)), "l"(Word(max, round)),
+               "l"(Word(second, round))
+               : "memory");
+}
+__device__ __forceinline__ Told AwaitBlock(const Told* p, unsigned round) {
+  Told t;
+  for (;;) {
+    asm volatile("ld.acquire.cta.shared.v2.u64 {%0, %1}, [%2];" : "=l"(t.max), "=l"(t.second) : "r"(SharedAddress(p)) : "memory");
+    if (t.Of(round)) return t;
+    Pause();
+  }
+}
+__device__ __forceinline__ void TellGroup(Told* p, float max, float second, unsigned round) {
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(p), "l"(Word(max, round)), "l"(Word(second, round))
+               : "memory");
+}
+__device__ __forceinline__ Told AwaitGroup(const Told* p, unsigned round) {
+  Told t;
+  for (;;) {
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(t.max), "=l"(t.second) : "l"(p) : "memory");
+    if (t.Of(round)) return t;
+    Pause();
   }
 }
 
-// The instruction takes a constant: a multiple of four that is not more.
-__device__ __forceinline__ void WaitForAllButFours(int newest) {
-  switch (newest > 0 ? newest / 4 : 0) {
-    case 0: WaitForAllButExactly<0>(); break;
-    case 1: WaitForAllButExactly<4>(); break;
-    case 2: WaitForAllButExactly<8>(); break;
-    case 3: WaitForAllButExactly<12>(); break;
-    case 4: WaitForAllButExactly<16>(); break;
-    case 5: WaitForAllButExactly<20>(); break;
-    default: WaitForAllButExactly<24>(); break;
+// Opens for the phases 0, 1, 0, 1, ... as its copies arrive. The simulator has neither bulk copies nor their barriers: there
+// the warp copies, and the gate counts.
+struct Gate {
+  unsigned long long state;
+
+  __device__ void Init() {
+#ifdef HONE_SIM
+    state = 0;
+#else
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(SharedAddress(&state)) : "memory");
+#endif
   }
+  // Called by a warp: `count` vectors, at most 0 for none.
+  __device__ void Copy(float4* to, const float4* from, int count, int lane, unsigned long long policy) {
+#ifdef HONE_SIM
+    for (int i = lane; i < count; i += 32) to[i] = from[i];
+    __syncwarp();
+    __threadfence_block();
+    if (lane == 0) atomicAdd(&state, 1ull);
+#else
+    if (lane != 0) return;
+    const unsigned gate = SharedAddress(&state);
+    if (count > 0) {
+      asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(gate), "r"(count * 16) : "memory");
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
+              SharedAddress(to)),
+          "l"(from), "r"(count * 16), "r"(gate), "l"(policy)
+          : "memory");
+    } else {
+      asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(gate) : "memory");
+    }
+#endif
+  }
+  __device__ void Await(unsigned phase) {
+#ifdef HONE_SIM
+    unsigned long long now;
+    do {
+      Pause();
+      asm volatile("ld.acquire.cta.shared.u64 %0, [%1];" : "=l"(now) : "r"(SharedAddress(&state)) : "memory");
+    } while ((now & 1) == phase);
+#else
+    unsigned open;
+    do {
+      asm volatile(
+          "{\n"
+          ".reg .pred p;\n"
+          "mbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n"
+          "}"
+          : "=r"(open)
+          : "r"(SharedAddress(&state)), "r"(phase)
+          : "memory");
+    } while (open == 0);
+#endif
+  }
+};
+
+// What is read or written goes before anything else out of L2, where nobody asks for it again.
+__device__ __forceinline__ unsigned long long SoonForgotten() {
+  unsigned long long policy = 0;
+#ifndef HONE_SIM
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+#endif
+  return policy;
+}
+__device__ __forceinline__ void Write(float4* to, float4 v, unsigned long long policy) {
+#ifdef HONE_SIM
+  __stcs(to, v);
+#else
+  asm volatile("st.global.L2::cache_hint.v4.f32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(to), "f"(v.x), "f"(v.y), "f"(v.z),
+               "f"(v.w), "l"(policy)
+               : "memory");
+#endif
 }
 
 }  // namespace
@@ -325,289 +426,173 @@ __global__ void softmax_block(const float* __restrict__ x, float* __restrict__ o
   }
 }
 
-// kGroup blocks a row; a thread's share of kAhead slices is less than the ring. All blocks are resident: cooperative.
-//   words [groups][4][kGroup][2]: a slice's maximum and sum, each with its round; arrivals [groups]; both zero before and after
-template <int kBlock, int kUnits, int kUnit, int kGroup, int kAhead>
-__global__ void __launch_bounds__(kBlock)
-    softmax_flow(const float* __restrict__ x, float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals,
-                 long long rows, int vectors) {
-  static_assert(kGroup <= 32 && kAhead <= 2, "a lane a member; four rounds at once");
-  constexpr int kWarps = kBlock / 32, kStep = kUnit * kBlock;
-  extern __shared__ float4 ring[];  // [kUnits][kUnit][kBlock]
-  __shared__ unsigned long long parts[4][kWarps];  // of a warp: maximum and sum
-  __shared__ unsigned parted[4];                   // warps that have left their part, from the start
-  const int groups = gridDim.x / kGroup;
-  const int group = blockIdx.x / kGroup, member = blockIdx.x % kGroup;
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  const int slice = (vectors + kGroup - 1) / kGroup;
-  const int begin = member * slice;
-  const int count = min(slice, vectors - begin);                              // may be negative
-  const int units = (slice + kStep - 1) / kStep;                              // of a thread, the same in every block
-  const int own = thread < count ? (count - thread + kBlock - 1) / kBlock : 0;  // vectors
-  const float4* const first = reinterpret_cast<const float4*>(x) + group * static_cast<long long>(vectors) + begin + thread;
-  const long long to_next_row = static_cast<long long>(groups) * vectors;
-  float4* const ring_begin = ring + thread;
-  float4* const ring_end = ring_begin + kUnits * kStep;
+// A group of at least `fewest` blocks a row, of more where rows are few; grid: one block an SM. A unit is kUnit * kBlock
+// vectors of a block, and the group takes a row unit by unit, its blocks side by side. kBlock threads take statistics, kBlock
+// write, and kTellers warps tell: each a round in turn. A warp of the first and one of the second have a ring of their own, of
+// kUnits units, which the second fills; kStart units of it at first, so that the first rows are not behind the last of the
+// ring. All blocks are resident: cooperative.
+//   words [groups][kWords][members], arrivals [groups]; both zero before and after
+// Slots are not reused too soon. A warp takes statistics of round r when the second has let go of what lay in that place of
+// the ring before: D = kUnits / units rounds ago, and had been told of that round by then. So its block's parts of that round
+// had been read, and every member's word, and every member had been told of round r - 2 D: kUnits slots of a block and
+// 2 * kUnits of the group are enough.
+template <int kBlock, int kUnits, int kUnit, int kStart, int kTellers>
+__global__ void __launch_bounds__(2 * kBlock + 32 * kTellers, 1)
+    softmax_flow(const float* __restrict__ x, float* __restrict__ out, Told* all_words, unsigned* arrivals, long long rows,
+                 int vectors, int fewest) {
+  constexpr int kWarps = kBlock / 32, kStep = kUnit * kBlock, kWarpStep = kUnit * 32;
+  constexpr int kWords = kUnits <= 16 ? 32 : 64;
+  constexpr int kThreads = 2 * kBlock + 32 * kTellers;
+  static_assert(kWarps <= 32 && 2 * kUnits <= kWords && kStart <= kUnits, "a lane a warp; slots as said above");
+  extern __shared__ float4 ring[];         // [kUnits][kWarps][kWarpStep]
+  __shared__ Gate copied[kUnits][kWarps];  // into the ring
+  __shared__ Told parts[kUnits][kWarps];   // of a round: a warp's maximum and sum
+  __shared__ Told known[kUnits];           // of a round: the row's maximum, and one over its sum
+  const int blocks = gridDim.x, members = max(fewest, blocks / static_cast<int>(min(rows, static_cast<long long>(blocks))));
+  const int groups = blocks / members;
+  if (blockIdx.x >= groups * members) return;
+  const int group = blockIdx.x % groups, member = blockIdx.x / groups;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  const int units = (vectors + members * kStep - 1) / (members * kStep);              // of a round
+  const int chunk = ((vectors + members * units - 1) / (members * units) + 7) / 8 * 8;  // of a block in a unit: whole lines
+  const int stride = members * chunk;
   const int rounds = static_cast<int>((rows - group + groups - 1) / groups);
-  volatile unsigned long long* words = all_words + group * 4 * kGroup * 2;
-  if (thread < 4) parted[thread] = 0;
-  for (int i = thread; i < 4 * kWarps; i += kBlock) parts[0][i] = 0;
+  for (int i = thread; i < kUnits * kWarps; i += kThreads) {
+    copied[0][i].Init();
+    TellBlock(&parts[0][i], 0, 0, 0);
+  }
+  if (thread < kUnits) TellBlock(&known[thread], 0, 0, 0);
+#ifndef HONE_SIM
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
   __syncthreads();
 
-  // Each step copies a unit and commits, copy or not, so that "all but the newest n" names a unit.
-  const float4* copy_from = first;
-  float4* copy_to = ring_begin;
-  int copy_unit = 0, copy_round = 0, copy_own = rounds > 0 ? own : 0;
-  const auto copy_next = [&] {
-    const int left = copy_own - copy_unit * kUnit;
-#pragma unroll
-    for (int u = 0; u < kUnit; ++u) {
-      if (u < left) __pipeline_memcpy_async(copy_to + u * kBlock, copy_from + u * kBlock, sizeof(float4));
+  if (thread >= 2 * kBlock) {
+    Told* const words = all_words + group * kWords * members;
+    for (int round = thread / 32 - 2 * kWarps; round < rounds; round += kTellers) {
+      Running all;
+      if (lane < kWarps) {
+        const Told part = AwaitBlock(&parts[round % kUnits][lane], round + 1);
+        all.max = ValueOf(part.max);
+        all.sum = ValueOf(part.second);
+      }
+      all = WarpJoin(all);
+      Told* const theirs = words + round % kWords * members;
+      if (lane == 0) TellGroup(theirs + member, all.max, all.sum, round + 1);
+      all = Running();
+      for (int i = lane; i < members; i += 32) {
+        const Told word = AwaitGroup(theirs + i, round + 1);
+        const float largest = fmaxf(all.max, ValueOf(word.max));
+        all.sum = all.sum * Exp(all.max - largest) + ValueOf(word.second) * Exp(ValueOf(word.max) - largest);
+        all.max = largest;
+      }
+      all = WarpJoin(all);
+      __syncwarp();
+      if (lane == 0) TellBlock(&known[round % kUnits], all.max, 1.0f / all.sum, round + 1);
     }
-    __pipeline_commit();
-    copy_to += kStep;
-    copy_from += kStep;
-    if (copy_to == ring_end) copy_to = ring_begin;
-    if (++copy_unit == units) {
-      copy_unit = 0;
-      copy_from += to_next_row - units * kStep;
-      if (++copy_round >= rounds) copy_own = 0;
+    // Nobody reads a word after his arrival: the last puts them back.
+    __syncwarp();
+    const unsigned before = __shfl_sync(kWarp, lane == 0 ? atomicAdd(arrivals + group, 1u) : 0, 0);
+    if (before == members * kTellers - 1) {
+      for (int i = lane; i < min(rounds, kWords) * members; i += 32) TellGroup(words + i, 0, 0, 0);
+      if (lane == 0) arrivals[group] = 0;
+    }
+    return;
+  }
+
+  const bool writes = thread < kBlock;
+  const int warp = thread / 32 % kWarps;
+  const int begin = member * chunk + warp * kWarpStep;      // in a row's first unit
+  const int most = min(kWarpStep, chunk - warp * kWarpStep);  // of a unit; may be negative
+  float4* const own_ring = ring + warp * kWarpStep;
+  int slot = 0, phase = 0;  // of the unit at hand
+  const auto next_slot = [&] {
+    if (++slot == kUnits) {
+      slot = 0;
+      phase ^= 1;
     }
   };
-  for (int i = 0; i < kUnits; ++i) copy_next();
 
-  // Statistics of the slice that comes after those known.
-  Running mine;
-  const float4* look_from = ring_begin;
-  int look_round = 0, look_own = rounds > 0 ? own : 0;
-  const auto look_at = [&](int unit) {
-    const int left = look_own - unit * kUnit;
-    if (left > 0) {
+  if (!writes) {
+    for (int round = 0; round < rounds; ++round) {
+      Running mine;
+#pragma unroll 1
+      for (int j = 0, at = begin; j < units; ++j, at += stride) {
+        copied[slot][warp].Await(phase);
+        const int left = min(most, vectors - at) - lane;
+        const float4* from = own_ring + slot * kStep + lane;
+        float4 v[kUnit];
+        float largest = mine.max;
+#pragma unroll
+        for (int u = 0; u < kUnit; ++u) {
+          v[u] = make_float4(kLowest, kLowest, kLowest, kLowest);
+          if (u * 32 < left) v[u] = from[u * 32];
+          largest = fmaxf(largest, Largest(v[u]));
+        }
+        mine.sum *= Exp(mine.max - largest);
+        mine.max = largest;
+#pragma unroll
+        for (int u = 0; u < kUnit; ++u) {
+          if (u * 32 < left) mine.sum += ExpSum(v[u], mine.max);
+        }
+        next_slot();
+      }
+      __syncwarp();
+      mine = WarpJoin(mine);
+      if (lane == 0) TellBlock(&parts[round % kUnits][warp], mine.max, mine.sum, round + 1);
+    }
+    return;
+  }
+
+  const unsigned long long policy = SoonForgotten();
+  const long long first = group * static_cast<long long>(vectors) + begin;
+  const long long to_next_row = static_cast<long long>(groups) * vectors - units * static_cast<long long>(stride);
+  const float4* copy_from = reinterpret_cast<const float4*>(x) + first;
+  int copy_slot = 0, copy_unit = 0, copy_round = 0, copy_at = begin;
+  const auto copy_next = [&] {
+    if (copy_round == rounds) return;
+    copied[copy_slot][warp].Copy(own_ring + copy_slot * kStep, copy_from, min(most, vectors - copy_at), lane, policy);
+    copy_slot = copy_slot + 1 == kUnits ? 0 : copy_slot + 1;
+    copy_from += stride;
+    copy_at += stride;
+    if (++copy_unit == units) {
+      copy_unit = 0;
+      copy_at = begin;
+      copy_from += to_next_row;
+      ++copy_round;
+    }
+  };
+#pragma unroll 1
+  for (int i = 0; i < kUnits; ++i) {
+    if (i >= kStart && copy_round < rounds) copied[i - kStart][warp].Await(0);
+    copy_next();
+  }
+
+  float4* to = reinterpret_cast<float4*>(out) + first + lane;
+  for (int round = 0; round < rounds; ++round, to += to_next_row) {
+    const Told told = AwaitBlock(&known[round % kUnits], round + 1);
+    Running all;
+    all.max = ValueOf(told.max);
+    const float scale = ValueOf(told.second);
+#pragma unroll 1
+    for (int j = 0, at = begin; j < units; ++j, at += stride, to += stride) {
+      copied[slot][warp].Await(phase);
+      // Into the place read a step before, whose results have left the registers: loads from shared memory wait in a queue
+      // behind stores to global memory, where a bulk copy does not stand, and would overtake those of this step.
+      __syncwarp();
+      if (round + j > 0) copy_next();
+      const int left = min(most, vectors - at) - lane;
+      const float4* from = own_ring + slot * kStep + lane;
       float4 v[kUnit];
 #pragma unroll
       for (int u = 0; u < kUnit; ++u) {
-        v[u] = make_float4(kLowest, kLowest, kLowest, kLowest);
-        if (u < left) v[u] = look_from[u * kBlock];
-      }
-      float largest = Largest(v[0]);
-#pragma unroll
-      for (int u = 1; u < kUnit; ++u) largest = fmaxf(largest, Largest(v[u]));
-      if (largest > mine.max) {
-        mine.sum *= Exp(mine.max - largest);
-        mine.max = largest;
+        if (u * 32 < left) v[u] = from[u * 32];
       }
 #pragma unroll
-      for (int u = 0; u < kUnit; ++u) mine.sum += ExpSum(v[u], mine.max);
-    }
-    look_from += kStep;
-    if (look_from == ring_end) look_from = ring_begin;
-  };
-  // The last warp to come joins the parts and tells the group.
-  const auto publish = [&] {
-    if (look_round < rounds) {
-      const int slot = look_round % 4;
-      mine = WarpJoin(mine);
-      unsigned before = 0;
-      if (lane == 0) {
-        atomicExch(&parts[slot][warp], Word(mine.max, __float_as_uint(mine.sum)));
-        asm volatile("fence.acq_rel.cta;" ::: "memory");
-        before = atomicAdd(&parted[slot], 1u);
+      for (int u = 0; u < kUnit; ++u) {
+        if (u * 32 < left) Write(to + u * 32, Scaled(v[u], all, scale), policy);
       }
-      before = __shfl_sync(kWarp, before, 0);
-      if (before % kWarps == kWarps - 1) {
-        asm volatile("fence.acq_rel.cta;" ::: "memory");
-        mine = Running();
-        if (lane < kWarps) {
-          const unsigned long long part = atomicAdd(&parts[slot][lane], 0ull);
-          mine.max = ValueOf(part);
-          mine.sum = __uint_as_float(static_cast<unsigned>(part));
-        }
-        mine = WarpJoin(mine);
-        if (lane < 2) words[(slot * kGroup + member) * 2 + lane] = Word(lane == 0 ? mine.max : mine.sum, look_round + 1);
-      }
-      mine = Running();
-    }
-    if (++look_round >= rounds) look_own = 0;
-  };
-  for (int i = 0; i < kAhead; ++i) {
-    for (int j = 0; j < units; ++j) {
-      WaitForAllBut(kUnits - 1 - i * units - j);
-      look_at(j);
-    }
-    publish();
-  }
-
-  const int newer = kUnits - 1 - kAhead * units;
-  const float4* write_from = ring_begin;
-  float4* to = reinterpret_cast<float4*>(out) + (first - reinterpret_cast<const float4*>(x));
-  // Of a member, a lane each. Asked for some units before they are needed, for the answer takes long.
-  constexpr int kFetch = kUnit >= 4 ? 1 : 2;
-  unsigned long long max_word = 0, sum_word = 0;
-  const auto fetch = [&](int round) {
-    const volatile unsigned long long* theirs = words + (round % 4 * kGroup + lane) * 2;
-    max_word = theirs[0];
-    sum_word = theirs[1];
-  };
-  for (int round = 0; round < rounds; ++round, to += to_next_row - units * kStep) {
-    Running all;
-    if (lane < kGroup) {
-      while (static_cast<unsigned>(max_word) != round + 1 || static_cast<unsigned>(sum_word) != round + 1) fetch(round);
-      all.max = ValueOf(max_word);
-      all.sum = ValueOf(sum_word);
-    }
-    all = WarpJoin(all);
-    const float scale = 1.0f / all.sum;
-#pragma unroll 1
-    for (int j = 0; j < units; ++j) {
-      if (j + kFetch == units && lane < kGroup) fetch(round + 1);
-      WaitForAllBut(newer);
-      look_at(j);
-      const int left = own - j * kUnit;
-      if (left >= kUnit) {
-        float4 v[kUnit];
-#pragma unroll
-        for (int u = 0; u < kUnit; ++u) v[u] = write_from[u * kBlock];
-#pragma unroll
-        for (int u = 0; u < kUnit; ++u) __stcs(to + u * kBlock, Scaled(v[u], all, scale));
-      } else {
-#pragma unroll 1
-        for (int u = 0; u < left; ++u) __stcs(to + u * kBlock, Scaled(write_from[u * kBlock], all, scale));
-      }
-      to += kStep;
-      write_from += kStep;
-      if (write_from == ring_end) write_from = ring_begin;
-      copy_next();  // into the slots just read
-    }
-    publish();
-  }
-
-  // The last to leave puts the words back.
-  __syncthreads();
-  if (thread < 32) {
-    unsigned left = thread == 0 ? atomicAdd(arrivals + group, 1u) : 0;
-    left = __shfl_sync(kWarp, left, 0);
-    if (left == kGroup - 1) {
-      for (int i = thread; i < 4 * kGroup * 2; i += 32) words[i] = 0;
-      if (thread == 0) arrivals[group] = 0;
-    }
-  }
-}
-
-// For slices of which two do not fit: one after the other, statistics are taken of a slice, and results written while the next
-// are copied. On an H200 faster than softmax_flow there.
-// kGroup blocks a row; a thread's share of kAhead slices is at most kPieces vectors. All blocks are resident: cooperative.
-//   partials [groups][4][kGroup] of a Running, each part with its round; arrivals [groups]; both zero before and after
-template <int kBlock, int kPieces, int kGroup, int kAhead>
-__global__ void __launch_bounds__(kBlock)
-    softmax_ring(const float* __restrict__ x, float* __restrict__ out, ulonglong2* partials, unsigned* arrivals,
-                 long long rows, int vectors) {
-  static_assert(kGroup <= 32 && kAhead <= 2, "a lane a member; four rounds at once");
-  extern __shared__ float4 ring[];  // [kPieces][kBlock]
-  __shared__ float lanes[64];
-  __shared__ Running known[2];  // of the whole row, in even and odd rounds
-  const int groups = gridDim.x / kGroup;
-  const int group = blockIdx.x / kGroup, member = blockIdx.x % kGroup;
-  const int slice = (vectors + kGroup - 1) / kGroup;
-  const int begin = member * slice;
-  const int count = min(slice, vectors - begin);     // may be negative
-  const int pieces = (slice + kBlock - 1) / kBlock;  // of a thread, the same in every block
-  float4* mine_in_ring = ring + threadIdx.x;
-  volatile unsigned long long* words = reinterpret_cast<unsigned long long*>(partials + group * 4 * kGroup);
-
-  // What is copied next: piece `next_piece` of row `next_row` into slot `next_slot`. Each step commits, copy or not, so
-  // that "all but the newest n" names a piece.
-  long long next_row = group;
-  int next_piece = 0, next_slot = 0;
-  int unread = 0;  // pieces copied whose statistics are not taken
-  const auto copy_next = [&] {
-    const int at = next_piece * kBlock + static_cast<int>(threadIdx.x);
-    if (next_row < rows && at < count) {
-      const float4* from = reinterpret_cast<const float4*>(x) + next_row * vectors + begin + at;
-      __pipeline_memcpy_async(mine_in_ring + next_slot * kBlock, from, sizeof(float4));
-    }
-    __pipeline_commit();
-    ++unread;
-    next_slot = next_slot + 1 == kPieces ? 0 : next_slot + 1;
-    if (++next_piece == pieces) {
-      next_piece = 0;
-      next_row += groups;
-    }
-  };
-  for (int i = 0; i < kPieces; ++i) copy_next();
-
-  // Statistics of this slice of the next row, for the group to know.
-  unsigned stat_round = 0;
-  int stat_slot = 0;
-  const auto publish_next = [&] {
-    if (group + static_cast<long long>(stat_round) * groups >= rows) return;
-    Running mine;
-    for (int j = 0; j < pieces; j += 4) {
-      WaitForAllButFours(unread - min(4, pieces - j));
-#pragma unroll
-      for (int u = 0; u < 4; ++u) {
-        if (j + u >= pieces) break;
-        if ((j + u) * kBlock + static_cast<int>(threadIdx.x) < count) {
-          const float4 v = mine_in_ring[stat_slot * kBlock];
-          const float largest = Largest(v);
-          if (largest > mine.max) {
-            mine.sum *= __expf(mine.max - largest);
-            mine.max = largest;
-          }
-          mine.sum += ExpSum(v, mine.max);
-        }
-        stat_slot = stat_slot + 1 == kPieces ? 0 : stat_slot + 1;
-        --unread;
-      }
-    }
-    const Running all = BlockJoin(mine, lanes);
-    if (threadIdx.x < 2) {
-      words[(stat_round % 4 * kGroup + member) * 2 + threadIdx.x] =
-          Word(threadIdx.x == 0 ? all.max : all.sum, stat_round + 1);
-    }
-    ++stat_round;
-  };
-  for (int i = 0; i < kAhead; ++i) publish_next();
-
-  int first_slot = 0;  // of the row at hand
-  unsigned round = 0;
-  for (long long row = group; row < rows; row += groups, ++round) {
-    if (threadIdx.x < 32) {
-      Running part;
-      if (threadIdx.x < kGroup) {
-        const volatile unsigned long long* from = words + (round % 4 * kGroup + threadIdx.x) * 2;
-        unsigned long long max_word, sum_word;
-        do {
-          max_word = from[0];
-          sum_word = from[1];
-        } while (static_cast<unsigned>(max_word) != round + 1 || static_cast<unsigned>(sum_word) != round + 1);
-        part.max = ValueOf(max_word);
-        part.sum = ValueOf(sum_word);
-      }
-      part = WarpJoin(part);
-      if (threadIdx.x == 0) known[round % 2] = part;
-    }
-    __syncthreads();
-    const Running all = known[round % 2];
-
-    const float scale = 1.0f / all.sum;
-    float4* to = reinterpret_cast<float4*>(out) + row * vectors + begin;
-    for (int j = 0; j < pieces; ++j) {
-      const int at = j * kBlock + static_cast<int>(threadIdx.x);
-      if (at < count) __stcs(to + at, Scaled(mine_in_ring[first_slot * kBlock], all, scale));
-      first_slot = first_slot + 1 == kPieces ? 0 : first_slot + 1;
-      copy_next();  // into the slot just read
-    }
-    publish_next();
-  }
-
-  // The last to leave puts the words back.
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    unsigned left = threadIdx.x == 0 ? atomicAdd(arrivals + group, 1u) : 0;
-    left = __shfl_sync(kWarp, left, 0);
-    if (left == kGroup - 1) {
-      for (int i = threadIdx.x; i < 4 * kGroup * 2; i += 32) words[i] = 0;
-      if (threadIdx.x == 0) arrivals[group] = 0;
+      next_slot();
     }
   }
 }
