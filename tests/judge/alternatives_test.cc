@@ -66,9 +66,85 @@ TEST(Alternatives, AMeasuredShapeCountsAsChecked) {
 }
 
 TEST(Alternatives, APlanWithoutAnyIsNotDrawnFor) {
+  for (const bool modelled : {false, true}) {
+    JudgeBench bench;
+    bench.options.time = false;
+    bench.device.facts.modelled = modelled;
+    // Three check cases, two hidden ones; and two beside the timed shape where that is cheap.
+    EXPECT_EQ(bench.Run().cases.size(), modelled ? 5u : 7u);
+  }
+}
+
+// Right wherever the task's file says that it will be looked at: at the timed shape, the check cases and in the hidden ranges.
+TEST(BeyondTheHiddenRanges, AKernelThatIsWrongBesideTheTimedShapeIsCaught) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    JudgeBench bench;
+    bench.options.seed = seed;
+    bench.candidate().run = [](FakeLaunch& launch) {
+      const int64_t rows = launch.Extent("x", 0), cols = launch.Extent("x", 1);
+      const bool expected = (rows <= 60 && cols <= 40) || (rows == 96 && cols == 16);
+      ScaleRows(launch, 0, expected ? rows : rows - 1);
+    };
+    const Evaluation evaluation = bench.Run();
+    EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput) << "seed " << seed;
+    ASSERT_TRUE(evaluation.mismatch.has_value());
+    const Dims& dims = evaluation.mismatch->dims;
+    EXPECT_TRUE(dims.at("rows") > 60 || dims.at("cols") > 40);
+  }
+}
+
+// The hidden ranges end at 60 rows, the timed case has 96.
+TEST(BeyondTheHiddenRanges, AnAlternativeThatOnlyTheyLeaveOutIsFoundAndChecked) {
+  for (const bool time : {false, true}) {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      JudgeBench bench;
+      bench.options.seed = seed;
+      bench.options.time = time;
+      bench.device.kernels["rare"] = {.run = Nothing};
+      bench.plan_more = When("rows < 70 || rows >= 95 || cols % 8 != 3", Launch("rare"));
+      const Evaluation evaluation = bench.Run();
+      EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput) << "seed " << seed;
+      ASSERT_TRUE(evaluation.mismatch.has_value());
+      EXPECT_GE(evaluation.mismatch->dims.at("rows"), 70);
+      EXPECT_EQ(evaluation.mismatch->dims.at("cols") % 8, 3);
+    }
+  }
+}
+
+// Timed launches alone would try an alternative with the task's ordinary values at one shape.
+TEST(BeyondTheHiddenRanges, AnAlternativeThatATimedShapeTakesIsTriedAtOthersToo) {
+  JudgeBench bench;
+  bench.device.kernels["timed"] = {.run = [](FakeLaunch& launch) {
+    ScaleRows(launch, 0, launch.Extent("x", 0) == 96 ? 96 : 1);
+  }};
+  bench.plan_more = When("rows <= 90 || cols % 4 != 0", Launch("timed"));
+  EXPECT_EQ(bench.Run().verdict, Verdict::kWrongOutput);
+}
+
+TEST(BeyondTheHiddenRanges, OneThatNoShapeTakesIsToldAsSuch) {
   JudgeBench bench;
   bench.options.time = false;
-  EXPECT_EQ(bench.Run().cases.size(), 5u);  // three check cases, two hidden ones
+  bench.plan_more = When("rows < 1000000", Launch("candidate", "sm_count < 1 && cols > 50") + Launch("candidate"));
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  const auto told = [&](const std::string& start, const std::string& end) {
+    return std::any_of(evaluation.findings.begin(), evaluation.findings.end(), [&](const Finding& f) {
+      return f.kind == "untested_alternative" && f.message.find(start) == 0 && f.message.find(end) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(told("no shape takes", "sm_count < 1"));
+  EXPECT_TRUE(told("no checked case takes", "without `when`"));
+}
+
+// There, such shapes would take minutes: what is drawn is what always was.
+TEST(BeyondTheHiddenRanges, ASimulatedDeviceStaysWithinThem) {
+  JudgeBench bench;
+  bench.device.facts.modelled = true;
+  bench.device.kernels["rare"] = {.run = Nothing};
+  bench.plan_more = When("rows < 70 || rows == 96", Launch("rare"));
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  EXPECT_TRUE(HasNote(evaluation, "without `when`"));
 }
 
 TEST(Fallback, TheSeedServesWhatThePlanLeavesOut) {
@@ -148,6 +224,8 @@ TEST(Fallback, WithoutTimingAPlanForTimedShapesOnlyIsNotJudged) {
   bench.plan_more = When("rows == 96");
   EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
   bench.options.time = false;
+  EXPECT_EQ(bench.Run().verdict, Verdict::kOk);  // a shape of 96 rows is found for it
+  bench.device.facts.modelled = true;
   const Evaluation evaluation = bench.Run();
   EXPECT_EQ(evaluation.verdict, Verdict::kUnsupported);
   EXPECT_THAT(evaluation.detail, HasSubstr("judge it with its timed cases"));

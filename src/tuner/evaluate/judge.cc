@@ -17,6 +17,7 @@
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/counted_session.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
+#include "tuner/evaluate/shapes/aimed_shapes.h"
 #include "tuner/evaluate/timing/interval.h"
 #include "tuner/evaluate/timing/paired_timer.h"
 #include "tuner/evaluate/timing/quad_order.h"
@@ -36,6 +37,13 @@ constexpr double kTimingBudgetSeconds = 2.0;
 // So many hidden cases are drawn, at most, to find some that take alternatives of the plan not taken so far. An
 // alternative for one value in a hundred is missed once in 10^8 judgements.
 constexpr int kAimedDraws = 2000;
+// Beyond the hidden ranges, where checks are cheap: so many neighbors of timed shapes, and so many shapes for alternatives
+// that nothing before them took, none larger than this. What that costs: docs/measurement.md, "The shape of a judgement".
+constexpr int kOddNeighbors = 2;
+constexpr int kMostAimedBeyond = 16;
+constexpr ShapeLimits kBeyondLimits{.bytes = int64_t{320} << 20, .flops = 8e9};
+constexpr int64_t kBeyondMemoryShare = 16;  // of the device's memory, where that is less
+constexpr uint64_t kBeyondStream = 0x0ddba11;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -144,6 +152,8 @@ class Judging {
   Gate CheckCases();
   // Cases of the hidden ranges that take alternatives which none of `cases` takes.
   std::vector<Case> AimedCases(const std::vector<Case>& cases);
+  Gate CheckBeyond();
+  void SmallestFirst(std::vector<Case>& cases) const;  // empty ones last
   void NoteUntested();
   Gate CheckOne(const Case& check_case, const std::vector<StressChoice>& choices, bool plant);
   Gate CheckHand(const HandCase& hand);
@@ -172,6 +182,7 @@ class Judging {
 
   std::unique_ptr<LoadedProgram> oracle_, candidate_, incumbent_, fallback_;
   std::set<size_t> tested_;  // entries of the candidate's plan that some checked case takes
+  std::set<size_t> unreachable_;  // those that no shape can take
   bool served_any_ = false;  // the candidate itself ran
   Evaluation evaluation_;
 };
@@ -374,6 +385,16 @@ Judging::Gate Judging::CheckHand(const HandCase& hand) {
   return on ? Gate(true) : StopFor(*served);
 }
 
+void Judging::SmallestFirst(std::vector<Case>& cases) const {
+  std::stable_sort(cases.begin(), cases.end(), [&](const Case& a, const Case& b) {
+    const auto size = [&](const Case& c) {
+      Result<int64_t> bytes = CaseBuffers::SetBytes(task_, c.dims);
+      return bytes.ok() && *bytes > 0 ? *bytes : INT64_MAX;
+    };
+    return size(a) < size(b);
+  });
+}
+
 std::vector<Case> Judging::AimedCases(const std::vector<Case>& cases) {
   const std::vector<PlanEntry>& entries = request_.candidate->candidate.plan.entries;
   const bool any_choice = std::any_of(entries.begin(), entries.end(), [](const PlanEntry& e) { return e.when.has_value(); });
@@ -400,6 +421,32 @@ std::vector<Case> Judging::AimedCases(const std::vector<Case>& cases) {
   return aimed;
 }
 
+// Shapes that the hidden ranges leave out. The secrets that follow are the same whether this ran or not, and whatever it drew.
+Judging::Gate Judging::CheckBeyond() {
+  const double started = Now();
+  const uint64_t resume = secret_;
+  secret_ = draw::Mix(request_.options.seed ^ kBeyondStream);
+  std::map<std::string, int64_t> base_align;
+  for (const TensorSpec& tensor : task_.tensors) base_align[tensor.name] = tensor.align;
+  const EntriesTaken entries_taken = [&](const Dims& dims) -> std::optional<std::vector<size_t>> {
+    Result<ResolvedPlan> resolved = Resolve(*request_.candidate, candidate_.get(), dims, base_align);
+    return resolved.ok() ? std::optional(std::move(resolved->chosen)) : std::nullopt;
+  };
+  BeyondOptions options{kBeyondLimits, kOddNeighbors, kMostAimedBeyond, request_.options.time};
+  options.limits.bytes = std::min(options.limits.bytes, session_.facts().memory_bytes / kBeyondMemoryShare);
+  AimedShapes shapes = ShapesBeyond(task_, request_.candidate->candidate.plan, request_.candidate->binding, session_.facts(), tested_,
+                                    entries_taken, options, Secret());
+  unreachable_ = std::move(shapes.unreachable);
+  SmallestFirst(shapes.cases);
+  bool on = true;
+  for (size_t i = 0; i < shapes.cases.size() && on; ++i) {
+    HONE_ASSIGN_OR_RETURN(on, CheckOne(shapes.cases[i], StressChoices(false, i), false));
+  }
+  secret_ = resume;
+  EndStage("check_beyond", started);
+  return on;
+}
+
 // An alternative that nothing was checked with is told: its code may be wrong for all that this verdict knows.
 void Judging::NoteUntested() {
   const Candidate& candidate = request_.candidate->candidate;
@@ -407,7 +454,7 @@ void Judging::NoteUntested() {
     const PlanEntry& entry = candidate.plan.entries[i];
     if (tested_.contains(i) || candidate.plan.host_mode) continue;
     AddFindings({{"untested_alternative",
-                  fmt::format("no checked case takes the alternative of step {} {}", entry.step,
+                  fmt::format("no {} takes the alternative of step {} {}", unreachable_.contains(i) ? "shape" : "checked case", entry.step,
                               entry.when ? fmt::format("with when = \"{}\"", entry.when->text()) : "without `when`"),
                   fmt::format("{}:{}", candidate.name, entry.line)}});
   }
@@ -422,13 +469,7 @@ Judging::Gate Judging::CheckCases() {
   for (Case& c : DrawHiddenCases(task_, Secret())) cases.push_back(std::move(c));
   for (Case& c : AimedCases(cases)) cases.push_back(std::move(c));
   // The smallest non-empty case first: most wrong candidates end here, in milliseconds.
-  std::stable_sort(cases.begin(), cases.end(), [&](const Case& a, const Case& b) {
-    const auto size = [&](const Case& c) {
-      Result<int64_t> bytes = CaseBuffers::SetBytes(task_, c.dims);
-      return bytes.ok() && *bytes > 0 ? *bytes : INT64_MAX;
-    };
-    return size(a) < size(b);
-  });
+  SmallestFirst(cases);
   // The instrument is proven on the largest of them, after the candidate has passed there.
   for (size_t i = 0; i < cases.size(); ++i) {
     const bool all = i == 0 || i + 1 == cases.size();
@@ -449,7 +490,8 @@ Judging::Gate Judging::CheckCases() {
     }
   }
   EndStage("check", started);
-  return true;
+  // On a simulated GPU such shapes would take minutes.
+  return session_.facts().modelled ? Gate(true) : CheckBeyond();
 }
 
 Result<double> Judging::Floor(const Dims& dims, int sets, CacheState cache) {

@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/shapes/aimed_shapes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace hone {
+namespace {
+
+// Rows of d numbers, timed far beyond the hidden ranges, as shipped tasks are. `groups` comes in packs of four.
+constexpr std::string_view kTask = R"(
+name = "rows"
+summary = "rows of d, in groups"
+class = "elementwise"
+slice = "rows"
+[dims]
+rows = "rows"
+d = "width"
+groups = "groups of four"
+kind = "one of three widths"
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float32"
+shape = ["rows", "d", "groups / 4"]
+[[tensor]]
+name = "out"
+role = "out"
+dtype = "float32"
+shape = ["rows", "d", "groups / 4"]
+[tolerance.out]
+c_max = 1e-6
+c_rms = 3e-7
+[work]
+flops = "rows * d * groups"
+[[case]]
+role = "time"
+dims = { rows = 1024, d = 4096, groups = 4, kind = 64 }
+[[case]]
+role = "time"
+dims = { rows = 32, d = 70000, groups = 8, kind = 256 }
+[[case]]
+role = "check"
+dims = { rows = 3, d = 5, groups = 4, kind = 64 }
+[[case]]
+role = "check"
+dims = { rows = 0, d = 5, groups = 4, kind = 64 }
+[[hidden]]
+count = 2
+rows = { low = 1, high = 200 }
+d = { low = 1, high = 2500 }
+groups = { low = 4, high = 16, multiple = 4 }
+kind = 128
+[[hand]]
+dims = { rows = 1, d = 1, groups = 4, kind = 64 }
+inputs.x = [1.0]
+outputs.out = [1.0]
+)";
+
+constexpr ShapeLimits kLimits{.bytes = 64 << 20, .flops = 1e9};
+
+Task TheTask(const std::string& without = "") {
+  std::string toml(kTask);
+  if (const size_t at = without.empty() ? std::string::npos : toml.find(without); at != std::string::npos) {
+    toml.erase(at, toml.find("[[hand]]") - at);
+  }
+  Result<Task> task = ParseTask(toml, "task.toml");
+  EXPECT_TRUE(task.ok()) << task.status().message();
+  return *task;
+}
+
+// A plan of alternatives with these conditions, in order; "" for none.
+Candidate Plan(const Task& task, const std::vector<std::string>& conditions, const std::string& tune = "") {
+  std::string text = "/*hone\n" + tune;
+  for (const std::string& when : conditions) {
+    text += "[[launch]]\nkernel = \"k\"\ngrid = [\"1\"]\nblock = [\"1\"]\nargs = [\"x\", \"out\"]\n";
+    if (!when.empty()) text += "when = \"" + when + "\"\n";
+  }
+  Result<Candidate> candidate = ParseCandidate(text + "*/\n", "plan.cu", task);
+  EXPECT_TRUE(candidate.ok()) << candidate.status().message();
+  return *candidate;
+}
+
+DeviceFacts Facts() {
+  DeviceFacts facts;
+  facts.cc_major = 9;
+  facts.sm_count = 132;
+  facts.l2_bytes = 60 << 20;
+  return facts;
+}
+
+// What resolves a plan, and how often it was asked.
+struct Resolver {
+  const Task& task;
+  const Candidate& candidate;
+  int* asked = nullptr;
+  std::optional<std::vector<size_t>> operator()(const Dims& dims) const {
+    if (asked != nullptr) ++*asked;
+    Result<ResolvedPlan> plan = ResolvePlan(candidate, task, dims, DefaultBinding(candidate.plan), Facts());
+    return plan.ok() ? std::optional(plan->chosen) : std::nullopt;
+  }
+};
+
+AimedShapes AimAt(const Task& task, const Candidate& candidate, uint64_t seed, const std::set<size_t>& taken = {},
+                  int most = 16) {
+  const FairShapes fair(task, kLimits);
+  return AimAtAlternatives(task, candidate.plan, DefaultBinding(candidate.plan), Facts(), fair, taken,
+                           Resolver{task, candidate}, most, seed);
+}
+
+TEST(FairShapes, LieBetweenWhatTheTaskNames) {
+  const Task task = TheTask();
+  const FairShapes fair(task, {.bytes = int64_t{1} << 40, .flops = 1e15});
+  EXPECT_TRUE(fair.Allows({1, 1, 4, 64}));
+  EXPECT_TRUE(fair.Allows({1025, 70001, 16, 256}));
+  EXPECT_FALSE(fair.Allows({0, 5, 4, 64}));         // zero sizes have cases of their own
+  EXPECT_FALSE(fair.Allows({1024 * 2, 5, 4, 64}));  // no case comes near
+  EXPECT_FALSE(fair.Allows({5, 5, 6, 64}));         // all are multiples of four
+  EXPECT_FALSE(fair.Allows({5, 5, 4, 100}));        // never drawn: one of the sizes named
+  EXPECT_TRUE(fair.Allows({5, 5, 4, 128}));
+}
+
+TEST(FairShapes, KeepTheOrderThatAllCasesHave) {
+  const Task task = TheTask();
+  const FairShapes fair(task, kLimits);
+  EXPECT_FALSE(fair.Allows({5, 5, 4, 1}));
+  // groups <= kind everywhere; rows and d come in both orders.
+  EXPECT_TRUE(fair.Allows({900, 3, 16, 64}));
+  EXPECT_TRUE(fair.Allows({3, 900, 16, 64}));
+}
+
+TEST(FairShapes, ATaskWithoutHiddenRangesServesItsCasesOnly) {
+  const Task task = TheTask("[[hidden]]");
+  const FairShapes fair(task, kLimits);
+  EXPECT_FALSE(fair.any());
+  EXPECT_FALSE(fair.Allows({1024, 4096, 4, 64}));
+  const Candidate candidate = Plan(task, {"d > 3000", ""});
+  EXPECT_TRUE(ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate}, {kLimits, 2, 16, true}, 1)
+                  .cases.empty());
+}
+
+TEST(FairShapes, AreShrunkUntilTheyAreCheapAndStayOdd) {
+  const Task task = TheTask();
+  const FairShapes fair(task, kLimits);
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    Rng rng(seed);
+    const auto shrunk = fair.Shrunk({1023, 70001, 16, 64}, rng);
+    ASSERT_TRUE(shrunk.has_value());
+    EXPECT_LE(*fair.Cost(*shrunk), 1);
+    EXPECT_GT(*fair.Cost(*shrunk), 0.4);  // and no further
+    EXPECT_EQ((*shrunk)[0] % 2, 1);
+    EXPECT_EQ((*shrunk)[1] % 2, 1);
+  }
+}
+
+TEST(OddNeighbors, LieBesideTimedShapesAndOutsideTheHiddenRanges) {
+  const Task task = TheTask();
+  const FairShapes fair(task, kLimits);
+  std::set<Dims> all;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const std::vector<Case> neighbors = OddNeighbors(task, fair, 2, seed);
+    ASSERT_EQ(neighbors.size(), 2u) << "seed " << seed;
+    EXPECT_NE(neighbors[0].dims, neighbors[1].dims);
+    for (const Case& neighbor : neighbors) {
+      const std::vector<int64_t> values = fair.Values(neighbor.dims);
+      EXPECT_TRUE(fair.Allows(values));
+      EXPECT_FALSE(fair.InHiddenRange(values));
+      EXPECT_EQ(neighbor.role, CaseRole::kHidden);
+      EXPECT_TRUE(
+          std::none_of(task.cases.begin(), task.cases.end(), [&](const Case& c) { return c.dims == neighbor.dims; }));
+      all.insert(neighbor.dims);
+    }
+    const std::vector<Case> again = OddNeighbors(task, fair, 2, seed);
+    EXPECT_EQ(again[0].dims, neighbors[0].dims);
+    EXPECT_EQ(again[1].dims, neighbors[1].dims);
+  }
+  EXPECT_GE(all.size(), 60u);  // nobody knows which
+  EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const Dims& dims) { return dims.at("d") == 4097; }));
+  EXPECT_TRUE(std::any_of(all.begin(), all.end(),
+                          [](const Dims& dims) { return dims.at("d") == 4096 && dims.at("rows") % 2 == 1; }));
+}
+
+// One condition after the other that no shape of the hidden ranges meets, each after one that takes everything else.
+TEST(AimAtAlternatives, FindsAShapeForWhatCanBeMet) {
+  const Task task = TheTask();
+  const FairShapes fair(task, kLimits);
+  for (const std::string when :
+       {"rows * d > 3000000", "d == 60001", "d % 512 == 0 && d > 30000", "d >= 65536 && d < 65600 && d % 4 == 0",
+        "rows > 1000 && d == 17", "d % 4 != 0 && d / 4 >= sm_count * 31 && d / 4 <= sm_count * 32",
+        "d == 4 * HELD * BLOCK", "rows * groups % LARGE == 0 && rows > 700", "kind == 256 && d > 3000",
+        "rows > 200 ? d > 3000 : d > 60000", "ceil_div(d / 4, 100) > sm_count || d == 3001",
+        "!(d <= 50000) && rows == 31", "rows * d > 2500000 && rows * d < 2510000",
+        "rows >= 512 && rows % 8 == 5 && d % 7 == 3"}) {
+    const Candidate candidate =
+        Plan(task, {"!(" + when + ")", ""}, "[tune]\nHELD = [8]\nBLOCK = [320]\nLARGE = [512]\n");
+    std::set<Dims> found;
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      const AimedShapes aimed = AimAt(task, candidate, seed, {0});
+      ASSERT_EQ(aimed.cases.size(), 1u) << when << ", seed " << seed;
+      EXPECT_EQ(aimed.taken, std::set<size_t>{1});
+      EXPECT_TRUE(aimed.unreachable.empty());
+      const Dims& dims = aimed.cases[0].dims;
+      EXPECT_TRUE(fair.Allows(fair.Values(dims))) << when;
+      EXPECT_EQ(*(Resolver{task, candidate}(dims)), std::vector<size_t>{1}) << when;
+      EXPECT_EQ(AimAt(task, candidate, seed, {0}).cases[0].dims, dims);
+      found.insert(dims);
+    }
+    EXPECT_GE(found.size(), 2u) << when << ": everybody knows where it is looked at";
+  }
+}
+
+TEST(AimAtAlternatives, ServesEachOfManyAndGoesAroundThoseBefore) {
+  const Task task = TheTask();
+  const Candidate candidate = Plan(task, {"d % 4 == 0 && d <= 4096", "d % 4 == 0 && d <= 8192",
+                                          "d % 4 == 0 && rows < 100", "d % 2 == 0", "d > 9000", "rows > 400", ""});
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const AimedShapes aimed = AimAt(task, candidate, seed);
+    EXPECT_EQ(aimed.taken, (std::set<size_t>{0, 1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(aimed.cases.size(), 7u);
+  }
+  EXPECT_EQ(AimAt(task, candidate, 1, {0, 2}).cases.size(), 5u);
+  EXPECT_EQ(AimAt(task, candidate, 1, {}, 3).cases.size(), 3u);
+}
+
+TEST(AimAtAlternatives, SaysWhatNoShapeTakes) {
+  const Task task = TheTask();
+  const Candidate candidate =
+      Plan(task,
+           {"VEC > 4 && d > 3000", "rows == 32 && d == 7000 && groups == 8 && kind == 256 && VEC == 4",
+            "(rows == 32 && d == 7000 && groups == 8 && kind == 256) && d % 2 == 0", "rows > 300", "d > 100000000", ""},
+           "[tune]\nVEC = [4]\n");
+  const AimedShapes aimed = AimAt(task, candidate, 5);
+  EXPECT_EQ(aimed.unreachable, (std::set<size_t>{0, 2}));  // 4: of a shape that the task does not ask for
+  EXPECT_EQ(aimed.taken, (std::set<size_t>{1, 3, 5}));
+}
+
+TEST(AimAtAlternatives, OnesOutOfReachCostLittleAndDoNotStarveTheNext) {
+  const Task task = TheTask();
+  std::vector<std::string> conditions;
+  for (int i = 0; i < 5; ++i)
+    conditions.push_back("rows * d % 1000003 == 999983 && rows % 2 == 0 && d % 2 == 0 && rows % 64 == 3");
+  conditions.insert(conditions.end(), {"d > 5000", ""});
+  const Candidate candidate = Plan(task, conditions);
+  const FairShapes fair(task, kLimits);
+  int asked = 0;
+  const AimedShapes aimed =
+      AimAtAlternatives(task, candidate.plan, {}, Facts(), fair, {}, Resolver{task, candidate, &asked}, 16, 9);
+  EXPECT_EQ(aimed.taken, (std::set<size_t>{5, 6}));
+  EXPECT_LT(asked, 100);
+}
+
+// Alignment is known to the plan alone: what it says counts, and no shape is told to take what it does not.
+TEST(AimAtAlternatives, LetsThePlanHaveTheLastWord) {
+  const Task task = TheTask();
+  const Candidate candidate = Plan(task, {"align(x) < 16 && d > 3000", "align(x) < 16", ""});
+  const AimedShapes aimed = AimAt(task, candidate, 3);
+  EXPECT_EQ(aimed.taken, std::set<size_t>{2});
+}
+
+TEST(ShapesBeyond, FirstServesAlternativesThatNoTimedShapeTakes) {
+  const Task task = TheTask();
+  const Candidate candidate = Plan(task, {"d == 4096", "d == 70000", "d == 9000", "d == 9001", "d > 3000", ""});
+  const auto aimed = [&](int most, bool timed) {
+    return ShapesBeyond(task, candidate.plan, {}, Facts(), {4, 5}, Resolver{task, candidate}, {kLimits, 0, most, timed},
+                        77)
+        .taken;
+  };
+  EXPECT_EQ(aimed(2, true), (std::set<size_t>{2, 3}));
+  EXPECT_EQ(aimed(2, false), (std::set<size_t>{0, 1}));
+  EXPECT_EQ(aimed(16, true), (std::set<size_t>{0, 1, 2, 3}));
+}
+
+}  // namespace
+}  // namespace hone
