@@ -37,7 +37,21 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   return Status::Ok();
 }
 
-Status WriteAside(const std::string& path, std::string_view bytes, int mode, bool flush) {
+// True where `path` takes bytes as they come and cannot be replaced: a terminal, a pipe, /dev/null.
+bool IsStream(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode));
+}
+
+Status WriteThrough(const std::string& path, std::string_view bytes) {
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!fd.valid()) return Status::Io(ErrnoMessage("open", path, errno));
+  return WriteAll(fd.get(), bytes, path);
+}
+
+Status WriteAside(const std::string& asked, std::string_view bytes, int mode, bool flush) {
+  if (IsStream(asked)) return WriteThrough(asked, bytes);
+  HONE_ASSIGN_OR_RETURN(const std::string path, ReplaceablePath(asked));
   const std::string parent = ParentOf(path);
   HONE_RETURN_IF_ERROR(MakeDirectories(parent));
   // In the same directory, so that the rename stays within one file system.
@@ -117,6 +131,20 @@ Status WriteFileAtomically(const std::string& path, std::string_view bytes, int 
 
 Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view bytes, int mode) {
   return WriteAside(path, bytes, mode, /*flush=*/false);
+}
+
+Result<std::string> ReplaceablePath(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return path;  // not there yet, or not to be reached: the write will say
+  if (S_ISDIR(info.st_mode)) return Status::InvalidArgument(fmt::format("'{}' is a folder: name a file in it", path));
+  if (!S_ISREG(info.st_mode)) {
+    return Status::InvalidArgument(fmt::format("'{}' is no regular file and would be replaced by one: name another file", path));
+  }
+  if (lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  if (error) return Status::Io(ErrnoMessage("follow the link", path, error.value()));
+  return target.string();
 }
 
 Status MakeDirectories(const std::string& path) {

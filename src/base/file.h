@@ -46,11 +46,18 @@ Result<std::string> ReadFile(const std::string& path, int64_t max_bytes = 0);
 
 // Writes `bytes` beside `path`, flushes to disk, and renames over `path`: a reader sees the old file or the
 // new one. Makes missing parent directories. On failure nothing is left behind and `path` is as it was.
+// A symbolic link stays one: the file it points to is replaced. A terminal, a pipe or a device such as /dev/null is
+// written to and never replaced. kInvalidArgument for a folder.
 Status WriteFileAtomically(const std::string& path, std::string_view bytes, int mode = 0644);
 
 // The same without the flush to disk: atomic against a killed process, not against a lost machine. For
 // caches, whose readers check what they read.
 Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view bytes, int mode = 0644);
+
+// The name under which a file may be renamed into place for `path`: `path` itself, or what it points to where it is
+// a symbolic link. kInvalidArgument for a folder and for what is no regular file: a rename by root would put a file
+// where everybody's /dev/null was.
+Result<std::string> ReplaceablePath(const std::string& path);
 
 Status MakeDirectories(const std::string& path);
 bool FileExists(const std::string& path);

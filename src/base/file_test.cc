@@ -4,6 +4,7 @@
 // Files: what is written is read back, what fails says on which path and why, and nothing half-written stays.
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -61,6 +62,39 @@ TEST(File, ReadsNoMoreThanAsked) {
   EXPECT_GT(ReadFile("/proc/self/status").value().size(), 100u);
 }
 
+// By root, a rename over /dev/null would take it from the whole machine; a pipe stands in for it here.
+TEST(File, APipeIsWrittenToAndAFolderIsRefusedAndNeitherIsReplaced) {
+  auto directory = MakeTemporaryDirectory();
+  const std::string pipe = *directory / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  UniqueFd reader(open(pipe.c_str(), O_RDONLY | O_NONBLOCK));
+  ASSERT_TRUE(reader.valid());
+  ASSERT_TRUE(WriteFileAtomically(pipe, "through").ok());
+  char read_back[16] = {};
+  EXPECT_EQ(read(reader.get(), read_back, sizeof(read_back)), 7);
+  EXPECT_STREQ(read_back, "through");
+  struct stat info {};
+  ASSERT_EQ(lstat(pipe.c_str(), &info), 0);
+  EXPECT_TRUE(S_ISFIFO(info.st_mode));
+  EXPECT_EQ(ReplaceablePath(pipe).status().code(), StatusCode::kInvalidArgument);
+
+  std::filesystem::create_directory(*directory / "folder");
+  const Status refused = WriteFileAtomically(*directory / "folder", "x");
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(), HasSubstr("name a file in it"));
+  EXPECT_EQ(EntriesIn(directory->path()), 2u);
+}
+
+TEST(File, ASymbolicLinkStaysOneAndWhatItPointsToIsReplaced) {
+  auto directory = MakeTemporaryDirectory();
+  const std::string real = *directory / "disk/real", link = *directory / "link";
+  ASSERT_TRUE(WriteFileAtomically(real, "old").ok());
+  ASSERT_EQ(symlink("disk/real", link.c_str()), 0);
+  ASSERT_TRUE(WriteFileAtomically(link, "new").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(ReadFile(real).value(), "new");
+}
+
 // A full disk, as a file size limit: the old file stays whole, nothing lies beside it.
 TEST(File, AFailedWriteLeavesTheOldFileAndNothingElse) {
   auto directory = MakeTemporaryDirectory();
@@ -86,7 +120,7 @@ TEST(File, WritingOntoADirectoryFailsAndLeavesNothing) {
   auto directory = MakeTemporaryDirectory();
   const std::string path = *directory / "d";
   ASSERT_TRUE(MakeDirectories(path).ok());
-  EXPECT_EQ(WriteFileAtomically(path, "x").code(), StatusCode::kIo);
+  EXPECT_EQ(WriteFileAtomically(path, "x").code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(EntriesIn(directory->path()), 1u);
   EXPECT_EQ(MakeDirectories("/proc/no/such").code(), StatusCode::kIo);
 }

@@ -175,6 +175,13 @@ GraphFlags FlagsOfBits(uint32_t bits) {
           (bits & GraphFlags::kParallelEdges) != 0, (bits & GraphFlags::kSelfLoops) != 0};
 }
 
+bool IsContainer(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char magic[kContainerMagic.size()] = {};
+  return fd.valid() && pread(fd.get(), magic, sizeof(magic), 0) == static_cast<ssize_t>(sizeof(magic)) &&
+         std::string_view(magic, sizeof(magic)) == kContainerMagic;
+}
+
 Result<ContainerHeader> ReadContainerHeader(const std::string& path) {
   HONE_ASSIGN_OR_RETURN(OpenFile file, OpenAndCheckHeader(path));
   return std::move(file.header);

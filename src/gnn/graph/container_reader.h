@@ -13,6 +13,9 @@
 
 namespace hone::gnn {
 
+// Whether the file begins as a container does. False where it cannot be read.
+bool IsContainer(const std::string& path);
+
 // The header alone. kNotFound, kInvalidArgument, kIo.
 Result<ContainerHeader> ReadContainerHeader(const std::string& path);
 

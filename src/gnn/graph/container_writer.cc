@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "gnn/graph/container_reader.h"
 #include "gnn/graph/crc32c.h"
 
 namespace hone::gnn {
@@ -31,7 +32,17 @@ Status WriteFailed(const std::string& path, int error) {
 
 }  // namespace
 
-Result<ContainerWriter> ContainerWriter::Create(const std::string& path, ContainerHeader header) {
+Status CheckContainerPath(const std::string& path) {
+  HONE_RETURN_IF_ERROR(ReplaceablePath(path).status());
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) == 0 || error || IsContainer(path)) return Status::Ok();
+  return Status::InvalidArgument(
+      fmt::format("'{}' is there and is no graph container, which is all that one replaces: name another file", path));
+}
+
+Result<ContainerWriter> ContainerWriter::Create(const std::string& asked, ContainerHeader header) {
+  HONE_RETURN_IF_ERROR(CheckContainerPath(asked));
+  HONE_ASSIGN_OR_RETURN(const std::string path, ReplaceablePath(asked));
   ContainerWriter writer;
   writer.path_ = path;
   writer.header_ = std::move(header);

@@ -19,10 +19,16 @@
 
 namespace hone::gnn {
 
+// Whether a container may be written to `path`, to be asked before any work: kInvalidArgument for a folder, a device or
+// a pipe, and for a file that holds something else than a container. A name taken by mistake, such as that of the source,
+// then costs nobody a file that cannot be had again.
+Status CheckContainerPath(const std::string& path);
+
 class ContainerWriter {
  public:
   // `sections` with type, dtype, rank, shape, stride and name set. The last one's shape[0] may be an upper bound, to be
   // lowered by Shrink. Reserves the space where the file system can: a full disk is reported here, before the work.
+  // Refuses what CheckContainerPath refuses; behind a symbolic link the file that it points to is replaced.
   static Result<ContainerWriter> Create(const std::string& path, ContainerHeader header);
   ContainerWriter(ContainerWriter&&) noexcept = default;
   ContainerWriter& operator=(ContainerWriter&&) = delete;

@@ -37,6 +37,7 @@ class Conversion {
       : path_(path), out_(out), options_(options) {}
 
   Result<ConvertReport> Run() {
+    HONE_RETURN_IF_ERROR(CheckContainerPath(out_));
     HONE_ASSIGN_OR_RETURN(source_, OpenGraphSource(path_));
     report_.format = source_.format;
     report_.notes = source_.notes;

@@ -19,6 +19,7 @@
 #include "gnn/graph/convert.h"
 #include "gnn/graph/describe.h"
 #include "gnn/graph/feature_dtype.h"
+#include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/test_files.h"
 
 namespace hone::gnn {
@@ -102,6 +103,31 @@ TEST_F(ConvertTest, FolderOfArrays) {
   EXPECT_FALSE(graph->flags().self_loops);
   EXPECT_FALSE(report_.splits_made);
   EXPECT_THAT(ReadContainerProvenance(out_).value(), HasSubstr(R"("splits":"of the source")"));
+}
+
+TEST_F(ConvertTest, AnOutputThatHoldsSomethingElseIsRefusedAndStays) {
+  Put("edges.txt", "0 1\n1 2\n");
+  for (const char* name : {"/edges.txt", "/notes"}) {  // the source itself, and what somebody else wrote
+    if (std::string_view(name) == "/notes") Put("notes", "mine");
+    const std::string before = ReadFile(in_ + name).value();
+    const Status status = ConvertGraph(in_ + "/edges.txt", in_ + name, {}).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), AllOf(HasSubstr(name), HasSubstr("name another file")));
+    EXPECT_EQ(ReadFile(in_ + name).value(), before);
+    EXPECT_EQ(GenerateContainer("synthetic:arxiv?nodes=10", in_ + name, 1, {}).code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(ReadFile(in_ + name).value(), before);
+  }
+  Convert(in_ + "/edges.txt");
+  Convert(in_ + "/edges.txt");  // a container may be made anew
+  EXPECT_THAT(ConvertGraph(out_, directory_ / "other", {}).status().message(), HasSubstr("a graph container already"));
+}
+
+TEST_F(ConvertTest, AByteOrderMarkIsNoHeadingAndBinaryBytesAreNotPrinted) {
+  Put("marked.txt", "\xef\xbb\xbf" "0 1\r\n1 2\r\n");
+  EXPECT_EQ(Convert(in_ + "/marked.txt")->structure().num_edges(), 2);
+  std::filesystem::remove_all(directory_ / "out");
+  Put("binary", std::string_view("0 1\n\x1b[2J\x01\x02\n", 12));
+  EXPECT_THAT(Refused(in_ + "/binary"), AllOf(HasSubstr("line 2"), HasSubstr("control characters"), testing::Not(HasSubstr("\x1b"))));
 }
 
 TEST_F(ConvertTest, EdgeArraysMayLieInEitherOrder) {

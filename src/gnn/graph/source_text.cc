@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "gnn/graph/container_reader.h"
 #include "gnn/graph/graph_source.h"
 #include "gnn/graph/text_lines.h"
 
@@ -40,6 +41,10 @@ class TextEdgeReader final : public EdgeReader {
         continue;
       }
       if (IsComment(line)) continue;
+      if (std::any_of(line.begin(), line.end(), [](char c) { return c >= 0 && c < ' ' && c != '\t' && c != '\r'; })) {
+        return Status::InvalidArgument(
+            fmt::format("{} holds control characters: an edge list is text, two node ids a line", lines_.Place()));
+      }
       if (!started_) {
         started_ = true;
         continue;
@@ -386,6 +391,9 @@ Result<GraphSource> OpenGraphSource(const std::string& path) {
       source.format = "edge array";
       HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfArray(std::move(edges), false));
       return source;
+    }
+    if (IsContainer(path)) {
+      return Status::InvalidArgument(fmt::format("'{}' is a graph container already: use it as it is", path));
     }
     return OpenEdgeList(path);
   }

@@ -96,6 +96,7 @@ Result<std::shared_ptr<const Graph>> MakeSyntheticGraph(const std::string& name,
 
 Status GenerateContainer(const std::string& name, const std::string& path, int threads, const GraphProgress& progress) {
   HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));
+  HONE_RETURN_IF_ERROR(CheckContainerPath(path));
   const int64_t nodes = request.spec.num_nodes, width = request.spec.width;
   const int64_t stride = FeatureStrideBytes(width, request.dtype);
   if (progress) progress("degrees", 0, nodes);

@@ -29,6 +29,8 @@ Result<bool> TextLines::Next(std::string_view& line) {
       line = std::string_view(buffer_.data() + begin_, stop - begin_);
       begin_ = std::min(end_, stop + 1);
       if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+      // A byte order mark, as Windows programs write it, would make the first edge look like a heading.
+      if (line_number_ == 0 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
       ++line_number_;
       return true;
     }
