@@ -179,7 +179,7 @@ class JudgeBench {
     HONE_ASSIGN_OR_RETURN(CompiledProgram theirs, Compile(PlanText("incumbent", args, incumbent_more), false));
     HONE_ASSIGN_OR_RETURN(CompiledProgram seed, Compile(PlanText("seed", args), false));
     HONE_ASSIGN_OR_RETURN(CompiledProgram trusted, Compile(PlanText("oracle", oracle_args), true));
-    session = std::make_unique<FakeSession>(device);
+    session = make_session ? make_session(device) : std::make_unique<FakeSession>(device);
     JudgeRequest request{.task = &task, .candidate = &mine, .oracle = &trusted,
                          .incumbent = has_incumbent ? &theirs : nullptr, .fallback = has_fallback ? &seed : nullptr,
                          .options = options};
@@ -202,6 +202,7 @@ class JudgeBench {
     return request;
   }();
   std::unique_ptr<FakeSession> session;
+  std::function<std::unique_ptr<FakeSession>(const FakeDevice&)> make_session;  // where the test brings one of its own
 
  private:
   static constexpr uint64_t kNoiseSeed = 20260119;

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the judge does around a checked launch: the order of cases, what memory holds before, what is asked of it, and
+// that the instrument itself is put to the test.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/judge/judge_fixture.h"
+
+namespace hone {
+namespace {
+
+// The scale task without its empty case.
+std::string TaskWithoutEmptyCase() {
+  std::string toml(kScaleTask);
+  const std::string empty = "[[case]]\nrole = \"check\"\ndims = { rows = 0, cols = 8 }\n";
+  return toml.erase(toml.find(empty), empty.size());
+}
+
+TEST(CheckedRules, CasesComeInTheOrderOfTheirSize) {
+  JudgeBench bench(TaskWithoutEmptyCase());
+  bench.options.time = false;
+  std::vector<int64_t> sizes;
+  bench.candidate().run = [&sizes](FakeLaunch& launch) {
+    Scale(launch);
+    sizes.push_back(2 * launch.Elements("x") + launch.Elements("w"));
+  };
+  ASSERT_EQ(bench.Run().verdict, Verdict::kOk);
+  ASSERT_GE(sizes.size(), 5u);
+  EXPECT_LT(sizes.front(), sizes.back());
+  EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
+}
+
+TEST(CheckedRules, AZeroWorkspaceLeftDirtyIsAViolation) {
+  JudgeBench bench;
+  bench.options.time = false;
+  bench.plan_more = "[[workspace]]\nname = \"scratch\"\nbytes = \"64\"\nzero = true\n";
+  bench.candidate().run = [](FakeLaunch& launch) {
+    Scale(launch);
+    launch.Address("scratch")[63] = 1;
+  };
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kRuleViolation);
+  EXPECT_NE(evaluation.detail.find("scratch"), std::string::npos) << evaluation.detail;
+}
+
+TEST(CheckedRules, AWorkspaceThatAsksForNothingIsNotZero) {
+  JudgeBench bench;
+  bench.plan_more = "[[workspace]]\nname = \"scratch\"\nbytes = \"64\"\n";
+  int64_t launches = 0, zero = 0;
+  bench.candidate().run = [&](FakeLaunch& launch) {
+    const char* scratch = launch.Address("scratch");
+    ++launches;
+    zero += std::any_of(scratch, scratch + 64, [](char c) { return c == 0; });
+    Scale(launch);
+  };
+  EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
+  EXPECT_GT(launches, 0);
+  EXPECT_EQ(zero, 0);
+}
+
+// Candidate and incumbent share buffers, and either may want more of a workspace than the other.
+TEST(CheckedRules, EachSideGetsAsMuchWorkspaceAsItAskedFor) {
+  const auto workspace = [](int bytes) { return "[[workspace]]\nname = \"scratch\"\nbytes = \"" + std::to_string(bytes) + "\"\n"; };
+  const auto filling = [](size_t bytes) {
+    return [bytes](FakeLaunch& launch) {
+      std::fill_n(launch.Address("scratch"), bytes, '\x11');
+      Scale(launch);
+    };
+  };
+  for (const auto& [mine, theirs] : {std::pair{64, 40000}, {40000, 64}}) {
+    JudgeBench bench;
+    bench.plan_more = workspace(mine);
+    bench.incumbent_more = workspace(theirs);
+    bench.candidate().run = filling(static_cast<size_t>(mine));
+    bench.incumbent().run = filling(static_cast<size_t>(theirs));
+    const Evaluation evaluation = bench.Run();
+    EXPECT_EQ(evaluation.verdict, Verdict::kOk) << mine << " and " << theirs << ": " << evaluation.detail;
+  }
+}
+
+TEST(CheckedRules, HandWorkedValuesAreForCandidatesWhereTheTaskSaysSo) {
+  const auto run = [](bool for_candidates) {
+    std::string toml(kScaleTask);
+    if (for_candidates) toml += "candidates = true\n";
+    JudgeBench bench(toml);
+    bench.options.time = false;
+    bench.candidate().run = [](FakeLaunch& launch) {
+      Scale(launch);
+      if (launch.Elements("x") == 2 && launch.Read("x", 0) == 1 && launch.Read("x", 1) == 2) launch.Write("out", 0, 4);
+    };
+    return bench.Run();
+  };
+  EXPECT_EQ(run(false).verdict, Verdict::kOk);
+  const Evaluation evaluation = run(true);
+  EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput);
+  EXPECT_NE(evaluation.detail.find("hand-worked"), std::string::npos) << evaluation.detail;
+}
+
+TEST(CheckedRules, WhatWasNotCheckedSaysSo) {
+  JudgeBench bench;
+  bench.options.check_cases = false;
+  const Evaluation unchecked = bench.Run();
+  ASSERT_EQ(unchecked.verdict, Verdict::kOk) << unchecked.detail;
+  EXPECT_EQ(unchecked.labels, std::vector<std::string>{"unchecked"});
+  EXPECT_TRUE(JudgeBench().Run().labels.empty());
+}
+
+// Memory is reckoned before it is asked for: a device that says "out of memory" would be nobody's fault.
+TEST(CheckedRules, MemoryThatIsNotThereIsAVerdict) {
+  JudgeBench greedy;
+  greedy.plan_more = "[[workspace]]\nname = \"scratch\"\nbytes = \"" +
+                     std::to_string(FakeDevice::DefaultFacts().memory_bytes - 4) + "\"\n";
+  const Evaluation evaluation = greedy.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kResourceLimit) << evaluation.detail;
+  JudgeBench small;
+  small.device.facts.memory_bytes = 8 << 10;  // 40 x 33 takes 10.7 KB
+  const Evaluation too_large = small.Run();
+  EXPECT_EQ(too_large.verdict, Verdict::kUnsupported) << too_large.detail;
+  EXPECT_NE(too_large.detail.find("rows=40"), std::string::npos) << too_large.detail;
+}
+
+// A device whose comparison finds nothing wrong, ever.
+class BlindSession : public FakeSession {
+ public:
+  using FakeSession::FakeSession;
+  Result<Comparison> Compare(const TensorView& output, uint64_t, const Tolerance&) override {
+    Comparison comparison;
+    comparison.total = output.elements;
+    return comparison;
+  }
+};
+
+TEST(CheckedRules, AComparisonThatSeesNothingEndsTheSessionNotTheCandidate) {
+  JudgeBench bench(TaskWithoutEmptyCase());
+  bench.make_session = [](const FakeDevice& device) { return std::make_unique<BlindSession>(device); };
+  const Result<Evaluation> evaluation = bench.Try();
+  ASSERT_FALSE(evaluation.ok());
+  EXPECT_EQ(evaluation.status().code(), StatusCode::kInternal);
+  EXPECT_NE(evaluation.status().message().find("planted wrong in out"), std::string::npos) << evaluation.status().message();
+}
+
+// A device that finds the same thing in every launch.
+class FindingSession : public FakeSession {
+ public:
+  using FakeSession::FakeSession;
+  Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override {
+    HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, FakeSession::Launch(program, request));
+    outcome.findings = {{"uncoalesced", "32 sectors a request", "candidate.cu:7"}, {"uncoalesced", "2", "candidate.cu:8"}};
+    return outcome;
+  }
+};
+
+TEST(CheckedRules, AFindingIsToldOnceHoweverOftenItIsMade) {
+  JudgeBench bench;
+  bench.make_session = [](const FakeDevice& device) { return std::make_unique<FindingSession>(device); };
+  const Evaluation evaluation = bench.Run();
+  ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  ASSERT_EQ(evaluation.findings.size(), 2u);
+  EXPECT_EQ(evaluation.findings[0].location, "candidate.cu:7");
+  EXPECT_EQ(evaluation.findings[1].location, "candidate.cu:8");
+}
+
+}  // namespace
+}  // namespace hone

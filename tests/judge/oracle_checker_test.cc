@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The checker by itself: slices under their own numbers, groups of them where memory is short, and no reference left
+// behind.
+#include "tuner/evaluate/correctness/oracle_checker.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "tests/judge/judge_fixture.h"
+
+namespace hone {
+namespace {
+
+const Dims kDims{{"rows", 40}, {"cols", 6}};
+
+// A fake device that remembers where references were.
+class WatchedSession : public FakeSession {
+ public:
+  using FakeSession::FakeSession;
+  Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override {
+    references.emplace_back(reference, output.elements);
+    return FakeSession::Compare(output, reference, tolerance);
+  }
+  std::vector<std::pair<uint64_t, int64_t>> references;  // address and elements of each that was compared with
+};
+
+// A drawn case of the scale task, its right output written where a candidate would have written it.
+class OracleCheckerTest : public testing::Test {
+ protected:
+  void Make(int64_t memory_bytes) {
+    task_ = std::move(ParseTask(kScaleTask, "task.toml")).value();
+    FakeDevice device;
+    device.kernels["oracle"] = {.run = ScaleOracle};
+    device.facts.memory_bytes = memory_bytes;
+    session_ = std::make_unique<WatchedSession>(std::move(device));
+    compiled_.candidate =
+        std::move(ParseCandidate(PlanText("oracle", R"("x", "w", "ref:out")"), "oracle.cu", task_, true)).value();
+    program_ = std::move(session_->Load(compiled_).value().program);
+    buffers_ = std::move(CaseBuffers::Make(*session_, task_, kDims, {}, 1, true, 5)).value();
+    ASSERT_TRUE(buffers_->DrawInputs(0, inputs_).ok());
+    for (int64_t row = 0; row < 40; ++row) {
+      for (int64_t col = 0; col < 6; ++col) Out()[row * 6 + col] = X()[row * 6 + col] * W()[col];
+    }
+    checker_ = std::make_unique<OracleChecker>(*session_, task_, compiled_.candidate, *program_);
+  }
+  float* At(const std::string& tensor) { return reinterpret_cast<float*>(buffers_->set(0).tensors.at(tensor).address); }
+  float* X() { return At("x"); }
+  float* W() { return At("w"); }
+  float* Out() { return At("out"); }
+
+  Task task_;
+  InputSet inputs_{.key = 77};
+  CompiledProgram compiled_;
+  std::unique_ptr<WatchedSession> session_;
+  std::unique_ptr<LoadedProgram> program_;
+  std::unique_ptr<CaseBuffers> buffers_;
+  std::unique_ptr<OracleChecker> checker_;
+};
+
+TEST_F(OracleCheckerTest, AWrongSliceIsNamedByItsNumberInTheCase) {
+  Make(64 << 20);
+  Out()[17 * 6 + 2] += 1;
+  const CheckOutcome whole = checker_->CheckAll(*buffers_, 0, inputs_, true).value();
+  ASSERT_TRUE(whole.mismatch);
+  EXPECT_EQ(whole.mismatch->index, (std::vector<int64_t>{17, 2}));
+  EXPECT_EQ(whole.mismatch->total_elements, 240);
+  const CheckOutcome some = checker_->CheckSlices(*buffers_, 0, inputs_, {5, 17, 30}, true).value();
+  ASSERT_TRUE(some.mismatch);
+  EXPECT_EQ(some.mismatch->index, (std::vector<int64_t>{17, 2}));
+  EXPECT_EQ(some.mismatch->total_elements, 18);
+  EXPECT_NE(some.detail.find("first at [17, 2]"), std::string::npos) << some.detail;
+  EXPECT_FALSE(checker_->CheckSlices(*buffers_, 0, inputs_, {16, 18}, true).value().mismatch);
+}
+
+// 240 references take 1,920 bytes, of which half the free memory holds a part: the slices come in groups.
+TEST_F(OracleCheckerTest, WhereMemoryIsShortEverySliceIsStillChecked) {
+  Make(5120);
+  ASSERT_FALSE(checker_->CheckAll(*buffers_, 0, inputs_, true).value().mismatch);
+  EXPECT_GT(session_->references.size(), 1u) << "there was memory enough for one group";
+  int64_t elements = 0;
+  for (const auto& [address, count] : session_->references) elements += count;
+  EXPECT_EQ(elements, 240);
+  for (int64_t row = 0; row < 40; ++row) {
+    float& wrong = Out()[row * 6 + row % 6];
+    const float right = wrong;
+    wrong += 1;
+    const CheckOutcome outcome = checker_->CheckAll(*buffers_, 0, inputs_, true).value();
+    ASSERT_TRUE(outcome.mismatch) << "row " << row;
+    EXPECT_EQ(outcome.mismatch->index, (std::vector<int64_t>{row, row % 6}));
+    wrong = right;
+  }
+}
+
+// A candidate may look at memory that was freed before it ran: what it must write would lie there.
+TEST_F(OracleCheckerTest, ReferencesAreWipedBeforeTheirMemoryIsFreed) {
+  Make(64 << 20);
+  ASSERT_FALSE(checker_->CheckAll(*buffers_, 0, inputs_, true).value().mismatch);
+  ASSERT_EQ(session_->references.size(), 1u);
+  const auto& [address, elements] = session_->references[0];
+  const auto* bytes = reinterpret_cast<const unsigned char*>(address);  // the fake device keeps freed memory a while
+  EXPECT_TRUE(std::all_of(bytes, bytes + 8 * elements, [](unsigned char b) { return b == 0xee; }));
+}
+
+// All results are 0 and one is off by 1e-13: nothing beside inputs of size 3 in float32, though without bound beside 0.
+TEST_F(OracleCheckerTest, AnErrorIsHeldAgainstTheSizeOfTheInputsWhereResultsVanish) {
+  Make(64 << 20);
+  std::fill_n(X(), 240, 0.0f);
+  std::fill_n(Out(), 240, 0.0f);
+  Out()[9] = 1e-13f;
+  EXPECT_FALSE(checker_->CheckAll(*buffers_, 0, inputs_, false).value().mismatch);
+  Out()[9] = 1e-11f;
+  EXPECT_TRUE(checker_->CheckAll(*buffers_, 0, inputs_, false).value().mismatch);
+}
+
+TEST_F(OracleCheckerTest, APlantedElementIsFoundAndTakenOutAgain) {
+  Make(64 << 20);
+  const std::vector<float> before(Out(), Out() + 240);
+  EXPECT_TRUE(checker_->PlantAndFind(*buffers_, 0, inputs_, 3).ok());
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), Out()));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules that hold in timed launches as they do in checked ones. Every kernel here behaves until the checks are over
+// and breaks one rule after that, so that nothing but the paired timer can find it out.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tests/judge/judge_fixture.h"
+
+namespace hone {
+namespace {
+
+// Behind every launch that is not timed: five cases with up to six inputs each, the trials of the timed shape, its rough
+// times.
+constexpr int64_t kChecksAreOver = 60;
+
+// Scales, and after the checks does `trouble` too.
+std::function<void(FakeLaunch&)> LateTrouble(std::function<void(FakeLaunch&)> trouble) {
+  return [trouble = std::move(trouble)](FakeLaunch& launch) {
+    Scale(launch);
+    if (launch.execution() > kChecksAreOver) trouble(launch);
+  };
+}
+
+constexpr const char* kZeroScratch = "[[workspace]]\nname = \"scratch\"\nbytes = \"64\"\nzero = true\n";
+
+TEST(TimedRules, AnInputChangedIsAViolation) {
+  JudgeBench bench;
+  bench.candidate().run = LateTrouble([](FakeLaunch& launch) { launch.Write("x", launch.Elements("x") - 1, 0); });
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kRuleViolation);
+  EXPECT_NE(evaluation.detail.find("changed its input x in a timed launch"), std::string::npos) << evaluation.detail;
+}
+
+TEST(TimedRules, AZeroWorkspaceLeftDirtyIsAViolation) {
+  JudgeBench bench;
+  bench.plan_more = kZeroScratch;
+  bench.candidate().run = LateTrouble([](FakeLaunch& launch) { launch.Address("scratch")[63] = 1; });
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kRuleViolation);
+  EXPECT_NE(evaluation.detail.find("scratch"), std::string::npos) << evaluation.detail;
+}
+
+TEST(TimedRules, AGlobalLeftChangedIsAViolation) {
+  JudgeBench bench;
+  bench.candidate().run = LateTrouble([](FakeLaunch& launch) { launch.Global("calls") = 1; });
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kRuleViolation);
+  EXPECT_NE(evaluation.detail.find("global"), std::string::npos) << evaluation.detail;
+}
+
+TEST(TimedRules, AnIncumbentOutsideItsBuffersIsNotTheCandidatesFault) {
+  JudgeBench bench;
+  int64_t launches = 0;
+  bench.incumbent().run = [&launches](FakeLaunch& launch) {
+    Scale(launch);
+    if (++launches > 8) launch.Address("out")[-1] ^= 0x40;
+  };
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kInvalidTask);
+  EXPECT_NE(evaluation.detail.find("the incumbent wrote outside"), std::string::npos) << evaluation.detail;
+}
+
+TEST(TimedRules, AnIncumbentThatGoesWrongIsNotTheCandidatesFault) {
+  JudgeBench bench;
+  int64_t launches = 0;
+  bench.incumbent().run = [&launches](FakeLaunch& launch) {
+    if (++launches > 8) return;
+    Scale(launch);
+  };
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kInvalidTask);
+  EXPECT_NE(evaluation.detail.find("the incumbent was wrong while it was timed"), std::string::npos) << evaluation.detail;
+}
+
+// Found before anything is timed: its digests would otherwise be what its timed launches are held against.
+TEST(TimedRules, AnIncumbentThatIsWrongFromTheStartIsNotTimed) {
+  JudgeBench bench;
+  bench.incumbent().run = [](FakeLaunch& launch) {
+    for (int64_t i = 0; i < launch.Elements("out"); ++i) launch.Write("out", i, 1);
+  };
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kInvalidTask);
+  EXPECT_NE(evaluation.detail.find("the incumbent is wrong"), std::string::npos) << evaluation.detail;
+  EXPECT_EQ(bench.session->timed_samples(), 0);
+}
+
+// Without slices nothing can be moved and told by digests: whole outputs are judged.
+TEST(TimedRules, OutputsWithoutSlicesAreJudgedToo) {
+  std::string toml(kAddTask);
+  const std::string slice = "slice = \"rows\"\n";
+  toml.erase(toml.find(slice), slice.size());
+  JudgeBench honest(toml);
+  EXPECT_EQ(honest.Run().verdict, Verdict::kOk);
+  JudgeBench bench(toml);
+  bench.candidate().run = [](FakeLaunch& launch) {
+    if (launch.execution() > kChecksAreOver) return;
+    for (int64_t i = 0; i < launch.Elements("x"); ++i) launch.Write("sum", i, launch.Read("sum", i) + launch.Read("x", i));
+  };
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput);
+  EXPECT_NE(evaluation.detail.find("in a timed launch"), std::string::npos) << evaluation.detail;
+}
+
+TEST(TimedRules, AFailureThatOnlyAWarmCacheBringsCounts) {
+  JudgeBench bench;
+  bool warm = false;
+  bench.candidate().microseconds = [&warm](const FakeTiming& timing) {
+    warm = timing.cache == CacheState::kWarm;
+    return 100.0;
+  };
+  bench.candidate().run = [&warm](FakeLaunch& launch) {
+    if (!warm) Scale(launch);
+  };
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput) << evaluation.detail;
+  EXPECT_EQ(Timed(evaluation), nullptr);
+}
+
+TEST(TimedRules, ATimeOfZeroIsTheDevicesFaultAndNoSpeedup) {
+  JudgeBench bench;
+  bench.candidate().microseconds = Costs(0);
+  const Result<Evaluation> evaluation = bench.Try();
+  ASSERT_FALSE(evaluation.ok());
+  EXPECT_EQ(evaluation.status().code(), StatusCode::kInternal);
+  EXPECT_NE(evaluation.status().message().find("not positive"), std::string::npos) << evaluation.status().message();
+}
+
+// In a fixed order each buffer would always come after the same other one, but for the first of a sample.
+TEST(TimedRules, TheBuffersOfASampleComeInEverNewOrders) {
+  JudgeBench bench;
+  bench.options.warm = false;
+  bench.candidate().microseconds = bench.incumbent().microseconds = Costs(40);
+  bench.device.log_noise = {};
+  std::vector<const char*> order;
+  bench.candidate().run = [&order](FakeLaunch& launch) {
+    Scale(launch);
+    order.push_back(launch.Address("x"));
+  };
+  const Evaluation evaluation = bench.Run();
+  ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  ASSERT_EQ(Timed(evaluation)->timing.plans_per_sample, 5);
+  std::map<const char*, std::set<const char*>> before;
+  for (size_t i = order.size() - 100; i < order.size(); ++i) before[order[i]].insert(order[i - 1]);
+  ASSERT_EQ(before.size(), 5u);
+  for (const auto& [buffer, predecessors] : before) EXPECT_GE(predecessors.size(), 3u);
+}
+
+// One set takes 12.4 KB; the ten that a launch of 20 us asks for would take most of this memory.
+TEST(TimedRules, BufferSetsLeaveHalfOfTheMemoryFree) {
+  JudgeBench bench;
+  bench.device.facts.memory_bytes = 160 << 10;
+  bench.candidate().microseconds = bench.incumbent().microseconds = Costs(20);
+  const Evaluation evaluation = bench.Run();
+  ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  const int sets = Timed(evaluation)->timing.plans_per_sample;
+  EXPECT_GE(sets, 2);
+  EXPECT_LE(sets * (2 * 96 * 16 + 16) * 4, 80 << 10);
+}
+
+}  // namespace
+}  // namespace hone
