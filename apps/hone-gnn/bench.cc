@@ -20,6 +20,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/json_fields.h"
+#include "common/command_line.h"
 #include "gnn/sample/index_permutation.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/random_reads.h"
@@ -176,7 +178,7 @@ Status RunSamplerBench(const BenchFlags& flags) {
     }
   }
   if (flags.json) {
-    fmt::print("{}\n", report.dump(2));
+    fmt::print("{}\n", DumpJson(report, 2));
     return Status::Ok();
   }
   const nlohmann::json& ms = report["cpu_ms_per_batch"];
@@ -245,7 +247,7 @@ Status RunPipelineBench(const BenchFlags& flags) {
                                  {"nodes_per_batch", static_cast<double>(times.nodes) / batches},
                                  {"edges_per_batch", static_cast<double>(times.edges) / batches}};
   if (flags.json) {
-    fmt::print("{}\n", report.dump(2));
+    fmt::print("{}\n", DumpJson(report, 2));
     return Status::Ok();
   }
   const auto value = [&report](const char* key) { return report[key].get<double>(); };
@@ -263,7 +265,7 @@ void AddCommonOptions(CLI::App& command, const std::shared_ptr<BenchFlags>& flag
   command.add_option("graph", flags->graph, "a container, or synthetic:SHAPE?scale=…&seed=…")->required();
   command.add_option("--fanout", flags->fanout, "neighbors a node at each hop, the first next to the seeds; -1 for all")
       ->delimiter(',')->capture_default_str();
-  command.add_option("--batch", flags->batch, "seeds a batch")->check(CLI::PositiveNumber)->capture_default_str();
+  command.add_option("--batch", flags->batch, "seeds a batch")->check(kAboveZero)->capture_default_str();
   command.add_option("--frontier", flags->frontier, "which nodes a hop draws for: all so far, or only new ones")
       ->check(CLI::IsMember({"all", "new"}))->capture_default_str();
   command.add_option("--load", flags->load, "whether a container is copied into memory or mapped")
@@ -277,7 +279,7 @@ void AddSamplerBench(CLI::App& bench, CommandResult& result) {
   CLI::App* command = bench.add_subcommand("sampler", "draw batches and time them");
   AddCommonOptions(*command, flags);
   command->add_option("--threads", flags->threads, "that sample, each its own batches")->check(CLI::Range(1, 1024))->capture_default_str();
-  command->add_option("--batches", flags->batches, "of each thread")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--batches", flags->batches, "of each thread")->check(kAboveZero)->capture_default_str();
   command->callback([flags, &result] {
     const Status status = RunSamplerBench(*flags);
     if (!status.ok()) result.exit_status = ReportStatus(status);
@@ -289,9 +291,9 @@ void AddPipelineBench(CLI::App& bench, CommandResult& result) {
   CLI::App* command = bench.add_subcommand("pipeline", "prepare the batches of whole epochs and time them");
   AddCommonOptions(*command, flags);
   command->add_option("--workers", flags->threads, "threads that prepare batches")->check(CLI::Range(1, 1024))->capture_default_str();
-  command->add_option("--queue", flags->queue, "batches under way; 0: two more than workers")->check(CLI::NonNegativeNumber);
-  command->add_option("--epochs", flags->epochs, "passes over the training nodes")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--consume-ms", flags->consume_ms, "how long the consumer is busy with a batch, asleep")->check(CLI::NonNegativeNumber);
+  command->add_option("--queue", flags->queue, "batches under way; 0: two more than workers")->check(kZeroOrMore);
+  command->add_option("--epochs", flags->epochs, "passes over the training nodes")->check(kAboveZero)->capture_default_str();
+  command->add_option("--consume-ms", flags->consume_ms, "how long the consumer is busy with a batch, asleep")->check(kZeroOrMore);
   command->callback([flags, &result] {
     const Status status = RunPipelineBench(*flags);
     if (!status.ok()) result.exit_status = ReportStatus(status);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_fields.h"
+#include "common/command_line.h"
 #include "gnn/graph/convert.h"
 #include "gnn/graph/feature_dtype.h"
 #include "hone-gnn/commands.h"
@@ -97,16 +98,17 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--split", flags->split, "make splits with these fractions of every class: 0.6,0.2,0.2")
       ->delimiter(',')->expected(3);
   command->add_option("--split-seed", flags->split_seed, "make splits with this seed (0 where the source has none)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kZeroOrMore);
   command->add_option("--nodes", flags->options.num_nodes, "number of nodes, where the source does not say it")
-      ->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
   command->add_option("--classes", flags->options.num_classes, "number of classes; by default the largest label + 1")
-      ->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
   command->add_option("--replace-nan", flags->replace_nan, "take this value for features that are not finite")
       ->each([flags](const std::string&) { flags->replace = true; });
   command->add_option("--memory", flags->memory_mib, "MiB of edges held before a temporary file is used")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))->capture_default_str();
-  command->add_option("--threads", flags->options.threads, "threads; by default all the process may use");
+  command->add_option("--threads", flags->options.threads, "threads; by default all the process may use")
+      ->check(kZeroOrMore);
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->add_flag("--quiet", flags->quiet, "no progress line");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });

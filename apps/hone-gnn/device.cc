@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "common/command_line.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/feature_dtype.h"
 #include "gnn/graph/synthetic_graph.h"
@@ -44,7 +45,7 @@ void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "device", "peers", "host"}));
   command.add_option("--cache-rows", wish.cache_rows, "likeliest feature rows of `host` and `peers` that a GPU keeps; by default as fit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kZeroOrMore);
   command.add_option("--cache-policy", wish.policy,
                      "likeliest rows by their probability along the edges (inclusion), or as sampled epochs need them "
                      "(presampling)")
@@ -55,7 +56,7 @@ void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
 void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish) {
   command.add_option("--host-memory", wish.host_gib,
                      "GiB of the host's memory that rows of `host` may take, of all ranks on it; by default what is free")
-      ->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
 }
 
 void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {

@@ -17,6 +17,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
+#include "common/command_line.h"
 #include "gnn/graph/parallel.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
@@ -100,7 +102,7 @@ void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& devic
   if (device.features.host || device.features.peers) json["cache_rows"] = device.features.cache_rows;
   if (device.host_batches) json["workers"] = ThreadCount(flags.run.workers > 0 ? flags.run.workers : flags.run.threads);
   device.AppendTo(json);
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", DumpJson(json, 2));
 }
 
 Status Run(Flags& flags, RankSession& session, int& exit_status) {
@@ -176,7 +178,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   std::sort(ratios.begin(), ratios.end());
   const double median = ratios[ratios.size() / 2];
   if (flags.json) {
-    fmt::print("{}\n", nlohmann::json{{"graph", graph->name()},
+    fmt::print("{}\n", DumpJson(nlohmann::json{{"graph", graph->name()},
                                       {"nodes", graph->structure().num_nodes},
                                       {"edges", graph->structure().num_edges()},
                                       {"model", trainer->model().options().kind},
@@ -191,8 +193,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                       {"peak_bytes_when_opened", peak_before},
                                       {"peak_bytes", PeakBytes()},
                                       {"epochs", list},
-                                      {"median_wall_over_bound", median}}
-                           .dump(2));
+                                      {"median_wall_over_bound", median}}, 2));
   } else {
     fmt::print("median: {:.3f} times the bound; peak memory {} MiB, of which the graph {} MiB{}\n", median,
                PeakBytes() >> 20, graph->resident_bytes() >> 20, OfRanks(ranks.size(), *trainer));
@@ -215,16 +216,16 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
   flags->shards = command->get_option("--shards");
   command->add_option("--epochs", flags->epochs, "epochs measured, after one that is not")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
   AddHostMemoryFlag(*command, flags->features);
   AddPipelineFlag(*command, flags->device);
   AddRankFlags(*command, flags->ranks);
   command->add_option("--threads", flags->run.threads, "cores; by default all the process may use")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(CLI::NonNegativeNumber);
-  command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
+      ->check(kZeroOrMore);
+  command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(kZeroOrMore);
+  command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(kZeroOrMore);
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->callback([flags, &result] {
     int exit_status = 0;

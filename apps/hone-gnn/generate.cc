@@ -7,7 +7,10 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "base/json_fields.h"
+#include "common/command_line.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
@@ -24,11 +27,19 @@ struct GenerateFlags {
   uint64_t seed = 1;
   int threads = 0;
   bool json = false, quiet = false;
+  std::vector<const CLI::Option*> of_shapes;  // those that a whole name takes the place of
 };
 
-// The synthetic name that the flags stand for.
-std::string NameOf(const GenerateFlags& flags) {
-  if (IsSyntheticName(flags.shape)) return flags.shape;
+// The synthetic name that the flags stand for. A whole name says all of it: what is said beside it would be lost.
+Result<std::string> NameOf(const GenerateFlags& flags) {
+  if (IsSyntheticName(flags.shape)) {
+    for (const CLI::Option* option : flags.of_shapes) {
+      if (option->count() == 0) continue;
+      return Status::InvalidArgument(fmt::format("'{}' is a whole name: write {}=… into it, and leave {} out", flags.shape,
+                                                 option->get_name().substr(2), option->get_name()));
+    }
+    return flags.shape;
+  }
   std::string name = fmt::format("synthetic:{}?seed={}", flags.shape, flags.seed);
   if (flags.scale > 0) name += fmt::format("&scale={}", flags.scale);
   if (flags.nodes > 0) name += fmt::format("&nodes={}", flags.nodes);
@@ -37,7 +48,7 @@ std::string NameOf(const GenerateFlags& flags) {
 }
 
 Status Run(const GenerateFlags& flags) {
-  const std::string name = NameOf(flags);
+  HONE_ASSIGN_OR_RETURN(const std::string name, NameOf(flags));
   const auto start = std::chrono::steady_clock::now();
   {
     GraphProgressLine line(!flags.quiet);
@@ -46,9 +57,8 @@ Status Run(const GenerateFlags& flags) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(flags.out));
   if (flags.json) {
-    fmt::print("{}\n", nlohmann::json{{"graph", flags.out}, {"name", name}, {"nodes", header.num_nodes},
-                                      {"edges", header.num_edges}, {"bytes", header.file_bytes}, {"seconds", seconds}}
-                           .dump(2));
+    fmt::print("{}\n", DumpJson(nlohmann::json{{"graph", flags.out}, {"name", name}, {"nodes", header.num_nodes},
+                                      {"edges", header.num_edges}, {"bytes", header.file_bytes}, {"seconds", seconds}}, 2));
   } else {
     fmt::print("{}: {} nodes, {} edges, {} MiB, made from {} in {:.1f} s\n", flags.out, header.num_nodes,
                header.num_edges, header.file_bytes >> 20, name, seconds);
@@ -66,11 +76,14 @@ void RegisterGenerateCommand(CLI::App& app, CommandResult& result) {
       ->required();
   command->add_option("out", flags->out, "the container to write")->required();
   CLI::Option* scale = command->add_option("--scale", flags->scale, "size relative to the dataset; 1 by default")
-                           ->check(CLI::PositiveNumber);
-  command->add_option("--nodes", flags->nodes, "size in nodes instead")->check(CLI::PositiveNumber)->excludes(scale);
-  command->add_option("--seed", flags->seed, "seed of everything random")->capture_default_str();
-  command->add_option("--dtype", flags->dtype, "float16 (default), float32 or bfloat16");
-  command->add_option("--threads", flags->threads, "threads; by default all the process may use");
+                           ->check(kAboveZero);
+  flags->of_shapes = {
+      scale,
+      command->add_option("--nodes", flags->nodes, "size in nodes instead")->check(kAboveZero)->excludes(scale),
+      command->add_option("--seed", flags->seed, "seed of everything random")->capture_default_str(),
+      command->add_option("--dtype", flags->dtype, "float16 (default), float32 or bfloat16"),
+  };
+  command->add_option("--threads", flags->threads, "threads; by default all the process may use")->check(kZeroOrMore);
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->add_flag("--quiet", flags->quiet, "no progress line");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/json_fields.h"
+#include "common/command_line.h"
 #include "gnn/infer/npy.h"
 #include "gnn/infer/write_output.h"
 #include "gnn/train/train_options.h"
@@ -28,6 +30,7 @@ struct Flags {
   FeatureWish features;
   std::string graph, checkpoint, fanout, frontier, nodes = "test", output;
   CLI::Option* seed = nullptr;
+  std::vector<CLI::Option*> model_options;
   int64_t chunk_mib = 64;
   bool probabilities = false, other_graph = false, json = false, quiet = false;
 };
@@ -76,9 +79,30 @@ double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::spa
   return Accuracy(predicted, inside, graph.labels());
 }
 
+// A checkpoint says what its model is. What was said beside it and is not so is a mistake about which checkpoint this is.
+Status CheckModelFlags(const Flags& flags, const ModelOptions& model) {
+  const ModelOptions& told = flags.model.options;
+  const auto agrees = [&](const std::string& name) {
+    return name == "--model"         ? told.kind == model.kind
+           : name == "--hidden"      ? told.hidden == model.hidden
+           : name == "--layers"      ? flags.model.layers == model.layers
+           : name == "--heads"       ? told.heads == model.heads
+           : name == "--aggregation" ? told.aggregation == model.aggregation
+                                     : true;  // the rest is of training, or the model's own unless it was given
+  };
+  for (const CLI::Option* option : flags.model_options) {
+    if (option->count() == 0 || agrees(option->get_name())) continue;
+    return Status::InvalidArgument(fmt::format("{} {}: '{}' says that its model is another ({} of {} layers of {}); leave it out",
+                                               option->get_name(), option->results().front(), flags.checkpoint, model.kind,
+                                               model.layers, model.hidden));
+  }
+  return Status::Ok();
+}
+
 // What the flags leave open is as in the run's validations.
 Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
   flags.predict.chunk_bytes = flags.chunk_mib << 20;
+  if (loaded.has_training) HONE_RETURN_IF_ERROR(CheckModelFlags(flags, loaded.model->options()));
   if (flags.predict.exact && !flags.fanout.empty()) {
     return Status::InvalidArgument("--full takes every neighbor: leave --fanout out");
   }
@@ -219,6 +243,12 @@ Status MakePrediction(Flags& flags, Prediction& p) {
 }
 
 Status Run(Flags& flags) {
+  if (flags.output.empty() && flags.probabilities) {
+    return Status::InvalidArgument("--probabilities: say with --output which file they go to");
+  }
+  if (!flags.predict.exact && !flags.predict.scratch.empty()) {
+    return Status::InvalidArgument("--scratch is of exact inference: say --full too, or leave it out");
+  }
   if (!flags.output.empty()) HONE_RETURN_IF_ERROR(CheckOutput(flags.output));
   Prediction prediction;
   HONE_RETURN_IF_ERROR(MakePrediction(flags, prediction));
@@ -269,7 +299,7 @@ Status Run(Flags& flags) {
     }
     prediction.device.AppendTo(json);
     if (!flags.predict.exact) json["fanouts"] = flags.predict.fanouts;
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", DumpJson(json, -1));
     return Status::Ok();
   }
   fmt::print("{}\n", prediction.device.Line());
@@ -308,7 +338,7 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   command->add_flag("--probabilities", flags->probabilities, "write float32 [nodes, classes] instead");
   command->add_option("--batch", flags->predict.batch, "sampled: nodes a batch")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
   command->add_option("--frontier", flags->frontier, "sampled: all or new; by default as in training");
   flags->seed = command->add_option("--seed", flags->predict.seed, "sampled: of the draws; by default as in training");
   command->add_option("--scratch", flags->predict.scratch, "exact, on the CPU: folder for activations that memory cannot hold");
@@ -318,11 +348,12 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kZeroOrMore);
   command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->add_flag("--quiet", flags->quiet, "no progress line");
-  for (CLI::Option* option : AddModelFlags(*command, flags->model)) option->group("Model, where the file does not say");
+  flags->model_options = AddModelFlags(*command, flags->model);
+  for (CLI::Option* option : flags->model_options) option->group("Model, where the file does not say");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <new>
 
+#include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone-gnn/commands.h"
 
@@ -21,17 +22,6 @@ int ReportStatus(const Status& status) {
   }
 }
 
-namespace {
-
-// An empty value is mostly a shell variable that is not set: "--resume $RUN" must not quietly begin a new run.
-void RefuseEmptyValues(CLI::App& app) {
-  const CLI::Validator not_empty(
-      [](std::string& value) { return value.empty() ? std::string("is empty; give a value, or leave it out") : std::string(); }, "");
-  for (CLI::Option* option : app.get_options()) option->check(not_empty);
-  for (CLI::App* command : app.get_subcommands({})) RefuseEmptyValues(*command);
-}
-
-}  // namespace
 }  // namespace hone::gnn
 
 int main(int argc, char** argv) {
@@ -41,7 +31,7 @@ int main(int argc, char** argv) {
   app.name("hone-gnn");
   app.set_version_flag("--version", "hone-gnn " HONE_VERSION);
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
+  app.failure_message(hone::UsageMessage);
   hone::gnn::RegisterConvertCommand(app, result);
   hone::gnn::RegisterBenchCommand(app, result);
   hone::gnn::RegisterGenerateCommand(app, result);
@@ -49,7 +39,7 @@ int main(int argc, char** argv) {
   hone::gnn::RegisterTrainCommand(app, result);
   hone::gnn::RegisterInferCommand(app, result);
   hone::gnn::RegisterEpochBenchCommand(app, result);
-  hone::gnn::RefuseEmptyValues(app);
+  hone::RefuseWrongValues(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

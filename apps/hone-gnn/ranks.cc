@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "common/command_line.h"
 #include "gnn/dist/launcher.h"
 #include "gnn/graph/parallel.h"
 #include "hone-gnn/commands.h"
@@ -32,8 +33,8 @@ void GiveUp(int rank, const Status& why) {
 
 void AddRankFlags(CLI::App& command, RankFlags& flags) {
   command.add_option("--ranks", flags.ranks, "processes to start on this host; each runs a part of the shards")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--gpus", flags.gpus, "likewise, one for each of so many GPUs")->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
+  command.add_option("--gpus", flags.gpus, "likewise, one for each of so many GPUs")->check(kAboveZero);
   command.add_option("--exchange", flags.exchange,
                      "how gradients travel between GPUs: by their own memory (peers; on one host), nccl, or as can be (auto)")
       ->capture_default_str()

@@ -15,6 +15,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json_fields.h"
+#include "common/command_line.h"
 #include "gnn/dist/agreement.h"
 #include "gnn/train/checkpoint.h"
 #include "hone-gnn/commands.h"
@@ -138,6 +140,8 @@ Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<con
                                          const DeviceChoice& device, GpuRun& gpu) {
   if (flags.resume.empty()) {
     if (flags.epochs > 0) flags.train.train.epochs = flags.epochs;
+    std::error_code ignored;
+    if (std::filesystem::is_directory(flags.init, ignored)) flags.init += "/best.safetensors";
     const ModelOptions& model = flags.train.model.options;
     if (device.cuda) return MakeTrainerOnGpu(graph, model, flags.train.train, flags.run, flags.init, gpu);
     return MakeTrainer(graph, model, flags.train.train, flags.run, flags.init);
@@ -183,7 +187,7 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
                            {"copies", gpu.host_shared ? 1 : session.group().ranks_on_this_host()}};
     }
     if (device.cuda && (device.features.host || device.features.peers)) json["cache_rows"] = device.features.cache_rows;
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", DumpJson(json, -1));
     std::fflush(stdout);
     return;
   }
@@ -193,13 +197,17 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
              graph.structure().num_nodes, edges, graph.train_nodes().size(), model.kind, model.layers, parameters);
   if (const int ranks = session.group().size(); ranks > 1) {
     const TrainOptions& o = trainer.options();
-    fmt::print("{} ranks on {} host(s): a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(),
+    fmt::print("{} ranks on {} {}: a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(), session.hosts() == 1 ? "host" : "hosts",
                o.shards, o.batch, o.shards / ranks,
                flags.shards_given || !flags.resume.empty() ? "" : " (--shards was not given: one a rank)");
   }
   if (gpu.host_bytes > 0 && session.group().size() > 1) {
     fmt::print("Features: {:.2f} GB in the host's memory, {}.\n", static_cast<double>(gpu.host_bytes) * 1e-9,
                gpu.host_shared ? "one copy for all ranks" : "a copy for each rank");
+  }
+  if (trainer.next_epoch() >= trainer.options().epochs) {
+    fmt::print("Nothing is left to train: all {} epochs are done; --epochs N trains to epoch N.\n", trainer.next_epoch());
+    return;
   }
   if (trainer.next_epoch() > 0 || trainer.next_step() > 0) {
     fmt::print("Going on in epoch {} after step {}.\n", trainer.next_epoch() + 1, trainer.next_step());
@@ -212,13 +220,13 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
 void PrintEnd(const Flags& flags, const TrainResult& result) {
   static constexpr const char* kEnds[] = {"finished", "early_stop", "stopped"};
   if (flags.json) {
-    fmt::print("{}\n", nlohmann::json{{"event", "end"},
-                                      {"end", kEnds[static_cast<int>(result.end)]},
-                                      {"epochs", result.epochs},
-                                      {"best_valid_accuracy", NumberOrNull(result.best_valid_accuracy)},
-                                      {"best_epoch", result.best_epoch},
-                                      {"checkpoint", result.checkpoint}}
-                           .dump());
+    const nlohmann::json json = {{"event", "end"},
+                                 {"end", kEnds[static_cast<int>(result.end)]},
+                                 {"epochs", result.epochs},
+                                 {"best_valid_accuracy", NumberOrNull(result.best_valid_accuracy)},
+                                 {"best_epoch", result.best_epoch},
+                                 {"checkpoint", result.checkpoint}};
+    fmt::print("{}\n", DumpJson(json, -1));
     return;
   }
   if (result.end == TrainResult::End::kEarlyStop) {
@@ -318,7 +326,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                  if (!session.speaks()) return;
                                  line.Clear();
                                  if (flags.json) {
-                                   fmt::print("{}\n", ToJson(epoch, device).dump());
+                                   fmt::print("{}\n", DumpJson(ToJson(epoch, device), -1));
                                    std::fflush(stdout);
                                  } else {
                                    PrintRow(epoch, device);
@@ -348,20 +356,20 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
       ->required();
   flags->trajectory = AddTrainFlags(*command, flags->train);
   command->add_option("--epochs", flags->epochs, "epochs in all; 25 by default, or what the resumed run had")
-      ->check(CLI::PositiveNumber);
+      ->check(kAboveZero);
   command->add_option("--checkpoint", flags->run.checkpoint,
                       "folder for last.safetensors (each epoch) and best.safetensors (best validation)");
   command->add_flag("--overwrite", flags->overwrite, "begin anew in a folder that holds a run's checkpoint");
   command->add_option("--save-every", flags->run.save_every, "also write last.safetensors after so many steps")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kZeroOrMore);
   command->add_option("--resume", flags->resume, "go on, to the bit, from a checkpoint file or folder");
   command->add_option("--init", flags->init,
-                      "begin with the weights of a safetensors file (PyTorch Geometric's names)");
+                      "begin with the weights of a safetensors file (PyTorch Geometric's names), or a checkpoint folder's best");
   command->add_option("--threads", flags->run.threads, "threads that compute; by default all the process may use")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kZeroOrMore);
   command->add_option("--workers", flags->run.workers, "threads that prepare batches; by default as many as --threads")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(CLI::NonNegativeNumber);
+      ->check(kZeroOrMore);
+  command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(kZeroOrMore);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
   AddHostMemoryFlag(*command, flags->features);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/command_line.h"
 #include "gnn/train/train_options.h"
 
 namespace hone::gnn {
@@ -54,10 +55,11 @@ std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
       command.add_option("--model", o.kind, "sage, gat, gin or sage-ri")->capture_default_str(),
       command.add_option("--hidden", o.hidden, "width of the hidden layers")->capture_default_str(),
       command.add_option("--layers", flags.layers, "layers; by default as many as --fanout has numbers")
-          ->check(CLI::PositiveNumber),
+          ->check(kAboveZero),
       command.add_option("--heads", o.heads, "attention heads (gat)")->capture_default_str(),
       command.add_option("--aggregation", o.aggregation, "mean, sum or max (sage)")->capture_default_str(),
-      command.add_option("--dropout", o.dropout, "probability; by default the model's own (0.5; sage-ri 0.1)"),
+      command.add_option("--dropout", o.dropout, "probability; by default the model's own (0.5; sage-ri 0.1)")
+          ->check(kZeroOrMore),
       command.add_option("--activation", o.activation, "relu, leaky_relu or elu; by default the model's own"),
       command.add_option("--norm", o.norm, "none or batch; by default the model's own"),
   };
@@ -66,6 +68,7 @@ std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
   TrainOptions& o = flags.train;
   std::vector<CLI::Option*> all = AddModelFlags(command, flags.model);
+  CLI::Option* plateau = command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling");
   const std::vector<CLI::Option*> more = {
       command.add_option("--fanout", flags.fanout,
                          "neighbors drawn in each hop, first next to the seeds: 15,10,5 by default; all: every one"),
@@ -81,10 +84,13 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
       command.add_option("--clip-norm", o.clip_norm, "largest norm of the whole gradient; 0: any")
           ->capture_default_str(),
       command.add_option("--class-weights", flags.class_weights, "of the loss, one number a class, as in 1,0.5,2"),
-      command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling"),
-      command.add_option("--plateau-factor", o.plateau_factor, "what it is multiplied by then")->capture_default_str(),
+      plateau,
+      command.add_option("--plateau-factor", o.plateau_factor, "what it is multiplied by then")
+          ->capture_default_str()
+          ->needs(plateau),
       command.add_option("--plateau-patience", o.plateau_patience, "steps without a better loss")
-          ->capture_default_str(),
+          ->capture_default_str()
+          ->needs(plateau),
       command.add_option("--eval-fanout", flags.eval_fanout,
                          "neighbors drawn in validation: 20 in each hop by default"),
       command.add_option("--eval-batch", o.eval_batch, "nodes a batch in validation")->capture_default_str(),
@@ -94,7 +100,7 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
           ->capture_default_str(),
       command.add_option("--seed", o.seed, "of weights, seed order, samples and dropout")
           ->capture_default_str()
-          ->check(CLI::NonNegativeNumber),
+          ->check(kZeroOrMore),
   };
   all.insert(all.end(), more.begin(), more.end());
   return all;

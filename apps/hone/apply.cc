@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_fields.h"
+#include "common/command_line.h"
 #include "hone/commands.h"
 #include "tuner/interop/cuda_header.h"
 #include "tuner/interop/kernel_package.h"
@@ -24,7 +26,7 @@ struct ApplyFlags {
 };
 
 Status Run(const CommandContext& context, const ApplyFlags& flags) {
-  const std::string path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
+  HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.run));
   HONE_ASSIGN_OR_RETURN(KernelPackage package, MakeKernelPackage(*run.store, run.view, flags.node));
   HONE_ASSIGN_OR_RETURN(std::string header, CudaHeader(package));
@@ -46,15 +48,14 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
                         {"runs", s.wins ? "winner" : "seed"}});
     }
     for (const GeneratedFile& file : files) names.push_back(out + "/" + file.name);
-    fmt::print("{}\n", nlohmann::json{{"run", package.run},
+    fmt::print("{}\n", DumpJson(nlohmann::json{{"run", package.run},
                                       {"node", package.node},
                                       {"task", package.task.name},
                                       {"modelled", package.modelled},
                                       {"paired", package.paired},
                                       {"seed_when", package.seed_shapes},
                                       {"shapes", shapes},
-                                      {"files", names}}
-                           .dump(2));
+                                      {"files", names}}, 2));
     return Status::Ok();
   }
   fmt::print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
@@ -73,7 +74,7 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ApplyFlags>();
   CLI::App* command = app.add_subcommand("apply", "write a run's winner as a C++ header and a PyTorch extension");
   command->add_option("run", flags->run, "id of a run, a part of one, 'last', or an exported file")->required();
-  command->add_option("--node", flags->node, "take this node instead of the best");
+  command->add_option("--node", flags->node, "take this node instead of the best")->check(kZeroOrMore);
   command->add_option("--out", flags->out, "folder to write to; by default hone_TASK");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_flag("--json", flags->json, "write JSON (docs/interop.md)");

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
 #include "hone/commands.h"
 #include "hone/run_options_flags.h"
 #include "hone/signal_stop.h"
@@ -128,7 +129,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
     nlohmann::json json = nlohmann::json::parse(SummaryToJson(rows, outcomes));
     json["sandbox_warnings"] = evaluator->SandboxWarnings();
     json["warnings"] = warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
   } else {
     fmt::print("\n{}\n{}", OutcomesTable(outcomes), SummaryTable(rows));
   }

@@ -6,17 +6,17 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "base/file.h"
 #include "hone/commands.h"
 
 namespace hone {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr int64_t kMostSourceBytes = 64 << 20;  // a name such as /dev/zero has no end
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
@@ -101,6 +101,14 @@ Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, 
   return evaluator;
 }
 
+std::string WhereTasksAre(const CommandContext& context) {
+  std::string places;
+  for (const fs::path& root : TaskRoots(context)) {
+    places += (places.empty() ? "" : ", ") + (root.is_relative() ? root.string() : root.lexically_normal().string());
+  }
+  return fmt::format("no tasks were found in {}: go to the folder that holds tasks/, or name a task by its folder", places);
+}
+
 Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory) {
   std::error_code error;
   if (fs::exists(fs::path(name_or_directory) / "task.toml", error)) return LoadTask(name_or_directory);
@@ -112,8 +120,9 @@ Result<Task> FindTask(const CommandContext& context, const std::string& name_or_
   for (const std::string& directory : TaskDirectories(context)) {
     known += (known.empty() ? "" : ", ") + fs::path(directory).filename().string();
   }
-  return Status::NotFound(fmt::format("no task named '{}' and no folder {} with a task.toml; tasks found: {}",
-                                      name_or_directory, name_or_directory, known.empty() ? "none" : known));
+  return Status::NotFound(fmt::format("no task named '{}' and no folder {} with a task.toml; {}", name_or_directory,
+                                      name_or_directory,
+                                      known.empty() ? WhereTasksAre(context) : "tasks found: " + known));
 }
 
 std::vector<std::string> TaskDirectories(const CommandContext& context) {
@@ -131,11 +140,23 @@ std::vector<std::string> TaskDirectories(const CommandContext& context) {
 }
 
 Result<std::string> ReadSource(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Status::NotFound(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return Status::InvalidArgument(fmt::format("'{}' is a folder: name a .cu file", path));
+  }
+  return ReadFile(path, kMostSourceBytes);
+}
+
+Result<std::string> StoreToRead(const CommandContext& context, const std::string& given) {
+  if (given.empty()) return context.state_directory + "/runs.sqlite";
+  if (FileExists(given)) return given;
+  return Status::NotFound(fmt::format("--store {}: there is no such file", given));
+}
+
+Status CheckOutput(const std::string& path) {
+  std::error_code error;
+  if (path.empty() || fs::is_character_file(path, error) || fs::is_fifo(path, error)) return Status::Ok();
+  return ReplaceablePath(path).status();
 }
 
 std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation) {

@@ -51,12 +51,20 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
 // An evaluator by these flags. Prints on standard error what this machine's kernel cannot protect, if there is any.
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags);
 
+// Where tasks are looked for, and what to do where none is found there: a sentence for a message.
+std::string WhereTasksAre(const CommandContext& context);
 // NAME, or a path to a folder with a task.toml. Looks in ./tasks, beside the executable, and in
 // share/hone/tasks of an installation.
 Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory);
 // Folders with a task.toml that FindTask would find by name, sorted.
 std::vector<std::string> TaskDirectories(const CommandContext& context);
 Result<std::string> ReadSource(const std::string& path);
+// The run store to read from: `given` by --store, which must be there (a mistyped name must not make an empty store), or
+// the one in Hone's state folder.
+Result<std::string> StoreToRead(const CommandContext& context, const std::string& given);
+// kInvalidArgument where a file of this name could not be written in the end, because it is a folder or a device. To be
+// asked before the work; nothing is asked of an empty name.
+Status CheckOutput(const std::string& path);
 
 // The evaluation's JSON with `sandbox_warnings` (docs/evaluation-json.md): what a command prints for one evaluation.
 std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation);

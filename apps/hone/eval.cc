@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "hone/commands.h"
+#include "hone/tuner/candidate.h"
 #include "hone/tuner/library_text.h"
 
 namespace hone {
@@ -40,6 +41,18 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
       return Status::InvalidArgument(fmt::format("--bind {}: write NAME=INTEGER, such as --bind VEC=8", binding));
     }
     request.binding[binding.substr(0, equals)] = value;
+  }
+  // Told here, for to the judge a binding that does not fit is the candidate's fault. What does not parse is its verdict.
+  if (const Result<Candidate> parsed = ParseCandidate(request.source, request.name, task); parsed.ok()) {
+    std::string known;
+    const auto& tunables = parsed->plan.tunables;
+    for (const auto& tunable : tunables) known += (known.empty() ? "" : ", ") + tunable.first;
+    for (const auto& [name, value] : request.binding) {
+      const auto is_it = [&asked = name](const auto& tunable) { return tunable.first == asked; };
+      if (std::any_of(tunables.begin(), tunables.end(), is_it)) continue;
+      return Status::InvalidArgument(fmt::format("--bind {}={}: {} has no tunable '{}'{}", name, value, flags.candidate, name,
+                                                 known.empty() ? "" : "; it has " + known));
+    }
   }
   request.seed = flags.seed;
   request.time = !flags.no_time;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 
@@ -19,7 +20,7 @@ int main(int argc, char** argv) {
   app.name("hone");
   app.set_version_flag("--version", "hone " HONE_VERSION);
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
+  app.failure_message(hone::UsageMessage);
   hone::RegisterDevicesCommand(app, context);
   hone::RegisterTasksCommand(app, context);
   hone::RegisterEvalCommand(app, context);
@@ -33,6 +34,7 @@ int main(int argc, char** argv) {
   hone::RegisterReportCommand(app, context);
   hone::RegisterApplyCommand(app, context);
   hone::RegisterNewCommand(app, context);
+  hone::RefuseWrongValues(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

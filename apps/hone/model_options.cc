@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "hone/model_options.h"
+#include "common/command_line.h"
 
 #include <unistd.h>
 
@@ -19,10 +20,10 @@ void AddModelOptions(CLI::App& app, ModelOptions& options) {
   app.add_option("--prices", options.prices, "TOML file with prices that replace the built-in ones");
   app.add_option("--request-timeout", options.request_seconds,
                  "seconds for one answer with all its retries; 0: the run's own limit")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kZeroOrMore)
       ->capture_default_str();
   app.add_option("--stall-timeout", options.stall_seconds, "seconds without a byte after which an answer is given up")
-      ->check(CLI::PositiveNumber)
+      ->check(kAboveZero)
       ->capture_default_str();
   app.add_option("--max-retries", options.max_retries, "new attempts after one that failed by chance")
       ->check(CLI::Range(0, 100))

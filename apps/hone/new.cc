@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_fields.h"
 #include "hone/commands.h"
 #include "tuner/interop/new_task.h"
 
@@ -146,7 +147,7 @@ Status Run(CommandContext& context, NewFlags& flags) {
   if (flags.json) {
     nlohmann::json questions = nlohmann::json::array();
     for (const TaskQuestion& q : draft.questions) questions.push_back({{"what", q.what}, {"answer", q.answer}});
-    fmt::print("{}\n", nlohmann::json{{"task", flags.options.name},
+    fmt::print("{}\n", DumpJson(nlohmann::json{{"task", flags.options.name},
                                       {"directory", out},
                                       {"ready", ready},
                                       {"inferred", draft.inferred},
@@ -155,8 +156,7 @@ Status Run(CommandContext& context, NewFlags& flags) {
                                                  : flags.oracle.empty() ? "derived"
                                                                         : "given"},
                                       {"oracle_reasons", draft.oracle_reasons},
-                                      {"problem", parses.ok() ? "" : parses.message()}}
-                           .dump(2));
+                                      {"problem", parses.ok() ? "" : parses.message()}}, 2));
     return Status::Ok();
   }
   fmt::print("{}/task.toml, seed.cu{}\n", out, draft.oracle.empty() ? "" : ", oracle.cu");

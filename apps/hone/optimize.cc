@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_fields.h"
 #include "base/random.h"
 #include "hone/commands.h"
 #include "hone/model_options.h"
@@ -104,15 +105,15 @@ bool GoalReached(const RunView& view) {
 Status Replay(CommandContext& context, const OptimizeFlags& flags) {
   std::unique_ptr<RunStore> store;
   std::string run = flags.replay;
-  if (run.ends_with(".jsonl") || run.find('/') != std::string::npos) {
+  if (NamesRunFile(run)) {
     HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(run));
     store = MakeMemoryRunStore();
     Result<std::string> id = ImportRun(*store, text);
     if (!id.ok()) return id.status().WithContext(run);
     run = *id;
   } else {
-    HONE_ASSIGN_OR_RETURN(
-        store, OpenSqliteRunStore(flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store));
+    HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
+    HONE_ASSIGN_OR_RETURN(store, OpenSqliteRunStore(path));
   }
   HONE_ASSIGN_OR_RETURN(ReplayedRun replayed, ReplayRun(*store, run));
   const RunView& view = replayed.recorded;
@@ -133,7 +134,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
                                            {"cost_known", view.unpriced_replies == 0},
                                            {"notes", view.remarks.size()}};
     if (again) json["replay"]["winner"] = nlohmann::json::parse(EvaluationToJson(*again, -1));
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
   } else {
     fmt::print("{}", RunText(replayed.replayed));
     fmt::print("\n{}\n", replayed.difference.empty()
@@ -150,7 +151,13 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
 
 Status Run(CommandContext& context, const OptimizeFlags& flags) {
   if (!flags.replay.empty()) return Replay(context, flags);
-  const std::string store_path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
+  // Found out now, and not when the run is over.
+  for (const std::string& path : {flags.report, flags.out}) HONE_RETURN_IF_ERROR(CheckOutput(path));
+  std::string store_path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
+  if (!flags.resume.empty()) {
+    HONE_RETURN_IF_ERROR(CheckResume(flags.run));
+    HONE_ASSIGN_OR_RETURN(store_path, StoreToRead(context, flags.store));
+  }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(store_path));
   HONE_ASSIGN_OR_RETURN(Prepared prepared, Prepare(context, flags, *store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(prepared.options.strategy));
@@ -217,7 +224,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     json["sandbox_warnings"] = evaluator->SandboxWarnings();
     json["warnings"] = warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
     if (!kernel.empty()) json["kernel"] = kernel;
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
   }
   context.exit_status = GoalReached(*ended) ? 0 : ended->ended == "provider_failed" ? 3 : 1;
   return Status::Ok();
@@ -230,7 +237,8 @@ void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("optimize", "look for a faster kernel, one judged step at a time");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml");
   AddRunFlags(*command, flags->run);
-  command->add_option("--seed-kernel", flags->seed_file, "start from this .cu file instead of the task's seed");
+  flags->run.of_new_runs.push_back(
+      command->add_option("--seed-kernel", flags->seed_file, "start from this .cu file instead of the task's seed"));
   command->add_flag("--settings", flags->list_settings, "list the strategies' settings and end");
   command->add_option("--resume", flags->resume, "continue this run: an id, a part of one, or 'last'");
   command->add_option("--replay", flags->replay,
@@ -243,7 +251,7 @@ void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (flags->list_settings) {
-      fmt::print("{}", SettingsTable());
+      fmt::print("{}", flags->device.json ? SettingsJson() : SettingsTable());
       return;
     }
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -22,7 +22,8 @@ struct ReportFlags {
 };
 
 Status Run(const CommandContext& context, const ReportFlags& flags) {
-  const std::string path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
+  HONE_RETURN_IF_ERROR(CheckOutput(flags.out));
+  HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   if (flags.runs.size() == 1 && !flags.compare && !flags.json) {
     HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.runs[0]));
     HONE_ASSIGN_OR_RETURN(std::string html, HtmlReport(*run.store, run.view));

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_fields.h"
 #include "tuner/strategies/config_file.h"
 #include "tuner/strategies/settings.h"
 
@@ -17,9 +20,39 @@ namespace {
 template <typename Field>
 void AddField(CLI::App& command, RunFlags& flags, const char* name, Field RunOptions::*field, const char* meaning) {
   CLI::Option* option = command.add_option(name, flags.options.*field, meaning)->capture_default_str();
+  flags.of_new_runs.push_back(option);
   flags.given.push_back([&flags, option, field](RunOptions& options) {
     if (option->count() > 0) options.*field = flags.options.*field;
   });
+}
+
+// What no run can go by, wherever it was said. JSON has no NaN either: a run that began with one could not be read again.
+Status CheckRunOptions(const RunOptions& o) {
+  struct Bound {
+    const char* name;
+    double value, least, most;
+  };
+  constexpr double kAny = 1e15;
+  for (const Bound& b : {
+           Bound{"attempts", static_cast<double>(o.max_attempts), 1, kAny},
+           Bound{"parallel", static_cast<double>(o.parallel), 1, 256},
+           Bound{"minutes", o.max_seconds / 60, 0, kAny},
+           Bound{"max-tokens", static_cast<double>(o.max_tokens), 0, kAny},
+           Bound{"max-cost", o.max_cost_usd, 0, kAny},
+           Bound{"keep-above", o.keep_above, 0, kAny},
+           Bound{"floor-fraction", o.floor_fraction, 0, kAny},
+           Bound{"sweep-points", static_cast<double>(o.max_sweep_points), 0, kAny},
+           Bound{"request-limit", o.request_limit_seconds, 1e-3, kAny},
+           Bound{"request-tokens", static_cast<double>(o.request_max_tokens), 1, kAny},
+           Bound{"temperature", o.temperature, 0, 100},
+       }) {
+    if (b.value >= b.least && b.value <= b.most) continue;
+    std::string in_file = b.name;
+    std::replace(in_file.begin(), in_file.end(), '-', '_');
+    return Status::InvalidArgument(fmt::format("--{0} (in a config file {1}) is {2:g}: write {3:g} {4}", b.name, in_file, b.value, b.least,
+                                               b.most < kAny ? fmt::format("to {:g}", b.most) : "or more"));
+  }
+  return Status::Ok();
 }
 
 }  // namespace
@@ -52,10 +85,18 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
     if (no_profile->count() > 0) options.profile = false;
     if (libraries->count() > 0) options.libraries = true;
   });
-  command.add_option("--set", flags.settings, "a setting of a strategy, NAME=NUMBER (--settings lists them); may be repeated")
-      ->allow_extra_args(false);
-  command.add_option("--config", flags.config, "TOML file with these options; the command line wins over it");
-  command.add_option("--prompts", flags.prompts, "folder with NAME.md files that replace the built-in prompts");
+  const std::vector<const CLI::Option*> more = {
+      minutes,
+      rounds,
+      blind,
+      no_profile,
+      libraries,
+      command.add_option("--set", flags.settings, "a setting of a strategy, NAME=NUMBER (--settings lists them); may be repeated")
+          ->allow_extra_args(false),
+      command.add_option("--config", flags.config, "TOML file with these options; the command line wins over it"),
+      command.add_option("--prompts", flags.prompts, "folder with NAME.md files that replace the built-in prompts"),
+  };
+  flags.of_new_runs.insert(flags.of_new_runs.end(), more.begin(), more.end());
   AddField(command, flags, "--run-seed", &RunOptions::seed, "of the strategy's draws");
   AddField(command, flags, "--keep-above", &RunOptions::keep_above, "keep what is surely faster by this share");
   AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
@@ -83,9 +124,7 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
   run.suspend = flags.suspend || config.suspend;
   if (run.suspend) run.options.rounds = true;
   HONE_RETURN_IF_ERROR(CheckSuspend(run.suspend, run.models));
-  if (run.options.max_attempts < 1 || run.options.parallel < 1 || run.options.parallel > 256) {
-    return Status::InvalidArgument("--attempts must be at least 1, --parallel from 1 to 256");
-  }
+  HONE_RETURN_IF_ERROR(CheckRunOptions(run.options));
   // The mechanical rewrites end by themselves and mend nothing: a bound on steps, or a repair, only stands in their way.
   if (run.options.model == "builtin") {
     for (const char* name : {"refine.depth", "refine.fixes", "team.fixes", "team.rounds", "team.cases", "single.rounds"}) {
@@ -98,6 +137,16 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
     HONE_ASSIGN_OR_RETURN(run.prompts, PromptLibrary::WithFolder(folder));
   }
   return run;
+}
+
+Status CheckResume(const RunFlags& flags) {
+  for (const CLI::Option* option : flags.of_new_runs) {
+    if (option->count() == 0) continue;
+    return Status::InvalidArgument(fmt::format(
+        "{} cannot be given with --resume: a run goes on with the options that it began with; leave it out, or start a new run",
+        option->get_name()));
+  }
+  return Status::Ok();
 }
 
 Status CheckSuspend(bool suspend, const ModelOptions& models) {
@@ -128,6 +177,15 @@ std::string SettingsTable() {
                         setting.source);
   }
   return text;
+}
+
+std::string SettingsJson() {
+  nlohmann::json settings = nlohmann::json::array();
+  for (const Setting& s : AllSettings()) {
+    settings.push_back({{"name", s.name}, {"default", s.value}, {"least", s.low}, {"most", s.high},
+                        {"meaning", s.meaning}, {"source", s.source}});
+  }
+  return DumpJson({{"settings", settings}}, 2) + "\n";
 }
 
 }  // namespace hone

@@ -25,6 +25,7 @@ struct RunFlags {
   bool suspend = false, no_profile = false;
   // Copies what was given on the command line over what the config file said.
   std::vector<std::function<void(RunOptions&)>> given;
+  std::vector<const CLI::Option*> of_new_runs;  // what a run that goes on has already
 };
 void AddRunFlags(CLI::App& command, RunFlags& flags);
 
@@ -37,6 +38,9 @@ struct ResolvedRun {
 // Reads the config file and the prompts' folder. kInvalidArgument and kNotFound as their readers give them.
 Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags);
 
+// kInvalidArgument where an option was given that a run which goes on has from its beginning, and would not take.
+Status CheckResume(const RunFlags& flags);
+
 // --suspend makes sense where somebody answers in his own time.
 Status CheckSuspend(bool suspend, const ModelOptions& models);
 
@@ -46,5 +50,6 @@ Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvide
 
 // Every setting with default, range, meaning and source.
 std::string SettingsTable();
+std::string SettingsJson();
 
 }  // namespace hone

@@ -18,7 +18,7 @@ struct RunsFlags {
 };
 
 Status Run(const CommandContext& context, const RunsFlags& flags) {
-  const std::string path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
+  HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(path));
   HONE_ASSIGN_OR_RETURN(std::vector<RunSummary> runs, SummarizeRuns(*store));
   fmt::print("{}{}", flags.json ? RunSummaryToJson(runs) : RunsTable(runs), flags.json ? "\n" : "");

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "common/command_line.h"
 #include "hone/commands.h"
 #include "tuner/report/run_text.h"
 #include "tuner/store/open_run.h"
@@ -21,7 +22,8 @@ struct ShowFlags {
 };
 
 Status Run(const CommandContext& context, const ShowFlags& flags) {
-  const std::string path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
+  HONE_RETURN_IF_ERROR(CheckOutput(flags.export_path));
+  HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.run));
   if (!flags.export_path.empty()) {
     HONE_ASSIGN_OR_RETURN(std::string text, ExportRun(*run.store, run.view.info.id));
@@ -56,7 +58,7 @@ void RegisterShowCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ShowFlags>();
   CLI::App* command = app.add_subcommand("show", "show a run, or one attempt of it");
   command->add_option("run", flags->run, "id of a run, a part of one, 'last', or an exported file")->required();
-  command->add_option("node", flags->node, "number of a node: plan, verdict, times and difference to its parent");
+  command->add_option("node", flags->node, "number of a node: plan, verdict, times and difference to its parent")->check(kZeroOrMore);
   command->add_flag("--prompts,--full", flags->prompts, "with every request that was made for the node, and its reply");
   command->add_flag("--source", flags->source, "only the source of the node (by default the best)");
   command->add_option("--export", flags->export_path, "write the run to this file, to be kept or replayed elsewhere");

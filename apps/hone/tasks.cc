@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/baseline/baseline_file.h"
 #include "tuner/evaluate/lint/lint_command.h"
@@ -38,7 +39,9 @@ json TaskJson(const Task& task) {
 
 void List(CommandContext& context, bool as_json) {
   json tasks = json::array();
-  for (const std::string& directory : TaskDirectories(context)) {
+  const std::vector<std::string> directories = TaskDirectories(context);
+  if (directories.empty()) context.Fail(Status::NotFound(WhereTasksAre(context)));
+  for (const std::string& directory : directories) {
     Result<Task> task = LoadTask(directory);
     if (!task.ok()) {
       context.Fail(task.status());
@@ -53,7 +56,7 @@ void List(CommandContext& context, bool as_json) {
     fmt::print("{:<20} {:<12} {} timed and {} check cases{}  {}\n", task->name, WorkloadClassName(task->workload), timed,
                checked, task->seed_source.empty() ? ", no seed" : "", task->summary);
   }
-  if (as_json) fmt::print("{}\n", json{{"tasks", tasks}}.dump(2));
+  if (as_json) fmt::print("{}\n", DumpJson(json{{"tasks", tasks}}, 2));
 }
 
 struct CheckFlags {

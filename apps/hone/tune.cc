@@ -12,7 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_fields.h"
 #include "base/random.h"
+#include "common/command_line.h"
 #include "hone/commands.h"
 #include "tuner/report/run_text.h"
 
@@ -64,6 +66,7 @@ nlohmann::json PointsJson(const TuneResult& result) {
 
 Status Run(CommandContext& context, const TuneFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
+  HONE_RETURN_IF_ERROR(CheckOutput(flags.out));
   HONE_ASSIGN_OR_RETURN(std::string source, ReadSource(flags.candidate));
   HONE_ASSIGN_OR_RETURN(Candidate candidate, ParseCandidate(source, flags.candidate, task));
   TuneOptions options;
@@ -94,7 +97,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     }
     return Status::Ok();
   };
-  if (total == 1 && talk) fmt::print("{} has no tunables with a choice.\n", flags.candidate);
+  if (SweepOrder(candidate.plan, 2).size() == 1 && talk) fmt::print("{} has no tunables with a choice.\n", flags.candidate);
   HONE_ASSIGN_OR_RETURN(TuneResult result, TuneCandidate(*evaluator, task, candidate, options));
 
   std::string out;
@@ -136,7 +139,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     if (result.best) json["best"] = *result.best;
     json["sandbox_warnings"] = evaluator->SandboxWarnings();
     if (judged) json["evaluation"] = nlohmann::json::parse(EvaluationToJson(*judged, -1));
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
   }
   context.exit_status = result.best && (!judged || judged->verdict == Verdict::kOk) ? 0 : 1;
   return Status::Ok();
@@ -151,8 +154,9 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   command->add_option("candidate", flags->candidate, "the candidate's .cu file")->required();
   command->add_option("--baseline", flags->baseline, "time against this .cu file instead of the task's seed");
   command->add_option("--out", flags->out, "where the tuned candidate goes, changed or not; by default CANDIDATE.tuned.cu where it changes");
-  command->add_option("--points", flags->points, "bindings tried at most")->capture_default_str();
+  command->add_option("--points", flags->points, "bindings tried at most")->check(kAboveZero)->capture_default_str();
   command->add_option("--parallel", flags->parallel, "evaluations in flight; their compiles overlap")
+      ->check(kAboveZero)
       ->capture_default_str();
   command->add_option("--trials", flags->trials, "random input sets at each timed case, of each binding")
       ->capture_default_str();

@@ -12,6 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/json_fields.h"
+#include "common/command_line.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/serve_spool.h"
 #include "tuner/evaluate/spool.h"
@@ -67,12 +69,11 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   }
   const int failed = unreadable + put_back;
   if (flags.device.json) {
-    fmt::print("{}\n", nlohmann::json{{"judged", judged},
+    fmt::print("{}\n", DumpJson(nlohmann::json{{"judged", judged},
                                       {"failed", failed},
                                       {"put_back", put_back},
                                       {"spool", flags.spool},
-                                      {"sandbox_warnings", evaluator->SandboxWarnings()}}
-                           .dump());
+                                      {"sandbox_warnings", evaluator->SandboxWarnings()}}, -1));
   } else {
     fmt::print("judged {} bundles from {} on {} {}; {} could not be judged{}\n", judged, flags.spool,
                evaluator->facts().id, evaluator->facts().name, failed,
@@ -91,14 +92,14 @@ void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("worker", "judge the evaluations that wait in a spool");
   command->add_option("--spool", flags->spool, "the spool's folder")->required();
   command->add_flag("--once", flags->once, "judge what is pending, then end");
-  command->add_option("--parallel", flags->parallel, "bundles compiled at a time; 0: one per core")->capture_default_str();
+  command->add_option("--parallel", flags->parallel, "bundles compiled at a time; 0: one per core")->check(kZeroOrMore)->capture_default_str();
   command->add_option("--profiles", flags->profiles,
                       "which of the profiles that bundles ask for are taken: all, gains (of versions faster than what they "
                       "are timed against), none; one takes about as long as a judgement")
       ->check(CLI::IsMember({"all", "gains", "none"}))
       ->capture_default_str();
   command->add_flag_callback("--no-profile", [flags] { flags->profiles = "none"; }, "the same as --profiles none");
-  command->add_option("--poll", flags->poll_seconds, "seconds between looks at an empty spool")->capture_default_str();
+  command->add_option("--poll", flags->poll_seconds, "seconds between looks at an empty spool")->check(kAboveZero)->capture_default_str();
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -32,13 +32,13 @@ class CommandLine : public testing::Test {
     ASSERT_TRUE(made.ok());
     scratch_ = std::move(*made);
   }
-  Outcome Hone(std::vector<std::string> arguments) {
+  Outcome Hone(std::vector<std::string> arguments, const std::string& folder = kSource) {
     SubprocessOptions options;
     options.argv = {HONE_BINARY_DIR "/bin/hone"};
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
     options.environment = {"PATH=/usr/local/cuda/bin:/usr/bin:/bin", "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache",
                            "HONE_STATE=" + scratch_.path()};
-    options.working_directory = kSource;
+    options.working_directory = folder;
     options.limit_seconds = 300;
     Result<SubprocessResult> result = RunSubprocess(options);
     EXPECT_TRUE(result.ok()) << result.status().message();
@@ -246,6 +246,48 @@ TEST_F(CommandLine, RefusesNumbersThatCannotBeMeant) {
     EXPECT_EQ(outcome.status, 2) << flags[0];
     EXPECT_THAT(outcome.err, HasSubstr(told));
   }
+}
+
+TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
+  // A run that began with a NaN could not be read again, and `last` was that run; what --resume would not heed is refused.
+  const struct {
+    std::vector<std::string> arguments;
+    const char* message;
+  } cases[] = {
+      {{"optimize", "relu", "--keep-above", "nan"}, "no finite number"},
+      {{"optimize", "relu", "--keep-above", "-1"}, "--keep-above (in a config file keep_above) is -1"},
+      {{"optimize", "relu", "--run-seed", "-1"}, "--run-seed: '-1' is negative"},
+      {{"optimize", "relu", "--report", scratch_.path()}, "is a folder"},
+      {{"optimize", "--resume", "last", "--attempts", "9"}, "--attempts cannot be given with --resume"},
+      {{"optimize", "--resume", ""}, "is empty"},
+      {{"optimise", "relu"}, "there is no subcommand 'optimise'; known: devices"},
+      {{"eval", "relu", scratch_.path()}, "is a folder"},
+      {{"eval", "relu", "tasks/relu/seed.cu", "--bind", "NOPE=3"}, "has no tunable 'NOPE'"},
+      {{"tune", "relu", "tasks/relu/seed.cu", "--out", scratch_.path()}, "is a folder"},
+      {{"runs", "--store", scratch_ / "typo.sqlite"}, "there is no such file"},
+      {{"show", "last", "-1"}, "'-1' is too small"},
+  };
+  for (const auto& c : cases) {
+    const Outcome outcome = Hone(c.arguments);
+    EXPECT_EQ(outcome.status, 2) << testing::PrintToString(c.arguments);
+    EXPECT_THAT(outcome.err, testing::AllOf(testing::StartsWith("hone: "), HasSubstr(c.message)));
+    EXPECT_EQ(outcome.out, "") << testing::PrintToString(c.arguments);
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "typo.sqlite"));
+  EXPECT_THAT(Hone({"runs"}).out, HasSubstr("No runs yet"));  // none of these began one
+}
+
+TEST_F(CommandLine, AnExportedRunIsReadUnderAnyNameAndACutOneIsToldShortly) {
+  ASSERT_EQ(Hone({"optimize", "relu", "--device", "sim", "--attempts", "1"}).status, 1);  // the seed is at its floor
+  const std::string exported = scratch_ / "exported";  // no slash and no .jsonl, where the program runs in its folder
+  ASSERT_EQ(Hone({"show", "last", "--export", exported}).status, 0);
+  EXPECT_EQ(Hone({"show", "exported"}, scratch_.path()).status, 0);
+  const std::string text = ReadFile(exported).value();
+  const Outcome cut = Hone({"show", Write("cut.jsonl", text.substr(0, text.size() / 2))});
+  EXPECT_EQ(cut.status, 2);
+  EXPECT_THAT(cut.err, HasSubstr("the file was cut off"));
+  EXPECT_LT(cut.err.size(), 300u);
+  EXPECT_TRUE(json::parse(Hone({"optimize", "--settings", "--json"}).out).at("settings")[0].contains("default"));
 }
 
 TEST_F(CommandLine, SaysWhatIsWrongWithATasksLibraries) {

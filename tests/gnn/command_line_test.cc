@@ -100,6 +100,7 @@ TEST_F(HoneGnn, InfersFromSamplesAndExactly) {
 TEST_F(HoneGnn, BeginsWithTheWeightsOfAFile) {
   ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
   EXPECT_EQ(Train({"--epochs", "1", "--init", scratch_ / "run/last.safetensors"}).status, 0);
+  EXPECT_EQ(Train({"--epochs", "1", "--init", scratch_ / "run"}).status, 0);  // the folder's best
   const Outcome other = Train({"--epochs", "1", "--model", "gat", "--init", scratch_ / "run/last.safetensors"});
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.err, HasSubstr("has no tensor 'convs.0."));
@@ -158,7 +159,15 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"train", kGraph, "--heads", "2"}, 2, "only gat has heads"},
       {{"train", kGraph, "--frontier", "old"}, 2, "'old'"},
       {{"train", kGraph, "--class-weights", "1,2"}, 2, "40 classes"},
-      {{"train", kGraph, "--epochs", "0"}, 2, "--epochs"},
+      {{"train", kGraph, "--epochs", "0"}, 2, "hone-gnn: --epochs: '0' is too small; write more than 0"},
+      {{"train", kGraph, "--lr", "inf"}, 2, "'inf' is no finite number"},
+      {{"train", kGraph, "--seed", "-1"}, 2, "--seed: '-1'"},
+      {{"train", kGraph, "--seed", "99999999999999999999"}, 2, "more than 64 bits hold"},
+      {{"train", kGraph, "--batch", "1e3"}, 2, "'1e3' is no whole number"},
+      {{"train", kGraph, "--batch", "8", "--batch", "9"}, 2, "--batch is given more than once"},
+      {{"train", kGraph, "--dropout", "-0.1"}, 2, "--dropout"},  // below 0 stands for the model's own
+      {{"train", kGraph, "--plateau-factor", "0.5"}, 2, "requires --plateau"},
+      {{"trian", kGraph}, 2, "there is no subcommand 'trian'; known: convert"},
       {{"train", "no-such-file.graph"}, 2, "'no-such-file.graph': No such file or directory; name a container"},
       {{"train", kGraph, "--fanout", "4", "--checkpoint", scratch_ / "file/below"}, 3, "file/below"},
       {{"train", kGraph, "--fanout", "4", "--checkpoint", run}, 2, "--overwrite"},
@@ -175,6 +184,10 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"infer", kGraph, run, "--output", scratch_ / "file/x.npy"}, 3, "file"},
       {{"infer", kGraph, scratch_ / "absent"}, 2, "name the folder that `hone-gnn train --checkpoint` wrote"},
       {{"infer", kGraph, run, "--output", scratch_.path()}, 2, "is a folder"},
+      {{"infer", kGraph, run, "--model", "gat"}, 2, "--model gat"},
+      {{"infer", kGraph, run, "--layers", "3"}, 2, "--layers 3"},
+      {{"infer", kGraph, run, "--probabilities"}, 2, "--output"},
+      {{"infer", kGraph, run, "--scratch", scratch_.path()}, 2, "--full"},
   };
   for (const Case& c : cases) {
     const Outcome outcome = Run(c.arguments);
@@ -182,6 +195,8 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
     EXPECT_THAT(outcome.err, HasSubstr(c.message));
   }
   EXPECT_EQ(Run({"infer", other, run, "--other-graph"}).status, 0);
+  EXPECT_EQ(Run({"infer", kGraph, run, "--model", "sage", "--layers", "2"}).status, 0);  // as it is
+  EXPECT_THAT(Run({"train", kGraph, "--resume", run}).out, HasSubstr("Nothing is left to train: all 1 epochs are done"));
   EXPECT_EQ(Train({"--epochs", "1", "--checkpoint", run, "--overwrite"}).status, 0);
 }
 

@@ -101,7 +101,8 @@ TEST_F(FullDisk, PredictionsThatDoNotFitLeaveTheOnesBefore) {
 
 TEST_F(FullDisk, AContainerThatDoesNotFitLeavesTheOneBefore) {
   const std::string folder = scratch_ / "graphs", out = folder + "/g.hgraph";
-  ASSERT_TRUE(WriteFileAtomically(out, "older").ok());
+  const std::string older = "HONEGRPH, an older one";
+  ASSERT_TRUE(WriteFileAtomically(out, older).ok());
   std::string edges;
   for (int i = 0; i < 200000; ++i) edges += std::to_string(i % 5000) + " " + std::to_string(i * 7919 % 5000) + "\n";
   ASSERT_TRUE(WriteFileAtomicallyUnflushed(scratch_ / "edges.txt", edges).ok());
@@ -119,7 +120,7 @@ TEST_F(FullDisk, AContainerThatDoesNotFitLeavesTheOneBefore) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_THAT(outcome.err, AllOf(HasSubstr(c.message), HasSubstr("File too large"), HasSubstr("nothing was left behind; free some space")));
     EXPECT_THAT(Names(folder), ElementsAre("g.hgraph"));
-    EXPECT_EQ(Bytes(out), "older");
+    EXPECT_EQ(Bytes(out), older);
   }
 }
 

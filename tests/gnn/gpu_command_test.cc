@@ -219,7 +219,7 @@ TEST_F(OnEmulatedGpu, PredictsAsTheCpuDoesFromTheSameSamples) {
   infer("cuda", {"--full", "--nodes", "valid", "--output", logits, "--probabilities"});
   EXPECT_THAT(ReadFile(logits)->substr(0, 128), HasSubstr(", 5)"));
   // What the GPU does not do is the CPU's, with `auto`.
-  EXPECT_THAT(infer("auto", {"--probabilities"}).at("device_why").get<std::string>(), HasSubstr("--probabilities"));
+  EXPECT_THAT(infer("auto", {"--probabilities", "--output", logits}).at("device_why").get<std::string>(), HasSubstr("--probabilities"));
 }
 
 TEST_F(OnEmulatedGpu, PredictsTheSameWithFeaturesInTheHostsMemory) {
@@ -314,7 +314,7 @@ TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
       {{"train", kTiny, "--gpus", "1", "--device", "cpu"}, 2, "--gpus and --device cpu"},
       {{"train", other, "--device", "cuda", "--resume", run}, 2, "another graph"},
       {{"infer", other, run, "--device", "cuda"}, 2, "--other-graph"},
-      {{"infer", kTiny, run, "--device", "cuda", "--probabilities"}, 2, "--probabilities"},
+      {{"infer", kTiny, run, "--device", "cuda", "--probabilities", "--output", run + ".npy"}, 2, "--probabilities"},
       {{"infer", kTiny, run, "--device", "cuda", "--full", "--scratch", scratch_.path()}, 2, "--scratch"},
       {{"infer", kTiny, run, "--device", "cuda", "--features", "peers"}, 2, "one process with one GPU"},
       {{"infer", kTiny, run, "--device", "cuda", "--full", "--cache-rows", "5"}, 2, "say --features host too"},

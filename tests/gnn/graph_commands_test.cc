@@ -80,6 +80,11 @@ TEST_F(HoneGnnGraphs, TellsBadInputApartFromAFailingMachine) {
       {{"info", scratch_.path()}, 2, "hone-gnn convert"},
       {{"info", "synthetic:reddit"}, 2, "SHAPE one of arxiv"},
       {{"generate", "arxiv", out, "--scale", "0.1", "--nodes", "5"}, 2, "excludes"},
+      {{"generate", "arxiv", out, "--scale", "nan"}, 2, "--scale: 'nan'"},
+      {{"generate", "arxiv", out, "--seed", "-1"}, 2, "--seed: '-1' is negative"},
+      {{"generate", "arxiv", out, "--threads", "-1"}, 2, "--threads"},
+      {{"generate", "synthetic:arxiv?nodes=50", out, "--nodes", "60"}, 2, "write nodes=… into it"},
+      {{"generate", "arxiv", edges, "--nodes", "50"}, 2, "is no graph container"},
       {{"generate", "arxiv", "/proc/no/such.hgraph", "--nodes", "50"}, 3, "/proc/no"},
   };
   for (const auto& c : cases) {

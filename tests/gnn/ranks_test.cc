@@ -234,7 +234,7 @@ TEST_F(Ranks, UnderMpirunFindOneAnotherAndRefuseOptionsAndGraphsThatDiffer) {
   };
   EXPECT_EQ(run("alike", "0.001"), (std::vector<int>{0, 0}))
       << Bytes(scratch_ / "alike0") << Bytes(scratch_ / "alike1");
-  EXPECT_THAT(Bytes(scratch_ / "alike0.out"), HasSubstr("2 ranks on 1 host(s): a step is 2 shards"));
+  EXPECT_THAT(Bytes(scratch_ / "alike0.out"), HasSubstr("2 ranks on 1 host: a step is 2 shards"));
   EXPECT_EQ(Bytes(scratch_ / "alike1.out"), "");
   EXPECT_EQ(run("apart", "0.002"), (std::vector<int>{2, 2}));
   EXPECT_THAT(Bytes(scratch_ / "apart0"),

@@ -17,13 +17,13 @@
 #include "tuner/model/model_spec.h"
 #include "tuner/model/replay_provider.h"
 #include "tuner/model/role_provider.h"
+#include "tuner/store/open_run.h"
 
 namespace hone {
 namespace {
 
 Result<std::unique_ptr<ModelProvider>> MakeReplay(const std::string& argument, const ProviderOptions& options) {
-  const bool is_file = argument.ends_with(".jsonl") || argument.find('/') != std::string::npos;
-  if (is_file) {
+  if (NamesRunFile(argument)) {
     HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(argument));
     std::unique_ptr<RunStore> store = MakeMemoryRunStore();
     Result<std::string> run = ImportRun(*store, text);

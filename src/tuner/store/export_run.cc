@@ -101,7 +101,13 @@ Result<std::string> ImportRun(RunStore& store, std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.empty()) continue;
     try {
-      const Json json = Json::parse(line);
+      // Without its own text: that would quote the line up to the fault, which may be a whole kernel.
+      const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+      if (json.is_discarded()) {
+        if (id.empty()) return Status::InvalidArgument(fmt::format("line {}: not an exported run", number));
+        return Status::InvalidArgument(fmt::format(
+            "line {} is no whole JSON object: the file was cut off or changed; export the run again", number));
+      }
       if (number == 1) {
         if (json.value("format", "") != "hone-run") return Status::InvalidArgument("line 1: not an exported run");
         if (json.value("version", 0) > kExportVersion) {

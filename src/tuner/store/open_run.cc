@@ -2,14 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/store/open_run.h"
 
+#include <filesystem>
+
 #include "base/file.h"
 
 namespace hone {
 
+bool NamesRunFile(const std::string& name) {
+  std::error_code ignored;
+  return name.ends_with(".jsonl") || name.find('/') != std::string::npos ||
+         (name != "last" && std::filesystem::is_regular_file(name, ignored));
+}
+
 Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name) {
   OpenedRun opened;
   std::string id = name;
-  if (name.ends_with(".jsonl") || name.find('/') != std::string::npos) {
+  if (NamesRunFile(name)) {
     HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(name));
     opened.store = MakeMemoryRunStore();
     Result<std::string> imported = ImportRun(*opened.store, text);

@@ -17,7 +17,10 @@ struct OpenedRun {
   RunView view;
 };
 
-// `name`: as RunStore::FindRun, or the path of an exported run (it ends in .jsonl or holds a slash).
+// Whether `name` is the path of an exported run: it ends in .jsonl, holds a slash, or is a file that is there.
+bool NamesRunFile(const std::string& name);
+
+// `name`: as RunStore::FindRun, or the path of an exported run.
 Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name);
 
 }  // namespace hone

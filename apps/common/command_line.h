@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What both programs ask of every option beyond what CLI11 asks, and how they say that it was not met.
+//
+// CLI11 wraps a negative number into a huge unsigned one, cuts one that does not fit to the largest that does, takes "nan"
+// for a number inside any range, and tells a range by printing the largest double with its 309 digits. A run with another
+// seed than the one that was typed, or with a limit that no comparison ever reaches, is worse than a message.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+namespace hone {
+
+// Checks for an option's value. What is no number at all is RefuseWrongValues' to say.
+inline const CLI::Validator kAboveZero(
+    [](std::string& text) { return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : "'" + text + "' is too small; write more than 0"; },
+    "POSITIVE");
+inline const CLI::Validator kZeroOrMore(
+    [](std::string& text) { return std::strtod(text.c_str(), nullptr) >= 0 ? std::string() : "'" + text + "' is too small; write 0 or more"; },
+    "NONNEGATIVE");
+
+// What is wrong with `text` as the value of an option of CLI11's type `type` ("INT", "UINT", "FLOAT" or another, with
+// what was added to it); empty: nothing.
+inline std::string WrongValue(const std::string& type, const std::string& text) {
+  // Mostly a shell variable that is not set: "--resume $RUN" must not quietly begin a new run.
+  if (text.empty()) return "is empty; give a value, or leave it out";
+  const bool is_unsigned = type.starts_with("UINT"), is_signed = type.starts_with("INT");
+  char* end = nullptr;
+  errno = 0;
+  if (is_signed || is_unsigned) {
+    if (is_unsigned && text[0] == '-') return "'" + text + "' is negative; write 0 or more";
+    if (is_unsigned) (void)std::strtoull(text.c_str(), &end, 0);
+    if (is_signed) (void)std::strtoll(text.c_str(), &end, 0);
+    if (*end != '\0') return "'" + text + "' is no whole number";
+    return errno == ERANGE ? "'" + text + "' is more than 64 bits hold" : "";
+  }
+  if (type.starts_with("FLOAT")) {
+    const double value = std::strtod(text.c_str(), &end);
+    if (*end != '\0') return "'" + text + "' is no number";
+    return std::isfinite(value) ? "" : "'" + text + "' is no finite number";
+  }
+  return "";
+}
+
+// Lets every option of `app` and of its subcommands refuse such values. After the last of them was added.
+inline void RefuseWrongValues(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    option->check(CLI::Validator([type](std::string& text) { return WrongValue(type, text); }, ""));
+  }
+  for (CLI::App* command : app.get_subcommands({})) RefuseWrongValues(*command);
+}
+
+// The line on standard error for arguments that cannot be taken: who says it, what is wrong, and where help is.
+inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
+  const std::string program = app->get_name();
+  std::string help = program, what = error.what();
+  while (!app->get_subcommands().empty()) {
+    app = app->get_subcommands().front();
+    help += " " + app->get_name();
+  }
+  if (const size_t at = what.find(": At Most 1 required but received"); at != std::string::npos) {
+    what = what.substr(0, at) + " is given more than once";
+  }
+  if (const auto rest = app->remaining(); what == "A subcommand is required" && !rest.empty()) {
+    what = "there is no subcommand '" + rest.front() + "'; known:";
+    for (const CLI::App* known : app->get_subcommands({})) what += (what.ends_with(":") ? " " : ", ") + known->get_name();
+  }
+  return program + ": " + what + "; `" + help + " --help` tells more\n";
+}
+
+}  // namespace hone
