@@ -58,6 +58,8 @@ TEST(File, ReadsNoMoreThanAsked) {
   ASSERT_TRUE(WriteFileAtomically(path, "12345").ok());
   EXPECT_EQ(ReadFile(path, 5).value(), "12345");
   EXPECT_EQ(ReadFile(path, 4).status().code(), StatusCode::kInvalidArgument);
+  // Its size is said to be 0.
+  EXPECT_EQ(ReadFile("/proc/self/status", 4).status().code(), StatusCode::kInvalidArgument);
   // /proc files claim no size, and are read all the same.
   EXPECT_GT(ReadFile("/proc/self/status").value().size(), 100u);
 }

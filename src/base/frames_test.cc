@@ -120,6 +120,7 @@ TEST(Frames, LyingLengthsAreRefusedBeforeAnythingIsAllocated) {
   RawPrefix wrap;  // the sum of these is 0 modulo 2^64
   wrap.blobs = 2;
   EXPECT_EQ(receive(wrap, {uint64_t{1} << 63, uint64_t{1} << 63}).code(), StatusCode::kInternal);
+  EXPECT_EQ(receive(wrap, {4096, uint64_t{0} - 4096}).code(), StatusCode::kInternal);
   RawPrefix many;
   many.blobs = 1u << 30;
   EXPECT_EQ(receive(many, {}).code(), StatusCode::kInternal);

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -91,6 +92,8 @@ TEST(Communicator, SettingsThatDifferAreNamed) {
     std::vector<Setting> settings = {{"--lr", "0.1"}};
     if (r == 1) settings.push_back({"--new-in-this-version", "1"});
     EXPECT_EQ(AgreeOnSettings(*others[static_cast<size_t>(r)], settings).code(), StatusCode::kInvalidArgument);
+    const std::vector<Setting> named = {{r == 0 ? "--lr" : "--hidden", r == 0 ? "0.1" : "64"}};
+    EXPECT_THAT(AgreeOnSettings(*others[static_cast<size_t>(r)], named).message(), HasSubstr("has other settings than"));
   });
 }
 
@@ -117,6 +120,41 @@ TEST(Communicator, RanksThatAreOutOfStepSaySo) {
     }
     ranks[static_cast<size_t>(r)].reset();  // what the other one may see first
   });
+}
+
+TEST(Communicator, AnotherOperationOfTheSameSizeIsOutOfStep) {
+  auto ranks = ConnectedRanks(2);
+  OnEachRank(2, [&](int r) {
+    std::vector<float> values(4);
+    Communicator& me = *ranks[static_cast<size_t>(r)];
+    const Status status = me.AllReduceSum(r == 0 ? "gradients" : "losses", std::span(values));
+    EXPECT_EQ(status.code(), StatusCode::kInternal);
+    EXPECT_THAT(status.message(), HasSubstr("of another kind"));
+    EXPECT_EQ(me.Barrier("after").message(), status.message()) << "who was out of step once stays so";
+  });
+}
+
+TEST(Communicator, ALaterExchangeOfTheSameOperationIsOutOfStep) {
+  SocketPair pair = std::move(MakeSocketPair()).value();
+  TcpCommunicatorOptions options;
+  options.names = {"rank 0", "rank 1"};
+  options.links.resize(2);
+  options.links[1] = std::move(pair.ours);
+  const std::unique_ptr<Communicator> me = MakeTcpCommunicator(std::move(options));
+  std::thread peer([&] {
+    struct {
+      uint32_t magic, operation;
+      uint64_t sequence, bytes;
+    } header{};
+    ASSERT_TRUE(WaitReadable(pair.theirs.get(), 60).value());
+    ASSERT_EQ(read(pair.theirs.get(), &header, sizeof(header)), 24);
+    ++header.sequence;
+    ASSERT_EQ(write(pair.theirs.get(), &header, sizeof(header)), 24);
+  });
+  const Status status = me->Barrier("the end");
+  peer.join();
+  EXPECT_EQ(status.code(), StatusCode::kInternal);
+  EXPECT_THAT(status.message(), HasSubstr("rank 1 is out of step at the end"));
 }
 
 TEST(Communicator, ALostRankIsNamed) {

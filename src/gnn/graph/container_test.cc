@@ -193,26 +193,33 @@ TEST_F(ContainerTest, NeighborOutOfRangeIsFoundEvenWithRightChecksums) {
   EXPECT_THAT(OpenBytes(bytes).message(), HasSubstr("row 1 of the graph"));
 }
 
-TEST_F(ContainerTest, LabelsAndSplitsOutOfRangeAreFoundToo) {
+TEST_F(ContainerTest, WhatCannotBeIsFoundThoughItsChecksumIsRight) {
   const std::string good = Bytes();
-  const auto with = [&](SectionType type, std::vector<int32_t> values) {
+  const auto with = [&](SectionType type, const auto& values) {
+    const size_t value_bytes = values.size() * sizeof(values[0]);
     ContainerHeader header = ReadContainerHeader(path_).value();
     std::string bytes = good;
     for (ContainerSection& s : header.sections) {
       if (s.type != type) continue;
-      EXPECT_EQ(s.bytes, static_cast<int64_t>(values.size() * 4));
-      std::memcpy(bytes.data() + s.offset, values.data(), values.size() * 4);
-      s.chunk_crcs[0] = Crc32c(0, values.data(), values.size() * 4);
+      EXPECT_EQ(s.bytes, static_cast<int64_t>(value_bytes));
+      std::memcpy(bytes.data() + s.offset, values.data(), value_bytes);
+      s.chunk_crcs[0] = Crc32c(0, values.data(), value_bytes);
     }
     bytes.replace(0, 4096, SerializeContainerHeader(header, 4096));
     const Status status = OpenBytes(bytes);
     EXPECT_TRUE(WriteFileAtomicallyUnflushed(path_, good).ok());
     return status.message();
   };
-  EXPECT_THAT(with(SectionType::kLabels, {0, 1, 2, 1, 0, 0}), HasSubstr("node 2 has label 2, outside the 2 classes"));
-  EXPECT_THAT(with(SectionType::kTrainNodes, {3, 0}), HasSubstr("train nodes are not ascending"));
-  EXPECT_THAT(with(SectionType::kTrainNodes, {3, 6}), HasSubstr("train nodes are not ascending node ids (found 6"));
-  EXPECT_THAT(with(SectionType::kTestNodes, {1, 5}), HasSubstr("node 1 of the test nodes is in another split too"));
+  using Ids = std::vector<int32_t>;
+  using Offsets = std::vector<int64_t>;
+  EXPECT_THAT(with(SectionType::kLabels, Ids{0, 1, 2, 1, 0, 0}), HasSubstr("node 2 has label 2, outside the 2 classes"));
+  EXPECT_THAT(with(SectionType::kTrainNodes, Ids{3, 0}), HasSubstr("train nodes are not ascending"));
+  EXPECT_THAT(with(SectionType::kTrainNodes, Ids{3, 6}), HasSubstr("train nodes are not ascending node ids (found 6"));
+  EXPECT_THAT(with(SectionType::kTestNodes, Ids{1, 5}), HasSubstr("node 1 of the test nodes is in another split too"));
+  EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{1, 2, 4, 6, 8, 10, 13}), HasSubstr("row offsets run from 1 to 13"));
+  EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 10, 12}), HasSubstr("should run from 0 to 13"));
+  EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{0, 2, 6, 4, 8, 10, 13}), HasSubstr("row 2 of the graph has descending"));
+  EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 99, 13}), HasSubstr("of the graph has descending"));
 }
 
 TEST_F(ContainerTest, WhatIsNoContainerIsNamed) {

@@ -98,6 +98,9 @@ TEST(Predict, DealsOutListsInAnyOrderAndWithRepeats) {
   EXPECT_EQ(row(b, 1), row(a, 0));
   EXPECT_EQ(row(b, 2), row(a, 2));
   EXPECT_EQ(row(b, 3), row(a, 1));
+  const Predictions repeated = Predict(graph, *model, std::vector<NodeId>{3, 3, 50, 299, 299}, options).value();
+  ASSERT_EQ(repeated.num_nodes, 5);
+  for (const auto& [at, of] : {std::pair{0, 0}, {1, 0}, {2, 1}, {3, 2}, {4, 2}}) EXPECT_EQ(row(repeated, at), row(a, of));
 }
 
 TEST(Predict, KeepsActivationsInAFileWhenAsked) {

@@ -136,15 +136,18 @@ TEST(NeighborSampler, NumbersStayRightWhenTheTableWraps) {
   const TestCsr csr = RandomCsr(2000, 10, 6);
   const SamplerOptions options{{5, 5}};
   for (const Table table : {Table::kDirect, Table::kHash}) {
-    // A batch knows about 1,500 nodes: the base passes 2^32 - 2000 within the first few.
-    const auto sampler = Make(csr, options, {.table = table, .first_base = 0xffffffffu - 5000});
+    // The base starts over when it has passed 2^32 - 1 - 2000.
+    const auto sampler = Make(csr, options, {.table = table, .first_base = 0xffffffffu - 2000 - 300});
     NeighborSample sample;
+    int32_t known = 0;
     for (uint32_t step = 0; step < 12; ++step) {
       const std::vector<NodeId> seeds = {static_cast<NodeId>(step), 17, 100, 1999};
       const BatchKey key{.seed = 8, .step = step};
       ASSERT_TRUE(sampler->Sample(seeds, key, sample).ok());
       ExpectSame(sample, ReferenceSample(csr.view(), options, seeds, key), "step " + std::to_string(step));
+      known += sample.num_nodes();
     }
+    ASSERT_GT(known, 600) << "too few nodes to wrap and to go on a while after";
   }
 }
 

@@ -21,8 +21,19 @@ class CheckpointFormat : public testing::Test {
     header_.train.learning_rate = 0.1 + 0.2;  // not what it prints as with few digits
     header_.train.class_weights = {1.0 / 3, 2};
     header_.train.seed = 0xfedcba9876543210;
-    header_.position.epoch = 3;
-    header_.position.loss_sum = std::nextafter(1e9, 2e9);
+    header_.position = {.epoch = 3,
+                        .step = 5,
+                        .loss_sum = std::nextafter(1e9, 2e9),
+                        .weight_sum = 1.0 / 9,
+                        .labelled = 101,
+                        .correct = 77,
+                        .sampled_nodes = int64_t{1} << 40,
+                        .sampled_edges = int64_t{1} << 41,
+                        .best_epoch = 2,
+                        .worse_validations = 4,
+                        .ended_early = true};
+    header_.position.plateau.bad_steps = 6;
+    header_.position.plateau.cooldown_left = 7;
     header_.learning_rate = 1.0 / 7;
     header_.optimizer_steps = 41;
     header_.graph_fingerprint = "abc";
@@ -55,7 +66,20 @@ TEST_F(CheckpointFormat, KeepsEveryBit) {
               optimizer_->set_learning_rate(1.0 / 7);
               return *optimizer_;
             }())));
-  EXPECT_EQ(read.position.loss_sum, header_.position.loss_sum);
+  const RunPosition &stored = read.position, &given = header_.position;
+  EXPECT_EQ(stored.epoch, given.epoch);
+  EXPECT_EQ(stored.step, given.step);
+  EXPECT_EQ(stored.loss_sum, given.loss_sum);
+  EXPECT_EQ(stored.weight_sum, given.weight_sum);
+  EXPECT_EQ(stored.labelled, given.labelled);
+  EXPECT_EQ(stored.correct, given.correct);
+  EXPECT_EQ(stored.sampled_nodes, given.sampled_nodes);
+  EXPECT_EQ(stored.sampled_edges, given.sampled_edges);
+  EXPECT_EQ(stored.plateau.bad_steps, given.plateau.bad_steps);
+  EXPECT_EQ(stored.plateau.cooldown_left, given.plateau.cooldown_left);
+  EXPECT_EQ(stored.best_epoch, given.best_epoch);
+  EXPECT_EQ(stored.worse_validations, given.worse_validations);
+  EXPECT_EQ(stored.ended_early, given.ended_early);
   EXPECT_EQ(read.train.learning_rate, header_.train.learning_rate);
   EXPECT_EQ(read.train.class_weights, header_.train.class_weights);
   EXPECT_EQ(read.train.fanouts, header_.train.fanouts);
@@ -77,6 +101,12 @@ TEST_F(CheckpointFormat, SaysWhatIsMissing) {
   file = Stored();
   file.metadata["hone.state"] = R"({"epoch": 1})";
   EXPECT_NE(message().find("hone.state.step"), std::string::npos) << message();
+  for (const char* count : {"epoch", "step", "optimizer_steps"}) {
+    nlohmann::json state = nlohmann::json::parse(Stored().metadata.at("hone.state"));
+    state[count] = -1;
+    file.metadata["hone.state"] = state.dump();
+    EXPECT_NE(message().find("must not be negative"), std::string::npos) << count << ": " << message();
+  }
   file.metadata.erase("hone.train");
   EXPECT_NE(message().find("hone.train"), std::string::npos) << message();
   file = Stored();

@@ -73,6 +73,9 @@ std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& o) {
     parts.features = {region.data(), FeatureDtype::kFloat32, o.nodes, o.width, stride};
     parts.memory.push_back(std::move(region));
   }
+  for (NodeId v = 0; o.unlabelled_every > 0 && v < o.nodes; v += o.unlabelled_every) {
+    parts.owned_ids[4][static_cast<size_t>(v)] = kNoLabel;
+  }
   return std::make_shared<ArrayGraph>(std::move(parts));
 }
 

@@ -22,7 +22,8 @@ struct CommunityOptions {
   double train_share = 0.6, valid_share = 0.2;  // the rest is the test split
   bool labels = true;
   bool features = true;
-  float bad_feature = 0;  // put into every row where it is not 0
+  int unlabelled_every = 0;  // every so many-th node has no label though its features are of a class; 0: none
+  float bad_feature = 0;     // put into every row where it is not 0
   uint64_t seed = 1;
 };
 std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& options);

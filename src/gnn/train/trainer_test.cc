@@ -8,8 +8,10 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "gnn/infer/safetensors.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/predictor.h"
 
@@ -114,27 +116,42 @@ TEST(Trainer, FollowsItsSeed) {
 }
 
 // A model without randomness in its layers and with all neighbors: two shards of a step are one step of twice the
-// seeds, but for rounding.
+// seeds, but for rounding; also where a third of the seeds have no label, which the shards share unevenly.
 TEST(Trainer, TwoShardsOfAStepAreTheStepWithoutShards) {
-  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 800});
-  Setting setting;
-  setting.model.dropout = 0;
-  setting.train.fanouts = {kAllNeighbors, kAllNeighbors};
-  setting.train.class_weights = {1, 2, 0.5, 1};
-  setting.train.epochs = 1;
-  setting.train.eval_every = 0;
-  double losses[2];
-  std::vector<float> weights[2];
-  for (int shards : {1, 2}) {
-    setting.train.shards = shards;
-    setting.train.batch = 200 / shards;
-    const std::unique_ptr<Trainer> trainer = Make(graph, setting);
-    ASSERT_TRUE(trainer->Run({.epoch = [&](const EpochReport& e) { losses[shards - 1] = e.loss; }}).ok());
-    weights[shards - 1] = Weights(*trainer);
+  for (const int unlabelled_every : {0, 3}) {
+    const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 800, .unlabelled_every = unlabelled_every});
+    Setting setting;
+    setting.model.dropout = 0;
+    setting.train.fanouts = {kAllNeighbors, kAllNeighbors};
+    setting.train.class_weights = {1, 2, 0.5, 1};
+    setting.train.epochs = 1;
+    setting.train.eval_every = 0;
+    double losses[2];
+    std::vector<float> weights[2];
+    for (int shards : {1, 2}) {
+      setting.train.shards = shards;
+      setting.train.batch = 200 / shards;
+      const std::unique_ptr<Trainer> trainer = Make(graph, setting);
+      ASSERT_TRUE(trainer->Run({.epoch = [&](const EpochReport& e) { losses[shards - 1] = e.loss; }}).ok());
+      weights[shards - 1] = Weights(*trainer);
+    }
+    EXPECT_NEAR(losses[0], losses[1], 1e-5 * losses[0]);
+    // Adam divides by the root of a small second moment, so rounding of 1e-7 may grow; a wrong normaliser gives > 1e-2.
+    for (size_t i = 0; i < weights[0].size(); ++i) ASSERT_NEAR(weights[0][i], weights[1][i], 2e-3) << i;
   }
-  EXPECT_NEAR(losses[0], losses[1], 1e-5 * losses[0]);
-  // Adam divides by the root of a small second moment, so rounding of 1e-7 may grow; a wrong normaliser gives > 1e-2.
-  for (size_t i = 0; i < weights[0].size(); ++i) ASSERT_NEAR(weights[0][i], weights[1][i], 2e-3) << i;
+}
+
+TEST(Trainer, LowersItsRateWhereTheLossDoesNotFallEveryStep) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 800, .noise = 4});
+  Setting setting;
+  setting.train.plateau = true;
+  setting.train.plateau_patience = 0;
+  setting.train.plateau_factor = 0.5;
+  setting.train.epochs = 4;
+  double rate = 0;
+  ASSERT_TRUE(Make(graph, setting)->Run({.epoch = [&](const EpochReport& e) { rate = e.learning_rate; }}).ok());
+  EXPECT_LE(rate, 0.005);
+  EXPECT_GT(rate, 0);
 }
 
 TEST(Trainer, AveragesRunningStatisticsOverShards) {
@@ -252,6 +269,51 @@ TEST_F(Checkpoints, AreRefusedForAnotherGraphOrWhenDamaged) {
   ASSERT_TRUE(WriteFileAtomically(path, bytes.substr(0, bytes.size() - 10)).ok());
   EXPECT_NE(refusal(graph_).find("safetensors"), std::string::npos);
   EXPECT_EQ(ResumeTrainer(graph_, scratch_ / "nowhere", {}).status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(Checkpoints, AStepBeyondTheEpochIsDamage) {
+  Setting setting;
+  WholeRun(setting, "run");
+  const std::string path = scratch_ / "run/last.safetensors";
+  TensorFile file = ReadTensorFile(path).value();
+  nlohmann::json state = nlohmann::json::parse(file.metadata.at("hone.state"));
+  state["epoch"] = 1;
+  state["step"] = Make(graph_, setting)->steps_per_epoch() + 1;
+  file.metadata["hone.state"] = state.dump();
+  ASSERT_TRUE(WriteTensorFile(path, file).ok());
+  const Status status = ResumeTrainer(graph_, path, {}).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("the checkpoint is damaged"), std::string::npos) << status.message();
+}
+
+TEST_F(Checkpoints, AreWrittenWithinAnEpochWhereAsked) {
+  Setting setting;
+  setting.train.epochs = 1;
+  setting.run.checkpoint = scratch_ / "often";
+  setting.run.save_every = 2;
+  std::vector<int64_t> saved;  // the step that the file stands at when each step is told of
+  const auto look = [&](const StepReport& step) {
+    if (step.validating) return;
+    const TensorFile file = ReadTensorFile(setting.run.checkpoint + "/last.safetensors").value();
+    saved.push_back(nlohmann::json::parse(file.metadata.at("hone.state")).at("step").get<int64_t>());
+  };
+  const std::unique_ptr<Trainer> trainer = Make(graph_, setting);
+  ASSERT_GE(trainer->steps_per_epoch(), 5);
+  ASSERT_TRUE(trainer->Run({.step = look}).ok());
+  saved.resize(5);
+  EXPECT_EQ(saved, (std::vector<int64_t>{0, 0, 2, 2, 4}));
+}
+
+TEST_F(Checkpoints, LeftoversOfKilledRunsAreClearedAway) {
+  Setting setting;
+  setting.train.epochs = 1;
+  for (const char* name : {"last.safetensors.aside-Ab12cd", "best.safetensors.aside-xyz", "notes.aside-1"}) {
+    ASSERT_TRUE(WriteFileAtomicallyUnflushed(scratch_ / "left" + "/" + name, "half of a file").ok());
+  }
+  WholeRun(setting, "left");
+  EXPECT_FALSE(FileExists(scratch_ / "left/last.safetensors.aside-Ab12cd"));
+  EXPECT_FALSE(FileExists(scratch_ / "left/best.safetensors.aside-xyz"));
+  EXPECT_TRUE(FileExists(scratch_ / "left/notes.aside-1")) << "not ours";
 }
 
 TEST_F(Checkpoints, AFolderThatCannotBeWrittenIsFoundOutBeforeTheFirstStep) {

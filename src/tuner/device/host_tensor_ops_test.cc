@@ -254,6 +254,17 @@ TEST(HostCompare, NanAndInfinityAreNeverWildcards) {
   EXPECT_EQ(comparison.non_finite, 5);
 }
 
+TEST(HostCompare, AnInfinityExcusesNothingBesideIt) {
+  Tensor tensor(DType::kFloat32, {1, 3}, 0);
+  const std::vector<double> reference = {kInfinity, 1, 2};
+  const std::vector<double> output = {kInfinity, 1, 5};
+  for (int64_t i = 0; i < 3; ++i) tensor.Set({0, i}, output[static_cast<size_t>(i)]);
+  const Comparison comparison = host::Compare(tensor.view, reference.data(), {0.1, 0.1});
+  EXPECT_EQ(comparison.wrong, 1);
+  EXPECT_EQ(*comparison.first_wrong, 2);
+  EXPECT_NEAR(comparison.rms_error, 3 / std::sqrt(5.0), 1e-12);
+}
+
 TEST(HostCompare, PoisonLeftBehindIsUnwrittenEvenWhereNanIsExpected) {
   for (DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kInt32, DType::kInt8}) {
     Tensor tensor(dtype, {2, 2}, 0, {3, 1});

@@ -139,6 +139,22 @@ TEST_P(AnyStore, OnlyOneMayContinueARun) {
   EXPECT_TRUE(store().Claim("r1").ok());
 }
 
+TEST(SqliteStore, AClaimGivenBackLeavesNoFile) {
+  const Opened opened = OpenSqlite();
+  ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
+  const auto locks = [&] {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(opened.directory / "state")) {
+      count += entry.path().extension() == ".lock";
+    }
+    return count;
+  };
+  std::unique_ptr<RunClaim> claim = opened.store->Claim("r1").value();
+  EXPECT_EQ(locks(), 1);
+  claim.reset();
+  EXPECT_EQ(locks(), 0);
+}
+
 TEST_P(AnyStore, ARunCannotBeMadeTwice) {
   ASSERT_TRUE(store().CreateRun(Info("r1")).ok());
   EXPECT_FALSE(store().CreateRun(Info("r1")).ok());

@@ -154,6 +154,8 @@ TEST(ClassifyTiming, CallsAQuietTimingStable) {
 
 TEST(ClassifyTiming, SeesAFallingClockAndNotARisingOne) {
   EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(1800)}, CalmRatios(), Decision::kFaster), "throttled");
+  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(1930), Clock(1885), Clock(1840)}, CalmRatios(), Decision::kFaster),
+            "throttled") << "no step is over 5 %, all together are";
   EXPECT_EQ(ClassifyTiming({Clock(345), Clock(1980), Clock(1980)}, CalmRatios(), Decision::kFaster), "stable");
   EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(0), Clock(1980)}, CalmRatios(), Decision::kFaster), "stable");  // unknown
 }

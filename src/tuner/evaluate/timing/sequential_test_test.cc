@@ -280,6 +280,13 @@ TEST(KeptQuads, AreAllOfThemWhenTheOddOnesAreMany) {
   EXPECT_EQ(KeptQuads(log_ratios), std::vector<bool>(30, true));
 }
 
+TEST(KeptQuads, AreAllOfThemWhereMostAreEqual) {
+  // A coarse clock: the deviation of most is none, and by that measure any other would be an outlier.
+  std::vector<double> log_ratios(20, 0.01);
+  log_ratios[7] = 0.0101;
+  EXPECT_EQ(KeptQuads(log_ratios), std::vector<bool>(20, true));
+}
+
 TEST(KeptQuads, MirroredRatiosAreTreatedAlike) {
   SyntheticNoise noise(NoiseKind::kInterrupted, 0.01, kSeed);
   std::vector<double> log_ratios, mirrored;

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a validation counts, and that the ranks' parts are parts: disjoint, and the whole together.
+#include "gnn/train/validation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "gnn/train/test_graph.h"
+
+namespace hone::gnn {
+namespace {
+
+std::unique_ptr<Model<float>> ModelOf(const Graph& graph) {
+  return MakeModel({.kind = "sage",
+                    .in_width = graph.features().width,
+                    .hidden = 8,
+                    .num_classes = graph.num_classes(),
+                    .layers = 2,
+                    .seed = 4})
+      .value();
+}
+
+ValidationOptions Part(int rank, int ranks) {
+  return {.fanouts = {5, 5}, .batch = 30, .seed = 9, .rank = rank, .ranks = ranks};
+}
+
+TEST(Validation, NodesWithoutALabelAreNeitherRightNorWrong) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700, .unlabelled_every = 3});
+  const auto labelled = std::ranges::count_if(
+      graph->valid_nodes(), [&](NodeId v) { return graph->labels()[static_cast<size_t>(v)] != kNoLabel; });
+  ASSERT_LT(labelled, static_cast<int64_t>(graph->valid_nodes().size()));
+  const ValidationCounts counts = CountCorrect(graph, *ModelOf(*graph), Part(0, 1)).value();
+  EXPECT_EQ(counts.labelled, labelled);
+  EXPECT_GT(counts.correct, 0);
+  EXPECT_LT(counts.correct, labelled);
+}
+
+TEST(Validation, ThePartsOfTheRanksAddUpToTheWhole) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700});
+  const std::unique_ptr<Model<float>> model = ModelOf(*graph);
+  const ValidationCounts whole = CountCorrect(graph, *model, Part(0, 1)).value();
+  for (const int ranks : {2, 3, 50}) {  // 50: more than there are batches, so that some have none
+    ValidationCounts sum;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const ValidationCounts part = CountCorrect(graph, *model, Part(rank, ranks)).value();
+      sum.labelled += part.labelled;
+      sum.correct += part.correct;
+    }
+    EXPECT_EQ(sum.labelled, whole.labelled) << ranks;
+    EXPECT_EQ(sum.correct, whole.correct) << ranks;
+  }
+}
+
+TEST(Validation, EndsWhenAskedAndTellsHowFarItIs) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700});
+  const std::unique_ptr<Model<float>> model = ModelOf(*graph);
+  ValidationOptions options = Part(0, 1);
+  int64_t batches = 0;
+  options.progress = [&](int64_t done, int64_t total) {
+    EXPECT_EQ(done, batches + 1);
+    EXPECT_EQ(total, (static_cast<int64_t>(graph->valid_nodes().size()) + 29) / 30);
+    batches = done;
+  };
+  options.stop = [&] { return batches == 2; };
+  EXPECT_TRUE(CountCorrect(graph, *model, options).value().stopped);
+  EXPECT_EQ(batches, 2);
+}
+
+}  // namespace
+}  // namespace hone::gnn
