@@ -70,8 +70,8 @@ TEST(Alternatives, APlanWithoutAnyIsNotDrawnFor) {
     JudgeBench bench;
     bench.options.time = false;
     bench.device.facts.modelled = modelled;
-    // Three check cases, two hidden ones; and two beside the timed shape where that is cheap.
-    EXPECT_EQ(bench.Run().cases.size(), modelled ? 5u : 7u);
+    // Three check cases, two hidden ones; and three beside the timed shape where that is cheap.
+    EXPECT_EQ(bench.Run().cases.size(), modelled ? 5u : 8u);
   }
 }
 
@@ -119,6 +119,22 @@ TEST(BeyondTheHiddenRanges, AnAlternativeThatATimedShapeTakesIsTriedAtOthersToo)
   }};
   bench.plan_more = When("rows <= 90 || cols % 4 != 0", Launch("timed"));
   EXPECT_EQ(bench.Run().verdict, Verdict::kWrongOutput);
+}
+
+// Its condition promises two columns more than the kernel serves, which of the shapes that take it are few.
+TEST(BeyondTheHiddenRanges, AConditionThatPromisesTooMuchIsMet) {
+  int caught = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    JudgeBench bench;
+    bench.options.seed = seed;
+    bench.options.time = false;
+    bench.device.kernels["narrow"] = {.run = [](FakeLaunch& launch) {
+      if (launch.Extent("x", 1) <= 42) Scale(launch);
+    }};
+    bench.plan_more = When("cols > 44", Launch("narrow"));
+    caught += bench.Run().verdict == Verdict::kWrongOutput;
+  }
+  EXPECT_GE(caught, 18);
 }
 
 TEST(BeyondTheHiddenRanges, OneThatNoShapeTakesIsToldAsSuch) {

@@ -37,10 +37,12 @@ constexpr double kTimingBudgetSeconds = 2.0;
 // So many hidden cases are drawn, at most, to find some that take alternatives of the plan not taken so far. An
 // alternative for one value in a hundred is missed once in 10^8 judgements.
 constexpr int kAimedDraws = 2000;
-// Beyond the hidden ranges, where checks are cheap: so many neighbors of timed shapes, and so many shapes for alternatives
-// that nothing before them took, none larger than this. What that costs: docs/measurement.md, "The shape of a judgement".
-constexpr int kOddNeighbors = 2;
+// Beyond the hidden ranges, where checks are cheap: so many neighbors of timed shapes, shapes for alternatives that
+// nothing before them took, and edges of alternatives, none larger than this. What that costs: docs/measurement.md,
+// "Beyond the hidden ranges".
+constexpr int kOddNeighbors = 3;
 constexpr int kMostAimedBeyond = 16;
+constexpr int kEdges = 3;
 constexpr ShapeLimits kBeyondLimits{.bytes = int64_t{320} << 20, .flops = 8e9};
 constexpr int64_t kBeyondMemoryShare = 16;  // of the device's memory, where that is less
 constexpr uint64_t kBeyondStream = 0x0ddba11;
@@ -430,9 +432,11 @@ Judging::Gate Judging::CheckBeyond() {
   for (const TensorSpec& tensor : task_.tensors) base_align[tensor.name] = tensor.align;
   const EntriesTaken entries_taken = [&](const Dims& dims) -> std::optional<std::vector<size_t>> {
     Result<ResolvedPlan> resolved = Resolve(*request_.candidate, candidate_.get(), dims, base_align);
-    return resolved.ok() ? std::optional(std::move(resolved->chosen)) : std::nullopt;
+    if (resolved.ok()) return std::move(resolved->chosen);
+    if (resolved.status().code() == StatusCode::kNotFound && request_.fallback != nullptr) return std::nullopt;
+    return std::vector<size_t>();
   };
-  BeyondOptions options{kBeyondLimits, kOddNeighbors, kMostAimedBeyond, request_.options.time};
+  BeyondOptions options{kBeyondLimits, kOddNeighbors, kMostAimedBeyond, kEdges, request_.options.time};
   options.limits.bytes = std::min(options.limits.bytes, session_.facts().memory_bytes / kBeyondMemoryShare);
   AimedShapes shapes = ShapesBeyond(task_, request_.candidate->candidate.plan, request_.candidate->binding, session_.facts(), tested_,
                                     entries_taken, options, Secret());
@@ -440,7 +444,12 @@ Judging::Gate Judging::CheckBeyond() {
   SmallestFirst(shapes.cases);
   bool on = true;
   for (size_t i = 0; i < shapes.cases.size() && on; ++i) {
-    HONE_ASSIGN_OR_RETURN(on, CheckOne(shapes.cases[i], StressChoices(false, i), false));
+    // What is tried for the first time meets stress values too.
+    std::vector<StressChoice> choices = StressChoices(false, i);
+    const std::optional<std::vector<size_t>> taken = entries_taken(shapes.cases[i].dims);
+    const bool known = taken && std::all_of(taken->begin(), taken->end(), [&](size_t entry) { return tested_.contains(entry); });
+    if (known) choices.resize(1);
+    HONE_ASSIGN_OR_RETURN(on, CheckOne(shapes.cases[i], choices, false));
   }
   secret_ = resume;
   EndStage("check_beyond", started);

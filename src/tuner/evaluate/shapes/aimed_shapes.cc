@@ -22,211 +22,14 @@ constexpr int64_t kMostComparisons = 400'000, kMostComparisonsEach = 60'000;
 constexpr int64_t kCostInComparisons = 20;  // what working out a shape's cost counts as
 constexpr int kRandomStarts = 6;
 constexpr int kWalkSteps = 32;
-constexpr int kNeighborTries = 64;
+constexpr uint64_t kMostHalvings = 8;
+constexpr int64_t kMostJitter = 8;
+constexpr size_t kEdgeTries = 8;
 constexpr int kMostDoublings = 40;  // of a step
 constexpr int kMostSnaps = 12;      // multiples of up to 2^12
 
 int64_t RoundDown(int64_t value, int64_t multiple) { return value / multiple * multiple; }
 int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
-// Into the range, in its multiples.
-int64_t Fitted(const FairShapes::Range& range, int64_t value) {
-  if (!range.only.empty()) {
-    return *std::min_element(range.only.begin(), range.only.end(),
-                             [&](int64_t a, int64_t b) { return std::abs(a - value) < std::abs(b - value); });
-  }
-  const int64_t low = RoundUp(range.low, range.multiple), high = RoundDown(range.high, range.multiple);
-  return std::clamp(RoundDown(value, range.multiple), low, std::max(low, high));
-}
-
-int64_t LogUniform(Rng& rng, const FairShapes::Range& range, double low, double high) {
-  low = std::max(low, static_cast<double>(range.low));
-  high = std::clamp(high, low, static_cast<double>(range.high));
-  return Fitted(range, static_cast<int64_t>(low * std::pow((high + 1) / low, rng.Uniform())));
-}
-
-}  // namespace
-
-FairShapes::FairShapes(const Task& task, const ShapeLimits& limits) : task_(task), limits_(limits) {
-  for (const auto& [name, text] : task.dims) dimensions_.push_back(name);
-  ranges_.resize(dimensions_.size());
-  any_ = !task.hidden.empty() && !dimensions_.empty() && limits.bytes > 0;
-  if (!any_) return;
-
-  // Every box of shapes that the task names; a case is a box of one. Zero sizes have cases of their own.
-  struct Box {
-    Sizes low, high, multiple;
-  };
-  std::vector<Box> boxes;
-  for (const Case& c : task.cases) {
-    const Sizes sizes = Values(c.dims);
-    if (std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size > 0; }))
-      boxes.push_back({sizes, sizes, sizes});
-  }
-  std::vector<bool> varies(dimensions_.size(), false);
-  for (const HiddenGroup& group : task.hidden) {
-    Dims low, high, multiple;
-    for (const HiddenRange& range : group.ranges) {
-      low[range.dim] = RoundUp(range.low, range.multiple);
-      high[range.dim] = RoundDown(range.high, range.multiple);
-      multiple[range.dim] = low[range.dim] == high[range.dim] ? low[range.dim] : range.multiple;
-    }
-    boxes.push_back({Values(low), Values(high), Values(multiple)});
-    for (size_t i = 0; i < dimensions_.size(); ++i) varies[i] = varies[i] || boxes.back().low[i] < boxes.back().high[i];
-  }
-  for (size_t i = 0; i < dimensions_.size(); ++i) {
-    Range& range = ranges_[i];
-    range = {boxes[0].low[i], boxes[0].high[i], boxes[0].multiple[i], {}};
-    std::set<int64_t> named;
-    for (const Box& box : boxes) {
-      range.low = std::min(range.low, box.low[i]);
-      range.high = std::max(range.high, box.high[i]);
-      range.multiple = std::gcd(range.multiple, box.multiple[i]);
-      named.insert(box.low[i]);
-    }
-    if (varies[i]) {
-      range.high += std::max(range.multiple, RoundDown(range.high / 8, range.multiple));
-    } else {
-      range.only.assign(named.begin(), named.end());
-    }
-  }
-  for (size_t a = 0; a < dimensions_.size(); ++a) {
-    for (size_t b = 0; b < dimensions_.size(); ++b) {
-      if (a != b &&
-          std::all_of(boxes.begin(), boxes.end(), [&](const Box& box) { return box.high[a] <= box.low[b]; })) {
-        ordered_.emplace_back(a, b);
-      }
-    }
-  }
-}
-
-Sizes FairShapes::Values(const Dims& dims) const {
-  Sizes values;
-  for (const std::string& name : dimensions_) values.push_back(dims.at(name));
-  return values;
-}
-
-Dims FairShapes::Named(const Sizes& values) const {
-  Dims dims;
-  for (size_t i = 0; i < dimensions_.size(); ++i) dims[dimensions_[i]] = values[i];
-  return dims;
-}
-
-std::optional<double> FairShapes::Cost(const Sizes& values) const {
-  if (!any_) return std::nullopt;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Range& range = ranges_[i];
-    if (values[i] < range.low || values[i] > range.high || values[i] % range.multiple != 0) return std::nullopt;
-    if (!range.only.empty() && !std::binary_search(range.only.begin(), range.only.end(), values[i]))
-      return std::nullopt;
-  }
-  for (const auto& [smaller, larger] : ordered_) {
-    if (values[smaller] > values[larger]) return std::nullopt;
-  }
-  const Dims dims = Named(values);
-  double bytes = 0;
-  for (const TensorSpec& tensor : task_.tensors) {
-    const Result<TensorShape> shape = ResolveShape(tensor, dims);
-    if (!shape.ok()) return std::nullopt;
-    bytes += static_cast<double>(shape->span_bytes);
-    if (tensor.role != TensorRole::kIn) bytes += 8.0 * static_cast<double>(shape->elements);  // the reference
-    if (tensor.values.index_bound) {
-      const Result<int64_t> bound = tensor.values.index_bound->Evaluate(dims);
-      if (!bound.ok() || *bound < (tensor.values.distribution == Distribution::kOffsets ? 0 : 1)) return std::nullopt;
-    }
-    if (!tensor.alias.empty()) {
-      const Result<TensorShape> target = ResolveShape(*task_.FindTensor(tensor.alias), dims);
-      if (!target.ok() || target->shape != shape->shape || target->strides != shape->strides) return std::nullopt;
-    }
-  }
-  const Result<double> traffic = CompulsoryBytes(task_, dims), flops = Flops(task_, dims);
-  if (!traffic.ok() || !flops.ok() || *traffic < 0 || *flops < 0) return std::nullopt;
-  // A task that does not say what work it is may be anything: less of it.
-  const double share = bytes / static_cast<double>(limits_.bytes) * (task_.flops ? 1 : 2);
-  return limits_.flops > 0 ? std::max(share, *flops / limits_.flops) : share;
-}
-
-bool FairShapes::Allows(const Sizes& values) const {
-  const std::optional<double> cost = Cost(values);
-  return cost && *cost <= 1;
-}
-
-bool FairShapes::InHiddenRange(const Sizes& values) const {
-  const Dims dims = Named(values);
-  return std::any_of(task_.hidden.begin(), task_.hidden.end(), [&](const HiddenGroup& group) {
-    return std::all_of(group.ranges.begin(), group.ranges.end(), [&](const HiddenRange& range) {
-      const int64_t value = dims.at(range.dim);
-      return value >= range.low && value <= range.high && value % range.multiple == 0;
-    });
-  });
-}
-
-std::optional<Sizes> FairShapes::Shrunk(Sizes values, Rng& rng) const {
-  std::optional<double> cost = Cost(values);
-  while (cost && *cost > 1) {
-    std::vector<std::pair<Sizes, double>> smaller;
-    size_t slices = SIZE_MAX;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const Range& range = ranges_[i];
-      if (!range.only.empty()) continue;
-      Sizes halved = values;
-      halved[i] = Fitted(range, values[i] / 2);
-      if (values[i] / range.multiple % 2 == 1 && halved[i] / range.multiple % 2 == 0) halved[i] += range.multiple;
-      const std::optional<double> less = halved[i] < values[i] ? Cost(halved) : std::nullopt;
-      if (!less || *less > 0.95 * *cost) continue;
-      if (dimensions_[i] == task_.slice) slices = smaller.size();
-      smaller.emplace_back(std::move(halved), *less);
-    }
-    if (smaller.empty()) return std::nullopt;
-    size_t chosen = rng.Below(smaller.size());
-    if (slices != SIZE_MAX && rng.Below(2) == 0) chosen = slices;
-    values = std::move(smaller[chosen].first);
-    cost = smaller[chosen].second;
-  }
-  return cost ? std::optional(values) : std::nullopt;
-}
-
-std::vector<Case> OddNeighbors(const Task& task, const FairShapes& fair, int count, uint64_t seed) {
-  std::vector<Case> neighbors;
-  std::vector<Sizes> timed;
-  for (const Case& c : task.cases) {
-    if (c.role == CaseRole::kTime && fair.any()) timed.push_back(fair.Values(c.dims));
-  }
-  const std::vector<FairShapes::Range>& ranges = fair.ranges();
-  std::vector<size_t> free;
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    if (!ranges[i].fixed()) free.push_back(i);
-  }
-  Rng rng(seed);
-  for (int tries = 0;
-       tries < kNeighborTries && static_cast<int>(neighbors.size()) < count && !timed.empty() && !free.empty();
-       ++tries) {
-    Sizes values = timed[rng.Below(timed.size())];
-    const auto step_aside = [&](size_t i) {
-      static constexpr int64_t kSteps[] = {1, 1, 3, 8, 64};  // past a vector's end, and a whole vector further
-      const int64_t sign = rng.Below(2) == 0 ? 1 : -1;
-      const int64_t other = timed[rng.Below(timed.size())][i];
-      const uint64_t kind = rng.Below(std::size(kSteps) + 1);
-      const int64_t moved = kind < std::size(kSteps) ? values[i] + sign * kSteps[kind] * ranges[i].multiple
-                                                     : (values[i] + other) / 2 + ranges[i].multiple;
-      values[i] = Fitted(ranges[i], moved);
-    };
-    const size_t first = free[rng.Below(free.size())], second = free[rng.Below(free.size())];
-    step_aside(first);
-    if (second != first && rng.Below(2) == 0) step_aside(second);
-    const std::optional<Sizes> fitting = fair.Shrunk(values, rng);
-    if (!fitting || fair.InHiddenRange(*fitting)) continue;
-    Case neighbor{fair.Named(*fitting), CaseRole::kHidden};
-    const auto same = [&](const Case& c) { return c.dims == neighbor.dims; };
-    if (std::any_of(task.cases.begin(), task.cases.end(), same) ||
-        std::any_of(neighbors.begin(), neighbors.end(), same))
-      continue;
-    neighbors.push_back(std::move(neighbor));
-  }
-  return neighbors;
-}
-
-namespace {
 
 // The search for one plan.
 class Aim {
@@ -248,6 +51,9 @@ class Aim {
 
   // A shape that takes entry `target`, not the first best one.
   std::optional<Sizes> ShapeFor(size_t target);
+  // One where it is only just taken: a size that conditions speak of is the largest or smallest there is, others are
+  // small.
+  std::optional<Sizes> EdgeOf(size_t target, bool largest);
   // No shape at all takes it.
   bool Unreachable(size_t target) const;
   std::optional<std::vector<size_t>> Taken(const Sizes& values) const { return entries_taken_(fair_.Named(values)); }
@@ -288,8 +94,11 @@ std::optional<Sizes> Aim::OnlyShape(size_t target) const {
 bool Aim::Unreachable(size_t target) const {
   if (conditions_[target] && conditions_[target]->NeverHolds()) return true;
   const std::optional<Sizes> only = OnlyShape(target);
-  return only && std::all_of(only->begin(), only->end(), [](int64_t size) { return size >= 0; }) && Taken(*only) &&
-         !Takes(*only, target);
+  if (!only || std::any_of(only->begin(), only->end(), [](int64_t size) { return size < 0; })) return false;
+  const std::optional<std::vector<size_t>> taken = Taken(*only);
+  return taken && std::any_of(taken->begin(), taken->end(), [&](size_t other) {
+           return other < target && plan_.entries[other].step == plan_.entries[target].step;
+         });
 }
 
 // 0: takes the target, is fair and within the limits. Infinite: not fair.
@@ -317,7 +126,7 @@ Sizes Aim::Descend(Sizes values, size_t target, double* distance) {
       const int64_t at = values[i];
       Sizes moves = range.only;
       if (range.only.empty()) {
-        for (int k = 0; k < kMostDoublings && (range.multiple << k) <= range.high; ++k) {
+        for (int k = 0; k < kMostDoublings && range.multiple <= (range.high >> k); ++k) {
           moves.push_back(at + (range.multiple << k));
           moves.push_back(at - (range.multiple << k));
         }
@@ -325,7 +134,7 @@ Sizes Aim::Descend(Sizes values, size_t target, double* distance) {
           const int64_t snap = std::lcm(range.multiple, int64_t{1} << k);
           if (snap <= range.high) moves.insert(moves.end(), {RoundDown(at, snap), RoundUp(at + 1, snap)});
         }
-        moves.insert(moves.end(), {RoundUp(range.low, range.multiple), RoundDown(range.high, range.multiple)});
+        moves.insert(moves.end(), {range.low, range.high});
         if (conditions_[target]) {
           const auto pin = conditions_[target]->pinned().find(i);
           if (pin != conditions_[target]->pinned().end()) moves.push_back(pin->second);
@@ -357,14 +166,9 @@ Sizes Aim::Walk(const Sizes& from, size_t target, Rng& rng) {
     const FairShapes::Range& range = fair_.ranges()[i];
     if (range.fixed()) continue;
     Sizes next = values;
-    if (!range.only.empty()) {
-      next[i] = range.only[rng.Below(range.only.size())];
-    } else {
-      next[i] = LogUniform(rng, range, static_cast<double>(values[i]) / 2, static_cast<double>(values[i]) * 2);
-      if (rng.Below(2) == 0) {
-        const int64_t round = std::lcm(range.multiple, int64_t{1} << (1 + rng.Below(8)));
-        next[i] = RoundDown(next[i], round);
-      }
+    next[i] = range.Draw(rng, static_cast<double>(values[i]) / 2, static_cast<double>(values[i]) * 2);
+    if (range.only.empty() && rng.Below(2) == 0) {
+      next[i] = RoundDown(next[i], std::lcm(range.multiple, int64_t{1} << (1 + rng.Below(8))));
     }
     if (next[i] != values[i] && next[i] >= range.low && next[i] <= range.high && Distance(next, target, 0) == 0)
       values = std::move(next);
@@ -377,21 +181,20 @@ std::vector<Sizes> Aim::Starts(size_t target, Rng& rng) const {
   std::vector<Sizes> starts;
   for (const Case& c : task_.cases) {
     Sizes values = fair_.Values(c.dims);
-    for (size_t i = 0; i < values.size(); ++i) values[i] = Fitted(fair_.ranges()[i], values[i]);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = fair_.ranges()[i].Fitted(values[i]);
     if (const std::optional<Sizes> fitting = fair_.Shrunk(values, rng)) starts.push_back(*fitting);
   }
   for (int n = 0; n < kRandomStarts; ++n) {
     Sizes values;
     for (const FairShapes::Range& range : fair_.ranges()) {
-      values.push_back(range.only.empty() ? LogUniform(rng, range, 1, static_cast<double>(range.high))
-                                          : range.only[rng.Below(range.only.size())]);
+      values.push_back(range.Draw(rng, 1, static_cast<double>(range.high)));
     }
     if (const std::optional<Sizes> fitting = fair_.Shrunk(values, rng)) starts.push_back(*fitting);
   }
   // What the condition fixes, a start should have.
   if (conditions_[target]) {
     for (Sizes& values : starts) {
-      for (const auto& [dim, value] : conditions_[target]->pinned()) values[dim] = Fitted(fair_.ranges()[dim], value);
+      for (const auto& [dim, value] : conditions_[target]->pinned()) values[dim] = fair_.ranges()[dim].Fitted(value);
     }
   }
   return starts;
@@ -419,6 +222,49 @@ std::optional<Sizes> Aim::ShapeFor(size_t target) {
   return std::nullopt;
 }
 
+std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
+  Rng rng = Rng(seed_).Split(target);
+  std::set<size_t> spoken_of;
+  for (size_t i = 0; i <= target; ++i) {
+    if (!plan_.entries[i].when || plan_.entries[i].step != plan_.entries[target].step) continue;
+    const std::vector<std::string> names = plan_.entries[i].when->Names();
+    for (size_t dim = 0; dim < fair_.dimensions().size(); ++dim) {
+      const bool named = std::find(names.begin(), names.end(), fair_.dimensions()[dim]) != names.end();
+      if (named && fair_.ranges()[dim].only.empty()) spoken_of.insert(dim);
+    }
+  }
+  std::optional<Sizes> from = spoken_of.empty() ? std::nullopt : ShapeFor(target);
+  if (!from) return std::nullopt;
+  Sizes values = std::move(*from);
+  const size_t dim = *std::next(spoken_of.begin(), static_cast<std::ptrdiff_t>(rng.Below(spoken_of.size())));
+  const auto move = [&](size_t i, int64_t to) {
+    const FairShapes::Range& range = fair_.ranges()[i];
+    if (to == values[i] || to < range.low || to > range.high) return false;
+    Sizes next = values;
+    next[i] = to;
+    if (Distance(next, target, 0) > 0) return false;
+    values = std::move(next);
+    return true;
+  };
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i == dim || !fair_.ranges()[i].only.empty()) continue;
+    for (uint64_t halvings = rng.Below(kMostHalvings);
+         halvings > 0 && move(i, fair_.ranges()[i].Fitted(values[i] / 2));)
+      --halvings;
+  }
+  // As far as it goes, in ever smaller steps, of all forms that a remainder may ask for.
+  const int64_t step = (largest ? 1 : -1) * fair_.ranges()[dim].multiple;
+  for (int k = kMostDoublings; k-- > 0;) {
+    if (std::abs(step) > (fair_.ranges()[dim].high >> k)) continue;
+    for (bool moved = true; moved && Spent() < may_spend_;) {
+      moved = move(dim, values[dim] + step * 3 * (int64_t{1} << k));
+      for (int64_t j = 0; j < kMostJitter && !moved; ++j)
+        moved = move(dim, values[dim] + step * ((int64_t{1} << k) + j));
+    }
+  }
+  return Takes(values, target) ? std::optional(values) : std::nullopt;
+}
+
 }  // namespace
 
 AimedShapes AimAtAlternatives(const Task& task, const LaunchPlan& plan, const Binding& binding,
@@ -443,16 +289,42 @@ AimedShapes AimAtAlternatives(const Task& task, const LaunchPlan& plan, const Bi
   return aimed;
 }
 
+std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, const Binding& binding,
+                                      const DeviceFacts& facts, const FairShapes& fair, const std::set<size_t>& but_not,
+                                      const EntriesTaken& entries_taken, int count, uint64_t seed) {
+  std::vector<Case> edges;
+  std::vector<size_t> targets;
+  for (size_t i = 0; i < plan.entries.size() && fair.any() && !plan.host_mode; ++i) {
+    if (!but_not.contains(i)) targets.push_back(i);
+  }
+  Rng rng(seed);
+  for (size_t left = targets.size(); left > 1; --left) std::swap(targets[left - 1], targets[rng.Below(left)]);
+  // Every one at its largest, hardly any at its smallest; then the other way about.
+  std::vector<bool> largest;
+  for (size_t i = 0; i < targets.size(); ++i) largest.push_back(rng.Below(8) > 0);
+  for (size_t tries = 0; tries < 2 * targets.size() && static_cast<int>(edges.size()) < count && tries < kEdgeTries;
+       ++tries) {
+    const size_t at = tries % targets.size();
+    Aim aim(task, plan, binding, facts, fair, entries_taken, rng.Next());
+    const std::optional<Sizes> edge = aim.EdgeOf(targets[at], largest[at] == (tries < targets.size()));
+    if (!edge) continue;
+    Case found{fair.Named(*edge), CaseRole::kHidden};
+    const auto same = [&](const Case& other) { return other.dims == found.dims; };
+    if (std::none_of(edges.begin(), edges.end(), same)) edges.push_back(std::move(found));
+  }
+  return edges;
+}
+
 AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding& binding, const DeviceFacts& facts,
                          const std::set<size_t>& checked, const EntriesTaken& entries_taken,
                          const BeyondOptions& options, uint64_t seed) {
   const FairShapes fair(task, options.limits);
   const Rng secrets(seed);
   AimedShapes all;
-  all.cases = OddNeighbors(task, fair, options.neighbors, secrets.Split(0).Next());
+  const auto serves = [&](const Dims& dims) { return entries_taken(dims).has_value(); };
+  all.cases = OddNeighbors(task, fair, options.neighbors, serves, secrets.Split(0).Next());
   const auto note = [&](const Dims& dims, std::set<size_t>* entries) {
-    if (const std::optional<std::vector<size_t>> taken = entries_taken(dims))
-      entries->insert(taken->begin(), taken->end());
+    if (const auto taken = entries_taken(dims)) entries->insert(taken->begin(), taken->end());
   };
   for (const Case& neighbor : all.cases) note(neighbor.dims, &all.taken);
   std::set<size_t> timed;
@@ -471,6 +343,12 @@ AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding
     all.cases.insert(all.cases.end(), aimed.cases.begin(), aimed.cases.end());
     all.taken.merge(aimed.taken);
     all.unreachable.merge(aimed.unreachable);
+  }
+  for (Case& edge : EdgesOfAlternatives(task, plan, binding, facts, fair, all.unreachable, entries_taken, options.edges,
+                                        secrets.Split(3).Next())) {
+    note(edge.dims, &all.taken);
+    const auto same = [&](const Case& other) { return other.dims == edge.dims; };
+    if (std::none_of(all.cases.begin(), all.cases.end(), same)) all.cases.push_back(std::move(edge));
   }
   return all;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shapes beyond a task's hidden ranges that a candidate is checked with on a device where a check costs milliseconds:
-// odd neighbors of the timed shapes, and for each alternative of the plan a shape that takes it.
+// odd neighbors of the timed shapes, for each alternative of the plan a shape that takes it, and edges of alternatives.
 //
 // The hidden ranges are small, so that a simulated GPU gets through them; a kernel may be right in all of them and at
 // the timed shapes, and wrong in between. What a task allows there is read off what it names (FairShapes). The shapes
@@ -17,66 +17,16 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "base/random.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/task.h"
+#include "tuner/evaluate/shapes/fair_shapes.h"
 
 namespace hone {
 
-// What one shape may cost: bytes of the tensors and of the oracle's references to them, and operations.
-struct ShapeLimits {
-  int64_t bytes = 0;
-  double flops = 0;
-};
-
-// The shapes that a task may fairly be asked for: each dimension between the least and (an eighth beyond) the largest
-// size that a case or a hidden range names, in multiples of what all of them are multiples of; one of the sizes named
-// where every hidden range fixes it; two dimensions in the order of size that they have in all of them; and all that
-// the task derives of them (extents, bounds of indices, work) makes sense. A task without hidden ranges serves its
-// cases and nothing else. Borrows the task.
-class FairShapes {
- public:
-  FairShapes(const Task& task, const ShapeLimits& limits);
-
-  struct Range {
-    int64_t low = 1, high = 1, multiple = 1;
-    std::vector<int64_t> only;  // ascending; not empty: these sizes alone
-    bool fixed() const { return only.size() == 1 || (only.empty() && low == high); }
-  };
-  bool any() const { return any_; }
-  const std::vector<std::string>& dimensions() const { return dimensions_; }
-  const std::vector<Range>& ranges() const { return ranges_; }
-
-  // What the limits are compared with, as a factor: 1 is at the limit. nullopt: not a fair shape.
-  std::optional<double> Cost(const std::vector<int64_t>& values) const;
-  bool Allows(const std::vector<int64_t>& values) const;  // fair and within the limits
-  bool InHiddenRange(const std::vector<int64_t>& values) const;
-  // Halves dimensions, as often the slices as others, until the shape is within the limits; odd multiples stay odd.
-  // nullopt: that cannot be.
-  std::optional<std::vector<int64_t>> Shrunk(std::vector<int64_t> values, Rng& rng) const;
-
-  std::vector<int64_t> Values(const Dims& dims) const;
-  Dims Named(const std::vector<int64_t>& values) const;
-
- private:
-  const Task& task_;
-  ShapeLimits limits_;
-  bool any_ = false;
-  std::vector<std::string> dimensions_;
-  std::vector<Range> ranges_;
-  std::vector<std::pair<size_t, size_t>> ordered_;  // the first is never larger than the second
-};
-
-// `count` different neighbors of timed shapes that lie in no hidden range: one or two dimensions a few
-// steps or half the way to another timed size off, and then as much smaller as the limits ask for. Fewer where there
-// are none.
-std::vector<Case> OddNeighbors(const Task& task, const FairShapes& fair, int count, uint64_t seed);
-
-// Which entries of the plan serve a shape; nullopt: it does not resolve there.
+// Which entries of the plan serve a shape: none where it does not resolve, which a check will say; nullopt where they
+// leave it to the task's seed.
 using EntriesTaken = std::function<std::optional<std::vector<size_t>>(const Dims&)>;
 
 struct AimedShapes {
@@ -91,13 +41,21 @@ AimedShapes AimAtAlternatives(const Task& task, const LaunchPlan& plan, const Bi
                               const DeviceFacts& facts, const FairShapes& fair, const std::set<size_t>& taken,
                               const EntriesTaken& entries_taken, int most, uint64_t seed);
 
-// What one evaluation checks beyond the hidden ranges: `neighbors` odd neighbors, and at most `aimed` shapes for the
-// alternatives that are not in `checked`, those first that no timed shape takes either (`timed`: the shapes will be).
+// Up to `count` different shapes at the edge of alternatives that chance chooses, none of `but_not`: a dimension that a
+// condition speaks of has the largest or the smallest size, all else equal, at which the alternative is still taken.
+std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, const Binding& binding,
+                                      const DeviceFacts& facts, const FairShapes& fair, const std::set<size_t>& but_not,
+                                      const EntriesTaken& entries_taken, int count, uint64_t seed);
+
+// What one evaluation checks beyond the hidden ranges: odd neighbors of timed shapes that the plan serves; shapes for
+// the alternatives that are not in `checked`, those first that no timed shape takes either; and edges of alternatives,
+// where what a condition promises and a kernel may not keep goes wrong first.
 struct BeyondOptions {
   ShapeLimits limits;
   int neighbors = 0;
-  int aimed = 0;
-  bool timed = true;
+  int aimed = 0;  // at most
+  int edges = 0;
+  bool timed = true;  // the timed shapes will be checked
 };
 AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding& binding, const DeviceFacts& facts,
                          const std::set<size_t>& checked, const EntriesTaken& entries_taken,

@@ -112,6 +112,8 @@ AimedShapes AimAt(const Task& task, const Candidate& candidate, uint64_t seed, c
                            Resolver{task, candidate}, most, seed);
 }
 
+bool Any(const Dims&) { return true; }
+
 TEST(FairShapes, LieBetweenWhatTheTaskNames) {
   const Task task = TheTask();
   const FairShapes fair(task, {.bytes = int64_t{1} << 40, .flops = 1e15});
@@ -139,8 +141,9 @@ TEST(FairShapes, ATaskWithoutHiddenRangesServesItsCasesOnly) {
   EXPECT_FALSE(fair.any());
   EXPECT_FALSE(fair.Allows({1024, 4096, 4, 64}));
   const Candidate candidate = Plan(task, {"d > 3000", ""});
-  EXPECT_TRUE(ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate}, {kLimits, 2, 16, true}, 1)
-                  .cases.empty());
+  EXPECT_TRUE(
+      ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate}, {kLimits, 2, 16, 2, true}, 1)
+          .cases.empty());
 }
 
 TEST(FairShapes, AreShrunkUntilTheyAreCheapAndStayOdd) {
@@ -162,7 +165,7 @@ TEST(OddNeighbors, LieBesideTimedShapesAndOutsideTheHiddenRanges) {
   const FairShapes fair(task, kLimits);
   std::set<Dims> all;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
-    const std::vector<Case> neighbors = OddNeighbors(task, fair, 2, seed);
+    const std::vector<Case> neighbors = OddNeighbors(task, fair, 2, Any, seed);
     ASSERT_EQ(neighbors.size(), 2u) << "seed " << seed;
     EXPECT_NE(neighbors[0].dims, neighbors[1].dims);
     for (const Case& neighbor : neighbors) {
@@ -174,7 +177,7 @@ TEST(OddNeighbors, LieBesideTimedShapesAndOutsideTheHiddenRanges) {
           std::none_of(task.cases.begin(), task.cases.end(), [&](const Case& c) { return c.dims == neighbor.dims; }));
       all.insert(neighbor.dims);
     }
-    const std::vector<Case> again = OddNeighbors(task, fair, 2, seed);
+    const std::vector<Case> again = OddNeighbors(task, fair, 2, Any, seed);
     EXPECT_EQ(again[0].dims, neighbors[0].dims);
     EXPECT_EQ(again[1].dims, neighbors[1].dims);
   }
@@ -261,17 +264,52 @@ TEST(AimAtAlternatives, LetsThePlanHaveTheLastWord) {
   EXPECT_EQ(aimed.taken, std::set<size_t>{2});
 }
 
+// A kernel that holds 1000 elements a block and says that it holds more is wrong from 1001 on; a random width between 1
+// and 70000 hardly ever shows it, the largest width always.
+TEST(EdgesOfAlternatives, AreWhereTheyAreOnlyJustTaken) {
+  const Task task = TheTask();
+  const Candidate candidate = Plan(task, {"d <= 1003 && d % 3 == 0", "d <= 3 * HELD", ""}, "[tune]\nHELD = [2001]\n");
+  const FairShapes fair(task, kLimits);
+  const Resolver resolver{task, candidate};
+  std::map<size_t, std::set<int64_t>> widths;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    for (const Case& edge : EdgesOfAlternatives(task, candidate.plan, {}, Facts(), fair, {}, resolver, 3, seed)) {
+      EXPECT_TRUE(fair.Allows(fair.Values(edge.dims)));
+      widths[resolver(edge.dims)->front()].insert(edge.dims.at("d"));
+    }
+  }
+  EXPECT_EQ(widths[0], (std::set<int64_t>{3, 1002}));
+  EXPECT_TRUE(widths[1].contains(6003));
+  EXPECT_TRUE(widths[2].contains(6004));
+  EXPECT_TRUE(widths[2].contains(70064));  // 64 beyond the largest that the task names
+  EXPECT_TRUE(EdgesOfAlternatives(task, candidate.plan, {}, Facts(), fair, {0, 1, 2}, resolver, 3, 1).empty());
+  const Candidate plain = Plan(task, {""});
+  EXPECT_TRUE(EdgesOfAlternatives(task, plain.plan, {}, Facts(), fair, {}, Resolver{task, plain}, 3, 1).empty());
+}
+
+// What the plan leaves to the task's seed is no matter of the candidate's.
+TEST(ShapesBeyond, AreOnesThatThePlanServes) {
+  const Task task = TheTask();
+  const Candidate candidate = Plan(task, {"d == 4097", "rows > 1000"});
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const AimedShapes shapes =
+        ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate}, {kLimits, 3, 16, 3, true}, seed);
+    EXPECT_GE(shapes.cases.size(), 3u);
+    for (const Case& shape : shapes.cases) EXPECT_TRUE(shape.dims.at("d") == 4097 || shape.dims.at("rows") > 1000);
+  }
+}
+
 TEST(ShapesBeyond, FirstServesAlternativesThatNoTimedShapeTakes) {
   const Task task = TheTask();
   const Candidate candidate = Plan(task, {"d == 4096", "d == 70000", "d == 9000", "d == 9001", "d > 3000", ""});
-  const auto aimed = [&](int most, bool timed) {
-    return ShapesBeyond(task, candidate.plan, {}, Facts(), {4, 5}, Resolver{task, candidate}, {kLimits, 0, most, timed},
-                        77)
+  const auto taken = [&](int most, bool timed) {
+    return ShapesBeyond(task, candidate.plan, {}, Facts(), {4, 5}, Resolver{task, candidate},
+                        {kLimits, 0, most, 0, timed}, 77)
         .taken;
   };
-  EXPECT_EQ(aimed(2, true), (std::set<size_t>{2, 3}));
-  EXPECT_EQ(aimed(2, false), (std::set<size_t>{0, 1}));
-  EXPECT_EQ(aimed(16, true), (std::set<size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(taken(2, true), (std::set<size_t>{2, 3}));
+  EXPECT_EQ(taken(2, false), (std::set<size_t>{0, 1}));
+  EXPECT_EQ(taken(16, true), (std::set<size_t>{0, 1, 2, 3}));
 }
 
 }  // namespace

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/shapes/fair_shapes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <set>
+
+namespace hone {
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+constexpr int kNeighborTries = 64;
+constexpr int64_t kStepsBeyond = 64;  // the largest size named, and no more than a share of it
+constexpr int64_t kShareBeyond = 8;
+
+int64_t RoundDown(int64_t value, int64_t multiple) { return value / multiple * multiple; }
+int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+}  // namespace
+
+int64_t FairShapes::Range::Fitted(int64_t value) const {
+  if (!only.empty()) {
+    const auto above = std::upper_bound(only.begin(), only.end(), value);
+    return above == only.begin() ? only.front() : *std::prev(above);
+  }
+  return std::clamp(RoundDown(value, multiple), low, high);
+}
+
+int64_t FairShapes::Range::Draw(Rng& rng, double least, double most) const {
+  if (!only.empty()) return only[rng.Below(only.size())];
+  least = std::max(least, static_cast<double>(low));
+  most = std::clamp(most, least, std::max(least, static_cast<double>(high)));
+  return Fitted(static_cast<int64_t>(least * std::pow((most + 1) / least, rng.Uniform())));
+}
+
+FairShapes::FairShapes(const Task& task, const ShapeLimits& limits) : task_(task), limits_(limits) {
+  for (const auto& [name, text] : task.dims) dimensions_.push_back(name);
+  ranges_.resize(dimensions_.size());
+  any_ = !task.hidden.empty() && !dimensions_.empty() && limits.bytes > 0;
+  if (!any_) return;
+
+  // Every box of shapes that the task names; a case is a box of one. Zero sizes have cases of their own.
+  struct Box {
+    Sizes low, high, multiple;
+  };
+  std::vector<Box> boxes;
+  for (const Case& c : task.cases) {
+    const Sizes sizes = Values(c.dims);
+    if (std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size > 0; }))
+      boxes.push_back({sizes, sizes, sizes});
+  }
+  std::vector<bool> varies(dimensions_.size(), false);
+  for (const HiddenGroup& group : task.hidden) {
+    Dims low, high, multiple;
+    for (const HiddenRange& range : group.ranges) {
+      low[range.dim] = RoundUp(range.low, range.multiple);
+      high[range.dim] = RoundDown(range.high, range.multiple);
+      multiple[range.dim] = low[range.dim] == high[range.dim] ? low[range.dim] : range.multiple;
+    }
+    boxes.push_back({Values(low), Values(high), Values(multiple)});
+    for (size_t i = 0; i < dimensions_.size(); ++i) varies[i] = varies[i] || boxes.back().low[i] < boxes.back().high[i];
+  }
+  for (size_t i = 0; i < dimensions_.size(); ++i) {
+    Range& range = ranges_[i];
+    range = {boxes[0].low[i], boxes[0].high[i], boxes[0].multiple[i], {}};
+    std::set<int64_t> named;
+    for (const Box& box : boxes) {
+      range.low = std::min(range.low, box.low[i]);
+      range.high = std::max(range.high, box.high[i]);
+      range.multiple = std::gcd(range.multiple, box.multiple[i]);
+      named.insert(box.low[i]);
+    }
+    if (varies[i]) {
+      range.high += std::clamp(RoundDown(range.high / kShareBeyond, range.multiple), range.multiple,
+                               kStepsBeyond * range.multiple);
+    } else {
+      range.only.assign(named.begin(), named.end());
+    }
+  }
+  for (size_t a = 0; a < dimensions_.size(); ++a) {
+    for (size_t b = 0; b < dimensions_.size(); ++b) {
+      if (a != b &&
+          std::all_of(boxes.begin(), boxes.end(), [&](const Box& box) { return box.high[a] <= box.low[b]; })) {
+        ordered_.emplace_back(a, b);
+      }
+    }
+  }
+}
+
+Sizes FairShapes::Values(const Dims& dims) const {
+  Sizes values;
+  for (const std::string& name : dimensions_) values.push_back(dims.at(name));
+  return values;
+}
+
+Dims FairShapes::Named(const Sizes& values) const {
+  Dims dims;
+  for (size_t i = 0; i < dimensions_.size(); ++i) dims[dimensions_[i]] = values[i];
+  return dims;
+}
+
+std::optional<double> FairShapes::Cost(const Sizes& values) const {
+  if (!any_) return std::nullopt;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Range& range = ranges_[i];
+    if (values[i] < range.low || values[i] > range.high || values[i] % range.multiple != 0) return std::nullopt;
+    if (!range.only.empty() && !std::binary_search(range.only.begin(), range.only.end(), values[i]))
+      return std::nullopt;
+  }
+  for (const auto& [smaller, larger] : ordered_) {
+    if (values[smaller] > values[larger]) return std::nullopt;
+  }
+  const Dims dims = Named(values);
+  double bytes = 0;
+  for (const TensorSpec& tensor : task_.tensors) {
+    const Result<TensorShape> shape = ResolveShape(tensor, dims);
+    if (!shape.ok()) return std::nullopt;
+    bytes += static_cast<double>(shape->span_bytes);
+    if (tensor.role != TensorRole::kIn) bytes += 8.0 * static_cast<double>(shape->elements);  // the reference
+    if (tensor.values.index_bound) {
+      const Result<int64_t> bound = tensor.values.index_bound->Evaluate(dims);
+      if (!bound.ok() || *bound < (tensor.values.distribution == Distribution::kOffsets ? 0 : 1)) return std::nullopt;
+    }
+    if (!tensor.alias.empty()) {
+      const Result<TensorShape> target = ResolveShape(*task_.FindTensor(tensor.alias), dims);
+      if (!target.ok() || target->shape != shape->shape || target->strides != shape->strides) return std::nullopt;
+    }
+  }
+  const Result<double> traffic = CompulsoryBytes(task_, dims), flops = Flops(task_, dims);
+  if (!traffic.ok() || !flops.ok() || *traffic < 0 || *flops < 0) return std::nullopt;
+  // A task that does not say what work it is may be anything: less of it.
+  const double share = bytes / static_cast<double>(limits_.bytes) * (task_.flops ? 1 : 2);
+  return limits_.flops > 0 ? std::max(share, *flops / limits_.flops) : share;
+}
+
+bool FairShapes::Allows(const Sizes& values) const {
+  const std::optional<double> cost = Cost(values);
+  return cost && *cost <= 1;
+}
+
+bool FairShapes::InHiddenRange(const Sizes& values) const {
+  const Dims dims = Named(values);
+  return std::any_of(task_.hidden.begin(), task_.hidden.end(), [&](const HiddenGroup& group) {
+    return std::all_of(group.ranges.begin(), group.ranges.end(), [&](const HiddenRange& range) {
+      const int64_t value = dims.at(range.dim);
+      return value >= range.low && value <= range.high && value % range.multiple == 0;
+    });
+  });
+}
+
+std::optional<Sizes> FairShapes::Shrunk(Sizes values, Rng& rng) const {
+  std::optional<double> cost = Cost(values);
+  while (cost && *cost > 1) {
+    std::vector<std::pair<Sizes, double>> smaller;
+    size_t slices = SIZE_MAX;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Range& range = ranges_[i];
+      if (!range.only.empty()) continue;
+      Sizes halved = values;
+      halved[i] = range.Fitted(values[i] / 2);
+      if (values[i] / range.multiple % 2 == 1 && halved[i] / range.multiple % 2 == 0) halved[i] += range.multiple;
+      const std::optional<double> less = halved[i] < values[i] ? Cost(halved) : std::nullopt;
+      if (!less || *less > 0.95 * *cost) continue;
+      if (dimensions_[i] == task_.slice) slices = smaller.size();
+      smaller.emplace_back(std::move(halved), *less);
+    }
+    if (smaller.empty()) return std::nullopt;
+    size_t chosen = rng.Below(smaller.size());
+    if (slices != SIZE_MAX && rng.Below(2) == 0) chosen = slices;
+    values = std::move(smaller[chosen].first);
+    cost = smaller[chosen].second;
+  }
+  return cost ? std::optional(values) : std::nullopt;
+}
+
+std::vector<Case> OddNeighbors(const Task& task, const FairShapes& fair, int count,
+                               const std::function<bool(const Dims&)>& serves, uint64_t seed) {
+  std::vector<Case> neighbors;
+  std::vector<Sizes> timed;
+  for (const Case& c : task.cases) {
+    if (c.role == CaseRole::kTime && fair.any()) timed.push_back(fair.Values(c.dims));
+  }
+  const std::vector<FairShapes::Range>& ranges = fair.ranges();
+  std::vector<size_t> free;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (!ranges[i].fixed()) free.push_back(i);
+  }
+  Rng rng(seed);
+  for (int tries = 0;
+       tries < kNeighborTries && static_cast<int>(neighbors.size()) < count && !timed.empty() && !free.empty();
+       ++tries) {
+    Sizes values = timed[rng.Below(timed.size())];
+    const auto step_aside = [&](size_t i) {
+      static constexpr int64_t kSteps[] = {1, 1, 3, 8, 64};  // past a vector's end, and a whole vector further
+      const int64_t sign = rng.Below(2) == 0 ? 1 : -1;
+      const int64_t other = timed[rng.Below(timed.size())][i];
+      const uint64_t kind = rng.Below(std::size(kSteps) + 1);
+      const int64_t moved = kind < std::size(kSteps) ? values[i] + sign * kSteps[kind] * ranges[i].multiple
+                                                     : (values[i] + other) / 2 + ranges[i].multiple;
+      values[i] = ranges[i].Fitted(moved);
+    };
+    const size_t first = free[rng.Below(free.size())], second = free[rng.Below(free.size())];
+    step_aside(first);
+    if (second != first && rng.Below(2) == 0) step_aside(second);
+    const std::optional<Sizes> fitting = fair.Shrunk(values, rng);
+    if (!fitting || fair.InHiddenRange(*fitting)) continue;
+    Case neighbor{fair.Named(*fitting), CaseRole::kHidden};
+    if (!serves(neighbor.dims)) continue;
+    const auto same = [&](const Case& c) { return c.dims == neighbor.dims; };
+    if (std::any_of(task.cases.begin(), task.cases.end(), same) ||
+        std::any_of(neighbors.begin(), neighbors.end(), same))
+      continue;
+    neighbors.push_back(std::move(neighbor));
+  }
+  return neighbors;
+}
+
+}  // namespace hone
