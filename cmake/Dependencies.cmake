@@ -1,5 +1,7 @@
 # Everything comes from Debian 12 or Ubuntu 24.04 packages; tools/setup installs them.
 # Static where the distribution ships an archive, so that one `hone` binary runs on both.
+# What is found is known to a project that has this one in a folder of its own, too: it links what our libraries link.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -30,7 +32,8 @@ add_library(hone_toml INTERFACE)
 target_include_directories(hone_toml SYSTEM INTERFACE ${HONE_TOMLPP_INCLUDE})
 # Headers of the package, their out-of-line part compiled once by us: linked statically, and not header-only.
 add_library(hone_fmt STATIC ${PROJECT_SOURCE_DIR}/src/base/fmt_definitions.cc)
-target_include_directories(hone_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+get_target_property(HONE_FMT_INCLUDE fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(hone_fmt SYSTEM PUBLIC ${HONE_FMT_INCLUDE})
 add_library(hone_json INTERFACE)
 target_link_libraries(hone_json INTERFACE nlohmann_json::nlohmann_json)
 add_library(hone_cli11 INTERFACE)
