@@ -7,6 +7,18 @@
 
 namespace hone {
 
+ResolvedArgument SizesOf(const Argument& argument) {
+  ResolvedArgument sizes;
+  sizes.kind = argument.kind;
+  const std::string& type = argument.type;
+  if (argument.kind == ArgumentKind::kInteger || argument.kind == ArgumentKind::kScalar) {
+    const size_t bytes = type == "bool" ? 1 : type == "f16" || type == "bf16" ? 2 : type.ends_with("64") ? 8 : 4;
+    sizes.bytes.assign(bytes, 0);
+  }
+  for (const Argument& field : argument.fields) sizes.fields.push_back(SizesOf(field));
+  return sizes;
+}
+
 ArgumentLayout LayoutOf(const ResolvedArgument& argument) {
   ArgumentLayout layout;
   switch (argument.kind) {

@@ -19,6 +19,10 @@ struct ArgumentLayout {
   std::vector<int64_t> field_offsets;  // kStruct
 };
 
+// What LayoutOf needs of an argument: kinds, and zeros of the right size. Neither depends on values, so a struct's
+// layout is known before any case is.
+ResolvedArgument SizesOf(const Argument& argument);
+
 // Pointers are 8 bytes, tensor maps 128 bytes at 64.
 ArgumentLayout LayoutOf(const ResolvedArgument& argument);
 

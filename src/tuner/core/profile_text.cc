@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "hone/tuner/profile.h"
+#include "tuner/core/dims_text.h"
 
 namespace hone {
 namespace {
@@ -25,12 +26,6 @@ std::string Amount(double value) {
 
 // "8192 B", "12.3 kB"
 std::string Bytes(double value) { return Amount(value) + (value >= 1e4 ? "B" : " B"); }
-
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
 
 // "DRAM 93 %, L2 40 %": what of `fields` was counted.
 std::string Percents(const KernelProfile& kernel, std::initializer_list<std::pair<const char*, const char*>> fields) {

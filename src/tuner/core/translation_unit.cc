@@ -196,19 +196,6 @@ struct Check {
   std::string message;
 };
 
-// Sizes of fields do not depend on values, so a struct's layout is known before any case.
-ResolvedArgument SizesOf(const Argument& argument) {
-  ResolvedArgument sizes;
-  sizes.kind = argument.kind;
-  const std::string& type = argument.type;
-  if (argument.kind == ArgumentKind::kInteger || argument.kind == ArgumentKind::kScalar) {
-    const size_t bytes = type == "bool" ? 1 : type == "f16" || type == "bf16" ? 2 : type.ends_with("64") ? 8 : 4;
-    sizes.bytes.assign(bytes, 0);
-  }
-  for (const Argument& field : argument.fields) sizes.fields.push_back(SizesOf(field));
-  return sizes;
-}
-
 std::vector<Check> ChecksOf(const Argument& argument, const Task& task, const std::string& parameter) {
   switch (argument.kind) {
     case ArgumentKind::kTensor: {

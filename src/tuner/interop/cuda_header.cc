@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "tuner/core/bindings.h"
+#include "tuner/core/dims_text.h"
 #include "tuner/core/include_sets.h"
 #include "tuner/interop/embed_source.h"
 #include "tuner/interop/header_support.h"
@@ -24,12 +25,6 @@ const std::vector<std::string> kTaken = {
     "Int",   "Launch", "min",   "max",    "ceil_div",  "round_up",    "Log2",   "Holds",     "Checked", "Divides",
     "error", "launch", "args",  "stream", "workspace", "Winner",      "Seed",   "UseSeed",   "ok",      "sm_count",
     "cc",    "hone",   "Valid", "Call",   "launched",  "AlignmentOf", "Offset", "TensorMap", "bytes",   "memset"};
-
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
 
 std::string AliasOf(const Task& task, const std::string& tensor) {
   const TensorSpec* spec = task.FindTensor(tensor);

@@ -332,10 +332,7 @@ Result<std::string> PlanWriter::ArgumentText(const PlanEntry& entry, const Bindi
           fmt::format("{}:{}: no tensor map '{}'", candidate_.name, entry.line, argument.name));
     }
     case ArgumentKind::kStruct: {
-      ResolvedArgument sizes;
-      sizes.kind = ArgumentKind::kStruct;
-      for (const Argument& field : argument.fields) sizes.fields.push_back(SizesOf(field));
-      const ArgumentLayout layout = LayoutOf(sizes);
+      const ArgumentLayout layout = LayoutOf(SizesOf(argument));
       std::string out = fmt::format("      alignas({}) unsigned char a{}[{}] = {{}};  // {}\n",
                                     std::max<int64_t>(layout.align, 8), i, layout.size, argument.type);
       for (size_t f = 0; f < argument.fields.size(); ++f) {
@@ -363,18 +360,6 @@ Result<std::string> PlanWriter::FieldText(const PlanEntry& entry, const Binding&
   const size_t at = text.find(" a0 =");
   text.replace(at, 3, " a" + name);
   return text;
-}
-
-ResolvedArgument PlanWriter::SizesOf(const Argument& argument) {
-  ResolvedArgument sizes;
-  sizes.kind = argument.kind;
-  const std::string& type = argument.type;
-  if (argument.kind == ArgumentKind::kInteger || argument.kind == ArgumentKind::kScalar) {
-    const size_t bytes = type == "bool" ? 1 : type == "f16" || type == "bf16" ? 2 : type.ends_with("64") ? 8 : 4;
-    sizes.bytes.assign(bytes, 0);
-  }
-  for (const Argument& field : argument.fields) sizes.fields.push_back(SizesOf(field));
-  return sizes;
 }
 
 Result<std::string> PlanWriter::LaunchText(const PlanEntry& entry, const Binding& binding, bool dependent) {

@@ -52,7 +52,6 @@ class PlanWriter {
   Result<std::string> FieldText(const PlanEntry& entry, const Binding& binding, const Argument& field,
                                 const std::string& name, const std::string& occupancy);
 
-  static ResolvedArgument SizesOf(const Argument& argument);
 
   Result<std::string> LaunchText(const PlanEntry& entry, const Binding& binding, bool dependent);
 

@@ -78,12 +78,6 @@ Json NodeJson(const RunNode& n) {
 
 }  // namespace
 
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
-
 std::string DurationText(double seconds) {
   const auto total = static_cast<int64_t>(std::llround(std::max(0.0, seconds)));
   if (total >= 3600) return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);

@@ -9,10 +9,10 @@
 
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
+#include "tuner/core/dims_text.h"
 
 namespace hone {
 
-std::string DimsText(const Dims& dims);                           // "d=4096 tokens=256"
 std::string DurationText(double seconds);                         // "1:05", "2:03:04"
 std::string TokensText(int64_t tokens);                           // "950", "13.8k", "2.1M"
 std::string SpeedupText(const Interval& speedup, bool modelled);  // "1.31x [1.29, 1.33]", "1.31x modelled"

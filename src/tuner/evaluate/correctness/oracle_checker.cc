@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 
+#include "tuner/core/dims_text.h"
 #include "tuner/core/draw.h"
 #include "tuner/evaluate/correctness/scale_floor.h"
 
@@ -59,21 +60,7 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
   return bytes;
 }
 
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
-
 }  // namespace
-
-// Memory of one check: references, pristine copies of overwritten inputs, gathered slices.
-struct OracleChecker::Scratch {
-  std::unique_ptr<Arena> arena;
-  Bindings bindings;                             // as the oracle sees them
-  std::map<std::string, TensorView> outputs;     // the candidate's outputs, gathered where needed
-  std::map<std::string, TensorView> reference;   // dense double views, for wiping
-};
 
 Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
                                           const std::vector<int64_t>* slices, bool require_rms) {

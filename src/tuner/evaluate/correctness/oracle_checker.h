@@ -49,7 +49,6 @@ class OracleChecker {
   double last_oracle_seconds() const { return last_oracle_seconds_; }
 
  private:
-  struct Scratch;
   Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
                              const std::vector<int64_t>* slices, bool require_rms);
 

@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <list>
 #include <map>
 #include <optional>
 
+#include "base/clock.h"
+#include "tuner/core/dims_text.h"
 #include "tuner/core/draw.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/judge.h"
@@ -29,16 +30,6 @@ constexpr double kExactShare = 0.25;
 // Another honest kernel sums in another order: its error differs by some ten per cent.
 constexpr double kLeastRoom = 1.25;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
 
 bool IsOutput(const TensorSpec& tensor) { return tensor.role != TensorRole::kIn; }
 
@@ -462,12 +453,12 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
 }
 
 Result<TaskReport> Linter::Run() {
-  const double started = Now();
+  const double started = SteadySeconds();
   report_.task = task_.name;
   report_.device = session_.facts().id + " " + session_.facts().name;
   report_.seed = options_.seed;
   const auto finish = [&] {
-    report_.seconds = Now() - started;
+    report_.seconds = SteadySeconds() - started;
     return std::move(report_);
   };
   CheckForm();

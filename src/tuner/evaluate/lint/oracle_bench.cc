@@ -7,16 +7,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "tuner/core/dims_text.h"
 #include "tuner/device/host_tensor_ops.h"
 
 namespace hone {
 namespace {
-
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
 
 uint64_t HostAddress(const void* pointer) {
   return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(pointer));  // NOLINT: host views carry pointers

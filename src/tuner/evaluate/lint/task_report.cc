@@ -7,18 +7,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tuner/core/dims_text.h"
+
 namespace hone {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tuner/core/dims_text.h"
 #include "tuner/core/draw.h"
 #include "tuner/evaluate/case_buffers.h"
 
@@ -14,12 +15,6 @@ namespace {
 
 // A GPU runs a plan once for each group of counters, and there may be dozens of groups.
 constexpr double kPassesExpected = 100;
-
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
 
 }  // namespace
 
