@@ -18,10 +18,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/random.h"
 
 namespace hone::gnn {
@@ -44,12 +44,6 @@ struct alignas(64) Meeting {
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
               "processes share these by their bytes alone");
 static_assert(sizeof(Meeting) % alignof(ReaderTimes) == 0, "the array follows without a gap");
-
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 class Reader {
  public:

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wall time that only moves forward, in seconds as a double.
+// Wall time that only moves forward and processor time, in seconds as a double.
 #pragma once
+
+#include <time.h>
 
 #include <chrono>
 
@@ -12,6 +14,15 @@ namespace hone {
 inline double SteadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+// Processor time, user and system, of the whole process and of the calling thread. Any thread.
+inline double ProcessorSeconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+inline double ProcessSeconds() { return ProcessorSeconds(CLOCK_PROCESS_CPUTIME_ID); }
+inline double ThreadSeconds() { return ProcessorSeconds(CLOCK_THREAD_CPUTIME_ID); }
 
 // Seconds since it was made or last restarted.
 class Stopwatch {

@@ -11,9 +11,7 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
-#include <ctime>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -23,18 +21,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "gnn/batch/slice_rows.h"
 #include "gnn/sample/huge_buffer.h"
 #include "gnn/sample/index_permutation.h"
 
 namespace hone::gnn {
 namespace {
-
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // Feature rows, from the stage's allocator or from huge pages.
 class RowBuffer {
@@ -161,9 +154,9 @@ class PipelineImplementation final : public BatchPipeline {
     Slot*& place = Place(taken_);
     const auto ready = [&] { return place != nullptr && (options_.transfer == nullptr || taken_ < started_); };
     if (!ready()) {
-      const auto begin = std::chrono::steady_clock::now();
+      const Stopwatch waited;
       prepared_.wait(lock, ready);
-      times_.wait_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      times_.wait_seconds += waited.Seconds();
     }
     Slot* const slot = place;
     place = nullptr;

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <utility>
 
@@ -39,12 +38,6 @@ constexpr int64_t kPreparedBytes = int64_t{256} << 20;
 
 // What the shards of a step add up to besides their gradients; the running statistics follow behind.
 enum Total : size_t { kLoss, kWeight, kLabelled, kCorrect, kNodes, kEdges, kStop, kTotals };
-
-double ProcessSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 class CpuTrainer final : public Trainer {
  public:

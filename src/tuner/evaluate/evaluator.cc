@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/random.h"
@@ -29,10 +29,6 @@ namespace {
 
 constexpr size_t kProgramsKept = 64;  // oracles and incumbents, compiled, in memory
 constexpr double kLongestLaunch = 86400;  // seconds
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 class LocalEvaluator : public Evaluator {
  public:
@@ -173,7 +169,7 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
 
 Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& told) {
   HONE_RETURN_IF_ERROR(CheckRequest(task, asked));
-  const double started = Now();
+  const double started = SteadySeconds();
   // The judge speaks at every launch; people are told what is new.
   std::string last_phase, last_detail;
   const EvaluationProgress progress = [&](const std::string& phase, const std::string& detail) {
@@ -194,7 +190,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     evaluation.modelled = facts().modelled;
     evaluation.seed = request.seed;
     evaluation.stages.insert(evaluation.stages.begin(), stages.begin(), stages.end());
-    evaluation.wall_seconds = Now() - started;
+    evaluation.wall_seconds = SteadySeconds() - started;
     return evaluation;
   };
   const auto stop = [&](Verdict verdict, std::string detail) {
@@ -215,13 +211,13 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   // Plan.
   progress("plan", request.name);
   Result<Candidate> candidate = ParseCandidate(request.source, request.name, task);
-  stages.push_back({"plan", Now() - started, false});
+  stages.push_back({"plan", SteadySeconds() - started, false});
   if (!candidate.ok()) return stop(Verdict::kParseError, candidate.status().message());
   Result<Compiler*> compiler = CompilerFor(*candidate);
   if (!compiler.ok()) return stop(Verdict::kUnsupported, compiler.status().message());
 
   // Compile: the candidate, and beside it whatever it will be held against.
-  const double compile_started = Now();
+  const double compile_started = SteadySeconds();
   progress("compile", request.name);
   std::string incumbent_source = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
   std::string incumbent_name = request.incumbent_source.empty() ? task.name + "/seed.cu" : request.incumbent_name;
@@ -234,7 +230,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   Result<CompiledProgram> compiled = CompileCandidate(**compiler, *candidate, task, request.binding, false, jobs_);
   oracle_thread.join();
   incumbent_thread.join();
-  stages.push_back({"compile", Now() - compile_started, false});
+  stages.push_back({"compile", SteadySeconds() - compile_started, false});
   if (!compiled.ok()) return compiled.status();
   if (const CompiledModule* failure = FirstFailure(*compiled)) {
     Evaluation evaluation;
@@ -267,9 +263,9 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   job.fallback = std::move(fallback);
   job.options = request;
   job.launch_limit_seconds = options_.launch_limit_seconds;
-  const double wait_started = Now();
+  const double wait_started = SteadySeconds();
   std::lock_guard device(device_mutex_);
-  if (Now() - wait_started > 1e-3) stages.push_back({"wait", Now() - wait_started, false});
+  if (SteadySeconds() - wait_started > 1e-3) stages.push_back({"wait", SteadySeconds() - wait_started, false});
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, backend_->Judge(job, progress));
   if (UsesHostMode(job)) evaluation.guarantee = kHostModeGuarantee;
   if (has_incumbent) evaluation.baseline = incumbent_name;
@@ -279,10 +275,10 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   if (evaluation.profile && request.sass) HONE_RETURN_IF_ERROR(AddSass(task, job.candidate, **compiler, &*evaluation.profile));
   if (evaluation.profile) AttachProfile(task, facts(), std::move(*evaluation.profile), &evaluation);
   if (request.libraries && evaluation.verdict == Verdict::kOk) {
-    const double libraries_started = Now();
+    const double libraries_started = SteadySeconds();
     progress("libraries", request.name);
     HoldAgainstLibraries(libraries, task, job, progress, &evaluation);
-    evaluation.stages.push_back({"libraries", Now() - libraries_started, true});
+    evaluation.stages.push_back({"libraries", SteadySeconds() - libraries_started, true});
   }
   double pch_misses = 0, cached = 0;
   for (const auto& [key, module] : job.candidate.modules) {

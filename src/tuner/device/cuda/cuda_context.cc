@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/clock.h"
 #include "hone/base/units.h"
 
 namespace hone {
@@ -19,10 +20,6 @@ constexpr double kHarnessLimitSeconds = 60;
 constexpr int64_t kReservedBytes = 256 * kMiB;
 
 size_t RoundUp(size_t bytes, size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -145,7 +142,7 @@ int64_t CudaContext::FreeBytes() {
   return std::max<int64_t>(static_cast<int64_t>(free_bytes + kept_bytes_) - kReservedBytes, 0);
 }
 
-double CudaContext::idle_seconds() const { return last_wait_ended_ == 0 ? 0 : Now() - last_wait_ended_; }
+double CudaContext::idle_seconds() const { return last_wait_ended_ == 0 ? 0 : SteadySeconds() - last_wait_ended_; }
 
 WaitResult CudaContext::Wait(double limit_seconds, CUresult* error) {
   *error = CUDA_SUCCESS;
@@ -155,10 +152,10 @@ WaitResult CudaContext::Wait(double limit_seconds, CUresult* error) {
   }
   CUresult result = driver_.EventRecord(done_, stream_);
   if (result == CUDA_SUCCESS) {
-    const double start = Now();
+    const double start = SteadySeconds();
     // Spin while the work may end any moment; sleep a little once it is clear that it takes long.
     while ((result = driver_.EventQuery(done_)) == CUDA_ERROR_NOT_READY) {
-      const double waited = Now() - start;
+      const double waited = SteadySeconds() - start;
       if (waited > limit_seconds) {
         lost_ = true;
         return WaitResult::kTimedOut;
@@ -170,7 +167,7 @@ WaitResult CudaContext::Wait(double limit_seconds, CUresult* error) {
       }
     }
   }
-  last_wait_ended_ = Now();
+  last_wait_ended_ = SteadySeconds();
   if (result == CUDA_SUCCESS) return WaitResult::kDone;
   *error = result;
   lost_ = true;

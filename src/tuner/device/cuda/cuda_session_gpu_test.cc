@@ -9,11 +9,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <vector>
 
+#include "base/clock.h"
 #include "tuner/device/cuda/session_test_support.h"
 
 extern "C" {
@@ -37,10 +37,6 @@ std::string PortableImage() {
 const std::vector<std::string> kKernels = {"busy",    "dynamic_shared", "grid_sync",       "wild_write",       "misaligned",    "trap",
                                            "hang",    "narrow",         "cluster_size",    "dependent_first",  "dependent_second",
                                            "tensor_map_box"};
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double Median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
@@ -74,9 +70,9 @@ class CudaSessionGpu : public testing::Test {
 // Ends the process: 0 when the planted kernel gives `status` and costs the session its device.
 [[noreturn]] void ExitWithOutcomeOf(DeviceSession& session, const std::string& kernel, LaunchStatus status, double limit) {
   Bench bench(session);
-  const double started = Now();
+  const double started = SteadySeconds();
   const LaunchOutcome outcome = bench.Run(session, Step(kernel, {Tensor("out")}), limit);
-  const double seconds = Now() - started;
+  const double seconds = SteadySeconds() - started;
   std::fprintf(stderr, "%s: %s after %.2f s\n", kernel.c_str(), outcome.detail.c_str(), seconds);
   int code = 0;
   if (outcome.status != status) code = 2;
@@ -394,10 +390,10 @@ double Seconds(DeviceSession& session, const TensorView& fence, const std::funct
   for (int i = 0; i < 3; ++i) {
     uint8_t byte;
     EXPECT_TRUE(session.CopyToHost(&byte, fence.address, 1).ok());
-    const double start = Now();
+    const double start = SteadySeconds();
     work();
     EXPECT_TRUE(session.CopyToHost(&byte, fence.address, 1).ok());
-    best = std::min(best, Now() - start);
+    best = std::min(best, SteadySeconds() - start);
   }
   return best;
 }

@@ -4,14 +4,13 @@
 // A small pool of OS threads, each with a Worker.
 #include "tuner/device/sim/launch_runner.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "tuner/device/sim/worker.h"
 
 namespace hone::sim {
@@ -74,12 +73,6 @@ LaunchRunner::LaunchRunner(int workers) : pool_(std::make_unique<Pool>(workers))
 LaunchRunner::~LaunchRunner() = default;
 
 namespace {
-
-double ProcessSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 }  // namespace
 

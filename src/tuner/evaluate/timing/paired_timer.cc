@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <thread>
 
+#include "base/clock.h"
 #include "tuner/core/draw.h"
 #include "tuner/evaluate/timing/interval.h"
 #include "tuner/evaluate/timing/quad_order.h"
@@ -23,10 +23,6 @@ constexpr int64_t kRedrawShare = 64;         // one slice in this many is drawn 
 constexpr size_t kDifferingSlicesJudged = 64;  // of slices whose digests differ, as many are judged by tolerance
 constexpr int kMeasuredLooks = 5;
 constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer are permuted sooner than threads start
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 bool IsOutput(const TensorSpec& tensor) { return tensor.role != TensorRole::kIn; }
 
@@ -304,7 +300,7 @@ Status Protocol::Audit() {
 }
 
 Result<PairedTiming> Protocol::Run() {
-  const double started = Now();
+  const double started = SteadySeconds();
   const int all = buffers_.sets();
   result_.timing.plans_per_sample = all;
 
@@ -320,12 +316,12 @@ Result<PairedTiming> Protocol::Run() {
   Decision decision = Decision::kContinue;
   for (int quad = 0; quad < options_.max_quads && decision == Decision::kContinue; ++quad) {
     HONE_RETURN_IF_ERROR(DrawQuad(false));
-    const bool candidate_first = (Secret() >> 17) & 1;
+    const QuadOrder order = SecretQuadOrder(static_cast<uint64_t>(quad), Secret());
     double log_candidate = 0, log_incumbent = 0;
     const int samples = incumbent_ != nullptr ? 4 : 2;
     std::vector<double> quad_candidate, quad_incumbent;
     for (int i = 0; i < samples; ++i) {
-      const bool is_candidate = incumbent_ == nullptr || ((i == 0 || i == 3) == candidate_first);
+      const bool is_candidate = incumbent_ == nullptr || IsCandidate(order, i);
       HONE_ASSIGN_OR_RETURN(double us, Sample(is_candidate ? candidate_ : *incumbent_, all));
       if (failed()) return result_;
       if (us <= 0) return Status::Internal("a timed interval was not positive");
@@ -347,9 +343,9 @@ Result<PairedTiming> Protocol::Run() {
       if (test.AtLook()) {
         decision = test.Look();
         ++result_.timing.looks;
-        if (Now() - started > options_.budget_seconds) break;
+        if (SteadySeconds() - started > options_.budget_seconds) break;
       }
-    } else if (Now() - started > options_.budget_seconds && quad >= 4) {
+    } else if (SteadySeconds() - started > options_.budget_seconds && quad >= 4) {
       break;
     }
     if (options_.audits && all > 1 && Secret() % 8 == 0) {

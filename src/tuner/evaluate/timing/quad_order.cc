@@ -16,7 +16,7 @@ __extension__ using Uint128 = unsigned __int128;
 
 // What a key is used for. Each use hashes its own name, so that a coin tells nothing about an order drawn
 // with the same key.
-enum Purpose : uint64_t { kCoin = 1, kOrder, kSubset, kAuditSample, kAuditStop };
+enum Purpose : uint64_t { kCoin = 1, kOrder, kSubset };
 
 // A keyed stream of numbers below given bounds.
 class SecretStream {
@@ -67,18 +67,6 @@ std::vector<int64_t> SecretSubset(int64_t n, int64_t count, uint64_t key) {
   }
   subset.assign(chosen.begin(), chosen.end());
   return subset;
-}
-
-std::vector<AuditPlan> SecretAudits(int samples, int sets, int every, uint64_t key) {
-  HONE_CHECK(every >= 1, "audits every zero samples");
-  std::vector<AuditPlan> audits;
-  if (sets < 2 || samples < 1) return audits;
-  SecretStream stops(key, kAuditStop);
-  const int64_t count = std::max(1, (samples + every / 2) / every);
-  for (int64_t sample : SecretSubset(samples, count, draw::Hash(key, kAuditSample, 0))) {
-    audits.push_back({static_cast<int>(sample), 1 + static_cast<int>(stops.Below(static_cast<uint64_t>(sets) - 1))});
-  }
-  return audits;
 }
 
 }  // namespace hone

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Secret orders and subsets: which kernel of a quad goes first, which buffer set a launch gets, which
-// slices are drawn anew, where an audit stops.
+// slices are drawn anew.
 //
 // All are pure functions of a key that the candidate's code never sees (core/draw.h), so that a timing can
 // be replayed from its seed. Any thread.
@@ -27,15 +27,5 @@ std::vector<int> SecretOrder(int n, uint64_t key);
 
 // `count` different numbers below n, ascending, drawn uniformly by `key`; all of them when count >= n.
 std::vector<int64_t> SecretSubset(int64_t n, int64_t count, uint64_t key);
-
-// Which samples of a timing are followed by an audit: a run of the same graph that stops early, after which
-// every later set must be untouched.
-struct AuditPlan {
-  int sample = 0;    // after this sample
-  int executed = 1;  // 1 to sets - 1 executions, then stop
-};
-// About one audit per `every` samples, at least one when there are samples; empty when sets < 2 (there is
-// no later set to touch). Ascending by sample.
-std::vector<AuditPlan> SecretAudits(int samples, int sets, int every, uint64_t key);
 
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coins, orders, subsets and audits: fair, uniform, and the same again for the same key.
+// Coins, orders and subsets: fair, uniform, and the same again for the same key.
 #include "tuner/evaluate/timing/quad_order.h"
 
 #include <gtest/gtest.h>
@@ -80,31 +80,6 @@ TEST(QuadOrder, SubsetOfEverythingIsEverything) {
   EXPECT_EQ(SecretSubset(3, 9, kKey), (std::vector<int64_t>{0, 1, 2}));
   EXPECT_TRUE(SecretSubset(0, 4, kKey).empty());
   EXPECT_TRUE(SecretSubset(4, 0, kKey).empty());
-}
-
-TEST(QuadOrder, AuditsStopAtEveryPossiblePlaceAndLeaveALaterSet) {
-  std::set<int> stops, samples;
-  int64_t count = 0;
-  for (uint64_t i = 0; i < 500; ++i) {
-    const auto audits = SecretAudits(40, 5, 8, kKey + i);
-    count += static_cast<int64_t>(audits.size());
-    for (size_t a = 0; a < audits.size(); ++a) {
-      stops.insert(audits[a].executed);
-      samples.insert(audits[a].sample);
-      if (a > 0) {
-        EXPECT_LT(audits[a - 1].sample, audits[a].sample);
-      }
-    }
-  }
-  EXPECT_EQ(stops, (std::set<int>{1, 2, 3, 4}));
-  EXPECT_EQ(samples.size(), 40u);
-  EXPECT_EQ(count, 500 * 5);
-}
-
-TEST(QuadOrder, AuditsNeedALaterSetAndASample) {
-  EXPECT_TRUE(SecretAudits(40, 1, 8, kKey).empty());
-  EXPECT_TRUE(SecretAudits(0, 5, 8, kKey).empty());
-  EXPECT_EQ(SecretAudits(3, 2, 8, kKey).size(), 1u);
 }
 
 }  // namespace
