@@ -3,6 +3,7 @@
 function(hone_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
+  target_compile_features(${name} PUBLIC cxx_std_20)  # the headers are, whatever a project that links us compiles as
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PUBLIC ${arg_LIBRARIES} PRIVATE ${arg_PRIVATE} hone_warnings PUBLIC hone_sanitizers)
 endfunction()
