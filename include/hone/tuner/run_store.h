@@ -107,9 +107,11 @@ class RunStore {
 struct SqliteStoreOptions {
   double lock_seconds = 10;  // how long to wait for another process's write
   int64_t max_pages = 0;     // 0: no bound. Tests make the "disk" full with it.
+  bool read_only = false;    // nothing is made or changed; what would write fails. So too where nothing may be written.
 };
 
-// Opens or creates; makes missing parent folders. kInvalidArgument when the file is no run store or is from a
+// Opens or creates; makes missing parent folders. A file that is there and may not be written (a colleague's, or on a disk
+// mounted read-only) is opened to be read. kInvalidArgument when the file is no run store or is from a
 // newer Hone.
 Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, const SqliteStoreOptions& options = {});
 std::unique_ptr<RunStore> MakeMemoryRunStore();

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 namespace hone {
 
 Statement& Statement::Bind(int index, std::string_view text) {
@@ -43,10 +45,32 @@ std::string Statement::Text(int column) const {
   return std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
-Result<std::unique_ptr<Database>> Database::Open(const std::string& path, double lock_seconds) {
+namespace {
+
+// A file with a write-ahead log is read by way of files beside it, which a folder that is not ours lets nobody make. With
+// no log there is nothing but the file, and SQLite is told that nobody changes it meanwhile.
+std::string ReadOnlyName(const std::string& path) {
+  std::string name = "file:";
+  for (const char c : path) {
+    if (c == '?' || c == '#' || c == '%') {
+      name += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      name += c;
+    }
+  }
+  std::error_code none;
+  const bool log = std::filesystem::file_size(path + "-wal", none) > 0 && !none;
+  return name + (log ? "?mode=ro" : "?mode=ro&immutable=1");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path, double lock_seconds, bool read_only) {
   sqlite3* handle = nullptr;
   const int code =
-      sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+      read_only
+          ? sqlite3_open_v2(ReadOnlyName(path).c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr)
+          : sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   std::unique_ptr<Database> database(new Database(path, handle));
   if (code != SQLITE_OK) return database->Error(code, "open it");
   sqlite3_extended_result_codes(handle, 1);

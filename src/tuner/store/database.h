@@ -50,7 +50,8 @@ class Statement {
 
 class Database {
  public:
-  static Result<std::unique_ptr<Database>> Open(const std::string& path, double lock_seconds);
+  // `read_only`: the file must be there, and its folder need not be writable.
+  static Result<std::unique_ptr<Database>> Open(const std::string& path, double lock_seconds, bool read_only = false);
   ~Database() { sqlite3_close_v2(handle_); }
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

@@ -54,7 +54,13 @@ std::optional<EventKind> EventKindFromName(std::string_view name) {
 }
 
 Result<RunInfo> MatchRun(const std::vector<RunInfo>& runs, std::string_view name, const std::string& location) {
-  if (name == "last" && !runs.empty()) return runs.front();
+  if (name == "last" && !runs.empty()) {
+    // A full disk may have let a run be entered and nothing of it be stored.
+    for (const RunInfo& run : runs) {
+      if (run.events > 0) return run;
+    }
+    return runs.front();
+  }
   std::vector<RunInfo> matching;
   for (const RunInfo& run : runs) {
     if (run.id == name) return run;

@@ -212,6 +212,33 @@ TEST(SqliteStore, RefusesAFileThatIsNotItsOwn) {
   EXPECT_EQ(OpenSqliteRunStore(foreign).status().code(), StatusCode::kInvalidArgument);
 }
 
+// As that of a colleague, or one on a disk that is mounted read-only, is opened by itself.
+TEST(SqliteStore, OneThatMayNotBeWrittenIsReadAndStays) {
+  Opened opened = OpenSqlite();
+  ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
+  ASSERT_TRUE(opened.store->Append("r1", Draft(EventKind::kNote)).ok());
+  for (const bool beside_its_writer : {true, false}) {  // with its log, and without one
+    if (!beside_its_writer) opened.store.reset();
+    const Result<std::unique_ptr<RunStore>> read = OpenSqliteRunStore(opened.path, {.read_only = true});
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ((*read)->Runs()->size(), 1u);
+    EXPECT_EQ((*read)->Events("r1", 0)->size(), 1u);
+    EXPECT_NE((*read)->CreateRun(Info("r2")).message().find("cannot be opened for writing"), std::string::npos);
+  }
+  EXPECT_FALSE(OpenSqliteRunStore(opened.path + ".absent", {.read_only = true}).ok());
+  EXPECT_FALSE(std::filesystem::exists(opened.path + ".absent"));
+}
+
+TEST(SqliteStore, ARunOfWhichNothingWasStoredIsNotTheLast) {
+  Opened opened = OpenSqlite();
+  ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
+  ASSERT_TRUE(opened.store->Append("r1", Draft(EventKind::kNote)).ok());
+  RunInfo entered = Info("r2");
+  entered.started += 1;
+  ASSERT_TRUE(opened.store->CreateRun(entered).ok());
+  EXPECT_EQ(opened.store->FindRun("last")->id, "r1");
+}
+
 TEST(SqliteStore, RefusesANewerSchema) {
   Opened opened = OpenSqlite();
   opened.store.reset();

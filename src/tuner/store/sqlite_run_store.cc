@@ -236,6 +236,9 @@ class SqliteRunStore : public RunStore {
                       "the newer Hone that wrote it",
                       Location(), version, kSchemaVersion));
     }
+    if (options.read_only) {
+      return tables > 0 ? Status::Ok() : Status::InvalidArgument(fmt::format("{} holds no runs", Location()));
+    }
     HONE_RETURN_IF_ERROR(
         database_->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
                            "PRAGMA foreign_keys = ON;"));
@@ -275,13 +278,17 @@ class SqliteRunStore : public RunStore {
 
 }  // namespace
 
-Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, const SqliteStoreOptions& options) {
+Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, const SqliteStoreOptions& asked) {
   std::error_code error;
-  if (const fs::path parent = fs::path(path).parent_path(); !parent.empty()) {
+  SqliteStoreOptions options = asked;
+  const std::string folder = fs::path(path).parent_path().string();  // where the log would be made
+  options.read_only |= fs::exists(path, error) &&
+                       (::access(path.c_str(), W_OK) != 0 || ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0);
+  if (const fs::path parent = fs::path(path).parent_path(); !parent.empty() && !options.read_only) {
     fs::create_directories(parent, error);
     if (error) return Status::Io(fmt::format("create folder {}: {}", parent.string(), error.message()));
   }
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path, options.lock_seconds));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path, options.lock_seconds, options.read_only));
   auto store = std::make_unique<SqliteRunStore>(std::move(database));
   HONE_RETURN_IF_ERROR(store->Prepare(options));
   return std::unique_ptr<RunStore>(std::move(store));

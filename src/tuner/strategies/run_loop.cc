@@ -680,6 +680,10 @@ Result<RunView> ContinueRun(const RunDependencies& dependencies, const std::stri
 }
 
 Result<Task> LoadRunTask(RunStore& store, const RunView& view) {
+  if (view.task_toml_hash.empty()) {
+    return Status::InvalidArgument(
+        fmt::format("run {} failed before anything of it was stored: there is nothing to go on from; start a new one", view.info.id));
+  }
   HONE_ASSIGN_OR_RETURN(std::string toml, store.Source(view.task_toml_hash));
   HONE_ASSIGN_OR_RETURN(Task task, ParseTask(toml, "task.toml"));
   HONE_ASSIGN_OR_RETURN(task.oracle_source, store.Source(view.oracle_hash));
