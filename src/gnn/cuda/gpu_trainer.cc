@@ -27,15 +27,6 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-Status CheckFingerprint(const Graph& graph, std::string_view what, const CheckpointHeader& header,
-                        const std::string& found) {
-  if (header.graph_fingerprint == found) return Status::Ok();
-  return Status::InvalidArgument(
-      fmt::format("{} was trained on another graph than '{}' (fingerprints {} and {}): resume with the graph it was "
-                  "made with, or start a new run from its weights with --init",
-                  what, graph.name(), header.graph_fingerprint, found));
-}
-
 Status CheckDeviceRanks(const RunOptions& run, const GpuTrainerOptions& gpu) {
   const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
   if (ranks == 1 || (gpu.exchange != nullptr && gpu.exchange->size() == ranks)) return Status::Ok();
@@ -90,7 +81,7 @@ class GpuTrainer final : public Trainer {
     if (gpu_.host_batches) HONE_RETURN_IF_ERROR(MakeFeed(engine));
     if (IsOutline(*graph_)) {
       HONE_ASSIGN_OR_RETURN(fingerprint_, engine_->Fingerprint(*graph_));
-      if (file != nullptr) HONE_RETURN_IF_ERROR(CheckFingerprint(*graph_, what, header, fingerprint_));
+      if (file != nullptr) HONE_RETURN_IF_ERROR(CheckFingerprint(header, what, *graph_, fingerprint_));
     }
     HONE_RETURN_IF_ERROR(engine_->ImportFrom(optimizer_));
     TrainingProgress progress;
@@ -104,11 +95,7 @@ class GpuTrainer final : public Trainer {
     progress.labelled = position_.labelled;
     progress.correct = position_.correct;
     HONE_RETURN_IF_ERROR(engine_->SetProgress(progress));
-    if (position_.step > steps_per_epoch()) {
-      return Status::InvalidArgument(fmt::format("{} stands at step {} of an epoch of {}; the checkpoint is damaged",
-                                                 what, position_.step, steps_per_epoch()));
-    }
-    return Status::Ok();
+    return CheckStep(position_, what, steps_per_epoch());
   }
 
   // Slices take at most a quarter of what the host has left, shared with the ranks here.
@@ -162,7 +149,11 @@ class GpuTrainer final : public Trainer {
     bool stopped = false;
     while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
       Result<bool> epoch = RunEpoch(events);
-      if (rank_lost_) return SavedAfterLoss(epoch.status());
+      if (rank_lost_) {
+        if (!saves()) return epoch.status();
+        const Status saved = SaveAfterLoss();  // moves the position back to what it saves
+        return SavedAfterLoss(epoch.status(), saved, position_, run_);
+      }
       HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
     }
     if (stopped) {
@@ -175,36 +166,27 @@ class GpuTrainer final : public Trainer {
     result.epochs = position_.epoch;
     result.best_valid_accuracy = position_.best_accuracy;
     result.best_epoch = position_.best_epoch;
-    if (!run_.checkpoint.empty()) result.checkpoint = LastPath();
+    if (!run_.checkpoint.empty()) result.checkpoint = LastCheckpoint(run_.checkpoint);
     return result;
   }
 
  private:
-  std::string LastPath() const { return run_.checkpoint + "/last.safetensors"; }
   bool saves() const { return !run_.checkpoint.empty() && ranks_.rank() == 0; }
-  Status SaveLast() { return saves() ? Save(LastPath()) : Status::Ok(); }
+  Status SaveLast() { return saves() ? Save(LastCheckpoint(run_.checkpoint)) : Status::Ok(); }
 
   // Of an operation of the communicator between steps: the device's state is good.
   Status Heard(const Status& status) {
     rank_lost_ = rank_lost_ || !status.ok();
     return status;
   }
-  Status SavedAfterLoss(const Status& loss) {
-    if (!saves()) return loss;
-    const auto save = [&]() -> Status {
-      if (!lost_in_steps_) return SaveLast();
-      // What the device has may have been computed from what never arrived.
-      uint32_t step = 0;
-      HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->LastGood(*model_, optimizer_, &step));
-      Take(progress);
-      position_.step = step;
-      return Write(LastPath());
-    };
-    const Status saved = save();
-    if (!saved.ok()) return Status(loss.code(), loss.message() + "; and the state was not saved: " + saved.message());
-    return Status(loss.code(),
-                  fmt::format("{}; the state in epoch {} after step {} is in '{}', to go on from with --resume",
-                              loss.message(), position_.epoch + 1, position_.step, LastPath()));
+  Status SaveAfterLoss() {
+    if (!lost_in_steps_) return SaveLast();
+    // What the device has may have been computed from what never arrived.
+    uint32_t step = 0;
+    HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->LastGood(*model_, optimizer_, &step));
+    Take(progress);
+    position_.step = step;
+    return Write(LastCheckpoint(run_.checkpoint));
   }
 
   // What the device has become, into model, optimizer and position.
@@ -265,18 +247,13 @@ class GpuTrainer final : public Trainer {
     report.times.cpu = ProcessSeconds() - cpu_before;
     report.times.train = wall.Seconds();
     if (feed_ == nullptr) report.times.compute = report.times.train;
-    report.loss = position_.weight_sum > 0 ? position_.loss_sum / position_.weight_sum : kNaN;
-    report.train_accuracy = position_.labelled > 0
-                                ? static_cast<double>(position_.correct) / static_cast<double>(position_.labelled)
-                                : kNaN;
-    report.sampled_nodes = position_.sampled_nodes;
-    report.sampled_edges = position_.sampled_edges;
+    ReportSums(position_, report);
 
     HONE_ASSIGN_OR_RETURN(const bool stopped, Validate(events, report));
     if (stopped) return true;
     report.learning_rate = progress.learning_rate;
-    HONE_RETURN_IF_ERROR(FinishEpoch(report, progress));
-    if (report.best && saves()) HONE_RETURN_IF_ERROR(Save(run_.checkpoint + "/best.safetensors"));
+    HONE_RETURN_IF_ERROR(BeginNextEpoch(report, progress));
+    if (report.best && saves()) HONE_RETURN_IF_ERROR(Save(BestCheckpoint(run_.checkpoint)));
     HONE_RETURN_IF_ERROR(SaveLast());
     report.times.wall = wall.Seconds();
     if (events.epoch) events.epoch(report);
@@ -302,19 +279,14 @@ class GpuTrainer final : public Trainer {
 
   Status NotANumber(const StepsOnDevice& ran) {
     const Result<TrainingProgress> progress = engine_->Progress();
-    return Status::InvalidArgument(fmt::format(
-        "the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr; if it happens at step 0, "
-        "look for features that are NaN or very large{}",
-        ran.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", ran.value, position_.epoch, ran.done,
-        progress.ok() ? progress->learning_rate : kNaN,
-        run_.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastPath())));
+    return gnn::NotANumber(ran.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", ran.value, position_,
+                           progress.ok() ? progress->learning_rate : kNaN, run_);
   }
 
   // Of the epoch just trained, where one is due; true: stopped on the way.
   Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
     report.valid_accuracy = kNaN;
-    const bool last = position_.epoch + 1 == options_.epochs;
-    if (options_.eval_every == 0 || (!last && (position_.epoch + 1) % options_.eval_every != 0)) return false;
+    if (!ValidationIsDue(position_, options_)) return false;
     const Stopwatch watch;
     std::vector<int32_t> classes;
     const EvaluationPart mine{ranks_.rank(), ranks_.size()};
@@ -335,26 +307,14 @@ class GpuTrainer final : public Trainer {
     }
     HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the validation's counts", std::span(counts))));
     if (counts[2] > 0) return true;
-    report.valid_accuracy = counts[0] > 0 ? counts[1] / counts[0] : kNaN;
+    ReportValidation(position_, counts[0], counts[1], report);
     report.times.evaluate = watch.Seconds();
-    report.best = !std::isnan(report.valid_accuracy) &&
-                  (std::isnan(position_.best_accuracy) || report.valid_accuracy > position_.best_accuracy);
     return false;
   }
 
-  // Moves on to the next epoch's beginning.
-  Status FinishEpoch(const EpochReport& report, TrainingProgress progress) {
-    if (report.best) {
-      position_.best_accuracy = report.valid_accuracy;
-      position_.best_epoch = position_.epoch;
-      position_.worse_validations = 0;
-    } else if (!std::isnan(report.valid_accuracy)) {
-      ++position_.worse_validations;
-    }
-    position_.ended_early = options_.early_stop > 0 && position_.worse_validations >= options_.early_stop;
-    ++position_.epoch;
-    position_.step = 0;
-    position_.sampled_nodes = position_.sampled_edges = 0;
+  // Here and on the device.
+  Status BeginNextEpoch(const EpochReport& report, TrainingProgress progress) {
+    FinishEpoch(options_, report, position_);
     progress.loss_sum = progress.weight_sum = 0;
     progress.labelled = progress.correct = 0;
     TakeProgress(progress);
@@ -384,12 +344,7 @@ Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const Gpu
   const auto refuse = [](const std::string& what) {
     return Status::InvalidArgument(what + ": the GPU engine cannot do this yet; train on the CPU");
   };
-  const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
-  if (options.shards % ranks != 0) {
-    return Status::InvalidArgument(fmt::format("--shards is {}; with {} ranks it must be a multiple of {}, for each "
-                                               "rank runs as many shards (a resumed run keeps its shards)",
-                                               options.shards, ranks, ranks));
-  }
+  HONE_RETURN_IF_ERROR(CheckShards(options.shards, run));
   if (options.frontier != FrontierRule::kAllSoFar) return refuse("the frontier rule is new");
   constexpr int64_t kMostSeeds = 1 << 20;
   if (options.batch > kMostSeeds || options.eval_batch > kMostSeeds) {
@@ -429,7 +384,7 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
   const std::string what = fmt::format("'{}'", path);
   HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(path, run));
   HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
-  if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(*graph, what, header, GraphFingerprint(*graph)));
+  if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(header, what, *graph, GraphFingerprint(*graph)));
   if (epochs > 0) header.train.epochs = epochs;
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));

@@ -77,9 +77,52 @@ Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run)
   return ParseTensorFile(bytes, fmt::format("'{}'", path));
 }
 
+std::string LastCheckpoint(const std::string& folder) { return folder + "/last.safetensors"; }
+
+std::string BestCheckpoint(const std::string& folder) { return folder + "/best.safetensors"; }
+
 std::string CheckpointFile(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) ? path + "/last.safetensors" : path;
+  return std::filesystem::is_directory(path, ignored) ? LastCheckpoint(path) : path;
+}
+
+Status CheckFingerprint(const CheckpointHeader& header, std::string_view what, const Graph& graph,
+                        const std::string& found) {
+  if (header.graph_fingerprint == found) return Status::Ok();
+  return Status::InvalidArgument(
+      fmt::format("{} was trained on another graph than '{}' (fingerprints {} and {}): resume with the graph it was "
+                  "made with, or start a new run from its weights with --init",
+                  what, graph.name(), header.graph_fingerprint, found));
+}
+
+Status CheckStep(const RunPosition& position, std::string_view what, int64_t steps) {
+  if (position.step <= steps) return Status::Ok();
+  return Status::InvalidArgument(
+      fmt::format("{} stands at step {} of an epoch of {}; the checkpoint is damaged", what, position.step, steps));
+}
+
+Status CheckShards(int shards, const RunOptions& run) {
+  const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
+  if (shards % ranks == 0) return Status::Ok();
+  return Status::InvalidArgument(fmt::format("--shards is {}; with {} ranks it must be a multiple of {}, for each rank "
+                                             "runs as many shards (a resumed run keeps its shards)",
+                                             shards, ranks, ranks));
+}
+
+Status NotANumber(std::string_view what, double value, const RunPosition& position, double learning_rate,
+                  const RunOptions& run) {
+  return Status::InvalidArgument(
+      fmt::format("the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr, or --clip-norm 1; if it "
+                  "happens at step 0, look for features that are NaN or very large{}",
+                  what, value, position.epoch, position.step, learning_rate,
+                  run.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastCheckpoint(run.checkpoint))));
+}
+
+Status SavedAfterLoss(const Status& loss, const Status& saved, const RunPosition& position, const RunOptions& run) {
+  if (!saved.ok()) return Status(loss.code(), loss.message() + "; and the state was not saved: " + saved.message());
+  return Status(loss.code(),
+                fmt::format("{}; the state in epoch {} after step {} is in '{}', to go on from with --resume",
+                            loss.message(), position.epoch + 1, position.step, LastCheckpoint(run.checkpoint)));
 }
 
 void RemoveLeftovers(const std::string& folder) {

@@ -7,34 +7,15 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 
 #include "gnn/infer/state_dict.h"
+#include "gnn/train/run_position.h"
 #include "hone/gnn/optimizer.h"
 #include "hone/gnn/trainer.h"
 
 namespace hone::gnn {
-
-// Where a run stands between two steps.
-struct RunPosition {
-  int epoch = 0;
-  int64_t step = 0;  // steps of this epoch that are done; all of them: its validation is next
-  // Of this epoch so far.
-  double loss_sum = 0;
-  double weight_sum = 0;
-  int64_t labelled = 0;
-  int64_t correct = 0;
-  int64_t sampled_nodes = 0;
-  int64_t sampled_edges = 0;
-  // Of the run.
-  PlateauState plateau;
-  double best_accuracy = std::numeric_limits<double>::quiet_NaN();
-  int best_epoch = -1;
-  int worse_validations = 0;  // in a row
-  bool ended_early = false;
-};
 
 // What a checkpoint says besides its tensors.
 struct CheckpointHeader {
@@ -57,8 +38,27 @@ Status RestoreCheckpoint(const TensorFile& file, std::string_view what, const Ch
 // A checkpoint, or initial weights, as every rank of a run gets it: rank 0 alone reads the file.
 Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run);
 
-// The file for a path that may be a folder: FOLDER/last.safetensors.
+// The files of a run's folder: where it stood last, and at its best validation.
+std::string LastCheckpoint(const std::string& folder);
+std::string BestCheckpoint(const std::string& folder);
+// The file for a path that may be a folder: its LastCheckpoint.
 std::string CheckpointFile(const std::string& path);
+
+// What every trainer refuses alike; kInvalidArgument. `what` names the checkpoint.
+//   CheckFingerprint  a graph whose fingerprint `found` is not that of the run's graph
+//   CheckStep         a step behind the end of an epoch of `steps`
+//   CheckShards       shards that cannot be dealt out evenly to the ranks of `run`
+Status CheckFingerprint(const CheckpointHeader& header, std::string_view what, const Graph& graph,
+                        const std::string& found);
+Status CheckStep(const RunPosition& position, std::string_view what, int64_t steps);
+Status CheckShards(int shards, const RunOptions& run);
+
+// kInvalidArgument: `what` ("loss", "gradient norm") became `value` in the step after the position's; says what to try.
+Status NotANumber(std::string_view what, double value, const RunPosition& position, double learning_rate,
+                  const RunOptions& run);
+
+// `loss` of a rank, with where the state was saved, or that it could not be (`saved`).
+Status SavedAfterLoss(const Status& loss, const Status& saved, const RunPosition& position, const RunOptions& run);
 
 // Clears away what runs that were killed while they saved have left in `folder`. Nobody else may be saving there.
 void RemoveLeftovers(const std::string& folder);

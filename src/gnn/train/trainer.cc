@@ -80,11 +80,7 @@ class CpuTrainer final : public Trainer {
 
   Status Restore(const TensorFile& file, std::string_view what, const CheckpointHeader& header) {
     HONE_RETURN_IF_ERROR(RestoreCheckpoint(file, what, header, *model_, optimizer_));
-    if (position_.step > steps_per_epoch()) {
-      return Status::InvalidArgument(fmt::format("{} stands at step {} of an epoch of {}; the checkpoint is damaged",
-                                                 what, position_.step, steps_per_epoch()));
-    }
-    return Status::Ok();
+    return CheckStep(position_, what, steps_per_epoch());
   }
 
   Model<float>& model() override { return *model_; }
@@ -110,7 +106,9 @@ class CpuTrainer final : public Trainer {
     bool stopped = false;
     while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
       Result<bool> epoch = RunEpoch(events);
-      if (rank_lost_) return SavedAfterLoss(epoch.status());
+      if (rank_lost_) {
+        return saves() ? SavedAfterLoss(epoch.status(), SaveLast(), position_, run_) : epoch.status();
+      }
       HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
     }
     pipeline_->Cancel();  // an epoch begun ahead of an early end
@@ -124,26 +122,18 @@ class CpuTrainer final : public Trainer {
     result.epochs = position_.epoch;
     result.best_valid_accuracy = position_.best_accuracy;
     result.best_epoch = position_.best_epoch;
-    if (!run_.checkpoint.empty()) result.checkpoint = LastPath();
+    if (!run_.checkpoint.empty()) result.checkpoint = LastCheckpoint(run_.checkpoint);
     return result;
   }
 
  private:
-  std::string LastPath() const { return run_.checkpoint + "/last.safetensors"; }
   bool saves() const { return !run_.checkpoint.empty() && ranks_.rank() == 0; }
-  Status SaveLast() { return saves() ? Save(LastPath()) : Status::Ok(); }
+  Status SaveLast() { return saves() ? Save(LastCheckpoint(run_.checkpoint)) : Status::Ok(); }
 
   // Of an operation of the communicator. Its failure leaves model and position as they were after the last whole step.
   Status Heard(const Status& status) {
     rank_lost_ = rank_lost_ || !status.ok();
     return status;
-  }
-  Status SavedAfterLoss(const Status& loss) {
-    if (!saves()) return loss;
-    const Status saved = SaveLast();
-    if (!saved.ok()) return Status(loss.code(), loss.message() + "; and the state was not saved: " + saved.message());
-    return Status(loss.code(), fmt::format("{}; the state in epoch {} after step {} is in '{}', to go on from with --resume",
-                                           loss.message(), position_.epoch + 1, position_.step, LastPath()));
   }
 
   // Whether any rank was asked to stop.
@@ -193,18 +183,13 @@ class CpuTrainer final : public Trainer {
     report.times.exposed = prepared.wait_seconds;
     report.times.cpu = ProcessSeconds() - cpu_before;
     report.times.train = wall.Seconds();
-    report.loss = position_.weight_sum > 0 ? position_.loss_sum / position_.weight_sum : kNaN;
-    report.train_accuracy = position_.labelled > 0
-                                ? static_cast<double>(position_.correct) / static_cast<double>(position_.labelled)
-                                : kNaN;
-    report.sampled_nodes = position_.sampled_nodes;
-    report.sampled_edges = position_.sampled_edges;
+    ReportSums(position_, report);
 
     HONE_ASSIGN_OR_RETURN(const bool stopped, Validate(events, report));
     if (stopped) return true;
     report.learning_rate = optimizer_.learning_rate();
-    FinishEpoch(report);
-    if (report.best && saves()) HONE_RETURN_IF_ERROR(Save(run_.checkpoint + "/best.safetensors"));
+    FinishEpoch(options_, report, position_);
+    if (report.best && saves()) HONE_RETURN_IF_ERROR(Save(BestCheckpoint(run_.checkpoint)));
     HONE_RETURN_IF_ERROR(SaveLast());
     report.times.wall = wall.Seconds();
     if (events.epoch) events.epoch(report);
@@ -259,15 +244,16 @@ class CpuTrainer final : public Trainer {
       statistics_.EndStep(totals.subspan(kTotals), options_.shards);
     }
     const double loss = totals[kWeight] > 0 ? totals[kLoss] / totals[kWeight] : 0;
-    if (!std::isfinite(loss)) return NotANumber("loss", loss);
+    const double rate = optimizer_.learning_rate();
+    if (!std::isfinite(loss)) return NotANumber("loss", loss, position_, rate, run_);
     // The loss alone does not tell: an activation may turn a NaN into a zero, and its weights' gradients keep it.
     const double norm = GradientNorm<float>(model_->parameters(), threads_);
-    if (!std::isfinite(norm)) return NotANumber("gradient norm", norm);
+    if (!std::isfinite(norm)) return NotANumber("gradient norm", norm, position_, rate, run_);
     optimizer_.Step(threads_);
     if (options_.plateau && totals[kWeight] > 0) {
       optimizer_.set_learning_rate(
           PlateauStep({.factor = options_.plateau_factor, .patience = options_.plateau_patience}, position_.plateau,
-                      loss, optimizer_.learning_rate()));
+                      loss, rate));
     }
     position_.loss_sum += totals[kLoss];
     position_.weight_sum += totals[kWeight];
@@ -319,19 +305,10 @@ class CpuTrainer final : public Trainer {
     return weight;
   }
 
-  Status NotANumber(std::string_view what, double value) const {
-    return Status::InvalidArgument(
-        fmt::format("the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr, or --clip-norm 1; if it "
-                    "happens at step 0, look for features that are NaN or very large{}",
-                    what, value, position_.epoch, position_.step, optimizer_.learning_rate(),
-                    run_.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastPath())));
-  }
-
   // Of the epoch just trained, where one is due; true: stopped on the way.
   Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
     report.valid_accuracy = kNaN;
-    const bool last = position_.epoch + 1 == options_.epochs;
-    if (options_.eval_every == 0 || (!last && (position_.epoch + 1) % options_.eval_every != 0)) return false;
+    if (!ValidationIsDue(position_, options_)) return false;
     const Stopwatch watch;
     const auto progress = [&](int64_t done, int64_t total) {
       if (!events.step) return;
@@ -352,28 +329,9 @@ class CpuTrainer final : public Trainer {
     double counts[] = {static_cast<double>(part.labelled), static_cast<double>(part.correct), part.stopped ? 1.0 : 0.0};
     HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the validation's counts", std::span(counts))));
     if (counts[2] > 0) return true;
-    report.valid_accuracy = counts[0] > 0 ? counts[1] / counts[0] : kNaN;
+    ReportValidation(position_, counts[0], counts[1], report);
     report.times.evaluate = watch.Seconds();
-    report.best = !std::isnan(report.valid_accuracy) &&
-                  (std::isnan(position_.best_accuracy) || report.valid_accuracy > position_.best_accuracy);
     return false;
-  }
-
-  // Moves on to the next epoch's beginning.
-  void FinishEpoch(const EpochReport& report) {
-    if (report.best) {
-      position_.best_accuracy = report.valid_accuracy;
-      position_.best_epoch = position_.epoch;
-      position_.worse_validations = 0;
-    } else if (!std::isnan(report.valid_accuracy)) {
-      ++position_.worse_validations;
-    }
-    position_.ended_early = options_.early_stop > 0 && position_.worse_validations >= options_.early_stop;
-    ++position_.epoch;
-    position_.step = 0;
-    position_.loss_sum = position_.weight_sum = 0;
-    position_.labelled = position_.correct = 0;
-    position_.sampled_nodes = position_.sampled_edges = 0;
   }
 
   const std::shared_ptr<const Graph> graph_;
@@ -395,14 +353,6 @@ class CpuTrainer final : public Trainer {
   Buffer<float> inputs_, logits_;
 };
 
-Status CheckRanks(int shards, const RunOptions& run) {
-  const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
-  if (shards % ranks == 0) return Status::Ok();
-  return Status::InvalidArgument(fmt::format("--shards is {}; with {} ranks it must be a multiple of {}, for each rank "
-                                             "runs as many shards (a resumed run keeps its shards)",
-                                             shards, ranks, ranks));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
@@ -412,7 +362,7 @@ Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph,
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
-  HONE_RETURN_IF_ERROR(CheckRanks(options.shards, run));
+  HONE_RETURN_IF_ERROR(CheckShards(options.shards, run));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
   if (!init.empty()) {
     HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(init, run));
@@ -430,15 +380,10 @@ Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> grap
   const std::string what = fmt::format("'{}'", path);
   HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(path, run));
   HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
-  if (const std::string found = GraphFingerprint(*graph); header.graph_fingerprint != found) {
-    return Status::InvalidArgument(
-        fmt::format("{} was trained on another graph than '{}' (fingerprints {} and {}): resume with the graph it was "
-                    "made with, or start a new run from its weights with --init",
-                    what, graph->name(), header.graph_fingerprint, found));
-  }
+  HONE_RETURN_IF_ERROR(CheckFingerprint(header, what, *graph, GraphFingerprint(*graph)));
   if (epochs > 0) header.train.epochs = epochs;
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
-  HONE_RETURN_IF_ERROR(CheckRanks(header.train.shards, run).WithContext(what));
+  HONE_RETURN_IF_ERROR(CheckShards(header.train.shards, run).WithContext(what));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
   auto trainer = std::make_unique<CpuTrainer>(std::move(graph), header, run, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());
