@@ -205,6 +205,29 @@ std::string_view SectionTypeName(uint32_t code) {
   return "unknown";
 }
 
+size_t ContainerHeader::Add(SectionType type, SectionDtype dtype, int64_t rows, bool required) {
+  ContainerSection s;
+  s.type = type;
+  s.dtype = dtype;
+  s.required = required;
+  s.shape[0] = rows;
+  s.stride_bytes = SectionDtypeBytes(dtype);
+  sections.push_back(std::move(s));
+  return sections.size() - 1;
+}
+
+size_t ContainerHeader::AddFeatures(FeatureDtype dtype, int64_t rows, int64_t width, int64_t stride_bytes) {
+  const size_t at = Add(SectionType::kFeatures,
+                        dtype == FeatureDtype::kFloat32   ? SectionDtype::kFloat32
+                        : dtype == FeatureDtype::kFloat16 ? SectionDtype::kFloat16
+                                                          : SectionDtype::kBFloat16,
+                        rows);
+  sections[at].rank = 2;
+  sections[at].shape[1] = width;
+  sections[at].stride_bytes = stride_bytes;
+  return at;
+}
+
 const ContainerSection* ContainerHeader::Find(SectionType type) const {
   for (const ContainerSection& section : sections) {
     if (section.type == type) return &section;

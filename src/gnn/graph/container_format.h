@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hone/base/status.h"
+#include "hone/gnn/graph.h"
 
 namespace hone::gnn {
 
@@ -90,6 +91,11 @@ struct ContainerHeader {
   std::vector<ContainerSection> sections;
 
   const ContainerSection* Find(SectionType type) const;
+  // Appends a section and gives its number. Where it lies and its checksums are the writer's (container_writer.h).
+  //   Add          `rows` values of one dimension; `required`: a reader that does not know the type must refuse
+  //   AddFeatures  `rows` of `width` values, `stride_bytes` from one to the next
+  size_t Add(SectionType type, SectionDtype dtype, int64_t rows, bool required = false);
+  size_t AddFeatures(FeatureDtype dtype, int64_t rows, int64_t width, int64_t stride_bytes);
 };
 
 // Bytes the header takes: fixed part, table and checksums, rounded up to kContainerAlignment.

@@ -279,39 +279,25 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
   header.num_classes = graph.num_classes();
   header.graph_flags = FlagBits(graph.flags());
   std::vector<std::span<const std::byte>> contents;
-  const auto add = [&](SectionType type, SectionDtype dtype, bool required, int64_t rows, std::span<const std::byte> bytes) {
-    ContainerSection s;
-    s.type = type;
-    s.dtype = dtype;
-    s.required = required;
-    s.shape[0] = rows;
-    s.stride_bytes = SectionDtypeBytes(dtype);
-    if (type == SectionType::kFeatures) {
-      s.rank = 2;
-      s.shape[1] = features.width;
-      s.stride_bytes = features.stride_bytes;
-    }
-    header.sections.push_back(s);
+  const auto add = [&](SectionType type, SectionDtype dtype, int64_t rows, std::span<const std::byte> bytes, bool required) {
+    header.Add(type, dtype, rows, required);
     contents.push_back(bytes);
   };
   const auto add_ids = [&](SectionType type, std::span<const int32_t> ids) {
-    if (!ids.empty()) add(type, SectionDtype::kInt32, false, static_cast<int64_t>(ids.size()), std::as_bytes(ids));
+    if (!ids.empty()) add(type, SectionDtype::kInt32, static_cast<int64_t>(ids.size()), std::as_bytes(ids), false);
   };
-  add(SectionType::kRowOffsets, SectionDtype::kInt64, true, csr.num_nodes + 1, std::as_bytes(csr.row_offsets));
-  add(SectionType::kColumns, SectionDtype::kInt32, true, csr.num_edges(), std::as_bytes(csr.columns));
+  add(SectionType::kRowOffsets, SectionDtype::kInt64, csr.num_nodes + 1, std::as_bytes(csr.row_offsets), true);
+  add(SectionType::kColumns, SectionDtype::kInt32, csr.num_edges(), std::as_bytes(csr.columns), true);
   if (features.num_rows > 0) {
-    const SectionDtype dtype = features.dtype == FeatureDtype::kFloat32   ? SectionDtype::kFloat32
-                               : features.dtype == FeatureDtype::kFloat16 ? SectionDtype::kFloat16
-                                                                          : SectionDtype::kBFloat16;
-    add(SectionType::kFeatures, dtype, false, features.num_rows,
-        {features.rows, static_cast<size_t>(features.num_rows * features.stride_bytes)});
+    header.AddFeatures(features.dtype, features.num_rows, features.width, features.stride_bytes);
+    contents.emplace_back(features.rows, static_cast<size_t>(features.num_rows * features.stride_bytes));
   }
   add_ids(SectionType::kLabels, graph.labels());
   add_ids(SectionType::kTrainNodes, graph.train_nodes());
   add_ids(SectionType::kValidNodes, graph.valid_nodes());
   add_ids(SectionType::kTestNodes, graph.test_nodes());
-  add(SectionType::kProvenance, SectionDtype::kBytes, false, static_cast<int64_t>(provenance.size()),
-      std::as_bytes(std::span(provenance)));
+  add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()),
+      std::as_bytes(std::span(provenance)), false);
   int64_t total = 0, done = 0;
   for (const auto& bytes : contents) total += static_cast<int64_t>(bytes.size());
   HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(path, std::move(header)));

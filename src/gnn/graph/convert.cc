@@ -224,41 +224,26 @@ class Conversion {
 
   Status CreateWriter() {
     ContainerHeader header;
-    const auto add = [&](SectionType type, SectionDtype dtype, int64_t rows, bool required = false) {
-      ContainerSection s;
-      s.type = type;
-      s.dtype = dtype;
-      s.required = required;
-      s.shape[0] = rows;
-      s.stride_bytes = SectionDtypeBytes(dtype);
-      header.sections.push_back(s);
-      return header.sections.size() - 1;
-    };
     header.num_nodes = nodes_;
     header.num_classes = report_.num_classes;
-    offsets_at_ = add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes_ + 1, true);
+    offsets_at_ = header.Add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes_ + 1, true);
     if (source_.features) {
       report_.feature_width = source_.features->width();
-      features_at_ = add(SectionType::kFeatures,
-                         options_.dtype == FeatureDtype::kFloat32   ? SectionDtype::kFloat32
-                         : options_.dtype == FeatureDtype::kFloat16 ? SectionDtype::kFloat16
-                                                                    : SectionDtype::kBFloat16, nodes_);
-      ContainerSection& s = header.sections.back();
-      s.rank = 2;
-      s.shape[1] = report_.feature_width;
-      s.stride_bytes = FeatureStrideBytes(report_.feature_width, options_.dtype);
+      features_at_ = header.AddFeatures(options_.dtype, nodes_, report_.feature_width,
+                                        FeatureStrideBytes(report_.feature_width, options_.dtype));
     }
     size_t labels_at = 0, split_at[3] = {0, 0, 0};
-    if (!source_.labels.empty()) labels_at = add(SectionType::kLabels, SectionDtype::kInt32, nodes_);
+    if (!source_.labels.empty()) labels_at = header.Add(SectionType::kLabels, SectionDtype::kInt32, nodes_);
     constexpr SectionType types[] = {SectionType::kTrainNodes, SectionType::kValidNodes, SectionType::kTestNodes};
     for (int i = 0; i < 3; ++i) {
-      if (report_.split_sizes[i] > 0) split_at[i] = add(types[i], SectionDtype::kInt32, report_.split_sizes[i]);
+      if (report_.split_sizes[i] > 0) split_at[i] = header.Add(types[i], SectionDtype::kInt32, report_.split_sizes[i]);
     }
     const std::string provenance = Provenance();
-    const size_t provenance_at = add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()));
+    const size_t provenance_at =
+        header.Add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()));
     int64_t most_edges = options_.self_loops == SelfLoops::kAdd ? nodes_ : 0;
     for (int64_t b = 0; b < buckets_->num_buckets(); ++b) most_edges += buckets_->Size(b);
-    columns_at_ = add(SectionType::kColumns, SectionDtype::kInt32, most_edges, true);
+    columns_at_ = header.Add(SectionType::kColumns, SectionDtype::kInt32, most_edges, true);
 
     HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(out_, std::move(header)));
     writer_ = std::make_unique<ContainerWriter>(std::move(writer));

@@ -111,36 +111,19 @@ Status GenerateContainer(const std::string& name, const std::string& path, int t
   header.num_edges = edges;
   header.num_classes = request.spec.num_classes;
   header.graph_flags = FlagBits(kSyntheticFlags);
-  const auto add = [&](SectionType type, SectionDtype dtype, int64_t rows, bool required = false) {
-    ContainerSection s;
-    s.type = type;
-    s.dtype = dtype;
-    s.required = required;
-    s.shape[0] = rows;
-    s.stride_bytes = SectionDtypeBytes(dtype);
-    header.sections.push_back(s);
-    return header.sections.size() - 1;
-  };
-  const size_t offsets_at = add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes + 1, true);
-  const size_t columns_at = add(SectionType::kColumns, SectionDtype::kInt32, edges, true);
+  const size_t offsets_at = header.Add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes + 1, true);
+  const size_t columns_at = header.Add(SectionType::kColumns, SectionDtype::kInt32, edges, true);
   size_t features_at = 0;
-  if (width > 0) {
-    features_at = add(SectionType::kFeatures,
-                      request.dtype == FeatureDtype::kFloat32   ? SectionDtype::kFloat32
-                      : request.dtype == FeatureDtype::kFloat16 ? SectionDtype::kFloat16
-                                                                : SectionDtype::kBFloat16, nodes);
-    ContainerSection& s = header.sections.back();
-    s.rank = 2;
-    s.shape[1] = width;
-    s.stride_bytes = stride;
-  }
-  const size_t labels_at = add(SectionType::kLabels, SectionDtype::kInt32, nodes);
+  if (width > 0) features_at = header.AddFeatures(request.dtype, nodes, width, stride);
+  const size_t labels_at = header.Add(SectionType::kLabels, SectionDtype::kInt32, nodes);
   size_t split_at[3] = {0, 0, 0};
   constexpr SectionType split_types[] = {SectionType::kTrainNodes, SectionType::kValidNodes, SectionType::kTestNodes};
   for (size_t i = 0; i < 3; ++i) {
-    if (!split[i].empty()) split_at[i] = add(split_types[i], SectionDtype::kInt32, static_cast<int64_t>(split[i].size()));
+    if (split[i].empty()) continue;
+    split_at[i] = header.Add(split_types[i], SectionDtype::kInt32, static_cast<int64_t>(split[i].size()));
   }
-  const size_t provenance_at = add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()));
+  const size_t provenance_at =
+      header.Add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()));
 
   HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(path, std::move(header)));
   HONE_RETURN_IF_ERROR(writer.AppendValues<int64_t>(offsets_at, generator.row_offsets()));
