@@ -95,6 +95,7 @@ bool Aim::Unreachable(size_t target) const {
   if (conditions_[target] && conditions_[target]->NeverHolds()) return true;
   const std::optional<Sizes> only = OnlyShape(target);
   if (!only || std::any_of(only->begin(), only->end(), [](int64_t size) { return size < 0; })) return false;
+  if (conditions_[target]->ToHold(*only) > 0) return true;
   const std::optional<std::vector<size_t>> taken = Taken(*only);
   return taken && std::any_of(taken->begin(), taken->end(), [&](size_t other) {
            return other < target && plan_.entries[other].step == plan_.entries[target].step;
