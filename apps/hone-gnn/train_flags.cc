@@ -28,6 +28,8 @@ std::vector<std::string> SplitCommas(const std::string& text) {
   return parts;
 }
 
+constexpr int kMostLayers = 64;  // of every model (model.cc), and hops of a sample
+
 template <typename T>
 bool ParseNumber(const std::string& text, T& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -109,6 +111,9 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
 Status CompleteTrainFlags(TrainFlags& flags) {
   TrainOptions& o = flags.train;
   int& layers = flags.model.options.layers;
+  if (flags.model.layers > kMostLayers) {  // before there are as many fanouts
+    return Status::InvalidArgument(fmt::format("--layers is {}: use 1 to {}", flags.model.layers, kMostLayers));
+  }
   if (!flags.fanout.empty()) {
     HONE_ASSIGN_OR_RETURN(o.fanouts, ParseFanouts("--fanout", flags.fanout));
     layers = flags.model.layers > 0 ? flags.model.layers : static_cast<int>(o.fanouts.size());

@@ -9,6 +9,7 @@
 // or hangs costs its own verdict and not this process. TASK is a folder with a task.toml. On the simulated GPU, so that
 // it runs anywhere; its times are modelled. Exit status 1 where no kernel is right, 2 for what could not be judged.
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
 
   hone::EvaluatorOptions options;
   options.device = "sim";
-  options.executable = argv[1];
+  options.executable = std::filesystem::absolute(argv[1]);
   options.cache_directory = "/tmp/hone-example-cache";
   options.environment = {"PATH=/usr/bin:/bin"};  // where the simulator finds g++
   hone::Result<std::unique_ptr<hone::Evaluator>> evaluator = hone::MakeEvaluator(options);

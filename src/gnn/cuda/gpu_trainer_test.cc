@@ -256,7 +256,7 @@ TEST_F(OnGpu, ALossThatIsNotANumberEndsTheRunAndKeepsTheLastState) {
     const Result<TrainResult> result = trainer->Run({});
     ASSERT_EQ(result.status().code(), StatusCode::kInvalidArgument) << bad;
     for (const char* part :
-         {"in epoch 0 at step 0", "learning rate 0.01", "features that are NaN", "last.safetensors"}) {
+         {"in epoch 1 at step 1", "learning rate 0.01", "features that are NaN", "last.safetensors"}) {
       EXPECT_NE(result.status().message().find(part), std::string::npos) << result.status().message();
     }
     const TensorFile kept = ReadTensorFile(folder + "/last.safetensors").value();

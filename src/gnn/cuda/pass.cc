@@ -653,7 +653,7 @@ Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {
   if (steps.failure != StepsOnDevice::Failure::kNone) {
     return Status::InvalidArgument(fmt::format(
         "the {} is {} in epoch {} at step {}: try a lower learning rate",
-        steps.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", steps.value, epoch, steps.done));
+        steps.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", steps.value, epoch + 1, steps.done + 1));
   }
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
   result.steps = end - first;

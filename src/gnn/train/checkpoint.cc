@@ -113,8 +113,8 @@ Status NotANumber(std::string_view what, double value, const RunPosition& positi
                   const RunOptions& run) {
   return Status::InvalidArgument(
       fmt::format("the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr, or --clip-norm 1; if it "
-                  "happens at step 0, look for features that are NaN or very large{}",
-                  what, value, position.epoch, position.step, learning_rate,
+                  "happens at step 1, look for features that are NaN or very large{}",
+                  what, value, position.epoch + 1, position.step + 1, learning_rate,
                   run.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastCheckpoint(run.checkpoint))));
 }
 

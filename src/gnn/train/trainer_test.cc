@@ -382,7 +382,7 @@ TEST(Trainer, StopsWhenTheLossIsNotANumberAndSaysWhere) {
   const Result<TrainResult> result = Make(graph, setting)->Run({});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), StatusCode::kInvalidArgument);
-  for (const char* part : {"is nan in epoch 0", "step 0", "--lr", "NaN"}) {
+  for (const char* part : {"is nan in epoch 1 at step 1 ", "--lr", "NaN"}) {
     EXPECT_NE(result.status().message().find(part), std::string::npos) << result.status().message();
   }
 }

@@ -144,9 +144,11 @@ std::string ResultText(const RunView& view) {
                        VerdictName(e.verdict), e.detail);
   }
   text += BaselineText(view);
-  text += fmt::format("{} attempt{}, {} right, {} kept; {} evaluations in {}.\n", view.attempts,
-                      view.attempts == 1 ? "" : "s", right, kept, view.evaluations, DurationText(view.seconds));
-  if (view.asked_again > 0) text += fmt::format("{} request(s) had to be asked again.\n", view.asked_again);
+  text += fmt::format("{} attempt{}, {} right, {} kept; {} evaluation{} in {}.\n", view.attempts,
+                      view.attempts == 1 ? "" : "s", right, kept, view.evaluations, view.evaluations == 1 ? "" : "s", DurationText(view.seconds));
+  if (view.asked_again > 0) {
+    text += fmt::format("{} request{} had to be asked again.\n", view.asked_again, view.asked_again == 1 ? "" : "s");
+  }
   text += SpentText(view);
   if (const StructureCount count = CountStructure(view); count.failed() > 0) {
     text += fmt::format("Lost to form: {}: {} could not be put in place, {} did not compile for their structure.\n",

@@ -157,15 +157,15 @@ class Sitting {
   Result<std::string> SourceOf(int64_t node) { return d_.store->Source(view().node(node).source_hash); }
 
   std::string WaitingText() const {
-    std::string text;
-    if (!waiting_requests_.empty()) {
-      text = fmt::format("{} answer(s) are waited for", waiting_requests_.size());
-    }
+    const auto count = [](size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+    std::string text, told;
+    if (!waiting_requests_.empty()) text = count(waiting_requests_.size(), "answer");
     if (waiting_evaluations_ > 0) {
-      text += fmt::format("{}{} evaluation(s) are waited for ({})", text.empty() ? "" : " and ", waiting_evaluations_,
-                          waiting_text_);
+      text += (text.empty() ? "" : " and ") + count(static_cast<size_t>(waiting_evaluations_), "evaluation");
+      told = fmt::format(" ({})", waiting_text_);
     }
-    return text;
+    if (text.empty()) return text;
+    return "the run waits for " + text + told;
   }
 
   // --- threads ---
