@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A container gives back what was written, and says what is wrong with one that is damaged.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
@@ -114,6 +117,26 @@ TEST_F(ContainerTest, RewritingLeavesOneFile) {
     ++files;
   }
   EXPECT_EQ(files, 1);
+}
+
+TEST(ContainerWriter, AKilledWriterLeavesNothing) {
+  Result<TemporaryDirectory> folder = MakeTemporaryDirectory();
+  ASSERT_TRUE(folder.ok());
+  if (!UniqueFd(open(folder->path().c_str(), O_TMPFILE | O_RDWR, 0600)).valid()) {
+    GTEST_SKIP() << "this file system has no files without a name";
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto die = [](std::string_view step, int64_t, int64_t) {
+      if (step == "features") raise(SIGKILL);
+    };
+    (void)GenerateContainer("synthetic:arxiv?nodes=100", *folder / "g", 1, die);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(std::filesystem::is_empty(folder->path()));
 }
 
 TEST_F(ContainerTest, EveryTruncationIsRefused) {

@@ -60,10 +60,17 @@ Result<ContainerWriter> ContainerWriter::Create(const std::string& asked, Contai
 
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   if (!parent.empty()) HONE_RETURN_IF_ERROR(MakeDirectories(parent.string()));
-  std::string aside = path + ".aside-XXXXXX";
-  writer.fd_.Reset(mkostemp(aside.data(), O_CLOEXEC));
-  if (!writer.fd_.valid()) return Status::Io(ErrnoMessage("create", aside, errno));
-  writer.aside_ = aside;
+  // Without a name where the file system can do that: a writer that is killed or interrupted leaves no gigabytes behind.
+  // (It gets its name by way of /proc.)
+  if (FileExists("/proc/self/fd")) {
+    writer.fd_.Reset(open(parent.empty() ? "." : parent.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  }
+  if (!writer.fd_.valid()) {
+    std::string aside = path + ".aside-XXXXXX";
+    writer.fd_.Reset(mkostemp(aside.data(), O_CLOEXEC));
+    if (!writer.fd_.valid()) return Status::Io(ErrnoMessage("create", aside, errno));
+    writer.aside_ = aside;
+  }
   // Not every file system can reserve; those that cannot will say so while writing.
   if (fallocate(writer.fd_.get(), 0, 0, offset) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
     return WriteFailed(path, errno).WithContext(fmt::format("{} MiB are needed", (offset >> 20) + 1));
@@ -111,6 +118,19 @@ void ContainerWriter::Shrink() {
   s.shape[0] = s.bytes / s.stride_bytes;
 }
 
+// Gives the file a name beside the final one, for a link cannot replace what is there.
+Status ContainerWriter::GiveName() {
+  const std::string open_file = fmt::format("/proc/self/fd/{}", fd_.get());
+  for (int attempt = 0;; ++attempt) {
+    const std::string aside = fmt::format("{}.aside-{}-{}", path_, getpid(), attempt);
+    if (linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, aside.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      aside_ = aside;
+      return Status::Ok();
+    }
+    if (errno != EEXIST || attempt > 100) return Status::Io(ErrnoMessage("create", aside, errno));
+  }
+}
+
 Status ContainerWriter::Finish() {
   int64_t end = header_bytes_;
   for (size_t i = 0; i < cursors_.size(); ++i) {
@@ -125,6 +145,7 @@ Status ContainerWriter::Finish() {
   if (ftruncate(fd_.get(), end) != 0) return WriteFailed(path_, errno);
   if (fchmod(fd_.get(), 0644) != 0) return Status::Io(ErrnoMessage("set the mode of", aside_, errno));
   if (fsync(fd_.get()) != 0) return WriteFailed(path_, errno);
+  if (aside_.empty()) HONE_RETURN_IF_ERROR(GiveName());
   if (rename(aside_.c_str(), path_.c_str()) != 0) return Status::Io(ErrnoMessage("rename to", path_, errno));
   aside_.clear();
   fd_.Reset();  // what close() could still report was flushed

@@ -4,8 +4,8 @@
 // Writes a graph container in bounded memory: sections are declared first, then filled from front to back, in any
 // interleaving.
 //
-// The file grows beside its final name and is renamed when it is complete; a failure, or a writer that is destroyed
-// unfinished, leaves nothing behind. Not thread-safe.
+// The file grows without a name, where the file system can do that, and else beside its final one, and is renamed when it
+// is complete; a failure, or a writer that is destroyed unfinished, leaves nothing behind. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +51,7 @@ class ContainerWriter {
     uint32_t crc = 0;  // of the chunk under way
   };
   ContainerWriter() = default;
+  Status GiveName();
   Status WriteAt(int64_t offset, std::span<const std::byte> bytes);
 
   std::string path_, aside_;
