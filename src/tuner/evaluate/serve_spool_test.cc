@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -133,6 +135,51 @@ TEST_F(ServeSpool, ProfilesAreLeftOutWhereTheWorkerIsToldTo) {
     EXPECT_EQ(evaluator_.profiled, profiles == Profiles::kNone ? 0 : 1);
     EXPECT_EQ(evaluator_.gains_only, profiles == Profiles::kGains ? 1 : 0);
   }
+}
+
+TEST_F(ServeSpool, NobodyAsksForAProfileInTheWorkersPlace) {
+  ServeOptions options = Quick();
+  options.profiles = ServeOptions::Profiles::kAll;
+  SpoolServer server(evaluator_, *spool_, options);
+  EXPECT_EQ(server.Look().value().judged, 1);
+  EXPECT_EQ(evaluator_.profiled, 0);
+}
+
+TEST_F(ServeSpool, ABundleThatIsBeingJudgedIsNotSubmittedAgain) {
+  ASSERT_EQ(spool_->Claim().value(), std::vector<std::string>{id_});
+  ASSERT_TRUE(spool_->Submit(task_, request_).ok());
+  EXPECT_TRUE(In("running"));
+  EXPECT_FALSE(In("pending"));
+}
+
+TEST_F(ServeSpool, BundlesAreClaimedInTheOrderOfTheirSubmission) {
+  std::vector<std::string> ids{id_};
+  for (const char* source : {"one", "two", "three"}) {
+    request_.source = source;
+    ASSERT_TRUE(spool_->Submit(task_, request_).ok());
+    ids.push_back(Spool::BundleId(task_, request_));
+  }
+  // An hour apart, so that no file system's clock is too coarse for it; the last submitted first.
+  auto time = std::filesystem::file_time_type::clock::now();
+  for (const std::string& id : ids) {
+    time -= std::chrono::hours(1);
+    std::filesystem::last_write_time(folder_ / ("pending/" + id + ".json"), time);
+  }
+  std::reverse(ids.begin(), ids.end());
+  EXPECT_EQ(spool_->Claim().value(), ids);
+}
+
+// A bundle that waited for a day and was claimed a moment ago is not one that a dead worker left.
+TEST_F(ServeSpool, OnlyWhatHasBeenRunningForLongIsReleased) {
+  const auto day_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
+  std::filesystem::last_write_time(folder_ / ("pending/" + id_ + ".json"), day_ago);
+  ASSERT_EQ(spool_->Claim().value().size(), 1u);
+  ASSERT_TRUE(spool_->Release(3600).ok());
+  EXPECT_TRUE(In("running"));
+  std::filesystem::last_write_time(folder_ / ("running/" + id_ + ".json"), day_ago);
+  ASSERT_TRUE(spool_->Release(3600).ok());
+  EXPECT_FALSE(In("running"));
+  EXPECT_TRUE(In("pending"));
 }
 
 TEST_F(ServeSpool, AFailureOfTheMachineThatStaysIsNobodysAnswer) {

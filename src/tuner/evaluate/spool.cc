@@ -104,7 +104,10 @@ Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& excep
   std::vector<std::string> claimed;
   for (const auto& [time, id] : found) {
     fs::rename(Path("pending", id), Path("running", id), error);
-    if (!error) claimed.push_back(id);  // else another worker was faster
+    if (error) continue;  // another worker was faster
+    // Release goes by how long it has been running, not by when it was submitted.
+    fs::last_write_time(Path("running", id), fs::file_time_type::clock::now(), error);
+    claimed.push_back(id);
   }
   return claimed;
 }

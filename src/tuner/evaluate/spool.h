@@ -50,7 +50,8 @@ class Spool {
   Status Finish(const std::string& id, const Result<Evaluation>& evaluation);
   // Back to pending/, unanswered: the environment failed, with `reason`. Later claims come to it again.
   Status PutBack(const std::string& id, const Status& reason);
-  // Bundles left in running/ by a worker that died go back to pending/.
+  // Bundles left in running/ by a worker that died go back to pending/: those claimed at least so long ago, whoever has
+  // them.
   Status Release(double older_than_seconds);
 
   Status WriteFacts(const DeviceFacts& facts);
