@@ -37,6 +37,20 @@ TEST(BatchNorm, LargeMeansCostNoDigits) {
   EXPECT_NEAR(statistics.variance[0], 1.0, 1e-9);  // E[x^2] - E[x]^2 would give 0 or worse
 }
 
+// A column of 0, 1, …, n - 1, which is summed in several pieces of very different means: (n^2 - 1) / 12.
+TEST(BatchNorm, TheVarianceIsAlsoThatBetweenPieces) {
+  constexpr int64_t n = 200000;
+  std::vector<double> x(n);
+  for (int64_t i = 0; i < n; ++i) x[static_cast<size_t>(i)] = static_cast<double>(i);
+  for (const int threads : {1, 3}) {
+    ColumnStatistics statistics;
+    ComputeColumnStatistics<double>(View(x, 1), statistics, threads);
+    EXPECT_NEAR(statistics.mean[0], 0.5 * (n - 1), 1e-6);
+    const double variance = (static_cast<double>(n) * n - 1) / 12;
+    EXPECT_NEAR(statistics.variance[0], variance, 1e-9 * variance);
+  }
+}
+
 TEST(BatchNorm, OneRowBecomesTheBiasAndUpdatesNothing) {
   std::vector<float> x = {3, -8}, weight = {2, 2}, bias = {0.5f, 1}, out(2), mean = {4, 4}, variance = {9, 9};
   ColumnStatistics statistics;

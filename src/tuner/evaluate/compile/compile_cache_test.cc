@@ -43,6 +43,10 @@ class CountingCompiler : public Compiler {
     } else if (unit.body == "bomb") {
       module.verdict = Verdict::kCompileError;
       module.digest = "compilation timed out";
+    } else if (unit.body == "huge") {
+      module.verdict = Verdict::kCompileError;
+      module.digest = "the compiler ran out of memory: it was stopped at 250 MiB";
+      module.log = "a.cu(1): as far as it came";
     } else {
       module.image = unit.body + std::string("\0\xff image", 8) + std::string(padding, 'x');
       module.lowered = {{"k<1>", "_Z1k"}};
@@ -128,6 +132,9 @@ TEST_F(CompileCacheTest, RejectionsAreRememberedAndAccidentsAreNot) {
   // Another folder may be named the next time.
   for (int i = 0; i < 2; ++i) EXPECT_EQ(cache->Compile(Unit("lacking")).value().verdict, Verdict::kUnsupported);
   EXPECT_EQ(compiles_, 7);
+  // Another machine may have more memory.
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(cache->Compile(Unit("huge")).value().verdict, Verdict::kCompileError);
+  EXPECT_EQ(compiles_, 9);
 }
 
 TEST_F(CompileCacheTest, EverythingThatGoesInIsInTheKey) {

@@ -79,7 +79,8 @@ TEST_P(WorkerFault, GetsItsVerdictAndTheNextCandidateIsJudgedInTime) {
   EXPECT_EQ(good->verdict, Verdict::kOk) << good->detail;
   EXPECT_EQ(worker.starts(), 2) << "a new process after a fault, and no more than one";
   RecordProperty("seconds_until_the_next_verdict", std::to_string(until_the_next_verdict));
-  EXPECT_LT(until_the_next_verdict, kLaunchLimit + 3);
+  // Far below the minutes of a phase's own limit, and far above what a machine with other work to do takes.
+  EXPECT_LT(until_the_next_verdict, kLaunchLimit + 30);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -122,6 +123,18 @@ TEST(Worker, OneThatDiedBetweenJobsIsReplaced) {
   EXPECT_EQ(worker.starts(), 2);
   ASSERT_EQ(worker.Judge(Job("honest"), {})->verdict, Verdict::kOk);
   EXPECT_EQ(worker.starts(), 2) << "an honest candidate costs no process";
+}
+
+TEST(Worker, OneWhoseDeviceIsLostSaysSoAndIsReplaced) {
+  WorkerClient worker(Options("device"));
+  const Status lost = worker.Judge(Job("loses_the_device"), {}).status();
+  EXPECT_EQ(lost.code(), StatusCode::kDevice);
+  EXPECT_THAT(lost.message(), HasSubstr("fell off the bus"));
+  EXPECT_EQ(worker.Judge(Job("honest"), {})->verdict, Verdict::kOk);
+  EXPECT_EQ(worker.starts(), 2);
+  const Status invented = worker.Judge(Job("invents_a_code"), {}).status();
+  EXPECT_EQ(invented.code(), StatusCode::kInternal) << "a code that there is not";
+  EXPECT_THAT(invented.message(), HasSubstr("worse than anything"));
 }
 
 TEST(Worker, OneThatCannotBeginIsTheEnvironmentsFault) {

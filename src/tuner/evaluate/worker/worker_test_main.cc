@@ -50,6 +50,15 @@ FakeDevice FaultyDevice() {
     Say(R"({"op": ["result"], "lost": "perhaps"})");
     HangForEver();
   };
+  device.kernels["loses_the_device"].run = [](FakeLaunch&) {
+    Say(R"({"op": "error", "code": )" + std::to_string(static_cast<int>(StatusCode::kDevice)) +
+        R"(, "message": "fell off the bus", "lost": true})");
+    HangForEver();
+  };
+  device.kernels["invents_a_code"].run = [](FakeLaunch&) {
+    Say(R"({"op": "error", "code": 4711, "message": "worse than anything", "lost": true})");
+    HangForEver();
+  };
   device.kernels["forges_a_result"].run = [](FakeLaunch&) {
     (void)SendFrame(kSocket, R"({"op": "result", "lost": false})", {"{\"verdict\": 7}"});
     HangForEver();
