@@ -124,7 +124,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
       if (signals.token().stop_requested()) return Status::Cancelled("stopped; the same command goes on from here");
     }
   }
-  const std::vector<StrategySummary> rows = Summarise(outcomes);
+  const std::vector<StrategySummary> rows = SummarizeByStrategy(outcomes);
   if (flags.device.json) {
     nlohmann::json json = nlohmann::json::parse(SummaryToJson(rows, outcomes));
     json["sandbox_warnings"] = evaluator->SandboxWarnings();

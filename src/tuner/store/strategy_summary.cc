@@ -53,7 +53,7 @@ RunOutcome OutcomeOf(const RunView& view) {
   return o;
 }
 
-std::vector<StrategySummary> Summarise(const std::vector<RunOutcome>& outcomes) {
+std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& outcomes) {
   std::vector<StrategySummary> rows;
   std::vector<std::vector<double>> speedups;
   for (const RunOutcome& o : outcomes) {

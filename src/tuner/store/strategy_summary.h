@@ -49,7 +49,7 @@ struct StrategySummary {
   bool modelled = false;
 };
 // One row a strategy, in the order in which the strategies first appear.
-std::vector<StrategySummary> Summarise(const std::vector<RunOutcome>& outcomes);
+std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& outcomes);
 
 std::string SummaryTable(const std::vector<StrategySummary>& rows);    // for a terminal
 std::string OutcomesTable(const std::vector<RunOutcome>& outcomes);    // tasks down, strategies across

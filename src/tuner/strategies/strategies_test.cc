@@ -338,7 +338,7 @@ TEST(Summary, PutsTheGeometricMeanFirstAndCountsWhatFoundNothingAsOne) {
     outcomes[static_cast<size_t>(i)].paired = true;
     outcomes[static_cast<size_t>(i)].attempts = 8;
   }
-  const std::vector<StrategySummary> rows = Summarise(outcomes);
+  const std::vector<StrategySummary> rows = SummarizeByStrategy(outcomes);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].strategy, "tree");
   EXPECT_NEAR(rows[0].geomean, std::cbrt(6.0), 1e-12);

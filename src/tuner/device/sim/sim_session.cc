@@ -572,6 +572,4 @@ Result<DeviceFacts> SimulatedGpuFacts(std::string_view gpu) {
   return model->facts;
 }
 
-std::vector<std::string> SimulatedGpuNames() { return sim::GpuModelNames(); }
-
 }  // namespace hone

@@ -40,6 +40,5 @@ Result<std::unique_ptr<DeviceSession>> MakeSimSession(const SimSessionOptions& o
 
 // The facts of a simulated GPU without a session. "": the default.
 Result<DeviceFacts> SimulatedGpuFacts(std::string_view gpu);
-std::vector<std::string> SimulatedGpuNames();
 
 }  // namespace hone
