@@ -42,10 +42,13 @@ constexpr int kAimedDraws = 2000;
 // "Beyond the hidden ranges".
 constexpr int kOddNeighbors = 3;
 constexpr int kMostAimedBeyond = 16;
-constexpr int kEdges = 3;
+constexpr int kMostEdges = 8;
 constexpr ShapeLimits kBeyondLimits{.bytes = int64_t{320} << 20, .flops = 8e9};
 constexpr int64_t kBeyondMemoryShare = 16;  // of the device's memory, where that is less
 constexpr uint64_t kBeyondStream = 0x0ddba11;
+// What they may take in all, and what a launch and its checks take on an H200: each device global that is read back after
+// it adds to that, and some headers bring hundreds. Constants, so that a verdict does not depend on the machine's speed.
+constexpr double kBeyondSeconds = 0.3, kCheckSeconds = 2e-3, kGlobalSeconds = 20e-6;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -436,7 +439,13 @@ Judging::Gate Judging::CheckBeyond() {
     if (resolved.status().code() == StatusCode::kNotFound && request_.fallback != nullptr) return std::nullopt;
     return std::vector<size_t>();
   };
-  BeyondOptions options{kBeyondLimits, kOddNeighbors, kMostAimedBeyond, kEdges, request_.options.time};
+  double launch_seconds = kCheckSeconds;
+  for (const auto& [key, module] : request_.candidate->modules) {
+    launch_seconds += kGlobalSeconds * static_cast<double>(std::count_if(module.globals.begin(), module.globals.end(),
+                                                                         [](const DeviceGlobal& global) { return global.writable; }));
+  }
+  BeyondOptions options{.limits = kBeyondLimits, .neighbors = kOddNeighbors, .aimed = kMostAimedBeyond, .edges = kMostEdges,
+                        .launches = static_cast<int>(kBeyondSeconds / launch_seconds), .timed = request_.options.time};
   options.limits.bytes = std::min(options.limits.bytes, session_.facts().memory_bytes / kBeyondMemoryShare);
   AimedShapes shapes = ShapesBeyond(task_, request_.candidate->candidate.plan, request_.candidate->binding, session_.facts(), tested_,
                                     entries_taken, options, Secret());

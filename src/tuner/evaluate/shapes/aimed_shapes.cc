@@ -24,7 +24,7 @@ constexpr int kRandomStarts = 6;
 constexpr int kWalkSteps = 32;
 constexpr uint64_t kMostHalvings = 8;
 constexpr int64_t kMostJitter = 8;
-constexpr size_t kEdgeTries = 8;
+constexpr size_t kEdgeTries = 16;
 constexpr int kMostDoublings = 40;  // of a step
 constexpr int kMostSnaps = 12;      // multiples of up to 2^12
 
@@ -225,9 +225,10 @@ std::optional<Sizes> Aim::ShapeFor(size_t target) {
 
 std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
   Rng rng = Rng(seed_).Split(target);
+  // Of its own condition, or else of the first one before it that speaks of any.
   std::set<size_t> spoken_of;
-  for (size_t i = 0; i <= target; ++i) {
-    if (!plan_.entries[i].when || plan_.entries[i].step != plan_.entries[target].step) continue;
+  for (size_t i = target + 1; i-- > 0 && spoken_of.empty() && plan_.entries[i].step == plan_.entries[target].step;) {
+    if (!plan_.entries[i].when) continue;
     const std::vector<std::string> names = plan_.entries[i].when->Names();
     for (size_t dim = 0; dim < fair_.dimensions().size(); ++dim) {
       const bool named = std::find(names.begin(), names.end(), fair_.dimensions()[dim]) != names.end();
@@ -345,7 +346,9 @@ AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding
     all.taken.merge(aimed.taken);
     all.unreachable.merge(aimed.unreachable);
   }
-  for (Case& edge : EdgesOfAlternatives(task, plan, binding, facts, fair, all.unreachable, entries_taken, options.edges,
+  const int spent = options.neighbors + 2 * (options.aimed - left);
+  const int edges = std::clamp(options.launches - spent, std::min(1, options.edges), options.edges);
+  for (Case& edge : EdgesOfAlternatives(task, plan, binding, facts, fair, all.unreachable, entries_taken, edges,
                                         secrets.Split(3).Next())) {
     note(edge.dims, &all.taken);
     const auto same = [&](const Case& other) { return other.dims == edge.dims; };

@@ -54,7 +54,10 @@ struct BeyondOptions {
   ShapeLimits limits;
   int neighbors = 0;
   int aimed = 0;  // at most
-  int edges = 0;
+  int edges = 0;  // at most
+  // Of the candidate, in all: one for each shape, two for one that was aimed. What is left of them is for edges, one at
+  // least.
+  int launches = 0;
   bool timed = true;  // the timed shapes will be checked
 };
 AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding& binding, const DeviceFacts& facts,

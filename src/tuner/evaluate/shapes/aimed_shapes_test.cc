@@ -142,7 +142,7 @@ TEST(FairShapes, ATaskWithoutHiddenRangesServesItsCasesOnly) {
   EXPECT_FALSE(fair.Allows({1024, 4096, 4, 64}));
   const Candidate candidate = Plan(task, {"d > 3000", ""});
   EXPECT_TRUE(
-      ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate}, {kLimits, 2, 16, 2, true}, 1)
+      ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate}, {kLimits, 2, 16, 2, 99, true}, 1)
           .cases.empty());
 }
 
@@ -293,11 +293,26 @@ TEST(ShapesBeyond, AreOnesThatThePlanServes) {
   const Task task = TheTask();
   const Candidate candidate = Plan(task, {"d == 4097", "rows > 1000"});
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    const AimedShapes shapes =
-        ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate}, {kLimits, 3, 16, 3, true}, seed);
+    const AimedShapes shapes = ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate},
+                                            {kLimits, 3, 16, 3, 99, true}, seed);
     EXPECT_GE(shapes.cases.size(), 3u);
     for (const Case& shape : shapes.cases) EXPECT_TRUE(shape.dims.at("d") == 4097 || shape.dims.at("rows") > 1000);
   }
+}
+
+TEST(ShapesBeyond, HaveAsManyEdgesAsLaunchesAreLeftFor) {
+  const Task task = TheTask();
+  const Candidate candidate = Plan(task, {"d <= 40", "d <= 400", "d <= 800", "d <= 9000", "d <= 12000", ""});
+  const auto shapes = [&](int edges, int launches) {
+    const BeyondOptions options{kLimits, 2, 16, edges, launches, true};
+    return ShapesBeyond(task, candidate.plan, {}, Facts(), {0, 1, 2, 3, 5}, Resolver{task, candidate}, options, 4)
+        .cases.size();
+  };
+  // Two neighbors and one shape for the alternative that is not checked, which is launched twice.
+  EXPECT_EQ(shapes(0, 99), 3u);
+  EXPECT_EQ(shapes(5, 99), 8u);
+  EXPECT_EQ(shapes(5, 7), 6u);
+  EXPECT_EQ(shapes(5, 1), 4u);
 }
 
 TEST(ShapesBeyond, FirstServesAlternativesThatNoTimedShapeTakes) {
@@ -305,7 +320,7 @@ TEST(ShapesBeyond, FirstServesAlternativesThatNoTimedShapeTakes) {
   const Candidate candidate = Plan(task, {"d == 4096", "d == 70000", "d == 9000", "d == 9001", "d > 3000", ""});
   const auto taken = [&](int most, bool timed) {
     return ShapesBeyond(task, candidate.plan, {}, Facts(), {4, 5}, Resolver{task, candidate},
-                        {kLimits, 0, most, 0, timed}, 77)
+                        {kLimits, 0, most, 0, 99, timed}, 77)
         .taken;
   };
   EXPECT_EQ(taken(2, true), (std::set<size_t>{2, 3}));
