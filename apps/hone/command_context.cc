@@ -144,7 +144,10 @@ Result<std::string> ReadSource(const std::string& path) {
   if (fs::is_directory(path, error)) {
     return Status::InvalidArgument(fmt::format("'{}' is a folder: name a .cu file", path));
   }
-  return ReadFile(path, kMostSourceBytes);
+  HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMostSourceBytes));
+  // A byte order mark, as some editors put it first: in the middle of what is compiled no compiler takes it.
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  return text;
 }
 
 Result<std::string> StoreToRead(const CommandContext& context, const std::string& given) {

@@ -201,6 +201,14 @@ TEST_F(CommandLine, SaysThatACandidateCannotBeRead) {
   EXPECT_THAT(outcome.err, HasSubstr("/no/such/file.cu"));
 }
 
+TEST_F(CommandLine, ACandidateMayBeginWithAByteOrderMarkAndEndItsLinesAsWindowsDoes) {
+  std::string text = "\xef\xbb\xbf";
+  const std::string seed = ReadFile(kSource + "/tasks/relu/seed.cu").value();
+  for (const char c : seed) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  const Outcome outcome = Hone({"eval", "relu", Write("windows.cu", text), "--device", "sim", "--no-time"});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+}
+
 TEST_F(CommandLine, RefusesUnknownOptionsAndDevices) {
   EXPECT_EQ(Hone({"eval", "relu", "tasks/relu/seed.cu", "--devise", "sim"}).status, 2);
   const Outcome outcome = Hone({"eval", "relu", "tasks/relu/seed.cu", "--device", "tpu:0"});
