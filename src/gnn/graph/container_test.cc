@@ -245,6 +245,17 @@ TEST_F(ContainerTest, WhatCannotBeIsFoundThoughItsChecksumIsRight) {
   EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 99, 13}), HasSubstr("of the graph has descending"));
 }
 
+// Sections are read in pieces of some megabytes; the checksum is that of all of them.
+TEST_F(ContainerTest, AByteFarIntoASectionIsFound) {
+  ASSERT_TRUE(GenerateContainer("synthetic:arxiv?nodes=24000", path_, 1, {}).ok());
+  const ContainerHeader header = ReadContainerHeader(path_).value();
+  const ContainerSection& features = *header.Find(SectionType::kFeatures);
+  ASSERT_GT(features.bytes, int64_t{5} << 20);
+  std::string bytes = Bytes();
+  bytes[static_cast<size_t>(features.offset + features.bytes - 1)] ^= 1;
+  EXPECT_THAT(OpenBytes(bytes).message(), HasSubstr("the checksum of chunk 0 of section features"));
+}
+
 TEST_F(ContainerTest, WhatIsNoContainerIsNamed) {
   EXPECT_EQ(OpenGraph(directory_ / "absent").status().code(), StatusCode::kNotFound);
   EXPECT_THAT(OpenGraph(directory_.path()).status().message(), HasSubstr("hone-gnn convert"));
