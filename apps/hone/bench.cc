@@ -26,6 +26,7 @@ struct BenchFlags {
   RunFlags run;
   std::vector<std::string> tasks, strategies;
   std::string name = "bench", store;
+  const CLI::Option* strategy = nullptr;  // of hone optimize, one run's
 };
 
 double UnixNow() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
@@ -50,6 +51,9 @@ std::string Difference(const RunOptions& stored, const RunOptions& asked) {
 }
 
 Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
+  if (flags.strategy->count() > 0) {
+    return Status::InvalidArgument("--strategy is one run's: name those to be compared with --strategies A,B");
+  }
   HONE_ASSIGN_OR_RETURN(ResolvedRun base, ResolveRunFlags(flags.run));
   // All get the same number of attempts: a strategy's own end by rounds or depth would compare budgets.
   for (const char* setting : {"refine.depth", "team.rounds", "single.rounds"}) base.options.settings.emplace(setting, 0);
@@ -148,6 +152,7 @@ void RegisterBenchCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--name", flags->name, "of this bench: its runs are NAME.TASK.STRATEGY")->capture_default_str();
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   AddRunFlags(*command, flags->run);
+  flags->strategy = command->get_option("--strategy");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = RunStrategies(context, *flags); !status.ok()) context.Fail(status);

@@ -268,6 +268,8 @@ TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
       {{"optimize", "relu", "--report", scratch_.path()}, "is a folder"},
       {{"optimize", "--resume", "last", "--attempts", "9"}, "--attempts cannot be given with --resume"},
       {{"optimize", "--resume", ""}, "is empty"},
+      {{"optimize", "relu", "--strategy", "best"}, "there is no strategy 'best' (known: refine, team"},
+      {{"bench", "strategies", "relu", "--strategy", "tree"}, "--strategies A,B"},
       {{"optimise", "relu"}, "there is no subcommand 'optimise'; known: devices"},
       {{"eval", "relu", scratch_.path()}, "is a folder"},
       {{"eval", "relu", "tasks/relu/seed.cu", "--bind", "NOPE=3"}, "has no tunable 'NOPE'"},

@@ -81,8 +81,8 @@ Result<PromptLibrary> PromptLibrary::WithFolder(const std::string& directory) {
     if (entry.path().extension() != ".md") continue;
     const std::string name = entry.path().stem().string();
     if (!library.texts_.contains(name)) {
-      return Status::InvalidArgument(fmt::format("{}: there is no prompt '{}'{}; there are {}", entry.path().string(),
-                                                 name, Suggestion(name, known), fmt::join(known, ", ")));
+      return Status::InvalidArgument(
+          fmt::format("{}: there is no prompt '{}'{}", entry.path().string(), name, Suggestion(name, known)));
     }
     HONE_ASSIGN_OR_RETURN(library.texts_[name], ReadFile(entry.path().string(), 1 << 20));
     ++replaced;

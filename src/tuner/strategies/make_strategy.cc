@@ -37,8 +37,7 @@ Result<std::unique_ptr<Strategy>> MakeStrategy(std::string_view name) {
   for (const auto& [known, make] : kStrategies) {
     if (known == name) return make();
   }
-  return Status::InvalidArgument(fmt::format("there is no strategy '{}'{}; there are {}", name,
-                                             Suggestion(name, StrategyNames()), fmt::join(StrategyNames(), ", ")));
+  return Status::InvalidArgument(fmt::format("there is no strategy '{}'{}", name, Suggestion(name, StrategyNames())));
 }
 
 }  // namespace hone
