@@ -252,6 +252,7 @@ TEST_F(ContainerTest, AByteFarIntoASectionIsFound) {
   const ContainerSection& features = *header.Find(SectionType::kFeatures);
   ASSERT_GT(features.bytes, int64_t{5} << 20);
   std::string bytes = Bytes();
+  EXPECT_TRUE(OpenBytes(bytes).ok());
   bytes[static_cast<size_t>(features.offset + features.bytes - 1)] ^= 1;
   EXPECT_THAT(OpenBytes(bytes).message(), HasSubstr("the checksum of chunk 0 of section features"));
 }
