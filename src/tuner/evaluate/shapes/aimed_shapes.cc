@@ -346,9 +346,14 @@ AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding
     all.taken.merge(aimed.taken);
     all.unreachable.merge(aimed.unreachable);
   }
+  // What was searched for in vain has no edge worth another search.
+  std::set<size_t> without_edge;
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    if (!checked.contains(i) && !all.taken.contains(i) && !timed.contains(i)) without_edge.insert(i);
+  }
   const int spent = options.neighbors + 2 * (options.aimed - left);
   const int edges = std::clamp(options.launches - spent, std::min(1, options.edges), options.edges);
-  for (Case& edge : EdgesOfAlternatives(task, plan, binding, facts, fair, all.unreachable, entries_taken, edges,
+  for (Case& edge : EdgesOfAlternatives(task, plan, binding, facts, fair, without_edge, entries_taken, edges,
                                         secrets.Split(3).Next())) {
     note(edge.dims, &all.taken);
     const auto same = [&](const Case& other) { return other.dims == edge.dims; };
