@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hone-gnn train GRAPH: trains a model on sampled mini-batches, epoch by epoch, with checkpoints to go on from.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <atomic>
 #include <cmath>
 #include <csignal>
@@ -259,6 +262,20 @@ Status CheckFolder(const Flags& flags) {
       flags.run.checkpoint, flags.run.checkpoint));
 }
 
+// Keeps the checkpoint's folder for this run as long as the result lives: two runs that save into one folder would leave
+// the last state of the one beside the best of the other. Nothing to hold where there is no folder, or a file system
+// without locks; a folder that cannot be made is told by the first save.
+Result<UniqueFd> ClaimFolder(const std::string& folder) {
+  UniqueFd claim;
+  if (folder.empty() || !MakeDirectories(folder).ok()) return claim;
+  claim.Reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (claim.valid() && flock(claim.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return Status::Unavailable(
+        fmt::format("another process saves its checkpoints in '{}': wait for its end, or choose another folder", folder));
+  }
+  return claim;
+}
+
 // The flags, as far as they can be judged without the graph.
 Status CheckFlags(Flags& flags) {
   for (const CLI::Option* option : flags.trajectory) {
@@ -316,6 +333,8 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   GpuRun& gpu = setup.gpu;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph, device, gpu));
   flags.train.train = trainer->options();
+  const Result<UniqueFd> claim = ranks.rank() == 0 ? ClaimFolder(flags.run.checkpoint) : UniqueFd();
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", claim.status()));
   StopAtSignals();
   if (session.speaks()) PrintStart(flags, *graph, device, gpu, *trainer, session);
 

@@ -3,7 +3,9 @@
 //
 // `hone-gnn train`, `infer` and `bench epoch` as a user types them: results, exit statuses, JSON, and what bad input
 // is told.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
 
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -95,6 +97,19 @@ TEST_F(HoneGnn, InfersFromSamplesAndExactly) {
   const std::vector<NodeId> of_some = ReadNodeList(classes, 40).value();
   ASSERT_EQ(of_some.size(), 3u);
   EXPECT_EQ(of_some[0], of_some[2]);
+}
+
+TEST_F(HoneGnn, TwoRunsDoNotSaveIntoOneFolder) {
+  const std::string run = scratch_ / "run";
+  ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", run}).status, 0);
+  UniqueFd other(open(run.c_str(), O_RDONLY | O_DIRECTORY));
+  ASSERT_TRUE(other.valid());
+  if (flock(other.get(), LOCK_EX | LOCK_NB) != 0) GTEST_SKIP() << "this file system has no locks";
+  const Outcome refused = Run({"train", kGraph, "--resume", run, "--epochs", "2"});
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_THAT(refused.err, HasSubstr("another process saves its checkpoints in '" + run));
+  other.Reset();
+  EXPECT_EQ(Run({"train", kGraph, "--resume", run, "--epochs", "2"}).status, 0);
 }
 
 TEST_F(HoneGnn, BeginsWithTheWeightsOfAFile) {
