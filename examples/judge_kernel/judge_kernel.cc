@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   hone::EvaluatorOptions options;
   options.device = "sim";
   options.executable = std::filesystem::absolute(argv[1]);
-  options.cache_directory = "/tmp/hone-example-cache";
+  options.use_cache = false;  // else name a cache_directory, and compiled kernels are kept there
   options.environment = {"PATH=/usr/bin:/bin"};  // where the simulator finds g++
   hone::Result<std::unique_ptr<hone::Evaluator>> evaluator = hone::MakeEvaluator(options);
   if (!evaluator.ok()) return Fail(evaluator.status());
