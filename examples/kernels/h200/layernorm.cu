@@ -115,12 +115,12 @@ when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && ceil_div(ceil_div(d / 4
 cooperative = true
 
 [[launch]]
-kernel = "layernorm_dealt<16, 2, 2>"
+kernel = "layernorm_dealt<16, 6, 4, 2, 2>"
 grid   = ["sm_count"]
 block  = ["256"]
 shared = "56 * 256 * 16"
 args   = ["x", "weight", "bias", "out", "words", "arrivals", "rows:i32", "d / 4:i32", "eps:f32"]
-when   = "d % 4 == 0 && rows > 1 && rows < 2147483647 && sm_count <= 256 && d / 4 >= sm_count * 31 * 256 && d / 4 <= sm_count * (31 * 256 + 64)"
+when   = "d % 4 == 0 && rows > 1 && rows < 2147483647 && sm_count <= 256 && d / 4 >= sm_count * 31 * 256 && d / 4 <= sm_count * (31 * 256 + 32)"
 cooperative = true
 
 [[launch]]
@@ -772,28 +772,31 @@ __global__ void __launch_bounds__(256, 1)
 
 // The same for rows of 31 rounds of pieces and a little more. Piece p of a round goes to block p, so that all SMs read and write
 // side by side, and no step asks whether its piece is there; of what remains a block has at most kMostTail vectors, beside the
-// last round. Statistics are kEarly rounds ahead of what is written. What a block does once a row is kept short, for meanwhile
-// it copies nothing: the last warp alone waits for the others' sums and makes them known, and words lie a line apart.
+// last round. Statistics are kEarly rounds ahead of what is written, and L2 is asked for kFetched to kFetched + 7 rounds more than
+// the ring has room for. What a block does once a row is kept short, for meanwhile it copies nothing: the last warp alone waits
+// for the others' sums and makes them known, and words lie a line apart. A row is done when the last warp of the last SM has its
+// pieces, so a block's warps wait for each other every kTogether rounds. Nothing is loaded from global or local memory while copies
+// are under way but what is waited for anyway: a load returns after all copies asked for before it.
 //   words [2][blocks][16], of which two are used: as above; arrivals as above
-template <int kInRegisters, int kEarly, int kHint>
+template <int kInRegisters, int kEarly, int kFetched, int kTogether, int kHint>
 __global__ void __launch_bounds__(256, 1)
     layernorm_dealt(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
                     float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals, int rows, int vectors,
                     float eps) {
-  constexpr int kRounds = 31, kWidth = 256, kMostTail = 64, kInShared = kRounds - kInRegisters, kRing = 56 - kInShared;
+  constexpr int kRounds = 31, kWidth = 256, kMostTail = 32, kInShared = kRounds - kInRegisters, kRing = 56 - kInShared;
   constexpr int kFlight = kRing - kRounds - kEarly;  // pieces on their way while one is looked at
   constexpr int kWords = 16;                         // from a block's to the next one's
-  static_assert(kFlight > 0 && kRing <= 2 * kRounds);  // a row's tail is written before the next but one is copied
+  static_assert(kFlight > 0 && kRing + kFetched <= 2 * kRounds);  // a row's tail is written before the next but one is copied
   extern __shared__ float4 slots[];                    // [kRing][kWidth]; then of biases [kInShared][kWidth]
   __shared__ float4 of_warps[8], of_blocks[2][8];
-  __shared__ float4 tails[2][kMostTail];
+  __shared__ float4 tails[2][kMostTail], tail_weights[kMostTail], tail_biases[kMostTail];
   const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int round = blocks * kWidth;  // vectors
   const int remaining = vectors - kRounds * round, share_of_tail = (remaining + 8 * blocks - 1) / (8 * blocks) * 8;
   const int tail_begin = block * share_of_tail, tail = max(0, min(share_of_tail, remaining - tail_begin));
   const bool more = thread < tail;
-  const int to_tail = kRounds * round + tail_begin - block * kWidth;  // from a row's first piece
+  const unsigned to_tail = kRounds * round + tail_begin - block * kWidth;  // from a row's first piece
   float4* const ring = slots + thread;
   float4* const kept = slots + kRing * kWidth + thread;
   const float4* from = reinterpret_cast<const float4*>(x) + block * kWidth + thread;
@@ -895,6 +898,10 @@ __global__ void __launch_bounds__(256, 1)
   for (int j = 0; j < kRounds; ++j) weights[j] = Once(weights_from + j * round);
 #pragma unroll
   for (int j = 0; j < kInRegisters; ++j) biases[j] = Once(biases_from + j * round);
+  if (more) {
+    tail_weights[thread] = __ldg(weights_from + to_tail);
+    tail_biases[thread] = __ldg(biases_from + to_tail);
+  }
   WaitForAllButExactly<kFlight>();
 #pragma unroll
   for (int j = 0; j < kEarly; ++j) look_at(ring[(kRounds + j) * kWidth], j, 1);
@@ -905,11 +912,34 @@ __global__ void __launch_bounds__(256, 1)
 #pragma unroll 1
   for (int row = 0; row < rows; ++row) {
     __syncthreads();
+    // Nobody of this block asks any more: the last block to say so puts the words back.
+    if (row + 1 == rows && warp == 0) {
+      unsigned left = 0;
+      if (lane == 0) left = atomicAdd(arrivals, 1u);
+      left = __shfl_sync(kWarp, left, 0);
+      if (left == static_cast<unsigned>(blocks) - 1) {
+        for (int i = lane; i < 2 * blocks; i += 32) {
+          *reinterpret_cast<ulonglong2*>(all_words + i * kWords) = make_ulonglong2(0, 0);
+        }
+        if (lane == 0) *arrivals = 0;
+      }
+    }
     const Moments all = JoinOfEight(of_blocks[row & 1]);
     const float mean = all.mean, scale = rsqrtf(all.squares / all.count + eps);
     from += vectors;
 #pragma unroll
     for (int j = 0; j < kRounds; ++j) {
+      if (j > 0 && j % kTogether == 0 && j < kRounds - kEarly) __syncthreads();
+      if (kFetched > 0 && j % 8 == 0) {  // a piece for each warp, of whose 32 lines each lane asks for one
+        int self;                        // read anew: kept, it would push something else out of the registers
+        asm volatile("mov.u32 %0, %tid.x;" : "=r"(self));
+        const int piece = j + kRing - kRounds + kFetched + self / 32;
+        const bool next = piece >= kRounds;
+        if (row + (next ? 2 : 1) < rows && j + self / 32 < kRounds) {
+          asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(
+              from + ((next ? vectors : 0) + (next ? piece - kRounds : piece) * round + self % 32 * 8 - self)));
+        }
+      }
       WaitForAllButExactly<kFlight - 1>();
       const float4 seen = ring[look_slot], held = ring[out_slot];
       const float4 b = j < kInRegisters ? biases[j < kInRegisters ? j : 0] : kept[(j - kInRegisters) * kWidth];
@@ -917,8 +947,8 @@ __global__ void __launch_bounds__(256, 1)
       const float4 result = Normalized(held, mean, scale, weights[j], b);
       Put<kHint>(line + j * round, result);
       if (j == kRounds - 1 && more) {
-        Put<kHint>(line + to_tail, Normalized(tails[row & 1][thread], mean, scale, __ldg(weights_from + to_tail),
-                                              __ldg(biases_from + to_tail)));
+        Put<kHint>(line + to_tail,
+                   Normalized(tails[row & 1][thread], mean, scale, tail_weights[thread], tail_biases[thread]));
       }
       constexpr int kMore = kRing - kRounds;
       copy(out_slot, from + (j + kMore < kRounds ? 0 : vectors), (j + kMore) % kRounds,
@@ -934,16 +964,6 @@ __global__ void __launch_bounds__(256, 1)
       }
     }
     line += vectors;
-  }
-
-  // The last to leave puts the words back.
-  __shared__ unsigned left;
-  __syncthreads();
-  if (thread == 0) left = atomicAdd(arrivals, 1u);
-  __syncthreads();
-  if (left == static_cast<unsigned>(blocks) - 1) {
-    for (int i = thread; i < 2 * blocks * kWords; i += 256) all_words[i] = 0;
-    if (thread == 0) *arrivals = 0;
   }
 }
 
