@@ -115,7 +115,7 @@ when   = "d % 4 == 0 && rows > 0 && sm_count >= GROUP && ceil_div(ceil_div(d / 4
 cooperative = true
 
 [[launch]]
-kernel = "layernorm_dealt<16, 6, 4, 2, 2>"
+kernel = "layernorm_dealt<17, 2, 2, 2>"
 grid   = ["sm_count"]
 block  = ["256"]
 shared = "56 * 256 * 16"
@@ -772,13 +772,13 @@ __global__ void __launch_bounds__(256, 1)
 
 // The same for rows of 31 rounds of pieces and a little more. Piece p of a round goes to block p, so that all SMs read and write
 // side by side, and no step asks whether its piece is there; of what remains a block has at most kMostTail vectors, beside the
-// last round. Statistics are kEarly rounds ahead of what is written, and L2 is asked for kFetched to kFetched + 7 rounds more than
-// the ring has room for. What a block does once a row is kept short, for meanwhile it copies nothing: the last warp alone waits
-// for the others' sums and makes them known, and words lie a line apart. A row is done when the last warp of the last SM has its
-// pieces, so a block's warps wait for each other every kTogether rounds. Nothing is loaded from global or local memory while copies
-// are under way but what is waited for anyway: a load returns after all copies asked for before it.
+// last round. Statistics are kEarly rounds ahead of what is written. What a block does once a row is kept short, for meanwhile
+// it copies nothing: the last warp alone waits for the others' sums and makes them known, and words lie a line apart. A row is
+// done when the last warp of the last SM has its pieces, so a block's warps wait for each other every kTogether rounds. Nothing is
+// loaded from global or local memory while copies are under way but what is waited for anyway: a load returns after all copies
+// asked for before it.
 //   words [2][blocks][16], of which two are used: as above; arrivals as above
-template <int kInRegisters, int kEarly, int kFetched, int kTogether, int kHint>
+template <int kInRegisters, int kEarly, int kTogether, int kHint>
 __global__ void __launch_bounds__(256, 1)
     layernorm_dealt(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
                     float* __restrict__ out, unsigned long long* all_words, unsigned* arrivals, int rows, int vectors,
@@ -786,7 +786,7 @@ __global__ void __launch_bounds__(256, 1)
   constexpr int kRounds = 31, kWidth = 256, kMostTail = 32, kInShared = kRounds - kInRegisters, kRing = 56 - kInShared;
   constexpr int kFlight = kRing - kRounds - kEarly;  // pieces on their way while one is looked at
   constexpr int kWords = 16;                         // from a block's to the next one's
-  static_assert(kFlight > 0 && kRing + kFetched <= 2 * kRounds);  // a row's tail is written before the next but one is copied
+  static_assert(kFlight > 0 && kRing <= 2 * kRounds);  // a row's tail is written before the next but one is copied
   extern __shared__ float4 slots[];                    // [kRing][kWidth]; then of biases [kInShared][kWidth]
   __shared__ float4 of_warps[8], of_blocks[2][8];
   __shared__ float4 tails[2][kMostTail], tail_weights[kMostTail], tail_biases[kMostTail];
@@ -930,16 +930,6 @@ __global__ void __launch_bounds__(256, 1)
 #pragma unroll
     for (int j = 0; j < kRounds; ++j) {
       if (j > 0 && j % kTogether == 0 && j < kRounds - kEarly) __syncthreads();
-      if (kFetched > 0 && j % 8 == 0) {  // a piece for each warp, of whose 32 lines each lane asks for one
-        int self;                        // read anew: kept, it would push something else out of the registers
-        asm volatile("mov.u32 %0, %tid.x;" : "=r"(self));
-        const int piece = j + kRing - kRounds + kFetched + self / 32;
-        const bool next = piece >= kRounds;
-        if (row + (next ? 2 : 1) < rows && j + self / 32 < kRounds) {
-          asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(
-              from + ((next ? vectors : 0) + (next ? piece - kRounds : piece) * round + self % 32 * 8 - self)));
-        }
-      }
       WaitForAllButExactly<kFlight - 1>();
       const float4 seen = ring[look_slot], held = ring[out_slot];
       const float4 b = j < kInRegisters ? biases[j < kInRegisters ? j : 0] : kept[(j - kInRegisters) * kWidth];
