@@ -9,12 +9,14 @@
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
+#include "hone/signal_stop.h"
 
 int main(int argc, char** argv) {
   // Children of this program (compilers, workers, the simulator) are this program under another name.
   if (std::optional<int> status = hone::RunHiddenCommand(argc, argv)) return *status;
 
   hone::MakeFileLimitAnError();
+  hone::RemoveTemporariesOnSignals();
   hone::CommandContext context = hone::MakeCommandContext();
   CLI::App app{"Hone makes GPU kernels fast, and proves that they are right."};
   app.name("hone");

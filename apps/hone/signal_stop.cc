@@ -2,22 +2,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hone/signal_stop.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+
+#include "base/file.h"
 
 namespace hone {
 namespace {
 
 std::atomic<int> signals_seen{0};
+int to_ender = -1;  // a pipe to the thread that ends the process; -1: there is none
 
-// A handler may not do more than set a flag.
-void OnSignal(int) {
-  if (signals_seen.fetch_add(1) > 0) _exit(130);
+// A handler may do no more than write a byte or set a flag.
+void EndProcess(int number) {
+  const int error = errno;
+  const char byte = static_cast<char>(number);
+  if (to_ender < 0 || write(to_ender, &byte, 1) != 1) _exit(128 + number);
+  errno = error;
+}
+
+void OnSignal(int number) {
+  if (signals_seen.fetch_add(1) > 0) EndProcess(number);
 }
 
 }  // namespace
+
+void RemoveTemporariesOnSignals() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return;  // then they end it as they do any process, and the next run removes what was left
+  to_ender = ends[1];
+  std::thread([from = ends[0]] {
+    char number = 0;
+    while (read(from, &number, 1) != 1) {
+    }
+    EndBySignalWithoutTemporaries(number);
+  }).detach();
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {}, before {};
+    action.sa_handler = EndProcess;
+    action.sa_flags = SA_RESTART;
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+  }
+}
 
 SignalStop::SignalStop() {
   struct sigaction action {};

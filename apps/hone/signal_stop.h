@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ctrl-C as a request to stop: the first one asks for a clean end, the second ends the process at once, which costs
-// nothing that is stored.
+// Ctrl-C. It ends a command at once and takes the command's temporary folders with it; where a command can stop cleanly,
+// the first one is a request to do so, and the second ends it, which costs nothing that is stored.
 #pragma once
 
 #include <csignal>
@@ -10,6 +10,10 @@
 #include <thread>
 
 namespace hone {
+
+// From here on SIGINT, SIGTERM and SIGHUP end the process after seeing to its temporary folders; one that is ignored (nohup,
+// a shell's background) stays so. Once, from main.
+void RemoveTemporariesOnSignals();
 
 // Turns SIGINT and SIGTERM into a stop request while it lives. One at a time.
 class SignalStop {

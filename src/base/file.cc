@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "base/random.h"
+
 namespace hone {
 namespace {
 
@@ -55,14 +57,12 @@ Status WriteAside(const std::string& asked, std::string_view bytes, int mode, bo
   const std::string parent = ParentOf(path);
   HONE_RETURN_IF_ERROR(MakeDirectories(parent));
   // In the same directory, so that the rename stays within one file system.
-  std::string aside = path + ".aside-XXXXXX";
-  UniqueFd fd(mkostemp(aside.data(), O_CLOEXEC));
-  if (!fd.valid()) return Status::Io(ErrnoMessage("create", aside, errno));
+  std::string aside;
+  HONE_ASSIGN_OR_RETURN(UniqueFd fd, CreateBeside(path, aside, mode));
 
-  Status status = WriteAll(fd.get(), bytes, aside);
-  if (status.ok() && fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) {
-    status = Status::Io(ErrnoMessage("set the mode of", aside, errno));
-  }
+  // Before the contents: what only its owner may read is never open to others on the way.
+  Status status = KeepModeOf(path, fd.get());
+  if (status.ok()) status = WriteAll(fd.get(), bytes, aside);
   if (status.ok() && flush && fsync(fd.get()) != 0) status = Status::Io(ErrnoMessage("flush", aside, errno));
   // close() may be where a full network disk says so.
   if (const int raw = fd.Release(); close(raw) != 0 && status.ok()) {
@@ -133,6 +133,27 @@ Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view by
   return WriteAside(path, bytes, mode, /*flush=*/false);
 }
 
+// Not mkostemp, which makes every file 0600: open() is what knows the umask, and a folder's default access list.
+Result<UniqueFd> CreateBeside(const std::string& path, std::string& aside, int mode) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  for (int attempt = 0;; ++attempt) {
+    aside = path + ".aside-";
+    uint64_t random = SystemSeed();
+    for (int i = 0; i < 6; ++i, random /= kLetters.size()) aside += kLetters[random % kLetters.size()];
+    UniqueFd fd(open(aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, static_cast<mode_t>(mode)));
+    if (fd.valid()) return fd;
+    if (errno != EEXIST || attempt > 100) return Status::Io(ErrnoMessage("create", aside, errno));
+  }
+}
+
+Status KeepModeOf(const std::string& path, int fd) {
+  struct stat old {}, made {};
+  if (stat(path.c_str(), &old) != 0 || fstat(fd, &made) != 0) return Status::Ok();
+  const mode_t mode = old.st_mode & 0777;
+  if (mode == (made.st_mode & 0777) || fchmod(fd, mode) == 0) return Status::Ok();
+  return Status::Io(ErrnoMessage("keep the mode of", path, errno));
+}
+
 Result<std::string> ReplaceablePath(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return path;  // not there yet, or not to be reached: the write will say
@@ -185,23 +206,6 @@ std::vector<std::string> SplitSearchPath(std::string_view colon_separated) {
     colon_separated.remove_prefix(colon + 1);
   }
   return directories;
-}
-
-void TemporaryDirectory::Remove() {
-  if (path_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-  path_.clear();
-}
-
-Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent, std::string_view prefix) {
-  const std::string base = parent.empty() ? "/tmp" : parent;
-  HONE_RETURN_IF_ERROR(MakeDirectories(base));
-  std::string path = fmt::format("{}/{}XXXXXX", base, prefix);
-  if (mkdtemp(path.data()) == nullptr) return Status::Io(ErrnoMessage("make temporary directory", path, errno));
-  TemporaryDirectory directory;
-  directory.path_ = std::move(path);
-  return directory;
 }
 
 }  // namespace hone

@@ -48,11 +48,19 @@ Result<std::string> ReadFile(const std::string& path, int64_t max_bytes = 0);
 // new one. Makes missing parent directories. On failure nothing is left behind and `path` is as it was.
 // A symbolic link stays one: the file it points to is replaced. A terminal, a pipe or a device such as /dev/null is
 // written to and never replaced. kInvalidArgument for a folder.
-Status WriteFileAtomically(const std::string& path, std::string_view bytes, int mode = 0644);
+// A new file gets `mode` less the umask; one that is replaced keeps its own.
+Status WriteFileAtomically(const std::string& path, std::string_view bytes, int mode = 0666);
 
 // The same without the flush to disk: atomic against a killed process, not against a lost machine. For
 // caches, whose readers check what they read.
-Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view bytes, int mode = 0644);
+Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view bytes, int mode = 0666);
+
+// For writers that rename into place themselves. CreateBeside makes an empty file beside `path`, named `path` plus
+// ".aside-" and six random letters, of `mode` less the umask, open for reading and writing; its name goes to `aside`.
+// KeepModeOf gives the open file the mode of the one at `path` that it will replace, if there is one; `path` as
+// ReplaceablePath gives it.
+Result<UniqueFd> CreateBeside(const std::string& path, std::string& aside, int mode = 0666);
+Status KeepModeOf(const std::string& path, int fd);
 
 // The name under which a file may be renamed into place for `path`: `path` itself, or what it points to where it is
 // a symbolic link. kInvalidArgument for a folder and for what is no regular file: a rename by root would put a file
@@ -67,15 +75,18 @@ bool FileExists(const std::string& path);
 Result<std::string> FindExecutable(const std::string& name, const std::vector<std::string>& directories);
 std::vector<std::string> SplitSearchPath(std::string_view colon_separated);
 
-// A directory of mode 0700 that is removed with everything in it on destruction.
+// A directory of mode 0700 that is removed with everything in it on destruction, and after a process that did not come
+// so far by the next one that makes a directory of the same prefix: see temporary_directory.cc.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() = default;
-  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryDirectory(TemporaryDirectory&& other) noexcept
+      : path_(std::exchange(other.path_, {})), held_(std::move(other.held_)) {}
   TemporaryDirectory& operator=(TemporaryDirectory&& other) noexcept {
     if (this != &other) {
       Remove();
       path_ = std::exchange(other.path_, {});
+      held_ = std::move(other.held_);
     }
     return *this;
   }
@@ -89,9 +100,18 @@ class TemporaryDirectory {
  private:
   friend Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string&, std::string_view);
   std::string path_;
+  UniqueFd held_;  // the directory, locked: its owner lives
 };
 
-// Under `parent` (empty: /tmp), named `prefix` plus a random suffix.
+// Under `parent` (empty: /tmp), named `prefix` plus a random suffix. The first of a process in `parent` with `prefix` removes
+// what processes that are no more left there.
 Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent = {}, std::string_view prefix = "hone-");
+
+// Removes those of `prefix` in `parent` that are this user's and whose owner is no more; returns how many.
+int RemoveAbandonedDirectories(const std::string& parent, std::string_view prefix);
+
+// Ends this process by signal `number`; a child that outlives it for a moment removes the temporary directories it had.
+// From a thread, not from a signal handler.
+[[noreturn]] void EndBySignalWithoutTemporaries(int number);
 
 }  // namespace hone

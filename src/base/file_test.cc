@@ -43,6 +43,28 @@ TEST(File, WhatIsWrittenIsReadBackByteForByte) {
   EXPECT_EQ(ReadFile(path).value(), "short");
 }
 
+mode_t ModeOf(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? info.st_mode & 0777 : 0;
+}
+
+TEST(File, ANewFileHeedsTheUmaskAndAReplacedOneKeepsItsMode) {
+  auto directory = MakeTemporaryDirectory();
+  const std::string path = *directory / "f", open_path = *directory / "open";
+  const mode_t before = umask(077);
+  const Status written = WriteFileAtomically(path, "secret");
+  umask(002);
+  const Status open_written = WriteFileAtomically(open_path, "for the group too");
+  const Status replaced = WriteFileAtomically(path, "secret still");
+  umask(before);
+  EXPECT_TRUE(written.ok() && open_written.ok() && replaced.ok());
+  EXPECT_EQ(ModeOf(path), 0600u);
+  EXPECT_EQ(ModeOf(open_path), 0664u);
+  ASSERT_EQ(chmod(path.c_str(), 0751), 0);
+  ASSERT_TRUE(WriteFileAtomically(path, "a script").ok());
+  EXPECT_EQ(ModeOf(path), 0751u);
+}
+
 TEST(File, ErrorsNameThePathAndTheSystemsWords) {
   const auto missing = ReadFile("/nonexistent/file");
   ASSERT_FALSE(missing.ok());
@@ -125,22 +147,6 @@ TEST(File, WritingOntoADirectoryFailsAndLeavesNothing) {
   EXPECT_EQ(WriteFileAtomically(path, "x").code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(EntriesIn(directory->path()), 1u);
   EXPECT_EQ(MakeDirectories("/proc/no/such").code(), StatusCode::kIo);
-}
-
-TEST(File, TemporaryDirectoriesArePrivateAndGoWithTheirOwner) {
-  std::string path;
-  {
-    auto directory = MakeTemporaryDirectory("/tmp", "hone-file-test-");
-    ASSERT_TRUE(directory.ok());
-    path = directory->path();
-    struct stat info {};
-    ASSERT_EQ(stat(path.c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 0777u, 0700u);
-    ASSERT_TRUE(WriteFileAtomically(*directory / "x/y/z", "1").ok());
-    TemporaryDirectory moved = std::move(*directory);
-    EXPECT_TRUE(FileExists(path));
-  }
-  EXPECT_FALSE(FileExists(path));
 }
 
 TEST(File, FindsExecutablesWhereToldAndNowhereElse) {

@@ -103,6 +103,25 @@ TEST_F(CommandLine, AFullStandardOutputIsNoSuccess) {
   EXPECT_THAT(limited.err, testing::AnyOf(HasSubstr("standard output"), HasSubstr("File too large")));
 }
 
+// The first evaluation with a new cache precompiles headers in a temporary folder for a second and more.
+TEST_F(CommandLine, AnInterruptedEvaluationLeavesNoTemporaryFolder) {
+  SubprocessOptions options;
+  options.argv = {"/bin/sh", "-c",
+                  "{ \"$1\" eval relu tasks/relu/seed.cu --device sim --no-time & hone=$!\n"
+                  "until ls -d \"$2\"/sim-*/precompiled-* 2>/dev/null || ! kill -0 $hone; do sleep 0.01; done\n"
+                  "kill -TERM $hone; wait $hone; echo ended by $?; } | cat\n",
+                  "sh", HONE_BINARY_DIR "/bin/hone", scratch_ / "cache"};
+  options.environment = {"PATH=/usr/bin:/bin", "HONE_CACHE=" + (scratch_ / "cache"), "HONE_STATE=" + scratch_.path()};
+  options.working_directory = kSource;
+  options.limit_seconds = 300;
+  // cat ends when whoever removes what was left has closed the output too.
+  const SubprocessResult result = RunSubprocess(options).value();
+  if (!result.out.ends_with("ended by 143\n")) GTEST_SKIP() << "the evaluation was over before it was interrupted: " << result.out;
+  ASSERT_THAT(result.out, HasSubstr("/precompiled-"));
+  const std::string folder = result.out.substr(0, result.out.find('\n'));
+  EXPECT_FALSE(FileExists(folder)) << folder;
+}
+
 TEST_F(CommandLine, OptimizeAndWorkerSaySoTooAndInTheirJson) {
   const std::vector<std::string> warnings = ProbeSandbox().Warnings();
   std::string wanted;

@@ -119,6 +119,21 @@ TEST_F(ContainerTest, RewritingLeavesOneFile) {
   EXPECT_EQ(files, 1);
 }
 
+TEST(ContainerWriter, ANewContainerHeedsTheUmaskAndAReplacedOneKeepsItsMode) {
+  const Result<TemporaryDirectory> folder = MakeTemporaryDirectory();
+  ASSERT_TRUE(folder.ok());
+  const std::string path = *folder / "g";
+  const auto mode = [&] { return std::filesystem::status(path).permissions(); };
+  const mode_t before = umask(027);
+  const Status made = WriteContainer(*Cycle(), path, "{}");
+  umask(before);
+  ASSERT_TRUE(made.ok()) << made.message();
+  EXPECT_EQ(mode(), static_cast<std::filesystem::perms>(0640));
+  std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0600));
+  ASSERT_TRUE(WriteContainer(*Cycle(), path, "{}").ok());
+  EXPECT_EQ(mode(), static_cast<std::filesystem::perms>(0600));
+}
+
 TEST(ContainerWriter, AKilledWriterLeavesNothing) {
   Result<TemporaryDirectory> folder = MakeTemporaryDirectory();
   ASSERT_TRUE(folder.ok());

@@ -63,13 +63,10 @@ Result<ContainerWriter> ContainerWriter::Create(const std::string& asked, Contai
   // Without a name where the file system can do that: a writer that is killed or interrupted leaves no gigabytes behind.
   // (It gets its name by way of /proc.)
   if (FileExists("/proc/self/fd")) {
-    writer.fd_.Reset(open(parent.empty() ? "." : parent.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    writer.fd_.Reset(open(parent.empty() ? "." : parent.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   }
   if (!writer.fd_.valid()) {
-    std::string aside = path + ".aside-XXXXXX";
-    writer.fd_.Reset(mkostemp(aside.data(), O_CLOEXEC));
-    if (!writer.fd_.valid()) return Status::Io(ErrnoMessage("create", aside, errno));
-    writer.aside_ = aside;
+    HONE_ASSIGN_OR_RETURN(writer.fd_, CreateBeside(path, writer.aside_));
   }
   // Not every file system can reserve; those that cannot will say so while writing.
   if (fallocate(writer.fd_.get(), 0, 0, offset) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
@@ -143,7 +140,7 @@ Status ContainerWriter::Finish() {
   const std::string bytes = SerializeContainerHeader(header_, header_bytes_);
   HONE_RETURN_IF_ERROR(WriteAt(0, std::as_bytes(std::span(bytes))));
   if (ftruncate(fd_.get(), end) != 0) return WriteFailed(path_, errno);
-  if (fchmod(fd_.get(), 0644) != 0) return Status::Io(ErrnoMessage("set the mode of", aside_, errno));
+  HONE_RETURN_IF_ERROR(KeepModeOf(path_, fd_.get()));
   if (fsync(fd_.get()) != 0) return WriteFailed(path_, errno);
   if (aside_.empty()) HONE_RETURN_IF_ERROR(GiveName());
   if (rename(aside_.c_str(), path_.c_str()) != 0) return Status::Io(ErrnoMessage("rename to", path_, errno));

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Temporary directories, and what becomes of them when their owner does not live to remove them.
+//
+// An owner holds a lock (flock) on the directory itself, which the system drops however the owner ends: a directory
+// named `prefix`held-XXXXXX that can be locked belongs to nobody, and the next process that makes one of the same
+// prefix removes it. A name without "held-" says nothing about its owner and is left alone. File systems that cannot
+// lock a directory (some network ones) give such names; what is left there stays.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kHeld = "held-";
+
+// The directories of this process. Never destroyed: a thread may look while the process ends.
+struct Owned {
+  std::mutex mutex;
+  std::set<std::string> paths;
+  std::set<std::pair<std::string, std::string>> swept;  // parent and prefix
+};
+Owned& OwnedDirectories() {
+  static Owned* const owned = new Owned;
+  return *owned;
+}
+
+UniqueFd OpenDirectory(const std::string& path) {
+  return UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+enum class Lock { kOurs, kAnothers, kImpossible };
+
+Lock TryLock(const UniqueFd& directory, const std::string& path) {
+  if (!directory.valid()) return errno == ENOENT ? Lock::kAnothers : Lock::kImpossible;
+  if (flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK ? Lock::kAnothers : Lock::kImpossible;
+  // Whoever had the lock may have removed the directory.
+  struct stat held {}, there {};
+  const bool same = fstat(directory.get(), &held) == 0 && lstat(path.c_str(), &there) == 0 && held.st_ino == there.st_ino &&
+                    held.st_dev == there.st_dev;
+  return same ? Lock::kOurs : Lock::kAnothers;
+}
+
+void RemoveAll(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+}  // namespace
+
+void TemporaryDirectory::Remove() {
+  if (path_.empty()) return;
+  RemoveAll(path_);
+  Owned& owned = OwnedDirectories();
+  std::lock_guard lock(owned.mutex);
+  owned.paths.erase(path_);
+  path_.clear();
+  held_.Reset();
+}
+
+int RemoveAbandonedDirectories(const std::string& parent, std::string_view prefix) {
+  const std::string begin = fmt::format("{}{}", prefix, kHeld);
+  int removed = 0;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(parent, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(begin)) continue;
+    const std::string path = entry->path().string();
+    const UniqueFd directory = OpenDirectory(path);
+    struct stat info {};
+    // Root may open everybody's.
+    if (!directory.valid() || fstat(directory.get(), &info) != 0 || info.st_uid != geteuid()) continue;
+    if (TryLock(directory, path) != Lock::kOurs) continue;
+    RemoveAll(path);
+    ++removed;
+  }
+  return removed;
+}
+
+Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent, std::string_view prefix) {
+  const std::string base = parent.empty() ? "/tmp" : parent;
+  HONE_RETURN_IF_ERROR(MakeDirectories(base));
+  Owned& owned = OwnedDirectories();
+  bool first = false;
+  {
+    std::lock_guard lock(owned.mutex);
+    first = owned.swept.emplace(base, prefix).second;
+  }
+  if (first) RemoveAbandonedDirectories(base, prefix);
+  bool can_hold = true;
+  for (int attempt = 0;; ++attempt) {
+    std::string path = fmt::format("{}/{}{}XXXXXX", base, prefix, can_hold ? kHeld : "");
+    // Held from making to noting: a process that ends by a signal in between leaves nothing.
+    std::lock_guard lock(owned.mutex);
+    if (mkdtemp(path.data()) == nullptr) return Status::Io(ErrnoMessage("make temporary directory", path, errno));
+    TemporaryDirectory directory;
+    if (can_hold) {
+      directory.held_ = OpenDirectory(path);
+      const Lock got = TryLock(directory.held_, path);
+      if (got != Lock::kOurs) {
+        // Another process looked at it before we had locked it, and takes it away; or there are no locks here.
+        RemoveAll(path);
+        can_hold = got == Lock::kAnothers && attempt < 100;
+        continue;
+      }
+    }
+    owned.paths.insert(path);
+    directory.path_ = std::move(path);
+    return directory;
+  }
+}
+
+void EndBySignalWithoutTemporaries(int number) {
+  Owned& owned = OwnedDirectories();
+  // No directory is made or noted from here on: the lock is never given back.
+  owned.mutex.lock();
+  const pid_t self = getpid();
+  // A child does it, after our end: what we still run must not see its files go and call that a result. Of its parent's
+  // threads it has none, and so nobody to be in the way of; its copies of the locks keep other processes off.
+  const pid_t child = owned.paths.empty() ? -1 : fork();
+  if (child == 0) {
+    // Out of the group that a shell, or whoever runs us, sends further signals to.
+    (void)setpgid(0, 0);
+    for (const int ignored : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(ignored, SIG_IGN);
+    for (int look = 0; getppid() == self && look < 500; ++look) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    // Compilers that outlive us for a moment may write into what is being removed.
+    for (int look = 0; look < 20; ++look) {
+      bool left = false;
+      for (const std::string& path : owned.paths) {
+        RemoveAll(path);
+        left = left || FileExists(path);
+      }
+      if (!left) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    _exit(0);
+  }
+  std::signal(number, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  raise(number);
+  _exit(128 + number);
+}
+
+}  // namespace hone
