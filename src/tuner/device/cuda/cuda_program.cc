@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "hone/base/units.h"
 #include "tuner/device/cuda/launch_errors.h"
@@ -20,14 +19,15 @@ constexpr size_t kMostParameters = 1024;
 }  // namespace
 
 Result<DeviceSession::LoadOutcome> CudaProgram::Load(std::shared_ptr<CudaContext> context,
-                                                     std::shared_ptr<SampleGraph> graph, const CompiledProgram& compiled) {
+                                                     std::shared_ptr<SampleGraph> graph, Harness& harness,
+                                                     const CompiledProgram& compiled) {
   std::unique_ptr<CudaProgram> program(new CudaProgram(std::move(context), std::move(graph)));
   DeviceSession::LoadOutcome outcome;
   for (const auto& [key, module] : compiled.modules) {
     HONE_ASSIGN_OR_RETURN(outcome.launch, program->LoadModule(key, module));
     if (outcome.launch.status != LaunchStatus::kOk) return outcome;
   }
-  HONE_RETURN_IF_ERROR(program->FinishGlobals());
+  HONE_RETURN_IF_ERROR(program->KeepGlobals(harness));
   outcome.program = std::move(program);
   return outcome;
 }
@@ -92,11 +92,11 @@ Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const Comp
     }
     kernels_.emplace(std::make_pair(key, name), std::move(kernel));
   }
-  HONE_RETURN_IF_ERROR(KeepGlobals(module.globals, loaded));
+  HONE_RETURN_IF_ERROR(FindGlobals(module.globals, loaded));
   return LaunchOutcome();
 }
 
-Status CudaProgram::KeepGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module) {
+Status CudaProgram::FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module) {
   for (const DeviceGlobal& global : globals) {
     if (!global.writable || global.bytes == 0) continue;
     global_bytes_ += global.bytes;
@@ -106,78 +106,63 @@ Status CudaProgram::KeepGlobals(const std::vector<DeviceGlobal>& globals, CUmodu
     // Removed by the driver's own linking, so no kernel can reach it either.
     if (result == CUDA_ERROR_NOT_FOUND) continue;
     HONE_CUDA_RETURN_IF_ERROR(context_->driver(), result, "finding the device global " + global.symbol);
-    variables_.push_back({address, bytes});
+    if (bytes > 0) found_.push_back({address, bytes});
   }
   return Status::Ok();
 }
 
-Status CudaProgram::FinishGlobals() {
-  const std::vector<GlobalRun> runs = GlobalRuns(std::move(variables_));
-  variables_.clear();
-  if (runs.empty()) return Status::Ok();
-  std::vector<GlobalRange> ranges;
-  for (const GlobalRun& run : runs) ranges.push_back(run.whole);
-  HONE_ASSIGN_OR_RETURN(CUresult result, TakeImage(ranges));
-  if (result == CUDA_ERROR_INVALID_VALUE) {
-    ranges.clear();
-    for (const GlobalRun& run : runs) ranges.insert(ranges.end(), run.variables.begin(), run.variables.end());
-    HONE_ASSIGN_OR_RETURN(result, TakeImage(ranges));
+Status CudaProgram::KeepGlobals(Harness& harness) {
+  // Small ones first: the few that are too large for the host do not crowd them out.
+  std::sort(found_.begin(), found_.end(), [](const Global& a, const Global& b) {
+    return a.bytes != b.bytes ? a.bytes < b.bytes : a.address < b.address;
+  });
+  size_t host_bytes = 0, device_bytes = 0;
+  for (Global& global : found_) {
+    if (host_bytes + global.bytes > kHostImageBytes) {
+      global.image_offset = (device_bytes + 15) / 16 * 16 + global.address % 16;
+      device_bytes = global.image_offset + global.bytes;
+      large_.push_back(global);
+      continue;
+    }
+    for (size_t at = 0; at < global.bytes; at += harness::kGlobalPieceBytes) {
+      const size_t bytes = std::min<size_t>(global.bytes - at, harness::kGlobalPieceBytes);
+      pieces_.push_back({global.address + at, static_cast<uint32_t>(bytes), static_cast<uint32_t>(host_bytes + at)});
+    }
+    host_bytes += global.bytes;
   }
-  HONE_CUDA_RETURN_IF_ERROR(context_->driver(), result, "keeping the initial values of device globals");
-  return Status::Ok();
+  found_.clear();
+  host_image_.resize(host_bytes);
+  HONE_RETURN_IF_ERROR(harness.TakeGlobals(pieces_, &host_image_));
+  if (large_.empty()) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(device_image_, context_->Allocate(static_cast<int64_t>(device_bytes)));
+  for (const Global& global : large_) {
+    HONE_CUDA_RETURN_IF_ERROR(context_->driver(),
+                              context_->driver().MemcpyDtoDAsync(device_image_.address() + global.image_offset, global.address,
+                                                                 global.bytes, context_->stream()),
+                              "keeping the initial values of device globals");
+  }
+  return context_->WaitForHarness("keeping the initial values of device globals");
 }
 
-Result<CUresult> CudaProgram::TakeImage(const std::vector<GlobalRange>& ranges) {
-  const CudaDriver& driver = context_->driver();
-  globals_.clear();
-  size_t bytes = 0;
-  for (const GlobalRange& range : ranges) {
-    Global global{range.address, range.bytes, (bytes + 15) / 16 * 16 + range.address % 16};
-    bytes = global.image_offset + global.bytes;
-    globals_.push_back(global);
-  }
-  host_image_.clear();
-  device_image_ = DeviceBlock();
-  if (bytes <= kHostImageBytes) {
-    host_image_.resize(bytes);
-  } else {
-    HONE_ASSIGN_OR_RETURN(device_image_, context_->Allocate(static_cast<int64_t>(bytes)));
-  }
-  for (const Global& global : globals_) {
-    const CUresult result =
-        host_image_.empty()
-            ? driver.MemcpyDtoDAsync(device_image_.address() + global.image_offset, global.address, global.bytes, context_->stream())
-            : driver.MemcpyDtoHAsync(host_image_.data() + global.image_offset, global.address, global.bytes, context_->stream());
-    if (result != CUDA_SUCCESS) return result;
-  }
-  HONE_RETURN_IF_ERROR(context_->WaitForHarness("keeping the initial values of device globals"));
-  return CUDA_SUCCESS;
-}
-
-Status CudaProgram::RestoreGlobals() {
-  const CudaDriver& driver = context_->driver();
-  for (const Global& global : globals_) {
-    const CUresult result =
-        host_image_.empty()
-            ? driver.MemcpyDtoDAsync(global.address, device_image_.address() + global.image_offset, global.bytes, context_->stream())
-            : driver.MemcpyHtoDAsync(global.address, host_image_.data() + global.image_offset, global.bytes, context_->stream());
-    HONE_CUDA_RETURN_IF_ERROR(driver, result, "restoring device globals");
+Status CudaProgram::RestoreGlobals(Harness& harness) {
+  HONE_RETURN_IF_ERROR(harness.PutGlobals(pieces_, host_image_));
+  for (const Global& global : large_) {
+    HONE_CUDA_RETURN_IF_ERROR(context_->driver(),
+                              context_->driver().MemcpyDtoDAsync(global.address, device_image_.address() + global.image_offset,
+                                                                 global.bytes, context_->stream()),
+                              "restoring device globals");
   }
   return Status::Ok();
 }
 
 Result<bool> CudaProgram::GlobalsChanged(Harness& harness) {
-  std::vector<uint8_t> now;
-  for (const Global& global : globals_) {
-    if (host_image_.empty()) {
-      HONE_ASSIGN_OR_RETURN(const bool differs, harness.Differs(global.address, device_image_.address() + global.image_offset,
-                                                                static_cast<int64_t>(global.bytes)));
-      if (differs) return true;
-      continue;
-    }
-    now.resize(global.bytes);
-    HONE_RETURN_IF_ERROR(harness.CopyToHost(now.data(), global.address, static_cast<int64_t>(global.bytes)));
-    if (std::memcmp(now.data(), host_image_.data() + global.image_offset, global.bytes) != 0) return true;
+  std::vector<uint8_t> now(host_image_.size());
+  HONE_RETURN_IF_ERROR(harness.TakeGlobals(pieces_, &now));
+  if (now != host_image_) return true;
+  for (const Global& global : large_) {
+    HONE_ASSIGN_OR_RETURN(const bool differs, harness.Differs(global.address, device_image_.address() + global.image_offset,
+                                                              static_cast<int64_t>(global.bytes)));
+    if (differs) return true;
   }
   return false;
 }

@@ -5,8 +5,8 @@
 //
 // Globals are put back before every launch, so that nothing a kernel keeps in one reaches the next launch. A module with
 // writable memory that has no name, and so cannot be put back, is refused.
-// Up to kHostImageBytes the pristine image is kept on the host, out of a kernel's reach; beyond that a copy on
-// the device serves.
+// Up to kHostImageBytes the pristine image is kept on the host, out of a kernel's reach; for globals that do not fit there a copy
+// on the device serves.
 #pragma once
 
 #include <map>
@@ -17,7 +17,6 @@
 
 #include "tuner/core/compiled_program.h"
 #include "tuner/device/cuda/cuda_context.h"
-#include "tuner/device/cuda/global_runs.h"
 #include "tuner/device/cuda/harness.h"
 #include "tuner/device/cuda/sample_graph.h"
 #include "tuner/device/device_session.h"
@@ -41,7 +40,7 @@ class CudaProgram : public LoadedProgram {
   // A program the driver refuses is an outcome; a Status means that the device failed.
   // `graph`: the session's, which may come to hold functions of this program and is cleared when it goes.
   static Result<DeviceSession::LoadOutcome> Load(std::shared_ptr<CudaContext> context, std::shared_ptr<SampleGraph> graph,
-                                                 const CompiledProgram& compiled);
+                                                 Harness& harness, const CompiledProgram& compiled);
   ~CudaProgram() override;
 
   std::vector<KernelResources> Resources() const override;
@@ -53,32 +52,31 @@ class CudaProgram : public LoadedProgram {
   CudaKernel* Find(const std::string& kernel, const std::string& binding_key);
   const CudaContext* context() const { return context_.get(); }
 
-  Status RestoreGlobals();                         // enqueues
-  Result<bool> GlobalsChanged(Harness& harness);   // waits
+  Status RestoreGlobals(Harness& harness);        // enqueues
+  Result<bool> GlobalsChanged(Harness& harness);  // waits
 
  private:
   CudaProgram(std::shared_ptr<CudaContext> context, std::shared_ptr<SampleGraph> graph)
       : context_(std::move(context)), graph_(std::move(graph)) {}
   Result<LaunchOutcome> LoadModule(const std::string& key, const CompiledModule& module);
-  Status KeepGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module);
-  Status FinishGlobals();
+  Status FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module);
+  Status KeepGlobals(Harness& harness);
 
-  struct Global {  // a variable, or a run of them
+  struct Global {
     CUdeviceptr address = 0;
     size_t bytes = 0;
-    size_t image_offset = 0;  // has the address's remainder modulo 16
+    size_t image_offset = 0;  // of a large one, in the device's image: has the address's remainder modulo 16
   };
-  // Gives each its place in an image and copies their memory there. CUDA_ERROR_INVALID_VALUE: not memory of one piece.
-  Result<CUresult> TakeImage(const std::vector<GlobalRange>& ranges);
 
   std::shared_ptr<CudaContext> context_;
   std::shared_ptr<SampleGraph> graph_;
   std::vector<CUmodule> modules_;
   std::map<std::pair<std::string, std::string>, CudaKernel> kernels_;  // by binding key and name expression
-  std::vector<GlobalRange> variables_;  // of the modules loaded so far
-  std::vector<Global> globals_;
-  int64_t global_bytes_ = 0;        // unreachable ones included
+  std::vector<Global> found_;   // in the modules loaded so far, until they are kept
+  int64_t global_bytes_ = 0;    // unreachable ones included
+  std::vector<harness::GlobalPiece> pieces_;  // of what host_image_ holds
   std::vector<uint8_t> host_image_;
+  std::vector<Global> large_;
   DeviceBlock device_image_;
 };
 

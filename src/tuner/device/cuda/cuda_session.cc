@@ -51,7 +51,7 @@ class CudaSession : public DeviceSession {
   const DeviceFacts& facts() const override { return facts_; }
   bool lost() const override { return context_->lost(); }
 
-  Result<LoadOutcome> Load(const CompiledProgram& program) override { return CudaProgram::Load(context_, graph_, program); }
+  Result<LoadOutcome> Load(const CompiledProgram& program) override { return CudaProgram::Load(context_, graph_, *harness_, program); }
   Result<bool> GlobalsChanged(LoadedProgram& program) override { return Own(program).GlobalsChanged(*harness_); }
 
   Result<std::unique_ptr<Arena>> Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) override;
@@ -214,7 +214,7 @@ Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRe
   CudaProgram& own = Own(program);
   Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *request.bindings);
   if (preparation.outcome.status != LaunchStatus::kOk) return preparation.outcome;
-  HONE_RETURN_IF_ERROR(own.RestoreGlobals());
+  HONE_RETURN_IF_ERROR(own.RestoreGlobals(*harness_));
   HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a launch"));
   harness_->ForgetDeviceState();
   for (const PreparedStep& step : preparation.plan) {
@@ -279,7 +279,7 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   const std::string what = plans.size() == 1 ? DescribePlan(plans[0])
                                              : fmt::format("{}, {} times in a graph", DescribePlan(plans[0]), plans.size());
   const bool rested = Rested();
-  HONE_RETURN_IF_ERROR(own.RestoreGlobals());
+  HONE_RETURN_IF_ERROR(own.RestoreGlobals(*harness_));
   HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a timed sample"));
 
   CUgraphExec graph = nullptr;
@@ -426,7 +426,7 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
   const PreparedPlan& plan = preparation.plan;
   const auto prepare = [&]() -> Status {
     if (request.prepare) HONE_RETURN_IF_ERROR(request.prepare());
-    HONE_RETURN_IF_ERROR(own.RestoreGlobals());
+    HONE_RETURN_IF_ERROR(own.RestoreGlobals(*harness_));
     HONE_RETURN_IF_ERROR(harness_->Flush());
     return context_->WaitForHarness("work before a counted launch");
   };

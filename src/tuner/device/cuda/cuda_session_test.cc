@@ -29,7 +29,7 @@ constexpr DType kDTypes[] = {DType::kFloat64, DType::kFloat32, DType::kFloat16, 
                              DType::kInt32,   DType::kUInt32,  DType::kInt16,   DType::kInt8,     DType::kUInt8};
 
 const std::vector<std::string> kKernels = {"add_one",         "scale",       "copy16",             "increment",
-                                           "count_in_global", "count_in_two_globals", "read_global", "write_large_global", "write_past_end"};
+                                           "count_in_global", "count_in_two_globals", "write_ends_of_table", "read_global", "write_large_global", "write_past_end"};
 
 std::string Image() {
   return std::string(reinterpret_cast<const char*>(hone_session_test_fatbin), hone_session_test_fatbin_size);
@@ -530,7 +530,6 @@ TEST(CudaSession, GlobalsDoNotSurviveALaunch) {
   EXPECT_EQ(Read<float>(session, data.out)[0], 5.0f) << "before a timed sample too";
 }
 
-// Neighbours are one copy where the driver allows that, and several where (as the fake) it does not.
 TEST(CudaSession, NeighbouringGlobalsAreAllRestored) {
   HONE_REQUIRE_SESSION();
   std::unique_ptr<LoadedProgram> program = Load(
@@ -546,6 +545,24 @@ TEST(CudaSession, NeighbouringGlobalsAreAllRestored) {
     EXPECT_EQ(out[1], 2.0f) << "launch " << i;
     EXPECT_TRUE(*session.GlobalsChanged(*program));
   }
+}
+
+// Some are several pieces of a copy, and the last piece is a short one.
+TEST(CudaSession, AGlobalOfManyPiecesIsRestoredToItsEnd) {
+  HONE_REQUIRE_SESSION();
+  std::unique_ptr<LoadedProgram> program =
+      Load(session, Program(Image(), kKernels, {{"kept_counter", 4, true, true}, {"kept_table", 10001, true, true}}));
+  ASSERT_NE(program, nullptr);
+  AddOne data(session);
+  const ResolvedPlan write = Plan({Step("write_ends_of_table", {Tensor("out")}, 1, 1)});
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(Launch(session, *program, write, data.bindings).status, LaunchStatus::kOk);
+    const std::vector<float> out = Read<float>(session, data.out);
+    for (int end = 0; end < 4; ++end) EXPECT_EQ(out[end], 0.0f) << "launch " << i << ", end " << end;
+    EXPECT_TRUE(*session.GlobalsChanged(*program));
+  }
+  ASSERT_EQ(Launch(session, *program, data.plan, data.bindings).status, LaunchStatus::kOk);
+  EXPECT_FALSE(*session.GlobalsChanged(*program));
 }
 
 TEST(CudaSession, WritableMemoryWithoutANameIsRefused) {

@@ -27,6 +27,7 @@ using harness::CompareCounters;
 using harness::Divisor;
 using harness::DrawArguments;
 using harness::Gap;
+using harness::GlobalPiece;
 using harness::Layout;
 using harness::MakeDivisor;
 using harness::Precision;
@@ -406,6 +407,22 @@ Result<std::optional<std::string>> Harness::CheckGaps(const CudaArena& arena) {
 }
 
 // From pageable memory the driver has copied the source before it returns, so callers may reuse theirs at once.
+Status Harness::PutGlobals(const std::vector<GlobalPiece>& pieces, const std::vector<uint8_t>& image) {
+  if (pieces.empty()) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, pieces.data(), pieces.size() * sizeof(GlobalPiece)));
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr sent, SendList(global_image_, image.data(), image.size()));
+  return Launch("hone_globals_put", GridFor(pieces.size(), 1, 32), 32, list, static_cast<int64_t>(pieces.size()), sent);
+}
+
+Status Harness::TakeGlobals(const std::vector<GlobalPiece>& pieces, std::vector<uint8_t>* image) {
+  if (pieces.empty()) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, pieces.data(), pieces.size() * sizeof(GlobalPiece)));
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr taken, Scratch(global_image_, static_cast<int64_t>(image->size())));
+  HONE_RETURN_IF_ERROR(Launch("hone_globals_take", GridFor(pieces.size(), 1, 32), 32, list, static_cast<int64_t>(pieces.size()),
+                              taken));
+  return CopyToHost(image->data(), taken, static_cast<int64_t>(image->size()));
+}
+
 Status Harness::CopyFromHost(uint64_t address, const void* source, int64_t bytes) {
   if (bytes == 0) return Status::Ok();
   return CudaStatus(driver_, driver_.MemcpyHtoDAsync(address, source, static_cast<size_t>(bytes), context_->stream()),

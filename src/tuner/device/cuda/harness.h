@@ -43,6 +43,12 @@ class Harness {
   // First damaged gap as a sentence; repairs all gaps when there is one.
   Result<std::optional<std::string>> CheckGaps(const CudaArena& arena);
 
+  // Device globals from an image on the host, or back into one, which is as long as the pieces together: a copy or two and one
+  // kernel for any number of them. A driver takes each variable for memory of its own, and a copy a variable costs 2 to 8 us;
+  // headers of the C++ library bring 1300.
+  Status PutGlobals(const std::vector<harness::GlobalPiece>& pieces, const std::vector<uint8_t>& image);
+  Status TakeGlobals(const std::vector<harness::GlobalPiece>& pieces, std::vector<uint8_t>* image);  // waits
+
   Status CopyFromHost(uint64_t address, const void* source, int64_t bytes);
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes);  // waits
 
@@ -79,7 +85,7 @@ class Harness {
   std::unordered_map<std::string, CUfunction> functions_;
 
   bool tables_sent_ = false;
-  DeviceBlock tables_, lists_, slice_table_, sums_, counters_, flush_, sink_;
+  DeviceBlock tables_, lists_, global_image_, slice_table_, sums_, counters_, flush_, sink_;
   PinnedBlock results_, gate_;
 };
 

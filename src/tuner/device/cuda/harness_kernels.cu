@@ -534,6 +534,24 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
+// A block a piece, in turn.
+extern "C" __global__ void __launch_bounds__(32)
+    hone_globals_put(const GlobalPiece* pieces, int64_t count, const uint8_t* image) {
+  for (int64_t i = blockIdx.x; i < count; i += gridDim.x) {
+    const GlobalPiece piece = pieces[i];
+    uint8_t* const global = reinterpret_cast<uint8_t*>(piece.address);
+    for (uint32_t at = threadIdx.x; at < piece.bytes; at += blockDim.x) global[at] = image[piece.offset + at];
+  }
+}
+extern "C" __global__ void __launch_bounds__(32)
+    hone_globals_take(const GlobalPiece* pieces, int64_t count, uint8_t* image) {
+  for (int64_t i = blockIdx.x; i < count; i += gridDim.x) {
+    const GlobalPiece piece = pieces[i];
+    const uint8_t* const global = reinterpret_cast<const uint8_t*>(piece.address);
+    for (uint32_t at = threadIdx.x; at < piece.bytes; at += blockDim.x) image[piece.offset + at] = global[at];
+  }
+}
+
 // ------------------------------------------------------------------------------------------------ timing
 
 // Reads words [0, words): leaves exactly these lines, clean, as the most recent ones in L2. sink is written only

@@ -81,6 +81,14 @@ struct Gap {
   int64_t end;
 };
 
+// Bytes of a device global and where they lie in an image; at most kGlobalPieceBytes, so that a large one is many blocks' work.
+struct GlobalPiece {
+  uint64_t address;
+  uint32_t bytes;
+  uint32_t offset;
+};
+constexpr uint32_t kGlobalPieceBytes = 4096;
+
 // The byte of the guard pattern at `offset` from the arena's base.
 HONE_HD uint8_t GapByte(uint64_t key, int64_t offset) {
   const uint64_t word = draw::Mix(key + (static_cast<uint64_t>(offset) >> 3) * 0x9e3779b97f4a7c15ULL);

@@ -42,6 +42,14 @@ extern "C" __global__ void count_in_two_globals(float* out) {
   kept_first += 1.0f;
   kept_second += 1.0f;
 }
+__device__ unsigned char kept_table[10001];  // no whole number of pieces, nor of words
+extern "C" __global__ void write_ends_of_table(float* out) {
+  const int ends[] = {0, 4095, 4096, 10000};
+  for (int i = 0; i < 4; ++i) {
+    out[i] = kept_table[ends[i]];
+    kept_table[ends[i]] = static_cast<unsigned char>(i + 1);
+  }
+}
 extern "C" __global__ void read_global(float* out) { out[0] = kept_counter; }
 extern "C" __global__ void write_large_global(float* out) {
   out[0] = kept_large[12345];
