@@ -46,12 +46,21 @@ constexpr int kMostEdges = 8;
 constexpr ShapeLimits kBeyondLimits{.bytes = int64_t{320} << 20, .flops = 8e9};
 constexpr int64_t kBeyondMemoryShare = 16;  // of the device's memory, where that is less
 constexpr uint64_t kBeyondStream = 0x0ddba11;
-// What they may take in all, and what a launch and its checks take on an H200: each device global that is read back after
-// it adds to that, and some headers bring hundreds. Constants, so that a verdict does not depend on the machine's speed.
-constexpr double kBeyondSeconds = 0.3, kCheckSeconds = 2e-3, kGlobalSeconds = 20e-6;
+// Of all of them: 0.3 s at 2 ms for a launch and its checks on an H200. A count, so that a verdict does not depend on the
+// machine's speed.
+constexpr int kMostBeyondLaunches = 150;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Whether a launch for these dimensions writes anything that could be compared: weights, say, are there without any row too.
+bool HasOutputElements(const Task& task, const Dims& dims) {
+  return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& tensor) {
+    if (tensor.role == TensorRole::kIn) return false;
+    const Result<TensorShape> shape = ResolveShape(tensor, dims);
+    return shape.ok() && shape->elements > 0;
+  });
 }
 
 std::string DimsText(const Dims& dims) {
@@ -394,7 +403,7 @@ void Judging::SmallestFirst(std::vector<Case>& cases) const {
   std::stable_sort(cases.begin(), cases.end(), [&](const Case& a, const Case& b) {
     const auto size = [&](const Case& c) {
       Result<int64_t> bytes = CaseBuffers::SetBytes(task_, c.dims);
-      return bytes.ok() && *bytes > 0 ? *bytes : INT64_MAX;
+      return bytes.ok() && HasOutputElements(task_, c.dims) ? *bytes : INT64_MAX;
     };
     return size(a) < size(b);
   });
@@ -439,13 +448,8 @@ Judging::Gate Judging::CheckBeyond() {
     if (resolved.status().code() == StatusCode::kNotFound && request_.fallback != nullptr) return std::nullopt;
     return std::vector<size_t>();
   };
-  double launch_seconds = kCheckSeconds;
-  for (const auto& [key, module] : request_.candidate->modules) {
-    launch_seconds += kGlobalSeconds * static_cast<double>(std::count_if(module.globals.begin(), module.globals.end(),
-                                                                         [](const DeviceGlobal& global) { return global.writable; }));
-  }
   BeyondOptions options{.limits = kBeyondLimits, .neighbors = kOddNeighbors, .aimed = kMostAimedBeyond, .edges = kMostEdges,
-                        .launches = static_cast<int>(kBeyondSeconds / launch_seconds), .timed = request_.options.time};
+                        .launches = kMostBeyondLaunches, .timed = request_.options.time};
   options.limits.bytes = std::min(options.limits.bytes, session_.facts().memory_bytes / kBeyondMemoryShare);
   AimedShapes shapes = ShapesBeyond(task_, request_.candidate->candidate.plan, request_.candidate->binding, session_.facts(), tested_,
                                     entries_taken, options, Secret());
@@ -486,13 +490,12 @@ Judging::Gate Judging::CheckCases() {
   }
   for (Case& c : DrawHiddenCases(task_, Secret())) cases.push_back(std::move(c));
   for (Case& c : AimedCases(cases)) cases.push_back(std::move(c));
-  // The smallest non-empty case first: most wrong candidates end here, in milliseconds.
+  // The smallest case that writes anything first: most wrong candidates end here, in milliseconds. The instrument is proven
+  // there too, after the candidate has passed.
   SmallestFirst(cases);
-  // The instrument is proven on the largest of them, after the candidate has passed there.
   for (size_t i = 0; i < cases.size(); ++i) {
     const bool all = i == 0 || i + 1 == cases.size();
-    Result<int64_t> bytes = CaseBuffers::SetBytes(task_, cases[i].dims);
-    const bool plant = i == 0 && bytes.ok() && *bytes > 0;
+    const bool plant = i == 0 && HasOutputElements(task_, cases[i].dims);
     HONE_ASSIGN_OR_RETURN(bool on, CheckOne(cases[i], StressChoices(all, i), plant));
     if (!on) {
       EndStage("check", started);
