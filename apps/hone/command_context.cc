@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "hone/commands.h"
 
 namespace hone {
@@ -147,6 +148,7 @@ Result<std::string> ReadSource(const std::string& path) {
   HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMostSourceBytes));
   // A byte order mark, as some editors put it first: in the middle of what is compiled no compiler takes it.
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  HONE_RETURN_IF_ERROR(CheckUtf8(text, path));
   return text;
 }
 

@@ -220,6 +220,21 @@ TEST_F(CommandLine, SaysThatACandidateCannotBeRead) {
   EXPECT_THAT(outcome.err, HasSubstr("/no/such/file.cu"));
 }
 
+TEST_F(CommandLine, ASourceThatIsNoUtf8IsToldByFileAndLine) {
+  const std::string path = Write("latin.cu", "// caf\xe9\n");
+  const std::string spool = "spool:" + (scratch_ / "spool");
+  for (const std::vector<std::string>& asked :
+       {std::vector<std::string>{"eval", "relu", path, "--device", "sim"}, {"eval", "relu", path, "--device", spool},
+        {"tune", "relu", path, "--device", "sim"}, {"optimize", "relu", "--seed-kernel", path, "--device", "sim"}}) {
+    const Outcome outcome = Hone(asked);
+    EXPECT_EQ(outcome.status, 2) << asked[0] << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("latin.cu:1: the byte 0xe9"));
+  }
+  const Outcome named = Hone({"eval", "relu", Write("caf\xe9.cu", "x"), "--device", spool});
+  EXPECT_EQ(named.status, 2) << named.err;
+  EXPECT_THAT(named.err, HasSubstr("rename"));
+}
+
 TEST_F(CommandLine, ACandidateMayBeginWithAByteOrderMarkAndEndItsLinesAsWindowsDoes) {
   std::string text = "\xef\xbb\xbf";
   const std::string seed = ReadFile(kSource + "/tasks/relu/seed.cu").value();

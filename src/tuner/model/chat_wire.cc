@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tuner/model/utf8.h"
+#include "base/utf8.h"
 #include "tuner/model/wire_json.h"
 
 namespace hone {

@@ -9,7 +9,7 @@
 
 #include "tuner/model/endpoint.h"
 #include "tuner/model/sse.h"
-#include "tuner/model/utf8.h"
+#include "base/utf8.h"
 
 namespace hone {
 namespace {

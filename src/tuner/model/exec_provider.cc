@@ -18,7 +18,7 @@
 #include "base/subprocess.h"
 #include "tuner/model/redact.h"
 #include "tuner/model/request_json.h"
-#include "tuner/model/utf8.h"
+#include "base/utf8.h"
 #include "tuner/model/wire_json.h"
 
 namespace hone {

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "tuner/model/endpoint_setup.h"
-#include "tuner/model/utf8.h"
+#include "base/utf8.h"
 
 namespace hone {
 namespace {

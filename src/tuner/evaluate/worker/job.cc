@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
+
 namespace hone {
 namespace {
 
@@ -91,6 +93,19 @@ Result<EvaluationRequest> DecodeRequestOptions(const std::string& text) {
 }
 
 Status CheckRequest(const Task& task, const EvaluationRequest& request) {
+  // All of it goes into JSON: to a worker, into a spool, into an evaluation.
+  const std::string folder = task.directory.empty() ? task.name : task.directory;
+  for (const std::string* name : {&request.name, &request.incumbent_name, &folder}) {
+    if (!CheckUtf8(*name, "").ok()) {
+      return Status::InvalidArgument(fmt::format("the name '{}' is no UTF-8: rename the file or the folder", RepairUtf8(*name)));
+    }
+  }
+  HONE_RETURN_IF_ERROR(CheckUtf8(request.source, request.name));
+  HONE_RETURN_IF_ERROR(CheckUtf8(request.incumbent_source, request.incumbent_name));
+  HONE_RETURN_IF_ERROR(CheckUtf8(task.toml, folder + "/task.toml"));
+  HONE_RETURN_IF_ERROR(CheckUtf8(task.oracle_source, folder + "/oracle.cu"));
+  HONE_RETURN_IF_ERROR(CheckUtf8(task.seed_source, folder + "/seed.cu"));
+  HONE_RETURN_IF_ERROR(CheckUtf8(task.baseline_toml, folder + "/baseline.toml"));
   if (request.max_quads != 0 && (request.max_quads < kLeastQuads || request.max_quads > kMostQuads)) {
     return Status::InvalidArgument(fmt::format("max_quads = {}: use 0 (the protocol's own) or {} to {}, for an interval needs as many",
                                                request.max_quads, kLeastQuads, kMostQuads));

@@ -43,7 +43,8 @@ Result<JudgeJob> DecodeJob(const std::string& bytes);
 std::string EncodeRequestOptions(const EvaluationRequest& request);
 Result<EvaluationRequest> DecodeRequestOptions(const std::string& json);
 
-// Numbers that cannot be meant, of whoever wrote the request: kInvalidArgument names the field and what it may be.
+// Numbers that cannot be meant and text that is no UTF-8, of whoever wrote the request: kInvalidArgument names the field
+// and what it may be, or the file.
 // Asked wherever a request comes in, so that the judge need not be prepared for them.
 Status CheckRequest(const Task& task, const EvaluationRequest& request);
 

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/model/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+
+#include <fmt/format.h>
 
 namespace hone {
 namespace {
@@ -51,6 +53,20 @@ int EscapeValue(std::string_view text) {
 }
 
 }  // namespace
+
+Status CheckUtf8(std::string_view text, std::string_view file) {
+  for (size_t at = 0, bad = 0; at < text.size();) {
+    const size_t length = CharacterLength(text.substr(at), bad);
+    if (length == 0) {
+      return Status::InvalidArgument(fmt::format("{}:{}: the byte 0x{:02x} is no UTF-8: save the file in that encoding, such as with "
+                                                 "iconv -f ISO-8859-1 -t UTF-8", file,
+                                                 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'),
+                                                 static_cast<uint8_t>(text[at])));
+    }
+    at += length;
+  }
+  return Status::Ok();
+}
 
 std::string RepairUtf8(std::string_view text) {
   std::string out;

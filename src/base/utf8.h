@@ -7,7 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "hone/base/status.h"
+
 namespace hone {
+
+// kInvalidArgument where `text` is no UTF-8, which is what JSON holds: "x.cu:3: the byte 0xe9 …", with what to do. `file`
+// names it.
+Status CheckUtf8(std::string_view text, std::string_view file);
 
 // The same text with every maximal run of bytes that is no UTF-8 replaced by U+FFFD (Unicode 15, section 3.9,
 // "substitution of maximal subparts"): overlong forms, surrogates, and values beyond U+10FFFF included.
