@@ -61,7 +61,6 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
     judged += served.judged;
     unreadable += served.unreadable;
     put_back += served.put_back;
-    if (stop_asked) HONE_RETURN_IF_ERROR(spool.Release(0));
     if (flags.once) break;
     if (served.judged + served.unreadable == 0) {
       std::this_thread::sleep_for(std::chrono::duration<double>(flags.poll_seconds));

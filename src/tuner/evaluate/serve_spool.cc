@@ -39,9 +39,14 @@ Result<Served> SpoolServer::Look() {
   Status first_error;
   std::mutex mutex;
   std::atomic<size_t> next{0};
+  std::set<std::string> begun;
   const auto work = [&] {
     for (size_t i = next++; i < claimed.size() && !Stopped(); i = next++) {
       const std::string& id = claimed[i];
+      {
+        std::lock_guard lock(mutex);
+        begun.insert(id);
+      }
       const Result<SpoolBundle> bundle = spool_.Load(id);
       const Result<Evaluation> evaluation = bundle.ok() ? Judge(*bundle) : Result<Evaluation>(bundle.status());
       // A bundle that this program cannot read, it will not be able to read tomorrow either.
@@ -60,6 +65,10 @@ Result<Served> SpoolServer::Look() {
     pool.emplace_back(work);
   }
   for (std::thread& thread : pool) thread.join();
+  for (const std::string& id : claimed) {
+    if (begun.contains(id)) continue;
+    if (const Status back = spool_.Unclaim(id); !back.ok() && first_error.ok()) first_error = back;
+  }
   HONE_RETURN_IF_ERROR(first_error);
   return served;
 }

@@ -43,7 +43,8 @@ class SpoolServer {
   SpoolServer(Evaluator& evaluator, Spool& spool, ServeOptions options)
       : evaluator_(evaluator), spool_(spool), options_(std::move(options)) {}
 
-  // Claims what is pending now and is done when each bundle is answered or put back. A Status: the spool itself
+  // Claims what is pending now and is done when each bundle is answered or put back; told to stop, it puts back what it
+  // has not come to. A Status: the spool itself
   // cannot be read or written.
   Result<Served> Look();
 

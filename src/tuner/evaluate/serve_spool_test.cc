@@ -173,13 +173,52 @@ TEST_F(ServeSpool, BundlesAreClaimedInTheOrderOfTheirSubmission) {
 TEST_F(ServeSpool, OnlyWhatHasBeenRunningForLongIsReleased) {
   const auto day_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
   std::filesystem::last_write_time(folder_ / ("pending/" + id_ + ".json"), day_ago);
-  ASSERT_EQ(spool_->Claim().value().size(), 1u);
+  ASSERT_EQ(Spool(folder_.path()).Claim().value().size(), 1u);  // and dies
   ASSERT_TRUE(spool_->Release(3600).ok());
   EXPECT_TRUE(In("running"));
   std::filesystem::last_write_time(folder_ / ("running/" + id_ + ".json"), day_ago);
   ASSERT_TRUE(spool_->Release(3600).ok());
   EXPECT_FALSE(In("running"));
   EXPECT_TRUE(In("pending"));
+}
+
+TEST_F(ServeSpool, WhatALivingWorkerHoldsIsNotReleased) {
+  ASSERT_EQ(spool_->Claim().value().size(), 1u);
+  Spool another(folder_.path());
+  ASSERT_TRUE(another.Release(0).ok());
+  EXPECT_TRUE(In("running"));
+  EXPECT_TRUE(another.Claim().value().empty());
+  // Put back, it is anybody's.
+  ASSERT_TRUE(spool_->Unclaim(id_).ok());
+  EXPECT_EQ(another.Claim().value(), std::vector<std::string>{id_});
+  ASSERT_TRUE(spool_->Release(0).ok());
+  EXPECT_TRUE(In("running"));
+}
+
+TEST_F(ServeSpool, AWorkerThatIsStoppedPutsBackItsOwnClaimsAndNoOthers) {
+  Spool another(folder_.path());
+  ASSERT_EQ(another.Claim().value().size(), 1u);
+  std::vector<std::string> ids;
+  for (const char* source : {"one", "two", "three"}) {
+    request_.source = source;
+    ASSERT_TRUE(spool_->Submit(task_, request_).ok());
+    ids.push_back(Spool::BundleId(task_, request_));
+  }
+  std::atomic<bool> stop{false};
+  ServeOptions options = Quick();
+  options.threads = 1;
+  options.stop = &stop;
+  options.on_bundle = [&](const std::string&, const Result<Evaluation>&) { stop = true; };
+  SpoolServer server(evaluator_, *spool_, options);
+  EXPECT_EQ(server.Look().value().judged, 1);
+  EXPECT_TRUE(In("running")) << "the other worker's";
+  int pending = 0, done = 0;
+  for (const std::string& id : ids) {
+    pending += FileExists(folder_ / ("pending/" + id + ".json"));
+    done += FileExists(folder_ / ("done/" + id + ".json"));
+  }
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(pending, 2);
 }
 
 TEST_F(ServeSpool, AFailureOfTheMachineThatStaysIsNobodysAnswer) {
@@ -258,6 +297,32 @@ TEST_F(ServeSpool, ARequestWhoseNumbersCannotBeMeantIsAnsweredWithTheField) {
     EXPECT_THAT(sent.status().message(), HasSubstr(field));
   }
   EXPECT_EQ(evaluator_.calls, 0);
+}
+
+TEST(SpoolEvaluator, RefusesTextThatJsonCannotHoldByTheFileThatHoldsIt) {
+  const TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  const std::unique_ptr<Evaluator> evaluator = MakeSpoolEvaluator(folder / "spool").value();
+  const Task task = ParseTask(kTask, "copy/task.toml").value();
+  const auto told = [&](const EvaluationRequest& request, const Task& of) {
+    const Result<Evaluation> answer = evaluator->Evaluate(of, request, {});
+    EXPECT_EQ(answer.status().code(), StatusCode::kInvalidArgument);
+    return answer.status().message();
+  };
+  EvaluationRequest request;
+  request.source = "// caf\xe9\n";
+  request.name = "mine.cu";
+  EXPECT_THAT(told(request, task), HasSubstr("mine.cu:1: the byte 0xe9"));
+  request.source = "";
+  request.incumbent_source = "\n\xff";
+  request.incumbent_name = "old.cu";
+  EXPECT_THAT(told(request, task), HasSubstr("old.cu:2"));
+  request.incumbent_source = "";
+  request.name = "caf\xe9.cu";
+  EXPECT_THAT(told(request, task), HasSubstr("rename"));
+  request.name = "mine.cu";
+  Task latin = task;
+  latin.oracle_source = "\xe9";
+  EXPECT_THAT(told(request, latin), HasSubstr("oracle.cu:1"));
 }
 
 TEST_F(ServeSpool, TheTasksLibrariesTravelWithARequestThatAsksForThem) {

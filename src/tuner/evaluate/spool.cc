@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/evaluate/spool.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -29,6 +33,12 @@ json BundleJson(const Task& task, const EvaluationRequest& request) {
   // Only then, so that other bundles are found again when a library is added.
   if (request.libraries) bundle["task"]["baseline"] = task.baseline_toml;
   return bundle;
+}
+
+bool IsFileAt(int fd, const std::string& path) {
+  struct stat open_file {}, there {};
+  return fstat(fd, &open_file) == 0 && stat(path.c_str(), &there) == 0 && open_file.st_ino == there.st_ino &&
+         open_file.st_dev == there.st_dev;
 }
 
 class SpoolEvaluator : public Evaluator {
@@ -89,6 +99,27 @@ Status Spool::Submit(const Task& task, const EvaluationRequest& request) {
   return WriteFileAtomically(Path("pending", id), BundleJson(task, request).dump(1));
 }
 
+bool Spool::Hold(const std::string& id) {
+  const std::string path = Path("running", id);
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd.valid()) return errno != ENOENT;
+  // Whoever takes back what the dead left has the lock for a moment, and may have taken this just when we claimed it.
+  for (int attempt = 0; flock(fd.get(), LOCK_EX | LOCK_NB) != 0; ++attempt) {
+    if (errno != EWOULDBLOCK && errno != EINTR) break;  // no locks here: the rename has to do
+    if (attempt == 100) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (!IsFileAt(fd.get(), path)) return false;
+  std::lock_guard lock(mutex_);
+  held_[id] = std::move(fd);
+  return true;
+}
+
+void Spool::LetGo(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  held_.erase(id);
+}
+
 Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& except) {
   std::error_code error;
   HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/pending"));
@@ -107,7 +138,7 @@ Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& excep
     if (error) continue;  // another worker was faster
     // Release goes by how long it has been running, not by when it was submitted.
     fs::last_write_time(Path("running", id), fs::file_time_type::clock::now(), error);
-    claimed.push_back(id);
+    if (Hold(id)) claimed.push_back(id);
   }
   return claimed;
 }
@@ -149,6 +180,7 @@ Status Spool::Finish(const std::string& id, const Result<Evaluation>& evaluation
   std::error_code error;
   fs::remove(Path("running", id), error);
   fs::remove(Path("failed", id), error);
+  LetGo(id);
   return Status::Ok();
 }
 
@@ -158,10 +190,18 @@ Status Spool::PutBack(const std::string& id, const Status& reason) {
                   {"error", {{"code", static_cast<int>(reason.code())}, {"message", reason.message()}}}};
   // The reason may be a full disk: the bundle goes back whether or not the note can be written.
   const Status noted = WriteFileAtomically(Path("failed", id), j.dump(1, ' ', false, json::error_handler_t::replace));
+  HONE_RETURN_IF_ERROR(Unclaim(id));
+  return noted;
+}
+
+Status Spool::Unclaim(const std::string& id) {
+  // First: whoever claims it next must find no lock on it.
+  LetGo(id);
   std::error_code error;
   fs::rename(Path("running", id), Path("pending", id), error);
+  if (error && FileExists(Path("pending", id))) return Status::Ok();  // another worker took it for a dead one's just now
   if (error) return Status::Io(fmt::format("cannot put bundle {} back into {}/pending: {}", id, directory_, error.message()));
-  return noted;
+  return Status::Ok();
 }
 
 Status Spool::Release(double older_than_seconds) {
@@ -170,9 +210,11 @@ Status Spool::Release(double older_than_seconds) {
   const auto now = fs::file_time_type::clock::now();
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/running", error)) {
     const double age = std::chrono::duration<double>(now - entry.last_write_time(error)).count();
-    if (entry.path().extension() == ".json" && age >= older_than_seconds) {
-      fs::rename(entry.path(), Path("pending", entry.path().stem().string()), error);
-    }
+    if (entry.path().extension() != ".json" || age < older_than_seconds) continue;
+    const UniqueFd fd(open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
+    if (fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) continue;
+    if (fd.valid() && !IsFileAt(fd.get(), entry.path().string())) continue;
+    fs::rename(entry.path(), Path("pending", entry.path().stem().string()), error);
   }
   return Status::Ok();
 }

@@ -14,10 +14,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/evaluator.h"
@@ -50,8 +53,11 @@ class Spool {
   Status Finish(const std::string& id, const Result<Evaluation>& evaluation);
   // Back to pending/, unanswered: the environment failed, with `reason`. Later claims come to it again.
   Status PutBack(const std::string& id, const Status& reason);
-  // Bundles left in running/ by a worker that died go back to pending/: those claimed at least so long ago, whoever has
-  // them.
+  // The same without a reason: claimed and not come to.
+  Status Unclaim(const std::string& id);
+  // Bundles left in running/ by a worker that died go back to pending/: those claimed at least so long ago, and held by
+  // nobody. A worker holds what it has claimed with a lock (flock); where a file system keeps locks to one machine, a
+  // worker of another machine cannot be told from a dead one.
   Status Release(double older_than_seconds);
 
   Status WriteFacts(const DeviceFacts& facts);
@@ -59,7 +65,13 @@ class Spool {
 
  private:
   std::string Path(const char* state, const std::string& id) const;
+  // Whether a bundle that was renamed into running/ is ours.
+  bool Hold(const std::string& id);
+  void LetGo(const std::string& id);
+
   std::string directory_;
+  std::mutex mutex_;
+  std::map<std::string, UniqueFd> held_;  // open and locked, by bundle
 };
 
 // An Evaluator that submits to a spool and answers kPending until the result is there.
