@@ -23,7 +23,7 @@ namespace hone {
 
 struct EvaluatorOptions {
   std::string device = "auto";        // auto | cuda:N | sim | sim:NAME
-  std::string executable;             // the `hone` program by its absolute path, started again for workers and compilers
+  std::string executable;             // the path of the `hone` program, started again for workers and compilers
   std::string cache_directory;        // simulator headers, and compiled modules when `use_cache`
   bool use_cache = true;
   std::string cuda_home;              // where the CUDA toolkit lies; empty: the usual places

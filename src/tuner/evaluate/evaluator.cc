@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -301,7 +302,13 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
 
 }  // namespace
 
-Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& options) {
+Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& asked) {
+  EvaluatorOptions options = asked;
+  // Its children start in folders of their own.
+  std::error_code error;
+  if (const auto absolute = std::filesystem::absolute(asked.executable, error); !error && !asked.executable.empty()) {
+    options.executable = absolute.string();
+  }
   const std::string& device = options.device;
   if (!(options.launch_limit_seconds > 0 && options.launch_limit_seconds <= kLongestLaunch)) {
     return Status::InvalidArgument(fmt::format("--launch-limit {}: write seconds, more than 0 and at most {}",

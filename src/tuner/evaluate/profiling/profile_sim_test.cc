@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/file.h"
 #include "hone/tuner/evaluator.h"
 
@@ -68,7 +70,8 @@ class ProfileOnSimulator : public testing::Test {
     static Result<std::unique_ptr<Evaluator>> made = [] {
       EvaluatorOptions options;
       options.device = "sim";
-      options.executable = "/proc/self/exe";
+      // As a user may give it: seen from here, though its children start elsewhere.
+      options.executable = std::filesystem::relative(std::filesystem::read_symlink("/proc/self/exe")).string();
       options.cache_directory = cache->path();
       return MakeEvaluator(options);
     }();
