@@ -263,7 +263,8 @@ Status RunPipelineBench(const BenchFlags& flags) {
 
 void AddCommonOptions(CLI::App& command, const std::shared_ptr<BenchFlags>& flags) {
   command.add_option("graph", flags->graph, "a container, or synthetic:SHAPE?scale=…&seed=…")->required();
-  command.add_option("--fanout", flags->fanout, "neighbors a node at each hop, the first next to the seeds; -1 for all")
+  command.add_option("--fanout", flags->fanout, "neighbors a node at each hop, the first next to the seeds; all: every one")
+      ->transform([](const std::string& text) { return text == "all" ? std::to_string(kAllNeighbors) : text; })
       ->delimiter(',')->capture_default_str();
   command.add_option("--batch", flags->batch, "seeds a batch")->check(kAboveZero)->capture_default_str();
   command.add_option("--frontier", flags->frontier, "which nodes a hop draws for: all so far, or only new ones")

@@ -26,9 +26,23 @@ int GpuOrdinal(std::string_view device) {
   return error == std::errc() && end == device.data() + device.size() ? ordinal : -1;
 }
 
+// "--features and --cache-rows": those that were given, and not as the default that any device heeds.
+std::string GivenGpuOptions(const CLI::App& command) {
+  std::vector<std::string> given;
+  for (const char* name : {"--features", "--cache-rows", "--cache-policy", "--host-memory", "--pipeline", "--exchange"}) {
+    const CLI::Option* option = command.get_option_no_throw(name);
+    if (option == nullptr || option->count() == 0) continue;
+    if (const std::string value = option->results().front(); value != "auto" && value != "gpu") given.emplace_back(name);
+  }
+  std::string text;
+  for (size_t i = 0; i < given.size(); ++i) text += (i == 0 ? "" : i + 1 < given.size() ? ", " : " and ") + given[i];
+  return text;
+}
+
 }  // namespace
 
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
+  flags.command = &command;
   command.add_option("--device", flags.device, "auto, cpu, cuda (the first GPU) or cuda:N")
       ->capture_default_str()
       ->check([](const std::string& text) {
@@ -93,9 +107,13 @@ void DeviceChoice::AppendTo(nlohmann::json& json) const {
 Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can) {
   DeviceChoice choice;
   const bool wants_bf16 = flags.precision == "bf16";
+  const std::string of_gpu = flags.command != nullptr ? GivenGpuOptions(*flags.command) : "";
   if (flags.device == "cpu") {
     if (wants_bf16) {
       return Status::InvalidArgument("--precision bf16 is a GPU's: the CPU computes in fp32; leave it out");
+    }
+    if (!of_gpu.empty()) {
+      return Status::InvalidArgument(fmt::format("{}: heeded by a GPU alone; leave out, or choose another --device than cpu", of_gpu));
     }
     choice.why = "as --device says";
     return choice;
@@ -118,7 +136,13 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
     return Status(status.code(), fmt::format("--precision bf16 needs a GPU: {}", status.message()));
   }
   choice.why = fmt::format("--device auto: {}", status.message());
+  choice.unheeded = of_gpu;
   return choice;
+}
+
+void WarnOfUnheeded(const DeviceChoice& choice) {
+  if (choice.unheeded.empty()) return;
+  fmt::print(stderr, "hone-gnn: warning: {}: not heeded on the CPU, which --device auto chose\n", choice.unheeded);
 }
 
 Result<GraphOutline> OutlineOf(const std::string& name) {

@@ -19,6 +19,7 @@ struct DeviceFlags {
   std::string device = "auto";
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
   std::string pipeline = "gpu";  // or cpu: who samples and slices a GPU's batches; of what trains
+  const CLI::App* command = nullptr;  // whose they are; may have options that mean something on a GPU alone
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // --features, --cache-rows and --cache-policy, of what trains or predicts.
@@ -37,6 +38,7 @@ struct DeviceChoice {
   FeaturePlace features;  // left by `can`
   bool host_batches = false;  // --pipeline cpu, on a GPU
   std::string why;
+  std::string unheeded;  // "--features and --cache-rows", given and without meaning on the CPU that `auto` chose
 
   std::string name() const;                                      // "cpu", "cuda:0"
   const char* precision() const { return fp32 ? "fp32" : "bf16"; }
@@ -45,8 +47,11 @@ struct DeviceChoice {
 };
 
 // `can`: whether the GPU engine can do what is asked for, as the choice it gets says; asked only where a GPU is there. With `auto` a GPU that is not
-// there or cannot is a reason for the CPU; with `cuda` it is the error.
+// there or cannot is a reason for the CPU; with `cuda` it is the error. What only a GPU heeds is an error beside `cpu`.
 Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can);
+
+// Says on stderr what is not heeded, if anything.
+void WarnOfUnheeded(const DeviceChoice& choice);
 
 // The sizes of graph `name`, before anything of it is loaded. The edges of a synthetic one are those to be expected.
 Result<GraphOutline> OutlineOf(const std::string& name);

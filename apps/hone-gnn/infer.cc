@@ -212,6 +212,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
       HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open));
     }
   }
+  WarnOfUnheeded(p.device);
   HONE_RETURN_IF_ERROR(CheckGraph(flags, p.loaded, *p.graph));
   HONE_ASSIGN_OR_RETURN(p.nodes, ChooseNodes(*p.graph, flags.nodes));
   const GraphProgress show = line.callback();

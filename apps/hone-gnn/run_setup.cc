@@ -103,6 +103,7 @@ Result<RunSetup> SetUpRun(RunFlags flags, const RunQuestions& questions, RankSes
   Result<DeviceChoice> chosen = ChooseDeviceOf(flags, questions, group);
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the device", chosen.status()));
   setup.device = std::move(*chosen);
+  if (session.speaks()) WarnOfUnheeded(setup.device);
   HONE_RETURN_IF_ERROR(ShareFeatures(flags, questions, ranks, setup.device));
   const DeviceChoice& device = setup.device;
   {

@@ -54,6 +54,34 @@ TEST_F(HoneGnn, TrainsAndTellsEachEpoch) {
   EXPECT_TRUE(FileExists(scratch_ / "run/best.safetensors"));
 }
 
+TEST_F(HoneGnn, WhatOnlyAGpuHeedsIsToldOnTheCpu) {
+  const Outcome refused = Train({"--epochs", "1", "--device", "cpu", "--features", "host", "--cache-rows", "5"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--features and --cache-rows: heeded by a GPU alone"));
+  // A frontier rule that no GPU engine takes, should there be a GPU.
+  const Outcome warned = Train({"--epochs", "1", "--frontier", "new", "--exchange", "nccl"});
+  ASSERT_EQ(warned.status, 0) << warned.err;
+  EXPECT_THAT(warned.err, HasSubstr("warning: --exchange: not heeded on the CPU"));
+  const Outcome nothing = Train({"--epochs", "1", "--frontier", "new", "--features", "auto"});
+  ASSERT_EQ(nothing.status, 0) << nothing.err;
+  EXPECT_THAT(nothing.err, testing::Not(HasSubstr("heeded")));
+}
+
+TEST_F(HoneGnn, RefusesMoreRanksThanAMachineCanRun) {
+  const Outcome outcome = Train({"--epochs", "1", "--ranks", "1000000"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--ranks 1000000: at most"));
+}
+
+TEST_F(HoneGnn, AllNeighborsAreAskedForInTheSameWayEverywhere) {
+  const Outcome words = Run({"bench", "sampler", "synthetic:arxiv?nodes=300", "--batches", "1", "--batch", "32", "--fanout", "all,2", "--json"});
+  ASSERT_EQ(words.status, 0) << words.err;
+  EXPECT_EQ(json::parse(words.out).at("fanout"), json({-1, 2}));
+  EXPECT_EQ(Run({"bench", "sampler", "synthetic:arxiv?nodes=300", "--batches", "1", "--batch", "32", "--fanout", "-1,2"}).status, 0);
+  const Outcome trained = Run({"train", "synthetic:arxiv?nodes=300", "--fanout", "-1,2", "--eval-fanout", "all,2", "--hidden", "8", "--epochs", "1", "--quiet"});
+  EXPECT_EQ(trained.status, 0) << trained.err;
+}
+
 TEST_F(HoneGnn, PrintsATableForPeople) {
   const Outcome outcome = Train({"--epochs", "2", "--eval-every", "2"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
