@@ -24,6 +24,16 @@ struct EvalFlags {
   int trials = 5;
 };
 
+// What is quick on a GPU may take minutes on the simulated one, at the sizes that are timed.
+std::string WhatHelpsASlowSimulation(const Evaluation& evaluation, const EvalFlags& flags) {
+  if (!evaluation.modelled || evaluation.verdict != Verdict::kTimedOut ||
+      evaluation.detail.find("the kernel did not finish") == std::string::npos) {
+    return "";
+  }
+  return fmt::format("  It hangs, or is slow to simulate: --launch-limit SECONDS gives a launch longer{}.\n",
+                     flags.no_time ? "" : ", --case N times that case alone, --no-time checks only");
+}
+
 Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   EvaluationRequest request;
@@ -76,7 +86,8 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
                            [&](const ProfileFinding& f) { return f.kind == told.kind && f.location == told.location; });
       });
     }
-    fmt::print("{}{}{}", DescribeEvaluation(evaluation), DescribeLibraries(evaluation, "  "), profile);
+    fmt::print("{}{}{}{}", DescribeEvaluation(evaluation), WhatHelpsASlowSimulation(evaluation, flags),
+               DescribeLibraries(evaluation, "  "), profile);
   }
   context.exit_status = evaluation.verdict == Verdict::kOk            ? 0
                         : evaluation.verdict == Verdict::kInvalidTask ? 2

@@ -190,6 +190,17 @@ TEST_F(CommandLine, RejectsAWrongCandidateWithStatusOneAndNoTimes) {
   for (const json& c : e.at("cases")) EXPECT_NE(c.at("role"), "time");
 }
 
+TEST_F(CommandLine, NamesTheOptionsThatHelpWhereASimulationIsSlow) {
+  const std::vector<std::string> hang = {"eval", "relu", "tests/cheats/hang.cu", "--device", "sim", "--launch-limit", "0.1"};
+  const Outcome timed = Hone(hang);
+  EXPECT_EQ(timed.status, 1) << timed.err;
+  EXPECT_THAT(timed.out, testing::AllOf(HasSubstr("--launch-limit SECONDS"), HasSubstr("--case N"), HasSubstr("--no-time")));
+  std::vector<std::string> checked = hang;
+  checked.push_back("--no-time");
+  const Outcome untimed = Hone(checked);
+  EXPECT_THAT(untimed.out, testing::AllOf(HasSubstr("--launch-limit SECONDS"), testing::Not(HasSubstr("--case N"))));
+}
+
 TEST_F(CommandLine, TellsWhatIsWrongWithAPlan) {
   const std::string path = Write("bad.cu", "/*hone\n[[launch]]\nkernel = \"k\"\ngird = [\"1\"]\nblock = [\"1\"]\nargs = []\n*/\n__global__ void k() {}\n");
   const Outcome outcome = Hone({"eval", "relu", path, "--device", "sim"});
