@@ -1,4 +1,6 @@
-# Uses ccache where it is installed: a rebuild from a fresh clone then costs seconds.
+# Uses ccache where it is installed: a build folder made anew at the same path then costs seconds. A clone at another path
+# compiles everything once more, for paths are among what ccache goes by; who has many of them sets CCACHE_BASEDIR to the
+# folder above them, and CCACHE_NOHASHDIR=1.
 find_program(HONE_CCACHE ccache)
 if(HONE_CCACHE)
   foreach(language C CXX CUDA)
