@@ -109,7 +109,8 @@ class BatchLease {
   explicit operator bool() const { return slot_ != nullptr; }  // false: the epoch has ended
   MiniBatch& operator*() const;
   MiniBatch* operator->() const { return &**this; }
-  TransferState* transfer_state() const;  // null without a transfer stage
+  // Where the options' TransferStage keeps what it has moved of this batch: the consumer's only way to it. Null without one.
+  TransferState* transfer_state() const;
   void Return();                          // early; any thread
 
  private:

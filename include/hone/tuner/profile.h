@@ -29,7 +29,6 @@ struct ProfileField {
 // Every field there is, in the order in which people are shown them. Stall reasons are fields that begin with
 // "stall_": warps of a scheduler that wait for this reason, on average, each time an instruction is issued.
 std::span<const ProfileField> ProfileFields();
-const ProfileField* FindProfileField(std::string_view name);
 
 // What one memory instruction of the source cost. Only where accesses are seen one by one (the simulator).
 struct MemorySite {

@@ -26,7 +26,8 @@ Result<std::string> ReadContainerProvenance(const std::string& path);
 // options.verify. A copied or verified graph has had its row offsets and column ids range-checked too.
 Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, const OpenGraphOptions& options);
 
-// Writes `graph` to `path`. `provenance` is JSON text that says where it comes from.
+// Writes `graph`, which is in memory, to `path`: for graphs of other programs, and for tests. (`convert` and `generate` write
+// as they go, so that a graph may be larger than memory.) `provenance` is JSON text that says where it comes from.
 Status WriteContainer(const Graph& graph, const std::string& path, const std::string& provenance,
                       const GraphProgress& progress = {});
 

@@ -103,13 +103,6 @@ constexpr ProfileField kFields[] = {
 
 std::span<const ProfileField> ProfileFields() { return kFields; }
 
-const ProfileField* FindProfileField(std::string_view name) {
-  for (const ProfileField& field : kFields) {
-    if (field.name == name) return &field;
-  }
-  return nullptr;
-}
-
 double KernelProfile::Value(std::string_view field, double otherwise) const {
   const auto found = values.find(std::string(field));
   return found == values.end() ? otherwise : found->second;
