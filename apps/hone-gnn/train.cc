@@ -4,7 +4,6 @@
 // hone-gnn train GRAPH: trains a model on sampled mini-batches, epoch by epoch, with checkpoints to go on from.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/json_fields.h"
 #include "common/command_line.h"
 #include "gnn/dist/agreement.h"
@@ -269,7 +269,7 @@ Result<UniqueFd> ClaimFolder(const std::string& folder) {
   UniqueFd claim;
   if (folder.empty() || !MakeDirectories(folder).ok()) return claim;
   claim.Reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (claim.valid() && flock(claim.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  if (claim.valid() && TryLock(claim.get()) == LockOutcome::kAnothers) {
     return Status::Unavailable(
         fmt::format("another process saves its checkpoints in '{}': wait for its end, or choose another folder", folder));
   }

@@ -7,9 +7,7 @@
 // named `prefix`held-XXXXXX that can be locked belongs to nobody, and the next process that makes one of the same
 // prefix removes it. A name without "held-" says nothing about its owner and is left alone. File systems that cannot
 // lock a directory (some network ones) give such names; what is left there stays.
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 
 namespace hone {
 namespace {
@@ -47,16 +46,11 @@ UniqueFd OpenDirectory(const std::string& path) {
   return UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-enum class Lock { kOurs, kAnothers, kImpossible };
-
-Lock TryLock(const UniqueFd& directory, const std::string& path) {
-  if (!directory.valid()) return errno == ENOENT ? Lock::kAnothers : Lock::kImpossible;
-  if (flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK ? Lock::kAnothers : Lock::kImpossible;
+LockOutcome LockDirectory(const UniqueFd& directory, const std::string& path) {
+  if (!directory.valid()) return errno == ENOENT ? LockOutcome::kAnothers : LockOutcome::kImpossible;
+  const LockOutcome got = TryLock(directory.get());
   // Whoever had the lock may have removed the directory.
-  struct stat held {}, there {};
-  const bool same = fstat(directory.get(), &held) == 0 && lstat(path.c_str(), &there) == 0 && held.st_ino == there.st_ino &&
-                    held.st_dev == there.st_dev;
-  return same ? Lock::kOurs : Lock::kAnothers;
+  return got == LockOutcome::kOurs && !IsFileAt(directory.get(), path) ? LockOutcome::kAnothers : got;
 }
 
 void RemoveAll(const std::string& path) {
@@ -88,7 +82,7 @@ int RemoveAbandonedDirectories(const std::string& parent, std::string_view prefi
     struct stat info {};
     // Root may open everybody's.
     if (!directory.valid() || fstat(directory.get(), &info) != 0 || info.st_uid != geteuid()) continue;
-    if (TryLock(directory, path) != Lock::kOurs) continue;
+    if (LockDirectory(directory, path) != LockOutcome::kOurs) continue;
     RemoveAll(path);
     ++removed;
   }
@@ -114,11 +108,11 @@ Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent, std
     TemporaryDirectory directory;
     if (can_hold) {
       directory.held_ = OpenDirectory(path);
-      const Lock got = TryLock(directory.held_, path);
-      if (got != Lock::kOurs) {
+      const LockOutcome got = LockDirectory(directory.held_, path);
+      if (got != LockOutcome::kOurs) {
         // Another process looked at it before we had locked it, and takes it away; or there are no locks here.
         RemoveAll(path);
-        can_hold = got == Lock::kAnothers && attempt < 100;
+        can_hold = got == LockOutcome::kAnothers && attempt < 100;
         continue;
       }
     }

@@ -5,15 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "hone/base/units.h"
+#include "tuner/core/dims_text.h"
 #include "tuner/core/draw.h"
+#include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/counted_session.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
@@ -50,23 +52,20 @@ constexpr uint64_t kBeyondStream = 0x0ddba11;
 // machine's speed.
 constexpr int kMostBeyondLaunches = 150;
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+// Of each tensor's address: what the task promises and no more.
+std::map<std::string, int64_t> PromisedAlignment(const Task& task) {
+  std::map<std::string, int64_t> align;
+  for (const TensorSpec& tensor : task.tensors) align[tensor.name] = tensor.align;
+  return align;
 }
 
 // Whether a launch for these dimensions writes anything that could be compared: weights, say, are there without any row too.
 bool HasOutputElements(const Task& task, const Dims& dims) {
   return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& tensor) {
-    if (tensor.role == TensorRole::kIn) return false;
+    if (!IsOutput(tensor)) return false;
     const Result<TensorShape> shape = ResolveShape(tensor, dims);
     return shape.ok() && shape->elements > 0;
   });
-}
-
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
 }
 
 Verdict VerdictOf(LaunchStatus status) {
@@ -126,8 +125,8 @@ class Judging {
     }
   }
   void EndStage(const char* name, double started) {
-    evaluation_.stages.push_back({name, Now() - started, true});
-    evaluation_.device_seconds += Now() - started;
+    evaluation_.stages.push_back({name, SteadySeconds() - started, true});
+    evaluation_.device_seconds += SteadySeconds() - started;
   }
   Result<ResolvedPlan> Resolve(const CompiledProgram& compiled, const LoadedProgram* loaded, const Dims& dims,
                                const std::map<std::string, int64_t>& base_align) const {
@@ -223,7 +222,7 @@ bool Judging::FitsMemory(const ResolvedPlan& plan, const Dims& dims, bool sample
 }
 
 Judging::Gate Judging::Load() {
-  const double started = Now();
+  const double started = SteadySeconds();
   Tell("load", request_.candidate->candidate.name, 60);
   HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome oracle, session_.Load(*request_.oracle));
   if (!oracle.program) return Stop(Verdict::kInvalidTask, "the oracle does not load: " + oracle.launch.detail);
@@ -361,8 +360,7 @@ Judging::Gate Judging::LaunchChecked(CaseBuffers& buffers, const Served& served,
 
 Judging::Gate Judging::CheckOne(const Case& check_case, const std::vector<StressChoice>& choices, bool plant) {
   const Dims& dims = check_case.dims;
-  std::map<std::string, int64_t> base_align;
-  for (const TensorSpec& tensor : task_.tensors) base_align[tensor.name] = tensor.align;
+  const std::map<std::string, int64_t> base_align = PromisedAlignment(task_);
   HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(dims, base_align));
   if (!served || !FitsMemory(served->plan, dims)) return false;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
@@ -386,8 +384,7 @@ Judging::Gate Judging::CheckOne(const Case& check_case, const std::vector<Stress
 
 // Values that somebody chose for what draws meet too rarely, a rejected word of a generator say.
 Judging::Gate Judging::CheckHand(const HandCase& hand) {
-  std::map<std::string, int64_t> base_align;
-  for (const TensorSpec& tensor : task_.tensors) base_align[tensor.name] = tensor.align;
+  const std::map<std::string, int64_t> base_align = PromisedAlignment(task_);
   HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(hand.dims, base_align));
   if (!served || !FitsMemory(served->plan, hand.dims)) return false;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
@@ -414,8 +411,7 @@ std::vector<Case> Judging::AimedCases(const std::vector<Case>& cases) {
   const bool any_choice = std::any_of(entries.begin(), entries.end(), [](const PlanEntry& e) { return e.when.has_value(); });
   std::vector<Case> aimed;
   if (!any_choice) return aimed;
-  std::map<std::string, int64_t> base_align;
-  for (const TensorSpec& tensor : task_.tensors) base_align[tensor.name] = tensor.align;
+  const std::map<std::string, int64_t> base_align = PromisedAlignment(task_);
   std::set<size_t> taken;
   // Whether the case takes an alternative that is not taken yet.
   const auto take = [&](const Dims& dims) {
@@ -437,11 +433,10 @@ std::vector<Case> Judging::AimedCases(const std::vector<Case>& cases) {
 
 // Shapes that the hidden ranges leave out. The secrets that follow are the same whether this ran or not, and whatever it drew.
 Judging::Gate Judging::CheckBeyond() {
-  const double started = Now();
+  const double started = SteadySeconds();
   const uint64_t resume = secret_;
   secret_ = draw::Mix(request_.options.seed ^ kBeyondStream);
-  std::map<std::string, int64_t> base_align;
-  for (const TensorSpec& tensor : task_.tensors) base_align[tensor.name] = tensor.align;
+  const std::map<std::string, int64_t> base_align = PromisedAlignment(task_);
   const EntriesTaken entries_taken = [&](const Dims& dims) -> std::optional<std::vector<size_t>> {
     Result<ResolvedPlan> resolved = Resolve(*request_.candidate, candidate_.get(), dims, base_align);
     if (resolved.ok()) return std::move(resolved->chosen);
@@ -483,7 +478,7 @@ void Judging::NoteUntested() {
 }
 
 Judging::Gate Judging::CheckCases() {
-  const double started = Now();
+  const double started = SteadySeconds();
   std::vector<Case> cases;
   for (const Case& c : task_.cases) {
     if (c.role == CaseRole::kCheck) cases.push_back(c);
@@ -733,7 +728,7 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
 }
 
 Judging::Gate Judging::TimeCases() {
-  const double started = Now();
+  const double started = SteadySeconds();
   size_t index = 0;
   std::vector<CaseResult> timed;
   for (const Case& c : task_.cases) {

@@ -4,8 +4,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +13,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/hash.h"
 #include "tuner/evaluate/worker/job.h"
 #include "tuner/evaluate/worker/worker_main.h"
@@ -35,11 +34,6 @@ json BundleJson(const Task& task, const EvaluationRequest& request) {
   return bundle;
 }
 
-bool IsFileAt(int fd, const std::string& path) {
-  struct stat open_file {}, there {};
-  return fstat(fd, &open_file) == 0 && stat(path.c_str(), &there) == 0 && open_file.st_ino == there.st_ino &&
-         open_file.st_dev == there.st_dev;
-}
 
 class SpoolEvaluator : public Evaluator {
  public:
@@ -104,8 +98,8 @@ bool Spool::Hold(const std::string& id) {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!fd.valid()) return errno != ENOENT;
   // Whoever takes back what the dead left has the lock for a moment, and may have taken this just when we claimed it.
-  for (int attempt = 0; flock(fd.get(), LOCK_EX | LOCK_NB) != 0; ++attempt) {
-    if (errno != EWOULDBLOCK && errno != EINTR) break;  // no locks here: the rename has to do
+  // Where there are no locks, the rename has to do.
+  for (int attempt = 0; TryLock(fd.get()) == LockOutcome::kAnothers; ++attempt) {
     if (attempt == 100) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -212,7 +206,7 @@ Status Spool::Release(double older_than_seconds) {
     const double age = std::chrono::duration<double>(now - entry.last_write_time(error)).count();
     if (entry.path().extension() != ".json" || age < older_than_seconds) continue;
     const UniqueFd fd(open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
-    if (fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) continue;
+    if (fd.valid() && TryLock(fd.get()) == LockOutcome::kAnothers) continue;
     if (fd.valid() && !IsFileAt(fd.get(), entry.path().string())) continue;
     fs::rename(entry.path(), Path("pending", entry.path().stem().string()), error);
   }

@@ -7,13 +7,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <mutex>
 
+#include "base/file_lock.h"
 #include "base/hash.h"
 #include "hone/tuner/run_store.h"
 #include "tuner/store/database.h"
@@ -127,16 +126,14 @@ class SqliteRunStore : public RunStore {
     while (true) {
       const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
       if (fd < 0) return Status::Io(fmt::format("create {}: {}", path, strerror(errno)));
-      if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (const LockOutcome got = TryLock(fd); got != LockOutcome::kOurs) {
         const int error = errno;
         ::close(fd);
-        if (error != EWOULDBLOCK) return Status::Io(fmt::format("lock {}: {}", path, strerror(error)));
+        if (got == LockOutcome::kImpossible) return Status::Io(fmt::format("lock {}: {}", path, strerror(error)));
         return Status::Unavailable(fmt::format("run {} is being continued by another process", run));
       }
       // The holder before us may have removed the file between our open and our lock; then we hold nothing.
-      struct stat held {
-      }, named{};
-      if (::fstat(fd, &held) == 0 && ::stat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino) {
+      if (IsFileAt(fd, path)) {
         return std::unique_ptr<RunClaim>(std::make_unique<FileClaim>(fd, path));
       }
       ::close(fd);

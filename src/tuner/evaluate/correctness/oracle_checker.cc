@@ -12,6 +12,7 @@
 
 #include "tuner/core/dims_text.h"
 #include "tuner/core/draw.h"
+#include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/correctness/scale_floor.h"
 
 namespace hone {
@@ -20,8 +21,6 @@ namespace {
 constexpr double kOracleLimitSeconds = 120;
 // References of more bytes than this are made slice group by slice group.
 constexpr int64_t kLargestReferenceShare = 2;  // at most 1 / this of the free device memory
-
-bool IsOutput(const TensorSpec& tensor) { return tensor.role != TensorRole::kIn; }
 
 // Whether a launch overwrites this tensor's input content.
 bool Overwritten(const Task& task, const TensorSpec& tensor) {

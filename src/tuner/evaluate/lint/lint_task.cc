@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/core/draw.h"
+#include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/judge.h"
 #include "tuner/evaluate/lint/oracle_bench.h"
@@ -30,8 +31,6 @@ constexpr double kExactShare = 0.25;
 // Another honest kernel sums in another order: its error differs by some ten per cent.
 constexpr double kLeastRoom = 1.25;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-bool IsOutput(const TensorSpec& tensor) { return tensor.role != TensorRole::kIn; }
 
 // An oracle variant while it is tried.
 struct Variant {

@@ -28,9 +28,6 @@ constexpr size_t kEdgeTries = 16;
 constexpr int kMostDoublings = 40;  // of a step
 constexpr int kMostSnaps = 12;      // multiples of up to 2^12
 
-int64_t RoundDown(int64_t value, int64_t multiple) { return value / multiple * multiple; }
-int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
 // The search for one plan.
 class Aim {
  public:

@@ -17,9 +17,6 @@ constexpr int kNeighborTries = 64;
 constexpr int64_t kStepsBeyond = 64;  // the largest size named, and no more than a share of it
 constexpr int64_t kShareBeyond = 8;
 
-int64_t RoundDown(int64_t value, int64_t multiple) { return value / multiple * multiple; }
-int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-
 }  // namespace
 
 int64_t FairShapes::Range::Fitted(int64_t value) const {

@@ -20,6 +20,10 @@
 
 namespace hone {
 
+// Of sizes that are not negative.
+inline int64_t RoundDown(int64_t value, int64_t multiple) { return value / multiple * multiple; }
+inline int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
 // What one shape may cost: bytes of the tensors and of the oracle's references to them, and operations.
 struct ShapeLimits {
   int64_t bytes = 0;

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "tuner/core/draw.h"
+#include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/timing/interval.h"
 #include "tuner/evaluate/timing/quad_order.h"
 #include "tuner/evaluate/timing/sequential_test.h"
@@ -23,8 +24,6 @@ constexpr int64_t kRedrawShare = 64;         // one slice in this many is drawn 
 constexpr size_t kDifferingSlicesJudged = 64;  // of slices whose digests differ, as many are judged by tolerance
 constexpr int kMeasuredLooks = 5;
 constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer are permuted sooner than threads start
-
-bool IsOutput(const TensorSpec& tensor) { return tensor.role != TensorRole::kIn; }
 
 Verdict VerdictOf(LaunchStatus status) {
   switch (status) {

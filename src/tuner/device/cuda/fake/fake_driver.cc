@@ -290,7 +290,7 @@ CUresult fake_MemFree(CUdeviceptr address) {
 }
 CUresult fake_MemHostAlloc(void** memory, size_t bytes, unsigned) { *memory = std::malloc(bytes); return CUDA_SUCCESS; }
 CUresult fake_MemFreeHost(void* memory) { std::free(memory); return CUDA_SUCCESS; }
-// Each global is an allocation of its own here: a copy that runs over its end is refused, as a driver may.
+// Each global is an allocation of its own here: a copy that runs over its end is refused, as NVIDIA's driver does.
 bool RunsOverAGlobal(CUdeviceptr begin, size_t bytes) {
   for (const auto& [name, global] : hone::fake::HostGlobals()) {
     const auto address = reinterpret_cast<CUdeviceptr>(global.address);
