@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   double best = 0;
   for (int i = 3; i < argc; ++i) {
     std::ifstream file(argv[i]);
+    if (!file) return Fail(hone::Status::NotFound(std::string("cannot read ") + argv[i]));
     hone::EvaluationRequest request;
     request.source.assign(std::istreambuf_iterator<char>(file), {});
     request.name = argv[i];
