@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
 
@@ -92,13 +93,28 @@ TEST(PeerExchangeAsRanks, WhoWaitsForALostRankIsLetGo) {
         HONE_RETURN_IF_ERROR(out.Allocate(128));
         HONE_RETURN_IF_ERROR(exchange->AllGather(in.get(), out.get(), 64, DeviceElement::kFloat32, nullptr));
         if (ranks.rank() == 1) _exit(0);
+        // Captured, so that it can be let go only once it waits: an abort before it is enqueued would refuse it.
+        Stream stream;
+        HONE_RETURN_IF_ERROR(stream.Make());
+        std::atomic<bool> begun = false;
+        HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
+        emulated::Enqueue(stream.handle, "a sign that it begins", [&] { begun = true; });
+        HONE_RETURN_IF_ERROR(exchange->AllGather(in.get(), out.get(), 64, DeviceElement::kFloat32, stream.handle));
+        cudaGraph_t graph = nullptr;
+        HONE_CUDA_RETURN_IF_ERROR(cudaStreamEndCapture(stream.handle, &graph));
+        GraphExec replay;
+        HONE_CUDA_RETURN_IF_ERROR(cudaGraphInstantiate(&replay.handle, graph));
+        cudaGraphDestroy(graph);
         std::thread watchdog([&] {
           (void)ranks.Barrier("that rank 1 does not come to");
+          while (!begun) std::this_thread::yield();
           exchange->Abort();
         });
-        const Status gathered = exchange->AllGather(in.get(), out.get(), 64, DeviceElement::kFloat32, nullptr);
+        const cudaError_t launched = cudaGraphLaunch(replay.handle, stream.handle);
+        const cudaError_t ended = launched == cudaSuccess ? cudaStreamSynchronize(stream.handle) : launched;
+        begun = true;
         watchdog.join();
-        HONE_RETURN_IF_ERROR(gathered);  // it was enqueued, and has ended
+        HONE_CUDA_RETURN_IF_ERROR(ended);
         const Status later = exchange->AllGather(in.get(), out.get(), 64, DeviceElement::kFloat32, nullptr);
         return later.code() == StatusCode::kUnavailable ? Status::Ok() : Status::Internal("it goes on");
       },
