@@ -91,7 +91,6 @@ Result<int> StartRanks(const RankFlags& flags) {
 
 Status RankSession::Join(const RankPlace& place, const RankFlags& flags) {
   place_ = place;
-  if (const char* launcher = std::getenv("HONE_LAUNCHER")) EndWithLauncher(launcher);
   setenv("NCCL_NVLS_ENABLE", "0", 0);  // NVLink multicast stays off unless asked for; read when NCCL is loaded
   GroupOptions options;
   options.place = place;

@@ -23,6 +23,7 @@
 
 #include <fmt/format.h>
 
+#include "base/forking_thread.h"
 #include "base/frames.h"
 
 namespace hone {
@@ -179,16 +180,7 @@ Result<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
   status.write.Reset();
   plan.status_fd = status_write.get();
 
-  // No signal handler of ours may run in the child before it has put handlers back.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t pid = fork();
-  if (pid == 0) BecomeProgram(plan);
-  const int fork_error = errno;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pid < 0) return Status::Unavailable("could not create a process: " + ErrorText(fork_error));
-
+  HONE_ASSIGN_OR_RETURN(const pid_t pid, ForkTiedToThisProcess([&plan] { BecomeProgram(plan); }));
   ChildProcess child;
   child.pid_ = pid;
   if (sandbox) child.report_ = sandbox->report();

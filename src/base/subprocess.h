@@ -5,8 +5,9 @@
 // talks over descriptors handed to it (ChildProcess).
 //
 // A child is the leader of a process group of its own; ending it ends the group, so that a compiler driver's
-// own children go with it. Nothing is inherited but what is listed: not the environment, not descriptors,
-// not the signal mask. May be called from any thread of a threaded program.
+// own children go with it. When this process ends, however that happens, the child (not the rest of its group) is
+// killed at once; the thread that started it may end before. Nothing is inherited but what is listed: not the
+// environment, not descriptors, not the signal mask. May be called from any thread of a threaded program.
 #pragma once
 
 #include <sys/types.h>

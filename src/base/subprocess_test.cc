@@ -6,6 +6,8 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -15,6 +17,10 @@
 #include <gtest/gtest.h>
 
 #include "base/frames.h"
+
+// A forked copy of a program that has had threads starts one: under ThreadSanitizer that is otherwise the end of it.
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 
 namespace hone {
 namespace {
@@ -145,6 +151,45 @@ TEST(ChildProcess, TalksOverAHandedDescriptorAndIsEndedWithItsOwner) {
     EXPECT_TRUE(Alive(pid));
   }
   EXPECT_FALSE(Alive(pid));
+}
+
+// A process starts a child from a thread, which ends, and is then killed as nobody can see coming.
+TEST(ChildProcess, OutlivesTheThreadThatStartedItAndNotTheProcess) {
+  for (const bool confined : {false, true}) {
+    SocketPair child_end = MakeSocketPair().value(), owner_end = MakeSocketPair().value();
+    const pid_t owner = fork();
+    if (owner == 0) {
+      ChildOptions options;
+      options.argv = {"/bin/sh", "-c", "read line <&5; echo \"got $line\" >&5; exec sleep 1000"};
+      options.environment = {"PATH=/usr/bin:/bin"};
+      options.descriptors = {{child_end.theirs.get(), 5}};
+      if (confined) {
+        options.sandbox.emplace();
+        options.sandbox->read_paths = SystemReadPaths();
+        options.sandbox->exec_paths = SystemExecPaths();
+        options.sandbox->exec_paths.insert(options.sandbox->exec_paths.end(), {"/bin", "/usr/bin"});
+      }
+      Result<ChildProcess> child = Status::Internal("not started");
+      std::thread([&] { child = ChildProcess::Start(options); }).join();
+      (void)!write(owner_end.theirs.get(), child.ok() ? "y" : "n", 1);
+      for (;;) pause();
+    }
+    ASSERT_GT(owner, 0);
+    child_end.theirs.Reset();
+    owner_end.theirs.Reset();
+    char started = 0;
+    EXPECT_EQ(read(owner_end.ours.get(), &started, 1), 1);
+    EXPECT_EQ(started, 'y');
+    EXPECT_EQ(send(child_end.ours.get(), "hello\n", 6, MSG_NOSIGNAL), 6);
+    char text[64];
+    const ssize_t n = read(child_end.ours.get(), text, sizeof(text));
+    EXPECT_EQ(std::string(text, static_cast<size_t>(std::max<ssize_t>(n, 0))), "got hello\n");
+    kill(owner, SIGKILL);
+    EXPECT_EQ(waitpid(owner, nullptr, 0), owner);
+    // The sleeping child alone still holds its end.
+    EXPECT_TRUE(WaitReadable(child_end.ours.get(), 60).value()) << (confined ? "confined" : "free") << ", it lives on";
+    EXPECT_EQ(recv(child_end.ours.get(), text, 1, MSG_DONTWAIT), 0);
+  }
 }
 
 TEST(ChildProcess, DescriptorsMaySwapNumbers) {

@@ -22,8 +22,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Ranks that the launcher `launcher` has started and that have not ended, by the environment they were started with.
-std::vector<pid_t> RanksOf(pid_t launcher, int rank = -1) {
+// Ranks of the run that logs to `log` that have not ended, by the environment they were started with.
+std::vector<pid_t> RanksOf(const std::string& log, int rank = -1) {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
@@ -32,11 +32,9 @@ std::vector<pid_t> RanksOf(pid_t launcher, int rank = -1) {
     const Result<std::string> environment = ReadFile(entry.path() / "environ");  // empty once it has ended
     if (!environment.ok()) continue;
     const std::string text = '\0' + *environment;
-    const auto has = [&](const std::string& variable) {
-      return text.find('\0' + variable + '\0') != std::string::npos;
-    };
-    if (!has("HONE_LAUNCHER=" + std::to_string(launcher))) continue;
-    if (rank < 0 || has("HONE_RANK=" + std::to_string(rank))) found.push_back(pid);
+    const auto has = [&](const std::string& variable) { return text.find('\0' + variable) != std::string::npos; };
+    if (!has("HONE_TEST_LOG=" + log + '\0')) continue;
+    if (has("HONE_RANK=" + (rank < 0 ? "" : std::to_string(rank) + '\0'))) found.push_back(pid);
   }
   return found;
 }
@@ -57,6 +55,7 @@ class Ranks : public HoneGnn {
     ChildOptions options;
     options.argv = {"/bin/sh", "-c", command + " >'" + log + ".out' 2>'" + log + "'"};
     options.environment = std::move(variables);
+    options.environment.push_back("HONE_TEST_LOG=" + log);  // see RanksOf
     for (const std::string& variable : Environment()) options.environment.push_back(variable);
     return std::move(ChildProcess::Start(options)).value();
   }
@@ -132,7 +131,7 @@ TEST_F(Ranks, AKilledOneEndsAllAndTheRunGoesOnToTheSameBits) {
     const std::string folder = scratch_ / ("killed" + std::to_string(victim));
     const std::string log = folder + ".log";
     ChildProcess child = StartEndless(folder, log);
-    const std::vector<pid_t> ranks = RanksOf(child.pid(), victim);
+    const std::vector<pid_t> ranks = RanksOf(log, victim);
     ASSERT_EQ(ranks.size(), 1u);
     ASSERT_EQ(kill(ranks[0], SIGKILL), 0);
     const std::optional<ExitState> end = child.Wait(120);
@@ -143,7 +142,7 @@ TEST_F(Ranks, AKilledOneEndsAllAndTheRunGoesOnToTheSameBits) {
     if (victim != 0) {
       EXPECT_THAT(Bytes(log), HasSubstr("'" + folder + "/last.safetensors', to go on from with --resume"));
     }
-    EXPECT_TRUE(RanksOf(child.pid()).empty());
+    EXPECT_TRUE(RanksOf(log).empty());
     ExpectResumesToTheBit(folder);
   }
 }
@@ -160,7 +159,7 @@ TEST_F(Ranks, AKilledOneLetsGoOfTheGpuThatWaitsForIt) {
                            "4,4", "--hidden", "16", "--batch", "16", "--epochs", "1000000", "--checkpoint", folder});
   ChildProcess child = Start(argv, log);
   while (!FileExists(folder + "/best.safetensors")) ASSERT_FALSE(child.Wait(0.005).has_value()) << Bytes(log);
-  const std::vector<pid_t> victim = RanksOf(child.pid(), 1);
+  const std::vector<pid_t> victim = RanksOf(log, 1);
   ASSERT_EQ(victim.size(), 1u);
   ASSERT_EQ(kill(victim[0], SIGKILL), 0);
   const std::optional<ExitState> exit = child.Wait(120);
@@ -178,14 +177,14 @@ TEST_F(Ranks, AKilledOneLetsGoOfTheGpuThatWaitsForIt) {
 TEST_F(Ranks, AHungOneIsFoundByItsSilence) {
   const std::string folder = scratch_ / "hung";
   ChildProcess child = StartEndless(folder, folder + ".log", {"--rank-timeout", "3"});
-  const std::vector<pid_t> ranks = RanksOf(child.pid(), 1);
+  const std::vector<pid_t> ranks = RanksOf(folder + ".log", 1);
   ASSERT_EQ(ranks.size(), 1u);
   ASSERT_EQ(kill(ranks[0], SIGSTOP), 0);
   const std::optional<ExitState> end = child.Wait(120);
   ASSERT_TRUE(end.has_value());
   EXPECT_EQ(end->exit_status, 3) << end->Describe();
   EXPECT_THAT(Bytes(folder + ".log"), HasSubstr("was lost: no heartbeat for 3 s"));
-  EXPECT_TRUE(RanksOf(child.pid()).empty());  // the stopped one too
+  EXPECT_TRUE(RanksOf(folder + ".log").empty());  // the stopped one too
 }
 
 TEST_F(Ranks, ASignalEndsAllAfterTheSameStep) {
@@ -202,12 +201,12 @@ TEST_F(Ranks, ASignalEndsAllAfterTheSameStep) {
 TEST_F(Ranks, GoWithTheirLauncher) {
   const std::string folder = scratch_ / "orphans";
   ChildProcess child = StartEndless(folder, folder + ".log");
-  ASSERT_EQ(RanksOf(child.pid()).size(), 3u);
+  ASSERT_EQ(RanksOf(folder + ".log").size(), 3u);
   ASSERT_EQ(kill(child.pid(), SIGKILL), 0);
   ASSERT_TRUE(child.Wait(120).has_value());
   int looks = 0;
-  while (!RanksOf(child.pid()).empty() && ++looks < 12000) usleep(10000);
-  EXPECT_TRUE(RanksOf(child.pid()).empty());
+  while (!RanksOf(folder + ".log").empty() && ++looks < 12000) usleep(10000);
+  EXPECT_TRUE(RanksOf(folder + ".log").empty());
 }
 
 TEST_F(Ranks, UnderMpirunFindOneAnotherAndRefuseOptionsAndGraphsThatDiffer) {

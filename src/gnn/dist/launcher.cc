@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -91,7 +90,6 @@ Result<RunningRank> StartRank(const LaunchOptions& options, int rank, int listen
   child.environment.push_back(fmt::format("HONE_WORLD_SIZE={}", options.ranks));
   child.environment.push_back(fmt::format("HONE_STORE_PORT={}", BoundPort(listener)));
   child.environment.push_back("HONE_JOB=" + job);
-  child.environment.push_back(fmt::format("HONE_LAUNCHER={}", getpid()));
   if (rank == 0) {
     child.environment.push_back(fmt::format("HONE_STORE_FD={}", kStoreDescriptor));
     child.descriptors = {{STDOUT_FILENO, STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}, {listener, kStoreDescriptor}};
@@ -163,13 +161,6 @@ Result<LaunchResult> LaunchRanks(const LaunchOptions& options) {
       if (!rank.end) rank.process.Kill();
     }
   }
-}
-
-void EndWithLauncher(const std::string& launcher) {
-  if (launcher.empty()) return;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // It may have gone before.
-  if (std::to_string(getppid()) != launcher) raise(SIGKILL);
 }
 
 }  // namespace hone::gnn

@@ -30,13 +30,9 @@ struct LaunchResult {
   std::string failure;  // "rank 2 was ended by signal 9 (Killed)"; empty where a rank ended by itself and says why
 };
 
-// Returns when every rank has ended; none is left behind, whatever happens (and when this process is killed, they are
-// too, if they call EndWithLauncher). SIGINT, SIGTERM and SIGHUP that arrive meanwhile go to all ranks. Call it from
-// the main thread of a program that has no others.
+// Returns when every rank has ended; none is left behind, whatever happens: when this process is killed, they are too.
+// SIGINT, SIGTERM and SIGHUP that arrive meanwhile go to all ranks. Call it from the main thread of a program that has
+// no others.
 Result<LaunchResult> LaunchRanks(const LaunchOptions& options);
-
-// In a rank: from now on, when the launcher ends for whatever reason, this process is killed. `launcher` is the value
-// of HONE_LAUNCHER; empty: there is none, and nothing happens.
-void EndWithLauncher(const std::string& launcher);
 
 }  // namespace hone::gnn
