@@ -1,6 +1,7 @@
 # hone_test(NAME [LABELS …] [TIMEOUT s] [COST s] [APART …] SOURCES … LIBRARIES …): one GoogleTest program, one CTest entry.
 # COST: about how many seconds it takes, where that is many: CTest starts the longest first, and a clean clone has no
 # record of its own. APART: see hone_compile_together.
+# TIMEOUT ends what hangs, and is far above what a test takes on a machine that has much else to do.
 # An empty program is a failure: gtest's own "no tests" exit is caught by the count check.
 if(HONE_BUILD_TESTS)
   enable_testing()
@@ -21,7 +22,7 @@ function(hone_test name)
   hone_compile_together(${name} AT_ONCE 6 APART ${arg_APART})
   add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
+    set(arg_TIMEOUT 600)
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
