@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -12,7 +13,6 @@
 #include "base/json_fields.h"
 #include "common/command_line.h"
 #include "gnn/infer/npy.h"
-#include "gnn/infer/write_output.h"
 #include "gnn/train/train_options.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
@@ -31,6 +31,7 @@ struct Flags {
   std::string graph, checkpoint, fanout, frontier, nodes = "test", output;
   CLI::Option* seed = nullptr;
   std::vector<CLI::Option*> model_options;
+  std::vector<CLI::Option*> of_samples, of_exact;  // what only one kind of inference heeds
   int64_t chunk_mib = 64;
   bool probabilities = false, other_graph = false, json = false, quiet = false;
 };
@@ -99,13 +100,23 @@ Status CheckModelFlags(const Flags& flags, const ModelOptions& model) {
   return Status::Ok();
 }
 
+// What one kind of inference has and the other would pass over in silence.
+Status CheckKindFlags(const Flags& flags) {
+  const bool exact = flags.predict.exact;
+  for (const CLI::Option* option : exact ? flags.of_samples : flags.of_exact) {
+    if (option->count() == 0) continue;
+    const std::string name = option->get_name();
+    return Status::InvalidArgument(
+        exact ? fmt::format("{} is of samples, and --full takes every neighbor: leave {} out", name, name)
+              : fmt::format("{} is of exact inference: say --full too, or leave {} out", name, name));
+  }
+  return Status::Ok();
+}
+
 // What the flags leave open is as in the run's validations.
 Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
   flags.predict.chunk_bytes = flags.chunk_mib << 20;
   if (loaded.has_training) HONE_RETURN_IF_ERROR(CheckModelFlags(flags, loaded.model->options()));
-  if (flags.predict.exact && !flags.fanout.empty()) {
-    return Status::InvalidArgument("--full takes every neighbor: leave --fanout out");
-  }
   if (!flags.fanout.empty()) {
     HONE_ASSIGN_OR_RETURN(flags.predict.fanouts, ParseFanouts("--fanout", flags.fanout));
   } else {
@@ -247,10 +258,15 @@ Status Run(Flags& flags) {
   if (flags.output.empty() && flags.probabilities) {
     return Status::InvalidArgument("--probabilities: say with --output which file they go to");
   }
-  if (!flags.predict.exact && !flags.predict.scratch.empty()) {
-    return Status::InvalidArgument("--scratch is of exact inference: say --full too, or leave it out");
+  HONE_RETURN_IF_ERROR(CheckKindFlags(flags));
+  if (!flags.output.empty()) {
+    HONE_RETURN_IF_ERROR(CheckNpyOutput(flags.output));
+    std::error_code error;
+    if (std::filesystem::equivalent(flags.output, flags.nodes, error)) {
+      return Status::InvalidArgument(
+          fmt::format("--output '{}' is the file of --nodes, which it would replace: name another file", flags.output));
+    }
   }
-  if (!flags.output.empty()) HONE_RETURN_IF_ERROR(CheckOutput(flags.output));
   Prediction prediction;
   HONE_RETURN_IF_ERROR(MakePrediction(flags, prediction));
   const std::shared_ptr<const Graph>& graph = prediction.graph;
@@ -331,21 +347,27 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
       ->add_option("checkpoint", flags->checkpoint,
                    "a checkpoint file, its folder (best.safetensors), or weights with PyTorch Geometric's names")
       ->required();
-  command->add_option("--fanout", flags->fanout, "neighbors drawn in each hop; by default as in the run's validations");
+  CLI::Option* fanout = command->add_option("--fanout", flags->fanout,
+                                            "sampled: neighbors drawn in each hop; by default as in the run's validations");
   command->add_flag("--full", flags->predict.exact, "exact: every neighbor, one layer at a time");
   command->add_option("--nodes", flags->nodes, "all, train, valid, test, or a .npy file of node ids")
       ->capture_default_str();
   command->add_option("--output", flags->output, "a .npy file: int32 [nodes], in the order of the nodes asked for");
   command->add_flag("--probabilities", flags->probabilities, "write float32 [nodes, classes] instead");
-  command->add_option("--batch", flags->predict.batch, "sampled: nodes a batch")
-      ->capture_default_str()
-      ->check(kAboveZero);
-  command->add_option("--frontier", flags->frontier, "sampled: all or new; by default as in training");
+  CLI::Option* batch = command->add_option("--batch", flags->predict.batch, "sampled: nodes a batch")
+                           ->capture_default_str()
+                           ->check(kAboveZero);
+  CLI::Option* frontier =
+      command->add_option("--frontier", flags->frontier, "sampled: all or new; by default as in training");
   flags->seed = command->add_option("--seed", flags->predict.seed, "sampled: of the draws; by default as in training");
-  command->add_option("--scratch", flags->predict.scratch, "exact, on the CPU: folder for activations that memory cannot hold");
-  command->add_option("--chunk-mib", flags->chunk_mib, "exact, on the CPU: input rows computed at a time, in MiB")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 20));
+  CLI::Option* scratch = command->add_option("--scratch", flags->predict.scratch,
+                                             "exact, on the CPU: folder for activations that memory cannot hold");
+  CLI::Option* chunk =
+      command->add_option("--chunk-mib", flags->chunk_mib, "exact, on the CPU: input rows computed at a time, in MiB")
+          ->capture_default_str()
+          ->check(CLI::Range(1, 1 << 20));
+  flags->of_samples = {fanout, batch, frontier, flags->seed};
+  flags->of_exact = {scratch, chunk};
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")

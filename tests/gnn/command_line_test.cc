@@ -183,6 +183,8 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
   const std::string cut = scratch_ / "cut.safetensors";
   ASSERT_TRUE(WriteFileAtomically(cut, ReadFile(run + "/last.safetensors")->substr(0, 3000)).ok());
   ASSERT_TRUE(WriteFileAtomically(scratch_ / "file", "not a folder").ok());
+  const std::string nodes = scratch_ / "ids.npy";
+  ASSERT_TRUE(WriteNpy(nodes, std::vector<int32_t>{1, 2}).ok());
   struct Case {
     std::vector<std::string> arguments;
     int status;
@@ -223,11 +225,16 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"infer", "synthetic:products?nodes=500&seed=1", run, "--other-graph"}, 2, "classes"},
       {{"infer", kGraph, run, "--fanout", "5,5,5"}, 2, "3 hops and the model 2 layers"},
       {{"infer", kGraph, run, "--full", "--fanout", "5,5"}, 2, "leave --fanout out"},
+      {{"infer", kGraph, run, "--full", "--seed", "5"}, 2, "--seed is of samples"},
+      {{"infer", kGraph, run, "--full", "--batch", "5"}, 2, "--batch is of samples"},
+      {{"infer", kGraph, run, "--chunk-mib", "5"}, 2, "--chunk-mib is of exact inference: say --full"},
       {{"infer", kGraph, run, "--nodes", "some"}, 2, "'some'"},
       {{"infer", kGraph, run, "--nodes", scratch_ / "absent.npy"}, 2, "absent.npy"},
       {{"infer", kGraph, run, "--output", scratch_ / "file/x.npy"}, 3, "file"},
       {{"infer", kGraph, scratch_ / "absent"}, 2, "name the folder that `hone-gnn train --checkpoint` wrote"},
       {{"infer", kGraph, run, "--output", scratch_.path()}, 2, "is a folder"},
+      {{"infer", kGraph, run, "--output", run + "/last.safetensors"}, 2, "is no .npy file"},
+      {{"infer", kGraph, run, "--output", nodes, "--nodes", nodes}, 2, "the file of --nodes"},
       {{"infer", kGraph, run, "--model", "gat"}, 2, "--model gat"},
       {{"infer", kGraph, run, "--layers", "3"}, 2, "--layers 3"},
       {{"infer", kGraph, run, "--probabilities"}, 2, "--output"},

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string_view>
 
 #include "base/file.h"
@@ -49,6 +51,17 @@ Status WriteNpy(const std::string& path, std::span<const float> values, int64_t 
   const std::string_view body(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   const int64_t rows = columns > 0 ? static_cast<int64_t>(values.size()) / columns : 0;
   return WriteOutput(path, NpyBytes("<f4", fmt::format("{}, {}", rows, columns), body));
+}
+
+Status CheckNpyOutput(const std::string& path) {
+  HONE_RETURN_IF_ERROR(CheckOutput(path));
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) == 0) return Status::Ok();
+  std::string begin(6, '\0');
+  std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (begin == kMagic.substr(0, 6)) return Status::Ok();
+  return Status::InvalidArgument(
+      fmt::format("'{}' is there and is no .npy file; predictions replace nothing else: name another file", path));
 }
 
 Result<std::vector<NodeId>> ReadNodeList(const std::string& path, int64_t num_nodes) {

@@ -42,6 +42,23 @@ TEST_F(Npy, ReadsBackTheListItWrote) {
   EXPECT_TRUE(ReadNodeList(path_, 100).value().empty());
 }
 
+TEST_F(Npy, ReplacesNothingButArrays) {
+  EXPECT_TRUE(CheckNpyOutput(path_).ok());  // not there yet
+  EXPECT_FALSE(FileExists(path_));
+  Write("HONEGRPH, a graph of hours");
+  EXPECT_EQ(CheckNpyOutput(path_).code(), StatusCode::kInvalidArgument);
+  Write("");
+  EXPECT_TRUE(CheckNpyOutput(path_).ok());
+  ASSERT_TRUE(WriteNpy(path_, std::vector<int32_t>{1}).ok());
+  EXPECT_TRUE(CheckNpyOutput(path_).ok());
+  EXPECT_TRUE(CheckNpyOutput("/dev/null").ok());
+}
+
+// To root /proc looks writable.
+TEST_F(Npy, AFolderWhereNothingCanBeMadeIsFoundOutBeforeTheWork) {
+  EXPECT_EQ(CheckNpyOutput("/proc/predictions.npy").code(), StatusCode::kIo);
+}
+
 TEST_F(Npy, BeginsTheDataAtAMultipleOf64WithTheShapeInTheHeader) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6};
   ASSERT_TRUE(WriteNpy(path_, values, 3).ok());

@@ -15,8 +15,8 @@ namespace hone::gnn {
 // (nothing: it is as it was), carries the system's words, and tells what to do.
 Status WriteOutput(const std::string& path, std::string_view bytes);
 
-// Whether `path` can become a file: its folder can be made and written, and `path` is no folder. Asked before hours of
-// work whose result goes there; a full disk shows only when it is written.
+// Whether `path` can become a file: its folder can be made and a file made in it, and `path` is no folder. Asked before
+// hours of work whose result goes there; a full disk shows only when it is written.
 Status CheckOutput(const std::string& path);
 
 }  // namespace hone::gnn
