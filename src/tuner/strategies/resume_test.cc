@@ -13,6 +13,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "base/file.h"
 #include "tuner/strategies/replay_run.h"
@@ -31,7 +32,7 @@ std::vector<std::string> Lines(const std::vector<Event>& events) {
   return lines;
 }
 
-// The same run whoever continues it; slow enough that a kill hits every phase.
+// The same run whoever continues it; slow enough that a kill that comes a while later hits every phase.
 std::unique_ptr<ScriptedRun> KillableRun(const std::string& strategy, const std::string& store) {
   auto run = std::make_unique<ScriptedRun>(strategy, Journeyman);
   run->options.parallel = 3;
@@ -43,19 +44,31 @@ std::unique_ptr<ScriptedRun> KillableRun(const std::string& strategy, const std:
   return run;
 }
 
+// Ends the process it runs in at its `count`th question or judgement: in the middle of it, or a while later, wherever the
+// run is by then. The process does so itself, so that it is no matter of who gets the processor whether it is killed.
+class Deadly {
+ public:
+  Deadly(int count, useconds_t later_us) : left_(count), later_us_(later_us) {}
+  void Step() {
+    if (--left_ != 0) return;
+    if (later_us_ == 0) raise(SIGKILL);
+    std::thread([this] {
+      usleep(later_us_);
+      kill(getpid(), SIGKILL);
+    }).detach();
+  }
+
+ private:
+  std::atomic<int> left_;
+  const useconds_t later_us_;
+};
+
 TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
   int kills = 0;
   Rng random(20261121);
   for (const std::string strategy : {"tree", "refine", "team"}) {
     TemporaryDirectory directory = MakeTemporaryDirectory().value();
-    std::string wanted;
-    double whole_ms = 0;
-    {
-      const std::unique_ptr<ScriptedRun> reference = KillableRun(strategy, directory / "reference.sqlite");
-      const auto before = std::chrono::steady_clock::now();
-      wanted = TreeText(reference->Whole());
-      whole_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
-    }
+    const std::string wanted = TreeText(KillableRun(strategy, directory / "reference.sqlite")->Whole());
     for (int round = 0, killed_here = 0; killed_here < 17 && round < 12; ++round) {
       SCOPED_TRACE(fmt::format("{}, round {}", strategy, round));
       const std::string path = directory / fmt::format("{}.sqlite", round), asked_path = directory / fmt::format("{}.asked", round);
@@ -63,34 +76,30 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
       std::vector<std::string> before;
       bool finished = false;
       for (int sitting = 0; sitting < 60 && !finished; ++sitting) {
+        // Early enough that a run is hit several times; in the end it gets as long as it needs.
+        const int steps = 1 + static_cast<int>(random.Below(8));
+        const bool at_once = random.Below(2) == 0;
+        const auto later_us = static_cast<useconds_t>(1 + random.Below(4000));
         const pid_t child = fork();
         if (child == 0) {
           const std::unique_ptr<ScriptedRun> run = KillableRun(strategy, path);
+          Deadly deadly(sitting < 10 ? steps : -1, at_once ? 0 : later_us);
           run->clock = 1000 + 1000 * sitting;
           // A question counts from the moment it is put; one write, so that a kill leaves whole lines.
           run->mind.on_ask = [&](const ModelRequest& r) {
             std::ofstream(asked_path, std::ios::app) << fmt::format("{}\n", r.number) << std::flush;
+            deadly.Step();
           };
+          run->evaluator.on_evaluate = [&](const Task&, const EvaluationRequest&) { deadly.Step(); };
           _exit(run->Continue().ok() ? 0 : 1);
         }
-        // Early enough that a run is hit several times; in the end it gets as long as it needs.
-        const double limit = sitting < 10 ? whole_ms / 4 : 50 * whole_ms;
-        const double wait_ms = 1 + limit * random.Uniform();
         int state = 0;
-        for (double waited = 0; waited < wait_ms; waited += 1) {
-          usleep(1000);
-          if (waitpid(child, &state, WNOHANG) == child) {
-            finished = true;
-            break;
-          }
-        }
-        if (!finished) {
-          kill(child, SIGKILL);
-          waitpid(child, &state, 0);
-          finished = WIFEXITED(state);
-        }
+        ASSERT_EQ(waitpid(child, &state, 0), child);
+        finished = !WIFSIGNALED(state);
         if (finished) {
-          ASSERT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+          ASSERT_EQ(WEXITSTATUS(state), 0);
+        } else {
+          ASSERT_EQ(WTERMSIG(state), SIGKILL);
         }
         kills += !finished;
         killed_here += !finished;
