@@ -64,13 +64,19 @@ std::string HeadText(int status, const std::string& type, const Headers& headers
 }  // namespace
 
 FakeModelServer::FakeModelServer() {
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
-  if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 64) != 0) std::abort();
-  getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+  // The second binds to the port that the first has got, which both must allow.
+  for (int* const fd : {&port_holder_, &listener_}) {
+    const int yes = 1;
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (bind(*fd, reinterpret_cast<sockaddr*>(&address), size) != 0) std::abort();
+    getsockname(*fd, reinterpret_cast<sockaddr*>(&address), &size);
+  }
+  if (listen(listener_, 64) != 0) std::abort();
   port_ = ntohs(address.sin_port);
   acceptor_ = std::thread([this] {
     while (true) {
@@ -88,8 +94,14 @@ FakeModelServer::FakeModelServer() {
 }
 
 FakeModelServer::~FakeModelServer() {
+  GoDown();
+  close(port_holder_);
+}
+
+void FakeModelServer::GoDown() {
   {
     std::lock_guard lock(mutex_);
+    if (stopping_) return;
     stopping_ = true;
     for (const int connection : connections_) shutdown(connection, SHUT_RDWR);
   }
@@ -113,7 +125,7 @@ std::vector<ReceivedRequest> FakeModelServer::Requests() const {
 
 bool FakeModelServer::WaitForRequests(size_t count) const {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return requests_.size() >= count; });
+  return changed_.wait_for(lock, std::chrono::seconds(100), [&] { return requests_.size() >= count; });
 }
 
 void FakeModelServer::Serve(int connection) {

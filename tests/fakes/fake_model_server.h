@@ -46,12 +46,16 @@ class FakeModelServer {
   // For the next connection that has no script yet. A connection beyond the last script is answered with 418.
   void Answer(ServerScript script);
   std::vector<ReceivedRequest> Requests() const;
-  // Waits until that many requests have been read; false after ten seconds.
+  // Waits until that many requests have been read; false after a hundred seconds.
   bool WaitForRequests(size_t count) const;
+  // From here on nobody listens: connections are refused. The port stays this object's, so that nobody else's server
+  // takes it and answers.
+  void GoDown();
 
  private:
   void Serve(int connection);
 
+  int port_holder_ = -1;  // bound, and never listens
   int listener_ = -1;
   int port_ = 0;
   mutable std::mutex mutex_;
