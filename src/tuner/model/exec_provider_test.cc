@@ -23,7 +23,7 @@ using testing::Not;
 
 const std::vector<std::string> kEnvironment = {"PATH=/usr/bin:/bin", "SERVICE_API_KEY=sk-very-secret-0123456789"};
 
-ModelRequest Request(double limit_seconds = 30) {
+ModelRequest Request(double limit_seconds = 300) {
   ModelRequest request;
   request.run = "r1";
   request.number = 4;
@@ -34,13 +34,13 @@ ModelRequest Request(double limit_seconds = 30) {
   return request;
 }
 
-Result<ModelReply> Ask(const std::string& command, double limit_seconds = 30, std::stop_token stop = {}) {
+Result<ModelReply> Ask(const std::string& command, double limit_seconds = 300, std::stop_token stop = {}) {
   return MakeExecProvider(command, kEnvironment)->Complete(Request(limit_seconds), {}, stop);
 }
 
-// Waits until `done`; false after ten seconds.
+// Waits until `done`; false after a hundred seconds.
 bool Eventually(const std::function<bool()>& done) {
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 20000; ++i) {
     if (done()) return true;
     usleep(5000);
   }
