@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <mutex>
+#include <utility>
 
 #include "base/file.h"
 
@@ -16,6 +18,20 @@ namespace {
 
 std::atomic<int> signals_seen{0};
 int to_ender = -1;  // a pipe to the thread that ends the process; -1: there is none
+
+// What is left to do for a command before a signal ends it. Never destroyed: a thread may look while the process ends.
+struct LastWork {
+  std::mutex mutex;
+  std::function<void()> work;
+};
+LastWork& TheLastWork() {
+  static LastWork* const last = new LastWork;
+  return *last;
+}
+void SetLastWork(std::function<void()> work) {
+  const std::lock_guard lock(TheLastWork().mutex);
+  TheLastWork().work = std::move(work);
+}
 
 // A handler may do no more than write a byte or set a flag.
 void EndProcess(int number) {
@@ -39,6 +55,9 @@ void RemoveTemporariesOnSignals() {
     char number = 0;
     while (read(from, &number, 1) != 1) {
     }
+    LastWork& last = TheLastWork();
+    last.mutex.lock();  // and never given back: what it works on stays until the end
+    if (last.work) last.work();
     EndBySignalWithoutTemporaries(number);
   }).detach();
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
@@ -49,7 +68,8 @@ void RemoveTemporariesOnSignals() {
   }
 }
 
-SignalStop::SignalStop() {
+SignalStop::SignalStop(std::function<void()> before_end) {
+  SetLastWork(std::move(before_end));
   struct sigaction action {};
   action.sa_handler = OnSignal;
   sigaction(SIGINT, &action, &old_interrupt_);
@@ -70,6 +90,7 @@ SignalStop::~SignalStop() {
   watcher_.join();
   sigaction(SIGINT, &old_interrupt_, nullptr);
   sigaction(SIGTERM, &old_terminate_, nullptr);
+  SetLastWork({});
 }
 
 }  // namespace hone

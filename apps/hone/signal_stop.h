@@ -6,6 +6,7 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 #include <stop_token>
 #include <thread>
 
@@ -18,7 +19,9 @@ void RemoveTemporariesOnSignals();
 // Turns SIGINT and SIGTERM into a stop request while it lives. One at a time.
 class SignalStop {
  public:
-  SignalStop();
+  // `before_end`, if any, is called before a signal ends the process while this lives: from a thread of its own, while
+  // all others go on.
+  explicit SignalStop(std::function<void()> before_end = {});
   ~SignalStop();
   SignalStop(const SignalStop&) = delete;
   SignalStop& operator=(const SignalStop&) = delete;

@@ -5,16 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/json_fields.h"
 #include "common/command_line.h"
 #include "hone/commands.h"
+#include "hone/signal_stop.h"
 #include "tuner/evaluate/serve_spool.h"
 #include "tuner/evaluate/spool.h"
 
@@ -30,8 +31,13 @@ struct WorkerFlags {
   double poll_seconds = 1.0;
 };
 
-std::atomic<bool> stop_asked{false};
-void AskToStop(int) { stop_asked = true; }
+// Or until a stop is asked for.
+void Sleep(double seconds, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any nobody;
+  nobody.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
+}
 
 Status Run(CommandContext& context, const WorkerFlags& flags) {
   if (flags.device.device.rfind("spool:", 0) == 0) {
@@ -41,30 +47,27 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   Spool spool(flags.spool);
   HONE_RETURN_IF_ERROR(spool.Release(flags.once ? 0 : 3600));
   HONE_RETURN_IF_ERROR(spool.WriteFacts(evaluator->facts()));
-  std::signal(SIGINT, AskToStop);
-  std::signal(SIGTERM, AskToStop);
+  const SignalStop signals([&spool] { spool.GiveUp(); });
 
   ServeOptions options;
   options.threads = flags.parallel > 0 ? flags.parallel : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.profiles = flags.profiles == "none"    ? ServeOptions::Profiles::kNone
                      : flags.profiles == "gains" ? ServeOptions::Profiles::kGains
                                                  : ServeOptions::Profiles::kAll;
-  options.stop = &stop_asked;
+  options.stop = signals.token();
   options.on_bundle = [](const std::string& id, const Result<Evaluation>& evaluation) {
     fmt::print(stderr, "{} {}\n", id,
                evaluation.ok() ? std::string(VerdictName(evaluation->verdict)) : evaluation.status().message());
   };
   SpoolServer server(*evaluator, spool, std::move(options));
   int judged = 0, unreadable = 0, put_back = 0;
-  while (!stop_asked) {
+  while (!signals.token().stop_requested()) {
     HONE_ASSIGN_OR_RETURN(const Served served, server.Look());
     judged += served.judged;
     unreadable += served.unreadable;
     put_back += served.put_back;
     if (flags.once) break;
-    if (served.judged + served.unreadable == 0) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(flags.poll_seconds));
-    }
+    if (served.judged + served.unreadable == 0) Sleep(flags.poll_seconds, signals.token());
   }
   const int failed = unreadable + put_back;
   if (flags.device.json) {

@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `hone` as a user types it: results, exit statuses, JSON fields, and what bad input is told.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/frames.h"
 #include "base/sandbox.h"
 #include "base/subprocess.h"
 
@@ -377,6 +381,69 @@ TEST_F(CommandLine, JudgesThroughASpool) {
   const Outcome answered = Hone(eval);
   EXPECT_EQ(answered.status, 0) << answered.err;
   EXPECT_EQ(json::parse(answered.out).at("verdict"), "ok");
+}
+
+// A running child of `parent` that is a simulated GPU.
+bool HasSimulatedGpu(pid_t parent) {
+  std::error_code gone;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
+    const Result<std::string> command = ReadFile(entry.path() / "cmdline"), status = ReadFile(entry.path() / "status");
+    if (command.ok() && status.ok() && command->find("__sim-child") != std::string::npos &&
+        status->find("\nPPid:\t" + std::to_string(parent) + "\n") != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Two bundles whose launches never end, one judged at a time.
+TEST_F(CommandLine, ASecondSignalAndAKillEndAWorkerInTheMiddleOfAJudgement) {
+  std::string source = ReadFile(kSource + "/tests/honest/relu_scalar.cu").value();
+  source.insert(source.find('{', source.find("__global__")) + 1, "\n  for (volatile int turn = 0; turn >= 0; turn = 1) {}\n");
+  const std::string spool = scratch_ / "spool";
+  for (const char* name : {"a.cu", "b.cu"}) {
+    ASSERT_EQ(Hone({"eval", "relu", Write(name, source), "--no-time", "--device", "spool:" + spool}).status, 4);
+  }
+  const auto bundles = [&](const char* state) {
+    std::error_code none;
+    std::filesystem::directory_iterator entry(spool + "/" + state, none);
+    return std::distance(entry, std::filesystem::directory_iterator());
+  };
+  for (const int signal : {SIGINT, SIGKILL}) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const UniqueFd errors(ends[0]);
+    UniqueFd writing(ends[1]);
+    ChildOptions options;
+    options.argv = {HONE_BINARY_DIR "/bin/hone", "worker", "--spool", spool, "--device", "sim",
+                    "--parallel", "1", "--launch-limit", "1000", "--poll", "1000"};
+    options.environment = {"PATH=/usr/bin:/bin", "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache",
+                           "HONE_STATE=" + scratch_.path()};
+    options.descriptors = {{writing.get(), 2}};
+    ChildProcess worker = ChildProcess::Start(options).value();
+    writing.Reset();
+    int looks = 0;
+    while (!HasSimulatedGpu(worker.pid())) ASSERT_TRUE(++looks < 12000 && !worker.Wait(0.01).has_value());
+    EXPECT_EQ(bundles("running"), 2);
+    kill(worker.pid(), signal);
+    if (signal == SIGINT) {
+      EXPECT_FALSE(worker.Wait(0.3).has_value()) << "the first signal ended it";
+      // Again and again: of two that arrive at once, one is lost.
+      for (int i = 0; i < 600 && !worker.Wait(0.1); ++i) kill(worker.pid(), signal);
+    }
+    const std::optional<ExitState> end = worker.Wait(60);
+    ASSERT_TRUE(end.has_value());
+    EXPECT_EQ(end->signal, signal);
+    // The simulated GPU holds the worker's standard error as long as it lives.
+    char said[4096];
+    ssize_t n = 1;
+    while (WaitReadable(errors.get(), 60).value() && n > 0) n = read(errors.get(), said, sizeof(said));
+    EXPECT_EQ(n, 0) << "a child outlived the worker";
+    const bool put_back = signal == SIGINT;
+    EXPECT_EQ(bundles("pending"), put_back ? 2 : 0);
+    EXPECT_EQ(bundles("running"), put_back ? 0 : 2);
+    EXPECT_EQ(bundles("done"), 0);
+  }
 }
 
 }  // namespace

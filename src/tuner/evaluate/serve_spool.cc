@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <set>
@@ -23,7 +24,7 @@ Result<Evaluation> SpoolServer::Judge(const SpoolBundle& bundle) const {
     if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
       evaluation = Status::Unavailable("the device was lost: " + evaluation->detail);
     }
-    if (evaluation.ok() || attempt >= options_.tries || Stopped()) return evaluation;
+    if (evaluation.ok() || attempt >= options_.tries || options_.stop.stop_requested()) return evaluation;
     std::this_thread::sleep_for(std::chrono::duration<double>(pause));
     pause *= 2;
   }
@@ -38,15 +39,12 @@ Result<Served> SpoolServer::Look() {
   Served served;
   Status first_error;
   std::mutex mutex;
-  std::atomic<size_t> next{0};
-  std::set<std::string> begun;
+  std::atomic<size_t> next{0};  // whoever draws a number judges that bundle
   const auto work = [&] {
-    for (size_t i = next++; i < claimed.size() && !Stopped(); i = next++) {
+    while (!options_.stop.stop_requested()) {
+      const size_t i = next++;
+      if (i >= claimed.size()) break;
       const std::string& id = claimed[i];
-      {
-        std::lock_guard lock(mutex);
-        begun.insert(id);
-      }
       const Result<SpoolBundle> bundle = spool_.Load(id);
       const Result<Evaluation> evaluation = bundle.ok() ? Judge(*bundle) : Result<Evaluation>(bundle.status());
       // A bundle that this program cannot read, it will not be able to read tomorrow either.
@@ -65,9 +63,8 @@ Result<Served> SpoolServer::Look() {
     pool.emplace_back(work);
   }
   for (std::thread& thread : pool) thread.join();
-  for (const std::string& id : claimed) {
-    if (begun.contains(id)) continue;
-    if (const Status back = spool_.Unclaim(id); !back.ok() && first_error.ok()) first_error = back;
+  for (size_t i = next; i < claimed.size(); ++i) {
+    if (const Status back = spool_.Unclaim(claimed[i]); !back.ok() && first_error.ok()) first_error = back;
   }
   HONE_RETURN_IF_ERROR(first_error);
   return served;

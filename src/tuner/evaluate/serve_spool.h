@@ -8,9 +8,9 @@
 // kernel is held responsible for this machine.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 
 #include "hone/base/status.h"
@@ -27,7 +27,7 @@ struct ServeOptions {
   // Of the profiles that bundles ask for: all, those of versions that gained (EvaluationRequest::profile_gains), none. A
   // profile takes about as long as the judgement.
   enum class Profiles { kAll, kGains, kNone } profiles = Profiles::kAll;
-  const std::atomic<bool>* stop = nullptr;  // true: begin nothing more; may be null
+  std::stop_token stop;       // asked for: begin nothing more
   // What became of a bundle. Called one at a time, from any thread.
   std::function<void(const std::string& id, const Result<Evaluation>& evaluation)> on_bundle;
 };
@@ -44,13 +44,11 @@ class SpoolServer {
       : evaluator_(evaluator), spool_(spool), options_(std::move(options)) {}
 
   // Claims what is pending now and is done when each bundle is answered or put back; told to stop, it puts back what it
-  // has not come to. A Status: the spool itself
-  // cannot be read or written.
+  // has not come to. A Status: the spool itself cannot be read or written.
   Result<Served> Look();
 
  private:
   Result<Evaluation> Judge(const SpoolBundle& bundle) const;
-  bool Stopped() const { return options_.stop != nullptr && *options_.stop; }
 
   Evaluator& evaluator_;
   Spool& spool_;

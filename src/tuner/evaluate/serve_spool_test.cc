@@ -204,11 +204,11 @@ TEST_F(ServeSpool, AWorkerThatIsStoppedPutsBackItsOwnClaimsAndNoOthers) {
     ASSERT_TRUE(spool_->Submit(task_, request_).ok());
     ids.push_back(Spool::BundleId(task_, request_));
   }
-  std::atomic<bool> stop{false};
+  std::stop_source stop;
   ServeOptions options = Quick();
   options.threads = 1;
-  options.stop = &stop;
-  options.on_bundle = [&](const std::string&, const Result<Evaluation>&) { stop = true; };
+  options.stop = stop.get_token();
+  options.on_bundle = [&](const std::string&, const Result<Evaluation>&) { stop.request_stop(); };
   SpoolServer server(evaluator_, *spool_, options);
   EXPECT_EQ(server.Look().value().judged, 1);
   EXPECT_TRUE(In("running")) << "the other worker's";

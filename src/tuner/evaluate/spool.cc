@@ -96,22 +96,16 @@ Status Spool::Submit(const Task& task, const EvaluationRequest& request) {
 bool Spool::Hold(const std::string& id) {
   const std::string path = Path("running", id);
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!fd.valid()) return errno != ENOENT;
+  if (!fd.valid() && errno == ENOENT) return false;
   // Whoever takes back what the dead left has the lock for a moment, and may have taken this just when we claimed it.
   // Where there are no locks, the rename has to do.
-  for (int attempt = 0; TryLock(fd.get()) == LockOutcome::kAnothers; ++attempt) {
+  for (int attempt = 0; fd.valid() && TryLock(fd.get()) == LockOutcome::kAnothers; ++attempt) {
     if (attempt == 100) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  if (!IsFileAt(fd.get(), path)) return false;
-  std::lock_guard lock(mutex_);
+  if (fd.valid() && !IsFileAt(fd.get(), path)) return false;
   held_[id] = std::move(fd);
   return true;
-}
-
-void Spool::LetGo(const std::string& id) {
-  std::lock_guard lock(mutex_);
-  held_.erase(id);
 }
 
 Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& except) {
@@ -128,6 +122,7 @@ Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& excep
   std::sort(found.begin(), found.end());
   std::vector<std::string> claimed;
   for (const auto& [time, id] : found) {
+    const std::lock_guard lock(mutex_);
     fs::rename(Path("pending", id), Path("running", id), error);
     if (error) continue;  // another worker was faster
     // Release goes by how long it has been running, not by when it was submitted.
@@ -170,11 +165,12 @@ Status Spool::Finish(const std::string& id, const Result<Evaluation>& evaluation
   } else {
     j["error"] = {{"code", static_cast<int>(evaluation.status().code())}, {"message", evaluation.status().message()}};
   }
+  const std::lock_guard lock(mutex_);
   HONE_RETURN_IF_ERROR(WriteFileAtomically(Path("done", id), j.dump(1)));
   std::error_code error;
   fs::remove(Path("running", id), error);
   fs::remove(Path("failed", id), error);
-  LetGo(id);
+  held_.erase(id);
   return Status::Ok();
 }
 
@@ -182,15 +178,26 @@ Status Spool::PutBack(const std::string& id, const Status& reason) {
   const json j = {{"protocol", kSpoolProtocol},
                   {"id", id},
                   {"error", {{"code", static_cast<int>(reason.code())}, {"message", reason.message()}}}};
+  const std::lock_guard lock(mutex_);
   // The reason may be a full disk: the bundle goes back whether or not the note can be written.
   const Status noted = WriteFileAtomically(Path("failed", id), j.dump(1, ' ', false, json::error_handler_t::replace));
-  HONE_RETURN_IF_ERROR(Unclaim(id));
+  HONE_RETURN_IF_ERROR(Return(id));
   return noted;
 }
 
 Status Spool::Unclaim(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  return Return(id);
+}
+
+void Spool::GiveUp() {
+  mutex_.lock();  // and never given back
+  while (!held_.empty()) (void)Return(std::string(held_.begin()->first)).ok();
+}
+
+Status Spool::Return(const std::string& id) {
   // First: whoever claims it next must find no lock on it.
-  LetGo(id);
+  held_.erase(id);
   std::error_code error;
   fs::rename(Path("running", id), Path("pending", id), error);
   if (error && FileExists(Path("pending", id))) return Status::Ok();  // another worker took it for a dead one's just now

@@ -55,6 +55,9 @@ class Spool {
   Status PutBack(const std::string& id, const Status& reason);
   // The same without a reason: claimed and not come to.
   Status Unclaim(const std::string& id);
+  // For a process that is about to end, from any thread: all that it has claimed and not answered is put back without a
+  // reason. Nothing is half done then, and threads that would claim or answer after it wait for the end.
+  void GiveUp();
   // Bundles left in running/ by a worker that died go back to pending/: those claimed at least so long ago, and held by
   // nobody. A worker holds what it has claimed with a lock (flock); where a file system keeps locks to one machine, a
   // worker of another machine cannot be told from a dead one.
@@ -65,13 +68,13 @@ class Spool {
 
  private:
   std::string Path(const char* state, const std::string& id) const;
-  // Whether a bundle that was renamed into running/ is ours.
+  // These with mutex_ held. Hold: whether a bundle that was renamed into running/ is ours.
   bool Hold(const std::string& id);
-  void LetGo(const std::string& id);
+  Status Return(const std::string& id);
 
   std::string directory_;
-  std::mutex mutex_;
-  std::map<std::string, UniqueFd> held_;  // open and locked, by bundle
+  std::mutex mutex_;  // while a bundle goes from one folder to another
+  std::map<std::string, UniqueFd> held_;  // what is claimed and not answered, locked where that can be
 };
 
 // An Evaluator that submits to a spool and answers kPending until the result is there.
