@@ -69,7 +69,7 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
   for (const std::string strategy : {"tree", "refine", "team"}) {
     TemporaryDirectory directory = MakeTemporaryDirectory().value();
     const std::string wanted = TreeText(KillableRun(strategy, directory / "reference.sqlite")->Whole());
-    for (int round = 0, killed_here = 0; killed_here < 17 && round < 12; ++round) {
+    for (int round = 0, killed_here = 0; killed_here < 17 && round < 100; ++round) {
       SCOPED_TRACE(fmt::format("{}, round {}", strategy, round));
       const std::string path = directory / fmt::format("{}.sqlite", round), asked_path = directory / fmt::format("{}.asked", round);
       KillableRun(strategy, path)->Start();
