@@ -552,7 +552,7 @@ class PlanParser {
       reader.Error("function", fmt::format("'{}' is not the name of a C function", plan_.host_function));
     }
     for (const std::string_view key : {"launch", "memset", "tensor_map"}) {
-      if (reader.Has(key)) reader.Error(key, "mode = \"host\" calls one function; this belongs to device code");
+      if (reader.Take(key) != nullptr) reader.Error(key, "mode = \"host\" calls one function; this belongs to device code");
     }
     PlanEntry entry;
     entry.kernel = plan_.host_function;

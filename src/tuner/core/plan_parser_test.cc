@@ -162,6 +162,13 @@ TEST(PlanParser, EveryRuleRefusesThePlanThatBreaksIt) {
   const std::string args = R"(["x", "out"])";
   const BrokenPlan broken[] = {
       {"", "at least one [[launch]]"},
+      // The misspelt name, and not what follows from it.
+      {"[tun]\nBLOCK = [256]\n[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = \"BLOCK\"\nargs = [\"out\"]\n",
+       "field 'tun': is not a known field (did you mean 'tune'?)"},
+      {"[[launch]]\nkernl = \"k\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\n",
+       "field 'kernl': is not a known field (did you mean 'kernel'?)"},
+      {"[[lunch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\n",
+       "field 'lunch': is not a known field (did you mean 'launch'?)"},
       {"[[launch]]\ngrid = 1\nblock = 1\nargs = [\"out\"]\n", "field 'kernel': is missing"},
       {"[[launch]]\nkernel = \"k\"\nblock = 1\nargs = [\"out\"]\n", "field 'grid': is missing"},
       {"[[launch]]\nkernel = \"k\"\ngrid = [1,1,1,1]\nblock = 1\nargs = [\"out\"]\n", "has 4 extents"},

@@ -512,7 +512,8 @@ class TaskParser {
       CheckResolves(fields, "dims", hand.dims);
       if (errors_.ok()) ReadHandValues(fields, "inputs", hand.dims, true, hand.inputs);
       if (errors_.ok()) ReadHandValues(fields, "outputs", hand.dims, false, hand.outputs);
-      if (errors_.ok()) fields.Finish();
+      for (const std::string_view key : {"inputs", "outputs"}) (void)fields.Take(key);
+      fields.Finish();
       task_.hand_cases.push_back(std::move(hand));
     }
   }

@@ -12,12 +12,14 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 namespace hone {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::Pair;
 
 constexpr const char* kSilu = R"(name = "silu_and_mul"
@@ -163,6 +165,27 @@ TEST(ParseTask, RefusalsNameFileLineFieldAndRemedy) {
   EXPECT_THAT(Refusal("name = \"a\nb\""), HasSubstr("task.toml:1: not valid TOML"));
 }
 
+// Every field in turn is misspelt; it is what is told, whatever follows from its absence. And every field in turn is given a
+// value that cannot be: nothing is called unknown then because reading ended early.
+TEST(ParseTask, AMisspeltFieldIsToldAndNotWhatItsAbsenceBreaks) {
+  std::istringstream lines(kSilu);
+  int fields = 0;
+  std::string below;  // the last [header]: names of dimensions and tensors are the task's own
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("[")) below = line;
+    const size_t equals = line.find(" = ");
+    if (equals == std::string::npos || below == "[dims]") continue;
+    const std::string key = line.substr(0, equals);
+    if (key.find('.') != std::string::npos) continue;
+    ++fields;
+    EXPECT_THAT(Refusal(With(kSilu, line, key + "_" + line.substr(equals))),
+                HasSubstr("field '" + key + "_': is not a known field"))
+        << line;
+    EXPECT_THAT(Refusal(With(kSilu, line, key + " = 1979-05-27")), Not(HasSubstr("is not a known field"))) << line;
+  }
+  EXPECT_EQ(fields, 28);
+}
+
 struct BrokenTask {
   const char* from;
   const char* to;
@@ -172,7 +195,8 @@ struct BrokenTask {
 TEST(ParseTask, EveryRuleRefusesTheTaskThatBreaksIt) {
   const BrokenTask broken[] = {
       {"name = \"silu_and_mul\"", "name = \"silu-and-mul\"", "not an identifier"},
-      {"name = \"silu_and_mul\"", "nam = \"silu_and_mul\"", "field 'name': is missing"},
+      {"name = \"silu_and_mul\"", "nam = \"silu_and_mul\"", "field 'nam': is not a known field (did you mean 'name'?)"},
+      {"name = \"silu_and_mul\"", "", "field 'name': is missing"},
       {"name = \"silu_and_mul\"", "name = 7", "expected a string, found an integer"},
       {"\"elementwise\"", "\"elementise\"", "not one of gemm, elementwise"},
       {"slice = \"tokens\"", "slice = \"token\"", "did you mean 'tokens'"},

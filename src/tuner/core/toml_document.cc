@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
+
+#include "base/nearest_word.h"
 
 // toml++ takes some malformed texts ("[?") for a broken promise of its own: an assertion, which in a release
 // build becomes an assumption that the optimiser builds on. A candidate's text must never get that far, so its
@@ -95,21 +96,6 @@ int LineOfMalformedHeader(std::string_view text) {
   return 1;
 }
 
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 const TomlNode* TomlNode::Find(std::string_view key) const {
@@ -151,22 +137,8 @@ Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int lin
   }
 }
 
-std::string NearestWord(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string nearest;
-  size_t best = std::max<size_t>(1, (word.size() + 1) / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const size_t distance = EditDistance(word, candidate);
-    if (distance < best) {
-      best = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
-}
-
 std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::string nearest = NearestWord(word, candidates);
-  if (!nearest.empty()) return fmt::format(" (did you mean '{}'?)", nearest);
+  if (std::string meant = DidYouMean(word, candidates); !meant.empty()) return meant;
   if (candidates.empty() || candidates.size() > 24) return "";
   return fmt::format(" (known: {})", fmt::join(candidates, ", "));
 }
@@ -188,6 +160,22 @@ void TomlErrors::Add(int line, std::string_view context, std::string_view key, s
   status_ = Status::InvalidArgument(fmt::format("{} {}", text, message));
 }
 
+void TomlErrors::AddMissing(const TomlNode& table, std::string_view context, std::string_view key,
+                            std::string_view message) {
+  if (!status_.ok()) return;
+  Add(table.line, context, key, message);
+  missing_of_ = &table;
+}
+
+void TomlErrors::AddUnknown(const TomlNode& table, bool outermost, int line, std::string_view context,
+                            std::string_view key, std::string_view message) {
+  if (missing_of_ == &table || (outermost && !unknown_)) status_ = Status::Ok();
+  if (!status_.ok()) return;
+  Add(line, context, key, message);
+  missing_of_ = nullptr;
+  unknown_ = true;
+}
+
 TableReader::TableReader(const TomlNode& table, std::string context, TomlErrors& errors)
     : table_(table), context_(std::move(context)), errors_(errors) {}
 
@@ -206,8 +194,8 @@ void TableReader::Error(std::string_view key, std::string_view message) {
 }
 
 void TableReader::Missing(std::string_view key, std::string_view remedy) {
-  errors_.Add(table_.line, context_, key,
-              remedy.empty() ? std::string("is missing") : fmt::format("is missing; {}", remedy));
+  errors_.AddMissing(table_, context_, key,
+                     remedy.empty() ? std::string("is missing") : fmt::format("is missing; {}", remedy));
 }
 
 void TableReader::WrongKind(std::string_view key, const TomlNode& node, std::string_view wanted) {
@@ -360,7 +348,8 @@ void TableReader::Finish() {
   const std::vector<std::string> known(known_.begin(), known_.end());
   for (const auto& [key, node] : table_.entries) {
     if (known_.contains(key)) continue;
-    errors_.Add(node.line, context_, key, fmt::format("is not a known field{}", Suggestion(key, known)));
+    errors_.AddUnknown(table_, context_.empty(), node.line, context_, key,
+                       fmt::format("is not a known field{}", Suggestion(key, known)));
     return;
   }
 }

@@ -40,8 +40,6 @@ std::string_view TomlKindName(TomlNode::Kind kind);  // "a string", "an integer"
 // begins somewhere inside its file. Errors are kInvalidArgument, "file:line: …".
 Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int line_offset = 0);
 
-// The candidate closest to `word` by edit distance, when close enough to be what was meant; else empty.
-std::string NearestWord(std::string_view word, const std::vector<std::string>& candidates);
 // " (did you mean 'grid'?)", or " (known: a, b, c)" when nothing is close and the list is short.
 std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates);
 // A letter or underscore, then letters, digits and underscores.
@@ -53,6 +51,12 @@ class TomlErrors {
   explicit TomlErrors(std::string_view file) : file_(file) {}
   // "file:line: context field 'key': message"; empty context or key are left out.
   void Add(int line, std::string_view context, std::string_view key, std::string_view message);
+  // The same for a field of `table` that is missing, and for one that nobody knows. What is missing is mostly there under
+  // a misspelt name, so an unknown field of the same table takes the place of that error; one of `outermost`, the whole
+  // document, that of any: names that were never declared follow from "[tun]".
+  void AddMissing(const TomlNode& table, std::string_view context, std::string_view key, std::string_view message);
+  void AddUnknown(const TomlNode& table, bool outermost, int line, std::string_view context, std::string_view key,
+                  std::string_view message);
   bool ok() const { return status_.ok(); }
   const Status& status() const { return status_; }
   const std::string& file() const { return file_; }
@@ -60,6 +64,8 @@ class TomlErrors {
  private:
   std::string file_;
   Status status_;
+  const TomlNode* missing_of_ = nullptr;  // the table whose missing field `status_` tells, if it does
+  bool unknown_ = false;                  // `status_` tells an unknown field
 };
 
 // Takes the fields of one table. Every accessor marks its key as known, so that Finish can name the rest.

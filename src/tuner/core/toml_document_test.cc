@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/nearest_word.h"
+
 namespace hone {
 namespace {
 
@@ -95,6 +97,10 @@ TEST(TomlErrors, KeepsTheFirst) {
 TEST(NearestWord, SuggestsOnlyWhatIsClose) {
   EXPECT_EQ(NearestWord("algin", {"name", "align"}), "align");
   EXPECT_EQ(NearestWord("xyz", {"name", "align"}), "");
+  EXPECT_EQ(NearestWord("gird", {"block", "grid"}), "grid");
+  EXPECT_EQ(EditDistance("", "abc"), 3u);
+  EXPECT_EQ(EditDistance("kitten", "sitting"), 3u);
+  EXPECT_EQ(EditDistance("relu", "rleu"), 1u);
   EXPECT_THAT(Suggestion("xyz", {"name", "align"}), HasSubstr("known: name, align"));
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/nearest_word.h"
 #include "tuner/core/toml_document.h"
 
 namespace hone {
@@ -59,10 +60,8 @@ Result<ModelSpec> ParseModelSpec(std::string_view text, const std::vector<std::s
     }
     return spec;
   }
-  const std::string nearest = NearestWord(spec.kind, names);
   return Status::InvalidArgument(fmt::format("there is no model provider '{}'{}; there are {}", spec.kind,
-                                             nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest),
-                                             ProviderList()));
+                                             DidYouMean(spec.kind, names), ProviderList()));
 }
 
 Result<ServiceModel> ParseServiceModel(std::string_view kind, std::string_view argument) {
