@@ -24,6 +24,7 @@
 #include "common/command_line.h"
 #include "gnn/sample/index_permutation.h"
 #include "hone-gnn/commands.h"
+#include "hone-gnn/load_flag.h"
 #include "hone-gnn/random_reads.h"
 #include "hone/gnn/batch_pipeline.h"
 #include "hone/gnn/graph.h"
@@ -64,7 +65,7 @@ double Median(std::vector<double> values) {
 
 Result<std::shared_ptr<const Graph>> Open(const BenchFlags& flags) {
   OpenGraphOptions options;
-  if (flags.load != "auto") options.load = flags.load == "copy" ? OpenGraphOptions::Load::kCopy : OpenGraphOptions::Load::kMap;
+  options.load = LoadOf(flags.load);
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Graph> graph, OpenGraph(flags.graph, options));
   if (graph->train_nodes().empty()) {
     return Status::InvalidArgument(flags.graph + " has no training nodes to sample for; give it a split when converting");
@@ -269,8 +270,7 @@ void AddCommonOptions(CLI::App& command, const std::shared_ptr<BenchFlags>& flag
   command.add_option("--batch", flags->batch, "seeds a batch")->check(kAboveZero)->capture_default_str();
   command.add_option("--frontier", flags->frontier, "which nodes a hop draws for: all so far, or only new ones")
       ->check(CLI::IsMember({"all", "new"}))->capture_default_str();
-  command.add_option("--load", flags->load, "whether a container is copied into memory or mapped")
-      ->check(CLI::IsMember({"auto", "copy", "map"}))->capture_default_str();
+  AddLoadFlag(command, flags->load);
   command.add_option("--seed", flags->seed, "of seed order and draws")->capture_default_str();
   command.add_flag("--json", flags->json, "write JSON");
 }

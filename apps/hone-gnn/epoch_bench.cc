@@ -22,6 +22,7 @@
 #include "gnn/graph/parallel.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
+#include "hone-gnn/load_flag.h"
 #include "hone-gnn/ranks.h"
 #include "hone-gnn/run_setup.h"
 #include "hone-gnn/train_flags.h"
@@ -37,7 +38,7 @@ struct Flags {
   RankFlags ranks;
   FeatureWish features;
   CLI::Option* shards = nullptr;
-  std::string graph;
+  std::string graph, load = "auto";
   int epochs = 3;
   bool json = false;
 };
@@ -133,7 +134,8 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                   },
                                   .settings = std::move(settings),
                                   .threads = flags.run.threads,
-                                  .quiet = !session.speaks()},
+                                  .quiet = !session.speaks(),
+                                  .load = flags.load},
                                  session));
   const DeviceChoice& device = setup.device;
   const std::shared_ptr<const Graph>& graph = setup.graph;
@@ -226,6 +228,7 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
       ->check(kZeroOrMore);
   command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(kZeroOrMore);
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(kZeroOrMore);
+  AddLoadFlag(*command, flags->load);
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->callback([flags, &result] {
     int exit_status = 0;

@@ -17,6 +17,7 @@
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
 #include "hone-gnn/graph_progress.h"
+#include "hone-gnn/load_flag.h"
 #include "hone-gnn/train_flags.h"
 #include "hone/gnn/predictor.h"
 
@@ -28,7 +29,7 @@ struct Flags {
   PredictOptions predict;
   DeviceFlags device;
   FeatureWish features;
-  std::string graph, checkpoint, fanout, frontier, nodes = "test", output;
+  std::string graph, load = "auto", checkpoint, fanout, frontier, nodes = "test", output;
   CLI::Option* seed = nullptr;
   std::vector<CLI::Option*> model_options;
   std::vector<CLI::Option*> of_samples, of_exact;  // what only one kind of inference heeds
@@ -194,6 +195,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   GraphProgressLine line(!flags.quiet);
   OpenGraphOptions open;
   open.threads = flags.predict.threads;
+  open.load = LoadOf(flags.load);
   open.progress = line.callback();
   HONE_ASSIGN_OR_RETURN(p.device,
                         ChooseDevice(flags.device, [&](DeviceChoice&) { return GpuTakesFlags(flags); }));
@@ -370,6 +372,7 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   flags->of_exact = {scratch, chunk};
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
+  AddLoadFlag(*command, flags->load);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
       ->check(kZeroOrMore);
   command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");

@@ -13,6 +13,7 @@
 #include "gnn/graph/synthetic_shape.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
+#include "hone-gnn/load_flag.h"
 
 namespace hone::gnn {
 namespace {
@@ -97,9 +98,9 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
 
 Status Run(const InfoFlags& flags) {
   OpenGraphOptions options;
-  options.load = flags.load == "map" ? OpenGraphOptions::Load::kMap
-                 : flags.load == "copy" ? OpenGraphOptions::Load::kCopy : OpenGraphOptions::Load::kAuto;
-  options.verify = flags.verify;
+  options.load = LoadOf(flags.load);
+  // Without --verify the description checks the rows itself, and says which.
+  options.check = flags.verify ? OpenGraphOptions::Check::kAll : OpenGraphOptions::Check::kHeader;
   std::shared_ptr<const Graph> graph;
   GraphDescription description;
   {
@@ -140,8 +141,7 @@ void RegisterInfoCommand(CLI::App& app, CommandResult& result) {
   CLI::App* command = app.add_subcommand("info", "describe a graph");
   command->add_option("graph", flags->graph, "a container, or synthetic:SHAPE?scale=0.1&seed=1")->required();
   command->add_flag("--verify", flags->verify, "compare every checksum and check every row");
-  command->add_option("--load", flags->load, "map the container, copy it into memory, or auto")
-      ->check(CLI::IsMember({"map", "copy", "auto"}))->capture_default_str();
+  AddLoadFlag(*command, flags->load);
   command->add_flag("--json", flags->json, "print the description as JSON");
   command->add_flag("--quiet", flags->quiet, "no progress line");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });

@@ -9,6 +9,7 @@
 #include "gnn/graph/synthetic_shape.h"
 #include "hone-gnn/feature_agreement.h"
 #include "hone-gnn/graph_progress.h"
+#include "hone-gnn/load_flag.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
 
@@ -110,8 +111,11 @@ Result<RunSetup> SetUpRun(RunFlags flags, const RunQuestions& questions, RankSes
     GraphProgressLine line(!questions.quiet);
     OpenGraphOptions open;
     open.threads = questions.threads;
+    open.load = LoadOf(questions.load);
     // Ranks whose GPUs copy what they need share the file's pages.
-    if (device.cuda && !device.host_batches && ranks.size() > 1) open.load = OpenGraphOptions::Load::kMap;
+    if (questions.load == "auto" && device.cuda && !device.host_batches && ranks.size() > 1) {
+      open.load = OpenGraphOptions::Load::kMap;
+    }
     open.progress = line.callback();
     Result<std::shared_ptr<const Graph>> opened = OpenGraphFor(device, flags.graph, open);
     HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the graph", opened.status()));

@@ -36,6 +36,7 @@ struct RunQuestions {
   std::vector<Setting> settings;
   int threads = 0;         // that open the graph
   bool quiet = false;      // no progress line
+  std::string load = "auto";  // --load
 };
 
 struct RunSetup {

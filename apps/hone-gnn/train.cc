@@ -24,6 +24,7 @@
 #include "gnn/train/checkpoint.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
+#include "hone-gnn/load_flag.h"
 #include "hone-gnn/ranks.h"
 #include "hone-gnn/run_setup.h"
 #include "hone-gnn/train_flags.h"
@@ -39,7 +40,7 @@ struct Flags {
   RankFlags ranks;
   DeviceFlags device;
   FeatureWish features;
-  std::string graph, resume, init;
+  std::string graph, load = "auto", resume, init;
   int epochs = 0;
   bool overwrite = false, json = false, quiet = false, shards_given = false;
   std::vector<CLI::Option*> trajectory;
@@ -326,7 +327,8 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                 .of_rank0 = !flags.resume.empty(),
                 .settings = SettingsOf(flags),
                 .threads = flags.run.threads,
-                .quiet = flags.quiet},
+                .quiet = flags.quiet,
+                .load = flags.load},
                session));
   const DeviceChoice& device = setup.device;
   const std::shared_ptr<const Graph>& graph = setup.graph;
@@ -389,6 +391,7 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--workers", flags->run.workers, "threads that prepare batches; by default as many as --threads")
       ->check(kZeroOrMore);
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(kZeroOrMore);
+  AddLoadFlag(*command, flags->load);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
   AddHostMemoryFlag(*command, flags->features);

@@ -72,8 +72,8 @@ void FeedContainer(std::span<const std::byte> input) {
     }
   }
   const AnonymousFile file(bytes);
-  const auto graph = OpenGraph(file.path(), {.load = OpenGraphOptions::Load::kMap, .threads = 1});
-  // A mapped graph is unchecked until it is described.
+  const auto graph = OpenGraph(file.path(), {.load = OpenGraphOptions::Load::kMap, .check = OpenGraphOptions::Check::kHeader, .threads = 1});
+  // Such a graph is unchecked until it is described.
   if (graph.ok() && (*graph)->structure().num_nodes < (1 << 20)) (void)DescribeGraph(**graph).ok();
   (void)OpenGraph(file.path(), {.load = OpenGraphOptions::Load::kCopy, .threads = 1}).ok();
   (void)ReadContainerProvenance(file.path()).ok();

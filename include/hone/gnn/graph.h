@@ -85,7 +85,10 @@ struct OpenGraphOptions {
   // kCopy reads the sections into anonymous memory with huge pages (a mapped file gets none, and random reads
   // cost up to 2.5 times as much); kMap maps the file; kAuto copies when it fits in half of the free memory.
   enum class Load { kAuto, kCopy, kMap } load = Load::kAuto;
-  bool verify = false;  // check every chunk's checksum, not only the header's
+  // What of a mapped container is compared with its checksums and range-checked before it is used (a copied one is read
+  // through anyway, and all of it is). kStructure leaves the features unread, and is enough that no damage makes a
+  // sampler read out of bounds; kHeader is for who checks rows himself.
+  enum class Check { kHeader, kStructure, kAll } check = Check::kStructure;
   int threads = 0;      // for generation and copying; 0: all the process may use
   GraphProgress progress;
 };

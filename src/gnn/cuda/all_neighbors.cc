@@ -45,7 +45,8 @@ Result<int32_t> LargestDegreeOf(const std::string& name) {
     return static_cast<int32_t>(request.degrees.upper.back());
   }
   OpenGraphOptions options;
-  options.load = OpenGraphOptions::Load::kMap;  // nothing but the structure is looked at
+  options.load = OpenGraphOptions::Load::kMap;  // nothing but the offsets is looked at
+  options.check = OpenGraphOptions::Check::kHeader;
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, OpenGraph(name, options));
   return LargestDegree(graph->structure());
 }

@@ -206,6 +206,7 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
   const OpenFile file = *std::move(opened);
   const ContainerHeader& h = file.header;
   const int threads = ThreadCount(options.threads);
+  using Check = OpenGraphOptions::Check;
   const bool copy = options.load == OpenGraphOptions::Load::kCopy ||
                     (options.load == OpenGraphOptions::Load::kAuto && h.file_bytes <= AvailableMemoryBytes() / 2);
 
@@ -227,10 +228,14 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
     HONE_RETURN_IF_ERROR(LoadChunks(file, placed, nullptr, threads, path, options.progress));
   } else {
     HONE_ASSIGN_OR_RETURN(MemoryRegion mapping, MemoryRegion::MapFile(file.fd.get(), h.file_bytes, path));
-    for (const ContainerSection& s : h.sections) placed.push_back({&s, mapping.data() + s.offset});
-    if (options.verify) {
-      HONE_RETURN_IF_ERROR(LoadChunks(file, placed, mapping.data(), threads, path, options.progress));
+    std::vector<Placed> checked;
+    for (const ContainerSection& s : h.sections) {
+      placed.push_back({&s, mapping.data() + s.offset});
+      const auto type = static_cast<uint32_t>(s.type);
+      const bool structure = type <= static_cast<uint32_t>(SectionType::kTestNodes) && s.type != SectionType::kFeatures;
+      if (options.check == Check::kAll || (structure && options.check == Check::kStructure)) checked.push_back(placed.back());
     }
+    HONE_RETURN_IF_ERROR(LoadChunks(file, checked, mapping.data(), threads, path, options.progress));
     parts.memory.push_back(std::move(mapping));
   }
 
@@ -265,7 +270,7 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
         "'{}' is damaged: its row offsets run from {} to {} and should run from 0 to {}; make it again with hone-gnn "
         "convert or generate", path, csr.row_offsets.front(), csr.row_offsets.back(), h.num_edges));
   }
-  if (copy || options.verify) HONE_RETURN_IF_ERROR(CheckStructure(csr, parts, threads, path));
+  if (copy || options.check != Check::kHeader) HONE_RETURN_IF_ERROR(CheckStructure(csr, parts, threads, path));
   return std::shared_ptr<const Graph>(std::make_shared<ArrayGraph>(std::move(parts)));
 }
 

@@ -22,8 +22,8 @@ Result<ContainerHeader> ReadContainerHeader(const std::string& path);
 // The text of the provenance section ("{}" where there is none): JSON, as its writer left it.
 Result<std::string> ReadContainerProvenance(const std::string& path);
 
-// Copied into anonymous huge pages, every chunk's checksum compared on the way; or mapped, checksums compared only when
-// options.verify. A copied or verified graph has had its row offsets and column ids range-checked too.
+// Copied into anonymous huge pages, every chunk's checksum compared on the way; or mapped, and as much of it read through
+// as options.check says. Row offsets, column ids, labels and splits are range-checked too, but for Check::kHeader.
 Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, const OpenGraphOptions& options);
 
 // Writes `graph`, which is in memory, to `path`: for graphs of other programs, and for tests. (`convert` and `generate` write

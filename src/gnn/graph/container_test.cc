@@ -181,7 +181,22 @@ TEST_F(ContainerTest, FlippedSectionByteIsFoundByCopyAndByVerify) {
   EXPECT_EQ(copied.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(copied.message(), HasSubstr("chunk 0 of section features"));
   EXPECT_TRUE(OpenGraph(path_, {.load = OpenGraphOptions::Load::kMap}).ok());
-  EXPECT_FALSE(OpenGraph(path_, {.load = OpenGraphOptions::Load::kMap, .verify = true}).ok());
+  EXPECT_FALSE(OpenGraph(path_, {.load = OpenGraphOptions::Load::kMap, .check = OpenGraphOptions::Check::kAll}).ok());
+}
+
+// Nobody looks again: a sampler that took the row or the neighbor would read far outside the file.
+TEST_F(ContainerTest, DamagedStructureOfAMappedGraphIsRefused) {
+  const std::string whole = Bytes();
+  const ContainerHeader header = ReadContainerHeader(path_).value();
+  for (const SectionType type : {SectionType::kRowOffsets, SectionType::kColumns, SectionType::kLabels, SectionType::kTrainNodes}) {
+    std::string bytes = whole;
+    const ContainerSection& section = *header.Find(type);
+    bytes[static_cast<size_t>(section.offset + section.bytes / 2) + 2] ^= 0x7f;
+    const Status mapped = OpenBytes(bytes, OpenGraphOptions::Load::kMap);
+    EXPECT_EQ(mapped.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(mapped.message(), HasSubstr("chunk 0 of section"));
+    EXPECT_TRUE(OpenGraph(path_, {.load = OpenGraphOptions::Load::kMap, .check = OpenGraphOptions::Check::kHeader}).ok());
+  }
 }
 
 // A header with right checksums and wrong content, as a broken writer would leave it.
@@ -299,7 +314,7 @@ TEST_F(ContainerTest, GeneratedFileEqualsGraphInMemory) {
   for (const std::string name : {"synthetic:arxiv?scale=0.02&seed=3", "synthetic:products?nodes=3000&dtype=float32",
                                  "synthetic:papers100M?nodes=20000&features=0"}) {
     ASSERT_TRUE(GenerateContainer(name, path_, 2, {}).ok());
-    const auto stored = OpenGraph(path_, {.verify = true});
+    const auto stored = OpenGraph(path_, {.check = OpenGraphOptions::Check::kAll});
     const auto made = OpenGraph(name);
     ASSERT_TRUE(stored.ok() && made.ok()) << stored.status().message() << made.status().message();
     ExpectSameGraph(**stored, **made);

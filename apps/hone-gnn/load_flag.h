@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// --load, of every command that opens a graph: whether a container is copied into memory or mapped.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+// `how` has the default: map, copy or auto.
+inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& how) {
+  return command
+      .add_option("--load", how, "of a container: map its file, copy it into memory, or copy where it fits (auto)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"map", "copy", "auto"}));
+}
+
+inline OpenGraphOptions::Load LoadOf(const std::string& how) {
+  return how == "map"    ? OpenGraphOptions::Load::kMap
+         : how == "copy" ? OpenGraphOptions::Load::kCopy
+                         : OpenGraphOptions::Load::kAuto;
+}
+
+}  // namespace hone::gnn
