@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wall time that only moves forward and processor time, in seconds as a double.
+// Wall time that only moves forward, processor time and the time of day, in seconds as a double.
 #pragma once
 
 #include <time.h>
@@ -13,6 +13,11 @@ namespace hone {
 // Seconds since an arbitrary point of this machine's monotonic clock. Any thread.
 inline double SteadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Seconds since 1970 as this machine's clock has them, which may be set meanwhile: for what is kept and shown. Any thread.
+inline double UnixSeconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 // Processor time, user and system, of the whole process and of the calling thread. Any thread.

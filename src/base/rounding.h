@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sizes and addresses as multiples of something: of an alignment, a page, a tile.
+//
+// Require: value >= 0, multiple > 0, and that value + multiple - 1 fits T.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+namespace hone {
+
+// The least multiple that is not below `value`.
+template <std::integral T>
+constexpr T RoundUp(T value, std::type_identity_t<T> multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// The largest multiple that is not above it.
+template <std::integral T>
+constexpr T RoundDown(T value, std::type_identity_t<T> multiple) {
+  return value / multiple * multiple;
+}
+
+}  // namespace hone

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "base/stoppable_sleep.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace hone {
+
+bool StoppableSleep(double seconds, std::stop_token stop) {
+  std::mutex mutex;
+  std::condition_variable_any nobody;
+  std::unique_lock lock(mutex);
+  nobody.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
+  return !stop.stop_requested();
+}
+
+}  // namespace hone
