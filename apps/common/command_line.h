@@ -9,10 +9,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <vector>
+
+#include "base/nearest_word.h"
 
 namespace hone {
 
@@ -56,6 +60,20 @@ inline void RefuseWrongValues(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands({})) RefuseWrongValues(*command);
 }
 
+// What is wrong with arguments that nobody took: the first that looks like an option, or else the first.
+inline std::string UnknownArgument(const CLI::App& command, const std::vector<std::string>& left_over) {
+  for (const std::string& word : left_over) {
+    if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) != 0) continue;
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    const std::string name = word.substr(0, word.find('='));
+    return "there is no option " + name + DidYouMean(name, known);
+  }
+  return "'" + left_over.front() + "' is one argument too many";
+}
+
 // The line on standard error for arguments that cannot be taken: who says it, what is wrong, and where help is.
 inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
   const std::string program = app->get_name();
@@ -67,9 +85,19 @@ inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
   if (const size_t at = what.find(": At Most 1 required but received"); at != std::string::npos) {
     what = what.substr(0, at) + " is given more than once";
   }
-  if (const auto rest = app->remaining(); what == "A subcommand is required" && !rest.empty()) {
-    what = "there is no subcommand '" + rest.front() + "'; known:";
-    for (const CLI::App* known : app->get_subcommands({})) what += (what.ends_with(":") ? " " : ", ") + known->get_name();
+  const std::vector<std::string> rest = app->remaining();
+  // By its code, for the name of an ExtrasError is the command's.
+  const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  const bool required = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  if (!rest.empty() && !rest.front().starts_with("-") && (extra || required) && !app->get_subcommands({}).empty()) {
+    what = "there is no subcommand '" + rest.front() + "'";
+    std::vector<std::string> names;
+    for (const CLI::App* known : app->get_subcommands({})) names.push_back(known->get_name());
+    what += DidYouMean(rest.front(), names) + "; known:";
+    for (const std::string& name : names) what += (what.ends_with(":") ? " " : ", ") + name;
+  } else if (!rest.empty() && (extra || required)) {
+    // A misspelt option is told also where something is missing: its value may have taken that place.
+    if (const std::string unknown = UnknownArgument(*app, rest); extra || unknown.starts_with("there is no option")) what = unknown;
   }
   return program + ": " + what + "; `" + help + " --help` tells more\n";
 }

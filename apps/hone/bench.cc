@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/json_fields.h"
 #include "hone/commands.h"
 #include "hone/run_options_flags.h"
@@ -28,8 +28,6 @@ struct BenchFlags {
   std::string name = "bench", store;
   const CLI::Option* strategy = nullptr;  // of hone optimize, one run's
 };
-
-double UnixNow() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // Whether a run is over, or was only put aside.
 bool Over(const RunView& view) {
@@ -71,9 +69,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
     HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, name));
     tasks.push_back(std::move(task));
   }
-  HONE_ASSIGN_OR_RETURN(
-      std::unique_ptr<RunStore> store,
-      OpenSqliteRunStore(flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenStoreToWrite(context, flags.store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(base.models, store.get()));
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(base.options, *provider));
   if (!warning.empty()) fmt::print(stderr, "hone: warning: {}\n", warning);
@@ -94,7 +90,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
               "run {} is of another bench: {}; give this one a name of its own with --name", id, difference));
         }
       } else if (view.status().code() == StatusCode::kNotFound) {
-        HONE_RETURN_IF_ERROR(StartRun(*store, task, evaluator->facts(), options, id, UnixNow(),
+        HONE_RETURN_IF_ERROR(StartRun(*store, task, evaluator->facts(), options, id, UnixSeconds(),
                                       base.prompts ? &*base.prompts : nullptr)
                                  .status());
       } else {
@@ -108,7 +104,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
         dependencies.store = store.get();
         dependencies.provider = provider.get();
         dependencies.strategy = strategy.get();
-        dependencies.now = UnixNow;
+        dependencies.now = UnixSeconds;
         dependencies.stop = signals.token();
         dependencies.suspend = base.suspend;
         view = ContinueRun(dependencies, id);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/nearest_word.h"
 #include "base/utf8.h"
 #include "hone/commands.h"
 
@@ -82,6 +83,14 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
   command.add_option("--cutlass", flags.cutlass, "CUTLASS's folder, for candidates that use CuTe; else CUTLASS_HOME, the usual places");
 }
 
+void AddTrialsOption(CLI::App& command, int& trials, const char* meaning) {
+  command.add_option("--trials", trials, meaning)
+      ->check(CLI::Validator(
+          [](std::string& text) { return CLI::Range(1, kMostTrials)(text).empty() ? std::string() : fmt::format("use 1 to {}", kMostTrials); },
+          fmt::format("[1 - {}]", kMostTrials)))
+      ->capture_default_str();
+}
+
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags) {
   EvaluatorOptions options;
   options.device = flags.device;
@@ -97,6 +106,13 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
 }
 
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags) {
+  // A container's user often has a home that is not there or may not be written.
+  std::error_code error;
+  fs::create_directories(context.cache_directory, error);
+  if (error || access(context.cache_directory.c_str(), W_OK) != 0) {
+    return Status::Io(fmt::format("what is compiled is kept in {}, which cannot be written ({}): set HONE_CACHE to a folder that can",
+                                  context.cache_directory, error ? error.message() : "Permission denied"));
+  }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags)));
   for (const std::string& warning : evaluator->SandboxWarnings()) fmt::print(stderr, "hone: warning: {}\n", warning);
   return evaluator;
@@ -117,13 +133,12 @@ Result<Task> FindTask(const CommandContext& context, const std::string& name_or_
     const fs::path directory = root / name_or_directory;
     if (fs::exists(directory / "task.toml", error)) return LoadTask(fs::weakly_canonical(directory).string());
   }
-  std::string known;
-  for (const std::string& directory : TaskDirectories(context)) {
-    known += (known.empty() ? "" : ", ") + fs::path(directory).filename().string();
-  }
-  return Status::NotFound(fmt::format("no task named '{}' and no folder {} with a task.toml; {}", name_or_directory,
-                                      name_or_directory,
-                                      known.empty() ? WhereTasksAre(context) : "tasks found: " + known));
+  std::vector<std::string> known;
+  for (const std::string& directory : TaskDirectories(context)) known.push_back(fs::path(directory).filename().string());
+  return Status::NotFound(fmt::format(
+      "no task named '{0}'{1} and no folder {0} with a task.toml; {2}", name_or_directory,
+      DidYouMean(name_or_directory, known),
+      known.empty() ? WhereTasksAre(context) : fmt::format("tasks found: {}", fmt::join(known, ", "))));
 }
 
 std::vector<std::string> TaskDirectories(const CommandContext& context) {
@@ -158,6 +173,13 @@ Result<std::string> StoreToRead(const CommandContext& context, const std::string
   return Status::NotFound(fmt::format("--store {}: there is no such file", given));
 }
 
+Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& given) {
+  if (!given.empty()) return OpenSqliteRunStore(given);
+  Result<std::unique_ptr<RunStore>> store = OpenSqliteRunStore(context.state_directory + "/runs.sqlite");
+  if (store.ok() || store.status().code() != StatusCode::kIo) return store;
+  return Status::Io(store.status().message() + "; HONE_STATE names another folder for runs and reports, --store another file");
+}
+
 Status CheckOutput(const std::string& path) {
   std::error_code error;
   if (path.empty() || fs::is_character_file(path, error) || fs::is_fifo(path, error)) return Status::Ok();
@@ -170,10 +192,35 @@ std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evalu
   return json.dump(2) + "\n";
 }
 
+std::string Indented(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of('\n') + 1);
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    out += fmt::format("  {}\n", text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+int ExitStatusOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kOk:
+      return 0;
+    case Verdict::kInvalidTask:
+    case Verdict::kParseError:
+      return 2;
+    case Verdict::kDeviceLost:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
 std::string DescribeEvaluation(const Evaluation& evaluation) {
   std::string out = fmt::format("{}  {} on {}: {}\n", evaluation.task, evaluation.candidate, evaluation.device,
                                 VerdictName(evaluation.verdict));
-  if (!evaluation.detail.empty()) out += "  " + evaluation.detail + "\n";
+  out += Indented(evaluation.detail);
   if (evaluation.guarantee != "full") out += "  guarantee: " + evaluation.guarantee + "\n";
   const char* unit = evaluation.modelled ? "modelled " : "";
   bool header = false;
@@ -213,7 +260,10 @@ std::string DescribeEvaluation(const Evaluation& evaluation) {
                        r.spill_bytes, r.static_shared_bytes, r.dynamic_shared_bytes);
   }
   for (const Finding& f : evaluation.findings) {
-    out += fmt::format("  {}: {}{}\n", f.kind, f.message, f.location.empty() ? "" : " at " + f.location);
+    // What made the verdict has been said.
+    if (evaluation.detail.find(f.message) != std::string::npos) continue;
+    const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);
+    out += fmt::format("  {}: {}{}\n", f.kind, f.message, placed ? "" : " at " + f.location);
   }
   std::string stages;
   for (const Stage& s : evaluation.stages) stages += fmt::format("{}{} {:.2f} s", stages.empty() ? "" : ", ", s.name, s.seconds);

@@ -14,6 +14,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluator.h"
+#include "hone/tuner/run_store.h"
 #include "hone/tuner/task.h"
 
 namespace hone {
@@ -47,6 +48,8 @@ struct DeviceFlags {
   std::string cutlass;  // empty: the context's
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
+// --trials, refused outside what a request may hold.
+void AddTrialsOption(CLI::App& command, int& trials, const char* meaning);
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags);
 // An evaluator by these flags. Prints on standard error what this machine's kernel cannot protect, if there is any.
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags);
@@ -62,6 +65,8 @@ Result<std::string> ReadSource(const std::string& path);
 // The run store to read from: `given` by --store, which must be there (a mistyped name must not make an empty store), or
 // the one in Hone's state folder.
 Result<std::string> StoreToRead(const CommandContext& context, const std::string& given);
+// The run store to write to: `given`, or the one in Hone's state folder, made where there is none.
+Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& given);
 // kInvalidArgument where a file of this name could not be written in the end, because it is a folder or a device. To be
 // asked before the work; nothing is asked of an empty name.
 Status CheckOutput(const std::string& path);
@@ -70,6 +75,11 @@ Status CheckOutput(const std::string& path);
 std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation);
 // A table of the evaluation for people.
 std::string DescribeEvaluation(const Evaluation& evaluation);
+// `text` without line ends at its end, each line behind two spaces, and a line end: a detail of several lines, as a
+// compiler gives them, below the line it belongs to. Empty for nothing.
+std::string Indented(std::string_view text);
+// What a command that judged one candidate ends with.
+int ExitStatusOf(Verdict verdict);
 
 void RegisterApplyCommand(CLI::App& app, CommandContext& context);
 void RegisterBenchCommand(CLI::App& app, CommandContext& context);

@@ -45,7 +45,7 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
   }
   fmt::print("{}", flags.device.json ? EvaluationOutput(*evaluator, shown)
                                      : DescribeEvaluation(shown) + DescribeLibraries(shown, "  "));
-  context.exit_status = shown.verdict == Verdict::kOk ? 0 : shown.verdict == Verdict::kDeviceLost ? 3 : 1;
+  context.exit_status = ExitStatusOf(shown.verdict);
   return Status::Ok();
 }
 

@@ -43,6 +43,11 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
     HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadSource(flags.baseline));
     request.incumbent_name = flags.baseline;
   }
+  const int64_t timed = std::count_if(task.cases.begin(), task.cases.end(), [](const Case& c) { return c.role == CaseRole::kTime; });
+  for (const size_t asked : flags.only_cases) {
+    if (static_cast<int64_t>(asked) < timed) continue;
+    return Status::InvalidArgument(fmt::format("--case {}: {} has {} timed cases, counted from 0", asked, task.name, timed));
+  }
   for (const std::string& binding : flags.bindings) {
     const size_t equals = binding.find('=');
     char* end = nullptr;
@@ -89,11 +94,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
     fmt::print("{}{}{}{}", DescribeEvaluation(evaluation), WhatHelpsASlowSimulation(evaluation, flags),
                DescribeLibraries(evaluation, "  "), profile);
   }
-  context.exit_status = evaluation.verdict == Verdict::kOk            ? 0
-                        : evaluation.verdict == Verdict::kInvalidTask ? 2
-                        : evaluation.verdict == Verdict::kParseError  ? 2
-                        : evaluation.verdict == Verdict::kDeviceLost  ? 3
-                                                                      : 1;
+  context.exit_status = ExitStatusOf(evaluation.verdict);
   return Status::Ok();
 }
 
@@ -107,7 +108,7 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--baseline", flags->baseline, "time against this .cu file instead of the task's seed");
   command->add_option("--bind", flags->bindings, "NAME=VALUE: choose a tunable's value (repeatable)");
   command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
-  command->add_option("--trials", flags->trials, "random input sets at each timed case")->capture_default_str();
+  AddTrialsOption(*command, flags->trials, "random input sets at each timed case");
   command->add_option("--case", flags->only_cases, "time only these time cases, counted from 0 (repeatable)");
   command->add_flag("--no-time", flags->no_time, "check only");
   command->add_flag("--no-warm", flags->no_warm, "time with cold caches only");

@@ -7,10 +7,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "base/random.h"
@@ -34,8 +34,6 @@ struct OptimizeFlags {
   std::string task, resume, replay, store, report, out, seed_file;
   bool list_settings = false;
 };
-
-double UnixNow() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 int TerminalColumns() {
   winsize size{};
@@ -84,16 +82,22 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   return prepared;
 }
 
+// `report` and `kernel`: what was written; empty: it was not.
 Status WriteResults(const CommandContext& context, const OptimizeFlags& flags, RunStore& store, const RunView& view,
                     std::string& report, std::string& kernel) {
   const std::string base = fmt::format("{}/reports/{}", context.state_directory, view.info.id);
-  report = flags.report.empty() ? base + ".html" : flags.report;
+  // The kernel first: it is the smaller, and what the run was for.
+  if (view.best != 0) {
+    const std::string path = flags.out.empty() ? base + ".cu" : flags.out;
+    HONE_ASSIGN_OR_RETURN(std::string source, store.Source(view.node(view.best).source_hash));
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(path, source));
+    kernel = path;
+  }
+  const std::string path = flags.report.empty() ? base + ".html" : flags.report;
   HONE_ASSIGN_OR_RETURN(std::string html, HtmlReport(store, view));
-  HONE_RETURN_IF_ERROR(WriteFileAtomically(report, html));
-  if (view.best == 0) return Status::Ok();
-  kernel = flags.out.empty() ? base + ".cu" : flags.out;
-  HONE_ASSIGN_OR_RETURN(std::string source, store.Source(view.node(view.best).source_hash));
-  return WriteFileAtomically(kernel, source);
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(path, html));
+  report = path;
+  return Status::Ok();
 }
 
 bool GoalReached(const RunView& view) {
@@ -113,7 +117,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
     run = *id;
   } else {
     HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
-    HONE_ASSIGN_OR_RETURN(store, OpenSqliteRunStore(path));
+    HONE_ASSIGN_OR_RETURN(store, OpenStoreThatIsThere(path));
   }
   HONE_ASSIGN_OR_RETURN(ReplayedRun replayed, ReplayRun(*store, run));
   const RunView& view = replayed.recorded;
@@ -153,12 +157,14 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   if (!flags.replay.empty()) return Replay(context, flags);
   // Found out now, and not when the run is over.
   for (const std::string& path : {flags.report, flags.out}) HONE_RETURN_IF_ERROR(CheckOutput(path));
-  std::string store_path = flags.store.empty() ? context.state_directory + "/runs.sqlite" : flags.store;
-  if (!flags.resume.empty()) {
+  std::unique_ptr<RunStore> store;
+  if (flags.resume.empty()) {
+    HONE_ASSIGN_OR_RETURN(store, OpenStoreToWrite(context, flags.store));
+  } else {
     HONE_RETURN_IF_ERROR(CheckResume(flags.run));
-    HONE_ASSIGN_OR_RETURN(store_path, StoreToRead(context, flags.store));
+    HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
+    HONE_ASSIGN_OR_RETURN(store, OpenStoreThatIsThere(path));
   }
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(store_path));
   HONE_ASSIGN_OR_RETURN(Prepared prepared, Prepare(context, flags, *store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(prepared.options.strategy));
   prepared.models.roles = strategy->Roles();
@@ -170,7 +176,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, device));
   if (prepared.id.empty()) {
     HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,
-                                                MakeRunId(UnixNow(), SystemSeed()), UnixNow(),
+                                                MakeRunId(UnixSeconds(), SystemSeed()), UnixSeconds(),
                                                 prepared.prompts ? &*prepared.prompts : nullptr));
   }
 
@@ -191,7 +197,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
       fmt::print("{}", text);
       std::fflush(stdout);
     };
-    ProgressPrinter progress(write, talk && context.stdout_is_terminal, UnixNow, TerminalColumns(),
+    ProgressPrinter progress(write, talk && context.stdout_is_terminal, UnixSeconds, TerminalColumns(),
                              context.colour);
     RunDependencies dependencies;
     dependencies.task = &prepared.task;
@@ -200,7 +206,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     dependencies.provider = provider.get();
     dependencies.strategy = strategy.get();
     dependencies.observer = &progress;
-    dependencies.now = UnixNow;
+    dependencies.now = UnixSeconds;
     dependencies.stop = signals.token();
     dependencies.suspend = prepared.suspend;
     ended = ContinueRun(dependencies, prepared.id);
@@ -211,11 +217,12 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
                                                      ended.status().message(), prepared.id));
   }
   std::string report, kernel;
-  HONE_RETURN_IF_ERROR(WriteResults(context, flags, *store, *ended, report, kernel));
+  // What was found is told even where it cannot be written down a second time: the store has it.
+  const Status written = WriteResults(context, flags, *store, *ended, report, kernel);
   if (talk) {
     fmt::print("\nEnded: {} ({})\n{}", ended->ended, ReasonText(*ended), ResultText(*ended));
     if (!kernel.empty()) fmt::print("Kernel: {}\n", kernel);
-    fmt::print("Report: {}\n", report);
+    if (!report.empty()) fmt::print("Report: {}\n", report);
     if (stopped || ended->ended == "provider_failed")
       fmt::print("Go on with: hone optimize --resume {}\n", prepared.id);
   } else {
@@ -227,7 +234,10 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     fmt::print("{}\n", DumpJson(json, 2));
   }
   context.exit_status = GoalReached(*ended) ? 0 : ended->ended == "provider_failed" ? 3 : 1;
-  return Status::Ok();
+  if (written.ok()) return Status::Ok();
+  return Status(written.code(), fmt::format("{}\nhone: the run itself is stored: hone report {} --out FILE writes its report, "
+                                            "hone show {} --source prints its kernel",
+                                            written.message(), prepared.id, prepared.id));
 }
 
 }  // namespace

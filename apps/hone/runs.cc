@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "base/file.h"
 #include "hone/commands.h"
 #include "tuner/report/run_summary.h"
 
@@ -19,8 +20,11 @@ struct RunsFlags {
 
 Status Run(const CommandContext& context, const RunsFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(path));
-  HONE_ASSIGN_OR_RETURN(std::vector<RunSummary> runs, SummarizeRuns(*store));
+  std::vector<RunSummary> runs;
+  if (FileExists(path)) {  // looking makes no store
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(path));
+    HONE_ASSIGN_OR_RETURN(runs, SummarizeRuns(*store));
+  }
   fmt::print("{}{}", flags.json ? RunSummaryToJson(runs) : RunsTable(runs), flags.json ? "\n" : "");
   return Status::Ok();
 }

@@ -10,12 +10,14 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "base/random.h"
 #include "common/command_line.h"
 #include "hone/commands.h"
+#include "hone/signal_stop.h"
 #include "tuner/report/run_text.h"
 
 namespace hone {
@@ -27,6 +29,10 @@ struct TuneFlags {
   int64_t points = 64;
   int parallel = 2, trials = 1, quads = 0;
 };
+
+std::string CountText(int64_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
 
 std::string PointTable(const TuneResult& result) {
   std::string text;
@@ -50,6 +56,20 @@ std::string PointTable(const TuneResult& result) {
     }
     if (result.best == i) text += "  best";
     text += "\n";
+  }
+  return text;
+}
+
+// Why bindings failed, each reason once, with the first binding that met it.
+std::string WhyNot(const TuneResult& result) {
+  std::string text;
+  std::set<std::string> told;
+  for (const TunePoint& p : result.points) {
+    if (p.evaluation.verdict == Verdict::kOk || !told.insert(p.evaluation.detail).second) continue;
+    const std::string binding = BindingKey(p.binding);
+    text += fmt::format("{}{}:\n{}", VerdictName(p.evaluation.verdict), binding.empty() ? "" : " with " + binding,
+                        Indented(p.evaluation.detail));
+    if (told.size() == 3) break;
   }
   return text;
 }
@@ -98,11 +118,26 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     return Status::Ok();
   };
   if (SweepOrder(candidate.plan, 2).size() == 1 && talk) fmt::print("{} has no tunables with a choice.\n", flags.candidate);
-  HONE_ASSIGN_OR_RETURN(TuneResult result, TuneCandidate(*evaluator, task, candidate, options));
+  Result<TuneResult> swept = Status::Internal("not run");
+  bool stopped = false;
+  {
+    SignalStop signals;
+    options.stop = signals.token();
+    swept = TuneCandidate(*evaluator, task, candidate, options);
+    stopped = signals.token().stop_requested();
+  }
+  HONE_RETURN_IF_ERROR(swept.status());
+  const TuneResult& result = *swept;
 
   std::string out;
   std::optional<Evaluation> judged;
-  if (!result.source.empty()) {
+  // What a sweep found is shown even where it cannot be written.
+  Status written;
+  const auto write = [&](const std::string& path, const std::string& text) {
+    written = WriteFileAtomically(path, text);
+    if (written.ok()) out = path;
+  };
+  if (!stopped && !result.source.empty()) {
     // The full protocol, for what is written is what will be used.
     EvaluationRequest request;
     request.source = result.source;
@@ -112,27 +147,28 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     HONE_ASSIGN_OR_RETURN(Evaluation evaluation, evaluator->Evaluate(task, request));
     judged = std::move(evaluation);
     if (judged->verdict == Verdict::kOk) {
-      out = flags.out.empty() ? std::filesystem::path(flags.candidate).replace_extension(".tuned.cu").string()
-                              : flags.out;
-      HONE_RETURN_IF_ERROR(WriteFileAtomically(out, result.source));
+      write(flags.out.empty() ? std::filesystem::path(flags.candidate).replace_extension(".tuned.cu").string() : flags.out,
+            result.source);
     }
   }
   // Who names a file gets one: where nothing is better than the candidate as it is, that.
-  if (result.needs_no_change && !flags.out.empty()) {
-    out = flags.out;
-    HONE_RETURN_IF_ERROR(WriteFileAtomically(out, candidate.source));
-  }
+  if (!stopped && result.needs_no_change && !flags.out.empty()) write(flags.out, candidate.source);
   if (talk) {
     fmt::print("\n{}\n{}.\n", PointTable(result), result.summary);
-    if (result.left_out > 0) fmt::print("{} bindings were not tried: raise --points for more.\n", result.left_out);
+    if (result.left_out > 0) {
+      fmt::print("{} not tried{}.\n", CountText(result.left_out, "binding was", "bindings were"),
+                 stopped ? ": the sweep was stopped, and nothing is written" : ": raise --points for more");
+    }
+    if (!result.best) fmt::print("\n{}", WhyNot(result));
     if (judged) fmt::print("\n{}", DescribeEvaluation(*judged));
     if (!out.empty())
       fmt::print("Written: {}{}\n", out, result.needs_no_change ? ", the candidate as it is" : "");
-    else if (judged)
+    else if (judged && judged->verdict != Verdict::kOk)
       fmt::print("The tuned file was not right, and is not written.\n");
   } else {
     nlohmann::json json = {{"task", task.name},           {"candidate", flags.candidate}, {"summary", result.summary},
-                           {"left_out", result.left_out}, {"points", PointsJson(result)}, {"written", out}};
+                           {"left_out", result.left_out}, {"points", PointsJson(result)}, {"written", out},
+                           {"stopped", stopped}};
     nlohmann::json winners = nlohmann::json::array();
     for (const auto& [dims, winner] : result.winners) winners.push_back({{"dims", dims}, {"point", winner}});
     json["winners"] = winners;
@@ -141,8 +177,8 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     if (judged) json["evaluation"] = nlohmann::json::parse(EvaluationToJson(*judged, -1));
     fmt::print("{}\n", DumpJson(json, 2));
   }
-  context.exit_status = result.best && (!judged || judged->verdict == Verdict::kOk) ? 0 : 1;
-  return Status::Ok();
+  context.exit_status = !stopped && result.best && (!judged || judged->verdict == Verdict::kOk) ? 0 : 1;
+  return written;
 }
 
 }  // namespace
@@ -158,8 +194,7 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--parallel", flags->parallel, "evaluations in flight; their compiles overlap")
       ->check(kAboveZero)
       ->capture_default_str();
-  command->add_option("--trials", flags->trials, "random input sets at each timed case, of each binding")
-      ->capture_default_str();
+  AddTrialsOption(*command, flags->trials, "random input sets at each timed case, of each binding");
   // The protocol looks five times, at two groups each or more.
   const CLI::Validator enough([](std::string& text) {
     const bool none = text == "0";

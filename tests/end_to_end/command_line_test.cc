@@ -209,8 +209,8 @@ TEST_F(CommandLine, TellsWhatIsWrongWithAPlan) {
   const std::string path = Write("bad.cu", "/*hone\n[[launch]]\nkernel = \"k\"\ngird = [\"1\"]\nblock = [\"1\"]\nargs = []\n*/\n__global__ void k() {}\n");
   const Outcome outcome = Hone({"eval", "relu", path, "--device", "sim"});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.out, HasSubstr("bad.cu:2"));
-  EXPECT_THAT(outcome.out, HasSubstr("field 'grid'"));
+  EXPECT_THAT(outcome.out, HasSubstr("bad.cu:4"));
+  EXPECT_THAT(outcome.out, HasSubstr("field 'gird': is not a known field (did you mean 'grid'?)"));
 }
 
 TEST_F(CommandLine, TellsWhatIsWrongWithATask) {
@@ -281,6 +281,67 @@ TEST_F(CommandLine, TuneWritesTheFileThatIsAskedForWhereNothingIsBetterToo) {
   EXPECT_EQ(ReadFile(out).value(), ReadFile(kSource + "/examples/kernels/relu.cu").value());
 }
 
+// The sweep's own words for a candidate that is not right are its verdicts; the reason is what its author can act on.
+TEST_F(CommandLine, TuneSaysWhyNoBindingIsRight) {
+  const std::string broken = Write("broken.cu",
+                                   "/*hone\n[tune]\nB = [32, 64]\n[[launch]]\nkernel = \"relu\"\ngrid = [1]\nblock = [\"B\"]\n"
+                                   "args = [\"x\", \"out\"]\n*/\n__global__ void relu(const float* x, float* out) { nothing(); }\n");
+  const Outcome outcome = Hone({"tune", "relu", broken, "--device", "sim"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("none of the 2 bindings tried is right"));
+  EXPECT_THAT(outcome.out, HasSubstr("compile_error with B=32:\n  broken.cu:10:"));
+  EXPECT_THAT(outcome.out, HasSubstr("nothing"));
+}
+
+TEST_F(CommandLine, TuneShowsWhatItFoundWhereItCannotBeWritten) {
+  std::filesystem::create_symlink("/dev/full/none", scratch_ / "away");
+  const Outcome outcome = Hone({"tune", "relu", "examples/kernels/relu.cu", "--device", "sim", "--points", "1", "--out",
+                                scratch_ / "away/tuned.cu"});
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("binding"));
+  EXPECT_THAT(outcome.out, HasSubstr("best"));
+  EXPECT_THAT(outcome.err, HasSubstr("away"));
+}
+
+// What could not be written down a second time is in the store, and the terminal has the result.
+TEST_F(CommandLine, OptimizeTellsItsResultWhereItsReportCannotBeWritten) {
+  std::filesystem::create_symlink("/dev/full/none", scratch_ / "away");
+  const Outcome outcome = Hone({"optimize", "relu", "--device", "sim", "--attempts", "1", "--report", scratch_ / "away/report.html"});
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Ended: floor_reached"));
+  EXPECT_THAT(outcome.err, HasSubstr("the run itself is stored: hone report "));
+}
+
+TEST_F(CommandLine, CompareEndsAsEvalDoesForAPlanThatCannotBeRead) {
+  const std::string broken = Write("broken.cu", "/*hone\n[[launch]]\n*/\n");
+  EXPECT_EQ(Hone({"eval", "relu", broken, "--device", "sim"}).status, 2);
+  EXPECT_EQ(Hone({"compare", "relu", broken, "tasks/relu/seed.cu", "--device", "sim"}).status, 2);
+  EXPECT_EQ(Hone({"compare", "relu", "tasks/relu/seed.cu", broken, "--device", "sim"}).status, 2);
+}
+
+// A container's user often has no home. Reading makes nothing there, and what must write says which variable helps.
+TEST_F(CommandLine, FoldersThatCannotBeWrittenAreToldWithWhatHelps) {
+  const auto run = [&](std::vector<std::string> arguments) {
+    SubprocessOptions options;
+    options.argv = {HONE_BINARY_DIR "/bin/hone"};
+    options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+    options.environment = {"PATH=/usr/bin:/bin", "HOME=/dev/null/home"};
+    options.working_directory = kSource;
+    const SubprocessResult result = RunSubprocess(options).value();
+    return Outcome{result.exit.exit_status, result.out, result.err};
+  };
+  const Outcome eval = run({"eval", "relu", "tasks/relu/seed.cu", "--device", "sim"});
+  EXPECT_EQ(eval.status, 3);
+  EXPECT_THAT(eval.err, HasSubstr("set HONE_CACHE"));
+  const Outcome optimize = run({"optimize", "relu", "--device", "sim"});
+  EXPECT_EQ(optimize.status, 3);
+  EXPECT_THAT(optimize.err, HasSubstr("HONE_STATE names another folder"));
+  EXPECT_EQ(run({"runs"}).status, 0);
+  const Outcome show = run({"show", "last"});
+  EXPECT_EQ(show.status, 2);
+  EXPECT_THAT(show.err, HasSubstr("there are no runs yet"));
+}
+
 TEST_F(CommandLine, TuneRefusesFewerGroupsThanAnIntervalNeeds) {
   const Outcome outcome = Hone({"tune", "relu", "examples/kernels/relu.cu", "--device", "sim", "--quads", "4"});
   EXPECT_NE(outcome.status, 0);
@@ -292,7 +353,7 @@ TEST_F(CommandLine, RefusesNumbersThatCannotBeMeant) {
   const struct {
     std::vector<std::string> flags;
     const char* told;
-  } asked[] = {{{"--case", "99"}, "relu has 4, counted from 0"},
+  } asked[] = {{{"--case", "99"}, "--case 99: relu has 4 timed cases, counted from 0"},
                {{"--trials", "0"}, "use 1 to 1000"},
                {{"--launch-limit", "0"}, "more than 0"},
                {{"--jobs", "-1"}, "0 (one per core) or more"}};
@@ -319,7 +380,12 @@ TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
       {{"optimize", "--resume", ""}, "is empty"},
       {{"optimize", "relu", "--strategy", "best"}, "there is no strategy 'best' (known: refine, team"},
       {{"bench", "strategies", "relu", "--strategy", "tree"}, "--strategies A,B"},
-      {{"optimise", "relu"}, "there is no subcommand 'optimise'; known: devices"},
+      {{"optimise", "relu"}, "there is no subcommand 'optimise' (did you mean 'optimize'?); known: devices"},
+      {{"tasks", "chek", "relu"}, "there is no subcommand 'chek' (did you mean 'check'?)"},
+      {{"eval", "--jsn"}, "there is no option --jsn (did you mean '--json'?)"},
+      {{"eval", "relu", "tasks/relu/seed.cu", "--sede", "7"}, "there is no option --sede (did you mean '--seed'?)"},
+      {{"eval", "relu", "tasks/relu/seed.cu", "another.cu"}, "'another.cu' is one argument too many"},
+      {{"eval", "rleu", "tasks/relu/seed.cu"}, "no task named 'rleu' (did you mean 'relu'?)"},
       {{"eval", "relu", scratch_.path()}, "is a folder"},
       {{"eval", "relu", "tasks/relu/seed.cu", "--bind", "NOPE=3"}, "has no tunable 'NOPE'"},
       {{"tune", "relu", "tasks/relu/seed.cu", "--out", scratch_.path()}, "is a folder"},

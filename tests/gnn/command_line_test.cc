@@ -213,7 +213,7 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"train", kGraph, "--batch", "8", "--batch", "9"}, 2, "--batch is given more than once"},
       {{"train", kGraph, "--dropout", "-0.1"}, 2, "--dropout"},  // below 0 stands for the model's own
       {{"train", kGraph, "--plateau-factor", "0.5"}, 2, "requires --plateau"},
-      {{"trian", kGraph}, 2, "there is no subcommand 'trian'; known: convert"},
+      {{"trian", kGraph}, 2, "there is no subcommand 'trian' (did you mean 'train'?); known: convert"},
       {{"train", "no-such-file.graph"}, 2, "'no-such-file.graph': No such file or directory; name a container"},
       {{"train", kGraph, "--fanout", "4", "--checkpoint", scratch_ / "file/below"}, 3, "file/below"},
       {{"train", kGraph, "--fanout", "4", "--checkpoint", run}, 2, "--overwrite"},
@@ -249,6 +249,28 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
   EXPECT_EQ(Run({"infer", kGraph, run, "--model", "sage", "--layers", "2"}).status, 0);  // as it is
   EXPECT_THAT(Run({"train", kGraph, "--resume", run}).out, HasSubstr("Nothing is left to train: all 1 epochs are done"));
   EXPECT_EQ(Train({"--epochs", "1", "--checkpoint", run, "--overwrite"}).status, 0);
+}
+
+TEST_F(HoneGnn, AMappedGraphTrainsToTheSameBitsAndADamagedOneIsRefused) {
+  const std::string graph = scratch_ / "graph";
+  ASSERT_EQ(Run({"generate", "arxiv", graph, "--nodes", "1500"}).status, 0);
+  for (const std::string how : {"map", "copy"}) {
+    const Outcome trained = Run({"train", graph, "--load", how, "--fanout", "4,3", "--hidden", "8", "--epochs", "1", "--quiet",
+                                 "--checkpoint", scratch_ / how});
+    ASSERT_EQ(trained.status, 0) << trained.err;
+  }
+  EXPECT_EQ(ReadFile(scratch_ / "map/last.safetensors").value(), ReadFile(scratch_ / "copy/last.safetensors").value());
+  std::string bytes = ReadFile(graph).value();
+  bytes[4096 + 8 * 750 + 6] ^= 0x7f;  // an offset of the middle, now far outside the file
+  ASSERT_TRUE(WriteFileAtomically(graph, bytes).ok());
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"train"}, {"bench", "sampler"}, {"bench", "pipeline"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {graph, "--load", "map"});
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, 2) << testing::PrintToString(arguments) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("section row_offsets"));
+  }
 }
 
 TEST_F(HoneGnn, HasEveryOptionDescribed) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/store/open_run.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/file.h"
@@ -14,6 +16,13 @@ bool NamesRunFile(const std::string& name) {
          (name != "last" && std::filesystem::is_regular_file(name, ignored));
 }
 
+Result<std::unique_ptr<RunStore>> OpenStoreThatIsThere(const std::string& path) {
+  if (!FileExists(path)) {
+    return Status::NotFound(fmt::format("there are no runs yet: {} is not there; `hone optimize TASK` makes it", path));
+  }
+  return OpenSqliteRunStore(path);
+}
+
 Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name) {
   OpenedRun opened;
   std::string id = name;
@@ -24,7 +33,7 @@ Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name
     if (!imported.ok()) return imported.status().WithContext(name);
     id = *imported;
   } else {
-    HONE_ASSIGN_OR_RETURN(opened.store, OpenSqliteRunStore(store_path));
+    HONE_ASSIGN_OR_RETURN(opened.store, OpenStoreThatIsThere(store_path));
   }
   HONE_ASSIGN_OR_RETURN(opened.view, LoadRun(*opened.store, id));
   return opened;

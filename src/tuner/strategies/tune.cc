@@ -123,7 +123,8 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
     }
   }
   if (!result.best) {
-    result.summary = fmt::format("none of the {} bindings tried is right", result.points.size());
+    result.summary = result.points.size() == 1 ? std::string("the only binding tried is not right")
+                                               : fmt::format("none of the {} bindings tried is right", result.points.size());
     return result;
   }
   const TunePoint& best = result.points[*result.best];
