@@ -217,6 +217,32 @@ TEST(RunSummary, AFinishedRunIsToldWithoutItsFold) {
   EXPECT_EQ(json[0]["proven"], true);
 }
 
+// A sitting that was killed has no end in the log; what it took counts all the same.
+TEST(RunSummary, TimeOfKilledSittingsCounts) {
+  const Written whole = Write({});
+  const std::vector<Event> events = whole.store->Events(whole.view.info.id).value();
+  ASSERT_GT(events.size(), 4u);
+  const std::unique_ptr<RunStore> store = MakeMemoryRunStore();
+  RunInfo info = whole.view.info;
+  info.id = "killed";
+  info.events = 0;
+  ASSERT_TRUE(store->CreateRun(info).ok());
+  double time = events[0].time + 100;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const Event& e = events[i];
+    if (i == 3) {  // the sitting before ended without a word
+      ASSERT_TRUE(store->Append("killed", {EventKind::kResumed, time + 1000, -1, "{}", "", {}}).ok());
+      time += 1000;
+    }
+    ASSERT_TRUE(store->Append("killed", {e.kind, i == 0 ? e.time : ++time, e.node, e.payload, e.evaluation, {}}).ok());
+  }
+  const std::vector<RunSummary> runs = SummarizeRuns(*store).value();
+  ASSERT_TRUE(runs.at(0).proven);
+  const RunView view = LoadRun(*store, "killed").value();
+  EXPECT_GT(view.seconds, 100);
+  EXPECT_NEAR(runs[0].seconds, view.seconds, 1e-6);
+}
+
 TEST(RunSummary, AnOpenRunIsFoldedAndItsSpeedupAnEstimate) {
   SyntheticRun run;
   run.end = false;
@@ -266,6 +292,26 @@ TEST(Comparison, HasThePapersColumns) {
   EXPECT_EQ(json["strategies"][0]["name"], "tree");
   EXPECT_EQ(json["runs"].size(), 5u);
   EXPECT_THAT(ComparisonHtml(c), AllOf(HasSubstr("5 runs compared"), HasSubstr("4.000×"), Not(HasSubstr("<script"))));
+}
+
+// Runs that asked through folders of their own had one kind of mind and one device, and belong together.
+TEST(Comparison, MailboxesAndSpoolsOfRunsAreNoModelsAndDevicesOfTheirOwn) {
+  std::vector<RunSummary> runs = {One("tree", "a", 2.0), One("tree", "b", 8.0), One("team", "a", 1.5)};
+  for (size_t i = 0; i < runs.size(); ++i) {
+    runs[i].info.model = fmt::format("mailbox:mail/{0}\nplanner=mailbox:plans/{0}", i);
+    runs[i].info.device = fmt::format("spool:jobs/{}", i);
+    runs[i].judged_by = "cuda:0 NVIDIA H200";
+  }
+  const Comparison c = CompareRuns(runs);
+  ASSERT_EQ(c.rows.size(), 2u);
+  EXPECT_EQ(c.rows[0].name, "tree");
+  EXPECT_NEAR(c.rows[0].geomean, 4.0, 1e-9);
+  EXPECT_THAT(ComparisonText(c), AllOf(Not(HasSubstr("different devices")), HasSubstr("8.000x"), Not(HasSubstr("mailbox"))));
+  runs[0].judged_by = "cuda:0 NVIDIA A100";
+  runs[1].info.model = "mailbox:mail/1\nplanner=openai:gpt-5";
+  const std::string text = ComparisonText(CompareRuns(runs));
+  EXPECT_THAT(text, AllOf(HasSubstr("different devices (cuda:0 NVIDIA A100, cuda:0 NVIDIA H200)"), HasSubstr("tree, mailbox"),
+                          HasSubstr("planner=openai:gpt-5")));
 }
 
 TEST(Comparison, SaysWhatMakesItUnfair) {

@@ -34,7 +34,35 @@ std::string Clip(const std::string& text, size_t width) {
   return text.substr(0, end) + "…";
 }
 
+// A model as comparisons name it: "planner=mailbox:mail/a" is "planner=mailbox".
+std::string ComparedModel(const std::string& model) {
+  constexpr std::string_view kMailbox = "mailbox:";
+  std::string text;
+  for (size_t start = 0; start <= model.size();) {
+    const size_t end = std::min(model.find('\n', start), model.size());
+    std::string_view one = std::string_view(model).substr(start, end - start);
+    if (const size_t at = one.find(kMailbox); at == 0 || (at != std::string_view::npos && one[at - 1] == '=')) {
+      one = one.substr(0, at + kMailbox.size() - 1);
+    }
+    text += fmt::format("{}{}", start == 0 ? "" : "\n", one);
+    start = end + 1;
+  }
+  return text;
+}
+
+// The row that each run of a comparison belongs to.
+std::vector<std::string> RowNames(const std::vector<RunSummary>& runs) {
+  std::map<std::string, std::set<std::string>> models;
+  for (const RunSummary& s : runs) models[s.info.strategy].insert(ComparedModel(s.info.model));
+  std::vector<std::string> names;
+  for (const RunSummary& s : runs) {
+    names.push_back(models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + ComparedModel(s.info.model) : s.info.strategy);
+  }
+  return names;
+}
+
 void TakeFinal(RunSummary& s, const Evaluation& e) {
+  s.judged_by = e.device;
   if (e.verdict != Verdict::kOk) return;
   s.proven = true;
   s.speedup = e.geomean_speedup.value_or(1.0);
@@ -50,10 +78,14 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
   s.state = info.state;
   std::map<int64_t, std::string> ideas;
   const Event* final_event = nullptr;
-  double start = 0;
+  // As the fold counts it: a sitting that was killed has no end of its own, and lasted to its last event.
+  double before = 0, start = 0;
   for (const Event& e : events) {
-    if (e.kind == EventKind::kStarted || e.kind == EventKind::kResumed) start = e.time;
-    if (e.kind == EventKind::kEnded) s.seconds += std::max(0.0, e.time - start);
+    if (e.kind == EventKind::kStarted || e.kind == EventKind::kResumed) {
+      before = s.seconds;
+      start = e.time;
+    }
+    s.seconds = before + std::max(0.0, e.time - start);
     if (e.kind == EventKind::kFinal) final_event = &e;
     if (!e.evaluation.empty() && e.kind != EventKind::kProfile) ++s.evaluations;
     if (e.kind == EventKind::kStarted) {
@@ -206,19 +238,15 @@ std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
 Comparison CompareRuns(std::vector<RunSummary> runs) {
   Comparison c;
   c.runs = std::move(runs);
-  std::map<std::string, std::set<std::string>> models;
   std::set<std::string> devices, tasks;
   for (const RunSummary& s : c.runs) {
-    models[s.info.strategy].insert(s.info.model);
-    devices.insert(s.info.device);
+    // The folder of a spool names no device.
+    devices.insert(s.info.device.starts_with("spool:") && !s.judged_by.empty() ? s.judged_by : s.info.device);
     tasks.insert(s.info.task);
   }
   std::map<std::string, std::vector<const RunSummary*>> groups;
-  for (const RunSummary& s : c.runs) {
-    const std::string name =
-        models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + s.info.model : s.info.strategy;
-    groups[name].push_back(&s);
-  }
+  const std::vector<std::string> names = RowNames(c.runs);
+  for (size_t i = 0; i < c.runs.size(); ++i) groups[names[i]].push_back(&c.runs[i]);
   std::set<int64_t> attempts;
   for (const auto& [name, members] : groups) {
     StrategyRow row;
@@ -294,13 +322,8 @@ std::string ComparisonText(const Comparison& c) {
   }
   // One line a task, one column a row of the table above.
   std::map<std::string, std::map<std::string, std::vector<std::string>>> cells;
-  std::map<std::string, std::set<std::string>> models;
-  for (const RunSummary& s : c.runs) models[s.info.strategy].insert(s.info.model);
-  for (const RunSummary& s : c.runs) {
-    const std::string name =
-        models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + s.info.model : s.info.strategy;
-    cells[s.info.task][name].push_back(SpeedupCell(s));
-  }
+  const std::vector<std::string> names = RowNames(c.runs);
+  for (size_t i = 0; i < c.runs.size(); ++i) cells[c.runs[i].info.task][names[i]].push_back(SpeedupCell(c.runs[i]));
   text += fmt::format("\n{:<24}", "task");
   for (const StrategyRow& r : c.rows) text += fmt::format(" {:>14}", Clip(r.name, 14));
   text += "\n";

@@ -31,6 +31,7 @@ struct RunSummary {
   bool proven = false;
   bool from_oracle = false;  // the task has no seed: the speedup is over its oracle, made into a kernel
   bool faster = false;  // surely: the interval's lower end above 1 (modelled: the value)
+  std::string judged_by;  // the final pairing's device: behind a spool, the GPU; empty without one
   std::string best_idea;
   std::string state;  // "open", or why it ended
 };
@@ -45,7 +46,7 @@ Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store);
 std::string RunsTable(const std::vector<RunSummary>& runs);
 std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent = 2);
 
-// Runs of one strategy and model together.
+// Runs of one strategy and model together. The folder of a mailbox names no model: all mailboxes are one.
 struct StrategyRow {
   std::string name;  // "refine", or "refine, openai:gpt-5" where the models differ
   int runs = 0;
