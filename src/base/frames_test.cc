@@ -39,7 +39,7 @@ TEST(Frames, HeaderBlobsAndDescriptorsArriveWhole) {
     EXPECT_TRUE(SendFrame(pair->ours.get(), R"({"a":1})", {"", large, std::string("\0x", 2)}, {ends[1]}).ok());
     EXPECT_TRUE(SendFrame(pair->ours.get(), "", {}).ok());
   });
-  auto frame = ReceiveFrame(pair->theirs.get(), 20);
+  auto frame = ReceiveFrame(pair->theirs.get(), 300);
   ASSERT_TRUE(frame.ok()) << frame.status().message();
   EXPECT_EQ(frame->header, R"({"a":1})");
   ASSERT_EQ(frame->blobs.size(), 3u);
@@ -51,7 +51,7 @@ TEST(Frames, HeaderBlobsAndDescriptorsArriveWhole) {
   char text[2];
   ASSERT_EQ(read(ends[0], text, 2), 2);
   EXPECT_EQ(std::string(text, 2), "hi");
-  auto second = ReceiveFrame(pair->theirs.get(), 20);
+  auto second = ReceiveFrame(pair->theirs.get(), 300);
   ASSERT_TRUE(second.ok());
   EXPECT_TRUE(second->header.empty() && second->blobs.empty() && second->fds.empty());
   sender.join();
