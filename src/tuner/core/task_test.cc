@@ -14,10 +14,13 @@
 #include <set>
 #include <sstream>
 
+#include "base/file.h"
+
 namespace hone {
 namespace {
 
 using testing::ElementsAre;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
@@ -402,13 +405,16 @@ TEST(HiddenCases, AreDeterministicLegalAndCoverTheirRange) {
 }
 
 TEST(LoadTask, ReadsTheFolderAndSaysWhatIsMissing) {
-  const std::filesystem::path base = std::filesystem::path(testing::TempDir()) / "hone_load_task_test";
-  std::filesystem::remove_all(base);
-  std::filesystem::create_directories(base);
+  const TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  const std::filesystem::path base = folder.path();
   const auto write = [&](const char* name, const std::string& text) { std::ofstream(base / name) << text; };
 
   EXPECT_EQ(LoadTask((base / "none").string()).status().code(), StatusCode::kNotFound);
   EXPECT_THAT(LoadTask(base.string()).status().message(), HasSubstr("task.toml"));
+  std::filesystem::create_directory(base / "task.toml");
+  EXPECT_EQ(LoadTask(base.string()).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(LoadTask(base.string()).status().message(), AllOf(HasSubstr("task.toml"), HasSubstr("directory")));
+  std::filesystem::remove(base / "task.toml");
   write("task.toml", kSilu);
   EXPECT_THAT(LoadTask(base.string()).status().message(), HasSubstr("oracle.cu"));
   write("oracle.cu", "// oracle");
@@ -421,7 +427,6 @@ TEST(LoadTask, ReadsTheFolderAndSaysWhatIsMissing) {
   EXPECT_EQ(LoadTask(base.string())->seed_source, "// seed");
   write("task.toml", With(kSilu, "align = 32", "align = 3"));
   EXPECT_THAT(LoadTask(base.string()).status().message(), HasSubstr((base / "task.toml:15").string()));
-  std::filesystem::remove_all(base);
 }
 
 }  // namespace

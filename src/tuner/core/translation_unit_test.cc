@@ -10,13 +10,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "base/file.h"
 
 namespace hone {
 namespace {
@@ -105,9 +106,6 @@ TranslationUnit Unit(const std::string& source, bool is_oracle = false, const Bi
 class Workshop {
  public:
   Workshop() {
-    static int number = 0;
-    directory_ =
-        std::filesystem::path(testing::TempDir()) / fmt::format("hone_translation_unit_{}_{}", ::getpid(), number++);
     std::filesystem::create_directories(directory_ / "fake");
     // What the simulator's headers look like from here: classes of their own under NVIDIA's names.
     Write("fake/cuda_fp16.h", "#pragma once\nstruct __half { unsigned short x; };\nstruct __half2 { __half x, y; };\n");
@@ -120,33 +118,32 @@ class Workshop {
           "struct float4 { float x, y, z, w; };\n"
           "struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };\n");
   }
-  ~Workshop() { std::filesystem::remove_all(directory_); }
 
   // The compiler's messages, or empty when it was content.
   std::string HostCompile(const TranslationUnit& unit) {
     Write("unit.cc", "#include \"prelude.h\"\n" + std::string(ParameterCheckHeader()) + unit.body);
     return Run(fmt::format("{} -std=c++17 -w -fsyntax-only -I{}/fake {}/unit.cc", HONE_HOST_COMPILER,
-                           directory_.string(), directory_.string()));
+                           directory_.path(), directory_.path()));
   }
 #ifdef HONE_NVCC_PATH
   std::string DeviceCompile(const TranslationUnit& unit) {
     Write("unit.cu", std::string(ParameterCheckHeader()) + "#include <cuda.h>\n" + unit.body);
     return Run(fmt::format("{} -std=c++17 -w -cubin -arch=sm_90 -o {}/unit.cubin {}/unit.cu", HONE_NVCC_PATH,
-                           directory_.string(), directory_.string()));
+                           directory_.path(), directory_.path()));
   }
 #endif
 
  private:
   void Write(const std::string& name, const std::string& text) { std::ofstream(directory_ / name) << text; }
   std::string Run(const std::string& command) {
-    const std::string log = (directory_ / "log").string();
+    const std::string log = directory_ / "log";
     const int status = std::system((command + " >" + log + " 2>&1").c_str());
     std::ifstream stream(log);
     std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
     if (status == 0) return "";
     return text.empty() ? "failed without a message" : text;
   }
-  std::filesystem::path directory_;
+  const TemporaryDirectory directory_ = MakeTemporaryDirectory().value();
 };
 
 struct Accepted {
