@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "hone/model_options.h"
-#include "common/command_line.h"
 
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+
+#include "base/file.h"
+#include "common/command_line.h"
+#include "tuner/model/prices.h"
 
 namespace hone {
 
@@ -38,6 +41,10 @@ std::string ModelSpecification(const ModelOptions& options) {
 }
 
 Result<std::unique_ptr<ModelProvider>> MakeModelProvider(const ModelOptions& options, RunStore* store) {
+  if (!options.prices.empty()) {  // a mistake in it is told also where no model asks for a price
+    HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.prices, 1 << 20));
+    HONE_RETURN_IF_ERROR(PriceTable::Parse(text, options.prices).status());
+  }
   ProviderOptions provider;
   provider.store = store;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) provider.environment.push_back(*entry);

@@ -100,6 +100,23 @@ Status WriteResults(const CommandContext& context, const OptimizeFlags& flags, R
   return Status::Ok();
 }
 
+// One line for each mailbox that is asked.
+std::string WhereQuestionsLie(const ModelOptions& models) {
+  std::string text;
+  for (const std::string& listed : models.models) {
+    for (size_t start = 0; start <= listed.size();) {  // a stored run's models stand line by line
+      const size_t end = std::min(listed.find('\n', start), listed.size());
+      const std::string model = listed.substr(start, end - start);
+      start = end + 1;
+      const size_t at = model.find("mailbox:");
+      if (at == std::string::npos) continue;
+      const std::string folder = model.substr(at + 8);
+      text += fmt::format("hone: questions lie in {0}/requests/*.md; each answer goes to {0}/replies under the same name\n", folder);
+    }
+  }
+  return text;
+}
+
 bool GoalReached(const RunView& view) {
   return view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk &&
          view.final_result->evaluation.geomean_speedup.value_or(0) > 1;
@@ -117,7 +134,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
     run = *id;
   } else {
     HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
-    HONE_ASSIGN_OR_RETURN(store, OpenStoreThatIsThere(path));
+    HONE_ASSIGN_OR_RETURN(store, OpenStoreToRead(path));
   }
   HONE_ASSIGN_OR_RETURN(ReplayedRun replayed, ReplayRun(*store, run));
   const RunView& view = replayed.recorded;
@@ -213,6 +230,8 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     stopped = signals.token().stop_requested();
   }
   if (!ended.ok()) {
+    const bool asked = ended.status().code() == StatusCode::kPending && ended.status().message().find("answer") != std::string::npos;
+    if (asked) fmt::print(stderr, "{}", WhereQuestionsLie(prepared.models));
     return Status(ended.status().code(), fmt::format("{}\nhone: the run can go on: hone optimize --resume {}",
                                                      ended.status().message(), prepared.id));
   }

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "hone/commands.h"
 #include "tuner/report/run_summary.h"
+#include "tuner/store/open_run.h"
 
 namespace hone {
 namespace {
@@ -22,7 +23,7 @@ Status Run(const CommandContext& context, const RunsFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   std::vector<RunSummary> runs;
   if (FileExists(path)) {  // looking makes no store
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenSqliteRunStore(path));
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenStoreToRead(path));
     HONE_ASSIGN_OR_RETURN(runs, SummarizeRuns(*store));
   }
   fmt::print("{}{}", flags.json ? RunSummaryToJson(runs) : RunsTable(runs), flags.json ? "\n" : "");

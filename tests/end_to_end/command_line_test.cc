@@ -379,6 +379,7 @@ TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
       {{"optimize", "--resume", "last", "--attempts", "9"}, "--attempts cannot be given with --resume"},
       {{"optimize", "--resume", ""}, "is empty"},
       {{"optimize", "relu", "--strategy", "best"}, "there is no strategy 'best' (known: refine, team"},
+      {{"optimize", "relu", "--prices", scratch_ / "none.toml"}, "none.toml"},  // though the builtin model has no price
       {{"bench", "strategies", "relu", "--strategy", "tree"}, "--strategies A,B"},
       {{"optimise", "relu"}, "there is no subcommand 'optimise' (did you mean 'optimize'?); known: devices"},
       {{"tasks", "chek", "relu"}, "there is no subcommand 'chek' (did you mean 'check'?)"},

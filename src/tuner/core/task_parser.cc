@@ -6,14 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <system_error>
 
+#include "base/file.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/toml_document.h"
 
@@ -28,6 +26,7 @@ constexpr std::string_view kReserved[] = {
 };
 
 constexpr size_t kMaxRank = 8;
+constexpr int64_t kMaxFileBytes = 64 << 20;  // a name such as /dev/zero has no end
 
 class TaskParser {
  public:
@@ -525,15 +524,11 @@ class TaskParser {
   std::vector<std::string> dim_names_;
 };
 
+// A task that cannot be read is as wrong as one that makes no sense.
 Result<std::string> ReadText(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    return Status::NotFound(
-        fmt::format("cannot open '{}': {}", path, std::error_code(errno, std::generic_category()).message()));
-  }
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (stream.bad()) return Status::Io(fmt::format("reading '{}' failed", path));
-  return text;
+  Result<std::string> text = ReadFile(path, kMaxFileBytes);
+  if (text.ok() || text.status().code() == StatusCode::kNotFound) return text;
+  return Status::InvalidArgument(text.status().message());
 }
 
 }  // namespace

@@ -64,7 +64,12 @@ void ProgressPrinter::NodeLines(const RunView& view, const RunNode& node, const 
   const bool ok = node.evaluation && node.evaluation->verdict == Verdict::kOk;
   const char* colour = !colour_ ? "" : node.kept ? "\x1b[32m" : ok || node.id == 0 ? "" : "\x1b[31m";
   Line(colour + NodeLine(view, node) + (*colour != '\0' ? "\x1b[0m" : ""));
-  if (!why.empty()) Line("        " + FitTo(why.substr(0, why.find('\n')), columns_ - 9));
+  if (why.empty()) return;
+  // A terminal gets one line of it, and is shown that there is more; a file has room.
+  const std::string first = why.substr(0, why.find('\n'));
+  std::string fitting = terminal_ ? FitTo(first, columns_ - 9) : first;
+  if (fitting != first) fitting = FitTo(first, columns_ - 10) + "…";
+  Line("        " + fitting);
 }
 
 void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {

@@ -189,6 +189,32 @@ TEST(Progress, ATerminalSeesAttemptSpendAndWhatIsLeft) {
   EXPECT_THAT(limited, Not(HasSubstr("\x1b[3")));
 }
 
+// A log has the whole line of why an attempt failed; a terminal what fits, and a sign that there is more.
+TEST(Progress, AReasonIsCutForTerminalsOnly) {
+  const Written w = Write({});
+  const std::vector<Event> events = w.store->Events(w.view.info.id).value();
+  for (const bool terminal : {false, true}) {
+    std::string out;
+    ProgressPrinter printer([&](const std::string& text) { out += text; }, terminal, [] { return 1.0; }, 30, false);
+    RunFold fold(w.store->Runs().value()[0]);
+    std::string reason;
+    for (const Event& e : events) {
+      ASSERT_TRUE(fold.Apply(e).ok());
+      printer.OnEvent(e, fold.view());
+      if (e.kind != EventKind::kEvaluation) continue;
+      const Evaluation& evaluation = *fold.view().node(e.node).evaluation;
+      if (evaluation.verdict != Verdict::kOk && evaluation.detail.size() > 40) reason = evaluation.detail;
+    }
+    ASSERT_FALSE(reason.empty());
+    const std::string first = reason.substr(0, reason.find('\n'));
+    if (terminal) {
+      EXPECT_THAT(out, AllOf(Not(HasSubstr(first)), HasSubstr("        " + first.substr(0, 20) + "…\n")));
+    } else {
+      EXPECT_THAT(out, HasSubstr("        " + first + "\n"));
+    }
+  }
+}
+
 TEST(Progress, ColourIsAsked) {
   const std::string coloured = Printed(true, true, 600);
   EXPECT_THAT(coloured, AllOf(HasSubstr("\x1b[32m"), HasSubstr("\x1b[31m"), HasSubstr("\x1b[0m\n")));

@@ -209,7 +209,7 @@ std::string ReasonText(const RunView& view) {
   if (why == "floor_reached") {
     return fmt::format("every timed shape runs at {:.0f} % or more of the speed that the device allows", 100 * o.floor_fraction);
   }
-  if (why == "attempts_spent") return fmt::format("all {} attempts were used", o.max_attempts);
+  if (why == "attempts_spent") return o.max_attempts == 1 ? std::string("the only attempt was used") : fmt::format("all {} attempts were used", o.max_attempts);
   if (why == "time_spent") return fmt::format("three quarters of {} were used; the rest is for the last measurements", DurationText(o.max_seconds));
   if (why == "tokens_spent") return fmt::format("{} tokens were used", TokensText(o.max_tokens));
   if (why == "money_spent") return fmt::format("${:.2f} were spent", o.max_cost_usd);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <system_error>
 
 namespace hone {
 
@@ -115,9 +116,9 @@ Status Database::Error(int code, std::string_view doing) const {
     case SQLITE_IOERR:
       // On a full file system the write-ahead log may fail with an I/O error instead of SQLITE_FULL.
       return Status::Io(
-          fmt::format("{}: reading or writing failed ({}; system error {}); everything stored so far "
+          fmt::format("{}: reading or writing failed ({}: {}); everything stored so far "
                       "is safe",
-                      where, words, sqlite3_system_errno(handle_)));
+                      where, words, std::error_code(sqlite3_system_errno(handle_), std::generic_category()).message()));
     default:
       return Status::Io(fmt::format("{}: {} (while trying: {})", where, words, doing.substr(0, 200)));
   }

@@ -23,6 +23,16 @@ Result<std::unique_ptr<RunStore>> OpenStoreThatIsThere(const std::string& path) 
   return OpenSqliteRunStore(path);
 }
 
+Result<std::unique_ptr<RunStore>> OpenStoreToRead(const std::string& path) {
+  Result<std::unique_ptr<RunStore>> store = OpenStoreThatIsThere(path);
+  // SQLite makes files beside a store that it merely looks into.
+  if (store.ok() || store.status().code() != StatusCode::kIo) return store;
+  SqliteStoreOptions options;
+  options.read_only = true;
+  Result<std::unique_ptr<RunStore>> untouched = OpenSqliteRunStore(path, options);
+  return untouched.ok() ? std::move(untouched) : std::move(store);
+}
+
 Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name) {
   OpenedRun opened;
   std::string id = name;
@@ -33,7 +43,7 @@ Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name
     if (!imported.ok()) return imported.status().WithContext(name);
     id = *imported;
   } else {
-    HONE_ASSIGN_OR_RETURN(opened.store, OpenStoreThatIsThere(store_path));
+    HONE_ASSIGN_OR_RETURN(opened.store, OpenStoreToRead(store_path));
   }
   HONE_ASSIGN_OR_RETURN(opened.view, LoadRun(*opened.store, id));
   return opened;

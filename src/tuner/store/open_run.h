@@ -20,8 +20,10 @@ struct OpenedRun {
 // Whether `name` is the path of an exported run: it ends in .jsonl, holds a slash, or is a file that is there.
 bool NamesRunFile(const std::string& name);
 
-// The run store of this path; kNotFound where there is none. Who only reads makes neither a store nor a folder for one.
+// The run store of this path; kNotFound where there is none: going on with a run makes neither a store nor a folder for one.
 Result<std::unique_ptr<RunStore>> OpenStoreThatIsThere(const std::string& path);
+// The same to read from only. Works where nothing can be written for want of space, too.
+Result<std::unique_ptr<RunStore>> OpenStoreToRead(const std::string& path);
 
 // `name`: as RunStore::FindRun, or the path of an exported run.
 Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name);

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "tuner/store/database.h"
+#include "tuner/store/open_run.h"
 
 namespace hone {
 namespace {
@@ -275,6 +276,30 @@ TEST(SqliteStore, AFullDiskLosesNothingStoredAndHalfStoresNothing) {
   opened.store.reset();
   opened.store = OpenSqliteRunStore(opened.path).value();
   EXPECT_EQ(opened.store->Append("r1", Draft(EventKind::kNote)).value(), stored);
+}
+
+// SQLite makes files beside a store that it only looks into; what was found is read all the same.
+TEST(SqliteStore, IsReadWhereNothingCanBeWrittenForWantOfSpace) {
+  Opened opened = OpenSqlite();
+  ASSERT_TRUE(opened.store->CreateRun(Info("r1")).ok());
+  ASSERT_TRUE(opened.store->Append("r1", Draft(EventKind::kNote)).ok());
+  opened.store.reset();
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{0, 0};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (OpenSqliteRunStore(opened.path).status().code() != StatusCode::kIo) _exit(10);
+    Result<std::unique_ptr<RunStore>> store = OpenStoreToRead(opened.path);
+    if (!store.ok()) _exit(11);
+    _exit((*store)->Events("r1").value().size() == 1 && !(*store)->Append("r1", Draft(EventKind::kNote)).ok() ? 0 : 12);
+  }
+  int state = 0;
+  ASSERT_EQ(waitpid(child, &state, 0), child);
+  ASSERT_TRUE(WIFEXITED(state));
+  EXPECT_EQ(WEXITSTATUS(state), 0);
+  EXPECT_EQ(OpenStoreToRead(opened.path + ".absent").status().code(), StatusCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(opened.path + ".absent"));
 }
 
 TEST(SqliteStore, AFileSizeLimitOfTheSystemIsAStatusToo) {
