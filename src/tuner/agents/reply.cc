@@ -145,6 +145,20 @@ Parts TakeApart(std::string_view text) {
   return parts;
 }
 
+// The whole file that a reply is when it comes as it would lie on a disk, with no marks around it: it begins with a comment or a
+// directive, after an IDEA at most, and has a plan. Empty: it is none. Commands behind exec: are often written so.
+std::string BareFile(std::string_view text) {
+  std::string_view value;
+  text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  if (IsLabelled(text.substr(0, text.find('\n')), "IDEA", value)) {
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+    text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  }
+  const bool file = (text.starts_with("//") || text.starts_with("/*") || text.starts_with("#include")) &&
+                    text.find("/*hone") != std::string_view::npos;
+  return file ? std::string(text) : "";
+}
+
 // What makes a reply useless whatever its role; empty: nothing.
 struct Fault {
   std::string problem, detail;
@@ -213,7 +227,8 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
   if (!fault.problem.empty() && fault.problem != "refused") return fail(fault.problem, fault.detail);
   Parts parts = TakeApart(reply.text);
   proposal.reasoning = ClipText(Trim(parts.prose), kMaxReasoningBytes);
-  if (parts.idea.empty()) {
+  const bool named = !parts.idea.empty();
+  if (!named) {
     const std::string_view prose = Trim(parts.prose);
     parts.idea = std::string(StripMarkup(Trim(prose.substr(0, prose.find('\n')))));
   }
@@ -254,6 +269,13 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
     }
     if (files.size() > 1) {
       return fail("several_files", fmt::format("the reply holds {} different whole files: send one", files.size()));
+    }
+    if (std::string bare = BareFile(reply.text); parts.code_blocks.empty() && !bare.empty()) {
+      files.insert(std::move(bare));
+      proposal.reasoning.clear();
+      if (!named) proposal.idea = "a whole file";
+      proposal.idea_key = IdeaKey(proposal.idea);
+      if (reply.finish == FinishReason::kLength) return fail("cut_off", "the reply was cut off at its token limit");
     }
     if (files.empty()) {
       if (reply.finish == FinishReason::kLength) return fail("cut_off", "the reply was cut off before any whole file");
