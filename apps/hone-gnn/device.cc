@@ -26,13 +26,12 @@ int GpuOrdinal(std::string_view device) {
   return error == std::errc() && end == device.data() + device.size() ? ordinal : -1;
 }
 
-// "--features and --cache-rows": those that were given, and not as the default that any device heeds.
+// "--features and --cache-rows": those that were given, and not as their default, which any device heeds.
 std::string GivenGpuOptions(const CLI::App& command) {
   std::vector<std::string> given;
-  for (const char* name : {"--features", "--cache-rows", "--cache-policy", "--host-memory", "--pipeline", "--exchange"}) {
-    const CLI::Option* option = command.get_option_no_throw(name);
-    if (option == nullptr || option->count() == 0) continue;
-    if (const std::string value = option->results().front(); value != "auto" && value != "gpu") given.emplace_back(name);
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group() != kOfGpu || option->count() == 0) continue;
+    if (option->results().front() != option->get_default_str()) given.push_back(option->get_name());
   }
   std::string text;
   for (size_t i = 0; i < given.size(); ++i) text += (i == 0 ? "" : i + 1 < given.size() ? ", " : " and ") + given[i];
@@ -55,14 +54,20 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
 }
 
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
-  command.add_option("--features", wish.where, "of a GPU: in its memory (device), a part in that of every rank's (peers), the host's (host), or as they fit (auto)")
+  command.add_option("--features", wish.where,
+                     "of a GPU: in its memory (device), a part in that of every rank's (peers), the host's (host), or as "
+                     "they fit (auto)")
+      ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "device", "peers", "host"}));
-  command.add_option("--cache-rows", wish.cache_rows, "likeliest feature rows of `host` and `peers` that a GPU keeps; by default as fit")
+  command.add_option("--cache-rows", wish.cache_rows,
+                     "likeliest feature rows of `host` and `peers` that a GPU keeps; by default as fit")
+      ->group(kOfGpu)
       ->check(kZeroOrMore);
   command.add_option("--cache-policy", wish.policy,
                      "likeliest rows by their probability along the edges (inclusion), or as sampled epochs need them "
                      "(presampling)")
+      ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"inclusion", "presampling"}));
 }
@@ -70,12 +75,14 @@ void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
 void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish) {
   command.add_option("--host-memory", wish.host_gib,
                      "GiB of the host's memory that rows of `host` may take, of all ranks on it; by default what is free")
+      ->group(kOfGpu)
       ->check(kAboveZero);
 }
 
 void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {
   command.add_option("--pipeline", flags.pipeline,
                      "who samples and slices a GPU's batches: itself (gpu), or the host's cores (cpu), which then send them")
+      ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"gpu", "cpu"}));
 }

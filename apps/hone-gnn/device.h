@@ -15,11 +15,15 @@
 
 namespace hone::gnn {
 
+// What a GPU alone heeds is declared with `->group(kOfGpu)`, which sets it apart in --help and lets ChooseDevice tell it on
+// the CPU.
+inline constexpr char kOfGpu[] = "Heeded by a GPU alone";
+
 struct DeviceFlags {
   std::string device = "auto";
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
   std::string pipeline = "gpu";  // or cpu: who samples and slices a GPU's batches; of what trains
-  const CLI::App* command = nullptr;  // whose they are; may have options that mean something on a GPU alone
+  const CLI::App* command = nullptr;  // whose they are; may have others of kOfGpu
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // --features, --cache-rows and --cache-policy, of what trains or predicts.

@@ -14,6 +14,7 @@
 #include "gnn/dist/launcher.h"
 #include "gnn/graph/parallel.h"
 #include "hone-gnn/commands.h"
+#include "hone-gnn/device.h"
 
 namespace hone::gnn {
 namespace {
@@ -37,6 +38,7 @@ void AddRankFlags(CLI::App& command, RankFlags& flags) {
   command.add_option("--gpus", flags.gpus, "likewise, one for each of so many GPUs")->check(kAboveZero);
   command.add_option("--exchange", flags.exchange,
                      "how gradients travel between GPUs: by their own memory (peers; on one host), nccl, or as can be (auto)")
+      ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "peers", "nccl"}));
   command.add_option("--rank-timeout", flags.timeout, "seconds of silence after which a rank counts as lost")

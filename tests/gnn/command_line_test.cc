@@ -67,6 +67,31 @@ TEST_F(HoneGnn, WhatOnlyAGpuHeedsIsToldOnTheCpu) {
   EXPECT_THAT(nothing.err, testing::Not(HasSubstr("heeded")));
 }
 
+// An option that is declared without its group (kOfGpu) would pass over in silence what was asked for.
+TEST_F(HoneGnn, OptionsThatSpeakOfAGpuAreInTheGroupThatTheCpuTellsOf) {
+  const std::regex option(R"(\n  (--[a-z-]+)((?:.*)(?:\n    .*)*))"), heading(R"(\n([A-Za-z][^\n]*):\n)");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"train"}, std::vector<std::string>{"infer"}, std::vector<std::string>{"bench", "epoch"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.push_back("--help");
+    const std::string help = Run(arguments).out;
+    int inside = 0;
+    for (std::sregex_iterator it(help.begin(), help.end(), option), end; it != end; ++it) {
+      const std::string name = (*it)[1], text = (*it)[2], before = help.substr(0, static_cast<size_t>(it->position()) + 1);
+      std::string group;
+      for (std::sregex_iterator h(before.begin(), before.end(), heading); h != end; ++h) group = (*h)[1];
+      if (group == "Heeded by a GPU alone") {
+        ++inside;
+        continue;
+      }
+      // These say where to compute, and what is said of the CPU is checked.
+      if (name == "--device" || name == "--precision" || name == "--gpus") continue;
+      EXPECT_THAT(text, testing::Not(HasSubstr("GPU"))) << name << " in group '" << group << "'";
+    }
+    EXPECT_GE(inside, 3) << help;
+  }
+}
+
 TEST_F(HoneGnn, RefusesMoreRanksThanAMachineCanRun) {
   const Outcome outcome = Train({"--epochs", "1", "--ranks", "1000000"});
   EXPECT_EQ(outcome.status, 2);
