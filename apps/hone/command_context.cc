@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "base/file.h"
 #include "base/nearest_word.h"
@@ -105,14 +107,17 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
   return options;
 }
 
-Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags) {
-  // A container's user often has a home that is not there or may not be written.
+Status MakeCacheFolder(const CommandContext& context) {
   std::error_code error;
   fs::create_directories(context.cache_directory, error);
-  if (error || access(context.cache_directory.c_str(), W_OK) != 0) {
-    return Status::Io(fmt::format("what is compiled is kept in {}, which cannot be written ({}): set HONE_CACHE to a folder that can",
-                                  context.cache_directory, error ? error.message() : "Permission denied"));
-  }
+  if (!error && access(context.cache_directory.c_str(), W_OK) == 0) return Status::Ok();
+  const std::string why = error ? error.message() : std::generic_category().message(errno);
+  return Status::Io(fmt::format("what is compiled is kept in {}, which cannot be written ({}): set HONE_CACHE to a folder that can",
+                                context.cache_directory, why));
+}
+
+Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags) {
+  HONE_RETURN_IF_ERROR(MakeCacheFolder(context));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags)));
   for (const std::string& warning : evaluator->SandboxWarnings()) fmt::print(stderr, "hone: warning: {}\n", warning);
   return evaluator;

@@ -51,6 +51,8 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // --trials, refused outside what a request may hold.
 void AddTrialsOption(CLI::App& command, int& trials, const char* meaning);
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags);
+// A container's user often has a home that is not there or may not be written: kIo, naming the variable that helps.
+Status MakeCacheFolder(const CommandContext& context);
 // An evaluator by these flags. Prints on standard error what this machine's kernel cannot protect, if there is any.
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags);
 

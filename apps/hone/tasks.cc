@@ -80,6 +80,7 @@ void RegisterTasksCommand(CLI::App& app, CommandContext& context) {
     Result<Task> task = FindTask(context, flags->directory);
     if (!task.ok()) return context.Fail(task.status());
     if (const auto libraries = LoadBaselines(*task); !libraries.ok()) return context.Fail(libraries.status());
+    if (const Status cache = MakeCacheFolder(context); !cache.ok()) return context.Fail(cache);
     Result<LintOutcome> outcome = LintOnDevice(*task, MakeEvaluatorOptions(context, flags->device));
     if (!outcome.ok()) return context.Fail(outcome.status());
     fmt::print("{}\n", flags->device.json ? outcome->json : outcome->text);

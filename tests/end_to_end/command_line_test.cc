@@ -8,9 +8,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.h"
 #include "base/frames.h"
@@ -138,6 +141,59 @@ TEST_F(CommandLine, OptimizeAndWorkerSaySoTooAndInTheirJson) {
   EXPECT_EQ(worker.status, 0);
   EXPECT_EQ(worker.err, wanted);
   EXPECT_EQ(json::parse(worker.out).at("sandbox_warnings"), json(warnings));
+}
+
+// Every field of what a command prints stands in its documents, by its own name.
+TEST_F(CommandLine, FieldsOfEveryCommandsJsonAreDocumented) {
+  std::string pages;
+  for (const char* page : {"docs/evaluation-json.md", "docs/interop.md", "docs/formats/run-store.md"}) {
+    pages += ReadFile(kSource + "/" + page).value();
+  }
+  std::set<std::string> words;
+  for (size_t at = 0; at < pages.size();) {
+    const auto is_word = [&](size_t i) { return std::isalnum(static_cast<unsigned char>(pages[i])) != 0 || pages[i] == '_'; };
+    size_t end = at;
+    while (end < pages.size() && is_word(end)) ++end;
+    words.insert(pages.substr(at, end - at));
+    at = end + 1;
+  }
+  // Names of dimensions, tunables, settings and counters are data; those of a profile have a table in the source.
+  const std::set<std::string> data = {"dims", "binding", "metrics", "options", "values"};
+  const std::function<void(const json&, const std::string&)> check = [&](const json& value, const std::string& where) {
+    if (value.is_array()) {
+      for (const json& item : value) check(item, where);
+    } else if (value.is_object()) {
+      for (const auto& [key, item] : value.items()) {
+        EXPECT_TRUE(words.contains(key)) << where << " prints '" << key << "'";
+        if (!data.contains(key)) check(item, where + "." + key);
+      }
+    }
+  };
+  const std::string spool = scratch_ / "spool";
+  const struct {
+    std::vector<std::string> arguments;
+    int status;
+  } commands[] = {
+      {{"devices"}, 0},
+      {{"tasks"}, 0},
+      {{"tune", "relu", "examples/kernels/relu.cu", "--device", "sim", "--points", "2", "--out", scratch_ / "t.cu"}, 0},
+      {{"eval", "relu", "tasks/relu/seed.cu", "--device", "sim", "--no-time", "--profile"}, 0},
+      {{"worker", "--spool", spool, "--once", "--device", "sim"}, 0},
+      {{"optimize", "relu", "--device", "sim", "--attempts", "1"}, 1},  // the seed is at its floor
+      {{"runs"}, 0},
+      {{"show", "last"}, 0},
+      {{"show", "last", "0"}, 0},
+      {{"report", "last"}, 0},
+  };
+  for (const auto& command : commands) {
+    std::vector<std::string> arguments = command.arguments;
+    arguments.push_back("--json");
+    const Outcome outcome = Hone(arguments);
+    EXPECT_EQ(outcome.status, command.status) << arguments[0] << ": " << outcome.err;
+    const json value = json::parse(outcome.out, nullptr, false);
+    ASSERT_FALSE(value.is_discarded()) << arguments[0] << ": " << outcome.out.substr(0, 300);
+    check(value, arguments[0]);
+  }
 }
 
 TEST_F(CommandLine, ListsTheTasksAsJson) {
@@ -333,6 +389,7 @@ TEST_F(CommandLine, FoldersThatCannotBeWrittenAreToldWithWhatHelps) {
   const Outcome eval = run({"eval", "relu", "tasks/relu/seed.cu", "--device", "sim"});
   EXPECT_EQ(eval.status, 3);
   EXPECT_THAT(eval.err, HasSubstr("set HONE_CACHE"));
+  EXPECT_THAT(run({"tasks", "check", "relu"}).err, HasSubstr("set HONE_CACHE"));
   const Outcome optimize = run({"optimize", "relu", "--device", "sim"});
   EXPECT_EQ(optimize.status, 3);
   EXPECT_THAT(optimize.err, HasSubstr("HONE_STATE names another folder"));
