@@ -134,6 +134,12 @@ Status Transaction::Begin() {
   return Status::Ok();
 }
 
+Status Transaction::BeginReading() {
+  HONE_RETURN_IF_ERROR(database_.Execute("BEGIN"));
+  open_ = true;
+  return Status::Ok();
+}
+
 Status Transaction::Commit() {
   HONE_RETURN_IF_ERROR(database_.Execute("COMMIT"));
   open_ = false;

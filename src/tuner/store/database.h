@@ -73,6 +73,8 @@ class Transaction {
   explicit Transaction(Database& database) : database_(database) {}
   ~Transaction();
   Status Begin();
+  // Only to read: everything that is read up to the end is of one moment.
+  Status BeginReading();
   Status Commit();
 
  private:

@@ -14,6 +14,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <thread>
 
 #include "base/file.h"
@@ -339,9 +340,48 @@ TEST(SqliteStore, AForeignLockIsAStatusAfterTheWait) {
   EXPECT_TRUE(opened.store->Append("r1", Draft(EventKind::kNote)).ok());
 }
 
+TEST(SqliteStore, ProcessesMayMakeItAtOnce) {
+  for (int round = 0; round < 8; ++round) {
+    const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+    int go[2];
+    ASSERT_EQ(pipe(go), 0);
+    std::vector<pid_t> children;
+    for (int i = 0; i < 6; ++i) {
+      children.push_back(fork());
+      if (children.back() != 0) continue;
+      close(go[1]);
+      char byte;
+      (void)!read(go[0], &byte, 1);  // until the other end is closed, for all at once
+      const Result<std::unique_ptr<RunStore>> store = OpenSqliteRunStore(directory / "runs.sqlite");
+      if (!store.ok()) std::cerr << store.status().message() << "\n";
+      _exit(store.ok() ? 0 : 1);
+    }
+    close(go[0]);
+    close(go[1]);
+    for (const pid_t child : children) {
+      int state = 0;
+      ASSERT_EQ(waitpid(child, &state, 0), child);
+      EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+    }
+  }
+}
+
+TEST(SqliteStore, OneThatAnotherProcessIsMakingIsWaitedFor) {
+  const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  std::unique_ptr<Database> other = Database::Open(directory / "runs.sqlite", 1).value();
+  ASSERT_TRUE(other->Execute("BEGIN IMMEDIATE").ok());
+  std::thread later([&] {
+    usleep(100'000);
+    EXPECT_TRUE(other->Execute("ROLLBACK").ok());
+  });
+  const Result<std::unique_ptr<RunStore>> store = OpenSqliteRunStore(directory / "runs.sqlite", {.lock_seconds = 300});
+  EXPECT_TRUE(store.ok()) << store.status().message();
+  later.join();
+}
+
 TEST(SqliteStore, TwoProcessesMayWriteTwoRunsAtOnce) {
-  Opened opened = OpenSqlite();
-  std::unique_ptr<RunStore> second = OpenSqliteRunStore(opened.path).value();
+  Opened opened = OpenSqlite({.lock_seconds = 300});
+  std::unique_ptr<RunStore> second = OpenSqliteRunStore(opened.path, {.lock_seconds = 300}).value();
   ASSERT_TRUE(opened.store->CreateRun(Info("a")).ok());
   ASSERT_TRUE(second->CreateRun(Info("b")).ok());
   const auto write = [](RunStore& store, const char* run) {

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "base/clock.h"
 #include "base/file_lock.h"
 #include "base/hash.h"
 #include "hone/tuner/run_store.h"
@@ -221,9 +222,13 @@ class SqliteRunStore : public RunStore {
 
   // Makes the tables of a new file, or checks those of an old one.
   Status Prepare(const SqliteStoreOptions& options) {
+    // Of one moment: tables that another process has just made, without its name on the file, would be a stranger's.
+    Transaction look(*database_);
+    HONE_RETURN_IF_ERROR(look.BeginReading());
     HONE_ASSIGN_OR_RETURN(int64_t application, Pragma("application_id"));
     HONE_ASSIGN_OR_RETURN(int64_t version, Pragma("user_version"));
     HONE_ASSIGN_OR_RETURN(int64_t tables, Scalar("SELECT count(*) FROM sqlite_master"));
+    HONE_RETURN_IF_ERROR(look.Commit());
     if (application != kApplicationId && tables > 0) {
       return Status::InvalidArgument(fmt::format("{} is an SQLite file, but not a run store of Hone", Location()));
     }
@@ -236,9 +241,8 @@ class SqliteRunStore : public RunStore {
     if (options.read_only) {
       return tables > 0 ? Status::Ok() : Status::InvalidArgument(fmt::format("{} holds no runs", Location()));
     }
-    HONE_RETURN_IF_ERROR(
-        database_->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
-                           "PRAGMA foreign_keys = ON;"));
+    HONE_RETURN_IF_ERROR(WriteAhead(options.lock_seconds));
+    HONE_RETURN_IF_ERROR(database_->Execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"));
     if (options.max_pages > 0) {
       HONE_RETURN_IF_ERROR(database_->Execute(fmt::format("PRAGMA max_page_count = {}", options.max_pages).c_str()));
     }
@@ -260,6 +264,16 @@ class SqliteRunStore : public RunStore {
                                                                "ON CONFLICT (sha256) DO NOTHING"));
     insert.Bind(1, hash).Bind(2, text);
     return insert.Run();
+  }
+
+  // A new file is switched by whoever has it alone, and for that SQLite waits for nobody by itself.
+  Status WriteAhead(double lock_seconds) {
+    const Stopwatch watch;
+    for (;;) {
+      const Status status = database_->Execute("PRAGMA journal_mode = WAL");
+      if (status.code() != StatusCode::kUnavailable || watch.Seconds() >= lock_seconds) return status;
+      ::usleep(5000);
+    }
   }
 
   Result<int64_t> Scalar(std::string_view sql) {
