@@ -5,14 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/json_fields.h"
+#include "base/stoppable_sleep.h"
 #include "common/command_line.h"
 #include "hone/commands.h"
 #include "hone/signal_stop.h"
@@ -30,14 +28,6 @@ struct WorkerFlags {
   int parallel = 0;
   double poll_seconds = 1.0;
 };
-
-// Or until a stop is asked for.
-void Sleep(double seconds, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any nobody;
-  nobody.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
-}
 
 Status Run(CommandContext& context, const WorkerFlags& flags) {
   if (flags.device.device.rfind("spool:", 0) == 0) {
@@ -67,7 +57,7 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
     unreadable += served.unreadable;
     put_back += served.put_back;
     if (flags.once) break;
-    if (served.judged + served.unreadable == 0) Sleep(flags.poll_seconds, signals.token());
+    if (served.judged + served.unreadable == 0) StoppableSleep(flags.poll_seconds, signals.token());
   }
   const int failed = unreadable + put_back;
   if (flags.device.json) {

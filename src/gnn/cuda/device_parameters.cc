@@ -10,7 +10,6 @@
 
 namespace hone::gnn::cuda {
 
-int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 int64_t ElementBytes(Element element) { return element == Element::kFloat32 ? 4 : 2; }
 
 int64_t ParameterLayout::Reserve(int64_t count) {

@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "base/rounding.h"
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/sample_kernels.h"
 #include "hone/gnn/layer.h"
 
 namespace hone::gnn::cuda {
 
-int64_t RoundUp(int64_t n, int64_t to);
 int64_t ElementBytes(Element element);
 
 // A block of a tensor, [rows, cols] of it from element `from` on, with rows `tensor_stride` apart, lies at `at` with

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "gnn/cuda/feed_kernels.h"
 #include "gnn/cuda/source_kernels.h"
 #include "gnn/cuda/staging_kernels.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr size_t kAlign = 256;
 
-size_t Aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+size_t Aligned(size_t bytes) { return RoundUp(bytes, kAlign); }
 
 // Pinned, so that copies run beside everything else.
 class PinnedAllocator final : public BufferAllocator {

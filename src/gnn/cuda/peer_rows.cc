@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/rounding.h"
 #include "gnn/cuda/cuda_support.h"
 #include "gnn/cuda/peer_sockets.h"
 #include "gnn/dist/agreement.h"
@@ -17,8 +18,6 @@ namespace {
 constexpr int64_t kPiece = int64_t{16} << 20;
 constexpr int64_t kPiecesARank = 8;     // at least, where there is enough
 constexpr int64_t kMostPieces = 4096;
-
-int64_t RoundUp(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
 
 // "0000:1b:00.0": what a GPU is called in every process of the host, whatever its number there.
 Result<std::string> BusId() {

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "gnn/graph/crc32c.h"
 #include "gnn/graph/feature_dtype.h"
 #include "hone/gnn/graph.h"
@@ -237,7 +238,7 @@ const ContainerSection* ContainerHeader::Find(SectionType type) const {
 
 int64_t ContainerHeaderBytes(size_t sections, int64_t chunks) {
   const int64_t bytes = kContainerFixedBytes + static_cast<int64_t>(sections) * kContainerEntryBytes + chunks * 4;
-  return (bytes + kContainerAlignment - 1) / kContainerAlignment * kContainerAlignment;
+  return RoundUp(bytes, kContainerAlignment);
 }
 
 std::string SerializeContainerHeader(const ContainerHeader& header, int64_t header_bytes) {

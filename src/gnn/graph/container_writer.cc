@@ -13,13 +13,12 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/rounding.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/crc32c.h"
 
 namespace hone::gnn {
 namespace {
-
-int64_t AlignUp(int64_t value) { return (value + kContainerAlignment - 1) / kContainerAlignment * kContainerAlignment; }
 
 Status WriteFailed(const std::string& path, int error) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
@@ -53,7 +52,7 @@ Result<ContainerWriter> ContainerWriter::Create(const std::string& asked, Contai
   for (ContainerSection& s : writer.header_.sections) {
     s.offset = offset;
     s.bytes = s.shape[0] * s.stride_bytes;
-    offset = AlignUp(offset + s.bytes);
+    offset = RoundUp(offset + s.bytes, kContainerAlignment);
     s.chunk_crcs.clear();
   }
   writer.cursors_.resize(writer.header_.sections.size());

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/rounding.h"
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
 
@@ -20,8 +21,7 @@ Result<FeatureDtype> ParseFeatureDtype(std::string_view name);
 // gathered row touches the fewest cache lines and memory sectors.
 constexpr int64_t FeatureStrideBytes(int64_t width, FeatureDtype dtype) {
   const int64_t bytes = width * FeatureDtypeBytes(dtype);
-  const int64_t unit = bytes > 96 ? 128 : 64;
-  return (bytes + unit - 1) / unit * unit;
+  return RoundUp(bytes, bytes > 96 ? 128 : 64);
 }
 
 // Rounded to nearest, ties to even; beyond the largest finite value infinity. NaN stays NaN.

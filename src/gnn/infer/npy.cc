@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/rounding.h"
 #include "gnn/infer/write_output.h"
 
 namespace hone::gnn {
@@ -21,7 +22,7 @@ std::string NpyBytes(std::string_view dtype, std::string_view shape, std::string
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", dtype, shape);
   // The data begins at a multiple of 64, the header ends with a newline.
   const size_t fixed = kMagic.size() + 2;
-  header.resize((fixed + header.size() + 1 + 63) / 64 * 64 - fixed - 1, ' ');
+  header.resize(RoundUp(fixed + header.size() + 1, 64) - fixed - 1, ' ');
   header += '\n';
   std::string bytes(kMagic);
   bytes += static_cast<char>(header.size() & 0xff);

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/json_fields.h"
+#include "base/rounding.h"
 #include "gnn/infer/write_output.h"
 #include "gnn/ops/convert_rows.h"
 
@@ -97,7 +98,7 @@ std::string SerializeTensorFile(const TensorFile& file) {
     offset += tensor.bytes.size();
   }
   std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  text.resize((text.size() + 7) / 8 * 8, ' ');
+  text.resize(RoundUp(text.size(), 8), ' ');
   std::string bytes;
   bytes.reserve(8 + text.size() + offset);
   const uint64_t length = text.size();

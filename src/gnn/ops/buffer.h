@@ -12,6 +12,7 @@
 #include <memory>
 #include <new>
 
+#include "base/rounding.h"
 #include "hone/gnn/layer.h"
 
 namespace hone::gnn {
@@ -28,7 +29,7 @@ class Buffer {
       const int64_t wanted = count + count / 8;  // batches vary by a few per cent: grow once, not every batch
       size_t bytes = static_cast<size_t>(wanted) * sizeof(T);
       const size_t alignment = bytes >= kHuge ? kHuge / 2 : 64;
-      bytes = (bytes + alignment - 1) / alignment * alignment;
+      bytes = RoundUp(bytes, alignment);
       void* memory = std::aligned_alloc(alignment, bytes);
       if (memory == nullptr) throw std::bad_alloc();
       if (alignment > 64) madvise(memory, bytes, MADV_HUGEPAGE);

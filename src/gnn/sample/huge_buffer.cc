@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/rounding.h"
+
 namespace hone::gnn {
 namespace {
 constexpr size_t kHugePage = size_t{2} << 20;
@@ -27,7 +29,7 @@ HugeBuffer::~HugeBuffer() {
 }
 
 Result<HugeBuffer> HugeBuffer::Allocate(size_t bytes, PageKind pages) {
-  const size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  const size_t rounded = RoundUp(bytes, kHugePage);
   HugeBuffer buffer;
   if (rounded == 0) return buffer;
   // mmap aligns to 4 KiB only: map a page more and give the ends back.

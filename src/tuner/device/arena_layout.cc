@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/rounding.h"
 #include "tuner/core/draw.h"
 #include "tuner/device/cuda/harness_layout.h"
 
@@ -14,8 +15,6 @@ namespace hone {
 namespace {
 
 constexpr int64_t kGapBytes = 256;
-
-int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 

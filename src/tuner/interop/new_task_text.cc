@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
 #include "tuner/interop/draft_words.h"
 #include "tuner/interop/promote_oracle.h"
 #include "tuner/interop/task_drafter.h"
@@ -180,8 +181,7 @@ std::string TaskDrafter::CaseText(const char* role, const Dims& dims) const {
 Dims TaskDrafter::Sizes(int64_t first, int64_t rest) const {
   Dims dims;
   for (size_t i = 0; i < dim_order_.size(); ++i) {
-    const int64_t m = Multiple(dim_order_[i]), size = i == 0 ? first : rest;
-    dims[dim_order_[i]] = (size + m - 1) / m * m;
+    dims[dim_order_[i]] = RoundUp(i == 0 ? first : rest, Multiple(dim_order_[i]));
   }
   return dims;
 }

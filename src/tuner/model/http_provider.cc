@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
 
 #include "base/clock.h"
-#include "tuner/model/endpoint_setup.h"
+#include "base/stoppable_sleep.h"
 #include "base/utf8.h"
+#include "tuner/model/endpoint_setup.h"
 
 namespace hone {
 namespace {
@@ -339,16 +338,8 @@ class HttpProvider : public ModelProvider {
 
 HttpProviderHooks SystemHooks() {
   HttpProviderHooks hooks;
-  hooks.unix_now = [] {
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  };
-  hooks.sleep = [](double seconds, std::stop_token stop) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
-    wake.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
-    return !stop.stop_requested();
-  };
+  hooks.unix_now = UnixSeconds;
+  hooks.sleep = StoppableSleep;
   hooks.seed = SystemSeed();
   return hooks;
 }

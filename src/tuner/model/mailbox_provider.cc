@@ -9,14 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/stoppable_sleep.h"
 #include "tuner/model/request_json.h"
 
 namespace hone {
@@ -52,8 +51,6 @@ class MailboxProvider : public ModelProvider {
     const Stopwatch watch;
     HONE_ASSIGN_OR_RETURN(std::string name, Post(request));
     const std::string reply_path = fmt::format("{}/replies/{}.md", directory_, name);
-    std::mutex mutex;
-    std::condition_variable_any wake;
     std::optional<int64_t> last_size;
     while (true) {
       struct stat file {};
@@ -71,9 +68,7 @@ class MailboxProvider : public ModelProvider {
                         reply_path, request.limit_seconds, directory_, name));
       }
       if (progress) progress({watch.Seconds(), 0, "waiting for " + reply_path});
-      std::unique_lock lock(mutex);
-      wake.wait_for(lock, stop, std::chrono::duration<double>(poll_seconds_), [] { return false; });
-      if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + reply_path);
+      if (!StoppableSleep(poll_seconds_, stop)) return Status::Cancelled("stopped while waiting for " + reply_path);
     }
   }
 

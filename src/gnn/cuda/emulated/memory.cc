@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "gnn/cuda/emulated/device.h"
 #include "gnn/cuda/emulated/runtime.h"
 
@@ -23,7 +24,7 @@ namespace {
 constexpr unsigned char kGuardByte = 0xab;
 constexpr size_t kGranularity = 512;
 
-size_t Charged(size_t bytes) { return (bytes + kGranularity - 1) / kGranularity * kGranularity; }
+size_t Charged(size_t bytes) { return RoundUp(bytes, kGranularity); }
 // The guard behind the last byte.
 size_t TailBytes(size_t bytes) { return DeviceMemory::kGuard + Charged(bytes) - bytes; }
 

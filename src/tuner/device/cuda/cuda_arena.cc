@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/rounding.h"
+
 namespace hone {
 namespace {
 
@@ -30,7 +32,7 @@ Result<ArenaPlan> PlaceBlocks(const std::vector<BlockRequest>& blocks, uint64_t 
     const uint64_t steps = 1 + draw::Mix(gap_key + i * 0x9e3779b97f4a7c15ULL) % kGapSteps;
     const int64_t gap_begin = at;
     at += kSmallestGap * static_cast<int64_t>(steps);
-    at = (at + modulus - 1) / modulus * modulus;
+    at = RoundUp(at, modulus);
     if (block.exact_align) at += block.align;
     plan.gaps.push_back({gap_begin, at});
     plan.offsets.push_back(at);
@@ -61,8 +63,7 @@ std::string DescribeDamage(const ArenaPlan& plan, const std::vector<BlockRequest
 
 CudaArena::CudaArena(DeviceBlock block, ArenaPlan plan, std::vector<BlockRequest> requests, uint64_t gap_key)
     : block_(std::move(block)), plan_(std::move(plan)), requests_(std::move(requests)), gap_key_(gap_key) {
-  const auto align = static_cast<uint64_t>(plan_.base_align);
-  base_ = (block_.address() + align - 1) / align * align;
+  base_ = RoundUp(block_.address(), static_cast<uint64_t>(plan_.base_align));
 }
 
 }  // namespace hone

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/rounding.h"
 #include "hone/base/units.h"
 
 namespace hone {
@@ -19,7 +20,6 @@ constexpr double kHarnessLimitSeconds = 60;
 // The driver keeps some memory for local arrays, printf and the like; asking for the last byte fails.
 constexpr int64_t kReservedBytes = 256 * kMiB;
 
-size_t RoundUp(size_t bytes, size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include <deque>
 #include <utility>
 
+#include "base/rounding.h"
 #include "tuner/device/arena_layout.h"
 #include "tuner/device/host_tensor_ops.h"
 
@@ -113,7 +114,7 @@ class FakeSession::Memory : public Arena {
  public:
   Memory(ArenaLayout layout, uint64_t gap_key, std::shared_ptr<int64_t> allocated, std::shared_ptr<Graveyard> graveyard)
       : layout_(std::move(layout)), gap_key_(gap_key), allocated_(std::move(allocated)), graveyard_(std::move(graveyard)) {
-    const auto rounded = static_cast<size_t>((layout_.bytes + kBaseAlign - 1) / kBaseAlign * kBaseAlign);
+    const auto rounded = static_cast<size_t>(RoundUp(layout_.bytes, kBaseAlign));
     base_ = std::aligned_alloc(static_cast<size_t>(kBaseAlign), rounded);
     HONE_CHECK(base_ != nullptr, "no host memory for a fake arena");
     std::memset(base_, kFreshByte, rounded);

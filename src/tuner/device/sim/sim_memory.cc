@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "tuner/device/sim/sim_layout.h"
 
 namespace hone::sim {
@@ -49,8 +50,6 @@ AddressBook& Addresses() {
   static AddressBook book;
   return book;
 }
-
-uint64_t RoundUp(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 Status OutOfMemory(int64_t bytes) {
   return Status::Device(fmt::format("out of memory on the simulated GPU: {} bytes ({})", bytes, std::strerror(errno)));

@@ -16,13 +16,10 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/rounding.h"
 #include "hone/tuner/task.h"
 
 namespace hone {
-
-// Of sizes that are not negative.
-inline int64_t RoundDown(int64_t value, int64_t multiple) { return value / multiple * multiple; }
-inline int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 // What one shape may cost: bytes of the tensors and of the oracle's references to them, and operations.
 struct ShapeLimits {
