@@ -85,13 +85,14 @@ TEST_F(FullDisk, ARunWithoutRoomForACheckpointEndsBeforeItsFirstStep) {
 TEST_F(FullDisk, PredictionsThatDoNotFitLeaveTheOnesBefore) {
   const std::string run = scratch_ / "run", output = scratch_ / "predictions/classes.npy";
   TrainOnce(run);
-  ASSERT_TRUE(WriteFileAtomically(output, "older").ok());
+  const std::string older = "\x93NUMPY, older";  // all that predictions replace
+  ASSERT_TRUE(WriteFileAtomically(output, older).ok());
   const Outcome outcome = RunLimited(4, {"infer", kGraph, run, "--full", "--nodes", "all", "--output", output, "--quiet"});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("File too large"), HasSubstr("'" + output + "' is as it was"), HasSubstr("make room")));
   EXPECT_THAT(Names(scratch_ / "predictions"), ElementsAre("classes.npy"));
-  EXPECT_EQ(Bytes(output), "older");
+  EXPECT_EQ(Bytes(output), older);
 
   const Outcome scratch = RunLimited(4, {"infer", kGraph, run, "--full", "--scratch", scratch_ / "scratch", "--quiet"});
   EXPECT_EQ(scratch.status, 3);
