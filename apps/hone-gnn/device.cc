@@ -142,7 +142,9 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
   if (wants_bf16) {
     return Status(status.code(), fmt::format("--precision bf16 needs a GPU: {}", status.message()));
   }
-  choice.why = fmt::format("--device auto: {}", status.message());
+  // What would help stands behind the reason. Who left the choice open did not ask for a GPU; --device cuda tells it.
+  const std::string reason = gpu.ok() ? status.message() : status.message().substr(0, status.message().find(": "));
+  choice.why = fmt::format("--device auto: {}", reason);
   choice.unheeded = of_gpu;
   return choice;
 }

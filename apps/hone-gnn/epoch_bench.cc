@@ -225,8 +225,8 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
   AddPipelineFlag(*command, flags->device);
   AddRankFlags(*command, flags->ranks);
   command->add_option("--threads", flags->run.threads, "cores; by default all the process may use")
-      ->check(kZeroOrMore);
-  command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(kZeroOrMore);
+      ->check(CLI::Range(0, 1024));
+  command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(CLI::Range(0, 1024));
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(kZeroOrMore);
   AddLoadFlag(*command, flags->load);
   command->add_flag("--json", flags->json, "print the result as JSON");

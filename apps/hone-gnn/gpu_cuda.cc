@@ -173,10 +173,13 @@ Result<int> CountGpus() {
   int count = 0;
   const cudaError_t found = cudaGetDeviceCount(&count);
   if (found == cudaErrorInsufficientDriver || found == cudaErrorNoDevice || (found == cudaSuccess && count == 0)) {
+    // Without any driver the runtime says that the driver is too old for it.
+    int driver = 0;
+    const bool none = found == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
     return Status::Unavailable(fmt::format(
         "no NVIDIA GPU can be used here ({}): install the driver of its GPU (580 or newer for CUDA 13), let the "
         "process see it (CUDA_VISIBLE_DEVICES), or use --device cpu",
-        found == cudaSuccess ? "none was found" : cudaGetErrorString(found)));
+        none ? "there is no driver" : found == cudaSuccess ? "none was found" : cudaGetErrorString(found)));
   }
   HONE_RETURN_IF_ERROR(cuda::CudaStatus(found, "cudaGetDeviceCount"));
   return count;

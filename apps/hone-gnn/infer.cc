@@ -374,7 +374,7 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   AddFeatureFlags(*command, flags->features);
   AddLoadFlag(*command, flags->load);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
-      ->check(kZeroOrMore);
+      ->check(CLI::Range(0, 1024));
   command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->add_flag("--quiet", flags->quiet, "no progress line");

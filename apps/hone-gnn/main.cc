@@ -33,11 +33,11 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.failure_message(hone::UsageMessage);
   hone::gnn::RegisterConvertCommand(app, result);
-  hone::gnn::RegisterBenchCommand(app, result);
   hone::gnn::RegisterGenerateCommand(app, result);
   hone::gnn::RegisterInfoCommand(app, result);
   hone::gnn::RegisterTrainCommand(app, result);
   hone::gnn::RegisterInferCommand(app, result);
+  hone::gnn::RegisterBenchCommand(app, result);
   hone::gnn::RegisterEpochBenchCommand(app, result);
   hone::RefuseWrongValues(app);
   try {

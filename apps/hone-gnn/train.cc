@@ -387,9 +387,9 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--init", flags->init,
                       "begin with the weights of a safetensors file (PyTorch Geometric's names), or a checkpoint folder's best");
   command->add_option("--threads", flags->run.threads, "threads that compute; by default all the process may use")
-      ->check(kZeroOrMore);
+      ->check(CLI::Range(0, 1024));
   command->add_option("--workers", flags->run.workers, "threads that prepare batches; by default as many as --threads")
-      ->check(kZeroOrMore);
+      ->check(CLI::Range(0, 1024));
   command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(kZeroOrMore);
   AddLoadFlag(*command, flags->load);
   AddDeviceFlags(*command, flags->device);

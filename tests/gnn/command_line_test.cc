@@ -224,6 +224,7 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"train", kGraph, "--fanout", ""}, 2, "--fanout"},
       {{"train", kGraph, "--resume", ""}, 2, "is empty"},
       {{"train", kGraph, "--layers", "0"}, 2, "--layers"},
+      {{"train", kGraph, "--threads", "100000"}, 2, "--threads: Value 100000 not in range"},
       {{"train", kGraph, "--layers", "1000000000"}, 2, "--layers is 1000000000: use 1 to 64"},
       {{"train", kGraph, "--model", "gcn"}, 2, "'gcn' is not known"},
       {{"train", kGraph, "--model", "gin", "--aggregation", "max"}, 2, "only sage has a choice"},

@@ -18,6 +18,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 class OnEmulatedGpu : public HoneGnn {
  protected:
@@ -336,7 +337,10 @@ TEST_F(HoneGnn, WithoutAGpuTheCpuIsUsedUnlessAGpuIsAskedFor) {
   const json start = json::parse(automatic.out.substr(0, automatic.out.find('\n')));
   EXPECT_EQ(start.at("device"), "cpu");
   EXPECT_EQ(start.at("precision"), "fp32");
+  // The reason alone: what helps is told to who asks for a GPU.
   EXPECT_THAT(start.at("device_why").get<std::string>(), HasSubstr("--device auto: "));
+  EXPECT_THAT(start.at("device_why").get<std::string>(), Not(HasSubstr("--device cpu")));
+  EXPECT_THAT(Run({"train", kGraph, "--device", "cuda"}).err, HasSubstr("--device cpu"));
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"train", kGraph, "--device", "cuda"},
         {"train", kGraph, "--precision", "bf16"},
