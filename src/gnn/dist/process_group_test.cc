@@ -30,7 +30,7 @@ class Groups : public testing::Test {
     GroupOptions options;
     options.place = {.rank = rank, .size = size, .job = "job", .master_address = "127.0.0.1", .ports = {port_}};
     if (rank == 0) options.place.listener = listener_.Release();
-    options.heartbeat_timeout = 60;  // no test here waits for silence
+    options.heartbeat_timeout = 300;  // no test here waits for silence
     return options;
   }
   // Joins all ranks; fails the test where one cannot.
@@ -121,10 +121,7 @@ struct Device final : WatchedDevice {
 
 TEST_F(Groups, ADevicesErrorEndsAllRanksAndAbortsTheirDevices) {
   std::vector<GroupOptions> options;
-  for (int r = 0; r < 2; ++r) {
-    options.push_back(Options(r, 2));
-    options.back().heartbeat_timeout = 20;
-  }
+  for (int r = 0; r < 2; ++r) options.push_back(Options(r, 2));
   auto groups = Joined(std::move(options));
   const auto one = std::make_shared<Device>(), two = std::make_shared<Device>();
   groups[0]->Watch(one);
@@ -152,6 +149,7 @@ TEST_F(Groups, WhoIsMissingIsNamed) {
   std::vector<Status> status(2);
   std::vector<GroupOptions> options = {Options(0, 4), Options(2, 4)};
   options[0].join_seconds = 0.5;
+  options[1].join_seconds = 5;  // where it comes too late to find rank 0
   OnEachRank(2, [&](int r) {
     status[static_cast<size_t>(r)] = ProcessGroup::Join(std::move(options[static_cast<size_t>(r)])).status();
   });
