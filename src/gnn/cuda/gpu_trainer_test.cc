@@ -39,14 +39,10 @@ class OnGpu : public testing::Test {
     train_.seed = 11;
     gpu_.fp32 = true;
     gpu_.ahead = 2;
-    folder_ = testing::TempDir() + "gpu_trainer_" + std::to_string(getpid());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string Folder(const std::string& name) const {
-    std::filesystem::create_directories(folder_ + "/" + name);
-    return folder_ + "/" + name;
+    std::filesystem::create_directories(folder_ / name);
+    return folder_ / name;
   }
   std::unique_ptr<Trainer> Make(const RunOptions& run = {}) const {
     auto trainer = MakeGpuTrainer(graph_, model_, train_, run, gpu_);
@@ -85,7 +81,7 @@ class OnGpu : public testing::Test {
   ModelOptions model_;
   TrainOptions train_;
   GpuTrainerOptions gpu_;
-  std::string folder_;
+  TemporaryDirectory folder_ = std::move(MakeTemporaryDirectory()).value();
 };
 
 TEST_F(OnGpu, EpochsFollowTheCpuTrainers) {

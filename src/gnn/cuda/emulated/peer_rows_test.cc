@@ -221,14 +221,11 @@ class PeersAsRanksTrain : public PeersAsRanks {
     train_.shards = 6;
     gpu_.fp32 = true;
     gpu_.ahead = 3;
-    folder_ = testing::TempDir() + "peer_rows_" + std::to_string(getpid());
-    std::filesystem::remove_all(folder_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   // The checkpoint that `ranks` ranks leave, of which one has none but its own features.
   std::string Trained(int ranks, const FeatureStorage& storage) {
-    const std::string folder = folder_ + "/" + std::to_string(++runs_);
+    const std::string folder = folder_ / std::to_string(++runs_);
     std::filesystem::create_directories(folder);
     GpuTrainerOptions gpu = gpu_;
     gpu.storage = storage;
@@ -254,7 +251,7 @@ class PeersAsRanksTrain : public PeersAsRanks {
   GpuTrainerOptions gpu_;
   TrainEvents events_;
   Status last_;
-  std::string folder_;
+  TemporaryDirectory folder_ = std::move(MakeTemporaryDirectory()).value();
   int runs_ = 0;
 };
 

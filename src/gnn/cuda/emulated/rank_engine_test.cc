@@ -39,14 +39,10 @@ class TwoRanksOnGpus : public testing::Test {
     train_.seed = 11;
     gpu_.fp32 = true;
     gpu_.ahead = 3;
-    folder_ = testing::TempDir() + "rank_engine_" + std::to_string(getpid());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string Folder(const std::string& name) const {
-    std::filesystem::create_directories(folder_ + "/" + name);
-    return folder_ + "/" + name;
+    std::filesystem::create_directories(folder_ / name);
+    return folder_ / name;
   }
   static std::string Bytes(const std::string& folder) { return ReadFile(folder + "/last.safetensors").value(); }
 
@@ -129,7 +125,7 @@ class TwoRanksOnGpus : public testing::Test {
   TrainOptions train_;
   GpuTrainerOptions gpu_;
   bool shares_rows_ = false;  // ranks have one copy in the host's memory
-  std::string folder_;
+  TemporaryDirectory folder_ = std::move(MakeTemporaryDirectory()).value();
 };
 
 TEST_F(TwoRanksOnGpus, LeaveTheBitsOfOne) {

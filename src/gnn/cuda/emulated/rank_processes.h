@@ -56,7 +56,7 @@ class StreamExchange final : public GradientExchange {
 // status 0 where that gave Ok and its device has no fault. Rank 0's result; `others`: wait statuses of ranks 1 on.
 using RankBody = std::function<Status(Communicator& ranks, GradientExchange& gpus)>;
 inline Status OnRankProcesses(int count, const RankBody& body, std::vector<int>* others) {
-  std::vector<std::unique_ptr<Communicator>> hosts = ConnectedRanks(count, 60), links = ConnectedRanks(count, 60);
+  std::vector<std::unique_ptr<Communicator>> hosts = ConnectedRanks(count), links = ConnectedRanks(count);
   std::vector<pid_t> children;
   size_t rank = 0;
   for (size_t r = 1; r < hosts.size() && rank == 0; ++r) {
