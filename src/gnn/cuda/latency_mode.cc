@@ -252,7 +252,9 @@ class Predictor final : public LatencyPredictor {
       HONE_RETURN_IF_ERROR(Capture(*size.worst));
       // Buffers are whole 128 rows to the products: where that makes no difference, one lane serves both.
       bool differs = false;
-      for (size_t h = 0; h < usual.size(); ++h) differs = differs || RoundUp(usual[h], 128) < RoundUp(worst[h], 128);
+      for (size_t h = 0; h < usual.size(); ++h) {
+        differs = differs || RoundUp<int64_t>(usual[h], 128) < RoundUp<int64_t>(worst[h], 128);
+      }
       if (!differs) return Status::Ok();
     } else {
       usual = Usual(of_one_, kSizes[s], {});

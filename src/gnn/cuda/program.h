@@ -41,7 +41,7 @@ struct Envelope {
   int layers() const { return static_cast<int>(fanouts.size()); }
   int HopOf(int layer) const { return layers() - 1 - layer; }
   // Of what layer `layer` puts out, rounded up to what products like.
-  int64_t Rows(int layer) const { return RoundUp(known[static_cast<size_t>(HopOf(layer))], 128); }
+  int64_t Rows(int layer) const { return RoundUp<int64_t>(known[static_cast<size_t>(HopOf(layer))], 128); }
 };
 
 // A batch in device memory. Layer l >= 1 aggregates over hops[HopOf(l)].
