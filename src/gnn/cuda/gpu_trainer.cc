@@ -145,7 +145,6 @@ class GpuTrainer final : public Trainer {
     if (saves()) RemoveLeftovers(run_.checkpoint);
     // Written before the first step: a folder that cannot be written must not be found out an epoch later.
     HONE_RETURN_IF_ERROR(SaveLast());
-    TrainResult result;
     bool stopped = false;
     while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
       Result<bool> epoch = RunEpoch(events);
@@ -156,18 +155,9 @@ class GpuTrainer final : public Trainer {
       }
       HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
     }
-    if (stopped) {
-      HONE_RETURN_IF_ERROR(SaveLast());
-      result.end = TrainResult::End::kStopped;
-    } else if (position_.ended_early) {
-      result.end = TrainResult::End::kEarlyStop;
-    }
+    if (stopped) HONE_RETURN_IF_ERROR(SaveLast());
     HONE_RETURN_IF_ERROR(Fetch());  // for whoever goes on with model()
-    result.epochs = position_.epoch;
-    result.best_valid_accuracy = position_.best_accuracy;
-    result.best_epoch = position_.best_epoch;
-    if (!run_.checkpoint.empty()) result.checkpoint = LastCheckpoint(run_.checkpoint);
-    return result;
+    return ResultOf(position_, stopped, run_);
   }
 
  private:

@@ -118,6 +118,18 @@ Status NotANumber(std::string_view what, double value, const RunPosition& positi
                   run.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastCheckpoint(run.checkpoint))));
 }
 
+TrainResult ResultOf(const RunPosition& position, bool stopped, const RunOptions& run) {
+  TrainResult result;
+  result.end = stopped                ? TrainResult::End::kStopped
+               : position.ended_early ? TrainResult::End::kEarlyStop
+                                      : TrainResult::End::kFinished;
+  result.epochs = position.epoch;
+  result.best_valid_accuracy = position.best_accuracy;
+  result.best_epoch = position.best_epoch;
+  if (!run.checkpoint.empty()) result.checkpoint = LastCheckpoint(run.checkpoint);
+  return result;
+}
+
 Status SavedAfterLoss(const Status& loss, const Status& saved, const RunPosition& position, const RunOptions& run) {
   if (!saved.ok()) return Status(loss.code(), loss.message() + "; and the state was not saved: " + saved.message());
   return Status(loss.code(),

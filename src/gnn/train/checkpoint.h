@@ -57,6 +57,9 @@ Status CheckShards(int shards, const RunOptions& run);
 Status NotANumber(std::string_view what, double value, const RunPosition& position, double learning_rate,
                   const RunOptions& run);
 
+// What a run that ended there, asked to stop or not, tells.
+TrainResult ResultOf(const RunPosition& position, bool stopped, const RunOptions& run);
+
 // `loss` of a rank, with where the state was saved, or that it could not be (`saved`).
 Status SavedAfterLoss(const Status& loss, const Status& saved, const RunPosition& position, const RunOptions& run);
 

@@ -101,8 +101,6 @@ class CpuTrainer final : public Trainer {
     if (saves()) RemoveLeftovers(run_.checkpoint);
     // Written before the first step: a folder that cannot be written must not be found out an epoch later.
     HONE_RETURN_IF_ERROR(SaveLast());
-    TrainResult result;
-    result.end = TrainResult::End::kFinished;
     bool stopped = false;
     while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
       Result<bool> epoch = RunEpoch(events);
@@ -113,17 +111,8 @@ class CpuTrainer final : public Trainer {
     }
     pipeline_->Cancel();  // an epoch begun ahead of an early end
     started_epoch_ = -1;
-    if (stopped) {
-      HONE_RETURN_IF_ERROR(SaveLast());
-      result.end = TrainResult::End::kStopped;
-    } else if (position_.ended_early) {
-      result.end = TrainResult::End::kEarlyStop;
-    }
-    result.epochs = position_.epoch;
-    result.best_valid_accuracy = position_.best_accuracy;
-    result.best_epoch = position_.best_epoch;
-    if (!run_.checkpoint.empty()) result.checkpoint = LastCheckpoint(run_.checkpoint);
-    return result;
+    if (stopped) HONE_RETURN_IF_ERROR(SaveLast());
+    return ResultOf(position_, stopped, run_);
   }
 
  private:

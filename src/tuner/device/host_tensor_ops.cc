@@ -13,7 +13,6 @@
 
 #include "tuner/core/draw.h"
 #include "tuner/core/draw_table.h"
-#include "tuner/device/cuda/harness_element.h"
 
 namespace hone::host {
 namespace {
@@ -146,16 +145,6 @@ decltype(auto) WithWord(DType dtype, F&& f) {
   }
 }
 
-harness::Precision PrecisionOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64: return harness::kBinary64;
-    case DType::kFloat32: return harness::kBinary32;
-    case DType::kFloat16: return harness::kBinary16;
-    case DType::kBFloat16: return harness::kBrain16;
-    default: return harness::kInteger;
-  }
-}
-
 // A run of elements along the last axis.
 struct Row {
   int64_t linear = 0;    // row-major number of its first element
@@ -224,6 +213,16 @@ T Load(const T* from) {
 }
 
 }  // namespace
+
+harness::Precision PrecisionOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64: return harness::kBinary64;
+    case DType::kFloat32: return harness::kBinary32;
+    case DType::kFloat16: return harness::kBinary16;
+    case DType::kBFloat16: return harness::kBrain16;
+    default: return harness::kInteger;
+  }
+}
 
 uint64_t PoisonBits(DType dtype) {
   switch (dtype) {

@@ -15,6 +15,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/task.h"
+#include "tuner/device/cuda/harness_element.h"
 #include "tuner/device/device_session.h"
 
 namespace hone::host {
@@ -22,6 +23,8 @@ namespace hone::host {
 // The pattern of an element that nobody has written, in the low DTypeBytes(dtype) bytes: a NaN whose payload
 // no arithmetic makes, or an odd integer.
 uint64_t PoisonBits(DType dtype);
+// How finely a dtype's elements are judged.
+harness::Precision PrecisionOf(DType dtype);
 
 // One element as a double (exact for all dtypes but integers beyond 2^53).
 double ReadElement(DType dtype, const void* element);

@@ -17,8 +17,9 @@
 #include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/case_buffers.h"
-#include "tuner/evaluate/counted_session.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
+#include "tuner/evaluate/counted_session.h"
+#include "tuner/evaluate/launch_verdict.h"
 #include "tuner/evaluate/shapes/aimed_shapes.h"
 #include "tuner/evaluate/timing/interval.h"
 #include "tuner/evaluate/timing/paired_timer.h"
@@ -66,19 +67,6 @@ bool HasOutputElements(const Task& task, const Dims& dims) {
     const Result<TensorShape> shape = ResolveShape(tensor, dims);
     return shape.ok() && shape->elements > 0;
   });
-}
-
-Verdict VerdictOf(LaunchStatus status) {
-  switch (status) {
-    case LaunchStatus::kOk: return Verdict::kOk;
-    case LaunchStatus::kLaunchError: return Verdict::kLaunchError;
-    case LaunchStatus::kResourceLimit: return Verdict::kResourceLimit;
-    case LaunchStatus::kCrashed: return Verdict::kCrashed;
-    case LaunchStatus::kTimedOut: return Verdict::kTimedOut;
-    case LaunchStatus::kRuleViolation: return Verdict::kRuleViolation;
-    case LaunchStatus::kUnsupported: return Verdict::kUnsupported;
-  }
-  return Verdict::kCrashed;
 }
 
 // A plan that does not resolve asks for more than the device has, or makes no sense for the case.

@@ -30,7 +30,6 @@ using harness::Gap;
 using harness::GlobalPiece;
 using harness::Layout;
 using harness::MakeDivisor;
-using harness::Precision;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kDrawThreads = 512;
@@ -57,16 +56,6 @@ std::string_view CompareName(DType dtype) {
   if (dtype == DType::kUInt32) return "u32";
   if (dtype == DType::kUInt8) return "u8";
   return DrawName(dtype);
-}
-
-Precision PrecisionOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64: return harness::kBinary64;
-    case DType::kFloat32: return harness::kBinary32;
-    case DType::kFloat16: return harness::kBinary16;
-    case DType::kBFloat16: return harness::kBrain16;
-    default: return harness::kInteger;
-  }
 }
 
 // How rows are shared among warps or threads; see the head of harness_kernels.cu.
@@ -327,7 +316,7 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
                                 work.segment_elements));
   }
   const double slice_elements = static_cast<double>(output.elements / layout.slices);
-  const double smallest = harness::SmallestNormal(PrecisionOf(output.dtype));
+  const double smallest = harness::SmallestNormal(host::PrecisionOf(output.dtype));
   HONE_RETURN_IF_ERROR(Launch("hone_root_mean", GridFor(static_cast<uint64_t>(layout.slices), kThreads, 8), kThreads, sums,
                               layout.slices, slice_elements, std::max(tolerance.floor, smallest)));
 
@@ -337,7 +326,7 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
   HONE_RETURN_IF_ERROR(CopyFromHost(at, &counters, sizeof counters));
   HONE_RETURN_IF_ERROR(Launch(fmt::format("hone_compare_{}", CompareName(output.dtype)),
                               GridFor(static_cast<uint64_t>(output.elements), kThreads, 8), kThreads, layout, reference,
-                              sums, tolerance.c_max, host::PoisonBits(output.dtype), PrecisionOf(output.dtype), at));
+                              sums, tolerance.c_max, host::PoisonBits(output.dtype), host::PrecisionOf(output.dtype), at));
   HONE_RETURN_IF_ERROR(CopyToHost(&counters, at, sizeof counters));
 
   comparison.wrong = static_cast<int64_t>(counters.wrong);

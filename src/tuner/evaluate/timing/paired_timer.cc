@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
+#include "tuner/evaluate/launch_verdict.h"
 #include "tuner/evaluate/timing/interval.h"
 #include "tuner/evaluate/timing/quad_order.h"
 #include "tuner/evaluate/timing/sequential_test.h"
@@ -24,19 +25,6 @@ constexpr int64_t kRedrawShare = 64;         // one slice in this many is drawn 
 constexpr size_t kDifferingSlicesJudged = 64;  // of slices whose digests differ, as many are judged by tolerance
 constexpr int kMeasuredLooks = 5;
 constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer are permuted sooner than threads start
-
-Verdict VerdictOf(LaunchStatus status) {
-  switch (status) {
-    case LaunchStatus::kOk: return Verdict::kOk;
-    case LaunchStatus::kLaunchError: return Verdict::kLaunchError;
-    case LaunchStatus::kResourceLimit: return Verdict::kResourceLimit;
-    case LaunchStatus::kCrashed: return Verdict::kCrashed;
-    case LaunchStatus::kTimedOut: return Verdict::kTimedOut;
-    case LaunchStatus::kRuleViolation: return Verdict::kRuleViolation;
-    case LaunchStatus::kUnsupported: return Verdict::kUnsupported;
-  }
-  return Verdict::kCrashed;
-}
 
 // Digests of every output of each of `sets`, in their order.
 Result<std::vector<std::map<std::string, std::vector<uint64_t>>>> OutputDigestsOf(
