@@ -230,7 +230,7 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   const std::vector<Exchange> exchanges = ReadExchanges(events);
   const bool modelled = view.info.modelled;
   std::string body;
-  body += fmt::format("<h1>{} on {}</h1>\n", EscapeHtml(view.info.task), EscapeHtml(view.info.device));
+  body += fmt::format("<h1>{} on {}</h1>\n", EscapeHtml(view.info.task), EscapeHtml(JudgedOn(view)));
   if (modelled) {
     body +=
         "<p><span class=badge>modelled</span> This device is simulated: every time and speedup below is modelled, none "
@@ -325,6 +325,7 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   fact("ended", view.ended.empty() ? "still open" : fmt::format("{}: {}", view.ended, ReasonText(view)));
   fact("strategy", view.options.strategy);
   fact("model", view.options.model);
+  fact("device", view.info.device);
   fact("time", fmt::format("{} in {} sitting(s)", DurationText(view.seconds), view.sittings));
   fact("evaluations", std::to_string(view.evaluations));
   fact("requests", fmt::format("{}, {} asked again", view.requests, view.asked_again));

@@ -34,6 +34,7 @@ table{border-collapse:collapse;width:100%;font-size:.92rem}
 th,td{text-align:left;padding:.35rem .6rem;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:normal}
 th{color:var(--soft);font-weight:600}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.idea{min-width:14rem}
 figure{margin:.6rem 0}figcaption{color:var(--soft);font-size:.9rem;margin:.35rem 0}
 svg{display:block;background:var(--panel);border-radius:.5rem;max-width:none}
 .wide svg,.narrow svg{width:100%;height:auto}
@@ -72,7 +73,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:0}d
 .node>summary{grid-template-columns:2.6rem 1fr auto}.node>summary .idea{grid-column:2/4}.node>summary .verdict{grid-column:2;grid-row:2}.node>summary .gain{grid-column:3;grid-row:2}.node>summary .fate{display:none}
 .head{display:none}
 table.stack,table.stack tbody,table.stack tr,table.stack td{display:block}table.stack tr:first-child{display:none}
-table.stack tr{padding:.5rem 0;border-bottom:1px solid var(--line)}table.stack td{border:0;padding:.05rem 0;text-align:left;overflow-wrap:anywhere;white-space:normal}
+table.stack tr{padding:.5rem 0;border-bottom:1px solid var(--line)}table.stack td{border:0;min-width:0;padding:.05rem 0;text-align:left;overflow-wrap:anywhere;white-space:normal}
 table.stack td::before{content:attr(data-name) " ";color:var(--soft)}
 h1{font-size:1.35rem}
 }

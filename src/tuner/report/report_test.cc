@@ -177,6 +177,17 @@ TEST(Report, TellsTheWholeRunAndSaysModelled) {
   }
 }
 
+// The folder of a spool says nothing to who reads the report elsewhere.
+TEST(Report, ARunThroughASpoolNamesTheDeviceThatJudged) {
+  FinishedRun run = RunOf({Reply("halve", "SPEED 50")});
+  EXPECT_EQ(JudgedOn(run.view), run.view.info.device);
+  run.view.info.device = "spool:jobs";
+  EXPECT_EQ(JudgedOn(run.view), run.view.node(0).evaluation->device);
+  EXPECT_THAT(RunText(run.view), Not(HasSubstr("spool:jobs")));
+  run.view.nodes.clear();
+  EXPECT_EQ(JudgedOn(run.view), "spool:jobs");
+}
+
 TEST(Report, SaysWhenNothingWasFound) {
   const FinishedRun run = RunOf({Reply("slower", "SPEED 150")});
   EXPECT_THAT(ResultText(run.view), HasSubstr("Nothing was found"));

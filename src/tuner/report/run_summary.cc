@@ -417,16 +417,16 @@ std::string ComparisonHtml(const Comparison& c) {
       "</table></div>\n<h2>Runs</h2>\n<div class=scroll><table "
       "class=stack><tr><th>task</th><th>strategy</th><th>model</th><th class=number>speedup</th><th "
       "class=number>attempts</th><th class=number>right</th>"
-      "<th class=number>cost</th><th>best idea</th><th>run</th></tr>\n";
+      "<th class=number>cost</th><th>best idea</th></tr>\n";
   for (const RunSummary& s : c.runs) {
     body += fmt::format(
-        "<tr><td><b>{}</b></td><td data-name=strategy>{}</td><td data-name=model>{}</td><td class=number "
+        "<tr><td><b>{}</b><br><small>{}</small></td><td data-name=strategy>{}</td><td data-name=model>{}</td><td class=number "
         "data-name=speedup>{}{}</td><td class=number data-name=attempts>{}</td>"
-        "<td class=number data-name=right>{}</td><td class=number data-name=cost>{}</td><td "
-        "data-name=idea>{}</td><td data-name=run>{}</td></tr>\n",
-        EscapeHtml(s.info.task), EscapeHtml(s.info.strategy), EscapeHtml(s.info.model), SpeedupCell(s),
+        "<td class=number data-name=right>{}</td><td class=number data-name=cost>{}</td><td class=idea "
+        "data-name=idea>{}</td></tr>\n",
+        EscapeHtml(s.info.task), EscapeHtml(s.info.id), EscapeHtml(s.info.strategy), EscapeHtml(ComparedModel(s.info.model)), SpeedupCell(s),
         s.interval ? fmt::format(" <small>[{:.3f}, {:.3f}]</small>", s.interval->low, s.interval->high) : "",
-        s.attempts, s.right, CostText(s.cost_usd, s.unpriced), EscapeHtml(s.best_idea), EscapeHtml(s.info.id));
+        s.attempts, s.right, CostText(s.cost_usd, s.unpriced), EscapeHtml(s.best_idea));
   }
   body +=
       "</table></div>\n<p class=soft>Success: at least one right candidate was found. Faster: surely, the lower end of "

@@ -247,9 +247,17 @@ std::string RemarksText(const RunView& view, size_t most) {
   return text;
 }
 
+std::string JudgedOn(const RunView& view) {
+  if (!view.info.device.starts_with("spool:")) return view.info.device;
+  for (const RunNode& node : view.nodes) {
+    if (node.evaluation && !node.evaluation->device.empty()) return node.evaluation->device;
+  }
+  return view.info.device;
+}
+
 std::string RunText(const RunView& view) {
   std::string text =
-      fmt::format("Run {}: {} on {}, strategy {}, model {}, {}\n", view.info.id, view.info.task, view.info.device,
+      fmt::format("Run {}: {} on {}, strategy {}, model {}, {}\n", view.info.id, view.info.task, JudgedOn(view),
                   view.options.strategy, view.options.model, view.ended.empty() ? "open" : view.ended);
   text += fmt::format("{:>4}  {:<30} {:<18} {:>8}  {}\n", "node", "idea", "verdict", "gain", "");
   for (const RunNode& node : view.nodes) text += NodeLine(view, node) + "\n";

@@ -17,6 +17,8 @@ std::string DurationText(double seconds);                         // "1:05", "2:
 std::string TokensText(int64_t tokens);                           // "950", "13.8k", "2.1M"
 std::string SpeedupText(const Interval& speedup, bool modelled);  // "1.31x [1.29, 1.33]", "1.31x modelled"
 
+// The device that judged: for a run through a spool what its first evaluation names, else as the run was told.
+std::string JudgedOn(const RunView& view);
 // One line a node, and the result.
 std::string RunText(const RunView& view);
 
