@@ -36,7 +36,6 @@ constexpr int64_t kSlowOracleShare = 16;
 constexpr double kSlowOracleSeconds = 0.05;
 constexpr int kMostQuadsShort = 100, kMostQuadsLong = 50;
 constexpr int kWarmQuads = 20;
-constexpr double kTimingBudgetSeconds = 2.0;
 // So many hidden cases are drawn, at most, to find some that take alternatives of the plan not taken so far. An
 // alternative for one value in a hundred is missed once in 10^8 judgements.
 constexpr int kAimedDraws = 2000;
@@ -648,7 +647,7 @@ Judging::Gate Judging::TimeMeasured(const Case& time_case, CaseResult& result) {
   }
 
   options.max_quads = request_.options.max_quads > 0 ? request_.options.max_quads : (sets > 1 ? kMostQuadsShort : kMostQuadsLong);
-  options.budget_seconds = kTimingBudgetSeconds;
+  options.budget_seconds = request_.timing_budget_seconds;
   Tell("time", DimsText(dims), phase_limit + options.budget_seconds * 10);
   Result<PairedTiming> timed = TimePaired(session_, task_, *buffers, checker, mine, incumbent_ ? &theirs : nullptr, options);
   if (!timed.ok()) {

@@ -33,6 +33,7 @@ struct JudgeRequest {
   const CompiledProgram* fallback = nullptr;   // the task's seed: runs where no alternative of a step holds; null: none
   EvaluationRequest options;                   // seed must be set; sources are not read here
   double launch_limit_seconds = 10;
+  double timing_budget_seconds = 2;            // of each timed case: no look at its times is begun after that
   FloorCache* floors = nullptr;                // optional
 };
 
