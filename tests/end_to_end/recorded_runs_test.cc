@@ -37,7 +37,7 @@ class RecordedRuns : public testing::TestWithParam<std::string> {
     options.environment = {"PATH=/usr/bin:/bin", "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache",
                            "HONE_STATE=" + scratch_.path()};
     options.working_directory = HONE_SOURCE_DIR;
-    options.limit_seconds = 200;
+    options.limit_seconds = 300;
     const SubprocessResult result = RunSubprocess(options).value();
     EXPECT_EQ(result.exit.exit_status, 0) << result.err;
     return json::parse(result.out, nullptr, false);
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Examples, RecordedRuns,
 class RecordedWinners : public RecordedRuns {};
 
 TEST_P(RecordedWinners, AreRightWhenJudgedAnew) {
-  const json again = Hone({"optimize", "--replay", path(), "--device", "sim"});
+  const json again = Hone({"optimize", "--replay", path(), "--device", "sim", "--launch-limit", "200"});
   ASSERT_TRUE(again.is_object());
   EXPECT_EQ(again["replay"]["winner"]["verdict"], "ok");
 }

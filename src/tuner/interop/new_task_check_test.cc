@@ -33,6 +33,7 @@ TEST_P(NewTaskChecks, Passes) {
   task.oracle_source = draft.oracle;
   EvaluatorOptions evaluator;
   evaluator.device = "sim";
+  evaluator.launch_limit_seconds = evaluator.compile_limit_seconds = 200;  // seconds; the host's processors run it, and may have much else to do
   const TemporaryDirectory cache = MakeTemporaryDirectory().value();
   evaluator.cache_directory = cache.path();
   evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};

@@ -42,7 +42,7 @@ class OptimizeEndToEnd : public testing::Test {
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
     options.environment = Environment();
     options.working_directory = HONE_SOURCE_DIR;
-    options.limit_seconds = 400;
+    options.limit_seconds = 600;
     Result<SubprocessResult> result = RunSubprocess(options);
     EXPECT_TRUE(result.ok()) << result.status().message();
     if (!result.ok()) return "";
@@ -75,7 +75,7 @@ TEST_F(OptimizeEndToEnd, AllRewritesTogetherAreRightOnEverySeed) {
     const std::string path = scratch_ / (task.name + ".cu");
     ASSERT_TRUE(WriteFileAtomically(path, source).ok());
     const json evaluation =
-        json::parse(Hone({"eval", task.name, path, "--device", "sim", "--no-time", "--trials", "1", "--json"}, 0));
+        json::parse(Hone({"eval", task.name, path, "--device", "sim", "--no-time", "--trials", "1", "--launch-limit", "200", "--json"}, 0));
     EXPECT_EQ(evaluation["verdict"], "ok") << applied << evaluation["detail"];
     ++judged;
   }
@@ -84,7 +84,7 @@ TEST_F(OptimizeEndToEnd, AllRewritesTogetherAreRightOnEverySeed) {
 
 TEST_F(OptimizeEndToEnd, FindsAFasterKernelAndProvesIt) {
   const json run = json::parse(Hone({"optimize", "fused_add_rmsnorm", "--device", "sim", "--model", "builtin",
-                                     "--attempts", "1", "--sweep-points", "4", "--json"},
+                                     "--attempts", "1", "--sweep-points", "4", "--launch-limit", "200", "--json"},
                                     0));
   EXPECT_EQ(run["modelled"], true);
   EXPECT_EQ(run["state"], "attempts_spent");
@@ -123,7 +123,7 @@ TEST_F(OptimizeEndToEnd, KilledInTheMiddleItGoesOnWhereItsLogEnds) {
     envp.push_back(nullptr);
     if (chdir(HONE_SOURCE_DIR) != 0 || freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
     const char* argv[] = {kProgram.c_str(), "optimize", "fused_add_rmsnorm", "--device", "sim",  "--attempts", "3",
-                          "--sweep-points", "2",        "--floor-fraction",  "2",        nullptr};
+                          "--sweep-points", "2",        "--floor-fraction",  "2",        "--launch-limit", "200", nullptr};
     execve(kProgram.c_str(), const_cast<char**>(argv), envp.data());
     _exit(127);
   }
@@ -132,7 +132,7 @@ TEST_F(OptimizeEndToEnd, KilledInTheMiddleItGoesOnWhereItsLogEnds) {
   const Stopwatch watch;
   int state = 0;
   bool alive = true;
-  while (alive && before.size() < 6 && watch.Seconds() < 200) {
+  while (alive && before.size() < 6 && watch.Seconds() < 500) {
     usleep(20'000);
     alive = waitpid(child, &state, WNOHANG) == 0;
     if (!FileExists(store_path())) continue;
@@ -170,7 +170,7 @@ TEST_F(OptimizeEndToEnd, BadUsageIsToldWhatToDo) {
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
     options.environment = Environment();
     options.working_directory = HONE_SOURCE_DIR;
-    options.limit_seconds = 60;
+    options.limit_seconds = 300;
     const SubprocessResult result = RunSubprocess(options).value();
     EXPECT_EQ(result.exit.exit_status, 2) << result.err;
     return result.err;

@@ -70,6 +70,7 @@ class ProfileOnSimulator : public testing::Test {
     static Result<std::unique_ptr<Evaluator>> made = [] {
       EvaluatorOptions options;
       options.device = "sim";
+      options.launch_limit_seconds = options.compile_limit_seconds = 200;  // seconds; the host's processors run it, and may have much else to do
       // As a user may give it: seen from here, though its children start elsewhere.
       options.executable = std::filesystem::relative(std::filesystem::read_symlink("/proc/self/exe")).string();
       options.cache_directory = cache->path();
