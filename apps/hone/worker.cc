@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -32,6 +33,10 @@ struct WorkerFlags {
 Status Run(CommandContext& context, const WorkerFlags& flags) {
   if (flags.device.device.rfind("spool:", 0) == 0) {
     return Status::InvalidArgument("hone worker judges on a real or simulated device: --device cuda:N, sim or auto");
+  }
+  // A worker that stays may come before what it waits for; one that looks once has been told another folder.
+  if (std::error_code none; flags.once && !std::filesystem::is_directory(flags.spool, none)) {
+    return Status::NotFound(fmt::format("--spool {}: there is no such folder, so nothing waits in it", flags.spool));
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   Spool spool(flags.spool);
@@ -67,7 +72,7 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
                                       {"spool", flags.spool},
                                       {"sandbox_warnings", evaluator->SandboxWarnings()}}, -1));
   } else {
-    fmt::print("judged {} bundles from {} on {} {}; {} could not be judged{}\n", judged, flags.spool,
+    fmt::print("judged {} bundle{} from {} on {} {}; {} could not be judged{}\n", judged, judged == 1 ? "" : "s", flags.spool,
                evaluator->facts().id, evaluator->facts().name, failed,
                put_back > 0 ? fmt::format(", {} of them for a failure of this machine: put back, the reasons in {}/failed",
                                           put_back, flags.spool)

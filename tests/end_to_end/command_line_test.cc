@@ -137,6 +137,7 @@ TEST_F(CommandLine, OptimizeAndWorkerSaySoTooAndInTheirJson) {
   const Outcome optimize = Hone({"optimize", "relu", "--device", "sim", "--attempts", "1", "--json"});
   EXPECT_EQ(optimize.err, wanted);
   EXPECT_EQ(json::parse(optimize.out).at("sandbox_warnings"), json(warnings));
+  std::filesystem::create_directory(scratch_ / "spool");
   const Outcome worker = Hone({"worker", "--spool", scratch_ / "spool", "--once", "--device", "sim", "--json"});
   EXPECT_EQ(worker.status, 0);
   EXPECT_EQ(worker.err, wanted);
@@ -170,6 +171,7 @@ TEST_F(CommandLine, FieldsOfEveryCommandsJsonAreDocumented) {
     }
   };
   const std::string spool = scratch_ / "spool";
+  std::filesystem::create_directory(spool);
   const struct {
     std::vector<std::string> arguments;
     int status;
@@ -448,6 +450,7 @@ TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
       {{"eval", "relu", "tasks/relu/seed.cu", "--bind", "NOPE=3"}, "has no tunable 'NOPE'"},
       {{"tune", "relu", "tasks/relu/seed.cu", "--out", scratch_.path()}, "is a folder"},
       {{"runs", "--store", scratch_ / "typo.sqlite"}, "there is no such file"},
+      {{"worker", "--spool", scratch_ / "typo", "--once", "--device", "sim"}, "there is no such folder"},
       {{"show", "last", "-1"}, "'-1' is too small"},
   };
   for (const auto& c : cases) {
@@ -457,6 +460,7 @@ TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
     EXPECT_EQ(outcome.out, "") << testing::PrintToString(c.arguments);
   }
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "typo.sqlite"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "typo"));
   EXPECT_THAT(Hone({"runs"}).out, HasSubstr("No runs yet"));  // none of these began one
 }
 

@@ -368,7 +368,8 @@ class Sitting {
     Start(key, [this, key, request = std::move(request), task, done = std::move(done)]() -> Arrivals::Step {
       Result<Evaluation> evaluation = Sound(
           d_.evaluator->Evaluate(task, request, [this, &request](const std::string& phase, const std::string& detail) {
-            Activity(fmt::format("{}: {} {}", request.name, phase, detail));
+            // The phase "check" of a case whose role is "check" is said once.
+            Activity(request.name + ": " + (detail.starts_with(phase + " ") ? detail : phase + " " + detail));
           }));
       return [this, key, evaluation = std::move(evaluation), done] {
         if (evaluation.status().code() == StatusCode::kPending) {
