@@ -361,6 +361,31 @@ TEST_F(CommandLine, TuneShowsWhatItFoundWhereItCannotBeWritten) {
   EXPECT_THAT(outcome.err, HasSubstr("away"));
 }
 
+// What a stopped sweep had judged is shown, and nothing is written in its name.
+TEST_F(CommandLine, TuneStopsWithWhatItHas) {
+  std::string source = ReadFile(kSource + "/tasks/relu/seed.cu").value();
+  const std::string choices = "BLOCK = [256, 128, 512, 1024]";
+  ASSERT_NE(source.find(choices), std::string::npos);
+  std::string many = "BLOCK = [32";
+  for (int block = 64; block <= 1024; block += 32) many += ", " + std::to_string(block);
+  source.replace(source.find(choices), choices.size(), many + "]");
+  SubprocessOptions options;
+  options.argv = {"/bin/sh", "-c",
+                  "\"$1\" tune relu \"$2\" --device sim --parallel 1 --out \"$3\" > \"$4\" & hone=$!\n"
+                  "until grep -q ' 1 of 32' \"$4\" || ! kill -0 $hone; do sleep 0.01; done\n"
+                  "kill -TERM $hone; wait $hone; echo ended by $?; cat \"$4\"\n",
+                  "sh", HONE_BINARY_DIR "/bin/hone", Write("many.cu", source), scratch_ / "tuned.cu", scratch_ / "told"};
+  options.environment = {"PATH=/usr/bin:/bin", "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache", "HONE_STATE=" + scratch_.path()};
+  options.working_directory = kSource;
+  options.limit_seconds = 300;
+  const SubprocessResult result = RunSubprocess(options).value();
+  if (result.out.starts_with("ended by 0\n")) GTEST_SKIP() << "the sweep was over before it was stopped";
+  EXPECT_THAT(result.out, testing::StartsWith("ended by 1\n")) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("not tried: the sweep was stopped, and nothing is written"));
+  EXPECT_THAT(result.out, HasSubstr("BLOCK=32 "));
+  EXPECT_FALSE(FileExists(scratch_ / "tuned.cu"));
+}
+
 // What could not be written down a second time is in the store, and the terminal has the result.
 TEST_F(CommandLine, OptimizeTellsItsResultWhereItsReportCannotBeWritten) {
   std::filesystem::create_symlink("/dev/full/none", scratch_ / "away");
