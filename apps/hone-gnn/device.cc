@@ -97,7 +97,9 @@ std::string DeviceChoice::name() const { return cuda ? fmt::format("cuda:{}", gp
 
 std::string DeviceChoice::Line() const {
   return fmt::format("device: {}{}, {}; {}{}{}", name(), cuda ? fmt::format(" ({})", gpu.name) : "", precision(), why,
-                     features.host ? "; features in the host's memory" : features.peers ? "; features over the ranks' GPUs" : "",
+                     features.host    ? "; features in the host's memory"
+                     : features.peers ? "; features over the ranks' GPUs"
+                                      : "",
                      host_batches ? "; batches from the host's cores" : "");
 }
 
@@ -120,7 +122,8 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
       return Status::InvalidArgument("--precision bf16 is a GPU's: the CPU computes in fp32; leave it out");
     }
     if (!of_gpu.empty()) {
-      return Status::InvalidArgument(fmt::format("{}: heeded by a GPU alone; leave out, or choose another --device than cpu", of_gpu));
+      return Status::InvalidArgument(
+          fmt::format("{}: heeded by a GPU alone; leave out, or choose another --device than cpu", of_gpu));
     }
     choice.why = "as --device says";
     return choice;

@@ -15,8 +15,8 @@
 
 namespace hone::gnn {
 
-// What a GPU alone heeds is declared with `->group(kOfGpu)`, which sets it apart in --help and lets ChooseDevice tell it on
-// the CPU.
+// What a GPU alone heeds is declared with `->group(kOfGpu)`, which sets it apart in --help and lets ChooseDevice tell it
+// on the CPU.
 inline constexpr char kOfGpu[] = "Heeded by a GPU alone";
 
 struct DeviceFlags {
@@ -50,8 +50,9 @@ struct DeviceChoice {
   void AppendTo(nlohmann::json& json) const;
 };
 
-// `can`: whether the GPU engine can do what is asked for, as the choice it gets says; asked only where a GPU is there. With `auto` a GPU that is not
-// there or cannot is a reason for the CPU; with `cuda` it is the error. What only a GPU heeds is an error beside `cpu`.
+// `can`: whether the GPU engine can do what is asked for, as the choice it gets says; asked only where a GPU is there.
+// With `auto` a GPU that is not there or cannot is a reason for the CPU; with `cuda` it is the error. What only a GPU
+// heeds is an error beside `cpu`.
 Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can);
 
 // Says on stderr what is not heeded, if anything.

@@ -55,8 +55,9 @@ Result<RankPlace> ThisRank(const RankFlags& flags) {
   // over in 40 s as 1000: starting and talking to each other takes time with the square of their number.
   const int cores = ThreadCount(0), most = std::max(64, 4 * cores);
   if (flags.ranks > most && !ours) {
-    return Status::InvalidArgument(fmt::format("--ranks {}: at most {} on this machine with its {} core{}; more would only wait for each other",
-                                               flags.ranks, most, cores, cores == 1 ? "" : "s"));
+    return Status::InvalidArgument(
+        fmt::format("--ranks {}: at most {} on this machine with its {} core{}; more would only wait for each other",
+                    flags.ranks, most, cores, cores == 1 ? "" : "s"));
   }
   if ((flags.ranks > 0 || flags.gpus > 0) && !ours && place.size > 1) {
     return Status::InvalidArgument(

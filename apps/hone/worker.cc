@@ -45,7 +45,8 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   const SignalStop signals([&spool] { spool.GiveUp(); });
 
   ServeOptions options;
-  options.threads = flags.parallel > 0 ? flags.parallel : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  options.threads =
+      flags.parallel > 0 ? flags.parallel : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.profiles = flags.profiles == "none"    ? ServeOptions::Profiles::kNone
                      : flags.profiles == "gains" ? ServeOptions::Profiles::kGains
                                                  : ServeOptions::Profiles::kAll;
@@ -89,14 +90,18 @@ void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("worker", "judge the evaluations that wait in a spool");
   command->add_option("--spool", flags->spool, "the spool's folder")->required();
   command->add_flag("--once", flags->once, "judge what is pending, then end");
-  command->add_option("--parallel", flags->parallel, "bundles compiled at a time; 0: one per core")->check(kZeroOrMore)->capture_default_str();
+  command->add_option("--parallel", flags->parallel, "bundles compiled at a time; 0: one per core")
+      ->check(kZeroOrMore)
+      ->capture_default_str();
   command->add_option("--profiles", flags->profiles,
                       "which of the profiles that bundles ask for are taken: all, gains (of versions faster than what they "
                       "are timed against), none; one takes about as long as a judgement")
       ->check(CLI::IsMember({"all", "gains", "none"}))
       ->capture_default_str();
   command->add_flag_callback("--no-profile", [flags] { flags->profiles = "none"; }, "the same as --profiles none");
-  command->add_option("--poll", flags->poll_seconds, "seconds between looks at an empty spool")->check(kAboveZero)->capture_default_str();
+  command->add_option("--poll", flags->poll_seconds, "seconds between looks at an empty spool")
+      ->check(kAboveZero)
+      ->capture_default_str();
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -15,7 +15,8 @@ inline double SteadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Seconds since 1970 as this machine's clock has them, which may be set meanwhile: for what is kept and shown. Any thread.
+// Seconds since 1970 as this machine's clock has them, which may be set meanwhile: for what is kept and shown. Any
+// thread.
 inline double UnixSeconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }

@@ -83,7 +83,9 @@ void CloseOnExecFrom(int first) {
   for (const auto& [source, target] : plan.descriptors) {
     if (dup2(source, target) < 0) fail("hand over a descriptor", errno);
   }
-  if (plan.working_directory != nullptr && chdir(plan.working_directory) != 0) fail("enter the working directory", errno);
+  if (plan.working_directory != nullptr && chdir(plan.working_directory) != 0) {
+    fail("enter the working directory", errno);
+  }
   if (plan.sandbox != nullptr) {
     const Sandbox::Failure failure = plan.sandbox->Enter();
     if (failure.step != nullptr) fail(failure.step, failure.error);
@@ -214,7 +216,8 @@ std::optional<ExitState> ChildProcess::Wait(double timeout_seconds) {
       const Clock::time_point start = Clock::now();
       for (;;) {
         siginfo_t info{};
-        if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_) break;
+        const int waited = waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+        if (waited == 0 && info.si_pid == pid_) break;
         if (SecondsSince(start) >= timeout_seconds) return std::nullopt;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       }
@@ -253,7 +256,9 @@ void ChildProcess::Reap() {
     } else {
       state.exit_status = WEXITSTATUS(raw);
     }
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
     state.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     state.peak_bytes = int64_t{usage.ru_maxrss} * 1024;
   } else {

@@ -25,7 +25,11 @@ namespace {
 
 json BundleJson(const Task& task, const EvaluationRequest& request) {
   json bundle = {{"protocol", kSpoolProtocol},
-                 {"task", {{"toml", task.toml}, {"oracle", task.oracle_source}, {"seed", task.seed_source}, {"name", task.name}}},
+                 {"task",
+                  {{"toml", task.toml},
+                   {"oracle", task.oracle_source},
+                   {"seed", task.seed_source},
+                   {"name", task.name}}},
                  {"source", request.source},
                  {"incumbent_source", request.incumbent_source},
                  {"options", json::parse(EncodeRequestOptions(request))}};
@@ -39,7 +43,8 @@ class SpoolEvaluator : public Evaluator {
  public:
   SpoolEvaluator(std::string directory, DeviceFacts facts) : spool_(std::move(directory)), facts_(std::move(facts)) {}
   const DeviceFacts& facts() const override { return facts_; }
-  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress& progress) override {
+  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
+                              const EvaluationProgress& progress) override {
     HONE_RETURN_IF_ERROR(CheckRequest(task, request));
     const std::string id = Spool::BundleId(task, request);
     Result<Evaluation> known = spool_.Answer(id);
@@ -56,7 +61,9 @@ class SpoolEvaluator : public Evaluator {
 
 }  // namespace
 
-std::string Spool::Path(const char* state, const std::string& id) const { return directory_ + "/" + state + "/" + id + ".json"; }
+std::string Spool::Path(const char* state, const std::string& id) const {
+  return directory_ + "/" + state + "/" + id + ".json";
+}
 
 std::string Spool::BundleId(const Task& task, const EvaluationRequest& request) {
   return Sha256Hex(BundleJson(task, request).dump()).substr(0, 32);
@@ -80,7 +87,8 @@ Result<Evaluation> Spool::Answer(const std::string& id) const {
   if (j.is_object() && j.contains("evaluation")) return EvaluationFromJson(j["evaluation"].dump());
   if (j.is_object() && j.contains("error")) {
     return Status(static_cast<StatusCode>(j["error"].value("code", static_cast<int>(StatusCode::kInternal))),
-                  fmt::format("the worker could not judge it: {} (delete {} to ask again)", j["error"].value("message", ""), path));
+                  fmt::format("the worker could not judge it: {} (delete {} to ask again)",
+                              j["error"].value("message", ""), path));
   }
   return Status::Internal(fmt::format("{} is not a spool result; delete it to ask again", path));
 }
@@ -137,12 +145,14 @@ Result<SpoolBundle> Spool::Load(const std::string& id) const {
   try {
     const json j = json::parse(text);
     if (j.at("protocol").get<int>() != kSpoolProtocol) {
-      return Status::InvalidArgument(fmt::format("bundle {} has protocol {}; this hone speaks {}: use the same version on both sides",
-                                                 id, j.at("protocol").get<int>(), kSpoolProtocol));
+      return Status::InvalidArgument(
+          fmt::format("bundle {} has protocol {}; this hone speaks {}: use the same version on both sides", id,
+                      j.at("protocol").get<int>(), kSpoolProtocol));
     }
     SpoolBundle bundle;
     const json& task = j.at("task");
-    HONE_ASSIGN_OR_RETURN(bundle.task, ParseTask(task.at("toml").get<std::string>(), task.at("name").get<std::string>() + "/task.toml"));
+    HONE_ASSIGN_OR_RETURN(bundle.task, ParseTask(task.at("toml").get<std::string>(),
+                                                 task.at("name").get<std::string>() + "/task.toml"));
     bundle.task.oracle_source = task.at("oracle");
     bundle.task.seed_source = task.at("seed");
     bundle.task.baseline_toml = task.value("baseline", "");
@@ -200,9 +210,9 @@ Status Spool::Return(const std::string& id) {
   held_.erase(id);
   std::error_code error;
   fs::rename(Path("running", id), Path("pending", id), error);
-  if (error && FileExists(Path("pending", id))) return Status::Ok();  // another worker took it for a dead one's just now
-  if (error) return Status::Io(fmt::format("cannot put bundle {} back into {}/pending: {}", id, directory_, error.message()));
-  return Status::Ok();
+  // Where it is back already, another worker took it for a dead one's just now.
+  if (!error || FileExists(Path("pending", id))) return Status::Ok();
+  return Status::Io(fmt::format("cannot put bundle {} back into {}/pending: {}", id, directory_, error.message()));
 }
 
 Status Spool::Release(double older_than_seconds) {
@@ -220,7 +230,9 @@ Status Spool::Release(double older_than_seconds) {
   return Status::Ok();
 }
 
-Status Spool::WriteFacts(const DeviceFacts& facts) { return WriteFileAtomically(directory_ + "/device.json", EncodeFacts(facts)); }
+Status Spool::WriteFacts(const DeviceFacts& facts) {
+  return WriteFileAtomically(directory_ + "/device.json", EncodeFacts(facts));
+}
 
 Result<DeviceFacts> Spool::ReadFacts() const {
   HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(directory_ + "/device.json"));
