@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/color.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,10 +28,13 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Where there is no home: of a name that everybody on the machine can guess.
+std::string DirectoryWithoutHome() { return fs::temp_directory_path() / fmt::format("hone-{}", getuid()); }
+
 std::string UserDirectory(const char* xdg, const char* below_home) {
   if (std::string base = Environment(xdg); !base.empty()) return base + "/hone";
   if (std::string home = Environment("HOME"); !home.empty()) return home + "/" + below_home + "/hone";
-  return fs::temp_directory_path() / fmt::format("hone-{}", getuid());
+  return DirectoryWithoutHome();
 }
 
 // Where tasks are looked for, nearest first.
@@ -110,6 +114,12 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
 Status MakeCacheFolder(const CommandContext& context) {
   std::error_code error;
   fs::create_directories(context.cache_directory, error);
+  // What lies there is run, so nobody else may have laid it there.
+  struct stat owner {};
+  if (context.cache_directory == DirectoryWithoutHome() && stat(context.cache_directory.c_str(), &owner) == 0 && owner.st_uid != getuid()) {
+    return Status::Io(fmt::format("without HOME what is compiled is kept in {}, which belongs to another user: set HONE_CACHE to a folder of yours",
+                                  context.cache_directory));
+  }
   if (!error && access(context.cache_directory.c_str(), W_OK) == 0) return Status::Ok();
   const std::string why = error ? error.message() : std::generic_category().message(errno);
   return Status::Io(fmt::format("what is compiled is kept in {}, which cannot be written ({}): set HONE_CACHE to a folder that can",

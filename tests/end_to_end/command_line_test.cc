@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -424,6 +425,20 @@ TEST_F(CommandLine, FoldersThatCannotBeWrittenAreToldWithWhatHelps) {
   const Outcome show = run({"show", "last"});
   EXPECT_EQ(show.status, 2);
   EXPECT_THAT(show.err, HasSubstr("there are no runs yet"));
+}
+
+TEST_F(CommandLine, ACacheThatAnotherUserMadeIsNotUsed) {
+  const std::string guessed = scratch_ / ("hone-" + std::to_string(getuid()));
+  std::filesystem::create_directory(guessed);
+  SubprocessOptions options;
+  options.argv = {HONE_BINARY_DIR "/bin/hone", "eval", "relu", "tasks/relu/seed.cu", "--device", "sim", "--no-time"};
+  options.environment = {"PATH=/usr/bin:/bin", "TMPDIR=" + scratch_.path()};
+  options.working_directory = kSource;
+  if (chown(guessed.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "only root can give a folder away";
+  const SubprocessResult refused = RunSubprocess(options).value();
+  EXPECT_EQ(refused.exit.exit_status, 3);
+  EXPECT_THAT(refused.err, HasSubstr("belongs to another user"));
+  EXPECT_TRUE(std::filesystem::is_empty(guessed));
 }
 
 TEST_F(CommandLine, TuneRefusesFewerGroupsThanAnIntervalNeeds) {
