@@ -114,4 +114,20 @@ struct GpuPredictions {
 Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                     const GpuQuestion& question, GpuRun& gpu);
 
+inline constexpr size_t kMostRequestNodes = 64;
+struct RequestAnswer {
+  std::vector<int32_t> classes;  // in the order of the nodes asked for
+  std::vector<float> logits;     // [nodes, classes], where they were wanted
+};
+// Graph and model made ready on the GPU for requests of 1 to kMostRequestNodes nodes, which get what sampled inference of
+// one batch gives, with little delay.
+class RequestsOnGpu {
+ public:
+  virtual ~RequestsOnGpu() = default;
+  virtual Result<RequestAnswer> Answer(std::span<const NodeId> nodes, bool logits) = 0;
+};
+// Of `options` fanouts and seed. `graph` whole.
+Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph& graph, Model<float>& model, const PredictOptions& options,
+                                                         bool fp32);
+
 }  // namespace hone::gnn

@@ -14,6 +14,7 @@
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/gpu_trainer.h"
 #include "gnn/cuda/host_rows.h"
+#include "gnn/cuda/latency_mode.h"
 #include "gnn/cuda/memory_plan.h"
 #include "gnn/cuda/peer_exchange.h"
 #include "gnn/cuda/peer_rows.h"
@@ -297,6 +298,26 @@ Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std
     result.classes.push_back(classes[static_cast<size_t>(at)]);
   }
   return result;
+}
+
+Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph& graph, Model<float>& model, const PredictOptions& options,
+                                                         bool fp32) {
+  static_assert(kMostRequestNodes == cuda::LatencyPredictor::kMostSeeds);
+  class Requests final : public RequestsOnGpu {
+   public:
+    explicit Requests(std::unique_ptr<cuda::LatencyPredictor> predictor) : predictor_(std::move(predictor)) {}
+    Result<RequestAnswer> Answer(std::span<const NodeId> nodes, bool logits) override {
+      HONE_ASSIGN_OR_RETURN(cuda::LatencyAnswer answer, predictor_->Predict(nodes, logits));
+      return RequestAnswer{std::move(answer.classes), std::move(answer.logits)};
+    }
+
+   private:
+    std::unique_ptr<cuda::LatencyPredictor> predictor_;
+  };
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<cuda::LatencyPredictor> predictor,
+      cuda::LatencyPredictor::Make(graph, model, {.fanouts = options.fanouts, .fp32 = fp32, .seed = options.seed}));
+  return std::unique_ptr<RequestsOnGpu>(std::make_unique<Requests>(std::move(predictor)));
 }
 
 }  // namespace hone::gnn

@@ -45,5 +45,8 @@ Result<GpuPredictions> PredictOnGpu(const Graph&, Model<float>&, std::span<const
                                     GpuRun&) {
   return NotBuilt();
 }
+Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph&, Model<float>&, const PredictOptions&, bool) {
+  return NotBuilt();
+}
 
 }  // namespace hone::gnn

@@ -14,6 +14,7 @@
 #include "common/command_line.h"
 #include "gnn/infer/npy.h"
 #include "gnn/train/train_options.h"
+#include "hone-gnn/checkpoint_graph.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
 #include "hone-gnn/graph_progress.h"
@@ -132,22 +133,8 @@ Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
   return Status::Ok();
 }
 
-bool IsWhole(const Graph& graph) { return !graph.structure().row_offsets.empty(); }
-
 Status CheckGraph(const Flags& flags, const LoadedModel& loaded, const Graph& graph) {
-  const ModelOptions& model = loaded.model->options();
-  // Of an outline the device that makes the rest of it compares the fingerprint.
-  if (IsWhole(graph) && loaded.has_training && !flags.other_graph &&
-      loaded.graph_fingerprint != GraphFingerprint(graph)) {
-    return Status::InvalidArgument(
-        fmt::format("'{}' was trained on another graph than '{}'; if that is meant, say --other-graph",
-                    flags.checkpoint, flags.graph));
-  }
-  if (model.num_classes != graph.num_classes() && !graph.labels().empty()) {
-    return Status::InvalidArgument(fmt::format("'{}' tells {} classes apart and graph '{}' has {}", flags.checkpoint,
-                                               model.num_classes, flags.graph, graph.num_classes()));
-  }
-  return Status::Ok();
+  return CheckCheckpointGraph(flags.checkpoint, loaded, graph, flags.other_graph);
 }
 
 // As far as it can be told without the model: whether the GPU can do this.

@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   hone::gnn::RegisterInfoCommand(app, result);
   hone::gnn::RegisterTrainCommand(app, result);
   hone::gnn::RegisterInferCommand(app, result);
+  hone::gnn::RegisterServeCommand(app, result);
   hone::gnn::RegisterBenchCommand(app, result);
   hone::gnn::RegisterEpochBenchCommand(app, result);
   hone::RefuseWrongValues(app);

@@ -33,8 +33,9 @@ class HoneGnn : public testing::Test {
   Outcome Run(std::vector<std::string> arguments) {
     return RunProgram(Arguments(std::move(arguments)), Environment());
   }
-  Outcome RunProgram(std::vector<std::string> argv, std::vector<std::string> environment) {
+  Outcome RunProgram(std::vector<std::string> argv, std::vector<std::string> environment, std::string input = "") {
     SubprocessOptions options;
+    options.stdin_text = std::move(input);
     options.argv = std::move(argv);
     options.environment = std::move(environment);
     options.limit_seconds = 300;

@@ -223,6 +223,32 @@ TEST_F(OnEmulatedGpu, PredictsAsTheCpuDoesFromTheSameSamples) {
   EXPECT_THAT(infer("auto", {"--probabilities", "--output", logits}).at("device_why").get<std::string>(), HasSubstr("--probabilities"));
 }
 
+TEST_F(OnEmulatedGpu, ServesRequestsAsTheCpuDoes) {
+  ASSERT_EQ(TrainOn("cpu", {"--epochs", "2", "--checkpoint", scratch_ / "run"}).status, 0);
+  std::string requests = "3 1 4 1\n";
+  for (int node = 0; node < 64; ++node) requests += std::to_string(5 * node) + (node < 63 ? " " : "\n");
+  const auto serve = [&](const std::string& device) {
+    const Outcome outcome = RunProgram(Emulated({"serve", kTiny, scratch_ / "run", "--device", device, "--precision", "fp32", "--json",
+                                                 "--probabilities"}),
+                                       {"PATH=/usr/bin:/bin"}, requests + "400\n");
+    EXPECT_EQ(outcome.status, 1) << outcome.err;  // for the last one, which is refused
+    EXPECT_THAT(outcome.err, HasSubstr(device == "cpu" ? "device: cpu" : "device: cuda:0 (emulated)"));
+    return Lines(outcome.out);
+  };
+  const std::vector<json> cpu = serve("cpu"), gpu = serve("cuda");
+  ASSERT_EQ(cpu.size(), 3u);
+  ASSERT_EQ(gpu.size(), 3u);
+  EXPECT_THAT(gpu[2].at("error").get<std::string>(), HasSubstr("400"));
+  for (size_t request = 0; request < 2; ++request) {
+    const json &a = cpu[request].at("probabilities"), &b = gpu[request].at("probabilities");
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t i = 0; i < a.size(); ++i) {
+      // The same draws, other roundings.
+      for (size_t c = 0; c < 5; ++c) EXPECT_NEAR(a[i][c].get<double>(), b[i][c].get<double>(), 1e-4);
+    }
+  }
+}
+
 TEST_F(OnEmulatedGpu, PredictsTheSameWithFeaturesInTheHostsMemory) {
   ASSERT_EQ(TrainOn("cpu", {"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
   const auto infer = [&](std::vector<std::string> more) {

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a model and a graph belong together, as `infer` and `serve` ask before they predict.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "hone/gnn/predictor.h"
+
+namespace hone::gnn {
+
+// Of an outline, whose rows are not there, nobody can tell it here: the device that makes the rest compares.
+inline bool IsWhole(const Graph& graph) { return !graph.structure().row_offsets.empty(); }
+
+// `other_graph`: that the model was trained on another one is meant.
+inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedModel& loaded, const Graph& graph, bool other_graph) {
+  const ModelOptions& model = loaded.model->options();
+  if (IsWhole(graph) && loaded.has_training && !other_graph && loaded.graph_fingerprint != GraphFingerprint(graph)) {
+    return Status::InvalidArgument(fmt::format("'{}' was trained on another graph than '{}'; if that is meant, say --other-graph",
+                                               checkpoint, graph.name()));
+  }
+  if (model.num_classes != graph.num_classes() && !graph.labels().empty()) {
+    return Status::InvalidArgument(fmt::format("'{}' tells {} classes apart and graph '{}' has {}", checkpoint, model.num_classes,
+                                               graph.name(), graph.num_classes()));
+  }
+  return Status::Ok();
+}
+
+}  // namespace hone::gnn

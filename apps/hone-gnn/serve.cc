@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone-gnn serve GRAPH CHECKPOINT: answers requests for the classes of a few nodes, one line each, until there are no more.
+//
+// Graph and model are made ready once; on a GPU a request is then one launch (src/gnn/cuda/latency_mode.h). A request that
+// cannot be answered is told in its place and costs no other.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/json_fields.h"
+#include "common/command_line.h"
+#include "gnn/train/train_options.h"
+#include "hone-gnn/checkpoint_graph.h"
+#include "hone-gnn/commands.h"
+#include "hone-gnn/device.h"
+#include "hone-gnn/graph_progress.h"
+#include "hone-gnn/load_flag.h"
+#include "hone-gnn/train_flags.h"
+
+namespace hone::gnn {
+namespace {
+
+struct Flags {
+  PredictOptions predict;
+  DeviceFlags device;
+  std::string graph, load = "auto", checkpoint, fanout;
+  CLI::Option* seed = nullptr;
+  bool probabilities = false, other_graph = false, json = false, quiet = false;
+};
+
+// What answers, on the CPU or on a GPU.
+struct Server {
+  std::shared_ptr<const Graph> graph;
+  LoadedModel loaded;
+  DeviceChoice device;
+  std::unique_ptr<RequestsOnGpu> on_gpu;
+
+  Result<RequestAnswer> Answer(const std::vector<NodeId>& nodes, const Flags& flags) {
+    if (on_gpu != nullptr) return on_gpu->Answer(nodes, flags.probabilities);
+    HONE_ASSIGN_OR_RETURN(Predictions found, Predict(graph, *loaded.model, nodes, flags.predict));
+    RequestAnswer answer{.classes = PredictedClasses(found)};
+    if (flags.probabilities) answer.logits = std::move(found.logits);
+    return answer;
+  }
+};
+
+Status MakeReady(Flags& flags, Server& server) {
+  GraphProgressLine line(!flags.quiet);
+  OpenGraphOptions open;
+  open.threads = flags.predict.threads;
+  open.load = LoadOf(flags.load);
+  open.progress = line.callback();
+  HONE_ASSIGN_OR_RETURN(server.graph, OpenGraph(flags.graph, open));
+  const Graph& graph = *server.graph;
+  HONE_ASSIGN_OR_RETURN(server.loaded, LoadModel(flags.checkpoint, {.in_width = graph.features().width,
+                                                                    .num_classes = graph.num_classes()}));
+  const LoadedModel& loaded = server.loaded;
+  HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, loaded, graph, flags.other_graph));
+  PredictOptions& predict = flags.predict;
+  predict.batch = kMostRequestNodes;
+  predict.workers = 1;  // a request is one batch
+  predict.fanouts.assign(static_cast<size_t>(loaded.model->options().layers), 20);
+  if (loaded.has_training && !loaded.eval_fanouts.empty()) predict.fanouts = loaded.eval_fanouts;
+  if (!flags.fanout.empty()) {
+    HONE_ASSIGN_OR_RETURN(predict.fanouts, ParseFanouts("--fanout", flags.fanout));
+  }
+  predict.frontier = loaded.frontier;
+  if (flags.seed->count() == 0) predict.seed = loaded.seed;
+  HONE_ASSIGN_OR_RETURN(server.device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
+                          HONE_RETURN_IF_ERROR(GpuCanPredict(loaded.model->options(), predict));
+                          HONE_ASSIGN_OR_RETURN(server.on_gpu, MakeRequestsOnGpu(graph, *loaded.model, predict, on.fp32));
+                          return Status::Ok();
+                        }));
+  // What a first request would find out too late.
+  return server.on_gpu != nullptr ? Status::Ok() : server.Answer({0}, flags).status();
+}
+
+Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
+  std::vector<NodeId> nodes;
+  while (true) {
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(", \t\r")));
+    if (text.empty()) break;
+    const std::string_view word = text.substr(0, text.find_first_of(", \t\r"));
+    NodeId node = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), node);
+    if (error != std::errc() || end != word.data() + word.size()) {
+      return Status::InvalidArgument(fmt::format("'{}' is no node id; write node ids, with blanks or commas between them", word));
+    }
+    nodes.push_back(node);
+    text.remove_prefix(word.size());
+  }
+  if (nodes.size() > kMostRequestNodes) {
+    return Status::InvalidArgument(fmt::format("{} nodes: a request has at most {}", nodes.size(), kMostRequestNodes));
+  }
+  return nodes;
+}
+
+void Print(const Flags& flags, const std::vector<NodeId>& nodes, const Result<RequestAnswer>& answer, double seconds) {
+  if (!flags.json) {
+    if (answer.ok()) fmt::print("{}\n", fmt::join(answer->classes, " "));
+    if (!answer.ok()) fmt::print("error: {}\n", answer.status().message());
+    return;
+  }
+  nlohmann::json json;
+  if (!answer.ok()) {
+    json = {{"error", answer.status().message()}};
+  } else {
+    json = {{"nodes", nodes}, {"classes", answer->classes}, {"seconds", seconds}};
+  }
+  if (answer.ok() && flags.probabilities) {
+    Predictions all{.num_nodes = static_cast<int64_t>(nodes.size()), .logits = answer->logits};
+    all.num_classes = static_cast<int64_t>(answer->logits.size() / nodes.size());
+    LogitsToProbabilities(all);
+    json["probabilities"] = nlohmann::json::array();
+    for (auto row = all.logits.begin(); row != all.logits.end(); row += all.num_classes) {
+      json["probabilities"].push_back(std::vector<float>(row, row + all.num_classes));
+    }
+  }
+  fmt::print("{}\n", DumpJson(json, -1));
+}
+
+Status Run(Flags& flags, int& exit_status) {
+  if (flags.probabilities && !flags.json) {
+    return Status::InvalidArgument("--probabilities: say --json too, for a line of text has classes alone");
+  }
+  Server server;
+  HONE_RETURN_IF_ERROR(MakeReady(flags, server));
+  if (!flags.quiet) {
+    fmt::print(stderr, "{}\nready: node ids on standard input, 1 to {} a line, each line a request\n", server.device.Line(),
+               kMostRequestNodes);
+  }
+  std::vector<double> micros;
+  int64_t refused = 0;
+  for (std::string text; std::getline(std::cin, text);) {
+    Result<std::vector<NodeId>> nodes = ParseRequest(text);
+    if (nodes.ok() && nodes->empty()) continue;
+    const Stopwatch watch;
+    const Result<RequestAnswer> answer = nodes.ok() ? server.Answer(*nodes, flags) : Result<RequestAnswer>(nodes.status());
+    const double seconds = watch.Seconds();
+    // The machine failed, not the request.
+    if (!answer.ok() && answer.status().code() != StatusCode::kInvalidArgument) return answer.status();
+    if (answer.ok()) micros.push_back(1e6 * seconds);
+    refused += answer.ok() ? 0 : 1;
+    Print(flags, nodes.ok() ? *nodes : std::vector<NodeId>(), answer, seconds);
+    if (std::fflush(stdout) != 0) break;  // told when the program ends
+  }
+  exit_status = refused > 0 ? 1 : 0;
+  if (flags.quiet || micros.empty()) return Status::Ok();
+  std::sort(micros.begin(), micros.end());
+  const auto at = [&](double share) { return micros[static_cast<size_t>(share * static_cast<double>(micros.size() - 1))]; };
+  fmt::print(stderr, "{} requests answered, {} refused; {:.0f} us at the median, {:.0f} us for 99 of 100\n", micros.size(), refused,
+             at(0.5), at(0.99));
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterServeCommand(CLI::App& app, CommandResult& result) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand("serve", "answer requests for the classes of a few nodes, one line each");
+  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")->required();
+  command->add_option("checkpoint", flags->checkpoint, "a checkpoint file, or its folder (best.safetensors)")->required();
+  command->add_option("--fanout", flags->fanout, "neighbors drawn in each hop; by default as in the run's validations");
+  flags->seed = command->add_option("--seed", flags->predict.seed, "of the draws; by default as in training");
+  command->add_flag("--probabilities", flags->probabilities, "of each class too; with --json");
+  AddDeviceFlags(*command, flags->device);
+  AddLoadFlag(*command, flags->load);
+  command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");
+  command->add_flag("--json", flags->json, "answer each request with a JSON object");
+  command->add_flag("--quiet", flags->quiet, "nothing on standard error but errors");
+  command->callback([flags, &result] {
+    int exit_status = 0;
+    const Status status = Run(*flags, exit_status);
+    result.exit_status = status.ok() ? exit_status : ReportStatus(status);
+  });
+}
+
+}  // namespace hone::gnn
