@@ -164,8 +164,8 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
                                 plan.most_cache_rows, rows);
   } else {
     plan.refusal += fmt::format(
-        "Without a row of features on the GPU it would still need {}: take smaller batches or fanouts, a GPU with more "
-        "memory, or the CPU",
+        "Without a row of features on the GPU it would still need {}: take smaller batches or fanouts, or a GPU with more "
+        "memory",
         Gigabytes(always + maps + staging * stride));
   }
   return plan;
