@@ -2,18 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/stoppable_sleep.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 
 namespace hone {
+namespace {
+
+constexpr double kLongest = 1e9;  // 31 years; the clock's nanoseconds overflow at ten times that
+
+}  // namespace
 
 bool StoppableSleep(double seconds, std::stop_token stop) {
   std::mutex mutex;
   std::condition_variable_any nobody;
   std::unique_lock lock(mutex);
-  nobody.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
+  nobody.wait_for(lock, stop, std::chrono::duration<double>(std::min(seconds, kLongest)), [] { return false; });
   return !stop.stop_requested();
 }
 

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "base/stoppable_sleep.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace hone {
+namespace {
+
+TEST(StoppableSleep, EndsByItselfOrWithAStop) {
+  std::stop_source source;
+  EXPECT_TRUE(StoppableSleep(0.001, source.get_token()));
+  EXPECT_TRUE(StoppableSleep(0.001, {}));  // nobody can ask
+  // More seconds than a clock has, and yet no end at once: the stop comes while it sleeps.
+  std::jthread asker([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    source.request_stop();
+  });
+  EXPECT_FALSE(StoppableSleep(1e300, source.get_token()));
+  EXPECT_FALSE(StoppableSleep(1000, source.get_token()));
+}
+
+}  // namespace
+}  // namespace hone
