@@ -11,8 +11,8 @@
 
 namespace hone {
 
-// One line for each timed case and library, then the geometric mean of the speedups over each; empty where none was asked
-// for. Lines begin with `indent`.
+// One line for each timed case and library, then the geometric mean of the speedups over each, and one sentence for what
+// could be timed at no shape; empty where none was asked for. Lines begin with `indent`.
 std::string DescribeLibraries(const Evaluation& evaluation, std::string_view indent);
 
 }  // namespace hone

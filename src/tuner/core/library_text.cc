@@ -3,12 +3,36 @@
 #include "hone/tuner/library_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "tuner/core/dims_text.h"
+
 namespace hone {
+namespace {
+
+// Reasons for which something was timed in no case: what is missing on a machine is missing at every shape, and is said once.
+std::vector<std::string> Absent(const Evaluation& evaluation) {
+  std::vector<std::string> reasons;
+  for (const CaseResult& first : evaluation.cases) {
+    for (const LibraryResult& library : first.libraries) {
+      const bool everywhere = std::all_of(evaluation.cases.begin(), evaluation.cases.end(), [&](const CaseResult& c) {
+        return c.libraries.empty() || std::any_of(c.libraries.begin(), c.libraries.end(), [&](const LibraryResult& other) {
+                 return !other.time_us && other.detail == library.detail;
+               });
+      });
+      if (!library.time_us && everywhere && std::find(reasons.begin(), reasons.end(), library.detail) == reasons.end()) {
+        reasons.push_back(library.detail);
+      }
+    }
+  }
+  return reasons;
+}
+
+}  // namespace
 
 std::string DescribeLibraries(const Evaluation& evaluation, std::string_view indent) {
   std::string text;
@@ -18,10 +42,11 @@ std::string DescribeLibraries(const Evaluation& evaluation, std::string_view ind
     int cases = 0, slower = 0;
   };
   std::vector<Sum> sums;
+  const std::vector<std::string> absent = Absent(evaluation);
   for (const CaseResult& c : evaluation.cases) {
-    std::string dims;
-    for (const auto& [name, value] : c.dims) dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, value);
+    const std::string dims = DimsText(c.dims);
     for (const LibraryResult& library : c.libraries) {
+      if (!library.time_us && std::find(absent.begin(), absent.end(), library.detail) != absent.end()) continue;
       text += fmt::format("{}{:<34} {:<16} {:>12} {:>22}  {}\n", indent, dims, library.name,
                           library.time_us ? fmt::format("{:.2f} us", *library.time_us) : "-",
                           library.speedup ? fmt::format("{:.3f}x [{:.3f}, {:.3f}]", library.speedup->median, library.speedup->low,
@@ -36,11 +61,19 @@ std::string DescribeLibraries(const Evaluation& evaluation, std::string_view ind
       sum->slower += library.speedup->median < 1;
     }
   }
-  if (text.empty()) return text;
-  text = fmt::format("{}libraries: time, and the candidate's speedup over it (95 %)\n", indent) + text;
+  if (!text.empty()) text = fmt::format("{}libraries: time, and the candidate's speedup over it (95 %)\n", indent) + text;
   for (const Sum& sum : sums) {
     text += fmt::format("{}geometric mean over {}: {:.3f}x; slower than it at {} of {} shapes\n", indent, sum.name,
                         std::exp(sum.logs / sum.cases), sum.slower, sum.cases);
+  }
+  for (const std::string& why : absent) {
+    std::vector<std::string> names;
+    for (const CaseResult& c : evaluation.cases) {
+      for (const LibraryResult& library : c.libraries) {
+        if (library.detail == why && std::find(names.begin(), names.end(), library.name) == names.end()) names.push_back(library.name);
+      }
+    }
+    text += fmt::format("{}{}: {}\n", indent, fmt::join(names, ", "), why);
   }
   return text;
 }

@@ -278,6 +278,24 @@ def zeros(*arguments, **more): raise RuntimeError("no kernel image is available\
   EXPECT_THAT(Torch()[0].detail, HasSubstr("PyTorch 1.11.0+cu102 (CUDA 10.2) cannot use this GPU (no kernel image is available): install"));
 }
 
+TEST(DescribeLibraries, WhatIsMissingAtEveryShapeIsSaidOnce) {
+  Evaluation evaluation;
+  for (const int64_t n : {1, 2}) {
+    CaseResult timed;
+    timed.dims = {{"n", n}};
+    timed.libraries = {{"torch_eager", std::nullopt, std::nullopt, "PyTorch is not there: pip install torch"},
+                       {"torch_compiled", std::nullopt, std::nullopt, "PyTorch is not there: pip install torch"}};
+    evaluation.cases.push_back(timed);
+  }
+  evaluation.cases.emplace_back();  // a checked case has none
+  EXPECT_EQ(DescribeLibraries(evaluation, " "), " torch_eager, torch_compiled: PyTorch is not there: pip install torch\n");
+  evaluation.cases[1].libraries = {{"torch_eager", 5.0, Interval{1, 1, 1}, "PyTorch 2"},
+                                   {"torch_compiled", std::nullopt, std::nullopt, "no compiler"}};
+  const std::string words = DescribeLibraries(evaluation, "");
+  EXPECT_THAT(words, HasSubstr("n=1                                torch_eager"));
+  EXPECT_THAT(words, HasSubstr("n=2                                torch_compiled              -                      -  no compiler\n"));
+}
+
 TEST_F(Libraries, ALibraryIsHeldAgainstTheCandidateAndAMissingOneIsTold) {
   const auto specs = LoadBaselines(task_);
   ASSERT_TRUE(specs.ok());
