@@ -4,6 +4,7 @@
 // hone apply RUN: the winner of a run as a C++/CUDA header and as a PyTorch extension.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -64,7 +65,9 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
   if (!package.paired) fmt::print("Winner and seed were not paired: their times come from different sittings.\n");
   const std::vector<std::string> options = PackageOptions(package);
   if (!options.empty()) fmt::print("Compile with {}\n", fmt::join(options, " "));
-  for (const GeneratedFile& file : files) fmt::print("  {}/{:<28} {}\n", out, file.name, file.what);
+  size_t width = 0;
+  for (const GeneratedFile& file : files) width = std::max(width, file.name.size());
+  for (const GeneratedFile& file : files) fmt::print("  {}/{:<{}}  {}\n", out, file.name, width, file.what);
   return Status::Ok();
 }
 

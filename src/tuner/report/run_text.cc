@@ -184,9 +184,10 @@ std::string ResultText(const RunView& view) {
     low = std::min(low, c.speedup->median);
     high = std::max(high, c.speedup->median);
   }
-  text += fmt::format("Node {} is {:.3f}x as fast as {}{} (geometric mean of {} shapes; {:.3f}x to {:.3f}x).\n",
-                      view.final_result->node, e.geomean_speedup.value_or(1.0), start, modelled ? ", modelled" : "", timed,
-                      low, high);
+  text += fmt::format("Node {} is {:.3f}x as fast as {}{} ({}).\n", view.final_result->node, e.geomean_speedup.value_or(1.0),
+                      start, modelled ? ", modelled" : "",
+                      timed == 1 ? std::string("at the one timed shape")
+                                 : fmt::format("geometric mean of {} shapes; {:.3f}x to {:.3f}x", timed, low, high));
   if (modelled) {
     text +=
         "How sure: its results were checked by execution on the simulated device; its times are modelled, not "

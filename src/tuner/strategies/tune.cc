@@ -154,8 +154,9 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
   const bool first_choices = best.binding == DefaultBinding(candidate.plan);
   if (rules.empty() && first_choices) {
     result.needs_no_change = true;
-    result.summary = fmt::format("the first choices ({}) are the best of {} bindings", BindingKey(best.binding),
-                                 result.points.size());
+    result.summary = result.points.size() == 1
+                         ? std::string("the only binding tried is right")
+                         : fmt::format("the first choices ({}) are the best of {} bindings", BindingKey(best.binding), result.points.size());
     return result;
   }
   Result<std::string> written = WriteDispatch(candidate, task, best.binding, rules);
