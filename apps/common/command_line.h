@@ -85,6 +85,9 @@ inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
   if (const size_t at = what.find(": At Most 1 required but received"); at != std::string::npos) {
     what = what.substr(0, at) + " is given more than once";
   }
+  if (const size_t at = what.find(": 1 required "); at != std::string::npos && what.ends_with(" missing")) {
+    what = what.substr(0, at) + " needs a value";
+  }
   const std::vector<std::string> rest = app->remaining();
   // By its code, for the name of an ExtrasError is the command's.
   const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);

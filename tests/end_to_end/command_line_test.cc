@@ -485,6 +485,7 @@ TEST_F(CommandLine, TellsAtOnceWhatCannotBeMeant) {
       {{"eval", "--jsn"}, "there is no option --jsn (did you mean '--json'?)"},
       {{"eval", "relu", "tasks/relu/seed.cu", "--sede", "7"}, "there is no option --sede (did you mean '--seed'?)"},
       {{"eval", "relu", "tasks/relu/seed.cu", "another.cu"}, "'another.cu' is one argument too many"},
+      {{"eval", "relu", "tasks/relu/seed.cu", "--baseline"}, "--baseline needs a value"},
       {{"eval", "rleu", "tasks/relu/seed.cu"}, "no task named 'rleu' (did you mean 'relu'?)"},
       {{"eval", "relu", scratch_.path()}, "is a folder"},
       {{"eval", "relu", "tasks/relu/seed.cu", "--bind", "NOPE=3"}, "has no tunable 'NOPE'"},
