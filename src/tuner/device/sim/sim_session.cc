@@ -37,6 +37,9 @@ using sim::SimProgram;
 
 // A sampled launch stops beginning blocks after so many observed accesses: a third of a second on one core.
 constexpr uint64_t kSampleAccessBudget = 20'000'000;
+// For a child to start and run static initialisers: those that never end are the candidate's doing, a slow start of a
+// process on a busy machine is not.
+constexpr double kLoadSeconds = 30;
 
 void* Pointer(uint64_t address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 
@@ -162,7 +165,7 @@ Result<DeviceSession::LoadOutcome> SimSession::Load(const CompiledProgram& progr
     std::string refused;
     HONE_ASSIGN_OR_RETURN(module.process,
                           SimProcess::Start({options_.child_command, options_.workers, options_.sandbox}, module.image,
-                                            module.symbols, 10, &refused));
+                                            module.symbols, kLoadSeconds, &refused));
     if (module.process == nullptr) {
       outcome.launch = Outcome(LaunchStatus::kLaunchError, "the module does not load: " + refused);
       return outcome;
@@ -463,7 +466,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   if (module.process == nullptr) {
     std::string refused;
     HONE_ASSIGN_OR_RETURN(module.process, SimProcess::Start({options_.child_command, options_.workers, options_.sandbox},
-                                                            module.image, module.symbols, 10, &refused));
+                                                            module.image, module.symbols, kLoadSeconds, &refused));
     if (module.process == nullptr) return Outcome(LaunchStatus::kCrashed, step.kernel + ": " + refused);
   }
   HONE_RETURN_IF_ERROR(module.process->Show(visible));

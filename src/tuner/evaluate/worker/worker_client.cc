@@ -18,7 +18,9 @@ using nlohmann::json;
 
 constexpr int kSocketInChild = 3;
 constexpr double kFirstPhaseSeconds = 60;
-constexpr double kEndSeconds = 1;  // a worker that has closed its socket should be gone by then
+// A worker that has closed its socket should be gone by then. Long, for how it ended says whether the candidate is to
+// blame, and what holds a GPU's memory, or runs on a busy machine, takes its time to end.
+constexpr double kEndSeconds = 5;
 
 Evaluation Outcome(const JudgeJob& job, Verdict verdict, std::string detail) {
   Evaluation evaluation;
