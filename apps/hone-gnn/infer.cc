@@ -133,10 +133,6 @@ Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
   return Status::Ok();
 }
 
-Status CheckGraph(const Flags& flags, const LoadedModel& loaded, const Graph& graph) {
-  return CheckCheckpointGraph(flags.checkpoint, loaded, graph, flags.other_graph);
-}
-
 // As far as it can be told without the model: whether the GPU can do this.
 Status GpuTakesFlags(const Flags& flags) {
   const FeatureWish& features = flags.features;
@@ -213,7 +209,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
     }
   }
   WarnOfUnheeded(p.device);
-  HONE_RETURN_IF_ERROR(CheckGraph(flags, p.loaded, *p.graph));
+  HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, p.loaded, *p.graph, flags.other_graph));
   HONE_ASSIGN_OR_RETURN(p.nodes, ChooseNodes(*p.graph, flags.nodes));
   const GraphProgress show = line.callback();
   flags.predict.progress = [&](const std::string& step, int64_t done, int64_t total) { show(step, done, total); };
@@ -236,7 +232,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
     p.device.why = fmt::format("--device auto: {}", predicted.status().message());
     if (!IsWhole(*p.graph)) {
       HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open));
-      HONE_RETURN_IF_ERROR(CheckGraph(flags, p.loaded, *p.graph));
+      HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, p.loaded, *p.graph, flags.other_graph));
     }
   }
   HONE_ASSIGN_OR_RETURN(p.from_cpu, Predict(p.graph, *p.loaded.model, p.nodes, flags.predict));

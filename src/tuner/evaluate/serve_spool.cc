@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "base/stoppable_sleep.h"
 
 namespace hone {
 
@@ -24,8 +25,8 @@ Result<Evaluation> SpoolServer::Judge(const SpoolBundle& bundle) const {
     if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
       evaluation = Status::Unavailable("the device was lost: " + evaluation->detail);
     }
-    if (evaluation.ok() || attempt >= options_.tries || options_.stop.stop_requested()) return evaluation;
-    std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+    if (evaluation.ok() || attempt >= options_.tries) return evaluation;
+    if (!StoppableSleep(pause, options_.stop)) return evaluation;
     pause *= 2;
   }
 }

@@ -20,7 +20,6 @@ constexpr double kHarnessLimitSeconds = 60;
 // The driver keeps some memory for local arrays, printf and the like; asking for the last byte fails.
 constexpr int64_t kReservedBytes = 256 * kMiB;
 
-
 }  // namespace
 
 DeviceBlock& DeviceBlock::operator=(DeviceBlock&& other) noexcept {
