@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hone-gnn convert SOURCE OUT: makes a container of a graph in another format.
+#include "gnn/graph/convert.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/json_fields.h"
 #include "common/command_line.h"
-#include "gnn/graph/convert.h"
 #include "gnn/graph/feature_dtype.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
@@ -31,14 +33,45 @@ struct ConvertFlags {
 };
 
 nlohmann::json ToJson(const ConvertFlags& flags, const ConvertReport& r, double seconds) {
-  return {{"graph", flags.out}, {"format", r.format}, {"nodes", r.num_nodes}, {"edges_read", r.edges_read},
-          {"edges", r.num_edges}, {"self_loops_dropped", r.self_loops_dropped}, {"parallel_edges_dropped", r.parallel_dropped},
-          {"features", r.feature_width}, {"nan_replaced", r.nan_replaced}, {"classes", r.num_classes},
-          {"labelled_nodes", r.labelled}, {"train_nodes", r.split_sizes[0]}, {"valid_nodes", r.split_sizes[1]},
-          {"test_nodes", r.split_sizes[2]}, {"splits_made_by_seed", r.splits_made},
-          {"flags", {{"symmetric", r.flags.symmetric}, {"sorted", r.flags.sorted},
-                     {"parallel_edges", r.flags.parallel_edges}, {"self_loops", r.flags.self_loops}}},
-          {"used_temporary_file", r.spilled}, {"notes", r.notes}, {"seconds", seconds}};
+  nlohmann::json unread = nlohmann::json::array();
+  for (const UnreadPart& part : r.unread) unread.push_back({{"name", part.name}, {"meaning", part.meaning}});
+  return {{"graph", flags.out},
+          {"format", r.format},
+          {"nodes", r.num_nodes},
+          {"edges_read", r.edges_read},
+          {"edges", r.num_edges},
+          {"self_loops_dropped", r.self_loops_dropped},
+          {"parallel_edges_dropped", r.parallel_dropped},
+          {"features", r.feature_width},
+          {"nan_replaced", r.nan_replaced},
+          {"classes", r.num_classes},
+          {"labelled_nodes", r.labelled},
+          {"train_nodes", r.split_sizes[0]},
+          {"valid_nodes", r.split_sizes[1]},
+          {"test_nodes", r.split_sizes[2]},
+          {"nodes_in_no_split", r.in_no_split},
+          {"splits_made_by_seed", r.splits_made},
+          {"splits_meaning", r.splits_meaning},
+          {"split_count", r.split_count},
+          {"split_index", r.split_index},
+          {"flags",
+           {{"symmetric", r.flags.symmetric},
+            {"sorted", r.flags.sorted},
+            {"parallel_edges", r.flags.parallel_edges},
+            {"self_loops", r.flags.self_loops}}},
+          {"used_temporary_file", r.spilled},
+          {"notes", r.notes},
+          {"unread", std::move(unread)},
+          {"seconds", seconds}};
+}
+
+void PrintUnread(const std::vector<UnreadPart>& unread) {
+  constexpr size_t kMostShown = 20;
+  if (!unread.empty()) fmt::print("  not read:\n");
+  for (size_t i = 0; i < std::min(unread.size(), kMostShown); ++i) {
+    fmt::print("    {}: {}\n", unread[i].name, unread[i].meaning);
+  }
+  if (unread.size() > kMostShown) fmt::print("    and {} more, which --json lists\n", unread.size() - kMostShown);
 }
 
 Status Run(ConvertFlags& flags) {
@@ -65,8 +98,10 @@ Status Run(ConvertFlags& flags) {
   fmt::print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out, report.num_nodes,
              report.num_edges, report.edges_read, report.format, report.feature_width, report.num_classes, seconds);
   if (report.split_sizes[0] + report.split_sizes[1] + report.split_sizes[2] > 0) {
-    fmt::print("  splits {}: {} train, {} valid, {} test\n", report.splits_made ? "made by seed" : "of the source",
-               report.split_sizes[0], report.split_sizes[1], report.split_sizes[2]);
+    fmt::print("  splits {}: {} train, {} valid, {} test, {} in none{}\n",
+               report.splits_made ? "made by seed" : "of the source", report.split_sizes[0], report.split_sizes[1],
+               report.split_sizes[2], report.in_no_split,
+               report.splits_meaning.empty() ? "" : fmt::format(" ({})", report.splits_meaning));
   } else {
     fmt::print("  no splits: to train, a graph needs labels and features (splits are then made by seed)\n");
   }
@@ -78,6 +113,7 @@ Status Run(ConvertFlags& flags) {
   }
   if (report.nan_replaced > 0) fmt::print("  replaced {} features that were not finite\n", report.nan_replaced);
   for (const std::string& note : report.notes) fmt::print("  {}\n", note);
+  PrintUnread(report.unread);
   return Status::Ok();
 }
 
@@ -86,8 +122,11 @@ Status Run(ConvertFlags& flags) {
 void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<ConvertFlags>();
   CLI::App* command = app.add_subcommand("convert", "make a container of a graph in another format");
-  command->add_option("source", flags->source,
-                      "an OGB folder, a folder of .npy files, a scipy .npz, a folder like facebook_large, an edge list")
+  command
+      ->add_option(
+          "source", flags->source,
+          "an OGB folder, a folder of .npy files, an .npz (scipy's, or a heterophilous graph's), a folder like "
+          "facebook_large, an edge list")
       ->required();
   command->add_option("out", flags->out, "the container to write")->required();
   command->add_flag("--symmetrize", flags->options.symmetrize, "add the reverse of every edge");
@@ -99,8 +138,14 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
       ->delimiter(',')->expected(3);
   command->add_option("--split-seed", flags->split_seed, "make splits with this seed (0 where the source has none)")
       ->check(kZeroOrMore);
+  command
+      ->add_option("--split-index", flags->options.split_index,
+                   "which of several official splits is taken, from 0; by default the first")
+      ->check(kZeroOrMore);
   command->add_option("--nodes", flags->options.num_nodes, "number of nodes, where the source does not say it")
       ->check(kAboveZero);
+  command->add_flag("--allow-isolated", flags->options.allow_isolated,
+                    "convert an edge list of which most ids up to the largest have no edge");
   command->add_option("--classes", flags->options.num_classes, "number of classes; by default the largest label + 1")
       ->check(kAboveZero);
   command->add_option("--replace-nan", flags->replace_nan, "take this value for features that are not finite")

@@ -120,7 +120,7 @@ void FeedGraphParser(std::span<const std::byte> input) {
     case 1: return FeedArray(file_bytes);
     case 2: {
       const AnonymousFile file(file_bytes);  // lives while the source reads it
-      return Drain(OpenScipyArchive(file.path()));
+      return Drain(OpenArchive(file.path()));
     }
     case 3: {
       const AnonymousFile file(file_bytes);

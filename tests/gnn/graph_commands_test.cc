@@ -61,6 +61,41 @@ TEST_F(HoneGnnGraphs, ConvertsAndDescribes) {
   EXPECT_EQ(again["edges"], 6);
 }
 
+// A folder as a user of PyTorch saves it: masks are read, what is not read is named, and a mask that was saved under
+// the name of another file is not taken for the splits.
+TEST_F(HoneGnnGraphs, MasksAreReadAndWhatIsNotReadIsNamed) {
+  const auto array = [&](const std::string& name, const std::string& type, const std::string& shape,
+                         const std::string& items) {
+    std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+    header.resize(117, ' ');
+    header += '\n';
+    std::string bytes("\x93NUMPY\x01\x00", 8);
+    bytes += static_cast<char>(header.size());
+    bytes += '\0';
+    Write("in/" + name, bytes + header + items);
+  };
+  const std::string in = scratch_ / "in", out = scratch_ / "out.hgraph";
+  array("edges.npy", "|i1", "3, 2", std::string("\0\1\1\2\2\3", 6));
+  array("edge_weight.npy", "|i1", "3,", std::string(3, '\1'));
+  array("split.npy", "|b1", "4,", std::string("\1\1\0\0", 4));
+  const Outcome refused = Run({"convert", in, out});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("split.npy' is bool [4]"), HasSubstr("train_mask.npy")));
+  EXPECT_FALSE(std::filesystem::exists(out));
+  std::filesystem::rename(in + "/split.npy", in + "/train_mask.npy");
+  array("val_mask.npy", "|b1", "4,", std::string("\0\0\1\0", 4));
+  const Outcome made = Run({"convert", in, out});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(made.out,
+              AllOf(HasSubstr("splits of the source: 2 train, 1 valid, 0 test, 1 in none (train from train_mask.npy, "
+                              "valid from val_mask.npy)"),
+                    HasSubstr("not read:\n    edge_weight.npy: edge weights are not used")));
+  const json told = json::parse(Run({"convert", in, out, "--json"}).out);
+  EXPECT_EQ(told["unread"].size(), 1u);
+  EXPECT_EQ(told["unread"][0]["name"], "edge_weight.npy");
+  EXPECT_EQ(told["nodes_in_no_split"], 1);
+}
+
 TEST_F(HoneGnnGraphs, TellsBadInputApartFromAFailingMachine) {
   const std::string edges = Write("g.txt", "0 1\n1 x\n");
   std::string damaged = Write("damaged.hgraph", std::string(9000, 'x'));
@@ -76,6 +111,9 @@ TEST_F(HoneGnnGraphs, TellsBadInputApartFromAFailingMachine) {
       {{"convert", edges, out, "--self-loops", "some"}, 2, "--self-loops"},
       {{"convert", edges, out, "--split", "0.6,0.2"}, 2, "--split"},
       {{"convert", edges}, 2, "out"},
+      {{"convert", edges, out, "--split-index", "1"}, 2, "holds edges alone"},
+      {{"convert", Write("far.txt", "1000000000,5\n"), out}, 2, "2 nodes have an edge"},
+      {{"convert", Write("graph.pt", "x"), out}, 2, "files that end in .pt are not read. Save the graph's arrays"},
       {{"info", damaged}, 2, "is no graph container"},
       {{"info", scratch_.path()}, 2, "hone-gnn convert"},
       {{"info", "synthetic:reddit"}, 2, "SHAPE one of arxiv"},

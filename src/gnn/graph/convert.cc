@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/container_writer.h"
@@ -21,6 +22,9 @@ namespace hone::gnn {
 namespace {
 
 constexpr size_t kEdgesAtOnce = 64 * 1024;
+// An edge list whose ids are not numbered from 0 (users' ids, say) makes a container of mostly isolated nodes.
+constexpr int64_t kFewNodes = 100'000;  // of so many, isolated or not, the container is below a megabyte
+constexpr int64_t kNodesPerNodeWithEdges = 10;
 constexpr int64_t kFeatureBytesAtOnce = int64_t{16} << 20;
 
 // One word that tells an edge's direction apart; SplitMix64's finalizer.
@@ -38,9 +42,19 @@ class Conversion {
 
   Result<ConvertReport> Run() {
     HONE_RETURN_IF_ERROR(CheckContainerPath(out_));
-    HONE_ASSIGN_OR_RETURN(source_, OpenGraphSource(path_));
+    if (options_.split_index >= 0 && (options_.split || options_.split_seed)) {
+      return Status::InvalidArgument(
+          "--split-index takes a split of the source, and --split and --split-seed make another: leave out one of "
+          "them");
+    }
+    HONE_ASSIGN_OR_RETURN(source_, OpenGraphSource(path_, options_.split_index));
     report_.format = source_.format;
-    report_.notes = source_.notes;
+    report_.unread = source_.unread;
+    // An earlier output in the source's own folder.
+    std::erase_if(report_.unread, [&](const UnreadPart& part) {
+      std::error_code error;
+      return std::filesystem::equivalent(path_ + "/" + part.name, out_, error);
+    });
     HONE_RETURN_IF_ERROR(SettleNodes());
     HONE_RETURN_IF_ERROR(SettleLabels());
     HONE_RETURN_IF_ERROR(SettleSplits());
@@ -92,7 +106,8 @@ class Conversion {
   Status FindLargestId() {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<EdgeReader> reader, source_.edges->Open());
     std::vector<int64_t> sources(kEdgesAtOnce), destinations(kEdgesAtOnce);
-    int64_t largest = -1, done = 0;
+    int64_t largest = -1, done = 0, with_edges = 0;
+    std::vector<bool> seen;
     for (;;) {
       HONE_ASSIGN_OR_RETURN(const size_t count, reader->Next(sources, destinations));
       if (count == 0) break;
@@ -103,12 +118,27 @@ class Conversion {
               "{}: node {} is too large; node ids are 32-bit, so number the nodes from 0 without gaps", reader->Place(i), id));
         }
         largest = std::max(largest, id);
+        if (static_cast<size_t>(largest) >= seen.size()) {
+          seen.resize(std::max(static_cast<size_t>(largest) + 1, std::min<size_t>(2 * seen.size(), INT32_MAX)));
+        }
+        for (const int64_t end : {sources[i], destinations[i]}) {
+          if (end < 0 || seen[static_cast<size_t>(end)]) continue;
+          seen[static_cast<size_t>(end)] = true;
+          ++with_edges;
+        }
       }
       done += static_cast<int64_t>(count);
       Report("counting nodes", done, source_.edges->num_edges());
     }
     nodes_ = largest + 1;
     if (nodes_ > 0) told_by_ = "the largest id";
+    if (nodes_ > kFewNodes && with_edges < nodes_ / kNodesPerNodeWithEdges && !options_.allow_isolated) {
+      return Status::InvalidArgument(fmt::format(
+          "'{}': the largest id is {}, and {} nodes have an edge: the others would be isolated nodes, in a container "
+          "of at "
+          "least {:.2g} GB. Number the nodes from 0 without gaps, or say --allow-isolated to keep the ids as they are",
+          path_, largest, with_edges, static_cast<double>(nodes_) * 8e-9));
+    }
     return Status::Ok();
   }
 
@@ -135,6 +165,7 @@ class Conversion {
   }
 
   Status SettleSplits() {
+    report_.in_no_split = nodes_;
     if (options_.split || options_.split_seed || !source_.has_splits) {
       const SplitFractions fractions = options_.split.value_or(SplitFractions{});
       if (!(fractions.train >= 0 && fractions.valid >= 0 && fractions.test >= 0 &&
@@ -149,9 +180,17 @@ class Conversion {
       }
       NodeSplits made =
           MakeStratifiedSplits(source_.labels, report_.num_classes, fractions, options_.split_seed.value_or(0));
+      if (source_.has_splits) {
+        report_.notes.push_back(
+            fmt::format("the source's own splits ({}) were replaced by splits made by seed", source_.splits_meaning));
+      }
       for (int i = 0; i < 3; ++i) source_.splits[i] = std::move(made.nodes[i]);
       report_.splits_made = true;
     } else {
+      report_.splits_meaning = source_.splits_meaning;
+      report_.split_count = source_.split_count;
+      report_.split_index = source_.split_index;
+      report_.notes.insert(report_.notes.end(), source_.notes.begin(), source_.notes.end());
       std::vector<bool> taken(static_cast<size_t>(nodes_));
       for (int i = 0; i < 3; ++i) {
         for (size_t row = 0; row < source_.splits[i].size(); ++row) {
@@ -169,7 +208,10 @@ class Conversion {
         std::sort(source_.splits[i].begin(), source_.splits[i].end());
       }
     }
-    for (int i = 0; i < 3; ++i) report_.split_sizes[i] = static_cast<int64_t>(source_.splits[i].size());
+    for (int i = 0; i < 3; ++i) {
+      report_.split_sizes[i] = static_cast<int64_t>(source_.splits[i].size());
+      report_.in_no_split -= report_.split_sizes[i];
+    }
     return Status::Ok();
   }
 
@@ -200,6 +242,9 @@ class Conversion {
       }
       report_.edges_read += static_cast<int64_t>(count);
       Report("reading edges", report_.edges_read, source_.edges->num_edges());
+    }
+    if (std::optional<UnreadPart> columns = reader->Unread()) {
+      report_.unread.insert(report_.unread.begin(), std::move(*columns));
     }
     if (report_.edges_read == 0) {
       return Status::InvalidArgument(fmt::format("'{}' is an empty graph: it has no edges", path_));
@@ -268,7 +313,10 @@ class Conversion {
       const SplitFractions f = options_.split.value_or(SplitFractions{});
       text += fmt::format("stratified {},{},{} seed {}", f.train, f.valid, f.test, options_.split_seed.value_or(0));
     } else {
-      text += source_.has_splits ? "of the source" : "none";
+      text += !source_.has_splits ? "none"
+              : source_.split_count == 1
+                  ? "of the source"
+                  : fmt::format("of the source, {} of {}", source_.split_index, source_.split_count);
     }
     return text + "\"}";
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gnn/graph/split.h"
+#include "gnn/graph/unread.h"
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
 
@@ -28,6 +29,8 @@ struct ConvertOptions {
   int32_t num_classes = 0;               // 0: the largest label + 1
   std::optional<SplitFractions> split;   // make splits even where the source has some
   std::optional<uint64_t> split_seed;    // the same; default seed 0
+  int split_index = -1;                  // which of several official splits; -1: the first
+  bool allow_isolated = false;           // convert an edge list most of whose nodes have no edge
   int64_t memory_bytes = int64_t{1} << 30;  // for edges under way; more of them go to a temporary file beside `out`
   int threads = 0;
   GraphProgress progress;
@@ -43,11 +46,15 @@ struct ConvertReport {
   int32_t num_classes = 0;
   int64_t labelled = 0;
   int64_t split_sizes[3] = {0, 0, 0};
+  int64_t in_no_split = 0;     // nodes
   bool splits_made = false;    // by seed
+  std::string splits_meaning;  // of the source's: which file says what
+  int split_count = 1, split_index = 0;  // official splits of the source, and the one taken
   bool spilled = false;
   GraphFlags flags;
   int64_t nan_replaced = 0;
   std::vector<std::string> notes;
+  std::vector<UnreadPart> unread;  // what the source holds and the container does not
 };
 
 // Reads `source` (see OpenGraphSource for what may stand there) and writes `out`. Rows are sorted. kInvalidArgument

@@ -3,6 +3,8 @@
 //
 // Every source format becomes the graph it describes, and everything wrong with a source is named with its file, row
 // and remedy. All files are made here; real graphs are read too where HONE_GRAPH_DATA names their folder.
+#include "gnn/graph/convert.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -16,7 +18,7 @@
 
 #include "base/file.h"
 #include "gnn/graph/container_reader.h"
-#include "gnn/graph/convert.h"
+#include "gnn/graph/convert_fixture.h"
 #include "gnn/graph/describe.h"
 #include "gnn/graph/feature_dtype.h"
 #include "gnn/graph/synthetic_graph.h"
@@ -29,61 +31,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-class ConvertTest : public testing::Test {
- protected:
-  void SetUp() override {
-    Result<TemporaryDirectory> made = MakeTemporaryDirectory();
-    ASSERT_TRUE(made.ok()) << made.status().message();
-    directory_ = std::move(made).value();
-    out_ = directory_ / "out/graph.hgraph";
-    in_ = directory_ / "in";
-  }
-  // Writes in/NAME.
-  void Put(const std::string& name, std::string_view bytes) { WriteTestFile(in_ + "/" + name, bytes); }
-  std::shared_ptr<const Graph> Convert(const std::string& source, const ConvertOptions& options = {}) {
-    Result<ConvertReport> report = ConvertGraph(source, out_, options);
-    EXPECT_TRUE(report.ok()) << report.status().message();
-    if (!report.ok()) std::abort();
-    report_ = *report;
-    Result<std::shared_ptr<const Graph>> graph = OpenGraph(out_, {.load = OpenGraphOptions::Load::kCopy});
-    EXPECT_TRUE(graph.ok()) << graph.status().message();
-    return graph.value();
-  }
-  // The message of a conversion that must be refused as the user's mistake, leaving nothing behind.
-  std::string Refused(const std::string& source, const ConvertOptions& options = {}) {
-    const Status status = ConvertGraph(source, out_, options).status();
-    EXPECT_TRUE(status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound)
-        << StatusCodeName(status.code()) << ": " << status.message();
-    EXPECT_FALSE(std::filesystem::exists(directory_ / "out") && !std::filesystem::is_empty(directory_ / "out"));
-    return status.message();
-  }
-  // in/ as a folder of arrays: the path 0 -> 1 -> 2 -> 3 with labels 0 1 0 1 and two features.
-  void PutPath() {
-    Put("edges.npy", NpyBytes<int64_t>("<i8", "3, 2", {0, 1, 1, 2, 2, 3}));
-    Put("features.npy", NpyBytes<float>("<f4", "4, 2", {0, 10, 1, 11, 2, 12, 3, 13}));
-    Put("labels.npy", NpyBytes<int64_t>("<i8", "4,", {0, 1, 0, 1}));
-  }
-  static std::vector<NodeId> Row(const Graph& graph, NodeId v) {
-    const auto row = graph.structure().Neighbors(v);
-    return {row.begin(), row.end()};
-  }
-  static std::vector<float> Features(const Graph& graph, int64_t v) {
-    const FeatureView x = graph.features();
-    std::vector<float> row;
-    for (int64_t f = 0; f < x.width; ++f) {
-      const auto* bits = reinterpret_cast<const uint16_t*>(x.Row(v));
-      row.push_back(x.dtype == FeatureDtype::kFloat32   ? reinterpret_cast<const float*>(x.Row(v))[f]
-                    : x.dtype == FeatureDtype::kFloat16 ? FloatFromHalf(bits[f])
-                                                        : FloatFromBFloat16(bits[f]));
-    }
-    return row;
-  }
-
-  TemporaryDirectory directory_;
-  std::string in_, out_;
-  ConvertReport report_;
-};
 
 TEST_F(ConvertTest, FolderOfArrays) {
   PutPath();
@@ -221,7 +168,7 @@ TEST_F(ConvertTest, OgbFolderAsPapers100MHasIt) {
     EXPECT_THAT(Row(*graph, 2), ElementsAre(1, 3));
     EXPECT_THAT(Features(*graph, 3), ElementsAre(3));
     EXPECT_THAT(graph->labels(), ElementsAre(1, kNoLabel, 0, kNoLabel));
-    EXPECT_THAT(report_.notes, ElementsAre("node_year was left out"));
+    EXPECT_THAT(UnreadNames(), ElementsAre("data.npz:node_year"));
   }
 }
 
@@ -308,6 +255,48 @@ TEST_F(ConvertTest, FloatsAreRoundedOnceToNearestEven) {
               ElementsAre(1.0f, 65504.0f, 0.0f, 0x1p-23f, 0.333251953125f));
   EXPECT_THAT(Features(*Convert(in_, {.dtype = FeatureDtype::kBFloat16}), 0),
               ElementsAre(1.0f, 65536.0f, 0.0f, testing::FloatNear(1e-7f, 1e-9f), 0.333984375f));
+}
+
+// 3 x 2 features, a column after the other: 0 1 2, then 10 11 12.
+TEST_F(ConvertTest, FeaturesInFortranOrderAreTheSame) {
+  const std::string columns = NpyBytes<double>("<f8", "3, 2", {0, 1, 2, 10, 11, 12}, true);
+  Put("edges.npy", NpyBytes<int32_t>("<i4", "1, 2", {0, 1}));
+  Put("features.npy", columns);
+  for (int64_t v = 0; v < 3; ++v) EXPECT_THAT(Features(*Convert(in_), v), ElementsAre(v, 10 + v));
+  for (const ZipStyle style : {ZipStyle::kStored, ZipStyle::kDeflated}) {
+    Put("g.npz",
+        ZipBytes({{"edges.npy", NpyBytes<int32_t>("<i4", "1, 2", {0, 1})}, {"node_features.npy", columns}}, style));
+    for (int64_t v = 0; v < 3; ++v) EXPECT_THAT(Features(*Convert(in_ + "/g.npz"), v), ElementsAre(v, 10 + v));
+  }
+}
+
+// More rows than are read at a time: 16 MiB of 4,096 columns are 1,024 rows.
+TEST_F(ConvertTest, ManyRowsInFortranOrderAreReadInParts) {
+  constexpr int64_t kRows = 1500, kWidth = 4096;
+  std::vector<int16_t> columns(kRows * kWidth);
+  for (int64_t f = 0; f < kWidth; ++f) {
+    for (int64_t v = 0; v < kRows; ++v)
+      columns[static_cast<size_t>(f * kRows + v)] = static_cast<int16_t>((v * 7 + f) % 32000);
+  }
+  Put("edges.npy", NpyBytes<int32_t>("<i4", "1, 2", {0, 1}));
+  Put("features.npy", NpyBytes("<i2", "1500, 4096", columns, true));
+  const auto graph = Convert(in_);
+  for (const int64_t v : {0, 1023, 1024, 1499}) {
+    const std::vector<float> row = Features(*graph, v);
+    for (const size_t f : {size_t{0}, size_t{1}, size_t{4095}}) {
+      EXPECT_EQ(row[f], static_cast<float>((v * 7 + static_cast<int64_t>(f)) % 32000)) << v << ", " << f;
+    }
+  }
+}
+
+TEST_F(ConvertTest, IdsWithWideGapsAreRefusedUnlessAllowed) {
+  Put("g.txt", "0 1\n200000 5\n");
+  EXPECT_THAT(Refused(in_ + "/g.txt"), AllOf(HasSubstr("the largest id is 200000"), HasSubstr("4 nodes have an edge"),
+                                             HasSubstr("--allow-isolated")));
+  EXPECT_EQ(Convert(in_ + "/g.txt", {.allow_isolated = true})->structure().num_nodes, 200'001);
+  EXPECT_EQ(Convert(in_ + "/g.txt", {.num_nodes = 300'000})->structure().num_nodes, 300'000);
+  Put("g.txt", "0 1\n90000 5\n");  // so few that it does not matter
+  EXPECT_EQ(Convert(in_ + "/g.txt")->structure().num_nodes, 90'001);
 }
 
 TEST_F(ConvertTest, NodeIdsOutOfRangeAreNamedWithTheirRow) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "gnn/graph/npy_array.h"
+#include "gnn/graph/unread.h"
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
 
@@ -30,6 +31,8 @@ class EdgeReader {
   virtual Result<size_t> Next(std::span<int64_t> sources, std::span<int64_t> destinations) = 0;
   // Where edge i of the last Next() stands: "'edges.npy' row 17".
   virtual std::string Place(size_t i) const = 0;
+  // At the end: what stood beside the edges and was passed over.
+  virtual std::optional<UnreadPart> Unread() const { return std::nullopt; }
 };
 
 class EdgeSource {
@@ -67,24 +70,31 @@ struct GraphSource {
   bool has_splits = false;
   std::vector<NodeId> splits[3];  // train, valid, test, as read: unsorted, unchecked
   std::string splits_name[3];
-  int64_t split_rows = -1;  // where the splits are one array with a row for each node
-  std::vector<std::string> notes;  // what was left out, in sentences
+  int64_t split_rows = -1;         // where the splits are arrays with a row for each node
+  std::string splits_meaning;      // which file says what, for the report
+  int split_count = 1;             // official splits that the source holds
+  int split_index = 0;             // the one that was taken
+  std::vector<std::string> notes;  // what was decided in reading, in sentences
+  std::vector<std::string> read;   // the files that were opened, as paths; of a folder
+  std::vector<UnreadPart> unread;  // members and columns that are passed over, and then the folder's other files
 };
 
 // What `path` holds, by its layout:
 //   a folder with raw/                         OGB (csv.gz, or papers100M's data.npz)
-//   a folder with edges.npy                    arrays: edges, features, labels, split
+//   a folder with edges.npy                    arrays: edges, features, labels, split or masks
 //   a folder with *_edges.csv, *_target.csv    facebook_large and its kin
 //   a .npz with adj_indptr                     scipy CSR members
+//   a .npz with edges and node_features        the heterophilous graphs' members, with several official splits
 //   any other file                             a CSV or SNAP edge list, gzip or not
-// kNotFound, kInvalidArgument: names what was looked for.
-Result<GraphSource> OpenGraphSource(const std::string& path);
+// `split_index`: which official split of several; -1: not given. kNotFound, kInvalidArgument: names what was looked
+// for.
+Result<GraphSource> OpenGraphSource(const std::string& path, int split_index = -1);
 
 // The single readers.
 Result<GraphSource> OpenOgbFolder(const std::string& path);
-Result<GraphSource> OpenNpyFolder(const std::string& path);
+Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index = -1);
 Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& stem);
-Result<GraphSource> OpenScipyArchive(const std::string& path);
+Result<GraphSource> OpenArchive(const std::string& path, int split_index = -1);
 Result<GraphSource> OpenEdgeList(const std::string& path);
 
 // Building blocks shared by the readers.

@@ -63,7 +63,9 @@ class NpyArray {
   const NpyHeader& header() const { return header_; }
   // From item `first` on, in file order.
   Result<NpyItems> Open(int64_t first = 0) const;
-  // The whole array.
+  // Whether Open(first) is as quick for any `first`: not so in a compressed archive.
+  bool seekable() const { return archive_ == nullptr || !member_->deflated; }
+  // The whole array, in file order.
   Result<std::vector<int64_t>> Integers() const;
   Result<std::vector<float>> Floats() const;
 

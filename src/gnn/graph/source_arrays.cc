@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graph sources made of NumPy arrays: a folder of .npy files, and .npz archives with scipy's CSR members.
+// Graph sources made of NumPy arrays: a folder of .npy files, and .npz archives with scipy's CSR members or with those
+// of the heterophilous graphs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "base/file.h"
 #include "gnn/graph/graph_source.h"
+#include "gnn/graph/split_masks.h"
 
 namespace hone::gnn {
 namespace {
@@ -91,6 +93,39 @@ class DenseReader final : public FeatureReader {
   NpyItems items_;
 };
 
+// [N, F] in Fortran order: a column after the other. A few rows of every column are read at a time, so that memory does
+// not grow with N. In a compressed archive that would decompress it once for each column: there all of it is read
+// first.
+class ColumnReader final : public FeatureReader {
+ public:
+  ColumnReader(NpyArray array, std::vector<float> whole) : array_(std::move(array)), whole_(std::move(whole)) {}
+  Status Next(std::span<float> rows) override {
+    const auto width = static_cast<size_t>(array_.header().shape[1]);
+    const auto height = static_cast<size_t>(array_.header().shape[0]);
+    const size_t count = rows.size() / width;
+    column_.resize(count);
+    for (size_t f = 0; f < width; ++f) {
+      const size_t first = f * height + row_;
+      std::span<const float> column = column_;
+      if (!whole_.empty()) {
+        column = std::span<const float>(whole_).subspan(first, count);
+      } else {
+        HONE_ASSIGN_OR_RETURN(NpyItems items, array_.Open(static_cast<int64_t>(first)));
+        HONE_RETURN_IF_ERROR(items.ReadFloats(column_));
+      }
+      for (size_t r = 0; r < count; ++r) rows[r * width + f] = column[r];
+    }
+    row_ += count;
+    return Status::Ok();
+  }
+
+ private:
+  NpyArray array_;
+  std::vector<float> whole_;
+  std::vector<float> column_;
+  size_t row_ = 0;
+};
+
 class DenseFeatures final : public FeatureSource {
  public:
   explicit DenseFeatures(NpyArray array) : array_(std::move(array)) {}
@@ -98,6 +133,13 @@ class DenseFeatures final : public FeatureSource {
   int64_t rows() const override { return array_.header().shape[0]; }
   int64_t width() const override { return array_.header().shape[1]; }
   Result<std::unique_ptr<FeatureReader>> Open() const override {
+    if (array_.header().fortran_order && width() > 1) {
+      std::vector<float> whole;
+      if (!array_.seekable()) {
+        HONE_ASSIGN_OR_RETURN(whole, array_.Floats());
+      }
+      return std::unique_ptr<FeatureReader>(std::make_unique<ColumnReader>(array_, std::move(whole)));
+    }
     HONE_ASSIGN_OR_RETURN(NpyItems items, array_.Open());
     return std::unique_ptr<FeatureReader>(std::make_unique<DenseReader>(std::move(items)));
   }
@@ -228,9 +270,10 @@ Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two
 
 Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array) {
   const NpyHeader& h = array.header();
-  if (h.shape.size() != 2 || h.shape[1] < 1 || h.shape[1] > (1 << 24) || h.fortran_order) {
-    return Status::InvalidArgument(fmt::format("'{}' is {}{}: features are an array [N, F] in C order", array.name(),
-                                               h.Text(), h.fortran_order ? " in Fortran order" : ""));
+  if (h.shape.size() != 2 || h.shape[1] < 1 || h.shape[1] > (1 << 24)) {
+    return Status::InvalidArgument(fmt::format("'{}' is {}: features are an array [N, F], a row for each node{}",
+                                               array.name(), h.Text(),
+                                               h.shape.size() == 1 ? "; of one feature, save x.reshape(-1, 1)" : ""));
   }
   return std::unique_ptr<FeatureSource>(std::make_unique<DenseFeatures>(std::move(array)));
 }
@@ -276,49 +319,147 @@ Result<std::vector<int32_t>> LabelsOfArray(const NpyArray& array) {
   return labels;
 }
 
-Result<GraphSource> OpenNpyFolder(const std::string& path) {
+namespace {
+
+// Numbers that name the split of each node: 0 train, 1 valid, 2 test, -1 none.
+Status ReadSplitNumbers(const NpyArray& split, GraphSource& source) {
+  if (split.header().kind == 'b') {
+    return Status::InvalidArgument(fmt::format(
+        "'{}' is {}: true and false mark one split only, and split.npy gives every node's split as a number (0 train, "
+        "1 valid, 2 test, -1 none). Rename a mask of training nodes to train_mask.npy, beside val_mask.npy and "
+        "test_mask.npy",
+        split.name(), split.header().Text()));
+  }
+  if (split.header().shape.size() != 1) {
+    return Status::InvalidArgument(
+        fmt::format("'{}' is {}: a split is an array [N] of 0 train, 1 valid, 2 test, -1 none", split.name(),
+                    split.header().Text()));
+  }
+  HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> values, split.Integers());
+  for (size_t v = 0; v < values.size(); ++v) {
+    if (values[v] < -1 || values[v] > 2) {
+      return Status::InvalidArgument(fmt::format(
+          "'{}' row {}: {} is no split; write 0 train, 1 valid, 2 test or -1 none", split.name(), v, values[v]));
+    }
+    if (values[v] >= 0) source.splits[values[v]].push_back(static_cast<NodeId>(v));
+  }
+  source.splits_meaning = "in split.npy 0 is train, 1 is valid, 2 is test, -1 is none";
+  if (source.splits[2].empty()) {
+    source.notes.push_back(
+        "split.npy names no test node: if 1 marks its training nodes, it is a mask; rename it to train_mask.npy and "
+        "convert again");
+  }
+  source.has_splits = true;
+  source.split_rows = static_cast<int64_t>(values.size());
+  for (std::string& name : source.splits_name) name = split.name();
+  return Status::Ok();
+}
+
+// train_mask.npy and its kin, where `path` holds any.
+Status ReadMaskFiles(const std::string& path, int split_index, GraphSource& source) {
+  MaskArrays arrays;
+  std::string found;
+  constexpr std::pair<int, const char*> names[] = {
+      {0, "/train_mask.npy"}, {1, "/val_mask.npy"}, {1, "/valid_mask.npy"}, {2, "/test_mask.npy"}};
+  for (const auto& [i, name] : names) {
+    const std::string file = path + name;
+    if (!FileExists(file)) continue;
+    if (arrays.masks[i]) {
+      return Status::InvalidArgument(
+          fmt::format("'{}' and '{}' are both there, and one of them is the validation mask: remove the other",
+                      arrays.masks[i]->name(), file));
+    }
+    HONE_ASSIGN_OR_RETURN(arrays.masks[i], NpyArray::InFile(file));
+    source.read.push_back(file);
+    found = file;
+  }
+  if (found.empty()) {
+    if (split_index < 0 || source.has_splits) return Status::Ok();
+    return Status::InvalidArgument(fmt::format(
+        "--split-index {}: '{}' holds no masks of several official splits; leave the option out", split_index, path));
+  }
+  if (source.has_splits) {
+    return Status::InvalidArgument(
+        fmt::format("'{}' and '{}' both tell splits: remove the one that is not meant", source.splits_name[0], found));
+  }
+  return ReadSplitMasks(arrays, split_index, source);
+}
+
+}  // namespace
+
+Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index) {
   GraphSource source;
   source.format = "folder of .npy files";
-  HONE_ASSIGN_OR_RETURN(NpyArray edges, NpyArray::InFile(path + "/edges.npy"));
+  const auto part = [&](const char* name) { return source.read.emplace_back(path + name); };
+  HONE_ASSIGN_OR_RETURN(NpyArray edges, NpyArray::InFile(part("/edges.npy")));
   HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfArray(std::move(edges), /*prefer_two_rows=*/false));
   if (FileExists(path + "/features.npy")) {
-    HONE_ASSIGN_OR_RETURN(NpyArray features, NpyArray::InFile(path + "/features.npy"));
+    HONE_ASSIGN_OR_RETURN(NpyArray features, NpyArray::InFile(part("/features.npy")));
     HONE_ASSIGN_OR_RETURN(source.features, FeaturesOfArray(std::move(features)));
   }
   if (FileExists(path + "/labels.npy")) {
-    HONE_ASSIGN_OR_RETURN(const NpyArray labels, NpyArray::InFile(path + "/labels.npy"));
+    HONE_ASSIGN_OR_RETURN(const NpyArray labels, NpyArray::InFile(part("/labels.npy")));
     HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
     source.labels_name = labels.name();
   }
   if (FileExists(path + "/split.npy")) {
-    HONE_ASSIGN_OR_RETURN(const NpyArray split, NpyArray::InFile(path + "/split.npy"));
-    if (split.header().shape.size() != 1) {
-      return Status::InvalidArgument(fmt::format("'{}' is {}: a split is an array [N] of 0 train, 1 valid, 2 test, -1 none",
-                                                 split.name(), split.header().Text()));
+    if (split_index >= 0) {
+      return Status::InvalidArgument(
+          fmt::format("--split-index {}: '{}/split.npy' is one split; leave the option out", split_index, path));
     }
-    HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> values, split.Integers());
-    for (size_t v = 0; v < values.size(); ++v) {
-      if (values[v] < -1 || values[v] > 2) {
-        return Status::InvalidArgument(fmt::format(
-            "'{}' row {}: {} is no split; write 0 train, 1 valid, 2 test or -1 none", split.name(), v, values[v]));
-      }
-      if (values[v] >= 0) source.splits[values[v]].push_back(static_cast<NodeId>(v));
-    }
-    source.has_splits = true;
-    source.split_rows = static_cast<int64_t>(values.size());
-    for (std::string& name : source.splits_name) name = split.name();
+    HONE_ASSIGN_OR_RETURN(const NpyArray split, NpyArray::InFile(part("/split.npy")));
+    HONE_RETURN_IF_ERROR(ReadSplitNumbers(split, source));
   }
+  HONE_RETURN_IF_ERROR(ReadMaskFiles(path, split_index, source));
   return source;
 }
 
-Result<GraphSource> OpenScipyArchive(const std::string& path) {
-  HONE_ASSIGN_OR_RETURN(ZipArchive opened, ZipArchive::Open(path));
-  const auto archive = std::make_shared<const ZipArchive>(std::move(opened));
+namespace {
+
+using Archive = std::shared_ptr<const ZipArchive>;
+
+// PyTorch Geometric's HeterophilousGraphDataset: roman-empire, amazon-ratings, minesweeper, tolokers, questions.
+Result<GraphSource> OpenHeterophilousArchive(const Archive& archive, int split_index) {
+  GraphSource source;
+  source.format = "archive of a heterophilous graph";
+  HONE_ASSIGN_OR_RETURN(NpyArray edges, NpyArray::InArchive(archive, "edges"));
+  HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfArray(std::move(edges), /*prefer_two_rows=*/false));
+  HONE_ASSIGN_OR_RETURN(NpyArray features, NpyArray::InArchive(archive, "node_features"));
+  HONE_ASSIGN_OR_RETURN(source.features, FeaturesOfArray(std::move(features)));
+  if (archive->Find("node_labels.npy") != nullptr) {
+    HONE_ASSIGN_OR_RETURN(const NpyArray labels, NpyArray::InArchive(archive, "node_labels"));
+    HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
+    source.labels_name = labels.name();
+  }
+  MaskArrays arrays;
+  arrays.splits_first = true;
+  constexpr const char* names[] = {"train_masks", "val_masks", "test_masks"};
+  bool any = false;
+  for (int i = 0; i < 3; ++i) {
+    if (archive->Find(std::string(names[i]) + ".npy") == nullptr) continue;
+    HONE_ASSIGN_OR_RETURN(arrays.masks[i], NpyArray::InArchive(archive, names[i]));
+    any = true;
+  }
+  if (any) {
+    HONE_RETURN_IF_ERROR(ReadSplitMasks(arrays, split_index, source));
+  } else if (split_index >= 0) {
+    return Status::InvalidArgument(
+        fmt::format("--split-index {}: '{}' holds no train_masks; leave the option out", split_index, archive->path()));
+  }
+  constexpr std::string_view read[] = {"edges",       "node_features", "node_labels",
+                                       "train_masks", "val_masks",     "test_masks"};
+  NameUnreadMembers(*archive, read, source.unread);
+  return source;
+}
+
+Result<GraphSource> OpenScipyArchive(const Archive& archive) {
+  const std::string& path = archive->path();
   GraphSource source;
   source.format = "scipy CSR archive";
   Result<NpyArray> indices = NpyArray::InArchive(archive, "adj_indices");
   if (!indices.ok()) {
-    return indices.status().WithContext("an .npz graph has the members adj_indices, adj_indptr and adj_shape");
+    return indices.status().WithContext(
+        "an .npz graph has the members adj_indices, adj_indptr and adj_shape (scipy's), or edges and node_features");
   }
   HONE_ASSIGN_OR_RETURN(CsrMembers adjacency, ReadCsr(archive, "adj", indices->header().items()));
   if (adjacency.rows != adjacency.columns) {
@@ -328,7 +469,6 @@ Result<GraphSource> OpenScipyArchive(const std::string& path) {
   source.num_nodes = adjacency.rows;
   source.nodes_told_by = path + ":adj_shape";
   source.edges = std::make_unique<CsrEdges>(std::move(indices).value(), std::move(adjacency.offsets));
-  if (archive->Find("adj_data.npy") != nullptr) source.notes.push_back("adj_data (edge weights) was left out");
   Result<NpyArray> attributes = NpyArray::InArchive(archive, "attr_indices");
   if (attributes.ok()) {
     HONE_ASSIGN_OR_RETURN(CsrMembers csr, ReadCsr(archive, "attr", attributes->header().items()));
@@ -357,7 +497,27 @@ Result<GraphSource> OpenScipyArchive(const std::string& path) {
     HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
     source.labels_name = labels.name();
   }
+  constexpr std::string_view read[] = {"adj_indices", "adj_indptr", "adj_shape",   "attr_indices", "attr_indptr",
+                                       "attr_shape",  "attr_data",  "attr_matrix", "labels"};
+  NameUnreadMembers(*archive, read, source.unread);
   return source;
+}
+
+}  // namespace
+
+Result<GraphSource> OpenArchive(const std::string& path, int split_index) {
+  HONE_ASSIGN_OR_RETURN(ZipArchive opened, ZipArchive::Open(path));
+  const auto archive = std::make_shared<const ZipArchive>(std::move(opened));
+  if (archive->Find("edges.npy") != nullptr && archive->Find("node_features.npy") != nullptr) {
+    return OpenHeterophilousArchive(archive, split_index);
+  }
+  if (split_index >= 0) {
+    return Status::InvalidArgument(
+        fmt::format("--split-index {}: '{}' has no official splits (train_masks and its kin); "
+                    "leave the option out",
+                    split_index, path));
+  }
+  return OpenScipyArchive(archive);
 }
 
 }  // namespace hone::gnn

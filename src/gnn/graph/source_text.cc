@@ -3,6 +3,7 @@
 //
 // Graph sources made of text: CSV and SNAP edge lists, OGB folders, and the layout of facebook_large.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -22,7 +23,8 @@ Result<TextLines> OpenLines(const std::string& path) {
   return TextLines(std::move(stream));
 }
 
-// Two ids a line; further fields (weights, times) are left out. A first line that is no numbers is a heading.
+// Two ids a line; further fields (weights, times) are counted and left out. A first line that is no numbers is a
+// heading.
 class TextEdgeReader final : public EdgeReader {
  public:
   explicit TextEdgeReader(TextLines lines) : lines_(std::move(lines)) {}
@@ -37,6 +39,7 @@ class TextEdgeReader final : public EdgeReader {
       if (TakeField(rest, first) && TakeField(rest, second) && ParseInteger(first, sources[i]) &&
           ParseInteger(second, destinations[i])) {
         line_of_.push_back(lines_.line_number());
+        further_fields_ += rest.empty() ? 0 : 1;
         started_ = true;
         continue;
       }
@@ -55,10 +58,18 @@ class TextEdgeReader final : public EdgeReader {
     return line_of_.size();
   }
   std::string Place(size_t i) const override { return fmt::format("'{}' line {}", lines_.name(), line_of_[i]); }
+  std::optional<UnreadPart> Unread() const override {
+    if (further_fields_ == 0) return std::nullopt;
+    return UnreadPart{
+        fmt::format("{}, columns from the third on", std::filesystem::path(lines_.name()).filename().string()),
+        fmt::format("{} edges have one; weights, types and times of edges are not used: every edge counts the same",
+                    further_fields_)};
+  }
 
  private:
   TextLines lines_;
   bool started_ = false;
+  int64_t further_fields_ = 0;
   std::vector<int64_t> line_of_;
 };
 
@@ -180,6 +191,7 @@ Status ReadOgbSplits(const std::string& path, GraphSource& source) {
   std::sort(schemes.begin(), schemes.end());
   if (schemes.empty()) return Status::Ok();
   if (schemes.size() > 1) source.notes.push_back(fmt::format("of {} split schemes, '{}' was taken", schemes.size(), schemes[0]));
+  source.splits_meaning = fmt::format("from {}", std::filesystem::path(schemes[0]).lexically_relative(path).string());
   constexpr const char* names[] = {"train", "valid", "test"};
   for (size_t i = 0; i < 3; ++i) {
     const std::string file = CsvAt(schemes[0] + "/" + names[i]);
@@ -188,6 +200,7 @@ Status ReadOgbSplits(const std::string& path, GraphSource& source) {
     }
     HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, ReadIntegerLines(file));
     source.splits_name[i] = file;
+    source.read.push_back(file);
     for (size_t line = 0; line < ids.size(); ++line) {
       if (ids[line] < 0 || ids[line] > INT32_MAX) {
         return Status::InvalidArgument(fmt::format("'{}' line {}: {} is no node id", file, line + 1, ids[line]));
@@ -288,7 +301,7 @@ Result<GraphSource> OpenOgbFolder(const std::string& path) {
   const std::string raw = path + "/raw";
   HONE_RETURN_IF_ERROR(ReadOgbSplits(path, source));
   if (FileExists(raw + "/data.npz")) {
-    HONE_ASSIGN_OR_RETURN(ZipArchive opened, ZipArchive::Open(raw + "/data.npz"));
+    HONE_ASSIGN_OR_RETURN(ZipArchive opened, ZipArchive::Open(source.read.emplace_back(raw + "/data.npz")));
     const auto archive = std::make_shared<const ZipArchive>(std::move(opened));
     HONE_ASSIGN_OR_RETURN(NpyArray edges, NpyArray::InArchive(archive, "edge_index"));
     HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfArray(std::move(edges), /*prefer_two_rows=*/true));
@@ -298,9 +311,11 @@ Result<GraphSource> OpenOgbFolder(const std::string& path) {
     } else if (features.status().code() != StatusCode::kNotFound) {
       return features.status();
     }
-    if (archive->Find("node_year.npy") != nullptr) source.notes.push_back("node_year was left out");
+    constexpr std::string_view read[] = {"edge_index", "node_feat"};
+    NameUnreadMembers(*archive, read, source.unread);
     if (FileExists(raw + "/node-label.npz")) {
-      HONE_ASSIGN_OR_RETURN(ZipArchive labels_opened, ZipArchive::Open(raw + "/node-label.npz"));
+      HONE_ASSIGN_OR_RETURN(ZipArchive labels_opened,
+                            ZipArchive::Open(source.read.emplace_back(raw + "/node-label.npz")));
       HONE_ASSIGN_OR_RETURN(const NpyArray labels,
                             NpyArray::InArchive(std::make_shared<const ZipArchive>(std::move(labels_opened)), "node_label"));
       HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
@@ -319,6 +334,7 @@ Result<GraphSource> OpenOgbFolder(const std::string& path) {
   }
   source.num_nodes = counts[0];
   source.nodes_told_by = count;
+  source.read.insert(source.read.end(), {edges, count});
   if (const std::string features = CsvAt(raw + "/node-feat"); !features.empty()) {
     HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(features));
     std::string_view line, field;
@@ -327,10 +343,12 @@ Result<GraphSource> OpenOgbFolder(const std::string& path) {
     while (more && TakeField(line, field)) ++width;
     if (width == 0) return Status::InvalidArgument(fmt::format("'{}' begins with an empty line", features));
     source.features = std::make_unique<TextFeatures>(features, width);
+    source.read.push_back(features);
   }
   if (const std::string labels = CsvAt(raw + "/node-label"); !labels.empty()) {
     HONE_ASSIGN_OR_RETURN(source.labels, ReadLabelLines(labels));
     source.labels_name = labels;
+    source.read.push_back(labels);
   }
   return source;
 }
@@ -338,10 +356,10 @@ Result<GraphSource> OpenOgbFolder(const std::string& path) {
 Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& stem) {
   GraphSource source;
   source.format = "folder of edges, targets and feature lists";
-  HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfText(path + "/" + stem + "_edges.csv"));
+  HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfText(source.read.emplace_back(path + "/" + stem + "_edges.csv")));
 
   // id, …, class: the last column names the class; classes are numbered in alphabetical order.
-  const std::string target = path + "/" + stem + "_target.csv";
+  const std::string target = source.read.emplace_back(path + "/" + stem + "_target.csv");
   HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(target));
   std::string_view line;
   std::vector<std::pair<int64_t, std::string>> rows;
@@ -350,8 +368,15 @@ Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& 
   for (bool heading = true;; heading = false) {
     HONE_ASSIGN_OR_RETURN(const bool more, lines.Next(line));
     if (!more) break;
-    if (heading || line.empty()) continue;
+    if (line.empty()) continue;
     std::vector<std::string> fields = CsvFields(line);
+    if (heading && fields.size() > 2) {
+      source.unread.push_back(
+          {fmt::format("{}_target.csv, columns between the first and the last ({})", stem,
+                       fmt::join(std::span(fields).subspan(1, fields.size() - 2), ", ")),
+           fmt::format("the first column is the node, and the last one ({}) its class", fields.back())});
+    }
+    if (heading) continue;
     int64_t id = 0;
     if (fields.size() < 2 || !ParseInteger(fields[0], id) || id < 0 || id > INT32_MAX) {
       return Status::InvalidArgument(fmt::format("{}: expected a node id first and a class last", lines.Place()));
@@ -373,46 +398,10 @@ Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& 
   source.nodes_told_by = target;
 
   if (const std::string features = path + "/" + stem + "_features.json"; FileExists(features)) {
-    HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(features, int64_t{4} << 30));
+    HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(source.read.emplace_back(features), int64_t{4} << 30));
     HONE_ASSIGN_OR_RETURN(source.features, FeaturesOfJsonLists(text, features, source.num_nodes));
   }
   return source;
-}
-
-Result<GraphSource> OpenGraphSource(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return Status::NotFound(fmt::format("'{}' is not there", path));
-  if (!std::filesystem::is_directory(status)) {
-    if (path.ends_with(".npz")) return OpenScipyArchive(path);
-    if (path.ends_with(".npy")) {
-      HONE_ASSIGN_OR_RETURN(NpyArray edges, NpyArray::InFile(path));
-      GraphSource source;
-      source.format = "edge array";
-      HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfArray(std::move(edges), false));
-      return source;
-    }
-    if (IsContainer(path)) {
-      return Status::InvalidArgument(fmt::format("'{}' is a graph container already: use it as it is", path));
-    }
-    return OpenEdgeList(path);
-  }
-  if (std::filesystem::is_directory(path + "/raw", error)) return OpenOgbFolder(path);
-  if (FileExists(path + "/edges.npy")) return OpenNpyFolder(path);
-  std::vector<std::string> archives;
-  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename().string();
-    constexpr std::string_view ending = "_edges.csv";
-    if (name.ends_with(ending)) {
-      const std::string stem = name.substr(0, name.size() - ending.size());
-      if (FileExists(path + "/" + stem + "_target.csv")) return OpenMusaeFolder(path, stem);
-    }
-    if (name.ends_with(".npz")) archives.push_back(entry.path().string());
-  }
-  if (archives.size() == 1) return OpenScipyArchive(archives[0]);
-  return Status::InvalidArgument(fmt::format(
-      "'{}' holds no graph that is known: expected raw/ (OGB), edges.npy, NAME_edges.csv with NAME_target.csv, or one "
-      ".npz with adj_indptr", path));
 }
 
 }  // namespace hone::gnn

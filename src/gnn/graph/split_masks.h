@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Splits that come as masks: one array for each of train, valid and test, true (or 1) at the nodes of the split.
+//
+// With a second dimension the masks hold several official splits of one graph, of which one is taken.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "gnn/graph/graph_source.h"
+#include "gnn/graph/npy_array.h"
+#include "hone/base/status.h"
+
+namespace hone::gnn {
+
+struct MaskArrays {
+  std::optional<NpyArray> masks[3];  // train, valid, test; at least one of them
+  bool splits_first = false;         // several splits lie as [K, N]; otherwise as [N, K]
+};
+
+// Sets the split fields of `source`. `split_index`: which of several splits, -1: not given, which takes the first.
+// kInvalidArgument: a mask with other values than 0 and 1, without a node, of another length than the others, or that
+// shares a node with another; masks without a train mask; a split_index that is out of range, or that one split needs
+// not. The message names the file, and the row where there is one.
+Status ReadSplitMasks(const MaskArrays& arrays, int split_index, GraphSource& source);
+
+}  // namespace hone::gnn

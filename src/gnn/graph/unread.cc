@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// See unread.h.
+#include "gnn/graph/unread.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <set>
+
+namespace hone::gnn {
+namespace {
+
+namespace fs = std::filesystem;
+
+void Collect(const fs::path& folder, const std::string& prefix, const std::set<std::string>& read,
+             std::vector<UnreadPart>& unread) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) entries.push_back(*it);
+  std::sort(entries.begin(), entries.end());
+  for (const fs::directory_entry& entry : entries) {
+    const std::string path = entry.path().lexically_normal().string();
+    const std::string name = prefix + entry.path().filename().string();
+    if (read.contains(path)) continue;
+    if (!entry.is_directory(error) || entry.is_symlink(error)) {
+      unread.push_back({name, MeaningOfUnread(name)});
+      continue;
+    }
+    const auto below = read.lower_bound(path + "/");
+    if (below != read.end() && below->starts_with(path + "/")) {
+      Collect(entry.path(), name + "/", read, unread);
+    } else {
+      unread.push_back({name + "/", MeaningOfUnread(name + "/")});
+    }
+  }
+}
+
+}  // namespace
+
+std::string MeaningOfUnread(std::string_view name) {
+  std::string lower = "_";  // before every word stands one
+  for (const char c : name)
+    lower += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(c)) : '_';
+  const auto has = [&](std::string_view begin) { return lower.find("_" + std::string(begin)) != std::string::npos; };
+  if (has("num_")) return "numbers of nodes and edges are counted";
+  if (has("edge_weight") || has("weight") || has("adj_data"))
+    return "edge weights are not used: every edge counts the same";
+  if (has("edge_index")) return "in a folder, edges are read from edges.npy";
+  if (has("edge")) return "features, types, times and labels of edges are not used: every edge counts the same";
+  if (has("mask") || has("split") || has("train") || has("val") || has("test") || has("idx")) {
+    return "no split is read under this name; in a folder with edges.npy, train_mask.npy, val_mask.npy and "
+           "test_mask.npy "
+           "(boolean) or split.npy (0 train, 1 valid, 2 test, -1 none) are";
+  }
+  if (has("year") || has("time")) return "times are not used";
+  if (has("feat") || has("attr") || lower == "_x_npy") {
+    return "no features are read under this name; in a folder with edges.npy, features.npy [N, F] is";
+  }
+  if (has("label") || has("target") || lower == "_y_npy") {
+    return "no labels are read under this name; in a folder with edges.npy, labels.npy [N] is";
+  }
+  if (has("name") || has("mapping")) return "names are not used: nodes and classes are numbers";
+  return "it is no part that a graph is made of";
+}
+
+std::vector<UnreadPart> UnreadFiles(const std::string& folder, std::span<const std::string> read) {
+  std::set<std::string> paths;
+  for (const std::string& path : read) paths.insert(fs::path(path).lexically_normal().string());
+  std::vector<UnreadPart> unread;
+  Collect(fs::path(folder), "", paths, unread);
+  return unread;
+}
+
+void NameUnreadMembers(const ZipArchive& archive, std::span<const std::string_view> read,
+                       std::vector<UnreadPart>& unread) {
+  const std::string file = fs::path(archive.path()).filename().string();
+  for (const ZipMember& member : archive.members()) {
+    std::string_view name = member.name;
+    if (name.ends_with(".npy")) name.remove_suffix(4);
+    if (std::find(read.begin(), read.end(), name) != read.end()) continue;
+    unread.push_back({fmt::format("{}:{}", file, name), MeaningOfUnread(name)});
+  }
+}
+
+}  // namespace hone::gnn
