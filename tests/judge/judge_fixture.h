@@ -18,7 +18,7 @@
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/task.h"
 #include "tuner/device/fake/fake_session.h"
-#include "tuner/evaluate/judge.h"
+#include "tuner/evaluate/judge/judge.h"
 
 namespace hone {
 

@@ -5,7 +5,7 @@
 // crash or hang, comparison and digests beside the data, and one timed sample. Two implementations:
 // device/cuda (driver API, inside the worker process) and device/sim (the simulated GPU).
 //
-// The judge (evaluate/judge.cc) and the timing protocol are written over this interface alone, and are
+// The judge (evaluate/judge/judge.cc) and the timing protocol are written over this interface alone, and are
 // tested over a fake. Not thread-safe: one session, one thread. All calls return when the work is done,
 // unless they say otherwise.
 //

@@ -6,7 +6,7 @@
 #include "tuner/device/sim/sim_session.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"
-#include "tuner/evaluate/judge.h"
+#include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/profiling/profile_cases.h"
 
 namespace hone {

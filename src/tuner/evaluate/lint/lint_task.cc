@@ -16,7 +16,7 @@
 #include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
-#include "tuner/evaluate/judge.h"
+#include "tuner/evaluate/judge/stress_choices.h"
 #include "tuner/evaluate/lint/oracle_bench.h"
 #include "tuner/evaluate/lint/precision_variants.h"
 

@@ -8,7 +8,7 @@
 #include "hone/base/status.h"
 #include "hone/tuner/profile.h"
 #include "tuner/device/device_session.h"
-#include "tuner/evaluate/judge.h"
+#include "tuner/evaluate/judge/judge.h"
 
 namespace hone {
 

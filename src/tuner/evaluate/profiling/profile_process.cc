@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "tuner/core/profile_metrics.h"
-#include "tuner/evaluate/judge.h"
+#include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/profiling/ncu_report.h"
 #include "tuner/evaluate/profiling/profile_cases.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/frames.h"
-#include "tuner/evaluate/judge.h"
+#include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/worker/job.h"
 
 namespace hone {

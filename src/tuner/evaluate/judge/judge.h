@@ -33,8 +33,8 @@ struct JudgeRequest {
   const CompiledProgram* fallback = nullptr;   // the task's seed: runs where no alternative of a step holds; null: none
   EvaluationRequest options;                   // seed must be set; sources are not read here
   double launch_limit_seconds = 10;
-  double timing_budget_seconds = 2;            // of each timed case: no look at its times is begun after that
-  FloorCache* floors = nullptr;                // optional
+  double timing_budget_seconds = 2;  // of each timed case: no look at its times is begun after that
+  FloorCache* floors = nullptr;      // optional
 };
 
 // Told before anything that may hang, so that a watchdog knows how long to wait for the next word: at each phase, and
@@ -44,13 +44,5 @@ using JudgeProgress = std::function<void(const std::string& phase, const std::st
 // Fills everything but the stages before loading, `candidate`, `source_hash` and wall time. A Status means
 // that the device or the session failed; a broken task comes back as the verdict invalid_task.
 Result<Evaluation> Judge(DeviceSession& session, const JudgeRequest& request, const JudgeProgress& progress);
-
-// The input sets one check case is tried with, in order. Public for the tests and the linter.
-struct StressChoice {
-  Distribution distribution = Distribution::kNormal;
-  bool use_stress = false;
-  bool require_rms = false;
-};
-std::vector<StressChoice> StressChoices(bool all, size_t case_index);
 
 }  // namespace hone

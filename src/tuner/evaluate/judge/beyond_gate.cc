@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/judge/beyond_gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "tuner/evaluate/judge/check_gates.h"
+#include "tuner/evaluate/judge/judge_policy.h"
+#include "tuner/evaluate/judge/serve.h"
+#include "tuner/evaluate/judge/stress_choices.h"
+#include "tuner/evaluate/shapes/aimed_shapes.h"
+
+namespace hone {
+namespace {
+
+AimedShapes DrawShapes(Judgement& judgement, const EntriesTaken& entries_taken) {
+  BeyondOptions options{.limits = policy::kBeyondLimits,
+                        .neighbors = policy::kOddNeighbors,
+                        .aimed = policy::kMostAimedBeyond,
+                        .edges = policy::kMostEdges,
+                        .launches = policy::kMostBeyondLaunches,
+                        .timed = judgement.request.options.time};
+  options.limits.bytes = std::min(options.limits.bytes, judgement.facts().memory_bytes / policy::kBeyondMemoryShare);
+  return ShapesBeyond(judgement.task, judgement.request.candidate->candidate.plan, judgement.request.candidate->binding,
+                      judgement.facts(), judgement.tested, entries_taken, options, judgement.secrets.Next());
+}
+
+Result<Gate> CheckShapes(Judgement& judgement, const std::vector<Case>& cases, const EntriesTaken& entries_taken) {
+  for (size_t i = 0; i < cases.size(); ++i) {
+    // What is tried for the first time meets stress values too.
+    std::vector<StressChoice> choices = StressChoices(false, i);
+    const std::optional<std::vector<size_t>> taken = entries_taken(cases[i].dims);
+    const bool known = taken && std::all_of(taken->begin(), taken->end(),
+                                            [&](size_t entry) { return judgement.tested.contains(entry); });
+    if (known) choices.resize(1);
+    HONE_PASS_OR_RETURN(CheckCase(judgement, cases[i], choices, false));
+  }
+  return Gate::kPassed;
+}
+
+}  // namespace
+
+Result<Gate> CheckBeyond(Judgement& judgement) {
+  const double started = SteadySeconds();
+  const Secrets resume =
+      std::exchange(judgement.secrets, Secrets(draw::Mix(judgement.request.options.seed ^ policy::kBeyondStream)));
+  const EntriesTaken entries_taken =
+      [&, base_align = PromisedAlignment(judgement.task)](const Dims& dims) -> std::optional<std::vector<size_t>> {
+    Result<ResolvedPlan> resolved = ResolveCandidate(judgement, dims, base_align);
+    if (resolved.ok()) return std::move(resolved->chosen);
+    if (resolved.status().code() == StatusCode::kNotFound && judgement.request.fallback != nullptr) return std::nullopt;
+    return std::vector<size_t>();
+  };
+  AimedShapes shapes = DrawShapes(judgement, entries_taken);
+  judgement.unreachable = std::move(shapes.unreachable);
+  SortSmallestFirst(judgement.task, shapes.cases);
+  HONE_ASSIGN_OR_RETURN(const Gate gate, CheckShapes(judgement, shapes.cases, entries_taken));
+  judgement.secrets = resume;
+  judgement.EndStage("check_beyond", started);
+  return gate;
+}
+
+void NoteUntested(Judgement& judgement) {
+  const Candidate& candidate = judgement.request.candidate->candidate;
+  for (size_t i = 0; i < candidate.plan.entries.size(); ++i) {
+    const PlanEntry& entry = candidate.plan.entries[i];
+    if (judgement.tested.contains(i) || candidate.plan.host_mode) continue;
+    judgement.AddFindings(
+        {{"untested_alternative",
+          fmt::format("no {} takes the alternative of step {} {}",
+                      judgement.unreachable.contains(i) ? "shape" : "checked case", entry.step,
+                      entry.when ? fmt::format("with when = \"{}\"", entry.when->text()) : "without `when`"),
+          fmt::format("{}:{}", candidate.name, entry.line)}});
+  }
+}
+
+}  // namespace hone

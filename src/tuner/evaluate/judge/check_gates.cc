@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/judge/check_gates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "tuner/core/dims_text.h"
+#include "tuner/core/tensor_roles.h"
+#include "tuner/evaluate/case_buffers.h"
+#include "tuner/evaluate/correctness/oracle_checker.h"
+#include "tuner/evaluate/judge/checked_launch.h"
+#include "tuner/evaluate/judge/judge_policy.h"
+#include "tuner/evaluate/judge/serve.h"
+
+namespace hone {
+namespace {
+
+// Whether a launch for these dimensions writes anything that could be compared: weights, say, are there without any row
+// too.
+bool HasOutputElements(const Task& task, const Dims& dims) {
+  return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& tensor) {
+    if (!IsOutput(tensor)) return false;
+    const Result<TensorShape> shape = ResolveShape(tensor, dims);
+    return shape.ok() && shape->elements > 0;
+  });
+}
+
+// Cases of the hidden ranges that take alternatives which none of `cases` takes, by rejection sampling.
+std::vector<Case> AimedCases(Judgement& judgement, const std::vector<Case>& cases) {
+  const std::vector<PlanEntry>& entries = judgement.request.candidate->candidate.plan.entries;
+  const bool any_choice =
+      std::any_of(entries.begin(), entries.end(), [](const PlanEntry& e) { return e.when.has_value(); });
+  std::vector<Case> aimed;
+  if (!any_choice) return aimed;
+  const std::map<std::string, int64_t> base_align = PromisedAlignment(judgement.task);
+  std::set<size_t> taken;
+  // Whether the case takes an alternative that is not taken yet.
+  const auto take = [&](const Dims& dims) {
+    Result<ResolvedPlan> plan = ResolveCandidate(judgement, dims, base_align);
+    const size_t before = taken.size();
+    if (plan.ok()) taken.insert(plan->chosen.begin(), plan->chosen.end());
+    return taken.size() > before;
+  };
+  for (const Case& c : cases) take(c.dims);
+  for (int draws = 0; draws < policy::kAimedDraws && taken.size() < entries.size() && !judgement.task.hidden.empty();) {
+    for (Case& drawn : DrawHiddenCases(judgement.task, judgement.secrets.Next())) {
+      ++draws;
+      if (take(drawn.dims)) aimed.push_back(std::move(drawn));
+    }
+  }
+  return aimed;
+}
+
+std::vector<Case> CasesToCheck(Judgement& judgement) {
+  std::vector<Case> cases;
+  for (const Case& c : judgement.task.cases) {
+    if (c.role == CaseRole::kCheck) cases.push_back(c);
+  }
+  for (Case& c : DrawHiddenCases(judgement.task, judgement.secrets.Next())) cases.push_back(std::move(c));
+  for (Case& c : AimedCases(judgement, cases)) cases.push_back(std::move(c));
+  // The smallest case that writes anything comes first: most wrong candidates end here, in milliseconds. The instrument
+  // is proven there too, after the candidate has passed.
+  SortSmallestFirst(judgement.task, cases);
+  return cases;
+}
+
+// Values that somebody chose for what draws meet too rarely, a rejected word of a generator say.
+Result<Gate> CheckHand(Judgement& judgement, const HandCase& hand) {
+  const std::map<std::string, int64_t> base_align = PromisedAlignment(judgement.task);
+  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(judgement, hand.dims, base_align));
+  if (!served) return Gate::kStopped;
+  HONE_PASS_OR_RETURN(FitsMemory(judgement, served->plan, hand.dims));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
+                        CaseBuffers::Make(judgement.session, judgement.task, hand.dims, {&served->plan}, 1, true,
+                                          judgement.secrets.Next()));
+  OracleChecker checker(judgement.session, judgement.task, judgement.request.oracle->candidate,
+                        *judgement.programs.oracle);
+  judgement.Announce("check", "hand-worked " + DimsText(hand.dims),
+                     judgement.request.launch_limit_seconds + policy::kCheckSeconds);
+  const InputSet inputs{.key = judgement.secrets.NextOdd(), .hand = &hand};
+  HONE_ASSIGN_OR_RETURN(const Gate gate, LaunchChecked(judgement, *buffers, *served, inputs, checker, {}, nullptr));
+  return gate == Gate::kPassed ? gate : StoppedBy(judgement, *served);
+}
+
+Result<Gate> CheckAll(Judgement& judgement) {
+  const std::vector<Case> cases = CasesToCheck(judgement);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const bool all = i == 0 || i + 1 == cases.size();
+    const bool plant = i == 0 && HasOutputElements(judgement.task, cases[i].dims);
+    HONE_PASS_OR_RETURN(CheckCase(judgement, cases[i], StressChoices(all, i), plant));
+  }
+  for (const HandCase& hand : judgement.task.hand_cases) {
+    if (hand.candidates) HONE_PASS_OR_RETURN(CheckHand(judgement, hand));
+  }
+  return Gate::kPassed;
+}
+
+}  // namespace
+
+Result<Gate> CheckCases(Judgement& judgement) {
+  const double started = SteadySeconds();
+  HONE_ASSIGN_OR_RETURN(const Gate gate, CheckAll(judgement));
+  judgement.EndStage("check", started);
+  return gate;
+}
+
+Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::vector<StressChoice>& choices,
+                       bool plant) {
+  const Dims& dims = check_case.dims;
+  const std::map<std::string, int64_t> base_align = PromisedAlignment(judgement.task);
+  HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(judgement, dims, base_align));
+  if (!served) return Gate::kStopped;
+  HONE_PASS_OR_RETURN(FitsMemory(judgement, served->plan, dims));
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<CaseBuffers> buffers,
+      CaseBuffers::Make(judgement.session, judgement.task, dims, {&served->plan}, 1, true, judgement.secrets.Next()));
+  OracleChecker checker(judgement.session, judgement.task, judgement.request.oracle->candidate,
+                        *judgement.programs.oracle);
+  CaseResult result{.dims = dims, .role = check_case.role, .fallback = served->fallback};
+  for (const StressChoice& choice : choices) {
+    InputSet inputs{.key = judgement.secrets.NextOdd(), .stress = choice.distribution, .use_stress = choice.use_stress};
+    judgement.Announce("check", fmt::format("{} {} {}", CaseRoleName(check_case.role), DimsText(dims), inputs.name()),
+                       judgement.request.launch_limit_seconds + policy::kCheckSeconds);
+    HONE_ASSIGN_OR_RETURN(const Gate gate, LaunchChecked(judgement, *buffers, *served, inputs, checker,
+                                                         {.require_rms = choice.require_rms}, &result));
+    if (gate == Gate::kStopped) return StoppedBy(judgement, *served);
+    if (plant) {
+      HONE_RETURN_IF_ERROR(checker.PlantAndFind(*buffers, 0, inputs, judgement.secrets.Next()));
+      plant = false;
+    }
+  }
+  judgement.evaluation.cases.push_back(std::move(result));
+  return Gate::kPassed;
+}
+
+void SortSmallestFirst(const Task& task, std::vector<Case>& cases) {
+  std::stable_sort(cases.begin(), cases.end(), [&](const Case& a, const Case& b) {
+    const auto size = [&](const Case& c) {
+      Result<int64_t> bytes = CaseBuffers::SetBytes(task, c.dims);
+      return bytes.ok() && HasOutputElements(task, c.dims) ? *bytes : INT64_MAX;
+    };
+    return size(a) < size(b);
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gates that ask whether a candidate is right: check cases, hidden cases, hand-worked cases. Each gate stops the
+// judgement at the first launch that is not right. docs/measurement.md, "The shape of a judgement".
+#pragma once
+
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/task.h"
+#include "tuner/evaluate/judge/judgement.h"
+#include "tuner/evaluate/judge/stress_choices.h"
+
+namespace hone {
+
+// All cases of the task's own and hidden ranges, smallest first, then the hand-worked ones. The stage "check".
+Result<Gate> CheckCases(Judgement& judgement);
+
+// One case with each of `choices`; its result joins the evaluation's. `plant`: the instrument is proven after the first
+// launch has passed (OracleChecker::PlantAndFind).
+Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::vector<StressChoice>& choices,
+                       bool plant);
+
+// Sorts by the bytes of the tensors; cases that write nothing come last.
+void SortSmallestFirst(const Task& task, std::vector<Case>& cases);
+
+}  // namespace hone

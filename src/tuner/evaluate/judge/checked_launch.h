@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One launch and everything that is checked after it (docs/measurement.md, "The shape of a judgement"): guard zones,
+// inputs, device globals, zeroed workspaces, and the outputs against the oracle.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluation.h"
+#include "tuner/evaluate/case_buffers.h"
+#include "tuner/evaluate/correctness/oracle_checker.h"
+#include "tuner/evaluate/judge/judgement.h"
+#include "tuner/evaluate/judge/serve.h"
+
+namespace hone {
+
+struct LaunchChecks {
+  bool require_rms = false;                      // c_rms holds on these inputs
+  const std::vector<int64_t>* slices = nullptr;  // null: all slices are judged
+};
+
+// Draws set 0 of `buffers` as `inputs` says, runs what serves the case on it and checks. Errors seen go into `result`
+// unless it is null. Draws one secret. Set 0 holds the candidate's output afterwards.
+Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Served& served, const InputSet& inputs,
+                           OracleChecker& checker, const LaunchChecks& checks, CaseResult* result);
+
+}  // namespace hone

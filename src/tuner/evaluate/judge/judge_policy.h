@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every number that the judge chose rather than computed, with its reason and the section of docs/measurement.md that
+// argues it. A number that changes here can change verdicts or times, so it changes there as well.
+#pragma once
+
+#include <cstdint>
+
+#include "hone/tuner/task.h"
+#include "tuner/evaluate/shapes/fair_shapes.h"
+
+namespace hone::policy {
+
+// ---- docs/measurement.md, "The shape of a judgement"
+
+// Up to this many hidden cases are drawn to find some that take alternatives of the plan which no case takes. An
+// alternative for one value in a hundred is missed once in 10^8 judgements; a draw costs some microseconds.
+inline constexpr int kAimedDraws = 2000;
+
+// Each check case meets the task's own values and some of these, in this order.
+inline constexpr Distribution kStress[] = {Distribution::kCancelling, Distribution::kHeavyTailed, Distribution::kZero,
+                                           Distribution::kSorted, Distribution::kConstant};
+
+// A watchdog gives a phase this long beyond the launches of the candidate that it holds, for the work of Hone's own:
+// loading modules, the floor kernels, and the oracle, which may take 120 s by itself.
+inline constexpr double kLoadSeconds = 60;
+inline constexpr double kFloorSeconds = 30;
+inline constexpr double kModelSeconds = 30;
+inline constexpr double kCheckSeconds = 125;
+inline constexpr double kTimedSeconds = 130;
+// A timed case launches the candidate this often between two announcements, and a launch that is modelled this often.
+inline constexpr double kTimedLaunches = 4;
+inline constexpr double kModelledLaunches = 2;
+// A timing that began before its budget was spent may take this many budgets in all.
+inline constexpr double kTimingBudgets = 10;
+
+// ---- docs/measurement.md, "Correct, in two levels"
+
+// Where the oracle is slow, later input sets of a large shape are judged on one slice in this many, chosen secretly: a
+// verdict must not cost minutes. The first set is always judged whole.
+inline constexpr int64_t kSlowOracleShare = 16;
+inline constexpr double kSlowOracleSeconds = 0.05;
+// The base set is launched against again and again, so it is judged whole even where the oracle is rather slow.
+inline constexpr double kSlowOracleForBaseSeconds = 20 * kSlowOracleSeconds;
+
+// ---- docs/measurement.md, "Beyond the hidden ranges"
+
+// Checks are cheap on a GPU: that many neighbors of timed shapes, shapes for alternatives that nothing before them
+// took, and edges of alternatives.
+inline constexpr int kOddNeighbors = 3;
+inline constexpr int kMostAimedBeyond = 16;
+inline constexpr int kMostEdges = 8;
+// No such shape is larger than this, so that one takes milliseconds.
+inline constexpr ShapeLimits kBeyondLimits{.bytes = int64_t{320} << 20, .flops = 8e9};
+// On a small device no such shape takes more than one part in this many of its memory.
+inline constexpr int64_t kBeyondMemoryShare = 16;
+// All such shapes together: 0.3 s at 2 ms for a launch and its checks on an H200. The limit is a count, so that a
+// verdict does not depend on the machine's speed.
+inline constexpr int kMostBeyondLaunches = 150;
+// Such shapes are drawn from a stream of their own, so that the secrets after them do not depend on them.
+inline constexpr uint64_t kBeyondStream = 0x0ddba11;
+
+// ---- docs/measurement.md, "The sample"
+
+// A launch shorter than this is too short to time alone: several go into one graph, over disjoint buffers.
+inline constexpr double kLongLaunchUs = 200;
+inline constexpr int kMostSets = 32;
+// The buffers of one graph take at most one part in this many of the free device memory.
+inline constexpr int64_t kSetsMemoryShare = 2;
+// The shortest of so many launches says how long one is.
+inline constexpr int kRoughLaunches = 3;
+// A working set larger than so many L2 caches has no warm state worth the name.
+inline constexpr int64_t kWarmCaches = 4;
+// A warm sample holds as many executions as one part in this many of L2 has room for.
+inline constexpr int64_t kWarmCacheShare = 2;
+
+// ---- docs/measurement.md, "When to stop"
+
+inline constexpr int kMostQuadsShort = 100;  // of kernels that are timed several to a sample
+inline constexpr int kMostQuadsLong = 50;
+inline constexpr int kWarmQuads = 20;  // warm times describe; no search decides by them
+
+// ---- docs/measurement.md, "What is modelled"
+
+// Ratios of modelled times outside of these are called a difference: as far as quads can tell on a GPU.
+inline constexpr double kModelledFaster = 1.005;
+inline constexpr double kModelledSlower = 0.995;
+
+}  // namespace hone::policy

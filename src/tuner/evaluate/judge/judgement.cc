@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/judge/judgement.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "tuner/evaluate/judge/judge_policy.h"
+
+namespace hone {
+
+Judgement::Judgement(DeviceSession& device, const JudgeRequest& asked, const JudgeProgress& progress)
+    : progress_(progress),
+      phase_limit_seconds_(policy::kLoadSeconds),
+      session(device, [this](double limit_seconds) { AnnounceLaunch(limit_seconds); }),
+      request(asked),
+      task(*asked.task),
+      secrets(asked.options.seed) {
+  evaluation.task = task.name;
+  evaluation.device = facts().id + " " + facts().name;
+  evaluation.modelled = facts().modelled;
+  evaluation.binding = request.candidate->binding;
+  evaluation.seed = request.options.seed;
+  evaluation.verdict = Verdict::kOk;
+}
+
+Gate Judgement::Stop(Verdict verdict, std::string detail) {
+  evaluation.verdict = verdict;
+  evaluation.detail = std::move(detail);
+  return Gate::kStopped;
+}
+
+void Judgement::Announce(const std::string& phase, const std::string& detail, double limit_seconds) {
+  phase_ = phase;
+  phase_detail_ = detail;
+  phase_limit_seconds_ = limit_seconds;
+  if (progress_) progress_(phase, detail, limit_seconds);
+}
+
+void Judgement::AnnounceLaunch(double limit_seconds) {
+  if (progress_) progress_(phase_, phase_detail_, limit_seconds > 0 ? limit_seconds : phase_limit_seconds_);
+}
+
+void Judgement::AddFindings(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    const bool known = std::any_of(evaluation.findings.begin(), evaluation.findings.end(), [&](const Finding& f) {
+      return f.kind == finding.kind && f.location == finding.location;
+    });
+    if (!known) evaluation.findings.push_back(finding);
+  }
+}
+
+void Judgement::EndStage(const char* name, double started) {
+  const double seconds = SteadySeconds() - started;
+  evaluation.stages.push_back({name, seconds, true});
+  evaluation.device_seconds += seconds;
+}
+
+}  // namespace hone

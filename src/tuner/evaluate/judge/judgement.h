@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all gates of one judgement share: the session, the evaluation in the making, the stream of secrets, the loaded
+// programs. A gate is a function that asks one question of the candidate (check_gates.h, beyond_gate.h, time_gates.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluation.h"
+#include "tuner/core/draw.h"
+#include "tuner/device/device_session.h"
+#include "tuner/evaluate/counted_session.h"
+#include "tuner/evaluate/judge/judge.h"
+
+namespace hone {
+
+// How a gate left the candidate. A Status beside it (Result<Gate>) means that the device or the session failed.
+enum class Gate {
+  kPassed,   // the next gate may ask
+  kStopped,  // the verdict stands in the evaluation
+};
+
+// HONE_PASS_OR_RETURN(CheckCase(...)): goes on when the gate is passed; otherwise the enclosing function, which
+// returns Result<Gate> too, ends as the gate did.
+#define HONE_PASS_OR_RETURN(expr)                                                     \
+  do {                                                                                \
+    ::hone::Result<::hone::Gate> hone_gate_ = (expr);                                 \
+    if (!hone_gate_.ok() || *hone_gate_ == ::hone::Gate::kStopped) return hone_gate_; \
+  } while (false)
+
+// The secret numbers of one judgement. The same seed gives the same numbers in the same order, so that a verdict can be
+// replayed: what is drawn, and when, is part of the judge's behaviour.
+class Secrets {
+ public:
+  explicit Secrets(uint64_t seed) : state_(seed) {}
+  uint64_t Next() { return state_ = draw::Mix(state_ + 0x9e3779b97f4a7c15ULL); }
+  uint64_t NextOdd() { return Next() | 1; }  // a key of inputs, which is never 0
+
+ private:
+  uint64_t state_;
+};
+
+// Null where the request has no such program. `fallback`, the task's seed, is loaded when a case first needs it.
+struct LoadedPrograms {
+  std::unique_ptr<LoadedProgram> oracle, candidate, incumbent, fallback;
+};
+
+// One candidate's way through the gates. Used by one thread.
+class Judgement {
+ public:
+  // Borrows all three. `progress` may be empty.
+  Judgement(DeviceSession& device, const JudgeRequest& asked, const JudgeProgress& progress);
+  Judgement(const Judgement&) = delete;
+  Judgement& operator=(const Judgement&) = delete;
+
+  const DeviceFacts& facts() const { return session.facts(); }
+
+  // Sets the verdict.
+  Gate Stop(Verdict verdict, std::string detail);
+  // Says what comes next and how long it may take, before anything that may hang (JudgeProgress).
+  void Announce(const std::string& phase, const std::string& detail, double limit_seconds);
+  // Keeps those of a kind and line that are not there yet, for many launches meet the same line.
+  void AddFindings(const std::vector<Finding>& findings);
+  // Notes a stage that held the device from `started` (SteadySeconds) until now.
+  void EndStage(const char* name, double started);
+
+ private:
+  // While a launch is under way the watchdog waits no longer than for it; when it is over, as for the phase. A process
+  // that hangs in a launch, with a host-mode function or a driver that does not answer, costs that launch's limit.
+  void AnnounceLaunch(double limit_seconds);
+
+  const JudgeProgress& progress_;
+  std::string phase_ = "load", phase_detail_;
+  double phase_limit_seconds_;
+
+ public:
+  CountedSession session;
+  const JudgeRequest& request;
+  const Task& task;
+  Secrets secrets;
+  Evaluation evaluation;
+  LoadedPrograms programs;       // after `session`, so that they are unloaded before it ends
+  std::set<size_t> tested;       // entries of the candidate's plan that some checked case takes
+  std::set<size_t> unreachable;  // those that no shape can take
+  bool candidate_ran = false;    // false: the seed served every case so far
+};
+
+}  // namespace hone

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The times of one case on a GPU. docs/measurement.md, "Correct, in two levels" and "Timing".
+#pragma once
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluation.h"
+#include "tuner/evaluate/judge/judgement.h"
+
+namespace hone {
+
+// Checks the candidate at this very shape, then times it against the incumbent, cold and where that makes sense warm.
+Result<Gate> TimeMeasured(Judgement& judgement, const Case& time_case, CaseResult& result);
+
+}  // namespace hone

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The time of one case on a simulated GPU. docs/measurement.md, "What is modelled".
+#pragma once
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluation.h"
+#include "tuner/evaluate/judge/judgement.h"
+
+namespace hone {
+
+// One sampled launch a side gives a modelled time. Nothing is random, so there are no statistics.
+Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResult& result);
+
+}  // namespace hone

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which values the inputs of a check case hold, launch by launch.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+struct StressChoice {
+  Distribution distribution = Distribution::kNormal;
+  bool use_stress = false;   // false: each tensor's own distribution
+  bool require_rms = false;  // c_rms holds on these inputs
+};
+
+// The input sets that the check case at position `case_index` is tried with, in order: the task's own values, then all
+// stress distributions, or without `all` the one whose turn it is.
+std::vector<StressChoice> StressChoices(bool all, size_t case_index);
+
+}  // namespace hone
