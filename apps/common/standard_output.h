@@ -1,16 +1,37 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program owes the reader of its standard output: an end with status 0 means that all of it was written, be it to
-// a pipe, or to a file on a disk that filled up meanwhile.
+// What a program owes the reader of its standard output: an end with status 0 means that all of it was written, be it
+// to a pipe, or to a file on a disk that filled up meanwhile; and nothing that is printed commands the reader's
+// terminal.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/visible_text.h"
 
 namespace hone {
+
+// Print what both programs have to say, on standard output and on standard error. All text passes through VisibleText,
+// because most of what is printed holds words of somebody else: a model, a task, a compiler, a file's name. JSON keeps
+// its meaning. Print throws as fmt::print does where nothing can be written; PrintError does not, for nobody is left to
+// be told.
+template <typename... T>
+void Print(fmt::format_string<T...> format, T&&... arguments) {
+  fmt::print(stdout, "{}", VisibleText(fmt::format(format, std::forward<T>(arguments)...)));
+}
+template <typename... T>
+void PrintError(fmt::format_string<T...> format, T&&... arguments) {
+  const std::string text = VisibleText(fmt::format(format, std::forward<T>(arguments)...));
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+}
 
 // From now on a file beyond the limit that `ulimit -f` shows is an error of the write, reported like a full disk, instead
 // of a signal that ends the program. Programs that it starts are not concerned.

@@ -22,6 +22,7 @@
 
 #include "base/json_fields.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "gnn/sample/index_permutation.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/load_flag.h"
@@ -183,8 +184,8 @@ Status RunSamplerBench(const BenchFlags& flags) {
     return Status::Ok();
   }
   const nlohmann::json& ms = report["cpu_ms_per_batch"];
-  fmt::print("{}: fanout {}, {} seeds a batch, {} frontier, {} threads\n", graph->name(), fmt::join(flags.fanout, ","),
-             flags.batch, flags.frontier, flags.threads);
+  hone::Print("{}: fanout {}, {} seeds a batch, {} frontier, {} threads\n", graph->name(), fmt::join(flags.fanout, ","),
+        flags.batch, flags.frontier, flags.threads);
   fmt::print("  {:.2f} ms of processor time a batch (median of {}; {:.2f} to {:.2f}), {:.1f} ns an edge\n",
              ms["median"].get<double>(), run.batch_seconds.size(), ms["min"].get<double>(), ms["max"].get<double>(),
              report["cpu_ns_per_edge"].get<double>());
@@ -252,8 +253,8 @@ Status RunPipelineBench(const BenchFlags& flags) {
     return Status::Ok();
   }
   const auto value = [&report](const char* key) { return report[key].get<double>(); };
-  fmt::print("{}: fanout {}, {} seeds a batch, {} frontier, {} workers, {} batches\n", graph->name(),
-             fmt::join(flags.fanout, ","), flags.batch, flags.frontier, flags.threads, times.batches);
+  hone::Print("{}: fanout {}, {} seeds a batch, {} frontier, {} workers, {} batches\n", graph->name(),
+        fmt::join(flags.fanout, ","), flags.batch, flags.frontier, flags.threads, times.batches);
   fmt::print("  {:.2f} ms a batch on the clock, of which the consumer waited {:.2f}\n", value("wall_ms_per_batch"),
              value("exposed_wait_ms_per_batch"));
   fmt::print("  processor time a batch: sample {:.2f} ms, slice {:.2f} ms ({:.1f} MiB of rows, {:.1f} GB/s)\n",

@@ -13,6 +13,7 @@
 
 #include "base/json_fields.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "gnn/graph/feature_dtype.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
@@ -69,7 +70,7 @@ void PrintUnread(const std::vector<UnreadPart>& unread) {
   constexpr size_t kMostShown = 20;
   if (!unread.empty()) fmt::print("  not read:\n");
   for (size_t i = 0; i < std::min(unread.size(), kMostShown); ++i) {
-    fmt::print("    {}: {}\n", unread[i].name, unread[i].meaning);
+    hone::Print("    {}: {}\n", unread[i].name, unread[i].meaning);
   }
   if (unread.size() > kMostShown) fmt::print("    and {} more, which --json lists\n", unread.size() - kMostShown);
 }
@@ -95,7 +96,7 @@ Status Run(ConvertFlags& flags) {
     fmt::print("{}\n", DumpJson(ToJson(flags, report, seconds), 2));
     return Status::Ok();
   }
-  fmt::print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out, report.num_nodes,
+  hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out, report.num_nodes,
              report.num_edges, report.edges_read, report.format, report.feature_width, report.num_classes, seconds);
   if (report.split_sizes[0] + report.split_sizes[1] + report.split_sizes[2] > 0) {
     fmt::print("  splits {}: {} train, {} valid, {} test, {} in none{}\n",
@@ -112,7 +113,7 @@ Status Run(ConvertFlags& flags) {
     fmt::print("  edges are directed: messages go from source to destination only; --symmetrize adds the reverse\n");
   }
   if (report.nan_replaced > 0) fmt::print("  replaced {} features that were not finite\n", report.nan_replaced);
-  for (const std::string& note : report.notes) fmt::print("  {}\n", note);
+  for (const std::string& note : report.notes) hone::Print("  {}\n", note);
   PrintUnread(report.unread);
   return Status::Ok();
 }

@@ -11,6 +11,7 @@
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/describe.h"
 #include "gnn/graph/synthetic_shape.h"
+#include "common/standard_output.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/load_flag.h"
@@ -60,7 +61,7 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
   const auto share = [](int64_t part, int64_t whole) {
     return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
   };
-  fmt::print("{}\n", graph.name());
+  hone::Print("{}\n", graph.name());
   fmt::print("  nodes        {}\n", d.num_nodes);
   fmt::print("  edges        {} (slots; {} self-loops)\n", d.num_edges, d.self_loops);
   const GraphFlags flags = graph.flags();
@@ -92,7 +93,7 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
                d.labelled_edges);
   }
   fmt::print("  memory       {:.1f} MiB\n", static_cast<double>(graph.resident_bytes()) / (1 << 20));
-  if (provenance != "{}") fmt::print("  made from    {}\n", provenance);
+  if (provenance != "{}") hone::Print("  made from    {}\n", provenance);
   if (verified) fmt::print("  verified     every checksum is right\n");
 }
 

@@ -13,7 +13,7 @@ namespace hone::gnn {
 
 int ReportStatus(const Status& status) {
   if (status.ok()) return 0;
-  std::fprintf(stderr, "hone-gnn: %s\n", status.message().c_str());
+  PrintError("hone-gnn: {}\n", status.message());
   switch (status.code()) {
     case StatusCode::kOk: return 0;
     case StatusCode::kInvalidArgument:
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "hone-gnn: not enough memory; a smaller --batch or fewer --threads may fit\n");
     return 3;
   } catch (const std::exception& error) {  // standard output that cannot be written: fmt throws
-    std::fprintf(stderr, "hone-gnn: %s\n", error.what());
+    std::fprintf(stderr, "hone-gnn: %s\n", hone::VisibleLine(error.what()).c_str());
     return 3;
   }
   return hone::FlushOutput("hone-gnn", result.exit_status);

@@ -20,6 +20,7 @@
 #include "base/file_lock.h"
 #include "base/json_fields.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "gnn/dist/agreement.h"
 #include "gnn/train/checkpoint.h"
 #include "hone-gnn/commands.h"
@@ -197,7 +198,7 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
   }
   fmt::print("{}{}\n", device.Line(),
              device.cuda ? fmt::format("; {} MiB of its memory", gpu.device_bytes >> 20) : std::string());
-  fmt::print("{}: {} nodes, {} edges, {} training nodes; {} of {} layers, {} parameters\n", graph.name(),
+  hone::Print("{}: {} nodes, {} edges, {} training nodes; {} of {} layers, {} parameters\n", graph.name(),
              graph.structure().num_nodes, edges, graph.train_nodes().size(), model.kind, model.layers, parameters);
   if (const int ranks = session.group().size(); ranks > 1) {
     const TrainOptions& o = trainer.options();

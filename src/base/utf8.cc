@@ -11,9 +11,17 @@
 namespace hone {
 namespace {
 
-// Length of the well-formed character at the start of `text`; 0 when there is none, and then `bad` is the length of
-// the run to replace.
-size_t CharacterLength(std::string_view text, size_t& bad) {
+// The value of "\uXXXX" at the start of `text`, or -1.
+int EscapeValue(std::string_view text) {
+  if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return -1;
+  const std::string digits(text.substr(2, 4));
+  if (digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) return -1;
+  return static_cast<int>(std::strtol(digits.c_str(), nullptr, 16));
+}
+
+}  // namespace
+
+size_t Utf8CharacterLength(std::string_view text, size_t& bad) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = byte(0);
   bad = 1;
@@ -44,19 +52,9 @@ size_t CharacterLength(std::string_view text, size_t& bad) {
   return length;
 }
 
-// The value of "\uXXXX" at the start of `text`, or -1.
-int EscapeValue(std::string_view text) {
-  if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return -1;
-  const std::string digits(text.substr(2, 4));
-  if (digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) return -1;
-  return static_cast<int>(std::strtol(digits.c_str(), nullptr, 16));
-}
-
-}  // namespace
-
 Status CheckUtf8(std::string_view text, std::string_view file) {
   for (size_t at = 0, bad = 0; at < text.size();) {
-    const size_t length = CharacterLength(text.substr(at), bad);
+    const size_t length = Utf8CharacterLength(text.substr(at), bad);
     if (length == 0) {
       return Status::InvalidArgument(fmt::format("{}:{}: the byte 0x{:02x} is no UTF-8: save the file in that encoding, such as with "
                                                  "iconv -f ISO-8859-1 -t UTF-8", file,
@@ -73,7 +71,7 @@ std::string RepairUtf8(std::string_view text) {
   out.reserve(text.size());
   while (!text.empty()) {
     size_t bad = 0;
-    if (const size_t length = CharacterLength(text, bad); length > 0) {
+    if (const size_t length = Utf8CharacterLength(text, bad); length > 0) {
       out += text.substr(0, length);
       text.remove_prefix(length);
     } else {

@@ -4,12 +4,17 @@
 // Text that claims to be UTF-8 and may not be.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "hone/base/status.h"
 
 namespace hone {
+
+// The bytes of the well-formed character that `text`, which is not empty, begins with. Gives 0 where there is none, and
+// then `bad` is the number of bytes that belong to the fault (RepairUtf8's maximal run).
+size_t Utf8CharacterLength(std::string_view text, size_t& bad);
 
 // kInvalidArgument where `text` is no UTF-8, which is what JSON holds: "x.cu:3: the byte 0xe9 …", with what to do. `file`
 // names it.
