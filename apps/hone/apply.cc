@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/interop/cuda_header.h"
 #include "tuner/interop/kernel_package.h"
@@ -49,25 +50,26 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
                         {"runs", s.wins ? "winner" : "seed"}});
     }
     for (const GeneratedFile& file : files) names.push_back(out + "/" + file.name);
-    fmt::print("{}\n", DumpJson(nlohmann::json{{"run", package.run},
-                                      {"node", package.node},
-                                      {"task", package.task.name},
-                                      {"modelled", package.modelled},
-                                      {"paired", package.paired},
-                                      {"seed_when", package.seed_shapes},
-                                      {"shapes", shapes},
-                                      {"files", names}}, 2));
+    Print("{}\n", DumpJson(nlohmann::json{{"run", package.run},
+                                          {"node", package.node},
+                                          {"task", package.task.name},
+                                          {"modelled", package.modelled},
+                                          {"paired", package.paired},
+                                          {"seed_when", package.seed_shapes},
+                                          {"shapes", shapes},
+                                          {"files", names}},
+                           2));
     return Status::Ok();
   }
-  fmt::print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
-             package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");
-  for (const std::string& when : package.seed_shapes) fmt::print("The seed runs where {}\n", when);
-  if (!package.paired) fmt::print("Winner and seed were not paired: their times come from different sittings.\n");
+  Print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
+        package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");
+  for (const std::string& when : package.seed_shapes) Print("The seed runs where {}\n", when);
+  if (!package.paired) Print("Winner and seed were not paired: their times come from different sittings.\n");
   const std::vector<std::string> options = PackageOptions(package);
-  if (!options.empty()) fmt::print("Compile with {}\n", fmt::join(options, " "));
+  if (!options.empty()) Print("Compile with {}\n", fmt::join(options, " "));
   size_t width = 0;
   for (const GeneratedFile& file : files) width = std::max(width, file.name.size());
-  for (const GeneratedFile& file : files) fmt::print("  {}/{:<{}}  {}\n", out, file.name, width, file.what);
+  for (const GeneratedFile& file : files) Print("  {}/{:<{}}  {}\n", out, file.name, width, file.what);
   return Status::Ok();
 }
 

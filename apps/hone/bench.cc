@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/json_fields.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/run_options_flags.h"
 #include "hone/signal_stop.h"
@@ -72,7 +73,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenStoreToWrite(context, flags.store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(base.models, store.get()));
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(base.options, *provider));
-  if (!warning.empty()) fmt::print(stderr, "hone: warning: {}\n", warning);
+  if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
 
   std::vector<RunOutcome> outcomes;
@@ -117,8 +118,8 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
       outcomes.push_back(OutcomeOf(*view));
       if (!flags.device.json) {
         const RunOutcome& o = outcomes.back();
-        fmt::print("{:<22} {:<10} {:>8} in {} attempts, {}\n", o.task, o.strategy, fmt::format("{:.3f}x", o.speedup),
-                   o.attempts, o.ended);
+        Print("{:<22} {:<10} {:>8} in {} attempts, {}\n", o.task, o.strategy, fmt::format("{:.3f}x", o.speedup),
+              o.attempts, o.ended);
         std::fflush(stdout);
       }
       if (signals.token().stop_requested()) return Status::Cancelled("stopped; the same command goes on from here");
@@ -129,9 +130,9 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
     nlohmann::json json = nlohmann::json::parse(SummaryToJson(rows, outcomes));
     json["sandbox_warnings"] = evaluator->SandboxWarnings();
     json["warnings"] = warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
-    fmt::print("{}\n", DumpJson(json, 2));
+    Print("{}\n", DumpJson(json, 2));
   } else {
-    fmt::print("\n{}\n{}", OutcomesTable(outcomes), SummaryTable(rows));
+    Print("\n{}\n{}", OutcomesTable(outcomes), SummaryTable(rows));
   }
   return pending;
 }

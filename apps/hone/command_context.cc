@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/color.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,10 @@
 #include "base/file.h"
 #include "base/nearest_word.h"
 #include "base/utf8.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
+#include "tuner/core/dims_text.h"
+#include "tuner/report/terminal_rows.h"
 
 namespace hone {
 namespace fs = std::filesystem;
@@ -52,7 +56,7 @@ std::string TimeText(double us) {
 }  // namespace
 
 void CommandContext::Fail(const Status& status) {
-  fmt::print(stderr, "hone: {}\n", status.message());
+  PrintError("hone: {}\n", status.message());
   const bool usage = status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound;
   exit_status = usage ? 2 : status.code() == StatusCode::kPending ? 4 : 3;
 }
@@ -75,6 +79,9 @@ CommandContext MakeCommandContext() {
     if (const std::string value = Environment(name); !value.empty()) context.environment.push_back(name + ("=" + value));
   }
   context.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
+  winsize size{};
+  if (context.stdout_is_terminal)
+    context.columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
   // https://no-color.org: set and not empty means none; a terminal that is "dumb" knows none.
   context.colour = context.stdout_is_terminal && Environment("NO_COLOR").empty() && Environment("TERM") != "dumb";
   return context;
@@ -129,7 +136,7 @@ Status MakeCacheFolder(const CommandContext& context) {
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags) {
   HONE_RETURN_IF_ERROR(MakeCacheFolder(context));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags)));
-  for (const std::string& warning : evaluator->SandboxWarnings()) fmt::print(stderr, "hone: warning: {}\n", warning);
+  for (const std::string& warning : evaluator->SandboxWarnings()) PrintError("hone: warning: {}\n", warning);
   return evaluator;
 }
 
@@ -232,7 +239,7 @@ int ExitStatusOf(Verdict verdict) {
   }
 }
 
-std::string DescribeEvaluation(const Evaluation& evaluation) {
+std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
   std::string out = fmt::format("{}  {} on {}: {}\n", evaluation.task, evaluation.candidate, evaluation.device,
                                 VerdictName(evaluation.verdict));
   out += Indented(evaluation.detail);
@@ -241,6 +248,23 @@ std::string DescribeEvaluation(const Evaluation& evaluation) {
   bool header = false;
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us) continue;
+    if (columns != 0 && columns < 130) {
+      out += Flow({DimsText(c.dims)}, 2, columns);
+      const bool spread = !evaluation.modelled;
+      out += Flow(
+          {unit + TimeText(c.time_us->median) +
+               (spread ? fmt::format(" +-{:.1f}%", 50 * (c.time_us->high - c.time_us->low) / c.time_us->median) : ""),
+           c.baseline_us ? "baseline " + TimeText(*c.baseline_us) : "",
+           c.speedup ? fmt::format("{:.3f}x", c.speedup->median) +
+                           (spread ? fmt::format(" [{:.3f}, {:.3f}]", c.speedup->low, c.speedup->high) : "")
+                     : "",
+           c.floor_us ? "floor " + TimeText(*c.floor_us) : "",
+           c.floor_fraction ? fmt::format("{:.0f} % of it", 100 * *c.floor_fraction) : "",
+           c.timing.status + (c.timing.decision.empty() ? "" : ", " + c.timing.decision),
+           c.fallback ? "the seed ran" : ""},
+          4, columns);
+      continue;
+    }
     if (!header) {
       out += fmt::format("  {:<34} {:>22} {:>12} {:>20} {:>12} {:>8}  {}\n", "case", fmt::format("{}time (95 %)", unit),
                          "baseline", "speedup (95 %)", "floor", "of floor", "timing");

@@ -28,6 +28,7 @@ struct CommandContext {
   std::string search_path;       // PATH
   std::vector<std::string> environment;  // what workers inherit, "NAME=value"
   bool stdout_is_terminal = false;
+  int columns = 0;      // the width of that terminal; 0: standard output is none
   bool colour = false;  // standard output is a terminal that may be coloured
   int exit_status = 0;
 
@@ -75,8 +76,8 @@ Status CheckOutput(const std::string& path);
 
 // The evaluation's JSON with `sandbox_warnings` (docs/evaluation-json.md): what a command prints for one evaluation.
 std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation);
-// A table of the evaluation for people.
-std::string DescribeEvaluation(const Evaluation& evaluation);
+// A table of the evaluation for people, on a terminal of `columns`; 0: none, and rows are as wide as they need.
+std::string DescribeEvaluation(const Evaluation& evaluation, int columns = 0);
 // `text` without line ends at its end, each line behind two spaces, and a line end: a detail of several lines, as a
 // compiler gives them, below the line it belongs to. Empty for nothing.
 std::string Indented(std::string_view text);

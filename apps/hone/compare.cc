@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
 
@@ -43,8 +44,8 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
     request.libraries = flags.libraries;
     HONE_ASSIGN_OR_RETURN(shown, evaluator->Evaluate(task, request));
   }
-  fmt::print("{}", flags.device.json ? EvaluationOutput(*evaluator, shown)
-                                     : DescribeEvaluation(shown) + DescribeLibraries(shown, "  "));
+  Print("{}", flags.device.json ? EvaluationOutput(*evaluator, shown)
+                                : DescribeEvaluation(shown, context.columns) + DescribeLibraries(shown, "  "));
   context.exit_status = ExitStatusOf(shown.verdict);
   return Status::Ok();
 }

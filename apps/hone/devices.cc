@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/device_list.h"
 #include "tuner/evaluate/worker/worker_main.h"
@@ -22,16 +23,16 @@ void RegisterDevicesCommand(CLI::App& app, CommandContext& context) {
     if (*as_json) {
       nlohmann::json devices = nlohmann::json::array();
       for (const DeviceFacts& facts : list.devices) devices.push_back(nlohmann::json::parse(EncodeFacts(facts)));
-      fmt::print("{}\n", nlohmann::json{{"devices", devices}, {"missing", list.missing}}.dump(2));
+      Print("{}\n", nlohmann::json{{"devices", devices}, {"missing", list.missing}}.dump(2));
       return;
     }
     for (const DeviceFacts& f : list.devices) {
-      fmt::print("{:<8} {} (sm_{}{}, {} SMs, {:.0f} GiB, L2 {:.0f} MiB, {:.2f} TB/s datasheet){}\n", f.id, f.name, f.cc_major,
-                 f.cc_minor, f.sm_count, static_cast<double>(f.memory_bytes) / (1 << 30),
-                 static_cast<double>(f.l2_bytes) / (1 << 20), f.memory_bandwidth / 1e12,
-                 f.modelled ? "; simulated on the CPU, times are modelled" : "; driver " + f.driver);
+      Print("{:<8} {} (sm_{}{}, {} SMs, {:.0f} GiB, L2 {:.0f} MiB, {:.2f} TB/s datasheet){}\n", f.id, f.name,
+            f.cc_major, f.cc_minor, f.sm_count, static_cast<double>(f.memory_bytes) / (1 << 30),
+            static_cast<double>(f.l2_bytes) / (1 << 20), f.memory_bandwidth / 1e12,
+            f.modelled ? "; simulated on the CPU, times are modelled" : "; driver " + f.driver);
     }
-    for (const std::string& missing : list.missing) fmt::print("missing: {}\n", missing);
+    for (const std::string& missing : list.missing) Print("missing: {}\n", missing);
   });
 }
 

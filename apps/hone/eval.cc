@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/library_text.h"
@@ -81,7 +82,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, evaluator->Evaluate(task, request));
   if (flags.device.json) {
-    fmt::print("{}", EvaluationOutput(*evaluator, evaluation));
+    Print("{}", EvaluationOutput(*evaluator, evaluation));
   } else {
     // The profile says what its findings say, and more.
     const std::string profile = evaluation.profile ? DescribeProfile(*evaluation.profile, "  ") : "";
@@ -91,8 +92,8 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
                            [&](const ProfileFinding& f) { return f.kind == told.kind && f.location == told.location; });
       });
     }
-    fmt::print("{}{}{}{}", DescribeEvaluation(evaluation), WhatHelpsASlowSimulation(evaluation, flags),
-               DescribeLibraries(evaluation, "  "), profile);
+    Print("{}{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatHelpsASlowSimulation(evaluation, flags),
+          DescribeLibraries(evaluation, "  "), profile);
   }
   context.exit_status = ExitStatusOf(evaluation.verdict);
   return Status::Ok();

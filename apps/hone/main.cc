@@ -22,7 +22,10 @@ int main(int argc, char** argv) {
   app.name("hone");
   app.set_version_flag("--version", "hone " HONE_VERSION);
   app.require_subcommand(1);
-  app.failure_message(hone::UsageMessage);
+  // Arguments may be names of files that others gave them.
+  app.failure_message([](const CLI::App* command, const CLI::Error& error) {
+    return hone::VisibleText(hone::UsageMessage(command, error));
+  });
   hone::RegisterDevicesCommand(app, context);
   hone::RegisterTasksCommand(app, context);
   hone::RegisterEvalCommand(app, context);
@@ -46,7 +49,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "hone: not enough memory\n");
     return 3;
   } catch (const std::exception& error) {  // standard output that cannot be written: fmt throws
-    std::fprintf(stderr, "hone: %s\n", error.what());
+    std::fprintf(stderr, "hone: %s\n", hone::VisibleLine(error.what()).c_str());
     return 3;
   }
   return hone::FlushOutput("hone", context.exit_status);

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/json_fields.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/interop/new_task.h"
 
@@ -147,39 +148,40 @@ Status Run(CommandContext& context, NewFlags& flags) {
   if (flags.json) {
     nlohmann::json questions = nlohmann::json::array();
     for (const TaskQuestion& q : draft.questions) questions.push_back({{"what", q.what}, {"answer", q.answer}});
-    fmt::print("{}\n", DumpJson(nlohmann::json{{"task", flags.options.name},
-                                      {"directory", out},
-                                      {"ready", ready},
-                                      {"inferred", draft.inferred},
-                                      {"questions", questions},
-                                      {"oracle", draft.oracle.empty()   ? "missing"
-                                                 : flags.oracle.empty() ? "derived"
-                                                                        : "given"},
-                                      {"oracle_reasons", draft.oracle_reasons},
-                                      {"problem", parses.ok() ? "" : parses.message()}}, 2));
+    Print("{}\n", DumpJson(nlohmann::json{{"task", flags.options.name},
+                                          {"directory", out},
+                                          {"ready", ready},
+                                          {"inferred", draft.inferred},
+                                          {"questions", questions},
+                                          {"oracle", draft.oracle.empty()   ? "missing"
+                                                     : flags.oracle.empty() ? "derived"
+                                                                            : "given"},
+                                          {"oracle_reasons", draft.oracle_reasons},
+                                          {"problem", parses.ok() ? "" : parses.message()}},
+                           2));
     return Status::Ok();
   }
-  fmt::print("{}/task.toml, seed.cu{}\n", out, draft.oracle.empty() ? "" : ", oracle.cu");
-  fmt::print("\nInferred from {}; look it over:\n", flags.options.file);
-  for (const std::string& line : draft.inferred) fmt::print("  {}\n", line);
+  Print("{}/task.toml, seed.cu{}\n", out, draft.oracle.empty() ? "" : ", oracle.cu");
+  Print("\nInferred from {}; look it over:\n", flags.options.file);
+  for (const std::string& line : draft.inferred) Print("  {}\n", line);
   if (!draft.oracle.empty() && flags.oracle.empty()) {
-    fmt::print(
+    Print(
         "  oracle: the kernel itself, mechanically in double. What the kernel gets wrong, this oracle gets wrong as "
         "well:\n"
         "          add [[hand]] cases to task.toml, or give a simpler kernel with --oracle FILE\n");
   }
   if (draft.oracle.empty()) {
-    fmt::print("\nThere is no oracle.cu: the kernel cannot be turned into double mechanically, because of\n");
-    for (const std::string& reason : draft.oracle_reasons) fmt::print("  {}\n", reason);
-    fmt::print("Give a plain kernel of the same signature, or a whole oracle, with --oracle FILE (docs/interop.md).\n");
+    Print("\nThere is no oracle.cu: the kernel cannot be turned into double mechanically, because of\n");
+    for (const std::string& reason : draft.oracle_reasons) Print("  {}\n", reason);
+    Print("Give a plain kernel of the same signature, or a whole oracle, with --oracle FILE (docs/interop.md).\n");
   }
   if (!draft.questions.empty()) {
-    fmt::print("\nTo be answered (FILL_IN in the files, or an option and --force):\n");
-    for (const TaskQuestion& q : draft.questions) fmt::print("  {:<60} {}\n", q.what, q.answer);
+    Print("\nTo be answered (FILL_IN in the files, or an option and --force):\n");
+    for (const TaskQuestion& q : draft.questions) Print("  {:<60} {}\n", q.what, q.answer);
   } else if (!parses.ok()) {
-    fmt::print("\nNot right yet: {}\n", parses.message());
+    Print("\nNot right yet: {}\n", parses.message());
   }
-  fmt::print("\nNext: hone tasks check {}\n", out);
+  Print("\nNext: hone tasks check {}\n", out);
   return Status::Ok();
 }
 

@@ -4,8 +4,6 @@
 // hone optimize TASK: looks for a faster kernel, one judged step at a time. Everything is kept in the run store, so
 // that a run that was stopped, killed or ran out of disk goes on with --resume.
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +12,7 @@
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "base/random.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/model_options.h"
 #include "hone/run_options_flags.h"
@@ -34,11 +33,6 @@ struct OptimizeFlags {
   std::string task, resume, replay, store, report, out, seed_file;
   bool list_settings = false;
 };
-
-int TerminalColumns() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
-}
 
 // The task, options and id of a new run, or of one that goes on.
 struct Prepared {
@@ -155,15 +149,15 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
                                            {"cost_known", view.unpriced_replies == 0},
                                            {"notes", view.remarks.size()}};
     if (again) json["replay"]["winner"] = nlohmann::json::parse(EvaluationToJson(*again, -1));
-    fmt::print("{}\n", DumpJson(json, 2));
+    Print("{}\n", DumpJson(json, 2));
   } else {
-    fmt::print("{}", RunText(replayed.replayed));
-    fmt::print("\n{}\n", replayed.difference.empty()
-                             ? fmt::format("Repeated from the record: all {} nodes came out the same.", replayed.compared)
-                             : "It did not come out the same: " + replayed.difference);
-    if (const std::string spent = SpentText(view); !spent.empty()) fmt::print("When it was recorded: {}", spent);
-    fmt::print("{}", RemarksText(view, 20));
-    if (again) fmt::print("\nThe winner, judged anew:\n{}", DescribeEvaluation(*again));
+    Print("{}", RunText(replayed.replayed, context.columns));
+    Print("\n{}\n", replayed.difference.empty()
+                        ? fmt::format("Repeated from the record: all {} nodes came out the same.", replayed.compared)
+                        : "It did not come out the same: " + replayed.difference);
+    if (const std::string spent = SpentText(view); !spent.empty()) Print("When it was recorded: {}", spent);
+    Print("{}", RemarksText(view, 20));
+    if (again) Print("\nThe winner, judged anew:\n{}", DescribeEvaluation(*again, context.columns));
   }
   const bool winner_right = !again || again->verdict == Verdict::kOk || again->verdict == Verdict::kUnsupported;
   context.exit_status = replayed.difference.empty() && winner_right ? 0 : 1;
@@ -187,7 +181,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   prepared.models.roles = strategy->Roles();
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(prepared.models, store.get()));
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(prepared.options, *provider));
-  if (!warning.empty()) fmt::print(stderr, "hone: warning: {}\n", warning);
+  if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   DeviceFlags device = flags.device;
   if (!prepared.id.empty() && device.device == "auto") device.device = prepared.options.device;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, device));
@@ -199,10 +193,10 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
 
   const bool talk = !flags.device.json;
   if (talk) {
-    fmt::print("Run {}: {} on {}{}, strategy {}, model {}\n", prepared.id, prepared.task.name, evaluator->facts().name,
-               evaluator->facts().modelled ? " (simulated: times are modelled)" : "", prepared.options.strategy,
-               prepared.options.model);
-    fmt::print("{:>4}  {:<30} {:<18} {:>8}\n", "node", "idea", "verdict", "gain");
+    Print("Run {}: {} on {}{}, strategy {}, model {}\n", prepared.id, prepared.task.name, evaluator->facts().name,
+          evaluator->facts().modelled ? " (simulated: times are modelled)" : "", prepared.options.strategy,
+          prepared.options.model);
+    Print("{}\n", NodeHeader(context.columns));
     std::fflush(stdout);
   }
   Result<RunView> ended = Status::Internal("not run");
@@ -211,11 +205,10 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     SignalStop signals;
     const auto write = [&](const std::string& text) {
       if (!talk) return;
-      fmt::print("{}", text);
+      fmt::print("{}", text);  // holds control sequences of its own; what others wrote the printer makes visible itself
       std::fflush(stdout);
     };
-    ProgressPrinter progress(write, talk && context.stdout_is_terminal, UnixSeconds, TerminalColumns(),
-                             context.colour);
+    ProgressPrinter progress(write, talk && context.stdout_is_terminal, UnixSeconds, context.columns, context.colour);
     RunDependencies dependencies;
     dependencies.task = &prepared.task;
     dependencies.evaluator = evaluator.get();
@@ -231,7 +224,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   }
   if (!ended.ok()) {
     const bool asked = ended.status().code() == StatusCode::kPending && ended.status().message().find("answer") != std::string::npos;
-    if (asked) fmt::print(stderr, "{}", WhereQuestionsLie(prepared.models));
+    if (asked) PrintError("{}", WhereQuestionsLie(prepared.models));
     return Status(ended.status().code(), fmt::format("{}\nhone: the run can go on: hone optimize --resume {}",
                                                      ended.status().message(), prepared.id));
   }
@@ -239,18 +232,17 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   // What was found is told even where it cannot be written down a second time: the store has it.
   const Status written = WriteResults(context, flags, *store, *ended, report, kernel);
   if (talk) {
-    fmt::print("\nEnded: {} ({})\n{}", ended->ended, ReasonText(*ended), ResultText(*ended));
-    if (!kernel.empty()) fmt::print("Kernel: {}\n", kernel);
-    if (!report.empty()) fmt::print("Report: {}\n", report);
-    if (stopped || ended->ended == "provider_failed")
-      fmt::print("Go on with: hone optimize --resume {}\n", prepared.id);
+    Print("\nEnded: {} ({})\n{}", ended->ended, ReasonText(*ended), ResultText(*ended, context.columns));
+    if (!kernel.empty()) Print("Kernel: {}\n", kernel);
+    if (!report.empty()) Print("Report: {}\n", report);
+    if (stopped || ended->ended == "provider_failed") Print("Go on with: hone optimize --resume {}\n", prepared.id);
   } else {
     nlohmann::json json = nlohmann::json::parse(RunToJson(*ended));
     json["report"] = report;
     json["sandbox_warnings"] = evaluator->SandboxWarnings();
     json["warnings"] = warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
     if (!kernel.empty()) json["kernel"] = kernel;
-    fmt::print("{}\n", DumpJson(json, 2));
+    Print("{}\n", DumpJson(json, 2));
   }
   context.exit_status = GoalReached(*ended) ? 0 : ended->ended == "provider_failed" ? 3 : 1;
   if (written.ok()) return Status::Ok();
@@ -280,7 +272,7 @@ void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (flags->list_settings) {
-      fmt::print("{}", flags->device.json ? SettingsJson() : SettingsTable());
+      Print("{}", flags->device.json ? SettingsJson() : SettingsTable());
       return;
     }
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

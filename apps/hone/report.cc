@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/report/html.h"
 #include "tuner/report/run_summary.h"
@@ -30,7 +31,7 @@ Status Run(const CommandContext& context, const ReportFlags& flags) {
     const std::string out =
         flags.out.empty() ? fmt::format("{}/reports/{}.html", context.state_directory, run.view.info.id) : flags.out;
     HONE_RETURN_IF_ERROR(WriteFileAtomically(out, html));
-    fmt::print("Report: {}\n", out);
+    Print("Report: {}\n", out);
     return Status::Ok();
   }
   std::vector<RunSummary> runs;
@@ -45,8 +46,8 @@ Status Run(const CommandContext& context, const ReportFlags& flags) {
   }
   const Comparison comparison = CompareRuns(std::move(runs));
   if (!flags.out.empty()) HONE_RETURN_IF_ERROR(WriteFileAtomically(flags.out, ComparisonHtml(comparison)));
-  fmt::print("{}{}", flags.json ? ComparisonToJson(comparison) : ComparisonText(comparison), flags.json ? "\n" : "");
-  if (!flags.out.empty() && !flags.json) fmt::print("Report: {}\n", flags.out);
+  Print("{}{}", flags.json ? ComparisonToJson(comparison) : ComparisonText(comparison), flags.json ? "\n" : "");
+  if (!flags.out.empty() && !flags.json) Print("Report: {}\n", flags.out);
   return Status::Ok();
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/report/run_summary.h"
 #include "tuner/store/open_run.h"
@@ -26,7 +27,7 @@ Status Run(const CommandContext& context, const RunsFlags& flags) {
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenStoreToRead(path));
     HONE_ASSIGN_OR_RETURN(runs, SummarizeRuns(*store));
   }
-  fmt::print("{}{}", flags.json ? RunSummaryToJson(runs) : RunsTable(runs), flags.json ? "\n" : "");
+  Print("{}{}", flags.json ? RunSummaryToJson(runs) : RunsTable(runs, context.columns), flags.json ? "\n" : "");
   return Status::Ok();
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/report/run_text.h"
 #include "tuner/store/open_run.h"
@@ -28,7 +29,7 @@ Status Run(const CommandContext& context, const ShowFlags& flags) {
   if (!flags.export_path.empty()) {
     HONE_ASSIGN_OR_RETURN(std::string text, ExportRun(*run.store, run.view.info.id));
     HONE_RETURN_IF_ERROR(WriteFileAtomically(flags.export_path, text));
-    fmt::print("Run {} written to {}\n", run.view.info.id, flags.export_path);
+    Print("Run {} written to {}\n", run.view.info.id, flags.export_path);
     return Status::Ok();
   }
   if (flags.source) {
@@ -37,18 +38,24 @@ Status Run(const CommandContext& context, const ShowFlags& flags) {
       return Status::NotFound(fmt::format("node {} of run {} has no source", node, run.view.info.id));
     }
     HONE_ASSIGN_OR_RETURN(std::string source, run.store->Source(run.view.node(node).source_hash));
-    fmt::print("{}", source);
+    // To a file or a program byte for byte; a terminal would obey what a model put into a comment.
+    if (context.stdout_is_terminal) {
+      Print("{}", source);
+    } else {
+      fmt::print("{}", source);
+    }
     return Status::Ok();
   }
   if (flags.prompts && flags.node < 0)
     return Status::InvalidArgument("--prompts belongs to one node: hone show RUN NODE --prompts");
   if (flags.node >= 0) {
-    HONE_ASSIGN_OR_RETURN(std::string text, flags.json ? NodeToJson(*run.store, run.view, flags.node, flags.prompts)
-                                                       : NodeText(*run.store, run.view, flags.node, flags.prompts));
-    fmt::print("{}{}", text, flags.json ? "\n" : "");
+    HONE_ASSIGN_OR_RETURN(std::string text,
+                          flags.json ? NodeToJson(*run.store, run.view, flags.node, flags.prompts)
+                                     : NodeText(*run.store, run.view, flags.node, flags.prompts, context.columns));
+    Print("{}{}", text, flags.json ? "\n" : "");
     return Status::Ok();
   }
-  fmt::print("{}{}", flags.json ? RunToJson(run.view) : RunText(run.view), flags.json ? "\n" : "");
+  Print("{}{}", flags.json ? RunToJson(run.view) : RunText(run.view, context.columns), flags.json ? "\n" : "");
   return Status::Ok();
 }
 

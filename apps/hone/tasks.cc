@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_fields.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/baseline/baseline_file.h"
 #include "tuner/evaluate/lint/lint_command.h"
@@ -53,10 +54,10 @@ void List(CommandContext& context, bool as_json) {
     }
     int timed = 0, checked = 0;
     for (const Case& c : task->cases) (c.role == CaseRole::kTime ? timed : checked) += 1;
-    fmt::print("{:<20} {:<12} {} timed and {} check cases{}  {}\n", task->name, WorkloadClassName(task->workload), timed,
-               checked, task->seed_source.empty() ? ", no seed" : "", task->summary);
+    Print("{:<20} {:<12} {} timed and {} check cases{}  {}\n", task->name, WorkloadClassName(task->workload), timed,
+          checked, task->seed_source.empty() ? ", no seed" : "", task->summary);
   }
-  if (as_json) fmt::print("{}\n", DumpJson(json{{"tasks", tasks}}, 2));
+  if (as_json) Print("{}\n", DumpJson(json{{"tasks", tasks}}, 2));
 }
 
 struct CheckFlags {
@@ -83,7 +84,7 @@ void RegisterTasksCommand(CLI::App& app, CommandContext& context) {
     if (const Status cache = MakeCacheFolder(context); !cache.ok()) return context.Fail(cache);
     Result<LintOutcome> outcome = LintOnDevice(*task, MakeEvaluatorOptions(context, flags->device));
     if (!outcome.ok()) return context.Fail(outcome.status());
-    fmt::print("{}\n", flags->device.json ? outcome->json : outcome->text);
+    Print("{}\n", flags->device.json ? outcome->json : outcome->text);
     context.exit_status = outcome->valid ? 0 : 2;
   });
   command->callback([command, as_json, &context] {

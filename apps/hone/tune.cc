@@ -16,6 +16,7 @@
 #include "base/json_fields.h"
 #include "base/random.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/signal_stop.h"
 #include "tuner/report/run_text.h"
@@ -111,13 +112,13 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   options.on_point = [&](const Binding& binding, const Evaluation& evaluation) {
     ++done;
     if (talk) {
-      fmt::print("{:>4} of {}  {:<34} {:<16} {}\n", done, total, BindingKey(binding), VerdictName(evaluation.verdict),
-                 evaluation.geomean_speedup ? fmt::format("{:.3f}x", *evaluation.geomean_speedup) : "");
+      Print("{:>4} of {}  {:<34} {:<16} {}\n", done, total, BindingKey(binding), VerdictName(evaluation.verdict),
+            evaluation.geomean_speedup ? fmt::format("{:.3f}x", *evaluation.geomean_speedup) : "");
       std::fflush(stdout);
     }
     return Status::Ok();
   };
-  if (SweepOrder(candidate.plan, 2).size() == 1 && talk) fmt::print("{} has no tunables with a choice.\n", flags.candidate);
+  if (SweepOrder(candidate.plan, 2).size() == 1 && talk) Print("{} has no tunables with a choice.\n", flags.candidate);
   Result<TuneResult> swept = Status::Internal("not run");
   bool stopped = false;
   {
@@ -154,17 +155,17 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   // Who names a file gets one: where nothing is better than the candidate as it is, that.
   if (!stopped && result.needs_no_change && !flags.out.empty()) write(flags.out, candidate.source);
   if (talk) {
-    fmt::print("\n{}\n{}.\n", PointTable(result), result.summary);
+    Print("\n{}\n{}.\n", PointTable(result), result.summary);
     if (result.left_out > 0) {
-      fmt::print("{} not tried{}.\n", CountText(result.left_out, "binding was", "bindings were"),
-                 stopped ? ": the sweep was stopped, and nothing is written" : ": raise --points for more");
+      Print("{} not tried{}.\n", CountText(result.left_out, "binding was", "bindings were"),
+            stopped ? ": the sweep was stopped, and nothing is written" : ": raise --points for more");
     }
-    if (!result.best) fmt::print("\n{}", WhyNot(result));
-    if (judged) fmt::print("\n{}", DescribeEvaluation(*judged));
+    if (!result.best) Print("\n{}", WhyNot(result));
+    if (judged) Print("\n{}", DescribeEvaluation(*judged, context.columns));
     if (!out.empty())
-      fmt::print("Written: {}{}\n", out, result.needs_no_change ? ", the candidate as it is" : "");
+      Print("Written: {}{}\n", out, result.needs_no_change ? ", the candidate as it is" : "");
     else if (judged && judged->verdict != Verdict::kOk)
-      fmt::print("The tuned file was not right, and is not written.\n");
+      Print("The tuned file was not right, and is not written.\n");
   } else {
     nlohmann::json json = {{"task", task.name},           {"candidate", flags.candidate}, {"summary", result.summary},
                            {"left_out", result.left_out}, {"points", PointsJson(result)}, {"written", out},
@@ -175,7 +176,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     if (result.best) json["best"] = *result.best;
     json["sandbox_warnings"] = evaluator->SandboxWarnings();
     if (judged) json["evaluation"] = nlohmann::json::parse(EvaluationToJson(*judged, -1));
-    fmt::print("{}\n", DumpJson(json, 2));
+    Print("{}\n", DumpJson(json, 2));
   }
   context.exit_status = !stopped && result.best && (!judged || judged->verdict == Verdict::kOk) ? 0 : 1;
   return written;

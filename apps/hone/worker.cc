@@ -13,6 +13,7 @@
 #include "base/json_fields.h"
 #include "base/stoppable_sleep.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/signal_stop.h"
 #include "tuner/evaluate/serve_spool.h"
@@ -52,7 +53,7 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
                                                  : ServeOptions::Profiles::kAll;
   options.stop = signals.token();
   options.on_bundle = [](const std::string& id, const Result<Evaluation>& evaluation) {
-    fmt::print(stderr, "{} {}\n", id,
+    PrintError("{} {}\n", id,
                evaluation.ok() ? std::string(VerdictName(evaluation->verdict)) : evaluation.status().message());
   };
   SpoolServer server(*evaluator, spool, std::move(options));
@@ -67,17 +68,18 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   }
   const int failed = unreadable + put_back;
   if (flags.device.json) {
-    fmt::print("{}\n", DumpJson(nlohmann::json{{"judged", judged},
-                                      {"failed", failed},
-                                      {"put_back", put_back},
-                                      {"spool", flags.spool},
-                                      {"sandbox_warnings", evaluator->SandboxWarnings()}}, -1));
+    Print("{}\n", DumpJson(nlohmann::json{{"judged", judged},
+                                          {"failed", failed},
+                                          {"put_back", put_back},
+                                          {"spool", flags.spool},
+                                          {"sandbox_warnings", evaluator->SandboxWarnings()}},
+                           -1));
   } else {
-    fmt::print("judged {} bundle{} from {} on {} {}; {} could not be judged{}\n", judged, judged == 1 ? "" : "s", flags.spool,
-               evaluator->facts().id, evaluator->facts().name, failed,
-               put_back > 0 ? fmt::format(", {} of them for a failure of this machine: put back, the reasons in {}/failed",
-                                          put_back, flags.spool)
-                            : "");
+    Print("judged {} bundle{} from {} on {} {}; {} could not be judged{}\n", judged, judged == 1 ? "" : "s",
+          flags.spool, evaluator->facts().id, evaluator->facts().name, failed,
+          put_back > 0 ? fmt::format(", {} of them for a failure of this machine: put back, the reasons in {}/failed",
+                                     put_back, flags.spool)
+                       : "");
   }
   context.exit_status = failed > 0 ? 3 : 0;
   return Status::Ok();

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "base/file.h"
 #include "base/frames.h"
@@ -516,6 +516,52 @@ TEST_F(CommandLine, AnExportedRunIsReadUnderAnyNameAndACutOneIsToldShortly) {
   EXPECT_THAT(cut.err, HasSubstr("the file was cut off"));
   EXPECT_LT(cut.err.size(), 300u);
   EXPECT_TRUE(json::parse(Hone({"optimize", "--settings", "--json"}).out).at("settings")[0].contains("default"));
+}
+
+// A model, a file of somebody else, a compiler that quotes it: all of it is shown, and a terminal obeys none of it.
+TEST_F(CommandLine, WhatStrangersWriteReachesATerminalAsTextOnly) {
+  const std::string hostile = "\x1b]0;your title\x07 \u202eedoc";
+  const auto harmless = [](const Outcome& outcome) {
+    const std::string all = outcome.out + outcome.err;
+    return all.find_first_of("\x1b\x07\r") == std::string::npos && all.find("\u202e") == std::string::npos;
+  };
+  // A recorded run whose ideas were written by somebody else.
+  std::istringstream lines(ReadFile(kSource + "/examples/runs/sample-softmax.jsonl").value());
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    json record = json::parse(line);
+    if (record.contains("payload") && record["payload"].contains("idea")) record["payload"]["idea"] = hostile;
+    text += record.dump() + "\n";
+  }
+  const std::string run = Write("hostile.jsonl", text), page = scratch_ / "page.html";
+  const std::string shown = "\\x1b]0;your title\\x07 \\u202eedoc";
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"show", run}, {"show", run, "1"}, {"optimize", "--replay", run}}) {
+    const Outcome outcome = Hone(command);
+    EXPECT_THAT(outcome.out, HasSubstr("\\x1b]0;your title\\x07")) << command[0] << outcome.err;
+    EXPECT_TRUE(harmless(outcome)) << command[0];
+  }
+  EXPECT_EQ(json::parse(Hone({"show", run, "1", "--json"}).out).at("idea"), hostile) << "JSON is exact";
+  EXPECT_EQ(Hone({"report", run, "--out", page}).status, 0);
+  const std::string html = ReadFile(page).value();
+  EXPECT_THAT(html, HasSubstr(shown));
+  EXPECT_TRUE(harmless({0, html, ""}));
+  // A compiler quotes what it compiles.
+  const std::string bad =
+      Write("bad.cu", ReadFile(kSource + "/tasks/relu/seed.cu").value() + "\n#error \x1b]0;your title\x07\n");
+  const Outcome refused = Hone({"eval", "relu", bad, "--device", "sim"});
+  EXPECT_EQ(refused.status, 1) << refused.err;
+  EXPECT_THAT(refused.out, testing::AllOf(HasSubstr("compile_error"), HasSubstr("your title")));
+  EXPECT_TRUE(harmless(refused));
+  // Names of files, and what no option is.
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"eval", "relu", "no" + hostile + ".cu"},
+                                                  {"show", hostile + ".jsonl"},
+                                                  {"eval", "--" + hostile}}) {
+    const Outcome outcome = Hone(command);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("\\x1b]0;your title"));
+    EXPECT_TRUE(harmless(outcome)) << outcome.err;
+  }
 }
 
 TEST_F(CommandLine, SaysWhatIsWrongWithATasksLibraries) {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <string_view>
 #include <vector>
 
 #include "tuner/report/html.h"
@@ -42,7 +42,7 @@ std::string AttemptDrawing(const RunView& view, double width) {
   double low = 1.0, high = 1.0;
   bool failed = false;
   for (const RunNode& n : view.nodes) {
-    failed = failed || (!n.speedup && n.done());
+    failed = failed || (!n.speedup && n.done() && !FoundNothing(n));
     if (!n.speedup) continue;
     low = std::min(low, *n.speedup);
     high = std::max(high, *n.speedup);
@@ -61,7 +61,7 @@ std::string AttemptDrawing(const RunView& view, double width) {
     return bottom - (bottom - top) * (std::clamp(speedup, low, high) - low) / (high - low);
   };
   std::string svg = fmt::format(
-      "<svg viewBox='0 0 {:.0f} 290' role=img aria-label='speedup over attempts{}: best {:.2f} times after {} "
+      "<svg viewBox='0 0 {:.0f} 290' role=img aria-label='speedup node by node{}: best {:.2f} times after {} "
       "attempts'>",
       width, view.info.modelled ? ", modelled" : "",
       view.nodes.empty() ? 1.0 : view.node(view.best).speedup.value_or(1.0), view.attempts);
@@ -71,7 +71,7 @@ std::string AttemptDrawing(const RunView& view, double width) {
     svg += Text(left - 6, y(tick) + 4, "end", fmt::format("{:.3g}×", tick));
   }
   svg += fmt::format("<path d='M{} {:.1f}H{}' stroke='var(--soft)' stroke-dasharray='4 3'/>", left, y(1), right);
-  // Numbers of attempts below.
+  // Numbers of nodes below.
   const double node_step = std::max(1.0, TickStep(static_cast<double>(count)));
   for (double node = 0; node < static_cast<double>(count); node += node_step) {
     svg += Text(x(static_cast<int64_t>(node)), 266, "middle", fmt::format("{:.0f}", node));
@@ -93,14 +93,14 @@ std::string AttemptDrawing(const RunView& view, double width) {
                          : many              ? 2.5
                                              : 4,
                          n.kept || n.id == 0 ? "var(--accent)" : "var(--panel)", title);
-    } else if (n.done() && n.problem != "no_more_ideas") {
+    } else if (n.done() && !FoundNothing(n)) {
       const double arm = many ? 2.5 : 4;
       svg += fmt::format("<path class=x d='M{:.1f} {:.1f}l{} {}m0-{}l-{} {}'>{}</path>", x(n.id) - arm, floor - 6 - arm,
                          2 * arm, 2 * arm, 2 * arm, 2 * arm, 2 * arm, title);
     }
   }
   if (failed) svg += Text(left - 6, floor - 2, "end", "failed");
-  svg += Text((left + right) / 2, 284, "middle", "attempt");
+  svg += Text((left + right) / 2, 284, "middle", "node");
   return svg + "</svg>";
 }
 
@@ -111,17 +111,25 @@ std::string ShapeName(const Dims& dims) { return EscapeHtml(DimsText(dims)); }
 std::string AttemptChart(const RunView& view) {
   return "<figure>" + Both([&](double width) { return AttemptDrawing(view, width); }) +
          fmt::format(
-             "<figcaption>Speedup over {}{}, along the chain of kept steps. Filled: kept; the line: best so far; "
-             "×: no valid result.</figcaption></figure>\n",
+             "<figcaption>Speedup over {}{}, along the chain of kept steps; every attempt and every sweep is a node. "
+             "Filled: kept; "
+             "the line: best so far; ×: no valid result.</figcaption></figure>\n",
              EscapeHtml(StartName(view)), view.info.modelled ? ", modelled" : "");
+}
+
+std::string_view BarClass(double low, double high) {
+  constexpr double kCounts = 0.005;  // what a run keeps a step for, by default
+  if (high < 1 - kCounts) return " slow";
+  return low > 1 + kCounts ? "" : " same";
 }
 
 std::string SpeedupBars(const Evaluation& evaluation, const std::string& start) {
   double high = 1.0;
-  bool any = false;
+  bool any = false, floors = false;
   for (const CaseResult& c : evaluation.cases) {
     if (!c.speedup) continue;
     any = true;
+    floors = floors || (c.floor_us && c.time_us);
     high = std::max(high, std::max(c.speedup->high, c.speedup->median));
   }
   if (!any) return "";
@@ -130,115 +138,55 @@ std::string SpeedupBars(const Evaluation& evaluation, const std::string& start) 
   std::string out = fmt::format("<figure><div class=bars style='--one:{:.2f}%'>\n", percent(1));
   for (const CaseResult& c : evaluation.cases) {
     if (!c.speedup) continue;
-    const bool slower = c.speedup->median < 1;
     const bool interval = !evaluation.modelled && c.speedup->high > c.speedup->low;
+    const bool same = c.timing.decision == "same" || c.timing.decision == "undecided";
+    const std::string_view kind = same       ? " same"
+                                  : interval ? BarClass(c.speedup->low, c.speedup->high)
+                                             : BarClass(c.speedup->median, c.speedup->median);
     out += fmt::format(
         "<div class=bar><span class=name>{}</span><span class=value>{:.3f}×{}</span><span class=track><span "
-        "class='fill{}' "
-        "style='width:{:.2f}%'></span>{}</span></div>\n",
+        "class='fill{}' style='width:{:.2f}%'></span>{}</span>",
         ShapeName(c.dims), c.speedup->median,
-        interval ? fmt::format(" <small>{:.3f}–{:.3f}</small>", c.speedup->low, c.speedup->high) : "",
-        slower ? " slow" : "", percent(c.speedup->median),
+        interval ? fmt::format(" <small>{:.3f}–{:.3f}</small>", c.speedup->low, c.speedup->high) : "", kind,
+        percent(c.speedup->median),
         interval ? fmt::format("<span class=ci style='left:{:.2f}%;width:{:.2f}%'></span>", percent(c.speedup->low),
                                std::max(0.3, percent(c.speedup->high) - percent(c.speedup->low)))
                  : "");
-  }
-  return out + fmt::format(
-                   "</div><figcaption>Speedup over {0}, one bar a shape{1}; the upright line is 1×, {0}.</figcaption></figure>\n",
-                   EscapeHtml(start), evaluation.modelled ? ", modelled" : ", with 95 % confidence intervals");
-}
-
-std::string TreeChart(const RunView& view) {
-  const size_t count = view.nodes.size();
-  if (count < 2) return "";
-  std::vector<std::vector<int64_t>> children(count);
-  for (const RunNode& n : view.nodes) {
-    if (n.parent >= 0 && n.parent < n.id) children[static_cast<size_t>(n.parent)].push_back(n.id);
-  }
-  // Depth first without recursion: a chain of a thousand steps is a tree as well.
-  std::vector<double> row(count, 0);
-  std::vector<int> depth(count, 0);
-  int rows = 0, deepest = 0;
-  struct Visit {
-    int64_t node;
-    size_t next;
-  };
-  std::vector<Visit> stack{{0, 0}};
-  while (!stack.empty()) {
-    Visit& top = stack.back();
-    const auto node = static_cast<size_t>(top.node);
-    if (top.next < children[node].size()) {
-      const int64_t child = children[node][top.next++];
-      depth[static_cast<size_t>(child)] = depth[node] + 1;
-      deepest = std::max(deepest, depth[node] + 1);
-      stack.push_back({child, 0});
-      continue;
+    if (c.floor_us && c.time_us && c.time_us->median > 0) {
+      const double share = 100 * *c.floor_us / c.time_us->median;
+      const double before = c.baseline_us && *c.baseline_us > 0 ? 100 * *c.floor_us / *c.baseline_us : 0;
+      out += fmt::format(
+          "<span class=floor><span class='fill floored' style='width:{:.2f}%'></span>{}</span><span class=under>{:.0f} "
+          "% "
+          "of the floor’s speed{}</span>",
+          std::min(share, 100.0),
+          before > 0 ? fmt::format("<span class=was style='left:{:.2f}%'></span>", std::min(before, 100.0)) : "", share,
+          before > 0 ? fmt::format(", was {:.0f} %", before) : "");
     }
-    // A parent stands beside its first child, so that a chain is a straight line.
-    row[node] = children[node].empty() ? rows++ : row[static_cast<size_t>(children[node][0])];
-    stack.pop_back();
+    out += "</div>\n";
   }
-  std::set<int64_t> to_best;
-  for (int64_t n = view.best; n >= 0 && n < static_cast<int64_t>(count);) {
-    to_best.insert(n);
-    n = view.node(n).parent;
-  }
-  const double column = deepest > 60 ? 14 : 34, line = rows > 100 ? 14 : 22;
-  const double width = 24 + column * deepest + 150, height = 20 + line * rows;
-  const auto x = [&](size_t n) { return 16 + column * depth[n]; };
-  const auto y = [&](size_t n) { return 14 + line * row[n]; };
-  std::string svg = fmt::format(
-      "<svg viewBox='0 0 {0:.0f} {1:.0f}' width='{0:.0f}' height='{1:.0f}' role=img aria-label='tree of {2} nodes, the "
-      "best is node {3}'>",
-      width, height, count, view.best);
-  for (const bool best : {false, true}) {
-    std::string path;
-    for (const RunNode& n : view.nodes) {
-      if (n.parent < 0 || (to_best.count(n.id) != 0) != best) continue;
-      const auto id = static_cast<size_t>(n.id), from = static_cast<size_t>(n.parent);
-      path += fmt::format("M{:.0f} {:.0f}V{:.0f}H{:.0f}", x(from), y(from), y(id), x(id));
-    }
-    if (!path.empty())
-      svg += fmt::format("<path d='{}' fill=none stroke='{}' stroke-width='{}'/>", path,
-                         best ? "var(--accent)" : "var(--line)", best ? 2.5 : 1.3);
-  }
-  for (const RunNode& n : view.nodes) {
-    const auto id = static_cast<size_t>(n.id);
-    svg += fmt::format("<a href='#node-{}'><title>{}</title>", n.id, EscapeHtml(NodeLine(view, n)));
-    const bool ok = n.evaluation && n.evaluation->verdict == Verdict::kOk;
-    if (ok || n.id == 0) {
-      svg += fmt::format("<circle cx='{:.0f}' cy='{:.0f}' r='5' fill='{}' stroke='var(--accent)' stroke-width='1.5'/>",
-                         x(id), y(id), n.kept || n.id == 0 ? "var(--accent)" : "var(--panel)");
-    } else if (!n.done() || n.problem == "no_more_ideas") {
-      svg +=
-          fmt::format("<circle cx='{:.0f}' cy='{:.0f}' r='4' fill='var(--panel)' stroke='var(--soft)'/>", x(id), y(id));
-    } else {
-      svg += fmt::format(
-          "<rect x='{0:.0f}' y='{1:.0f}' width='9' height='9' fill='var(--panel)' stroke='none'/><path class=x "
-          "d='M{0:.0f} {1:.0f}l8 8m0-8l-8 8'/>",
-          x(id) - 4, y(id) - 4);
-    }
-    // Labels where there is room: at leaves, and at the best.
-    if (n.id == view.best || (children[id].empty() && (count <= 300 || n.kept))) {
-      // Beside a node with children runs an edge: there the label stands above it.
-      const bool above = !children[id].empty();
-      svg += fmt::format("<text x='{:.0f}' y='{:.0f}' font-size='12' fill='{}'{}>{}{}</text>", x(id) + (above ? 2 : 10),
-                         y(id) + (above ? -7 : 4), n.id == view.best ? "var(--ink)" : "var(--soft)",
-                         n.id == view.best ? " font-weight='600'" : "", n.id,
-                         n.speedup && n.id != 0 ? fmt::format(" · {:.2f}×", *n.speedup) : "");
-    }
-    svg += "</a>";
-  }
-  return "<figure><div class='scroll tree' tabindex=0>" + svg +
-         "</svg></div><figcaption>Who came from whom, " +
-         EscapeHtml(StartName(view)) +
-         " on the left; the thick line leads to the best. Filled: kept; ring: right, not kept; ×: failed.</figcaption></figure>\n";
+  return out +
+         fmt::format(
+             "</div><figcaption>Speedup over {0}, one bar a shape{1}; the upright line is 1×, {0}. Grey: no difference "
+             "that "
+             "counts, within 0.5 % of 1× or not sure.{2}</figcaption></figure>\n",
+             EscapeHtml(start), evaluation.modelled ? ", modelled" : ", with 95 % confidence intervals",
+             floors
+                 ? fmt::format(
+                       " The thin bar below: the speed as a share of the floor’s, which only moves the same bytes; the "
+                       "mark on it: {}’s share.",
+                       EscapeHtml(start))
+                 : "");
 }
 
 std::string RooflineChart(const std::vector<RooflinePoint>& points, const DeviceFacts& facts, bool modelled) {
   if (points.empty() || facts.memory_bandwidth <= 0) return "";
-  const bool flops = std::all_of(points.begin(), points.end(), [](const RooflinePoint& p) { return p.flops > 0; }) &&
-                     facts.fp32_flops > 0;
+  // Well left of the ridge the roof is the bandwidth alone, and a chart of both roofs would be mostly empty.
+  const bool flops = facts.fp32_flops > 0 &&
+                     std::all_of(points.begin(), points.end(), [](const RooflinePoint& p) { return p.flops > 0; }) &&
+                     std::any_of(points.begin(), points.end(), [&](const RooflinePoint& p) {
+                       return p.flops / p.bytes > 0.5 * facts.fp32_flops / facts.memory_bandwidth;
+                     });
   const char* said = modelled ? ", modelled" : "";
   const auto first = std::find_if(points.begin(), points.end(), [](const RooflinePoint& p) { return p.start; });
   const std::string start = first == points.end() ? "what the run began with" : first->label;
@@ -254,7 +202,8 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
     }
     return out + fmt::format(
                      "</div><figcaption>Achieved memory bandwidth{}, as a share of the device's {:.2f} TB/s "
-                     "(datasheet). Above 100 %: the shape fits in a cache.</figcaption></figure>\n",
+                     "(datasheet), counting every "
+                     "byte that has to move once. Above 100 %: the shape fits in a cache.</figcaption></figure>\n",
                      said, facts.memory_bandwidth / 1e12);
   }
   const auto draw = [&](double width) {
@@ -295,10 +244,10 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
     }
     const auto roof = [&](double peak, const char* name, const char* dash) {
       const double knee = peak / facts.memory_bandwidth;
-      const double start = std::max(x_low, y_low / facts.memory_bandwidth);
+      const double lowest = std::max(x_low, y_low / facts.memory_bandwidth);
       svg += fmt::format(
           "<path d='M{:.1f} {:.1f}L{:.1f} {:.1f}H{:.1f}' fill=none stroke='var(--ink)' stroke-width='1.6'{}/>",
-          x(start), y(start * facts.memory_bandwidth), x(std::min(knee, x_high)),
+          x(lowest), y(lowest * facts.memory_bandwidth), x(std::min(knee, x_high)),
           y(std::min(knee, x_high) * facts.memory_bandwidth), right, dash);
       svg += Text(right, y(peak) - 5, "end", name, "var(--ink)");
     };

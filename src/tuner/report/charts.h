@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/tuner/strategy.h"
@@ -14,16 +15,17 @@
 
 namespace hone {
 
-// One mark an attempt at its estimated speedup over node 0, those without a time at the bottom, and the best so far
-// as a stair.
+// One mark a node at its estimated speedup over node 0, those without a time at the bottom, and the best so far as a
+// stair.
 std::string AttemptChart(const RunView& view);
 
-// One bar a timed shape: the speedup over `start` ("the seed"; StartName) with its 95 % interval (none when modelled), 1x
-// as a line.
-std::string SpeedupBars(const Evaluation& evaluation, const std::string& start);
+// The colour of a bar, as a class to be appended to "fill": "" surely faster than 1x, " slow" surely slower, " same" in
+// between or within 0.5 % of it. `low` and `high` are the speedup's interval, or the speedup twice.
+std::string_view BarClass(double low, double high);
 
-// Who came from whom: node 0 on the left, one row a leaf, the way to the best drawn thick. Marks link to #node-N.
-std::string TreeChart(const RunView& view);
+// One bar a timed shape: the speedup over `start` ("the seed"; StartName) with its 95 % interval (none when modelled),
+// 1x as a line; below it, where the floor is known, the share of the floor's speed, with that of `start` marked.
+std::string SpeedupBars(const Evaluation& evaluation, const std::string& start);
 
 // One measured kernel on one shape.
 struct RooflinePoint {
@@ -34,8 +36,9 @@ struct RooflinePoint {
   double flops = 0;    // 0: the task does not say
   bool start = false;  // of node 0
 };
-// Achieved operations per second over operations per byte, under the device's roofs; without operations, achieved
-// bandwidth as bars. Empty when the device's figures are not known. `modelled` is said in the caption.
+// Achieved operations per second over operations per byte, under the device's roofs; without operations, or where
+// memory is by far the nearer roof, achieved bandwidth as bars. Empty when the device's figures are not known.
+// `modelled` is said in the caption.
 std::string RooflineChart(const std::vector<RooflinePoint>& points, const DeviceFacts& facts, bool modelled);
 
 // Cost over time would need clocks; this is spend by who was asked: one bar a role.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "tuner/model/builtin/cuda_lexer.h"
@@ -43,15 +45,76 @@ void Put(std::vector<std::string>& lines, std::string_view text, const char* tag
   }
 }
 
+bool IsBare(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; }
+
+// TOML, token by token. What is not TOML comes out uncoloured, for the plan's reader has refused it already.
+void PutToml(std::vector<std::string>& lines, std::string_view text) {
+  bool line_start = true;
+  while (!text.empty()) {
+    size_t length = 1;
+    const char* tag = nullptr;
+    const auto to = [&](size_t end) { return std::min(end, text.size()); };
+    if (text[0] == '\n') {
+      line_start = true;
+      Put(lines, text.substr(0, 1), nullptr);
+      text.remove_prefix(1);
+      continue;
+    }
+    if (text[0] == ' ' || text[0] == '\t' || text[0] == '\r') {
+      Put(lines, text.substr(0, 1), nullptr);
+      text.remove_prefix(1);
+      continue;
+    }
+    if (text[0] == '#') {
+      length = to(text.find('\n'));
+      tag = "i";
+    } else if (text[0] == '[' && line_start && text.find_first_of("\",\n") > text.find(']')) {
+      length = to(text.find('\n'));
+      if (const size_t comment = text.find('#'); comment < length) length = comment;
+      tag = "s";
+    } else if (text.starts_with("\"\"\"") || text.starts_with("'''")) {
+      const size_t end = text.find(text.substr(0, 3), 3);
+      length = end == std::string_view::npos ? text.size() : end + 3;
+      tag = "u";
+    } else if (text[0] == '"' || text[0] == '\'') {
+      while (length < text.size() && text[length] != text[0] && text[length] != '\n')
+        length += text[0] == '"' && text[length] == '\\' ? 2 : 1;
+      length = to(length + 1);
+      tag = "u";
+    } else if (IsBare(text[0])) {
+      while (length < text.size() && IsBare(text[length])) ++length;
+      const size_t next = text.find_first_not_of(" \t", length);
+      tag = next != std::string_view::npos && text[next] == '=' ? "b" : "u";
+    }
+    line_start = false;
+    Put(lines, text.substr(0, length), tag);
+    text.remove_prefix(length);
+  }
+}
+
+// White space and comments, of which one may be the plan.
+void PutGap(std::vector<std::string>& lines, std::string_view text) {
+  constexpr std::string_view kPlan = "/*hone";
+  const auto plain = [&](std::string_view part) {
+    if (!part.empty()) Put(lines, part, part.find('/') == std::string_view::npos ? nullptr : "i");
+  };
+  const size_t plan = text.find(kPlan);
+  const size_t end = plan == std::string_view::npos ? plan : text.find("*/", plan);
+  if (end == std::string_view::npos) return plain(text);
+  plain(text.substr(0, plan));
+  Put(lines, kPlan, "i");
+  PutToml(lines, text.substr(plan + kPlan.size(), end - plan - kPlan.size()));
+  plain(text.substr(end));
+}
+
 }  // namespace
 
 std::vector<std::string> HighlightCuda(std::string_view text) {
   std::vector<std::string> lines(1);
   size_t at = 0;
-  const auto gap = [&](size_t end) {  // white space and comments
+  const auto gap = [&](size_t end) {
     if (end <= at) return;
-    const std::string_view between = text.substr(at, end - at);
-    Put(lines, between, between.find('/') == std::string_view::npos ? nullptr : "i");
+    PutGap(lines, text.substr(at, end - at));
     at = end;
   };
   for (const Token& t : LexCuda(text)) {
@@ -80,6 +143,15 @@ std::vector<std::string> HighlightCuda(std::string_view text) {
   return lines;
 }
 
+std::string HighlightedSource(std::string_view text) {
+  const std::vector<std::string> lines = HighlightCuda(text);
+  const size_t width = std::to_string(lines.size()).size();
+  std::string out = "<pre class=code tabindex=0>";
+  for (size_t i = 0; i < lines.size(); ++i)
+    out += fmt::format("<span data-n='{:>{}}'>{}</span>", i + 1, width, lines[i]);
+  return out + "</pre>\n";
+}
+
 std::string HighlightedDiff(std::string_view before, std::string_view after, int context) {
   const std::vector<std::string> a = HighlightCuda(before), b = HighlightCuda(after);
   const std::vector<DiffLine> lines = DiffLines(before, after);
@@ -91,11 +163,14 @@ std::string HighlightedDiff(std::string_view before, std::string_view after, int
     for (size_t k = i > near ? i - near : 0; k < std::min(lines.size(), i + near + 1); ++k) shown[k] = true;
   }
   std::string out = "<pre class=code tabindex=0>";
+  const size_t width = std::to_string(std::max(a.size(), b.size())).size();
   size_t i = 0, j = 0;
   bool skipped = false;
   for (size_t k = 0; k < lines.size(); ++k) {
     const DiffLine& line = lines[k];
     const std::string& html = line.mark == '-' ? a[std::min(i, a.size() - 1)] : b[std::min(j, b.size() - 1)];
+    const std::string numbers = fmt::format("{:>{}} {:>{}}", line.mark == '+' ? "" : std::to_string(i + 1), width,
+                                            line.mark == '-' ? "" : std::to_string(j + 1), width);
     i += line.mark != '+';
     j += line.mark != '-';
     if (!shown[k]) {
@@ -105,7 +180,7 @@ std::string HighlightedDiff(std::string_view before, std::string_view after, int
     }
     skipped = false;
     const char* kind = line.mark == '+' ? " class=add" : line.mark == '-' ? " class=del" : "";
-    out += fmt::format("<span{}>{}{}</span>", kind, line.mark, html);
+    out += fmt::format("<span{} data-n='{}'>{}{}</span>", kind, numbers, line.mark, html);
   }
   return out + "</pre>\n";
 }

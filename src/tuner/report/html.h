@@ -12,12 +12,14 @@
 
 namespace hone {
 
-// Speedup over attempts, each shape with its interval and its share of the floor, every attempt with its fate, the
-// winning kernel with its difference to the seed. Says "modelled" wherever the device is the simulator.
-// `store` gives the sources. Pure text: the caller writes the file.
+// Speedup node by node, each shape with its interval and its share of the floor, the tree with every idea, every node
+// with its fate, reason, shapes, findings, profile and difference to its parent, the sweeps, the winning kernel with
+// its difference to the seed. Says "modelled" wherever the device is the simulator. `store` gives the sources. Pure
+// text: the caller writes the file.
 Result<std::string> HtmlReport(RunStore& store, const RunView& view);
 
-// & < > " ' replaced by entities; bytes that are not UTF-8 by U+FFFD.
+// `text` for a place between tags or in a quoted attribute: & < > " ' become entities, and what a browser would not
+// show or would use to reorder the text around it is written as an escape (base/visible_text.h): "\u202e".
 std::string EscapeHtml(std::string_view text);
 
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/visible_text.h"
 #include "tuner/report/run_text.h"
 #include "tuner/store/cost_text.h"
 
@@ -37,8 +38,9 @@ ProgressPrinter::~ProgressPrinter() {
   if (drawn_) write_(kClearLine);
 }
 
-void ProgressPrinter::Line(const std::string& text) {
-  write_((drawn_ ? kClearLine : "") + text + "\n");
+void ProgressPrinter::Line(const std::string& text, const char* colour) {
+  write_(
+      fmt::format("{}{}{}{}\n", drawn_ ? kClearLine : "", colour, VisibleText(text), *colour != '\0' ? "\x1b[0m" : ""));
   drawn_ = false;
 }
 
@@ -55,7 +57,7 @@ void ProgressPrinter::Redraw() {
     const double each = (now - sitting_started_) / static_cast<double>(done);
     line += fmt::format(", about {} left", DurationText(each * static_cast<double>(max_attempts_ - attempts_)));
   }
-  write_(kClearLine + FitTo(line, columns_ - 1));
+  write_(kClearLine + FitTo(VisibleLine(line), columns_ - 1));
   drawn_ = true;
 }
 
@@ -63,10 +65,10 @@ void ProgressPrinter::Redraw() {
 void ProgressPrinter::NodeLines(const RunView& view, const RunNode& node, const std::string& why) {
   const bool ok = node.evaluation && node.evaluation->verdict == Verdict::kOk;
   const char* colour = !colour_ ? "" : node.kept ? "\x1b[32m" : ok || node.id == 0 ? "" : "\x1b[31m";
-  Line(colour + NodeLine(view, node) + (*colour != '\0' ? "\x1b[0m" : ""));
+  Line(NodeLine(view, node, row_columns()), colour);
   if (why.empty()) return;
   // A terminal gets one line of it, and is shown that there is more; a file has room.
-  const std::string first = why.substr(0, why.find('\n'));
+  const std::string first = VisibleLine(why.substr(0, why.find('\n')));
   std::string fitting = terminal_ ? FitTo(first, columns_ - 9) : first;
   if (fitting != first) fitting = FitTo(first, columns_ - 10) + "…";
   Line("        " + fitting);
@@ -111,10 +113,7 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
       }
       break;
     case EventKind::kSweepPoint: {
-      const SweepPoint& point = view.sweep.back();
-      Line(fmt::format(
-          "      {:<30} {:<18} {:>8}", BindingKey(point.binding), VerdictName(point.evaluation.verdict),
-          point.evaluation.geomean_speedup ? fmt::format("{:.3f}x", *point.evaluation.geomean_speedup) : ""));
+      Line(SweepLine(view.sweep.back(), row_columns()));
       break;
     }
     case EventKind::kReply: {

@@ -14,7 +14,8 @@ namespace hone {
 
 class ProgressPrinter : public RunObserver {
  public:
-  // `write` takes text as it is, control sequences included when `terminal`. `now` as in RunDependencies.
+  // `write` takes text as it is, control sequences included when `terminal`: the printer's own and no others, because
+  // what a model, a compiler or a task wrote is made visible first (base/visible_text.h). `now` as in RunDependencies.
   // `columns`: the terminal's width. `colour`: what was kept in green, what failed in red; callers that honour NO_COLOR
   // pass false, and so does everybody whose reader is no terminal.
   ProgressPrinter(std::function<void(const std::string&)> write, bool terminal, std::function<double()> now,
@@ -26,9 +27,10 @@ class ProgressPrinter : public RunObserver {
   void OnActivity(const std::string& what) override;
 
  private:
-  void Line(const std::string& text);
+  void Line(const std::string& text, const char* colour = "");
   void NodeLines(const RunView& view, const RunNode& node, const std::string& why);
   void Redraw();
+  int row_columns() const { return terminal_ ? columns_ : 0; }
 
   std::function<void(const std::string&)> write_;
   const bool terminal_;

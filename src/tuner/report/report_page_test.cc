@@ -17,6 +17,7 @@
 #include "tuner/report/run_text.h"
 #include "tuner/report/spend.h"
 #include "tuner/report/synthetic_run.h"
+#include "tuner/report/tree_chart.h"
 
 namespace hone {
 namespace {
@@ -53,7 +54,7 @@ size_t Count(const std::string& text, const std::string& what) {
 TEST(Report, HasEverySectionOfARunWithRoles) {
   const Written w = Write({});
   const std::string html = HtmlReport(*w.store, w.view).value();
-  for (const char* section : {"Speedup over attempts", "Every shape", "Against the device", "The tree", "Attempts",
+  for (const char* section : {"Speedup, node by node", "Every shape", "Against the device", "The tree", "Attempts",
                               "The winning kernel", "The run"})
     EXPECT_THAT(html, HasSubstr(section));
   EXPECT_EQ(Count(html, "<details class=node "), w.view.nodes.size());
@@ -123,10 +124,13 @@ TEST(Roofline, ShowsBandwidthWhereOperationsAreNotKnown) {
   const std::vector<RooflinePoint> copies = {{"the seed", {{"n", 4}}, 2e-6, 1e6, 0, true}, {"best", {{"n", 4}}, 1.25e-6, 1e6, 0}};
   const std::string bars = RooflineChart(copies, facts, false);
   EXPECT_THAT(bars, AllOf(HasSubstr("0.5 TB/s · 50 %"), HasSubstr("80 %"), Not(HasSubstr("<svg"))));
-  const std::vector<RooflinePoint> counted = {{"best", {{"n", 4}}, 1e-6, 1e6, 2e6}};
+  const std::vector<RooflinePoint> counted = {{"best", {{"n", 4}}, 1e-6, 1e6, 8e6}};
   EXPECT_THAT(
       RooflineChart(counted, facts, true),
-      AllOf(HasSubstr("<svg"), HasSubstr("2 Tflop/s at 2 flop/byte, 100 % of the memory roof"), HasSubstr("modelled")));
+      AllOf(HasSubstr("<svg"), HasSubstr("8 Tflop/s at 8 flop/byte, 100 % of the memory roof"), HasSubstr("modelled")));
+  // Far left of the ridge the roof is the bandwidth.
+  const std::vector<RooflinePoint> bound = {{"best", {{"n", 4}}, 1e-6, 1e6, 1e6}};
+  EXPECT_THAT(RooflineChart(bound, facts, true), AllOf(Not(HasSubstr("<svg")), HasSubstr("1 TB/s · 100 %")));
   EXPECT_EQ(RooflineChart(counted, DeviceFacts{}, false), "");
 }
 
@@ -137,7 +141,118 @@ TEST(Highlight, ColoursCodeAndKeepsItsLines) {
   EXPECT_TRUE(HighlightCuda("").size() <= 1);
   const std::string diff = HighlightedDiff("a\nb\nc\nd\ne\nf\ng\n", "a\nb\nc\nd\ne\nf\nh\n", 1);
   EXPECT_THAT(diff, AllOf(HasSubstr("<span class=gap>"),
-                          HasSubstr("<span class=del>-g</span><span class=add>+h</span>"), Not(HasSubstr("> b<"))));
+                          HasSubstr("<span class=del data-n='7  '>-g</span><span class=add data-n='  7'>+h</span>"),
+                          Not(HasSubstr("> b<"))));
+  EXPECT_THAT(HighlightedSource("a\nb\n"), HasSubstr("<span data-n='1'>a</span><span data-n='2'>b</span>"));
+}
+
+TEST(Highlight, ALaunchPlanIsTomlAndNotAComment) {
+  EXPECT_THAT(
+      HighlightCuda("// licence\n/*hone\n[[launch]]  # first\nkernel = \"f<4>\"\nblock = [256, \"1\"]\n*/\nint x;\n"),
+      ElementsAre("<i>// licence</i>", "<i>/*hone</i>", "<s>[[launch]]  </s><i># first</i>",
+                  "<b>kernel</b> = <u>&quot;f&lt;4&gt;&quot;</u>", "<b>block</b> = [<u>256</u>, <u>&quot;1&quot;</u>]",
+                  "<i>*/</i>", "<b>int</b> x;"));
+  // A plan that is cut short, a string without an end: every byte is there, and nothing else is.
+  for (const char* broken :
+       {"/*hone\nkernel = \"f", "/*hone\nkernel = \"f\n*/", "/*hone\na = \'\'\'x\n*/ y", "/*hone\n[\n*/"}) {
+    std::string joined;
+    for (const std::string& line : HighlightCuda(broken)) joined += line + "\n";
+    for (const char* tag : {"<i>", "</i>", "<b>", "</b>", "<s>", "</s>", "<u>", "</u>"}) {
+      for (size_t at; (at = joined.find(tag)) != std::string::npos;) joined.erase(at, std::string(tag).size());
+    }
+    EXPECT_EQ(joined, EscapeHtml(broken) + "\n");
+  }
+}
+
+TEST(Tree, EveryNodeHasItsOwnRowWithItsIdea) {
+  const Written w = Write({});
+  const std::string tree = TreeChart(w.view);
+  EXPECT_EQ(Count(tree, "<a class='row"), w.view.nodes.size());
+  for (const RunNode& n : w.view.nodes) EXPECT_THAT(tree, HasSubstr(EscapeHtml(n.idea)));
+  // Both speedups, each under its name.
+  EXPECT_THAT(tree, AllOf(HasSubstr("over the seed</span>"), HasSubstr("over the best then</span>")));
+  // A parent stands above its children, and only a main child shares its lane.
+  EXPECT_EQ(Count(tree, "class='row best'"), 1u);
+}
+
+TEST(Tree, AChainIsStraightHoweverItBranches) {
+  RunView view;
+  for (int i = 0; i < 9; ++i) {  // 0 - 2 - 4 - 6 - 8, each with a leaf beside it
+    RunNode n;
+    n.id = i;
+    n.parent = i == 0 ? -1 : (i - 1) / 2 * 2;
+    view.nodes.push_back(n);
+  }
+  view.best = 8;
+  const std::string tree = TreeChart(view);
+  EXPECT_THAT(tree, HasSubstr("<svg width='36' height='234'")) << "two lanes, nine rows";
+  EXPECT_THAT(tree, HasSubstr("M10 13V65M10 65V117M10 117V169M10 169V221")) << "the way to the best: 8 stands in row 8";
+}
+
+TEST(Bars, ADifferenceThatDoesNotCountIsGreyAndNoAlarm) {
+  EXPECT_EQ(BarClass(0.999, 0.999), " same");
+  EXPECT_EQ(BarClass(0.98, 1.02), " same");
+  EXPECT_EQ(BarClass(1.02, 1.03), "");
+  EXPECT_EQ(BarClass(0.90, 0.91), " slow");
+  Evaluation e = SyntheticEvaluation(0.999 / 1.08, true, 0);
+  e.cases.resize(1);
+  const std::string bars = SpeedupBars(e, "the seed");
+  EXPECT_THAT(bars, AllOf(HasSubstr("0.999×"), HasSubstr("'fill same'"), Not(HasSubstr("slow"))));
+  // The share of the floor's speed beside what it was.
+  EXPECT_THAT(bars, AllOf(HasSubstr("62 % of the floor’s speed, was 62 %"), HasSubstr("fill floored")));
+}
+
+TEST(Report, TheLargestFigureIsKnown) {
+  Written w = Write({});
+  EXPECT_THAT(HtmlReport(*w.store, w.view).value(), HasSubstr("<b>$0.72</b>"));
+  w.view.unpriced_replies = w.view.replies;
+  w.view.cost_usd = 0;
+  const std::string html = HtmlReport(*w.store, w.view).value();
+  EXPECT_THAT(html, AllOf(HasSubstr("k</b><span>tokens in 48 requests; their cost is not known"),
+                          Not(HasSubstr("<b>unknown</b>"))));
+}
+
+TEST(Report, NodesThatLostSayWhyAndShowTheirShapesAndTheirDifference) {
+  const Written w = Write({});
+  const std::string html = HtmlReport(*w.store, w.view).value();
+  size_t lost = 0;
+  for (const RunNode& n : w.view.nodes) {
+    const size_t begin = html.find(fmt::format("id=node-{}>", n.id)), end = html.find("</div></details>\n<", begin);
+    const std::string block = html.substr(begin, end - begin);
+    if (n.id == 0) continue;
+    if (!n.source_hash.empty()) {
+      EXPECT_THAT(block, HasSubstr("class=add data-n="));
+    }
+    if (!n.gain) continue;
+    EXPECT_THAT(block,
+                AllOf(HasSubstr("batch=1024"), HasSubstr(fmt::format("over node {}, the best then", n.incumbent))));
+    if (n.kept) continue;
+    ++lost;
+    EXPECT_THAT(block, HasSubstr("Not kept: "));
+  }
+  EXPECT_GT(lost, 0u);
+}
+
+TEST(Report, SweepsAreFoldedSortedAndTheBestIsMarked) {
+  Written w = Write({});
+  for (int i = 0; i < 37; ++i) {
+    SweepPoint p;
+    p.node = 1;
+    p.incumbent = 0;
+    p.binding = {{"BLOCK", 32 * (i + 1)}};
+    p.evaluation = SyntheticEvaluation(i == 20 ? 1.3 : 1.0 - 0.001 * i, false, 0.001);
+    if (i == 3) p.evaluation.verdict = Verdict::kResourceLimit, p.evaluation.detail = "too many\nregisters";
+    w.view.sweep.push_back(p);
+  }
+  const std::string html = HtmlReport(*w.store, w.view).value();
+  const std::string sweeps =
+      html.substr(html.find("<h2 id=sweeps>"), html.find("<h2 id=kernel>") - html.find("<h2 id=sweeps>"));
+  EXPECT_THAT(sweeps, HasSubstr("<details><summary>Node 1: 37 bindings, 1 failed; the best: BLOCK=672 at"));
+  EXPECT_EQ(Count(sweeps, "<tr class=best>"), 1u);
+  EXPECT_LT(sweeps.find("BLOCK=672 <small>best"), sweeps.find("BLOCK=32<"));
+  EXPECT_LT(sweeps.find("BLOCK=1184<"), sweeps.find("BLOCK=128<")) << "failures come last";
+  EXPECT_THAT(sweeps, AllOf(HasSubstr("resource_<wbr>limit"), HasSubstr("too many<")));
+  EXPECT_THAT(html, HasSubstr("37 bindings swept, 0 kept"));
 }
 
 TEST(Show, ANodeIsTheSameInJson) {
@@ -160,6 +275,23 @@ TEST(Show, TimesCarryTheirIntervalsAndAWrongNodeItsFirstMismatch) {
   EXPECT_THAT(text, HasSubstr("12.96 us [12.91 us, 13.01 us]"));
   EXPECT_THAT(text, HasSubstr("asked: planner (temperature 0.8), then coder (temperature 0.1)"));
   EXPECT_THAT(text, HasSubstr("--- plan (regions rmsnorm_rows) ---"));
+}
+
+TEST(Show, SaysNothingTwice) {
+  const Written w = Write({});
+  RunView view = w.view;
+  RunNode& node = view.nodes.at(1);
+  node.detail = "out differs from the oracle: 3 of 8 elements wrong, first at [1]: got 0, expected 1";
+  node.evaluation = Evaluation{};
+  node.evaluation->verdict = Verdict::kWrongOutput;
+  node.evaluation->detail = node.detail;
+  node.evaluation->mismatch = Mismatch{"out", {}, "normal", {1}, 1, 0, 3, 8, 1};
+  node.evaluation->findings = {{"wrong", node.detail, "candidate.cu:3"},
+                               {"out_of_bounds", "reads beyond x at candidate.cu:3", "candidate.cu:3"}};
+  const std::string text = NodeText(*w.store, view, 1, false).value();
+  EXPECT_EQ(Count(text, "elements wrong"), 1u) << text;
+  EXPECT_EQ(Count(text, "candidate.cu:3"), 1u) << text;
+  EXPECT_EQ(Count(text.substr(0, text.find("---")), node.idea), 1u) << text;
 }
 
 // A run's events, as the loop tells an observer of them.
@@ -318,6 +450,17 @@ TEST(Comparison, HasThePapersColumns) {
   EXPECT_EQ(json["strategies"][0]["name"], "tree");
   EXPECT_EQ(json["runs"].size(), 5u);
   EXPECT_THAT(ComparisonHtml(c), AllOf(HasSubstr("5 runs compared"), HasSubstr("4.000×"), Not(HasSubstr("<script"))));
+}
+
+TEST(Comparison, TheFoldersOfACommandPushNoColumnAway) {
+  std::vector<RunSummary> runs = {One("sample", "a", 2.0), One("sample", "b", 8.0)};
+  runs[0].info.model = "exec:/home/somebody/environments/bin/python /home/somebody/agents/propose.py --quick";
+  const std::string text = ComparisonText(CompareRuns(runs));
+  EXPECT_THAT(text.substr(0, text.find("note:")),
+              AllOf(HasSubstr("sample, exec:python propose.py --quick "), Not(HasSubstr("/home"))));
+  runs[1].info.model = "exec:/usr/bin/python /srv/propose.py --quick";
+  EXPECT_THAT(ComparisonText(CompareRuns(runs)),
+              testing::AnyOf(HasSubstr("/srv/propose.py"), HasSubstr("/agents/propose.py")));
 }
 
 // Runs that asked through folders of their own had one kind of mind and one device, and belong together.

@@ -85,8 +85,9 @@ TEST(EscapeHtml, LeavesNoMarkupAndNoBrokenText) {
   EXPECT_EQ(EscapeHtml("gr\xc3\xb6\xc3\x9f"
                        "er \xff\x01."),
             "gr\xc3\xb6\xc3\x9f"
-            "er \xef\xbf\xbd .");
-  EXPECT_EQ(EscapeHtml("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");
+            "er \\xff\\x01.");
+  EXPECT_EQ(EscapeHtml("\xe2\x82"), "\\xe2\\x82");
+  EXPECT_EQ(EscapeHtml("a\u202eb\r\n\tc"), "a\\u202eb\n\tc");
 }
 
 TEST(Text, DurationsAndSpeedups) {
@@ -155,11 +156,11 @@ TEST(Report, TellsTheWholeRunAndSaysModelled) {
                                  Reply("wrong one", "SCRIPT_WRONG"), Reply("third", "SPEED 25")});
   const std::string html = HtmlReport(*run.store, run.view).value();
   EXPECT_THAT(html, HasSubstr("<!doctype html>"));
-  EXPECT_THAT(html, HasSubstr("4.000x as fast as the seed, modelled"));
+  EXPECT_THAT(html, HasSubstr("<b>4.000×</b><span>as fast as the seed, modelled: node 4, geometric mean of 2 shapes"));
   EXPECT_THAT(html, HasSubstr("halve &lt;it&gt; &amp; go"));
   EXPECT_THAT(html, HasSubstr("wrong_output"));
   EXPECT_THAT(html, HasSubstr("no_code"));
-  EXPECT_THAT(html, HasSubstr("class=add>+<i>// SPEED 25</i>"));
+  EXPECT_THAT(html, testing::ContainsRegex("class=add data-n=' +[0-9]+'>\\+<i>// SPEED 25</i>"));
   EXPECT_THAT(html, HasSubstr("d=1024 rows=4096"));
   EXPECT_THAT(html, Not(HasSubstr("<script")));
   // Self-contained: nothing is fetched.
@@ -188,6 +189,31 @@ TEST(Report, ARunThroughASpoolNamesTheDeviceThatJudged) {
   EXPECT_EQ(JudgedOn(run.view), "spool:jobs");
 }
 
+// A model may write anything. What it writes is read, and neither obeyed nor hidden.
+constexpr char kHostile[] = "loads \x1b]0;your title\x07 \u202eedoc\u2066 \u009b2J";
+
+TEST(Progress, WhatAModelWritesReachesNoTerminalAsACommand) {
+  for (const bool terminal : {false, true}) {
+    const FinishedRun run = RunOf(
+        {Reply(kHostile, "SPEED 50"), Reply(std::string("wrong ") + kHostile, "SCRIPT_WRONG"), kHostile}, terminal);
+    std::string left = run.printed;
+    for (size_t at; (at = left.find("\r\x1b[K")) != std::string::npos;) left.erase(at, 4);  // the printer's own
+    EXPECT_THAT(left, HasSubstr("loads \\x1b]0;your title\\x07"));
+    EXPECT_EQ(left.find_first_of("\x1b\x07"), std::string::npos) << terminal;
+    EXPECT_THAT(left, Not(HasSubstr("\u202e")));
+  }
+}
+
+TEST(Report, WhatAModelWritesIsShownAndNotObeyed) {
+  const FinishedRun run = RunOf({Reply(kHostile, std::string("SPEED 50 ") + kHostile)});
+  const std::string page = HtmlReport(*run.store, run.view).value();
+  EXPECT_THAT(page, testing::AllOf(HasSubstr("loads \\x1b]0;your title\\x07 \\u202eedoc\\u2066 \\u009b2J"),
+                                   HasSubstr("<i>// SPEED 50 loads \\x1b]0;")));
+  for (const char* hidden : {"\x1b", "\x07", "\u202e", "\u2066"}) EXPECT_THAT(page, Not(HasSubstr(hidden)));
+  const std::string line = NodeLine(run.view, run.view.node(1));
+  EXPECT_THAT(line, testing::AllOf(HasSubstr("loads \\x1b]0;your title"), HasSubstr("2.000x"), Not(HasSubstr("\x1b"))));
+}
+
 TEST(Report, SaysWhenNothingWasFound) {
   const FinishedRun run = RunOf({Reply("slower", "SPEED 150")});
   EXPECT_THAT(ResultText(run.view), HasSubstr("Nothing was found"));
@@ -207,6 +233,11 @@ TEST(Report, AMeasuredResultComesWithItsInterval) {
   EXPECT_THAT(text, HasSubstr("faster beyond its 95 % interval in 2 of 2 shapes"));
   EXPECT_THAT(text, HasSubstr("2.000x [1.900, 2.100]"));
   EXPECT_THAT(text, Not(HasSubstr("modelled")));
+  for (RunNode& n : run.view.nodes) {
+    if (!n.evaluation) continue;
+    n.evaluation->modelled = false;
+    for (CaseResult& c : n.evaluation->cases) c.timing.status = "stable";
+  }
   EXPECT_THAT(HtmlReport(*run.store, run.view).value(), Not(HasSubstr("modelled")));
 }
 

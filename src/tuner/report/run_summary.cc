@@ -12,10 +12,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tuner/report/charts.h"
 #include "tuner/report/html.h"
 #include "tuner/report/page.h"
 #include "tuner/report/run_text.h"
 #include "tuner/report/spend.h"
+#include "tuner/report/terminal_rows.h"
 #include "tuner/store/cost_text.h"
 #include "tuner/store/gain.h"
 
@@ -26,13 +28,6 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kOracleNote =
     "* the task has no seed: the speedup is over its oracle made into a kernel, which is slow.";
-
-std::string Clip(const std::string& text, size_t width) {
-  if (text.size() <= width) return text;
-  size_t end = width - 1;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "…";
-}
 
 // A model as comparisons name it: "planner=mailbox:mail/a" is "planner=mailbox".
 std::string ComparedModel(const std::string& model) {
@@ -61,6 +56,29 @@ std::vector<std::string> RowNames(const std::vector<RunSummary>& runs) {
   return names;
 }
 
+// A row's name with the folders of a command left out: "sample, exec:python propose.py". Rows whose short names are the
+// same keep their long ones.
+std::vector<std::string> ShortNames(const std::vector<StrategyRow>& rows) {
+  std::vector<std::string> names;
+  for (const StrategyRow& row : rows) {
+    std::string name = row.name;
+    if (name.find("exec:") != std::string::npos) {
+      for (size_t slash; (slash = name.find('/')) != std::string::npos;) {
+        const size_t start = name.find_last_of(" :=", slash);
+        const size_t from = start == std::string::npos ? 0 : start + 1;
+        name.erase(from, slash - from + 1);
+      }
+    }
+    names.push_back(name);
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (names[i] == names[j]) names[i] = rows[i].name;
+    }
+  }
+  return names;
+}
+
 void TakeFinal(RunSummary& s, const Evaluation& e) {
   s.judged_by = e.device;
   if (e.verdict != Verdict::kOk) return;
@@ -78,6 +96,7 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
   s.state = info.state;
   std::map<int64_t, std::string> ideas;
   const Event* final_event = nullptr;
+  std::set<int64_t> of_sweeps;  // nodes that are no attempts
   // As the fold counts it: a sitting that was killed has no end of its own, and lasted to its last event.
   double before = 0, start = 0;
   for (const Event& e : events) {
@@ -92,12 +111,15 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
       const Json p = Json::parse(e.payload, nullptr, false);
       s.from_oracle = p.is_object() && p.value("start", "seed") == "oracle";
     }
-    if (e.kind == EventKind::kEvaluation && e.node > 0 && e.evaluation.find("\"verdict\":\"ok\"") != std::string::npos)
+    if (e.kind == EventKind::kEvaluation && e.node > 0 && of_sweeps.count(e.node) == 0 &&
+        e.evaluation.find("\"verdict\":\"ok\"") != std::string::npos)
       ++s.right;
     if (e.kind == EventKind::kProposal) {
       const Json p = Json::parse(e.payload, nullptr, false);
       if (!p.is_object()) return std::nullopt;
-      if (p.value("origin", "reply") != "sweep" && !p.value("exhausted", false)) ++s.attempts;
+      const bool swept = p.value("origin", "reply") == "sweep";
+      if (swept) of_sweeps.insert(e.node);
+      if (!swept && !p.value("exhausted", false)) ++s.attempts;
       ideas[e.node] = p.value("idea", "");
     }
   }
@@ -136,7 +158,7 @@ RunSummary Summarize(const RunView& view) {
   s.from_oracle = view.from_oracle;
   s.seconds = view.seconds;
   s.state = view.ended.empty() ? "open" : view.ended;
-  for (const RunNode& n : view.nodes) s.right += n.id != 0 && n.evaluation && n.evaluation->verdict == Verdict::kOk;
+  s.right = Tally(view).right;
   if (view.nodes.empty() || view.seed_broken) return s;
   s.best_idea = view.best == 0 ? "" : view.node(view.best).idea;
   s.speedup = view.best == 0 ? 1.0 : view.node(view.best).speedup.value_or(1.0);
@@ -180,22 +202,34 @@ Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store) {
   return runs;
 }
 
-std::string RunsTable(const std::vector<RunSummary>& runs) {
+std::string RunsTable(const std::vector<RunSummary>& runs, int columns) {
   if (runs.empty()) return "No runs yet: `hone optimize TASK` makes one.\n";
-  std::string text =
-      fmt::format("{:<22} {:<17} {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", "run", "started (UTC)",
-                  "task", "strategy", "model", "device", "attempts", "best", "spent", "time", "state");
+  const bool narrow = columns != 0 && columns < 160;
+  std::string text = narrow ? ""
+                            : fmt::format("{:<22} {:<17} {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n",
+                                          "run", "started (UTC)", "task", "strategy", "model", "device", "attempts",
+                                          "best", "spent", "time", "state");
   bool modelled = false, estimated = false, from_oracle = false;
   for (const RunSummary& s : runs) {
     modelled = modelled || s.info.modelled;
     estimated = estimated || (s.speedup && !s.proven);
     from_oracle = from_oracle || (s.speedup && s.from_oracle);
-    text +=
-        fmt::format("{:<22} {:%Y-%m-%d %H:%M}  {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", s.info.id,
-                    fmt::gmtime(static_cast<std::time_t>(s.info.started)), Clip(s.info.task, 18), s.info.strategy,
-                    Clip(s.info.model, 16), Clip(s.info.device, 8), s.known ? std::to_string(s.attempts) : "?",
-                    SpeedupCell(s), s.cost_usd > 0 || s.unpriced > 0 ? CostText(s.cost_usd, s.unpriced) : "–", DurationText(s.seconds),
-                    s.known ? s.state : "cannot be read: hone show " + s.info.id + " says why");
+    if (narrow) {
+      text += Flow({s.info.id, s.info.task, s.info.strategy}, 0, columns);
+      text += Flow(
+          {s.speedup ? "best " + SpeedupCell(s) : "", s.known ? fmt::format("{} attempts", s.attempts) : "",
+           s.cost_usd > 0 || s.unpriced > 0 ? "cost " + CostText(s.cost_usd, s.unpriced) : "",
+           "in " + DurationText(s.seconds), s.known ? s.state : "cannot be read", "on " + s.info.device,
+           fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(s.info.started))), s.info.model},
+          4, columns);
+      continue;
+    }
+    text += fmt::format(
+        "{:<22} {:%Y-%m-%d %H:%M}  {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", s.info.id,
+        fmt::gmtime(static_cast<std::time_t>(s.info.started)), ClippedLine(s.info.task, 18), s.info.strategy,
+        ClippedLine(s.info.model, 16), ClippedLine(s.info.device, 8), s.known ? std::to_string(s.attempts) : "?",
+        SpeedupCell(s), s.cost_usd > 0 || s.unpriced > 0 ? CostText(s.cost_usd, s.unpriced) : "–",
+        DurationText(s.seconds), s.known ? s.state : "cannot be read: hone show " + s.info.id + " says why");
   }
   if (estimated) text += "~ estimated along the chain of kept steps; not paired with what the run began with.\n";
   if (from_oracle) text += std::string(kOracleNote) + "\n";
@@ -308,27 +342,29 @@ Comparison CompareRuns(std::vector<RunSummary> runs) {
 
 std::string ComparisonText(const Comparison& c) {
   size_t width = 10;
-  for (const StrategyRow& r : c.rows) width = std::max(width, r.name.size());
+  const std::vector<std::string> shown = ShortNames(c.rows);
+  for (const std::string& name : shown) width = std::max(width, name.size());
   std::string text =
       fmt::format("{:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>10} {:>9} {:>8}\n", "strategy", width,
                   "runs", "success", "faster", "geomean", "median", "attempts", "broken", "tokens", "cost", "time");
   bool modelled = false;
-  for (const StrategyRow& r : c.rows) {
+  for (size_t i = 0; i < c.rows.size(); ++i) {
+    const StrategyRow& r = c.rows[i];
     modelled = modelled || r.modelled;
-    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>7.1f}% {:>10} {:>9} {:>8}\n", r.name,
-                        width, r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
-                        r.attempts, 100 * r.structure.rate(), TokensText(r.tokens), CostText(r.cost_usd, r.unpriced),
-                        DurationText(r.seconds));
+    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>7.1f}% {:>10} {:>9} {:>8}\n",
+                        shown[i], width, r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean,
+                        r.median, r.attempts, 100 * r.structure.rate(), TokensText(r.tokens),
+                        CostText(r.cost_usd, r.unpriced), DurationText(r.seconds));
   }
   // One line a task, one column a row of the table above.
   std::map<std::string, std::map<std::string, std::vector<std::string>>> cells;
   const std::vector<std::string> names = RowNames(c.runs);
   for (size_t i = 0; i < c.runs.size(); ++i) cells[c.runs[i].info.task][names[i]].push_back(SpeedupCell(c.runs[i]));
   text += fmt::format("\n{:<24}", "task");
-  for (const StrategyRow& r : c.rows) text += fmt::format(" {:>14}", Clip(r.name, 14));
+  for (const std::string& name : shown) text += fmt::format(" {:>14}", ClippedLine(name, 14));
   text += "\n";
   for (const auto& [task, row] : cells) {
-    text += fmt::format("{:<24}", Clip(task, 24));
+    text += fmt::format("{:<24}", ClippedLine(task, 24));
     for (const StrategyRow& r : c.rows) {
       const auto found = row.find(r.name);
       text += fmt::format(" {:>14}", found == row.end() ? "" : fmt::format("{}", fmt::join(found->second, " ")));
@@ -390,7 +426,7 @@ std::string ComparisonHtml(const Comparison& c) {
     body += fmt::format(
         "<div class=bar><span class=name>{}</span><span class=value>{:.3f}× <small>median {:.3f}×</small></span><span "
         "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
-        EscapeHtml(r.name), r.geomean, r.median, r.geomean < 1 ? " slow" : "", 100 * r.geomean / high);
+        EscapeHtml(r.name), r.geomean, r.median, BarClass(r.geomean, r.geomean), 100 * r.geomean / high);
   }
   const bool from_oracle = std::any_of(c.runs.begin(), c.runs.end(), [](const RunSummary& s) { return s.from_oracle; });
   const char* start = from_oracle ? "what each run began with: the seed, or the oracle’s kernel where a task has none" : "the seed";
@@ -404,10 +440,12 @@ std::string ComparisonHtml(const Comparison& c) {
       "class=number>cost</th><th class=number>time</th></tr>\n";
   for (const StrategyRow& r : c.rows) {
     body += fmt::format(
-        "<tr><td><b>{}</b></td><td class=number data-name=runs>{}</td><td class=number data-name=success>{:.1f} "
+        "<tr><td class=long><b>{}</b></td><td class=number data-name=runs>{}</td><td class=number "
+        "data-name=success>{:.1f} "
         "%</td><td class=number data-name=faster>{:.1f} %</td>"
         "<td class=number data-name=geomean>{:.3f}×</td><td class=number data-name=median>{:.3f}×</td><td class=number "
-        "data-name=attempts>{}</td><td class=number data-name=broken>{:.1f} %</td><td class=number data-name=tokens>{}</td>"
+        "data-name=attempts>{}</td><td class=number data-name=broken>{:.1f} %</td><td class=number "
+        "data-name=tokens>{}</td>"
         "<td class=number data-name=cost>{}</td><td class=number data-name=time>{}</td></tr>\n",
         EscapeHtml(r.name), r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
         r.attempts, 100 * r.structure.rate(), TokensText(r.tokens), CostText(r.cost_usd, r.unpriced),
@@ -420,11 +458,13 @@ std::string ComparisonHtml(const Comparison& c) {
       "<th class=number>cost</th><th>best idea</th></tr>\n";
   for (const RunSummary& s : c.runs) {
     body += fmt::format(
-        "<tr><td><b>{}</b><br><small>{}</small></td><td data-name=strategy>{}</td><td data-name=model>{}</td><td class=number "
+        "<tr><td><b>{}</b><br><small>{}</small></td><td data-name=strategy>{}</td><td class=long "
+        "data-name=model>{}</td><td class=number "
         "data-name=speedup>{}{}</td><td class=number data-name=attempts>{}</td>"
         "<td class=number data-name=right>{}</td><td class=number data-name=cost>{}</td><td class=idea "
         "data-name=idea>{}</td></tr>\n",
-        EscapeHtml(s.info.task), EscapeHtml(s.info.id), EscapeHtml(s.info.strategy), EscapeHtml(ComparedModel(s.info.model)), SpeedupCell(s),
+        EscapeHtml(s.info.task), EscapeHtml(s.info.id), EscapeHtml(s.info.strategy),
+        EscapeHtml(ComparedModel(s.info.model)), SpeedupCell(s),
         s.interval ? fmt::format(" <small>[{:.3f}, {:.3f}]</small>", s.interval->low, s.interval->high) : "",
         s.attempts, s.right, CostText(s.cost_usd, s.unpriced), EscapeHtml(s.best_idea));
   }

@@ -22,7 +22,8 @@ namespace hone {
 struct RunSummary {
   RunInfo info;
   bool known = true;  // false: the run could not be read; only `info` holds
-  int64_t attempts = 0, right = 0, evaluations = 0, requests = 0, tokens = 0;
+  int64_t attempts = 0, right = 0;  // right: of the attempts; what sweeps found is not among them
+  int64_t evaluations = 0, requests = 0, tokens = 0;
   double cost_usd = 0, seconds = 0;
   int64_t unpriced = 0;      // replies whose cost is not known
   StructureCount structure;  // replies lost to form; not filled by SummarizeRuns, whose table does not show it
@@ -42,8 +43,8 @@ RunSummary Summarize(const RunView& view);
 // takes milliseconds, an open one is folded. A run that cannot be read is listed with known == false.
 Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store);
 
-// For a terminal.
-std::string RunsTable(const std::vector<RunSummary>& runs);
+// For a terminal of `columns`; 0: none, and a row is as wide as it needs.
+std::string RunsTable(const std::vector<RunSummary>& runs, int columns = 0);
 std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent = 2);
 
 // Runs of one strategy and model together. The folder of a mailbox names no model: all mailboxes are one.

@@ -13,6 +13,7 @@
 #include "hone/tuner/library_text.h"
 #include "tuner/report/diff.h"
 #include "tuner/report/spend.h"
+#include "tuner/report/terminal_rows.h"
 #include "tuner/store/cost_text.h"
 #include "tuner/store/run_options.h"
 #include "tuner/store/structure_rate.h"
@@ -21,13 +22,6 @@ namespace hone {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string Clip(const std::string& text, size_t width) {
-  if (text.size() <= width) return text;
-  size_t end = width - 1;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "…";
-}
 
 std::string TimeText(double us) {
   if (us >= 1e6) return fmt::format("{:.3f} s", us / 1e6);
@@ -41,10 +35,21 @@ std::string VerdictText(const RunNode& node) {
   return std::string(VerdictName(node.evaluation->verdict));
 }
 
-std::string CaseTable(const Evaluation& evaluation) {
+std::string CaseTable(const Evaluation& evaluation, int columns = 0) {
   std::string text;
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us) continue;
+    if (columns != 0 && columns < 130) {
+      const bool interval = !evaluation.modelled && c.time_us->high > c.time_us->low;
+      text += Flow({DimsText(c.dims)}, 2, columns);
+      text += Flow({TimeText(c.time_us->median) +
+                        (interval ? fmt::format(" [{}, {}]", TimeText(c.time_us->low), TimeText(c.time_us->high)) : ""),
+                    c.baseline_us ? "was " + TimeText(*c.baseline_us) : "",
+                    c.speedup ? SpeedupText(*c.speedup, evaluation.modelled) : "",
+                    c.floor_fraction ? fmt::format("{:.0f} % of the floor's speed", 100 * *c.floor_fraction) : ""},
+                   4, columns);
+      continue;
+    }
     text += fmt::format("  {:<28} {:>12}", DimsText(c.dims), TimeText(c.time_us->median));
     if (!evaluation.modelled && c.time_us->high > c.time_us->low) {
       text += fmt::format(" [{}, {}]", TimeText(c.time_us->low), TimeText(c.time_us->high));
@@ -95,20 +100,58 @@ std::string SpeedupText(const Interval& speedup, bool modelled) {
   return fmt::format("{:.3f}x [{:.3f}, {:.3f}]", speedup.median, speedup.low, speedup.high);
 }
 
-std::string NodeLine(const RunView& view, const RunNode& node) {
-  std::string gain;
-  if (node.id == 0)
-    gain = node.evaluation && node.evaluation->verdict == Verdict::kOk ? "1.000x" : "";
-  else if (node.gain)
-    gain = fmt::format("{:.3f}x", node.gain->median);
-  const char* fate = node.id == 0 ? "the start" : node.kept ? "kept" : "";
-  const std::string speedup =
-      node.kept && node.speedup ? fmt::format("{:.3f}x so far{}", *node.speedup, view.info.modelled ? ", modelled" : "")
-                                : "";
-  std::string line = fmt::format("{:>4}  {:<30} {:<18} {:>8}  {:<9} {}", node.id, Clip(node.idea, 30),
-                                 VerdictText(node), gain, fate, speedup);
-  while (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
+RunTally Tally(const RunView& view) {
+  RunTally tally;
+  for (const RunNode& n : view.nodes) {
+    if (n.id == 0) continue;
+    const bool right = n.evaluation && n.evaluation->verdict == Verdict::kOk;
+    if (n.origin == "sweep") {
+      tally.kept_of_sweeps += n.kept;
+    } else {
+      tally.right += right;
+      tally.kept += n.kept;
+    }
+  }
+  tally.swept_bindings = static_cast<int64_t>(view.sweep.size());
+  return tally;
+}
+
+std::string SweepsText(const RunTally& tally) {
+  if (tally.swept_bindings == 0) return "";
+  return fmt::format("{} binding{} swept, {} kept", tally.swept_bindings, tally.swept_bindings == 1 ? "" : "s",
+                     tally.kept_of_sweeps);
+}
+
+std::string NodeHeader(int columns) { return RowText({"node", "idea", "verdict", "gain", "", ""}, columns); }
+
+std::string NodeLine(const RunView& view, const RunNode& node, int columns) {
+  OutcomeRow row;
+  row.number = std::to_string(node.id);
+  row.label = node.idea;
+  row.verdict = VerdictText(node);
+  if (node.id == 0) {
+    row.figure = node.evaluation && node.evaluation->verdict == Verdict::kOk ? "1.000x" : "";
+    row.fate = columns == 0 || columns >= 102 ? "the start" : "start";
+  } else if (node.gain) {
+    row.figure = fmt::format("{:.3f}x", node.gain->median);
+  }
+  if (node.id != 0 && node.kept) row.fate = "kept";
+  if (node.kept && node.speedup) {
+    row.so_far = fmt::format("{:.3f}x so far{}", *node.speedup, view.info.modelled ? ", modelled" : "");
+  }
+  return RowText(row, columns);
+}
+
+double SweptSpeed(const SweepPoint& point) {
+  return point.evaluation.verdict == Verdict::kOk ? point.evaluation.geomean_speedup.value_or(0) : -1;
+}
+
+std::string SweepLine(const SweepPoint& point, int columns) {
+  OutcomeRow row;
+  row.label = BindingKey(point.binding);
+  row.verdict = VerdictName(point.evaluation.verdict);
+  if (point.evaluation.geomean_speedup) row.figure = fmt::format("{:.3f}x", *point.evaluation.geomean_speedup);
+  return RowText(row, columns);
 }
 
 std::string StartName(const RunView& view) { return view.from_oracle ? "the oracle's kernel" : "the seed"; }
@@ -129,79 +172,95 @@ std::string BaselineText(const RunView& view) {
                             view.info.modelled ? ", modelled" : "");
 }
 
-std::string ResultText(const RunView& view) {
+std::string ShapesText(const Evaluation& e) {
+  int timed = 0;
+  double low = 1e300, high = 0;
+  for (const CaseResult& c : e.cases) {
+    if (!c.speedup) continue;
+    ++timed;
+    low = std::min(low, c.speedup->median);
+    high = std::max(high, c.speedup->median);
+  }
+  if (timed == 0) return "no shape was timed";
+  return timed == 1 ? std::string("at the one timed shape")
+                    : fmt::format("geometric mean of {} shapes; {:.3f}x to {:.3f}x", timed, low, high);
+}
+
+std::string FormText(const RunView& view) {
+  const StructureCount count = CountStructure(view);
+  if (count.failed() == 0) return "";
+  return fmt::format("Lost to form: {}: {} could not be put in place, {} did not compile for their structure.\n",
+                     StructureText(count), count.not_applied, count.broken);
+}
+
+std::string OutcomeText(const RunView& view) {
   const bool modelled = view.info.modelled;
   const std::string start = StartName(view);
-  std::string text;
-  int right = 0, kept = 0;
-  for (const RunNode& n : view.nodes) {
-    right += n.id != 0 && n.evaluation && n.evaluation->verdict == Verdict::kOk;
-    kept += n.kept;
-  }
   if (view.seed_broken) {
     const Evaluation& e = *view.node(0).evaluation;
     return fmt::format("{} itself is not right ({}): {}\n", view.from_oracle ? "The oracle's kernel" : "The seed",
                        VerdictName(e.verdict), e.detail);
   }
-  text += BaselineText(view);
-  text += fmt::format("{} attempt{}, {} right, {} kept; {} evaluation{} in {}.\n", view.attempts,
-                      view.attempts == 1 ? "" : "s", right, kept, view.evaluations, view.evaluations == 1 ? "" : "s", DurationText(view.seconds));
-  if (view.asked_again > 0) {
-    text += fmt::format("{} request{} had to be asked again.\n", view.asked_again, view.asked_again == 1 ? "" : "s");
-  }
-  text += SpentText(view);
-  if (const StructureCount count = CountStructure(view); count.failed() > 0) {
-    text += fmt::format("Lost to form: {}: {} could not be put in place, {} did not compile for their structure.\n",
-                        StructureText(count), count.not_applied, count.broken);
-  }
+  std::string text;
   if (view.best == 0) {
-    text += fmt::format("Nothing was found that is surely faster than {}.\n", start);
+    text = fmt::format("Nothing was found that is surely faster than {}.\n", start);
     if (!view.provider_failure.empty()) text += "The model did not answer: " + view.provider_failure + "\n";
     return text;
   }
   if (!view.final_result) {
     const RunNode& best = view.node(view.best);
-    text += fmt::format(
+    return fmt::format(
         "Best so far: node {} ({}), about {:.3f}x of {}{} by the chain of its steps; the final "
         "pairing with {} has not been run.\n",
         best.id, best.idea, best.speedup.value_or(1.0), start, modelled ? ", modelled," : "", start);
-    return text;
   }
   const Evaluation& e = view.final_result->evaluation;
   if (e.verdict != Verdict::kOk) {
-    text += fmt::format("The best (node {}) failed its final check with fresh hidden cases: {}. {}\nDo not use it.\n",
-                        view.final_result->node, VerdictName(e.verdict), e.detail);
-    return text;
+    return fmt::format("The best (node {}) failed its final check with fresh hidden cases: {}. {}\nDo not use it.\n",
+                       view.final_result->node, VerdictName(e.verdict), e.detail);
   }
   int timed = 0, surely_faster = 0, surely_slower = 0, checked = 0;
-  double low = 1e300, high = 0;
   for (const CaseResult& c : e.cases) {
     checked += c.role != CaseRole::kTime;
     if (!c.speedup) continue;
     ++timed;
     surely_faster += c.speedup->low > 1.0;
     surely_slower += c.speedup->high < 1.0;
-    low = std::min(low, c.speedup->median);
-    high = std::max(high, c.speedup->median);
   }
-  text += fmt::format("Node {} is {:.3f}x as fast as {}{} ({}).\n", view.final_result->node, e.geomean_speedup.value_or(1.0),
-                      start, modelled ? ", modelled" : "",
-                      timed == 1 ? std::string("at the one timed shape")
-                                 : fmt::format("geometric mean of {} shapes; {:.3f}x to {:.3f}x", timed, low, high));
   if (modelled) {
-    text +=
+    text =
         "How sure: its results were checked by execution on the simulated device; its times are modelled, not "
         "measured. Time it on a GPU before you rely on the figure.\n";
   } else {
-    text += fmt::format(
+    text = fmt::format(
         "How sure: paired with {} once more, interleaved, on fresh inputs; faster beyond its 95 % interval in "
         "{} of {} shapes, slower in {}.\n",
         start, surely_faster, timed, surely_slower);
   }
   if (checked > 0) text += fmt::format("Right on {} check and hidden cases.\n", checked);
   if (e.guarantee != "full") text += "Guarantee: " + e.guarantee + "\n";
-  text += CaseTable(e) + DescribeLibraries(e, "  ");
   return text;
+}
+
+std::string ResultText(const RunView& view, int columns) {
+  if (view.seed_broken) return Wrapped(OutcomeText(view), columns);
+  const RunTally tally = Tally(view);
+  std::string text = BaselineText(view);
+  text += fmt::format("{} attempt{}: {} right, {} kept; {}{} evaluation{} in {}.\n", view.attempts,
+                      view.attempts == 1 ? "" : "s", tally.right, tally.kept,
+                      tally.swept_bindings == 0 ? "" : SweepsText(tally) + "; ", view.evaluations,
+                      view.evaluations == 1 ? "" : "s", DurationText(view.seconds));
+  if (view.asked_again > 0) {
+    text += fmt::format("{} request{} had to be asked again.\n", view.asked_again, view.asked_again == 1 ? "" : "s");
+  }
+  text += SpentText(view) + FormText(view);
+  const bool proven = view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk;
+  if (!proven) return Wrapped(text + OutcomeText(view), columns);
+  const Evaluation& e = view.final_result->evaluation;
+  text += fmt::format("Node {} is {:.3f}x as fast as {}{} ({}).\n", view.final_result->node,
+                      e.geomean_speedup.value_or(1.0), StartName(view), view.info.modelled ? ", modelled" : "",
+                      ShapesText(e));
+  return Wrapped(text + OutcomeText(view) + CaseTable(e, columns) + DescribeLibraries(e, "  "), columns);
 }
 
 std::string ReasonText(const RunView& view) {
@@ -256,13 +315,13 @@ std::string JudgedOn(const RunView& view) {
   return view.info.device;
 }
 
-std::string RunText(const RunView& view) {
+std::string RunText(const RunView& view, int columns) {
   std::string text =
       fmt::format("Run {}: {} on {}, strategy {}, model {}, {}\n", view.info.id, view.info.task, JudgedOn(view),
                   view.options.strategy, view.options.model, view.ended.empty() ? "open" : view.ended);
-  text += fmt::format("{:>4}  {:<30} {:<18} {:>8}  {}\n", "node", "idea", "verdict", "gain", "");
-  for (const RunNode& node : view.nodes) text += NodeLine(view, node) + "\n";
-  return text + "\n" + ResultText(view) + RemarksText(view, 20);
+  text = Wrapped(text, columns) + NodeHeader(columns) + "\n";
+  for (const RunNode& node : view.nodes) text += NodeLine(view, node, columns) + "\n";
+  return text + "\n" + ResultText(view, columns) + Wrapped(RemarksText(view, 20), columns);
 }
 
 std::string MismatchText(const Mismatch& m) {
@@ -271,6 +330,11 @@ std::string MismatchText(const Mismatch& m) {
   return fmt::format("{}[{}] is {:.9g}, expected {:.9g}; {} of {} elements wrong, {}, {} inputs, seed {:#x}", m.tensor,
                      index, m.actual, m.expected, m.wrong_elements, m.total_elements, DimsText(m.dims), m.distribution,
                      m.seed);
+}
+
+bool TellsMismatch(const Evaluation& e) {
+  return e.mismatch && e.detail.find(fmt::format("{} of {} elements wrong", e.mismatch->wrong_elements,
+                                                 e.mismatch->total_elements)) != std::string::npos;
 }
 
 std::string ResourcesText(const Evaluation& e) {
@@ -325,7 +389,7 @@ Result<std::string> ExchangeText(RunStore& store, const Exchange& e) {
 
 }  // namespace
 
-Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, bool prompts) {
+Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, bool prompts, int columns) {
   HONE_RETURN_IF_ERROR(CheckNode(view, id));
   const RunNode& node = view.node(id);
   std::string text = fmt::format("Node {} of run {}: {}\n", id, view.info.id, node.idea);
@@ -348,35 +412,47 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
                                     : "");
   if (!node.repaired.empty())
     text += fmt::format("the first reply was unusable ({}) and was asked for again\n", node.repaired);
-  if (!node.detail.empty()) text += node.detail + "\n";
+  // Several records hold the same sentence: a node's detail, its evaluation's, a finding, a memo. It is said once.
+  const auto say = [&text](const std::string& line) {
+    if (!line.empty() && text.find(line) == std::string::npos) text += line + "\n";
+  };
+  say(node.detail);
   if (node.evaluation) {
-    if (!node.evaluation->detail.empty()) text += node.evaluation->detail + "\n";
-    if (node.evaluation->mismatch) text += "first wrong: " + MismatchText(*node.evaluation->mismatch) + "\n";
+    say(node.evaluation->detail);
+    if (const auto& m = node.evaluation->mismatch; m && !TellsMismatch(*node.evaluation))
+      say("first wrong: " + MismatchText(*m));
     if (node.gain) {
       text += fmt::format("gain over node {}: {}\n", std::max<int64_t>(node.incumbent, 0),
                           SpeedupText(*node.gain, view.info.modelled));
     }
-    text += CaseTable(*node.evaluation);
-    if (!node.evaluation->resources.empty()) text += "resources: " + ResourcesText(*node.evaluation) + "\n";
-    for (const Finding& f : node.evaluation->findings)
-      text += fmt::format("  {}: {} {}\n", f.kind, f.message, f.location);
+    text += CaseTable(*node.evaluation, columns);
+    if (!node.evaluation->resources.empty())
+      text += Wrapped("resources: " + ResourcesText(*node.evaluation) + "\n", columns);
+    for (const Finding& f : node.evaluation->findings) {
+      if (text.find(f.message) != std::string::npos) continue;
+      const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);
+      text += fmt::format("  {}: {}{}\n", f.kind, f.message, placed ? "" : " at " + f.location);
+    }
   }
-  std::string points;
+  std::vector<const SweepPoint*> points;
   for (const SweepPoint& p : view.sweep) {
-    if (p.node != id) continue;
-    points += fmt::format("  {:<40} {:<14} {}\n", BindingKey(p.binding), VerdictName(p.evaluation.verdict),
-                          p.evaluation.geomean_speedup ? fmt::format("{:.3f}x", *p.evaluation.geomean_speedup) : "");
+    if (p.node == id) points.push_back(&p);
   }
-  if (!points.empty()) text += "swept:\n" + points;
+  std::stable_sort(points.begin(), points.end(),
+                   [](const SweepPoint* a, const SweepPoint* b) { return SweptSpeed(*a) > SweptSpeed(*b); });
+  if (!points.empty()) text += "swept, the fastest first:\n";
+  for (const SweepPoint* p : points) text += SweepLine(*p, columns) + "\n";
   for (const Memo& memo : view.memos) {
     if (memo.node != id) continue;
     text += fmt::format("\n--- {}{} ---\n", memo.kind,
                         memo.regions.empty() ? "" : fmt::format(" (regions {})", fmt::join(memo.regions, ", ")));
-    if (!memo.problem.empty()) text += memo.problem + ": " + memo.detail + "\n";
-    if (!memo.idea.empty()) text += memo.idea + "\n";
+    if (!memo.problem.empty()) {
+      text += memo.problem + (text.find(memo.detail) == std::string::npos ? ": " + memo.detail : "") + "\n";
+    }
+    if (memo.idea != node.idea && !memo.idea.empty()) text += memo.idea + "\n";
     if (!memo.text.empty()) text += memo.text + "\n";
   }
-  if (!node.reasoning.empty()) text += "\n" + node.reasoning + "\n";
+  if (!node.reasoning.empty() && text.find(node.reasoning) == std::string::npos) text += "\n" + node.reasoning + "\n";
   if (!node.source_hash.empty()) {
     HONE_ASSIGN_OR_RETURN(std::string source, store.Source(node.source_hash));
     const bool parent_has_source = node.parent >= 0 && !view.node(node.parent).source_hash.empty();

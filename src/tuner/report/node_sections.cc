@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/report/node_sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tuner/report/evaluation_tables.h"
+#include "tuner/report/highlight.h"
+#include "tuner/report/html.h"
+#include "tuner/report/run_text.h"
+#include "tuner/report/terminal_rows.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kMostDiffBytes = 1'200'000, kMostTableBytes = 800'000;
+
+bool Right(const RunNode& n) { return n.evaluation && n.evaluation->verdict == Verdict::kOk; }
+
+std::string Clipped(const std::string& text, size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most) + "…";
+}
+
+// A name such as wrong_output may break after an underscore and nowhere else.
+std::string Name(const std::string& name) {
+  std::string out;
+  for (const char c : EscapeHtml(name)) out += c == '_' ? "_<wbr>" : std::string(1, c);
+  return out;
+}
+
+// Why a right node was kept or not; empty for others.
+std::string Reason(const RunView& view, const RunNode& n) {
+  if (!n.gain || n.id == 0) return "";
+  const std::string gain = fmt::format("{} over node {}, the best then", SpeedupText(*n.gain, view.info.modelled),
+                                       std::max<int64_t>(n.incumbent, 0));
+  const std::string rule = fmt::format("at least {:g} % faster{}", 100 * view.options.keep_above,
+                                       view.info.modelled ? "" : ", beyond its 95 % interval");
+  if (n.rejected) return "Kept, and rejected by the final check: " + gain + ".";
+  if (n.kept) return "Kept: " + gain + ".";
+  // It was begun while others were under way, and one of them had been kept when its turn came.
+  if (const int64_t best = view.node(n.id - 1).best_after; n.settled && best != std::max<int64_t>(n.incumbent, 0)) {
+    return fmt::format(
+        "Not kept: {}. Node {} had become the best before it was this node's turn, at about {:.3f}x of {}{}.", gain,
+        best, view.node(best).speedup.value_or(1), StartName(view), view.info.modelled ? ", modelled" : "");
+  }
+  return fmt::format("Not kept: {}; a step has to be {}.", gain, rule);
+}
+
+// Everything about one node, folded away.
+std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& tables, const std::string& diff) {
+  const bool ok = Right(n);
+  const std::string verdict = n.state == NodeState::kUnusable ? n.problem
+                              : n.evaluation                  ? std::string(VerdictName(n.evaluation->verdict))
+                                                              : "waiting";
+  std::string out = fmt::format(
+      "<details class=node id=node-{0}><summary><span class=id>{0}</span><span class=idea>{1}</span><span "
+      "class='verdict {2}'>{3}</span>"
+      "<span class='gain number'>{4}</span><span class='over number'>{5}</span><span "
+      "class=fate>{6}</span></summary><div class=inside>\n",
+      n.id, EscapeHtml(ClippedLine(n.idea, 160)),
+      ok                                                         ? "good"
+      : n.evaluation || (!n.problem.empty() && !FoundNothing(n)) ? "bad"
+                                                                 : "soft",
+      Name(verdict), n.gain ? fmt::format("{:.3f}×", n.gain->median) : "",
+      n.speedup ? fmt::format("{:.3f}×", *n.speedup) : "",
+      n.rejected ? "rejected"
+      : n.kept   ? "kept"
+                 : "");
+  if (n.parent >= 0) {
+    std::string roles;
+    for (const Turn& t : n.turns) roles += (roles.empty() ? "" : ", ") + t.role;
+    out += fmt::format("<p class=soft>{} from <a href='#node-{}'>node {}</a>{}</p>\n",
+                       EscapeHtml(n.purpose.empty() ? n.origin : n.purpose), n.parent, n.parent,
+                       roles.empty() ? "" : "; asked: " + EscapeHtml(roles));
+  }
+  if (const std::string reason = Reason(view, n); !reason.empty()) out += "<p>" + EscapeHtml(reason) + "</p>\n";
+  if (!n.detail.empty() && (!n.evaluation || n.evaluation->detail.find(n.detail) == std::string::npos))
+    out += "<p>" + EscapeHtml(Clipped(n.detail, 600)) + "</p>\n";
+  if (n.evaluation && !ok) {
+    if (!n.evaluation->detail.empty())
+      out += "<pre class=text>" + EscapeHtml(Clipped(n.evaluation->detail, 900)) + "</pre>\n";
+    if (n.evaluation->mismatch && !TellsMismatch(*n.evaluation))
+      out += "<p>First wrong: " + EscapeHtml(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
+  }
+  bool planned = false;  // a planner's reply is its plan and the node's reasoning alike
+  for (const Memo& memo : view.memos) {
+    if (memo.node != n.id || n.id == 0 || memo.kind == "problem") continue;
+    planned = planned || memo.text == n.reasoning;
+    out += fmt::format("<p class=soft>{}</p><pre class=text>{}</pre>\n", EscapeHtml(memo.kind),
+                       EscapeHtml(Clipped(memo.text.empty() ? memo.idea : memo.text, 1200)));
+  }
+  if (!n.reasoning.empty() && !planned) out += "<pre class=text>" + EscapeHtml(Clipped(n.reasoning, 1200)) + "</pre>\n";
+  if (ok && !n.evaluation->resources.empty())
+    out += "<p class=soft>" + EscapeHtml(ResourcesText(*n.evaluation)) + "</p>\n";
+  return out + tables + diff + "</div></details>\n";
+}
+
+std::string MoreElsewhere(const RunView& view, const RunNode& n, const char* what) {
+  return fmt::format("<p class=soft>{}: <code>hone show {} {}</code></p>\n", what, EscapeHtml(view.info.id), n.id);
+}
+
+struct Swept {
+  int64_t node = -1, incumbent = -1;
+  std::vector<const SweepPoint*> points;
+};
+
+std::string SweepBlock(const RunView& view, Swept sweep) {
+  std::stable_sort(sweep.points.begin(), sweep.points.end(),
+                   [](const SweepPoint* a, const SweepPoint* b) { return SweptSpeed(*a) > SweptSpeed(*b); });
+  const std::string over = sweep.incumbent < 0 ? "the best then" : fmt::format("node {}", sweep.incumbent);
+  const char* said = view.info.modelled ? ", modelled" : "";
+  const auto failed =
+      std::count_if(sweep.points.begin(), sweep.points.end(), [](const SweepPoint* p) { return SweptSpeed(*p) < 0; });
+  std::string rows;
+  for (const SweepPoint* p : sweep.points) {
+    const bool ok = SweptSpeed(*p) >= 0, best = ok && p == sweep.points.front();
+    rows += fmt::format(
+        "<tr{}><td data-name=binding>{}{}</td><td class=number data-name='over {}'>{}</td><td "
+        "data-name=verdict>{}</td><td data-name=why>{}</td></tr>\n",
+        best ? " class=best" : "", EscapeHtml(p->binding.empty() ? "(as it stands)" : BindingKey(p->binding)),
+        best ? " <small>best</small>" : "", EscapeHtml(over),
+        p->evaluation.geomean_speedup && ok ? fmt::format("{:.3f}×", *p->evaluation.geomean_speedup) : "",
+        Name(std::string(VerdictName(p->evaluation.verdict))),
+        ok ? "" : EscapeHtml(ClippedLine(p->evaluation.detail.substr(0, p->evaluation.detail.find('\n')), 160)));
+  }
+  const SweepPoint& first = *sweep.points.front();
+  const std::string best =
+      SweptSpeed(first) < 0
+          ? "none right"
+          : fmt::format("the best: {} at {:.3f}× over {}{}", BindingKey(first.binding), SweptSpeed(first), over, said);
+  return fmt::format(
+      "<details><summary>Node {}: {} binding{}{}; {}</summary><div class=scroll><table "
+      "class=stack><tr><th>binding</th><th class=number>over "
+      "{}{}</th><th>verdict</th><th>why</th></tr>\n{}</table></div></details>\n",
+      sweep.node, sweep.points.size(), sweep.points.size() == 1 ? "" : "s",
+      failed > 0 ? fmt::format(", {} failed", failed) : "", EscapeHtml(best), EscapeHtml(over), said, rows);
+}
+
+}  // namespace
+
+std::string NodeSection(RunStore& store, const RunView& view) {
+  // What was kept is drawn upon the budget first, whatever stands before it on the page.
+  std::vector<std::string> diffs(view.nodes.size()), tables(view.nodes.size());
+  size_t diff_bytes = 0, table_bytes = 0;
+  for (const bool kept : {true, false}) {
+    for (const RunNode& n : view.nodes) {
+      if (n.kept != kept) continue;
+      const auto id = static_cast<size_t>(n.id);
+      if (n.evaluation && n.id != 0) {
+        if (table_bytes < kMostTableBytes) {
+          tables[id] =
+              (Right(n) ? ShapeTable(*n.evaluation, fmt::format("node {}", std::max<int64_t>(n.incumbent, 0))) : "") +
+              FindingsAndProfile(*n.evaluation);
+          table_bytes += tables[id].size();
+        } else if (Right(n)) {
+          tables[id] = MoreElsewhere(view, n, "Its shapes, findings and profile");
+        }
+      } else if (n.evaluation) {
+        tables[id] = ShapeTable(*n.evaluation, StartName(view)) + FindingsAndProfile(*n.evaluation);
+      }
+      if (n.parent < 0 || n.source_hash.empty() || view.node(n.parent).source_hash.empty()) continue;
+      if (diff_bytes >= kMostDiffBytes) {
+        diffs[id] = MoreElsewhere(view, n, "Its difference to its parent");
+        continue;
+      }
+      const Result<std::string> before = store.Source(view.node(n.parent).source_hash),
+                                after = store.Source(n.source_hash);
+      if (!before.ok() || !after.ok()) continue;
+      diffs[id] = *before == *after ? fmt::format("<p class=soft>The source is that of node {}.</p>\n", n.parent)
+                                    : fmt::format("<p class=soft>The difference to node {}:</p>\n", n.parent) +
+                                          HighlightedDiff(*before, *after, 3);
+      diff_bytes += diffs[id].size();
+    }
+  }
+  std::string body = fmt::format(
+      "<div class=head aria-hidden=true><span>node</span><span>idea</span><span>verdict</span><span class=number>over "
+      "the best "
+      "then{0}</span><span class=number>over {1}{0}</span><span></span></div>\n",
+      view.info.modelled ? ", modelled" : "", EscapeHtml(StartName(view)));
+  for (const RunNode& n : view.nodes) {
+    body += NodeBlock(view, n, tables[static_cast<size_t>(n.id)], diffs[static_cast<size_t>(n.id)]);
+  }
+  return body + fmt::format(
+                    "<p class=soft>Over the best then: as the node was timed, in pairs with the best when it was "
+                    "begun. Over {}: these gains "
+                    "multiplied along the chain of kept steps, an estimate.</p>\n",
+                    EscapeHtml(StartName(view)));
+}
+
+std::string SweepSection(const RunView& view) {
+  std::vector<Swept> sweeps;
+  for (const SweepPoint& p : view.sweep) {
+    auto found = std::find_if(sweeps.begin(), sweeps.end(),
+                              [&](const Swept& s) { return s.node == p.node && s.incumbent == p.incumbent; });
+    if (found == sweeps.end()) {
+      sweeps.push_back({p.node, p.incumbent, {}});
+      found = std::prev(sweeps.end());
+    }
+    found->points.push_back(&p);
+  }
+  if (sweeps.empty()) return "";
+  std::string body = "<h2 id=sweeps>Sweeps of tunables</h2>\n";
+  for (const Swept& sweep : sweeps) body += SweepBlock(view, sweep);
+  return body;
+}
+
+}  // namespace hone
