@@ -86,6 +86,9 @@ void VisitFields(F& f, Visitor&& visit) {
   visit("kind", f.kind);
   visit("message", f.message);
   visit("location", f.location);
+  visit("dims", f.dims, UnlessEmpty{});
+  visit("timed", f.timed, Unless{false});
+  visit("shapes", f.shapes, Unless{int64_t{0}});
 }
 
 template <MaybeConst<MemorySite> Site, typename Visitor>

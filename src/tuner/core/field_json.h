@@ -41,6 +41,10 @@ template <typename T>
 bool IsEmpty(const std::vector<T>& values) {
   return values.empty();
 }
+template <typename T>
+bool IsEmpty(const std::map<std::string, T>& map) {
+  return map.empty();
+}
 
 // Objects keep the order of the list: people read these. `timed`: fields that are OnlyTimed are written.
 template <HasFieldList Struct>

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hone/tuner/library_text.h"
+#include "tuner/core/finding_text.h"
 #include "tuner/report/diff.h"
 #include "tuner/report/spend.h"
 #include "tuner/store/cost_text.h"
@@ -359,7 +360,7 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
     text += CaseTable(*node.evaluation);
     if (!node.evaluation->resources.empty()) text += "resources: " + ResourcesText(*node.evaluation) + "\n";
     for (const Finding& f : node.evaluation->findings)
-      text += fmt::format("  {}: {} {}\n", f.kind, f.message, f.location);
+      text += fmt::format("  {}: {} {}{}\n", f.kind, f.message, f.location, FindingShapes(f));
   }
   std::string points;
   for (const SweepPoint& p : view.sweep) {
