@@ -20,6 +20,7 @@
 #include "hone/commands.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/report/terminal_rows.h"
+#include "tuner/core/finding_text.h"
 
 namespace hone {
 namespace fs = std::filesystem;
@@ -302,7 +303,7 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
     // What made the verdict has been said.
     if (evaluation.detail.find(f.message) != std::string::npos) continue;
     const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);
-    out += fmt::format("  {}: {}{}\n", f.kind, f.message, placed ? "" : " at " + f.location);
+    out += fmt::format("  {}: {}{}{}\n", f.kind, f.message, placed ? "" : " at " + f.location, FindingShapes(f));
   }
   std::string stages;
   for (const Stage& s : evaluation.stages) stages += fmt::format("{}{} {:.2f} s", stages.empty() ? "" : ", ", s.name, s.seconds);

@@ -101,6 +101,29 @@ TEST(CheckedRules, HandWorkedValuesAreForCandidatesWhereTheTaskSaysSo) {
   EXPECT_NE(evaluation.detail.find("hand-worked"), std::string::npos) << evaluation.detail;
 }
 
+// The candidate's second launch is the smallest case again, on its first set of stress values.
+TEST(CheckedRules, InputsAreCalledStressedOnlyWhereATensorTakesStressValues) {
+  const auto run = [](bool stressed) {
+    std::string toml(kScaleTask);
+    const std::string role = "role = \"in\"\n";
+    for (size_t at = toml.find(role); !stressed && at != std::string::npos; at = toml.find(role, at + role.size())) {
+      toml.insert(at + role.size(), "stress = false\n");
+    }
+    JudgeBench bench(toml);
+    bench.options.time = false;
+    bench.candidate().run = [launches = 0](FakeLaunch& launch) mutable {
+      Scale(launch);
+      if (++launches == 2) launch.Write("out", 0, launch.Read("out", 0) + 100);
+    };
+    return bench.Run();
+  };
+  const Evaluation stressed = run(true), plain = run(false);
+  ASSERT_TRUE(stressed.mismatch && plain.mismatch) << stressed.detail << plain.detail;
+  EXPECT_EQ(stressed.mismatch->distribution, "cancelling");
+  EXPECT_EQ(plain.mismatch->distribution, "default");
+  EXPECT_NE(plain.detail.find("(default inputs)"), std::string::npos) << plain.detail;
+}
+
 TEST(CheckedRules, WhatWasNotCheckedSaysSo) {
   JudgeBench bench;
   bench.options.check_cases = false;
@@ -143,27 +166,6 @@ TEST(CheckedRules, AComparisonThatSeesNothingEndsTheSessionNotTheCandidate) {
   ASSERT_FALSE(evaluation.ok());
   EXPECT_EQ(evaluation.status().code(), StatusCode::kInternal);
   EXPECT_NE(evaluation.status().message().find("planted wrong in out"), std::string::npos) << evaluation.status().message();
-}
-
-// A device that finds the same thing in every launch.
-class FindingSession : public FakeSession {
- public:
-  using FakeSession::FakeSession;
-  Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override {
-    HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, FakeSession::Launch(program, request));
-    outcome.findings = {{"uncoalesced", "32 sectors a request", "candidate.cu:7"}, {"uncoalesced", "2", "candidate.cu:8"}};
-    return outcome;
-  }
-};
-
-TEST(CheckedRules, AFindingIsToldOnceHoweverOftenItIsMade) {
-  JudgeBench bench;
-  bench.make_session = [](const FakeDevice& device) { return std::make_unique<FindingSession>(device); };
-  const Evaluation evaluation = bench.Run();
-  ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
-  ASSERT_EQ(evaluation.findings.size(), 2u);
-  EXPECT_EQ(evaluation.findings[0].location, "candidate.cu:7");
-  EXPECT_EQ(evaluation.findings[1].location, "candidate.cu:8");
 }
 
 }  // namespace

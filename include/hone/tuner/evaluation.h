@@ -111,11 +111,15 @@ struct Mismatch {
   uint64_t seed = 0;
 };
 
-// A finding of the simulator or the profiler, tied to a source line where one is known.
+// A finding of the simulator or the profiler, tied to a source line where one is known. What several shapes show of one
+// line is one finding; its figures are those of `dims`.
 struct Finding {
   std::string kind;      // shared_race, out_of_bounds, bank_conflict, uncoalesced, untested_alternative, …
   std::string message;
   std::string location;  // "candidate.cu:41", or empty
+  Dims dims = {};        // the shape that was launched; empty: no launch showed this, or an older version wrote it
+  bool timed = false;    // `dims` is a timed case; false: a check case, whose figures may not hold for larger shapes
+  int64_t shapes = 0;    // how many shapes showed it, `dims` among them; 0: not counted
 };
 
 struct Evaluation {

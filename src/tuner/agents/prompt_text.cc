@@ -9,6 +9,7 @@
 
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
+#include "tuner/core/finding_text.h"
 
 namespace hone {
 namespace {
@@ -30,7 +31,8 @@ std::string FindingsText(const std::vector<Finding>& findings) {
       text += fmt::format("- and {} more\n", findings.size() - kMaxFindings);
       break;
     }
-    text += fmt::format("- {}: {}{}\n", f.kind, f.message, f.location.empty() ? "" : " at " + f.location);
+    text += fmt::format("- {}: {}{}{}\n", f.kind, f.message, f.location.empty() ? "" : " at " + f.location,
+                        FindingShapes(f));
   }
   return text;
 }

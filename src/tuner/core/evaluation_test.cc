@@ -11,6 +11,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "tuner/core/finding_text.h"
+
 namespace hone {
 namespace {
 
@@ -52,7 +54,8 @@ Evaluation Full() {
   e.geomean_speedup = 2.0;
   e.resources = {{"k<8>", 40, 8, 1024, 2048, 0.75}, {"unknown", -1, 0, 0, 0, 0}};
   e.stages = {{"compile", 0.21, false}, {"time", 0.3, true}};
-  e.findings = {{"shared_race", "two writes", "candidate.cu:41"}};
+  e.findings = {{"shared_race", "two writes", "candidate.cu:41", {{"tokens", 3}}, true, 4},
+                {"untested_alternative", "of no launch", ""}};
   e.mismatch = Mismatch{"out", {{"tokens", 3}}, "cancelling", {1, 2}, 1.5, NAN, 7, 12, 0xffffffffffffffffULL};
   e.wall_seconds = 0.9;
   e.device_seconds = 0.3;
@@ -88,6 +91,10 @@ TEST(EvaluationJson, RoundTripsEveryField) {
   EXPECT_EQ(back->mismatch->seed, 0xffffffffffffffffULL);
   EXPECT_TRUE(back->stages[1].holds_device);
   EXPECT_EQ(back->findings[0].location, "candidate.cu:41");
+  EXPECT_EQ(back->findings[0].dims, (Dims{{"tokens", 3}}));
+  EXPECT_TRUE(back->findings[0].timed);
+  EXPECT_EQ(back->findings[0].shapes, 4);
+  EXPECT_TRUE(back->findings[1].dims.empty());
   EXPECT_EQ(back->metrics.at("accesses"), 1e9);
   EXPECT_EQ(back->detail, Full().detail);
 }
@@ -107,6 +114,25 @@ TEST(EvaluationJson, HasThePromisedFields) {
   EXPECT_EQ(c["floor_fraction"], 0.857);
   EXPECT_EQ(j["stages"][0]["name"], "compile");
   EXPECT_EQ(j["stages"][0]["seconds"], 0.21);
+}
+
+// Evaluations of runs that were stored before findings had shapes are written again as they were.
+TEST(EvaluationJson, AFindingOfNoKnownShapeHasNoFieldsForOne) {
+  const nlohmann::json j = nlohmann::json::parse(EvaluationToJson(Full()))["findings"];
+  EXPECT_EQ(j[0]["dims"], (nlohmann::json{{"tokens", 3}}));
+  EXPECT_EQ(j[1], (nlohmann::json{{"kind", "untested_alternative"}, {"message", "of no launch"}, {"location", ""}}));
+}
+
+TEST(FindingText, NamesTheShapeAndHowManyOthersShowIt) {
+  Finding finding{"uncoalesced", "9 sectors a warp", "candidate.cu:41", {{"d", 8}, {"tokens", 3}}, false, 1};
+  EXPECT_EQ(FindingShapes(finding), " (at the check shape d=8 tokens=3)");
+  finding.shapes = 2;
+  EXPECT_EQ(FindingShapes(finding), " (at the check shape d=8 tokens=3, and at 1 other)");
+  finding.shapes = 5;
+  finding.timed = true;
+  EXPECT_EQ(FindingShapes(finding), " (at the timed shape d=8 tokens=3, and at 4 others)");
+  finding.dims.clear();
+  EXPECT_EQ(FindingShapes(finding), "");
 }
 
 TEST(EvaluationJson, TimesExistOnlyWithTheVerdictOk) {

@@ -20,6 +20,7 @@
 #include "base/sandbox.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/baseline/library_timing.h"
+#include "tuner/evaluate/check_request.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/profiling/profile_rules.h"
 #include "tuner/evaluate/profiling/sass_lines.h"

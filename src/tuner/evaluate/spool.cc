@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/file_lock.h"
 #include "base/hash.h"
+#include "tuner/evaluate/check_request.h"
 #include "tuner/evaluate/worker/job.h"
 #include "tuner/evaluate/worker/worker_main.h"
 

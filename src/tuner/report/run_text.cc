@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hone/tuner/library_text.h"
+#include "tuner/core/finding_text.h"
 #include "tuner/report/diff.h"
 #include "tuner/report/spend.h"
 #include "tuner/report/terminal_rows.h"
@@ -431,7 +432,7 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
     for (const Finding& f : node.evaluation->findings) {
       if (text.find(f.message) != std::string::npos) continue;
       const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);
-      text += fmt::format("  {}: {}{}\n", f.kind, f.message, placed ? "" : " at " + f.location);
+      text += fmt::format("  {}: {}{}{}\n", f.kind, f.message, placed ? "" : " at " + f.location, FindingShapes(f));
     }
   }
   std::vector<const SweepPoint*> points;

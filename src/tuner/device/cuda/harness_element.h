@@ -60,6 +60,16 @@ HONE_HD double SmallestNormal(Precision precision) {
   return DoubleOf(static_cast<uint64_t>(precision.lowest_exponent + 1023) << 52);
 }
 
+// The least magnitude that rounds to an infinity of the dtype: half a step beyond its largest finite number. Infinite
+// for integers and for float64, in which references are.
+HONE_HD double OverflowsFrom(Precision precision) {
+  const double infinity = DoubleOf(0x7ff0000000000000ULL);
+  if (precision.mantissa_bits == 0 || precision.mantissa_bits >= 52) return infinity;
+  const int largest_exponent = 1 - precision.lowest_exponent;
+  const double power = DoubleOf(static_cast<uint64_t>(largest_exponent + 1023) << 52);
+  return power * (2.0 - DoubleOf(static_cast<uint64_t>(1022 - precision.mantissa_bits) << 52));
+}
+
 // One element judged. `scaled` and `ulps` are 0 for a right non-finite value and for a wrong one.
 struct Judged {
   bool wrong;
@@ -70,7 +80,9 @@ struct Judged {
 };
 
 // rms: of the reference over the element's slice, finite values only, or the floor below which no scale goes.
-// A reference that is not finite must be met exactly: NaN by NaN, an infinity by the same infinity.
+// A reference that is not finite must be met exactly: NaN by NaN, an infinity by the same infinity. A finite one that
+// the dtype cannot hold is met by the infinity of its sign, which is what correct rounding makes of it; near that
+// threshold, as far as c_max goes, by a finite value as well as by the infinity.
 HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision) {
   Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0};
   if (!IsFinite(reference)) {
@@ -78,7 +90,8 @@ HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, 
     return judged;
   }
   if (judged.non_finite) {
-    judged.wrong = true;
+    const bool same_sign = actual > 0.0 ? reference > 0.0 : actual < 0.0 && reference < 0.0;
+    judged.wrong = !same_sign || Magnitude(reference) * (1.0 + c_max) < OverflowsFrom(precision);
     return judged;
   }
   judged.error = Magnitude(actual - reference);

@@ -53,5 +53,36 @@ TEST(Judge, NonFiniteValuesAreNeverWildcards) {
   EXPECT_TRUE(Judge(kNan, kNan, 1.0, 0.0, kBinary32).non_finite);
 }
 
+TEST(OverflowsFrom, IsHalfAStepBeyondTheLargestFiniteNumber) {
+  EXPECT_EQ(OverflowsFrom(kBinary16), 65520.0);
+  EXPECT_EQ(OverflowsFrom(kBinary32), std::ldexp(2.0 - std::ldexp(1.0, -24), 127));
+  EXPECT_EQ(OverflowsFrom(kBrain16), std::ldexp(2.0 - std::ldexp(1.0, -8), 127));
+  EXPECT_EQ(OverflowsFrom(kBinary64), kInfinity);
+  EXPECT_EQ(OverflowsFrom(kInteger), kInfinity);
+}
+
+TEST(Judge, ACorrectlyRoundedOverflowIsRight) {
+  const double c_max = 1e-3;
+  EXPECT_FALSE(Judge(-kInfinity, -67136, 100, c_max, kBinary16).wrong);
+  EXPECT_FALSE(Judge(kInfinity, 65520, 100, 0, kBinary16).wrong);
+  EXPECT_EQ(Judge(-kInfinity, -67136, 100, c_max, kBinary16).error, 0);
+  EXPECT_TRUE(Judge(kInfinity, -67136, 100, c_max, kBinary16).wrong) << "the other sign";
+  EXPECT_TRUE(Judge(kNan, -67136, 100, c_max, kBinary16).wrong);
+  EXPECT_TRUE(Judge(-65504, -67136, 100, c_max, kBinary16).wrong) << "saturated: 2 % off";
+  EXPECT_TRUE(Judge(kInfinity, 65519, 100, 0, kBinary16).wrong) << "rounds to 65504";
+  EXPECT_TRUE(Judge(kInfinity, 60000, 1e9, c_max, kBinary16).wrong) << "a large scale of its slice is no excuse";
+  EXPECT_TRUE(Judge(kInfinity, 67136, 100, c_max, kBinary32).wrong) << "float32 holds it";
+  EXPECT_TRUE(Judge(kInfinity, 1e308, 100, c_max, kBinary64).wrong);
+  EXPECT_TRUE(Judge(kInfinity, 1e308, 100, c_max, kInteger).wrong);
+}
+
+TEST(Judge, NearTheThresholdOfOverflowBothAnswersAreRight) {
+  const double c_max = 1e-3;
+  for (const double reference : {65480.0, 65519.0, 65521.0, 65560.0}) {
+    EXPECT_FALSE(Judge(kInfinity, reference, 100, c_max, kBinary16).wrong) << reference;
+    EXPECT_FALSE(Judge(65504, reference, 100, c_max, kBinary16).wrong) << reference;
+  }
+}
+
 }  // namespace
 }  // namespace hone::harness

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -38,8 +39,8 @@ std::vector<int64_t> Coordinates(int64_t linear, const std::vector<int64_t>& sha
   return index;
 }
 
-// A value no rounding could turn `original` into: the largest finite number (its negative if that is what is
-// there), or the integer with its top bit flipped.
+// A value that no rounding could turn `original` into: the largest finite number of the other sign (an infinity may be
+// the right answer, and the largest number of its own sign then near enough), or the integer with its top bit flipped.
 std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
   const auto width = static_cast<size_t>(DTypeBytes(dtype));
   std::array<uint8_t, 8> bytes{};
@@ -53,9 +54,8 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
   if (dtype == DType::kBFloat16) { bytes[0] = 0x7f; bytes[1] = 0x7f; }
   if (dtype == DType::kFloat32) { bytes[2] = 0x7f; bytes[3] = 0x7f; }
   if (dtype == DType::kFloat64) { bytes[6] = 0xef; bytes[7] = 0x7f; }
-  if (std::equal(original, original + width, bytes.begin())) {
-    bytes[width - 1] = static_cast<uint8_t>(bytes[width - 1] ^ 0x80);
-  }
+  const bool negative = (original[width - 1] & 0x80) != 0;
+  if (!negative) bytes[width - 1] = static_cast<uint8_t>(bytes[width - 1] | 0x80);
   return bytes;
 }
 
@@ -166,9 +166,9 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
         mismatch.actual = comparison.first_actual;
       }
       if (comparison.wrong > 0) {
-        const char* hint = comparison.unwritten > 0   ? "; elements were never written"
-                           : comparison.non_finite > 0 ? "; the output holds NaN or Inf"
-                                                       : "";
+        const char* hint = comparison.unwritten > 0          ? "; elements were never written"
+                           : !std::isfinite(mismatch.actual) ? "; the output holds NaN or Inf"
+                                                             : "";
         outcome.detail = fmt::format(
             "{} differs from the double-precision oracle for {} ({} inputs): {} of {} elements wrong, first at [{}]: "
             "expected {:.9g}, got {:.9g}{}; worst error {:.3g} of the scale, allowed {:.3g}",

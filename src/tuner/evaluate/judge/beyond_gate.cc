@@ -73,12 +73,12 @@ void NoteUntested(Judgement& judgement) {
   for (size_t i = 0; i < candidate.plan.entries.size(); ++i) {
     const PlanEntry& entry = candidate.plan.entries[i];
     if (judgement.tested.contains(i) || candidate.plan.host_mode) continue;
-    judgement.AddFindings(
-        {{"untested_alternative",
-          fmt::format("no {} takes the alternative of step {} {}",
-                      judgement.unreachable.contains(i) ? "shape" : "checked case", entry.step,
-                      entry.when ? fmt::format("with when = \"{}\"", entry.when->text()) : "without `when`"),
-          fmt::format("{}:{}", candidate.name, entry.line)}});
+    judgement.AddFinding(
+        {"untested_alternative",
+         fmt::format("no {} takes the alternative of step {} {}",
+                     judgement.unreachable.contains(i) ? "shape" : "checked case", entry.step,
+                     entry.when ? fmt::format("with when = \"{}\"", entry.when->text()) : "without `when`"),
+         fmt::format("{}:{}", candidate.name, entry.line)});
   }
 }
 

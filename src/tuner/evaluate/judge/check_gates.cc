@@ -127,7 +127,9 @@ Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::
                         *judgement.programs.oracle);
   CaseResult result{.dims = dims, .role = check_case.role, .fallback = served->fallback};
   for (const StressChoice& choice : choices) {
-    InputSet inputs{.key = judgement.secrets.NextOdd(), .stress = choice.distribution, .use_stress = choice.use_stress};
+    const InputSet inputs{.key = judgement.secrets.NextOdd(),
+                          .stress = choice.distribution,
+                          .use_stress = choice.use_stress && TakesStress(judgement.task)};
     judgement.Announce("check", fmt::format("{} {} {}", CaseRoleName(check_case.role), DimsText(dims), inputs.name()),
                        judgement.request.launch_limit_seconds + policy::kCheckSeconds);
     HONE_ASSIGN_OR_RETURN(const Gate gate, LaunchChecked(judgement, *buffers, *served, inputs, checker,

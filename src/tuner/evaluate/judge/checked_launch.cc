@@ -102,7 +102,7 @@ Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Ser
   LaunchRequest launch{
       .plan = &plan, .bindings = &buffers.set(0), .limit_seconds = judgement.request.launch_limit_seconds};
   HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, judgement.session.Launch(*served.program, launch));
-  judgement.AddFindings(outcome.findings);
+  judgement.AddFindings(outcome.findings, buffers.dims(), result != nullptr ? result->role : CaseRole::kCheck);
   if (outcome.cost) judgement.evaluation.metrics["observed_accesses"] += outcome.cost->accesses;
   if (outcome.status != LaunchStatus::kOk) {
     return judgement.Stop(VerdictOf(outcome.status), outcome.detail + ", for " + where);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "tuner/core/finding_text.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 
 namespace hone {
@@ -42,13 +43,29 @@ void Judgement::AnnounceLaunch(double limit_seconds) {
   if (progress_) progress_(phase_, phase_detail_, limit_seconds > 0 ? limit_seconds : phase_limit_seconds_);
 }
 
-void Judgement::AddFindings(const std::vector<Finding>& findings) {
+void Judgement::AddFindings(const std::vector<Finding>& findings, const Dims& shape, CaseRole role) {
+  const bool timed = role == CaseRole::kTime;
   for (const Finding& finding : findings) {
-    const bool known = std::any_of(evaluation.findings.begin(), evaluation.findings.end(), [&](const Finding& f) {
+    auto known = std::find_if(evaluation.findings.begin(), evaluation.findings.end(), [&](const Finding& f) {
       return f.kind == finding.kind && f.location == finding.location;
     });
-    if (!known) evaluation.findings.push_back(finding);
+    const bool first = known == evaluation.findings.end();
+    if (!first && known->timed && !timed) continue;
+    if (first) known = evaluation.findings.insert(known, finding);
+    std::set<Dims>& shapes = shapes_of_finding_[{finding.kind, finding.location}];
+    if (first || (timed && !known->timed)) {
+      *known = finding;
+      known->dims = shape;
+      known->timed = timed;
+      shapes.clear();
+    }
+    shapes.insert(shape);
+    known->shapes = static_cast<int64_t>(shapes.size());
   }
+}
+
+void Judgement::DropUntimedAdvice() {
+  std::erase_if(evaluation.findings, [](const Finding& f) { return IsAdvice(f.kind) && !f.timed; });
 }
 
 void Judgement::EndStage(const char* name, double started) {

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -65,8 +67,14 @@ class Judgement {
   Gate Stop(Verdict verdict, std::string detail);
   // Says what comes next and how long it may take, before anything that may hang (JudgeProgress).
   void Announce(const std::string& phase, const std::string& detail, double limit_seconds);
-  // Keeps those of a kind and line that are not there yet, for many launches meet the same line.
-  void AddFindings(const std::vector<Finding>& findings);
+  // Keeps what a launch for `shape` showed. Many launches meet the same line: findings of one kind and line are one,
+  // which counts its shapes. The figures are those of the first shape, and of a timed one rather than a check case.
+  void AddFindings(const std::vector<Finding>& findings, const Dims& shape, CaseRole role);
+  // Keeps a finding that no launch showed.
+  void AddFinding(Finding finding) { evaluation.findings.push_back(std::move(finding)); }
+  // Drops advice that only check cases gave, for after all timed cases were launched: at the shapes that matter the
+  // line does well, or is not run.
+  void DropUntimedAdvice();
   // Notes a stage that held the device from `started` (SteadySeconds) until now.
   void EndStage(const char* name, double started);
 
@@ -78,6 +86,7 @@ class Judgement {
   const JudgeProgress& progress_;
   std::string phase_ = "load", phase_detail_;
   double phase_limit_seconds_;
+  std::map<std::pair<std::string, std::string>, std::set<Dims>> shapes_of_finding_;  // by kind and location
 
  public:
   CountedSession session;

@@ -47,7 +47,7 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
   };
   judgement.Announce("model", DimsText(dims), launch_limit * policy::kModelledLaunches + policy::kModelSeconds);
   HONE_ASSIGN_OR_RETURN(SampleOutcome mine, modelled(served->candidate));
-  judgement.AddFindings(mine.launch.findings);
+  judgement.AddFindings(mine.launch.findings, dims, CaseRole::kTime);
   if (mine.launch.status != LaunchStatus::kOk) {
     judgement.Stop(VerdictOf(mine.launch.status), mine.launch.detail + ", for " + DimsText(dims));
     return StoppedBy(judgement, served->candidate);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/evaluate/judge/stress_choices.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "tuner/evaluate/judge/judge_policy.h"
@@ -14,6 +15,12 @@ std::vector<StressChoice> StressChoices(bool all, size_t case_index) {
     if (all || i == case_index % std::size(policy::kStress)) choices.push_back({policy::kStress[i], true, false});
   }
   return choices;
+}
+
+bool TakesStress(const Task& task) {
+  return std::any_of(task.tensors.begin(), task.tensors.end(), [](const TensorSpec& tensor) {
+    return tensor.role != TensorRole::kOut && tensor.stress && IsFloating(tensor.dtype);
+  });
 }
 
 }  // namespace hone

@@ -21,4 +21,8 @@ struct StressChoice {
 // stress distributions, or without `all` the one whose turn it is.
 std::vector<StressChoice> StressChoices(bool all, size_t case_index);
 
+// Whether any input of the task is drawn from stress distributions. Where none is (`stress = false` everywhere, or
+// integers alone), each choice holds the task's own values.
+bool TakesStress(const Task& task);
+
 }  // namespace hone

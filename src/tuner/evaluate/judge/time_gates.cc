@@ -60,6 +60,8 @@ Result<Gate> TimeEach(Judgement& judgement, std::vector<CaseResult>& timed) {
                                                    : TimeMeasured(judgement, c, result));
     timed.push_back(std::move(result));
   }
+  const bool candidate_timed = std::any_of(timed.begin(), timed.end(), [](const CaseResult& c) { return !c.fallback; });
+  if (candidate_timed) judgement.DropUntimedAdvice();
   return Gate::kPassed;
 }
 

@@ -338,7 +338,8 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
 Status Linter::CheckCase(const Case& one, bool largest, const std::vector<StressChoice>& choices, bool precision) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, one.dims, Secret()));
   for (const StressChoice& choice : choices) {
-    const InputSet inputs{.key = Secret() | 1, .stress = choice.distribution, .use_stress = choice.use_stress};
+    const InputSet inputs{
+        .key = Secret() | 1, .stress = choice.distribution, .use_stress = choice.use_stress && TakesStress(task_)};
     const std::string where = fmt::format("{} ({} inputs)", DimsText(one.dims), inputs.name());
     HONE_RETURN_IF_ERROR(bench->Draw(inputs));
     HostValues reference;
@@ -444,7 +445,7 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
                           std::max(trial.max_scaled, trial.stress_max_scaled), output.tolerance.c_rms, output.tolerance.c_max));
     }
   }
-  output.proposed_c_max = 2 * honest_max;
+  output.proposed_c_max = std::isfinite(honest_max) ? 2 * honest_max : 0;
   if (!exact && output.tolerance.c_rms < kLeastRoom * output.honest_rms) {
     Problem(fmt::format("{}: c_rms = {:.3g} leaves too little room above honest kernels ({:.3g})", output.output,
                         output.tolerance.c_rms, output.honest_rms));

@@ -91,8 +91,16 @@ std::string TaskReportToText(const TaskReport& report) {
                           std::max(trial.max_scaled, trial.stress_max_scaled), trial.accepted ? "accepted" : "refused");
     }
     if (output.gap > 0) {
-      text += fmt::format("    gap {:.3g} between honest and {}; midpoint c_rms = {:.2g}, suggested c_max = {:.2g}\n",
-                          output.gap, output.least_dishonest, output.proposed_c_rms, output.proposed_c_max);
+      text += fmt::format("    gap {:.3g} between honest and {}; midpoint c_rms = {:.2g}", output.gap,
+                          output.least_dishonest, output.proposed_c_rms);
+      if (output.proposed_c_max > 0) text += fmt::format(", suggested c_max = {:.2g}", output.proposed_c_max);
+      text += "\n";
+    }
+    if (output.proposed_c_max == 0 && !output.trials.empty()) {
+      text += fmt::format(
+          "    no c_max can be suggested: an honest kernel's {} is infinite or NaN where the oracle's is "
+          "finite. Give its inputs a smaller scale, or stress = false where hard values overflow\n",
+          output.output);
     }
   }
   for (const std::string& warning : report.warnings) text += "  warning: " + warning + "\n";

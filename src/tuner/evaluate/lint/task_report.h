@@ -59,7 +59,8 @@ struct OutputPrecision {
   std::string least_dishonest;   // its name
   double gap = 0;                // dishonest / honest; 0: none
   double proposed_c_rms = 0;     // their geometric midpoint; 0: none
-  double proposed_c_max = 0;     // twice the worst honest max_scaled, stress sets included
+  double proposed_c_max = 0;     // twice the worst honest max_scaled, stress sets included; 0: none, for an honest
+                                 // output is not finite where the oracle's is
 };
 
 struct TaskReport {

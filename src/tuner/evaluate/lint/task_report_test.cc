@@ -32,6 +32,7 @@ TaskReport Sample() {
   precision.least_dishonest = "float16_accumulation";
   precision.gap = std::numeric_limits<double>::infinity();
   precision.proposed_c_rms = 4e-7;
+  precision.proposed_c_max = 6e-7;
   report.precision = {precision};
   return report;
 }
@@ -71,6 +72,16 @@ TEST(TaskReport, TextNamesWhatIsWrongAndLeavesOutWhatHadNoEffect) {
   EXPECT_THAT(text, HasSubstr("float16_accumulation"));
   EXPECT_THAT(text, Not(HasSubstr("tf32_inputs")));
   EXPECT_TRUE(text.ends_with("invalid_task")) << text;
+}
+
+TEST(TaskReport, SuggestsNoLimitThatIsNone) {
+  TaskReport report = Sample();
+  EXPECT_THAT(TaskReportToText(report), HasSubstr("suggested c_max = 6e-07"));
+  report.precision[0].proposed_c_max = 0;
+  const std::string text = TaskReportToText(report);
+  EXPECT_THAT(text, Not(HasSubstr("suggested c_max")));
+  EXPECT_THAT(text, HasSubstr("no c_max can be suggested: an honest kernel's out is infinite or NaN"));
+  EXPECT_THAT(text, HasSubstr("smaller scale, or stress = false"));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "tuner/core/finding_text.h"
+
 namespace hone {
 namespace {
 
@@ -422,6 +424,18 @@ class Rules {
   std::vector<ProfileFinding> found_;
 };
 
+// Whether the accesses of a source line were counted at any timed shape.
+bool Counted(const Profile& profile, const std::string& location) {
+  for (const CaseProfile& c : profile.cases) {
+    for (const KernelProfile& kernel : c.kernels) {
+      for (const MemorySite& site : kernel.sites) {
+        if (!location.empty() && site.location == location) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<ProfileFinding> FindFaults(const RuleContext& context, const Profile& profile) {
@@ -467,12 +481,15 @@ void AttachProfile(const Task& task, const DeviceFacts& facts, Profile profile, 
     std::string message = f.message;
     if (!f.evidence.empty()) message += "; evidence: " + f.evidence;
     if (f.gain > 0) message += fmt::format(" (up to {:.0f} % of the time)", 100 * f.gain);
-    told.push_back({f.kind, std::move(message), f.location});
+    told.push_back({f.kind, std::move(message), f.location, f.dims, !f.dims.empty(), 0});
   }
   std::erase_if(evaluation->findings, [&](const Finding& old) {
-    return !old.location.empty() && std::any_of(told.begin(), told.end(), [&](const Finding& f) {
+    const bool repeated = !old.location.empty() && std::any_of(told.begin(), told.end(), [&](const Finding& f) {
       return f.kind == old.kind && f.location == old.location;
     });
+    // A check shape is small: what its counts advise of a line that was counted at a timed shape, the profile knows
+    // better.
+    return repeated || (!old.timed && IsAdvice(old.kind) && Counted(profile, old.location));
   });
   evaluation->findings.insert(evaluation->findings.begin(), told.begin(), told.end());
   evaluation->profile = std::move(profile);

@@ -172,6 +172,33 @@ TEST_F(ProfileRules, StallsSpillsDivergenceAndDoublePrecision) {
   EXPECT_EQ(Find()[0].kind, "rereads");
 }
 
+TEST_F(ProfileRules, AdviceOfACheckShapeGivesWayWhereATimedShapeWasCounted) {
+  // Line 9 does well at the timed shape; nothing was counted at line 20.
+  kernel.sites = {{"k.cu:9", "global", "load", 4, 1000, 4, 4, 1.0}};
+  Profile profile;
+  profile.cases = {{{{"n", 1 << 20}}, {kernel}}};
+  const Dims small = {{"n", 7}};
+  evaluation.findings = {{"uncoalesced", "touches 9.0 sectors a warp", "k.cu:9", small, false, 1},
+                         {"uncoalesced", "touches 9.0 sectors a warp", "k.cu:20", small, false, 1},
+                         {"shared_race", "no advice", "k.cu:9", small, false, 1}};
+  AttachProfile(task, facts, profile, &evaluation);
+  ASSERT_THAT(evaluation.findings, SizeIs(2));
+  EXPECT_EQ(evaluation.findings[0].location, "k.cu:20");
+  EXPECT_EQ(evaluation.findings[1].kind, "shared_race");
+}
+
+TEST_F(ProfileRules, FindingsOfTheProfileNameTheTimedShape) {
+  kernel.sites = {{"k.cu:9", "global", "load", 4, 1000, 32, 4, 1.0}};
+  Profile profile;
+  profile.cases = {{{{"n", 1 << 20}}, {kernel}}};
+  evaluation.findings = {{"uncoalesced", "touches 9.0 sectors a warp", "k.cu:9", {{"n", 7}}, false, 1}};
+  AttachProfile(task, facts, profile, &evaluation);
+  ASSERT_THAT(evaluation.findings, SizeIs(1));
+  EXPECT_THAT(evaluation.findings[0].message, HasSubstr("32.0 sectors a request"));
+  EXPECT_EQ(evaluation.findings[0].dims, (Dims{{"n", 1 << 20}}));
+  EXPECT_TRUE(evaluation.findings[0].timed);
+}
+
 // The kernels below ran on an H200; their counts, rounded, are CUPTI's.
 
 TEST_F(ProfileRules, LoadsAndStoresThatScatterAreToldTogether) {

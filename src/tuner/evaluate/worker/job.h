@@ -39,14 +39,10 @@ inline constexpr const char* kHostModeGuarantee = "weaker: host mode";  // Evalu
 std::string EncodeJob(const JudgeJob& job);
 Result<JudgeJob> DecodeJob(const std::string& bytes);
 
-// The request without its sources, as JSON text; used by spool bundles too. Decode fails with kInvalidArgument.
+// The request without its sources, as JSON text; used by spool bundles too. Options that the text lacks keep their
+// defaults. Decode fails with kInvalidArgument.
 std::string EncodeRequestOptions(const EvaluationRequest& request);
 Result<EvaluationRequest> DecodeRequestOptions(const std::string& json);
-
-// Numbers that cannot be meant and text that is no UTF-8, of whoever wrote the request: kInvalidArgument names the field
-// and what it may be, or the file.
-// Asked wherever a request comes in, so that the judge need not be prepared for them.
-Status CheckRequest(const Task& task, const EvaluationRequest& request);
 
 // Whether what was judged is to be profiled: what the request asks for, where the verdict allows it.
 bool WantsProfile(const JudgeJob& job, const Evaluation& evaluation);

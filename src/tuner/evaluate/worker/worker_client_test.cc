@@ -17,6 +17,7 @@
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/host_mode/host_library.h"
 #include "tuner/evaluate/host_mode/host_mode_compiler.h"
+#include "tuner/evaluate/worker/worker_main.h"
 
 namespace hone {
 namespace {
@@ -219,6 +220,23 @@ TEST_F(HostModeWorker, AFunctionGetsAtNoFileAndNoNetwork) {
       std::string("if (open(\"/etc/passwd\", 0) >= 0) return 4; if (socket(2, 1, 0) >= 0) return 5; if (fork() >= 0) return 6;") + kHonestBody,
       "extern \"C\" int open(const char*, int, ...); extern \"C\" int socket(int, int, int); extern \"C\" int fork();");
   EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+}
+
+TEST(WorkerFacts, ArriveWithEveryField) {
+  DeviceFacts facts = FakeDevice::DefaultFacts();
+  facts.max_threads_per_block = 768;
+  facts.driver = "570.1 \"quoted\"";
+  const Result<DeviceFacts> arrived = DecodeFacts(EncodeFacts(facts));
+  ASSERT_TRUE(arrived.ok()) << arrived.status().message();
+  EXPECT_EQ(arrived->max_threads_per_block, 768);
+  EXPECT_EQ(EncodeFacts(*arrived), EncodeFacts(facts));
+}
+
+TEST(WorkerFacts, ThatAreNoneSayWhichFieldIsWrong) {
+  EXPECT_THAT(DecodeFacts("{").status().message(), HasSubstr("device's facts is not JSON"));
+  EXPECT_THAT(DecodeFacts("{}").status().message(), HasSubstr("device facts.id: is missing"));
+  EXPECT_THAT(DecodeFacts(R"({"id": "cuda:0", "sm_count": "many"})").status().message(),
+              HasSubstr("device facts.sm_count"));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/frames.h"
+#include "base/json_fields.h"
+#include "tuner/core/device_facts_fields.h"
 #include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/worker/job.h"
 
@@ -19,45 +21,20 @@ Status SendError(int fd, const Status& status, bool lost) {
 
 }  // namespace
 
-std::string EncodeFacts(const DeviceFacts& f) {
-  return json{{"id", f.id}, {"name", f.name}, {"modelled", f.modelled}, {"cc_major", f.cc_major}, {"cc_minor", f.cc_minor},
-              {"sm_count", f.sm_count}, {"l2_bytes", f.l2_bytes}, {"memory_bytes", f.memory_bytes},
-              {"smem_per_block", f.smem_per_block}, {"smem_optin", f.smem_optin}, {"smem_per_sm", f.smem_per_sm},
-              {"max_threads_per_block", f.max_threads_per_block}, {"max_threads_per_sm", f.max_threads_per_sm},
-              {"max_blocks_per_sm", f.max_blocks_per_sm}, {"registers_per_sm", f.registers_per_sm},
-              {"memory_bandwidth", f.memory_bandwidth}, {"l2_bandwidth", f.l2_bandwidth}, {"fp32_flops", f.fp32_flops},
-              {"tensor_bf16_flops", f.tensor_bf16_flops}, {"driver", f.driver}}
-      .dump();
+std::string EncodeFacts(const DeviceFacts& facts) {
+  json object = json::object();
+  VisitFields(facts, [&](const char* name, const auto& value) { object[name] = value; });
+  return object.dump();
 }
 
 Result<DeviceFacts> DecodeFacts(const std::string& text) {
-  try {
-    const json j = json::parse(text);
-    DeviceFacts f;
-    f.id = j.at("id");
-    f.name = j.at("name");
-    f.modelled = j.at("modelled");
-    f.cc_major = j.at("cc_major");
-    f.cc_minor = j.at("cc_minor");
-    f.sm_count = j.at("sm_count");
-    f.l2_bytes = j.at("l2_bytes");
-    f.memory_bytes = j.at("memory_bytes");
-    f.smem_per_block = j.at("smem_per_block");
-    f.smem_optin = j.at("smem_optin");
-    f.smem_per_sm = j.at("smem_per_sm");
-    f.max_threads_per_block = j.at("max_threads_per_block");
-    f.max_threads_per_sm = j.at("max_threads_per_sm");
-    f.max_blocks_per_sm = j.at("max_blocks_per_sm");
-    f.registers_per_sm = j.at("registers_per_sm");
-    f.memory_bandwidth = j.at("memory_bandwidth");
-    f.l2_bandwidth = j.at("l2_bandwidth");
-    f.fp32_flops = j.at("fp32_flops");
-    f.tensor_bf16_flops = j.at("tensor_bf16_flops");
-    f.driver = j.at("driver");
-    return f;
-  } catch (const json::exception& error) {
-    return Status::Internal(std::string("device facts: ") + error.what());
-  }
+  HONE_ASSIGN_OR_RETURN(const json object, ParseJson(text, "the text of the device's facts"));
+  JsonFields fields(object, "device facts");
+  DeviceFacts facts;
+  fields.Require("id", facts.id);
+  VisitFields(facts, [&](const char* name, auto& value) { fields.Read(name, value); });
+  if (!fields.ok()) return fields.status();
+  return facts;
 }
 
 int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each list of fields visits every field of its struct, once and under a name of its own: what is added to a struct
+// alone would be lost between processes and in the run store.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "tuner/core/device_facts_fields.h"
+#include "tuner/core/evaluation_fields.h"
+#include "tuner/core/field_count.h"
+#include "tuner/core/request_fields.h"
+
+namespace hone {
+namespace {
+
+template <typename Struct>
+class FieldList : public testing::Test {};
+
+using Listed =
+    testing::Types<DeviceFacts, TimingDetail, LibraryResult, CaseResult, KernelResources, Stage, Mismatch, Finding,
+                   MemorySite, KernelProfile, CaseProfile, ProfileFinding, SassLine, Profile, Evaluation>;
+TYPED_TEST_SUITE(FieldList, Listed);
+
+TYPED_TEST(FieldList, VisitsEveryField) {
+  EXPECT_EQ(VisitedFields<TypeParam>(), FieldCount<TypeParam>())
+      << "a field was added to the struct and not to its VisitFields, or the other way round";
+}
+
+TYPED_TEST(FieldList, VisitsEachFieldOnceUnderItsOwnName) {
+  const TypeParam value{};
+  std::set<std::string> names;
+  std::set<const void*> places;
+  VisitFields(value, [&](const char* name, const auto& field, const auto&...) {
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_TRUE(places.insert(&field).second) << name;
+  });
+}
+
+TEST(RequestFieldList, VisitsEveryFieldButTheSources) {
+  EXPECT_EQ(VisitedFields<EvaluationRequest>() + kRequestSources, FieldCount<EvaluationRequest>());
+}
+
+struct Three {
+  std::string a;
+  std::map<std::string, int> b;
+  std::optional<Interval> c;
+};
+template <MaybeConst<Three> T, typename Visitor>
+void VisitFields(T& three, Visitor&& visit) {
+  visit("a", three.a);
+  visit("c", three.c);
+}
+
+// The instrument itself: a list that forgets a field is seen.
+TEST(FieldCount, SeesAFieldThatAListForgets) {
+  EXPECT_EQ(FieldCount<Three>(), 3u);
+  EXPECT_EQ(VisitedFields<Three>(), 2u);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each group of the judge's chosen numbers names a section of docs/measurement.md that is there.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace hone {
+namespace {
+
+std::string Text(const std::string& path) {
+  std::ifstream stream(std::string(HONE_SOURCE_DIR) + path);
+  EXPECT_TRUE(stream.good()) << path;
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+TEST(JudgePolicy, NamesSectionsThatTheMeasurementPageHas) {
+  const std::string policy = Text("/src/tuner/evaluate/judge/judge_policy.h"), page = Text("/docs/measurement.md");
+  const std::string before = "// ---- docs/measurement.md, \"";
+  int sections = 0;
+  for (size_t at = policy.find(before); at != std::string::npos; at = policy.find(before, at + 1)) {
+    const size_t begin = at + before.size();
+    const std::string section = policy.substr(begin, policy.find('"', begin) - begin);
+    EXPECT_NE(page.find("# " + section + "\n"), std::string::npos) << section;
+    ++sections;
+  }
+  EXPECT_GE(sections, 5);
+}
+
+}  // namespace
+}  // namespace hone
