@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
+#include <deque>
+
+#include "tuner/core/draw.h"
 
 namespace hone::sim {
 
@@ -40,6 +42,7 @@ void Worker::Run(Launch& l, uint8_t* shared) {
   active_ = nullptr;
   reported_cost_ = 0;
   gathers_ = 0;
+  ticks = 0;
   log_.Clear();
   repeated_writes.clear();
   counters.BeginLaunch(l.sectors, l.spec->ranges.size(), image.text_begin, l.spec->l1_bytes);
@@ -82,7 +85,7 @@ void Worker::RunIndependent() {
         resident.erase(resident.begin() + static_cast<ptrdiff_t>(i));
         active_ = nullptr;
         finished_one = true;
-        if (spec.access_budget != 0) ReportCost(spare.back()->position);
+        if (spec.access_budget != 0) AddCost();
       } else {
         ++i;
       }
@@ -91,14 +94,12 @@ void Worker::RunIndependent() {
     if (finished_one && !resident.empty()) continue;
     if (more && resident.size() < kMaxResident) {
       const uint64_t next = launch->next_block.fetch_add(1, std::memory_order_relaxed);
-      const Turn turn = next < total ? AwaitTurn(next, resident.empty()) : Turn::kOver;
-      if (turn != Turn::kOver) {
+      const bool spent = spec.access_budget != 0 && launch->spent >= spec.access_budget;
+      if (next < total && !spent) {
         if (spare.empty()) spare.push_back(MakeBlock());
         resident.push_back(std::move(spare.back()));
         spare.pop_back();
-        resident.back()->position = next;
-        resident.back()->cache = spec.access_budget != 0 && turn == Turn::kCome
-                                     ? &launch->caches[next % Launch::kSampledSms] : nullptr;
+        resident.back()->cache = spec.in_order ? &launch->caches[next % Launch::kPretendedSms] : nullptr;
         Activate(resident.back().get());
         BeginBlock(*resident.back(), spec.blocks.empty() ? next : spec.blocks[next]);
         continue;
@@ -120,51 +121,12 @@ void Worker::RunIndependent() {
   if (!spare.empty()) primary_ = std::move(spare.back());
 }
 
-// Waits until the block's SM has done its blocks before this one, and all other SMs theirs: what those cost says whether
-// the budget is spent. `may_wait`: false while this OS thread has blocks to finish that spin on others. This block may
-// be the one they spin on: it runs ahead of its turn, and what the sample counts is chance from there on.
-Worker::Turn Worker::AwaitTurn(uint64_t position, bool may_wait) {
-  const uint64_t budget = launch->spec->access_budget;
-  if (budget == 0) return Turn::kCome;
-  const uint64_t before = position < Launch::kSampledSms ? 0 : position - Launch::kSampledSms + 1;
-  std::unique_lock lock(launch->sample_mutex);
-  for (;;) {
-    uint64_t spent = 0;
-    bool done = true;
-    for (uint64_t i = 0; i < before; ++i) {
-      const int64_t cost = launch->block_costs[i];
-      done &= cost >= 0;
-      spent += static_cast<uint64_t>(std::max<int64_t>(0, cost));
-    }
-    // Costs only grow: what those before this block have spent so far may already be too much, but says nothing about
-    // a block that stands earlier in the list and has yet to ask.
-    if (spent >= budget) launch->over_from = std::min(launch->over_from, position);
-    if (position >= launch->over_from || launch->stop.load(std::memory_order_relaxed)) {
-      launch->sample_changed.notify_all();
-      return Turn::kOver;
-    }
-    if (done) return Turn::kCome;
-    if (!may_wait || launch->out_of_turn) {
-      launch->out_of_turn = true;
-      launch->sample_changed.notify_all();
-      return Turn::kAhead;
-    }
-    // Not every way for a launch to stop wakes us.
-    launch->sample_changed.wait_for(lock, std::chrono::milliseconds(5));
-  }
-}
-
-// A block of a sample is done.
-void Worker::ReportCost(uint64_t position) {
+void Worker::AddCost() {
   // In units of an access. A lane's part in a warp operation costs a switch of fibers, in a matrix instruction its
   // arithmetic too.
   uint64_t total = 15 * gathers_ + 5 * kWarpSize * static_cast<uint64_t>(counters.counters.warp_operations);
   for (uint16_t i = 1; i <= counters.site_count(); ++i) total += counters.site(i).total;
-  {
-    std::lock_guard lock(launch->sample_mutex);
-    launch->block_costs[position] = static_cast<int64_t>(total - reported_cost_);
-  }
-  launch->sample_changed.notify_all();
+  launch->spent += total - reported_cost_;
   reported_cost_ = total;
 }
 
@@ -172,8 +134,11 @@ void Worker::RunCooperative() {
   const LaunchSpec& spec = *launch->spec;
   std::vector<std::unique_ptr<BlockState>> resident;
   const uint64_t total = spec.grid_blocks();
+  // All blocks are in progress at once: each has its share of the first-level cache to itself.
+  std::deque<L1Cache> caches;
   for (uint64_t b = static_cast<uint64_t>(number_); b < total; b += static_cast<uint64_t>(launch->workers)) {
     resident.push_back(MakeBlock());
+    if (spec.in_order) resident.back()->cache = &caches.emplace_back();
     Activate(resident.back().get());
     BeginBlock(*resident.back(), b);
   }
@@ -306,6 +271,8 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
     warp.alive = warp.runnable = lanes == kWarpSize ? ~0u : (1u << lanes) - 1;
     warp.yielded = 0;
     warp.groups.clear();
+    warp.ready_operands = {};
+    warp.next_operands = 0;
   }
   // Undefined at the start of a block: NaN in every floating-point type, so that a use shows in the result too.
   std::memset(reinterpret_cast<void*>(shared_begin), 0xff, std::max(static_shared, dynamic_end));
@@ -396,11 +363,12 @@ bool Worker::RunWarp(BlockState& state, int w, bool* only_yields) {
     ran = true;
     if (!yielded_) *only_yields = false;
   }
-  if (ran) DrainLog();
+  if (ran) {
+    counters.Drain(log_, w);
+    counters.EndBatch();
+  }
   return ran;
 }
-
-void Worker::DrainLog() { counters.Drain(log_); }
 
 Worker::Stop Worker::RunBlock(BlockState& state, int patience) {
   int spinning_rounds = 0;
@@ -410,6 +378,7 @@ Worker::Stop Worker::RunBlock(BlockState& state, int patience) {
       if (state.warps[static_cast<size_t>(w)].runnable != 0) ran |= RunWarp(state, w, &only_yields);
       if (aborting_) return Stop::kAborted;
     }
+    counters.EndRound();
     if (launch->stop.load(std::memory_order_relaxed)) return Stop::kAborted;
     if (state.alive == 0) return Stop::kDone;
     if (ran && !only_yields) spinning_rounds = 0;
@@ -563,7 +532,7 @@ void Worker::Meet(Collective collective, uint32_t mask, uint32_t tag, uint64_t p
     // The last to arrive: its warp's log is drained here when all lanes are at this point together.
     log_.set_cursor(lane, log_cursor);
     if (warp.groups[g].arrived == warp.alive) {
-      DrainLog();
+      counters.Drain(log_, w);
       log_cursor = log_.cursor(lane);
       log_.MarkDirty();
     }
@@ -573,6 +542,18 @@ void Worker::Meet(Collective collective, uint32_t mask, uint32_t tag, uint64_t p
     return;
   }
   SwitchOut();
+}
+
+bool Worker::MustWait(BlockState& state, int w, const WarpGroup& group) const {
+  if (group.collective != Collective::kShuffle) return true;
+  uint64_t operands = group.arrived;
+  for (uint32_t left = group.arrived; left != 0; left &= left - 1) {
+    operands = draw::Mix(operands + state.fiber(w * kWarpSize + std::countr_zero(left)).value);
+  }
+  Warp& warp = state.warps[static_cast<size_t>(w)];
+  if (std::find(warp.ready_operands.begin(), warp.ready_operands.end(), operands) != warp.ready_operands.end()) return false;
+  warp.ready_operands[warp.next_operands++ % warp.ready_operands.size()] = operands;
+  return true;
 }
 
 bool Worker::CompleteReadyGroups(BlockState& state, int w) {
@@ -758,7 +739,13 @@ void Worker::CompleteGroup(BlockState& state, int w, size_t g) {
       }
       break;
   }
-  if (group.collective != Collective::kActiveMask) counters.counters.warp_operations += 1;
+  if (group.collective != Collective::kActiveMask) {
+    counters.counters.warp_operations += 1;
+    if (MustWait(state, w, group)) {
+      counters.EndBatch();
+      counters.counters.waiting_operations += 1;
+    }
+  }
   for (int lane = 0; lane < kWarpSize; ++lane) {
     Fiber* f = lanes[static_cast<size_t>(lane)];
     if (f == nullptr) continue;
