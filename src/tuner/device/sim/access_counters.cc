@@ -43,7 +43,7 @@ void AccessCounters::BeginLaunch(SectorMap* sectors, size_t ranges, uint64_t tex
   l1_bytes_ = l1_bytes;
   own_cache_ = L1Cache();
   UseCache(nullptr, 0);
-  for (WarpLoads& loads : loads_) loads.words.clear();
+  for (WarpRequests& requests : requests_) requests.words.clear();
   warp_ = 0;
   batch_ = 1;
   batch_bytes_ = 0;
@@ -74,8 +74,8 @@ void AccessCounters::EndBatch() {
   counters.load_batch_bytes += static_cast<double>(batch_bytes_);
   batch_bytes_ = 0;
   ++batch_;
-  WarpLoads& loads = loads_[static_cast<size_t>(warp_)];
-  if (!loads.words.empty()) loads.words[loads.last] |= WarpLoads::kTurnEnds;
+  WarpRequests& requests = requests_[static_cast<size_t>(warp_)];
+  if (!requests.words.empty()) requests.words[requests.last] |= WarpRequests::kTurnEnds;
 }
 
 void AccessCounters::Drain(AccessLog& log, int warp) {
@@ -102,28 +102,29 @@ void AccessCounters::Drain(AccessLog& log, int warp) {
   });
 }
 
-void AccessCounters::KeepLoad(const Site& site, const uint64_t* sectors, int count) {
-  WarpLoads& loads = loads_[static_cast<size_t>(warp_)];
-  loads.last = loads.words.size();
-  loads.words.push_back(uint64_t{site.id} << WarpLoads::kSiteShift);
+void AccessCounters::Keep(const Site& site, const uint64_t* sectors, int count) {
+  WarpRequests& requests = requests_[static_cast<size_t>(warp_)];
+  requests.last = requests.words.size();
+  requests.words.push_back(uint64_t{site.id} << WarpRequests::kSiteShift);
   for (int i = 0; i < count;) {
     const uint64_t line = sectors[i] >> 2;
     uint64_t mask = 0;
     for (; i < count && sectors[i] >> 2 == line; ++i) mask |= uint64_t{1} << (sectors[i] & 3);
-    loads.words.push_back(line << 4 | mask);
-    ++loads.words[loads.last];
+    requests.words.push_back(line << 4 | mask);
+    ++requests.words[requests.last];
   }
 }
 
-void AccessCounters::TakeTurn(WarpLoads& loads) {
-  while (loads.at < loads.words.size()) {
-    const uint64_t head = loads.words[loads.at++];
-    Site& site = sites_[head >> WarpLoads::kSiteShift & 0xffff];
+void AccessCounters::TakeTurn(WarpRequests& requests) {
+  while (requests.at < requests.words.size()) {
+    const uint64_t head = requests.words[requests.at++];
+    Site& site = sites_[head >> WarpRequests::kSiteShift & 0xffff];
     for (uint64_t lines = head & 0xffff; lines > 0; --lines) {
-      const uint64_t word = loads.words[loads.at++];
-      site.missed += static_cast<uint64_t>(cache_->Missed(word >> 4 | cache_tag_, word & 15));
+      const uint64_t word = requests.words[requests.at++];
+      const int missed = cache_->Missed(word >> 4 | cache_tag_, word & 15);
+      if (!site.writes) site.missed += static_cast<uint64_t>(missed);
     }
-    if (head & WarpLoads::kTurnEnds) return;
+    if (head & WarpRequests::kTurnEnds) return;
   }
 }
 
@@ -131,15 +132,15 @@ void AccessCounters::EndRound() {
   EndBatch();
   for (bool more = true; more;) {
     more = false;
-    for (WarpLoads& loads : loads_) {
-      if (loads.at == loads.words.size()) continue;
-      TakeTurn(loads);
+    for (WarpRequests& requests : requests_) {
+      if (requests.at == requests.words.size()) continue;
+      TakeTurn(requests);
       more = true;
     }
   }
-  for (WarpLoads& loads : loads_) {
-    loads.words.clear();
-    loads.at = 0;
+  for (WarpRequests& requests : requests_) {
+    requests.words.clear();
+    requests.at = 0;
   }
 }
 
@@ -181,8 +182,9 @@ void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes)
     site.missed += static_cast<uint64_t>(count);
     const uint64_t whole = static_cast<uint64_t>(lanes) * site.bytes / 32;
     if (whole < static_cast<uint64_t>(count)) site.partial += static_cast<uint64_t>(count) - whole;
+    Keep(site, sectors, count);
   } else {
-    KeepLoad(site, sectors, count);
+    Keep(site, sectors, count);
   }
 }
 

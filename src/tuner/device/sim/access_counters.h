@@ -8,9 +8,11 @@
 // was seen: ScaleToLaunch (sim_model.h) brings them up to the whole launch.
 //
 // The simulator runs one warp after another, a GPU runs them side by side: a row that each of 32 warps reads twice lies
-// between the two readings 32 times. Loads are therefore kept until all warps of the block have come to a stop, and then
-// go through the cache in turns of one batch a warp. A batch is what a warp has under way together: it ends where the
-// warp waits for loaded values.
+// between the two readings 32 times. Loads and stores are therefore kept until all warps of the block have come to a
+// stop, and then go through the cache in turns of one batch a warp. A batch is the loads that a warp has under way
+// together: it ends where the warp waits for loaded values. Stores go through to the second level and take a line in the
+// first, as Accel-Sim (Khairy et al. 2020) has it for Volta and later: rows that are read, then read and written, need
+// room twice.
 #pragma once
 
 #include <array>
@@ -165,7 +167,7 @@ class AccessCounters {
   void Drain(AccessLog& log, int warp);
   // The warp whose log was drained last waits for everything it has loaded.
   void EndBatch();
-  // All warps of the block have stopped: what they have loaded since the last round goes through the cache.
+  // All warps of the block have stopped: what they have loaded and stored since the last round goes through the cache.
   void EndRound();
 
   LaunchCounters counters;
@@ -181,21 +183,21 @@ class AccessCounters {
   static constexpr uint16_t kMaxSites = 0xfff0;  // all further instructions share the last one
   static constexpr uint32_t kMaxRepeats = 4;     // of one load in a batch: as far as nvcc unrolls a loop by itself
 
-  // The loads of one warp in a round. Each is a word with the site's number and the number of lines, and then a word a
-  // line: its number << 4 | its sectors.
-  struct WarpLoads {
+  // The loads and stores of one warp in a round. Each is a word with the site's number and the number of lines, and then
+  // a word a line: its number << 4 | its sectors.
+  struct WarpRequests {
     static constexpr uint64_t kTurnEnds = uint64_t{1} << 63;
     static constexpr int kSiteShift = 32;
     std::vector<uint64_t> words;
-    size_t last = 0;  // where the latest load begins
+    size_t last = 0;  // where the latest begins
     size_t at = 0;    // how far EndRound has come
   };
 
   Site* Insert(uint64_t pc, uint64_t code);
   void CountGlobal(Site& site, const uint64_t* offsets, int lanes);
   void CountShared(Site& site, const uint64_t* offsets, int lanes);
-  void KeepLoad(const Site& site, const uint64_t* sectors, int count);
-  void TakeTurn(WarpLoads& loads);
+  void Keep(const Site& site, const uint64_t* sectors, int count);
+  void TakeTurn(WarpRequests& requests);
 
   uint64_t text_begin_ = 0;
   ZeroedArray<uint16_t> sites_by_code_;
@@ -208,7 +210,7 @@ class AccessCounters {
   L1Cache* cache_ = &own_cache_;
   uint64_t cache_tag_ = 0;      // of the owner, above the line's number
   uint64_t l1_bytes_ = 0;
-  std::array<WarpLoads, kMaxBlockThreads / kWarpSize> loads_;
+  std::array<WarpRequests, kMaxBlockThreads / kWarpSize> requests_;
   int warp_ = 0;                // whose log was drained last
   // The batch of loads being gathered.
   uint32_t batch_ = 1;

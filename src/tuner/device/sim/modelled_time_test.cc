@@ -171,7 +171,7 @@ TEST(ModelledTime, RowsReReadWithinTheFirstLevelCacheHit) {
       for (int c = threadIdx.x; c < 512; c += blockDim.x) { float4 v = x[row + c]; v.x *= s; y[row + c] = v; }
     })", {"k"});
   bench.NewSampled({{"x", int64_t{64} << 20}, {"y", int64_t{64} << 20}});
-  for (const int64_t block : {128, 512}) {
+  for (const int64_t block : {256, 512}) {
     const ResolvedStep step = SimBench::Step("k", {8192}, {block}, {SimBench::T("x"), SimBench::T("y")});
     EXPECT_EQ(Profiled(bench, step, "l1_hit_rate"), 50) << block;
   }

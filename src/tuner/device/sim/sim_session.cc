@@ -413,7 +413,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   const int64_t shared = step.shared_bytes + module.StaticShared(step.kernel);
   const int64_t per_sm = std::max<int64_t>(1, sim::BlocksPerSm(gpu_.facts, spec.block_threads(), shared));
   const int64_t resident = std::min<int64_t>(per_sm, static_cast<int64_t>((spec.grid_blocks() + spec.sm_count - 1) / spec.sm_count));
-  spec.l1_bytes = static_cast<uint64_t>(std::max<int64_t>(16 * 1024, (gpu_.l1_bytes_per_sm - resident * (shared + 1024)) / resident));
+  spec.l1_bytes = static_cast<uint64_t>(std::max<int64_t>(0, gpu_.l1_bytes_per_sm / resident - shared - 1024));
 
   // What the launch may touch: everything bound, references only where an argument names one.
   std::vector<std::pair<const SimArena*, const SimArena::Block*>> visible;
