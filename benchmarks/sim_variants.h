@@ -198,6 +198,70 @@ inline std::vector<SimVariant> SimVariants() {
     add("thread_a_row_float4", 256, rows / 256, "  const float4* from = reinterpret_cast<const float4*>(x) + (long long)index[i] * 32; for (int c = 0; c < 32; ++c) reinterpret_cast<float4*>(y)[i * 32 + c] = from[c];\n");
   }
 
+  // --- root mean square over features that lie far apart: 16 x 64 x 65536 floats, normalised ---
+  {
+    const int64_t batch = 16, features = 64, inner = 65536;
+    const auto add = [&](const std::string& name, int64_t threads, int64_t a_thread, const std::string& type,
+                         const std::string& sum, const std::string& scale) {
+      SimVariant v;
+      v.family = "positions";
+      v.name = name;
+      v.source = head + "  const long long per = 65536 / " + std::to_string(a_thread) + ", first = i / per * 64 * per + i % per;\n" +
+                 "  const " + type + "* from = reinterpret_cast<const " + type + "*>(x) + first; " + type + "* to = reinterpret_cast<" + type + "*>(y) + first; float s = 0;\n" +
+                 "  for (int f = 0; f < n; ++f) { const " + type + " v = from[f * per]; s += " + sum + "; }\n  s = rsqrtf(s / n + 1e-6f);\n" +
+                 "  for (int f = 0; f < n; ++f) { " + type + " v = from[f * per]; " + scale + " to[f * per] = v; }\n}\n";
+      v.grid[0] = batch * inner / a_thread / threads;
+      v.block[0] = threads;
+      v.bytes_x = v.bytes_y = batch * features * inner * 4;
+      v.n = static_cast<int>(features);
+      all.push_back(v);
+    };
+    for (const int threads : {128, 256, 512, 1024}) {
+      add("float4_" + std::to_string(threads), threads, 4, "float4", "v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w",
+          "v.x *= s; v.y *= s; v.z *= s; v.w *= s;");
+    }
+    for (const int threads : {256, 1024}) add("scalar_" + std::to_string(threads), threads, 1, "float", "v * v", "v *= s;");
+  }
+
+  // --- the mean of 32 rows of 64 floats, gathered by index out of 2.4 million, for 100000 vertices ---
+  {
+    const int64_t vertices = 100000, fanout = 32, d = 64, nodes = 2400000;
+    const auto add = [&](const std::string& name, int64_t threads, const std::string& body) {
+      SimVariant v;
+      v.family = "neighbors";
+      v.name = name;
+      v.source = head + "  const long long vertex = i / 32; const int lane = t % 32; const float2* rows = reinterpret_cast<const float2*>(x); float2 s = {0, 0};\n" +
+                 body + "  s.x /= n; s.y /= n; reinterpret_cast<float2*>(y)[vertex * 32 + lane] = s;\n}\n";
+      v.grid[0] = vertices * 32 / threads;
+      v.block[0] = threads;
+      v.bytes_x = nodes * d * 4;
+      v.bytes_y = vertices * d * 4;
+      v.elements_index = vertices * fanout;
+      v.index_bound = nodes;
+      v.n = static_cast<int>(fanout);
+      all.push_back(v);
+    };
+    const std::string plain = "  for (int j = 0; j < n; ++j) { const float2 v = rows[(long long)index[vertex * n + j] * 32 + lane]; s.x += v.x; s.y += v.y; }\n";
+    for (const int threads : {64, 128, 256, 640}) add("plain_" + std::to_string(threads), threads, plain);
+    const auto broadcast = [](const std::string& unroll) {
+      return "  const int mine = index[vertex * n + lane];\n" + unroll +
+             "  for (int j = 0; j < n; ++j) { const float2 v = rows[(long long)__shfl_sync(0xffffffffu, mine, j) * 32 + lane]; s.x += v.x; s.y += v.y; }\n";
+    };
+    add("broadcast_256", 256, broadcast(""));
+    add("broadcast_by_8_256", 256, broadcast("  #pragma unroll 8\n"));
+    add("broadcast_by_32_256", 256,
+        "  const int mine = index[vertex * n + lane]; float2 v[32];\n"
+        "  #pragma unroll\n  for (int j = 0; j < 32; ++j) v[j] = rows[(long long)__shfl_sync(0xffffffffu, mine, j) * 32 + lane];\n"
+        "  #pragma unroll\n  for (int j = 0; j < 32; ++j) { s.x += v[j].x; s.y += v[j].y; }\n");
+    add("half_warps_float4_256", 256,
+        "  const float4* wide = reinterpret_cast<const float4*>(x); float4 w = {0, 0, 0, 0};\n"
+        "  for (int j = lane / 16; j < n; j += 2) { const float4 v = wide[(long long)index[vertex * n + j] * 16 + lane % 16]; w.x += v.x; w.y += v.y; w.z += v.z; w.w += v.w; }\n"
+        "  w.x += __shfl_xor_sync(0xffffffffu, w.x, 16); w.y += __shfl_xor_sync(0xffffffffu, w.y, 16); w.z += __shfl_xor_sync(0xffffffffu, w.z, 16); w.w += __shfl_xor_sync(0xffffffffu, w.w, 16);\n"
+        "  s = lane < 16 ? float2{w.x, w.y} : float2{w.z, w.w};\n");
+    add("thread_a_value", 256,
+        "  s = {0, 0}; for (int half = 0; half < 2; ++half) { float a = 0; for (int j = 0; j < n; ++j) a += x[(long long)index[vertex * n + j] * 64 + half * 32 + lane]; (half == 0 ? s.x : s.y) = a; }\n");
+  }
+
   // --- histogram of 16 M values in 256 bins ---
   {
     const int64_t n = 1 << 24;

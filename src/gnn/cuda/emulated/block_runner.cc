@@ -18,6 +18,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/simt/warp_semantics.h"
 #include "cuda_runtime.h"
 #include "hone/base/status.h"
 
@@ -33,7 +34,7 @@ constinit thread_local Place current_place;
 
 namespace {
 
-constexpr uint32_t kWarpSize = 32;
+constexpr uint32_t kWarpSize = simt::kWarpLanes;
 #if defined(__SANITIZE_ADDRESS__)
 constexpr size_t kStackBytes = 256 << 10;
 #else
@@ -495,79 +496,34 @@ uint64_t BlockRunner::Warp(WarpOperation operation, int kind, uint32_t mask, uin
   return f.result;
 }
 
-namespace {
-
-uint32_t Reduce(int kind, uint32_t a, uint32_t b) {
-  switch (kind) {
-    case HONE_SIM_REDUCE_ADD: return a + b;
-    case HONE_SIM_REDUCE_MIN_S32: return static_cast<int32_t>(b) < static_cast<int32_t>(a) ? b : a;
-    case HONE_SIM_REDUCE_MAX_S32: return static_cast<int32_t>(b) > static_cast<int32_t>(a) ? b : a;
-    case HONE_SIM_REDUCE_MIN_U32: return std::min(a, b);
-    case HONE_SIM_REDUCE_MAX_U32: return std::max(a, b);
-    case HONE_SIM_REDUCE_AND: return a & b;
-    case HONE_SIM_REDUCE_OR: return a | b;
-    default: return a ^ b;
-  }
-}
-
-// The lane that `lane` reads, itself where CUDA says so.
-uint32_t ShuffleSource(int kind, uint32_t lane, uint32_t argument, uint32_t width, int* in_range) {
-  const uint32_t segment = lane & ~(width - 1), last = segment + width - 1;
-  uint32_t source = lane;
-  bool inside = true;
-  switch (kind) {
-    case HONE_SIM_SHUFFLE_INDEX:
-      source = segment + (argument & (width - 1));
-      break;
-    case HONE_SIM_SHUFFLE_UP:
-      inside = lane - segment >= argument;
-      source = lane - argument;
-      break;
-    case HONE_SIM_SHUFFLE_DOWN:
-      inside = uint64_t{lane} + argument <= last;
-      source = lane + argument;
-      break;
-    default:  // XOR may reach into earlier segments, never into later ones
-      source = lane ^ argument;
-      inside = source <= last;
-      break;
-  }
-  *in_range = inside ? 1 : 0;
-  return inside ? source : lane;
-}
-
-}  // namespace
-
 void BlockRunner::Complete(WarpState& warp, size_t at) {
   const WarpGroup group = warp.groups[at];
   warp.groups.erase(warp.groups.begin() + static_cast<ptrdiff_t>(at));
-  const auto each = [&](auto&& visit) {
-    for (uint32_t left = group.arrived; left != 0; left &= left - 1) visit(static_cast<uint32_t>(std::countr_zero(left)));
-  };
+  const auto each = [&](auto&& visit) { simt::ForEachLane(group.arrived, visit); };
+  simt::LaneValues values{};
+  each([&](uint32_t lane) { values[lane] = warp.lanes[lane].value; });
   switch (group.operation) {
     case WarpOperation::kSync:
       break;
     case WarpOperation::kShuffle:
       each([&](uint32_t lane) {
         Fiber& f = warp.lanes[lane];
-        const uint32_t source = ShuffleSource(group.kind, lane, f.argument, f.width, &f.flag);
-        if ((group.arrived >> source & 1) == 0) {
+        const simt::ShuffleSource source =
+            simt::SourceOfShuffle(static_cast<simt::ShuffleKind>(group.kind), lane, f.argument, f.width);
+        f.flag = source.in_range ? 1 : 0;
+        if ((group.arrived >> source.lane & 1) == 0) {
           NoteFault(fmt::format("{} shuffles at {} from lane {}, which its mask {:#010x} leaves out", Describe(f),
-                                FileLine(f.place), source, group.mask));
+                                FileLine(f.place), source.lane, group.mask));
           return;
         }
-        f.result = warp.lanes[source].value;
+        f.result = values[source.lane];
       });
       break;
     case WarpOperation::kVote: {
-      uint32_t ballot = 0;
-      each([&](uint32_t lane) { ballot |= warp.lanes[lane].value != 0 ? 1u << lane : 0; });
+      const uint32_t ballot = simt::Ballot(values, group.arrived);
       each([&](uint32_t lane) {
         Fiber& f = warp.lanes[lane];
-        f.result = f.kind == HONE_SIM_VOTE_BALLOT ? ballot
-                   : f.kind == HONE_SIM_VOTE_ALL  ? ballot == group.arrived
-                   : f.kind == HONE_SIM_VOTE_ANY  ? ballot != 0
-                                                  : ballot == 0 || ballot == group.arrived;
+        f.result = simt::VoteResult(static_cast<simt::VoteKind>(f.kind), ballot, group.arrived);
       });
       break;
     }
@@ -575,18 +531,13 @@ void BlockRunner::Complete(WarpState& warp, size_t at) {
     case WarpOperation::kMatchAll:
       each([&](uint32_t lane) {
         Fiber& f = warp.lanes[lane];
-        uint32_t same = 0;
-        each([&](uint32_t other) { same |= warp.lanes[other].value == f.value ? 1u << other : 0; });
+        const uint32_t same = simt::LanesWith(f.value, values, group.arrived);
         f.flag = same == group.arrived;
         f.result = group.operation == WarpOperation::kMatchAny ? same : f.flag != 0 ? group.mask : 0;
       });
       break;
     case WarpOperation::kReduce: {
-      const auto first = static_cast<uint32_t>(std::countr_zero(group.arrived));
-      auto result = static_cast<uint32_t>(warp.lanes[first].value);
-      each([&](uint32_t lane) {
-        if (lane != first) result = Reduce(group.kind, result, static_cast<uint32_t>(warp.lanes[lane].value));
-      });
+      const uint32_t result = simt::Reduce(static_cast<simt::ReduceKind>(group.kind), values, group.arrived);
       each([&](uint32_t lane) { warp.lanes[lane].result = result; });
       break;
     }

@@ -6,7 +6,8 @@
 // In order 0 the blocks run one after another, and in a block warps and lanes by number, each until it waits. With a
 // seed a few blocks are in progress at once, whoever can run is drawn, and a thread may be interrupted before an
 // atomic. Blocks that spin on blocks not yet begun get those to begin, as far as kMaxResident goes.
-// Everything runs on the calling OS thread. Method of the warp operations: device/sim/worker.h, without its books.
+// Everything runs on the calling OS thread. What the warp operations compute: base/simt/warp_semantics.h; how lanes meet
+// in them: device/sim/worker.h, without its books.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>

@@ -86,7 +86,6 @@ uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argu
   f.value = value;
   f.operand = argument;
   f.width = width == 0 || width > 32 || (width & (width - 1)) != 0 ? 32 : width;
-  f.kind = static_cast<uint32_t>(kind);
   // Lanes may name different sources, not different kinds of shuffle.
   w.Meet(Collective::kShuffle, mask, static_cast<uint32_t>(kind), HONE_PC);
   if (in_range != nullptr) *in_range = f.flag;
@@ -96,8 +95,7 @@ uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argu
 uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate) {
   Worker& w = Current();
   Fiber& f = *w.fiber;
-  f.flag = predicate;
-  f.kind = static_cast<uint32_t>(kind);
+  f.value = predicate != 0;
   w.Meet(Collective::kVote, mask, static_cast<uint32_t>(kind), HONE_PC);
   return static_cast<uint32_t>(f.result);
 }

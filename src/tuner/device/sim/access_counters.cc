@@ -21,27 +21,7 @@ SectorMap::SectorMap(const std::vector<std::pair<uint64_t, uint64_t>>& ranges) {
 }
 
 void LaunchCounters::Add(const LaunchCounters& other) {
-  blocks += other.blocks;
-  warps += other.warps;
-  accesses += other.accesses;
-  global_requests += other.global_requests;
-  load_requests += other.load_requests;
-  global_sectors += other.global_sectors;
-  global_lines += other.global_lines;
-  load_sectors += other.load_sectors;
-  l2_read_sectors += other.l2_read_sectors;
-  l2_write_sectors += other.l2_write_sectors;
-  l2_partial_sectors += other.l2_partial_sectors;
-  l2_atomics += other.l2_atomics;
-  atomic_sectors += other.atomic_sectors;
-  shared_requests += other.shared_requests;
-  shared_cycles += other.shared_cycles;
-  shared_conflict_cycles += other.shared_conflict_cycles;
-  barriers += other.barriers;
-  warp_operations += other.warp_operations;
-  mma_multiply_adds += other.mma_multiply_adds;
-  load_batches += other.load_batches;
-  load_batch_bytes += other.load_batch_bytes;
+  for (const Sum& sum : kSums) this->*sum.field += other.*sum.field;
   range_read.resize(std::max(range_read.size(), other.range_read.size()));
   range_written.resize(std::max(range_written.size(), other.range_written.size()));
   for (size_t i = 0; i < other.range_read.size(); ++i) range_read[i] += other.range_read[i];
@@ -60,17 +40,20 @@ void AccessCounters::BeginLaunch(SectorMap* sectors, size_t ranges, uint64_t tex
   text_begin_ = text_begin;
   range_read_.assign(ranges, 0);
   range_written_.assign(ranges, 0);
-  sets_ = std::bit_floor(std::max<uint64_t>(1, l1_bytes / (128 * kWays)));
+  l1_bytes_ = l1_bytes;
   own_cache_ = L1Cache();
   UseCache(nullptr, 0);
-  batch_bytes_ = batch_code_ = batch_repeats_ = 0;
+  for (WarpRequests& requests : requests_) requests.words.clear();
+  warp_ = 0;
+  batch_ = 1;
+  batch_bytes_ = 0;
   atomic_sectors_ = 0;
 }
 
 void AccessCounters::UseCache(L1Cache* cache, uint64_t owner) {
   cache_ = cache != nullptr ? cache : &own_cache_;
   cache_tag_ = cache != nullptr ? uint64_t{1} << 40 : (owner + 1) << 40;
-  if (cache_->lines.empty()) cache_->lines.resize(sets_ * kWays);
+  if (!cache_->ready()) cache_->Reset(l1_bytes_);
 }
 
 Site* AccessCounters::Insert(uint64_t pc, uint64_t code) {
@@ -90,54 +73,75 @@ void AccessCounters::EndBatch() {
   counters.load_batches += 1;
   counters.load_batch_bytes += static_cast<double>(batch_bytes_);
   batch_bytes_ = 0;
-  batch_repeats_ = 0;
+  ++batch_;
+  WarpRequests& requests = requests_[static_cast<size_t>(warp_)];
+  if (!requests.words.empty()) requests.words[requests.last] |= WarpRequests::kTurnEnds;
 }
 
-void AccessCounters::Drain(AccessLog& log) {
+void AccessCounters::Drain(AccessLog& log, int warp) {
   if (log.empty()) return;
-  // Nothing is carried over from the warp or the block that this thread happened to run before: which one that was
-  // is chance.
-  batch_code_ = ~uint64_t{0};
-  batch_repeats_ = 0;
+  warp_ = warp;
   log.Drain([this](uint64_t code, const uint64_t* offsets, int lanes) {
     Site& site = sites_[sites_by_code_[code]];
     site.logged += static_cast<uint64_t>(lanes);
     ++site.groups;
     if (offsets[0] & AccessLog::kSharedBit) {
       CountShared(site, offsets, lanes);
-    } else {
-      const uint64_t before = site.sectors;
-      CountGlobal(site, offsets, lanes);
-      // Stores do not end a batch: a compiler moves the loads of an unrolled loop before them. Barriers and shuffles,
-      // where the log is drained, do.
-      if (!site.writes) {
-        batch_repeats_ = code == batch_code_ ? batch_repeats_ + 1 : 0;
-        if (batch_repeats_ >= kMaxRepeats) EndBatch();
-        batch_code_ = code;
-        batch_bytes_ += (site.sectors - before) * 32;
-      }
+      return;
     }
+    // Stores do not end a batch: a compiler moves the loads of an unrolled loop before them.
+    if (!site.writes) {
+      if (site.batch == batch_ && site.batch_loads == kMaxRepeats) EndBatch();
+      if (site.batch != batch_) site.batch_loads = 0;
+      site.batch = batch_;
+      ++site.batch_loads;
+    }
+    const uint64_t before = site.sectors;
+    CountGlobal(site, offsets, lanes);
+    if (!site.writes) batch_bytes_ += (site.sectors - before) * 32;
   });
-  EndBatch();
 }
 
-// How many of the `sectors` (a bit each) of a 128-byte line are not in the first-level cache; they are afterwards.
-int AccessCounters::MissedSectors(uint64_t line, uint8_t sectors) {
-  const uint64_t tag = line | cache_tag_;
-  L1Cache::Line* set = &cache_->lines[((line ^ line >> 10) & (sets_ - 1)) * kWays];
-  L1Cache::Line* oldest = set;
-  const uint64_t now = ++cache_->time;
-  for (int way = 0; way < kWays; ++way) {
-    if (set[way].tag == tag) {
-      const int missed = std::popcount(static_cast<unsigned>(sectors & ~set[way].sectors));
-      set[way].sectors |= sectors;
-      set[way].used = now;
-      return missed;
-    }
-    if (set[way].used < oldest->used) oldest = &set[way];
+void AccessCounters::Keep(const Site& site, const uint64_t* sectors, int count) {
+  WarpRequests& requests = requests_[static_cast<size_t>(warp_)];
+  requests.last = requests.words.size();
+  requests.words.push_back(uint64_t{site.id} << WarpRequests::kSiteShift);
+  for (int i = 0; i < count;) {
+    const uint64_t line = sectors[i] >> 2;
+    uint64_t mask = 0;
+    for (; i < count && sectors[i] >> 2 == line; ++i) mask |= uint64_t{1} << (sectors[i] & 3);
+    requests.words.push_back(line << 4 | mask);
+    ++requests.words[requests.last];
   }
-  *oldest = {tag, now, sectors};
-  return std::popcount(static_cast<unsigned>(sectors));
+}
+
+void AccessCounters::TakeTurn(WarpRequests& requests) {
+  while (requests.at < requests.words.size()) {
+    const uint64_t head = requests.words[requests.at++];
+    Site& site = sites_[head >> WarpRequests::kSiteShift & 0xffff];
+    for (uint64_t lines = head & 0xffff; lines > 0; --lines) {
+      const uint64_t word = requests.words[requests.at++];
+      const int missed = cache_->Missed(word >> 4 | cache_tag_, word & 15);
+      if (!site.writes) site.missed += static_cast<uint64_t>(missed);
+    }
+    if (head & WarpRequests::kTurnEnds) return;
+  }
+}
+
+void AccessCounters::EndRound() {
+  EndBatch();
+  for (bool more = true; more;) {
+    more = false;
+    for (WarpRequests& requests : requests_) {
+      if (requests.at == requests.words.size()) continue;
+      TakeTurn(requests);
+      more = true;
+    }
+  }
+  for (WarpRequests& requests : requests_) {
+    requests.words.clear();
+    requests.at = 0;
+  }
 }
 
 void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes) {
@@ -178,13 +182,9 @@ void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes)
     site.missed += static_cast<uint64_t>(count);
     const uint64_t whole = static_cast<uint64_t>(lanes) * site.bytes / 32;
     if (whole < static_cast<uint64_t>(count)) site.partial += static_cast<uint64_t>(count) - whole;
+    Keep(site, sectors, count);
   } else {
-    for (int i = 0; i < count;) {
-      const uint64_t line = sectors[i] >> 2;
-      uint8_t mask = 0;
-      for (; i < count && sectors[i] >> 2 == line; ++i) mask |= static_cast<uint8_t>(1u << (sectors[i] & 3));
-      site.missed += static_cast<uint64_t>(MissedSectors(line, mask));
-    }
+    Keep(site, sectors, count);
   }
 }
 

@@ -3,9 +3,16 @@
 //
 // Counts what the accesses of a launch cost a GPU's memory system: sectors, cache hits, bank conflicts.
 //
-// Fed with warp-wide accesses (access_log.h) in the order of one block. A small first-level cache with 128-byte lines
-// and 32-byte sectors stands before the second level; a bitmap over every bound tensor tells a sector's first use from
-// a later one. Numbers are of what was seen: ScaleToLaunch (sim_model.h) brings them up to the whole launch.
+// Fed with warp-wide accesses (access_log.h) in the order of one block. A first-level cache (l1_cache.h) stands before
+// the second level; a bitmap over every bound tensor tells a sector's first use from a later one. Numbers are of what
+// was seen: ScaleToLaunch (sim_model.h) brings them up to the whole launch.
+//
+// The simulator runs one warp after another, a GPU runs them side by side: a row that each of 32 warps reads twice lies
+// between the two readings 32 times. Loads and stores are therefore kept until all warps of the block have come to a
+// stop, and then go through the cache in turns of one batch a warp. A batch is the loads that a warp has under way
+// together: it ends where the warp waits for loaded values. Stores go through to the second level and take a line in the
+// first, as Accel-Sim (Khairy et al. 2020) has it for Volta and later: rows that are read, then read and written, need
+// room twice.
 #pragma once
 
 #include <array>
@@ -15,6 +22,7 @@
 #include <vector>
 
 #include "tuner/device/sim/access_log.h"
+#include "tuner/device/sim/l1_cache.h"
 #include "tuner/device/sim/sim_layout.h"
 #include "tuner/device/sim/zeroed_array.h"
 
@@ -33,6 +41,8 @@ struct alignas(64) Site {
   uint64_t lines = 0;        // global: 128-byte lines touched by the groups, a pass of the load-store unit each
   uint64_t cycles = 0;       // shared: passes through the banks
   uint64_t ideal_cycles = 0; // shared: passes without a conflict
+  uint32_t batch = 0;        // the last batch of loads that it took part in, and how often
+  uint32_t batch_loads = 0;
   uint16_t id = 0;
   uint8_t bytes = 0;
   bool writes = false;
@@ -69,17 +79,6 @@ class SectorMap {
   std::vector<Part> parts_;
 };
 
-// A first-level cache, between launches empty.
-struct L1Cache {
-  struct Line {
-    uint64_t tag = 0;      // line number, with its owner's number above
-    uint64_t used = 0;     // time of last use
-    uint8_t sectors = 0;
-  };
-  std::vector<Line> lines;  // sets of ways; made by its first user
-  uint64_t time = 0;
-};
-
 // Sums over the blocks that ran. Doubles, because they are scaled.
 struct LaunchCounters {
   double blocks = 0;
@@ -100,6 +99,7 @@ struct LaunchCounters {
   double shared_conflict_cycles = 0;
   double barriers = 0;              // __syncthreads, counted per warp
   double warp_operations = 0;       // shuffles, votes, matches, reductions
+  double waiting_operations = 0;    // of these, those whose operands had to be waited for
   double mma_multiply_adds = 0;
   double load_batches = 0;          // global loads that a thread has under way together
   double load_batch_bytes = 0;      // bytes (of sectors) of such batches, summed
@@ -107,7 +107,39 @@ struct LaunchCounters {
   std::vector<double> range_read, range_written;
 
   void Add(const LaunchCounters& other);
+
+  // Every field but the vectors, with its name on the wire. `grows`: with the number of blocks.
+  struct Sum {
+    const char* name;
+    double LaunchCounters::* field;
+    bool grows;
+  };
+  static const std::array<Sum, 22> kSums;
 };
+inline constexpr std::array<LaunchCounters::Sum, 22> LaunchCounters::kSums{{
+    {"blocks", &LaunchCounters::blocks, true},
+    {"warps", &LaunchCounters::warps, true},
+    {"accesses", &LaunchCounters::accesses, true},
+    {"global_requests", &LaunchCounters::global_requests, true},
+    {"load_requests", &LaunchCounters::load_requests, true},
+    {"global_lines", &LaunchCounters::global_lines, true},
+    {"global_sectors", &LaunchCounters::global_sectors, true},
+    {"load_sectors", &LaunchCounters::load_sectors, true},
+    {"l2_read_sectors", &LaunchCounters::l2_read_sectors, true},
+    {"l2_write_sectors", &LaunchCounters::l2_write_sectors, true},
+    {"l2_partial_sectors", &LaunchCounters::l2_partial_sectors, true},
+    {"l2_atomics", &LaunchCounters::l2_atomics, true},
+    {"atomic_sectors", &LaunchCounters::atomic_sectors, false},
+    {"shared_requests", &LaunchCounters::shared_requests, true},
+    {"shared_cycles", &LaunchCounters::shared_cycles, true},
+    {"shared_conflict_cycles", &LaunchCounters::shared_conflict_cycles, true},
+    {"barriers", &LaunchCounters::barriers, true},
+    {"warp_operations", &LaunchCounters::warp_operations, true},
+    {"waiting_operations", &LaunchCounters::waiting_operations, true},
+    {"mma_multiply_adds", &LaunchCounters::mma_multiply_adds, true},
+    {"load_batches", &LaunchCounters::load_batches, true},
+    {"load_batch_bytes", &LaunchCounters::load_batch_bytes, true},
+}};
 
 class AccessCounters {
  public:
@@ -116,7 +148,7 @@ class AccessCounters {
   // A launch begins. `sectors` outlives it. `l1_bytes`: what one block has of the first-level cache.
   void BeginLaunch(SectorMap* sectors, size_t ranges, uint64_t text_begin, uint64_t l1_bytes);
   // What comes now reads through `cache`, as the blocks before it on the same SM did; null: through a cache of this
-  // object's own, in which nobody finds what another `owner` loaded.
+  // object's own, in which nobody finds what another `owner` loaded. Between rounds only.
   void UseCache(L1Cache* cache, uint64_t owner);
 
   // The site of a return address; null outside the image's text.
@@ -131,8 +163,12 @@ class AccessCounters {
   const Site& site(uint16_t id) const { return sites_[id]; }
   uint16_t site_count() const { return site_count_; }
 
-  // Reads the log of a warp that has stopped.
-  void Drain(AccessLog& log);
+  // Reads the log of a warp whose lanes all stand at one place. Its batch of loads goes on.
+  void Drain(AccessLog& log, int warp);
+  // The warp whose log was drained last waits for everything it has loaded.
+  void EndBatch();
+  // All warps of the block have stopped: what they have loaded and stored since the last round goes through the cache.
+  void EndRound();
 
   LaunchCounters counters;
 
@@ -145,13 +181,23 @@ class AccessCounters {
 
  private:
   static constexpr uint16_t kMaxSites = 0xfff0;  // all further instructions share the last one
-  static constexpr int kWays = 4;
-  static constexpr uint64_t kMaxRepeats = 4;     // of one load in a batch: as far as nvcc unrolls a loop by itself
+  static constexpr uint32_t kMaxRepeats = 4;     // of one load in a batch: as far as nvcc unrolls a loop by itself
+
+  // The loads and stores of one warp in a round. Each is a word with the site's number and the number of lines, and then
+  // a word a line: its number << 4 | its sectors.
+  struct WarpRequests {
+    static constexpr uint64_t kTurnEnds = uint64_t{1} << 63;
+    static constexpr int kSiteShift = 32;
+    std::vector<uint64_t> words;
+    size_t last = 0;  // where the latest begins
+    size_t at = 0;    // how far EndRound has come
+  };
+
   Site* Insert(uint64_t pc, uint64_t code);
-  void EndBatch();
   void CountGlobal(Site& site, const uint64_t* offsets, int lanes);
   void CountShared(Site& site, const uint64_t* offsets, int lanes);
-  int MissedSectors(uint64_t line, uint8_t sectors);
+  void Keep(const Site& site, const uint64_t* sectors, int count);
+  void TakeTurn(WarpRequests& requests);
 
   uint64_t text_begin_ = 0;
   ZeroedArray<uint16_t> sites_by_code_;
@@ -163,9 +209,12 @@ class AccessCounters {
   L1Cache own_cache_;
   L1Cache* cache_ = &own_cache_;
   uint64_t cache_tag_ = 0;      // of the owner, above the line's number
-  uint64_t sets_ = 1;
+  uint64_t l1_bytes_ = 0;
+  std::array<WarpRequests, kMaxBlockThreads / kWarpSize> requests_;
+  int warp_ = 0;                // whose log was drained last
   // The batch of loads being gathered.
-  uint64_t batch_bytes_ = 0, batch_code_ = 0, batch_repeats_ = 0;
+  uint32_t batch_ = 1;
+  uint64_t batch_bytes_ = 0;
 };
 
 }  // namespace hone::sim

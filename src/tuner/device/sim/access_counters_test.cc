@@ -36,7 +36,8 @@ class AccessCountersTest : public testing::Test {
     }
   }
   Site Drained(uint64_t pc) {
-    counters.Drain(log);
+    counters.Drain(log, 0);
+    counters.EndRound();
     return *counters.Find(pc);
   }
   SectorMap sectors;
@@ -171,6 +172,72 @@ TEST_F(AccessCountersTest, LoadsOfAnUnrolledLoopAreUnderWayTogether) {
   const LaunchCounters all = counters.Finish();
   EXPECT_EQ(all.load_batches, 2);  // four at a time
   EXPECT_EQ(all.load_batch_bytes, 8 * 128);
+}
+
+TEST_F(AccessCountersTest, TwoLoadsOfAnUnrolledLoopAreUnderWayTogetherFourTimesEach) {
+  for (int i = 0; i < 8; ++i) {
+    Warp(kText + 40, 4, [i](int lane) { return 4 * lane + 4096 * i; });
+    Warp(kText + 80, 4, [i](int lane) { return 4 * lane + 4096 * i + 2048; });
+  }
+  Drained(kText + 40);
+  const LaunchCounters all = counters.Finish();
+  EXPECT_EQ(all.load_batches, 2);
+  EXPECT_EQ(all.load_batch_bytes, 16 * 128);
+}
+
+TEST_F(AccessCountersTest, ABatchGoesOnFromLogToLogUntilTheWarpWaits) {
+  for (int i = 0; i < 3; ++i) {
+    Warp(kText + 40, 4, [i](int lane) { return 4 * lane + 4096 * i; });
+    counters.Drain(log, 0);  // as at a shuffle
+  }
+  counters.EndBatch();
+  Warp(kText + 80, 4, [](int lane) { return 4 * lane + 65536; });
+  Drained(kText + 80);
+  const LaunchCounters all = counters.Finish();
+  EXPECT_EQ(all.load_batches, 2);
+  EXPECT_EQ(all.load_batch_bytes, 4 * 128);
+}
+
+// Each of eight warps reads a row of four KiB twice. The cache holds 16 KiB: four such rows.
+TEST_F(AccessCountersTest, WhatAWarpReadsTwiceHitsOnlyWhereTheRowsOfAllWarpsFit) {
+  for (const int warps : {4, 8}) {
+    counters.BeginLaunch(&sectors, 2, kText, 16 * 1024);
+    for (int warp = 0; warp < warps; ++warp) {
+      for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 0; i < 32; ++i) {
+          Warp(kText + (pass == 0 ? 40 : 80), 4, [&](int lane) { return warp * 4096 + i * 128 + 4 * lane; });
+        }
+      }
+      counters.Drain(log, warp);
+      counters.EndBatch();
+    }
+    counters.EndRound();
+    EXPECT_EQ(counters.Find(kText + 40)->missed, static_cast<uint64_t>(warps) * 128);
+    EXPECT_EQ(counters.Find(kText + 80)->missed, warps == 4 ? 0u : 8u * 128);
+  }
+}
+
+// A cache of 16 KiB: eight are read, `written` are stored elsewhere, the eight are read again.
+TEST_F(AccessCountersTest, StoresTakeRoomInTheCache) {
+  for (const int written : {4, 12}) {
+    counters.BeginLaunch(&sectors, 2, kText, 16 * 1024);
+    for (int i = 0; i < 64; ++i) Warp(kText + 40, 4, [&](int lane) { return i * 128 + 4 * lane; });
+    for (int i = 0; i < written * 8; ++i) Warp(kText + 60, 4, [&](int lane) { return 65536 + i * 128 + 4 * lane; }, false, true);
+    for (int i = 0; i < 64; ++i) Warp(kText + 80, 4, [&](int lane) { return i * 128 + 4 * lane; });
+    EXPECT_EQ(Drained(kText + 80).missed, written == 4 ? 0u : 64u * 4) << written;
+    EXPECT_EQ(counters.Find(kText + 60)->missed, static_cast<uint64_t>(written) * 32);  // all go on to the second level
+  }
+}
+
+// The row is the same for all: whoever comes first brings it.
+TEST_F(AccessCountersTest, WarpsSideBySideFindWhatTheOthersLoaded) {
+  for (int warp = 0; warp < 8; ++warp) {
+    for (int i = 0; i < 256; ++i) Warp(kText + 40, 4, [&](int lane) { return i * 128 + 4 * lane; });  // 32 KiB
+    counters.Drain(log, warp);
+    counters.EndBatch();
+  }
+  counters.EndRound();
+  EXPECT_EQ(counters.Find(kText + 40)->missed, 256u * 4);
 }
 
 }  // namespace

@@ -73,6 +73,9 @@ struct WarpGroup {
 struct Warp {
   uint32_t alive = 0, runnable = 0, yielded = 0;
   std::vector<WarpGroup> groups;  // collectives that some lanes wait in
+  // Of the latest shuffles whose operands were new, a hash of all lanes' operands each; a ring.
+  std::array<uint64_t, 8> ready_operands{};
+  size_t next_operands = 0;
 };
 
 struct NamedBarrier {
@@ -109,7 +112,6 @@ class BlockState {
   HappensBefore order;
   SharedShadow shadow;
   uint64_t number = 0;          // linear, within the grid
-  uint64_t position = 0;        // in the launch's list of blocks
   L1Cache* cache = nullptr;     // that it reads through; null: one of its own
   int alive = 0, at_barrier = 0, at_grid = 0;
   uint32_t barriers = 0;        // block barriers completed

@@ -87,8 +87,7 @@ LaunchReport LaunchRunner::Run(const LaunchSpec& spec, const Image& image) {
   launch.image = &image.layout();
   launch.sectors = &sectors;
   const uint64_t blocks = spec.blocks.empty() ? spec.grid_blocks() : spec.blocks.size();
-  if (spec.access_budget != 0) launch.block_costs.assign(blocks, -1);
-  const bool several = pool_->workers.size() > 1 && blocks >= kBlocksForSeveralWorkers;
+  const bool several = !spec.in_order && pool_->workers.size() > 1 && blocks >= kBlocksForSeveralWorkers;
   launch.workers = several ? static_cast<int>(pool_->workers.size()) : 1;
   if (several) {
     {

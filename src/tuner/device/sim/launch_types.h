@@ -42,6 +42,9 @@ struct LaunchSpec {
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   uint32_t dynamic_shared = 0;
   bool cooperative = false;
+  // The counters become a modelled time, so nothing about them may be chance: one OS thread runs all blocks in a fixed
+  // order, whatever they say to each other. Otherwise all OS threads share the blocks.
+  bool in_order = false;
   std::vector<uint64_t> blocks;              // linear numbers of the blocks to run, in order; empty: all
   uint64_t access_budget = 0;                // no further block begins after about so many accesses; 0: no bound
   std::vector<BoundRange> ranges;

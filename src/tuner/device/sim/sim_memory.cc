@@ -75,7 +75,7 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
   arena->gap_key_ = gap_key;
   // Offsets first, then addresses.
   uint64_t at = 0;
-  int64_t file_bytes = 0;
+  int64_t file_bytes = 0, tile_bytes = 0;
   for (const BlockRequest& request : requests) {
     if (request.bytes < 0 || static_cast<uint64_t>(request.bytes) > kGlobalSpan / 4) return OutOfMemory(request.bytes);
     const uint64_t align = static_cast<uint64_t>(std::max<int64_t>(1, request.align));
@@ -88,8 +88,11 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
     block.begin = start;
     block.end = start + static_cast<uint64_t>(request.bytes);
     block.map_end = RoundUp(block.end + kGuardBytes, kBlockGranule);
-    block.file_offset = file_bytes;
-    if (!block.tiled) {
+    if (block.tiled) {
+      block.file_offset = tile_bytes;
+      tile_bytes += kTileBytes;
+    } else {
+      block.file_offset = file_bytes;
       file_bytes += static_cast<int64_t>(block.map_end - block.map_begin);
       arena->gaps_.gaps.push_back({static_cast<int64_t>(block.map_begin), static_cast<int64_t>(block.begin)});
       arena->gaps_.gaps.push_back({static_cast<int64_t>(block.end), static_cast<int64_t>(block.map_end)});
@@ -103,11 +106,10 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
   const std::optional<uint64_t> base = Addresses().Take(arena->bytes_);
   if (!base) return OutOfMemory(static_cast<int64_t>(arena->bytes_));
   arena->begin_ = *base;
-  const bool any_tiled = std::any_of(arena->blocks_.begin(), arena->blocks_.end(), [](const Block& b) { return b.tiled; });
   HONE_ASSIGN_OR_RETURN(arena->memory_, MakeFile("hone-sim-memory", std::max<int64_t>(file_bytes, 4096)));
   HONE_ASSIGN_OR_RETURN(arena->unwritten_, MakeFile("hone-sim-unwritten", static_cast<int64_t>(arena->bytes_ / 8)));
-  if (any_tiled) {
-    HONE_ASSIGN_OR_RETURN(arena->tile_, MakeFile("hone-sim-tile", kTileBytes));
+  if (tile_bytes > 0) {
+    HONE_ASSIGN_OR_RETURN(arena->tiles_, MakeFile("hone-sim-tiles", tile_bytes));
   }
   if (!MapAt(UnwrittenByte(arena->begin_), static_cast<int64_t>(arena->bytes_ / 8), arena->unwritten_.get(), 0,
              MAP_FIXED_NOREPLACE)) {
@@ -130,7 +132,7 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
       arena->MarkUnwritten(block.begin, static_cast<int64_t>(block.end - block.begin), true);
     }
   }
-  if (any_tiled) arena->resident_bytes_ += kTileBytes;
+  arena->resident_bytes_ += tile_bytes;
   FillGaps(reinterpret_cast<void*>(arena->begin_), arena->gaps_, gap_key);
   return arena;
 }
@@ -156,7 +158,7 @@ std::optional<std::string> SimArena::CheckGaps() {
 std::vector<Mapping> SimArena::MappingsOf(const Block& block) const {
   const int64_t bytes = static_cast<int64_t>(block.map_end - block.map_begin);
   Mapping memory{memory_.get(), block.map_begin, bytes, block.file_offset, 0, id_};
-  if (block.tiled) memory = {tile_.get(), block.map_begin, bytes, 0, kTileBytes, id_};
+  if (block.tiled) memory = {tiles_.get(), block.map_begin, bytes, block.file_offset, kTileBytes, id_};
   return {memory,
           {unwritten_.get(), UnwrittenByte(block.map_begin), bytes / 8,
            static_cast<int64_t>((block.map_begin - begin_) / 8), 0, id_}};

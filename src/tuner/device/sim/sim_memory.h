@@ -7,7 +7,8 @@
 // Every block starts on its own 64 KiB granule (sim_layout.h) with guard bytes before and after. Beside each arena lies
 // its part of the unwritten map. A block that only sampled launches touch (BlockRequest::sampled) and that is larger
 // than kTileBytes is one tile of memory mapped over and over: its contents repeat, it has no guard zones, and its bytes
-// always count as defined.
+// always count as defined. Every such block has a tile of its own, so that what a kernel writes to one tensor never
+// turns up in another one.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ class SimArena : public Arena {
   struct Block {
     uint64_t begin = 0, end = 0;       // addresses of the block itself
     uint64_t map_begin = 0, map_end = 0;  // of its granules
-    int64_t file_offset = 0;           // of map_begin in the memory file
+    int64_t file_offset = 0;           // of map_begin in the memory file; of a tiled block, of its tile in the tile file
     bool tiled = false;
   };
 
@@ -71,7 +72,7 @@ class SimArena : public Arena {
 
   uint64_t id_ = 0;
   uint64_t begin_ = 0, bytes_ = 0;
-  UniqueFd memory_, unwritten_, tile_;
+  UniqueFd memory_, unwritten_, tiles_;
   std::vector<Block> blocks_;
   ArenaLayout gaps_;        // only gaps is used; offsets from begin_
   uint64_t gap_key_ = 0;

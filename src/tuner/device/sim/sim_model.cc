@@ -51,15 +51,10 @@ int64_t BlocksPerSm(const DeviceFacts& facts, int64_t block_threads, int64_t sha
 LaunchCounters ScaleToLaunch(const LaunchCounters& counters, const LaunchShape& shape) {
   if (counters.blocks <= 0) return counters;
   const double scale = static_cast<double>(shape.grid_blocks) / counters.blocks;
-  LaunchCounters all;
-  // Every field is a sum over blocks: adding the launch to itself `scale` times, at once.
-  all = counters;
-  for (double* field : {&all.blocks, &all.warps, &all.accesses, &all.global_requests, &all.load_requests,
-                        &all.global_sectors, &all.load_sectors, &all.l2_read_sectors, &all.l2_write_sectors,
-                        &all.l2_partial_sectors, &all.l2_atomics, &all.global_lines, &all.shared_requests, &all.shared_cycles, &all.shared_conflict_cycles,
-                        &all.barriers, &all.warp_operations, &all.mma_multiply_adds, &all.load_batches,
-                        &all.load_batch_bytes}) {
-    *field *= scale;
+  // Almost every field is a sum over blocks.
+  LaunchCounters all = counters;
+  for (const LaunchCounters::Sum& sum : LaunchCounters::kSums) {
+    if (sum.grows) all.*sum.field *= scale;
   }
   for (auto* used : {&all.range_read, &all.range_written}) {
     for (size_t i = 0; i < used->size() && i < shape.range_bytes.size(); ++i) {
@@ -138,7 +133,7 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
                                                                       (1 - dram_share) * gpu.l2_latency_seconds);
   const double shared_per_warp = c.warps > 0 ? c.shared_requests / c.warps : 0;
   const double barriers = c.warps > 0 ? c.barriers / c.warps : 0;
-  const double shuffles = c.warps > 0 ? c.warp_operations / c.warps : 0;
+  const double shuffles = c.warps > 0 ? c.waiting_operations / c.warps : 0;
   const double stores = c.warps > 0 ? (c.global_requests - c.load_requests) / c.warps : 0;
   // Shared accesses overlap in fours; a barrier waits for the slowest warp.
   const double alone = batches * load_latency + shared_per_warp / 4 * 30 * cycle + shuffles * 25 * cycle +

@@ -12,34 +12,6 @@ using nlohmann::json;
 
 namespace {
 
-struct CounterField {
-  const char* name;
-  double LaunchCounters::* field;
-};
-constexpr CounterField kCounters[] = {
-    {"blocks", &LaunchCounters::blocks},
-    {"warps", &LaunchCounters::warps},
-    {"accesses", &LaunchCounters::accesses},
-    {"global_requests", &LaunchCounters::global_requests},
-    {"load_requests", &LaunchCounters::load_requests},
-    {"global_sectors", &LaunchCounters::global_sectors},
-    {"load_sectors", &LaunchCounters::load_sectors},
-    {"l2_read_sectors", &LaunchCounters::l2_read_sectors},
-    {"l2_write_sectors", &LaunchCounters::l2_write_sectors},
-    {"l2_partial_sectors", &LaunchCounters::l2_partial_sectors},
-    {"l2_atomics", &LaunchCounters::l2_atomics},
-    {"atomic_sectors", &LaunchCounters::atomic_sectors},
-    {"global_lines", &LaunchCounters::global_lines},
-    {"shared_requests", &LaunchCounters::shared_requests},
-    {"shared_cycles", &LaunchCounters::shared_cycles},
-    {"shared_conflict_cycles", &LaunchCounters::shared_conflict_cycles},
-    {"barriers", &LaunchCounters::barriers},
-    {"warp_operations", &LaunchCounters::warp_operations},
-    {"mma_multiply_adds", &LaunchCounters::mma_multiply_adds},
-    {"load_batches", &LaunchCounters::load_batches},
-    {"load_batch_bytes", &LaunchCounters::load_batch_bytes},
-};
-
 // Text from a stranger may be no UTF-8: what is not is replaced.
 std::string Dump(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
 
@@ -59,6 +31,7 @@ std::string EncodeLaunch(const LaunchMessage& message) {
          {"block", spec.block},
          {"shared", spec.dynamic_shared},
          {"cooperative", spec.cooperative},
+         {"in_order", spec.in_order},
          {"blocks", spec.blocks},
          {"access_budget", spec.access_budget},
          {"sm_count", spec.sm_count},
@@ -82,6 +55,7 @@ Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string&
     spec.block = j.at("block").get<std::array<uint32_t, 3>>();
     spec.dynamic_shared = j.at("shared").get<uint32_t>();
     spec.cooperative = j.at("cooperative").get<bool>();
+    spec.in_order = j.at("in_order").get<bool>();
     spec.blocks = j.at("blocks").get<std::vector<uint64_t>>();
     spec.access_budget = j.at("access_budget").get<uint64_t>();
     spec.sm_count = j.at("sm_count").get<uint32_t>();
@@ -118,7 +92,7 @@ std::string EncodeAnswer(const LaunchAnswer& answer) {
   for (const RawFinding& f : report.findings) {
     j["findings"].push_back({f.kind, f.message, f.pcs, f.only_if_lines_differ});
   }
-  for (const CounterField& c : kCounters) j["counters"][c.name] = report.counters.*c.field;
+  for (const LaunchCounters::Sum& sum : LaunchCounters::kSums) j["counters"][sum.name] = report.counters.*sum.field;
   j["range_read"] = report.counters.range_read;
   j["range_written"] = report.counters.range_written;
   j["sites"] = json::array();
@@ -147,7 +121,9 @@ Result<LaunchAnswer> DecodeAnswer(const std::string& header) {
       report.findings.push_back({f.at(0).get<std::string>(), f.at(1).get<std::string>(),
                                  f.at(2).get<std::vector<uint64_t>>(), f.at(3).get<bool>()});
     }
-    for (const CounterField& c : kCounters) report.counters.*c.field = j.at("counters").at(c.name).get<double>();
+    for (const LaunchCounters::Sum& sum : LaunchCounters::kSums) {
+      report.counters.*sum.field = j.at("counters").at(sum.name).get<double>();
+    }
     report.counters.range_read = j.at("range_read").get<std::vector<double>>();
     report.counters.range_written = j.at("range_written").get<std::vector<double>>();
     for (const json& s : j.at("sites")) {

@@ -188,7 +188,7 @@ Result<std::unique_ptr<Arena>> SimSession::Allocate(const std::vector<BlockReque
       return Status::Device(fmt::format("out of memory on the simulated GPU: a block of {} bytes", block.bytes));
     }
     wanted += block.bytes;
-    resident += block.sampled && block.bytes > sim::kTileBytes ? 0 : block.bytes;
+    resident += block.sampled && block.bytes > sim::kTileBytes ? sim::kTileBytes : block.bytes;
   }
   if (wanted > FreeBytes()) {
     return Status::Device(fmt::format("out of memory on the simulated GPU: {} bytes asked for, {} free", wanted, FreeBytes()));
@@ -244,7 +244,12 @@ Status SimSession::Draw(const DrawRequest& request) {
 
 Status SimSession::Poison(const TensorView& view) {
   const Located at = Locate(view.address);
-  if (at.block != nullptr && at.block->tiled) return Status::Ok();  // nothing will be compared
+  if (at.block != nullptr && at.block->tiled) {
+    // Nothing will be compared. What the launch before left there goes all the same: a step that reads what a sample of
+    // the step before it has not written must find the same in every launch.
+    std::memset(Pointer(view.address), 0, static_cast<size_t>(sim::kTileBytes));
+    return Status::Ok();
+  }
   MarkUnwritten(view.address, view.span_bytes, true);
   host::Poison(view);
   return Status::Ok();
@@ -404,10 +409,11 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   spec.dynamic_shared = static_cast<uint32_t>(step.shared_bytes);
   spec.cooperative = step.cooperative;
   spec.sm_count = static_cast<uint32_t>(gpu_.facts.sm_count);
+  spec.in_order = request.sample_blocks && !request.trusted;
   const int64_t shared = step.shared_bytes + module.StaticShared(step.kernel);
   const int64_t per_sm = std::max<int64_t>(1, sim::BlocksPerSm(gpu_.facts, spec.block_threads(), shared));
   const int64_t resident = std::min<int64_t>(per_sm, static_cast<int64_t>((spec.grid_blocks() + spec.sm_count - 1) / spec.sm_count));
-  spec.l1_bytes = static_cast<uint64_t>(std::max<int64_t>(16 * 1024, (gpu_.l1_bytes_per_sm - resident * (shared + 1024)) / resident));
+  spec.l1_bytes = static_cast<uint64_t>(std::max<int64_t>(0, gpu_.l1_bytes_per_sm / resident - shared - 1024));
 
   // What the launch may touch: everything bound, references only where an argument names one.
   std::vector<std::pair<const SimArena*, const SimArena::Block*>> visible;

@@ -162,18 +162,40 @@ class SimBench {
   uint64_t New(const std::string& name, int64_t bytes, bool sampled = false, bool exact_align = false) {
     std::vector<BlockRequest> blocks{{bytes, exact_align ? 16 : 256, exact_align, sampled}};
     arenas_.push_back(Value(session_->Allocate(blocks, 7)));
+    return Bind(name, arenas_.back()->address(0), bytes);
+  }
+  // Tensors side by side in one arena, as the judge allocates them; for sampled launches only.
+  void NewSampled(const std::vector<std::pair<std::string, int64_t>>& tensors) {
+    std::vector<BlockRequest> blocks;
+    for (const auto& [name, bytes] : tensors) blocks.push_back({bytes, 256, false, true});
+    arenas_.push_back(Value(session_->Allocate(blocks, 7)));
+    for (size_t i = 0; i < tensors.size(); ++i) Bind(tensors[i].first, arenas_.back()->address(i), tensors[i].second);
+  }
+  // Row numbers below `bound`, int32.
+  void DrawIndices(const std::string& name, int64_t bound) {
+    DrawRequest draw;
+    draw.view = bindings_.tensors.at(name);
+    draw.view.dtype = DType::kInt32;
+    draw.view.elements = draw.view.span_bytes / 4;
+    draw.view.shape = {draw.view.elements};
+    draw.values.distribution = Distribution::kIndex;
+    draw.index_bound = bound;
+    draw.key = 5;
+    Check(session_->Draw(draw));
+  }
+  Arena& arena(size_t i) { return *arenas_.at(i); }
+
+ private:
+  uint64_t Bind(const std::string& name, uint64_t address, int64_t bytes) {
     TensorView view;
-    view.address = arenas_.back()->address(0);
+    view.address = address;
     view.dtype = DType::kUInt8;
     view.shape = {bytes};
     view.strides = {1};
     view.elements = view.span_bytes = bytes;
     bindings_.tensors[name] = view;
-    return view.address;
+    return address;
   }
-  Arena& arena(size_t i) { return *arenas_.at(i); }
-
- private:
   template <typename V>
   static V Value(Result<V> result) {
     HONE_CHECK(result.ok(), result.status().message());

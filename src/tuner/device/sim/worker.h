@@ -36,16 +36,11 @@ struct Launch {
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> next_block{0};
 
-  // A sample of blocks (LaunchSpec::access_budget is not 0). Its counters become a time, so nothing about them may
-  // depend on how fast the OS threads happen to be, nor on how many there are: the list is dealt out to so many
-  // pretended SMs in turn, each of which runs its blocks one after another on one first-level cache.
-  static constexpr uint64_t kSampledSms = 4;
-  std::mutex sample_mutex;
-  std::condition_variable sample_changed;
-  std::vector<int64_t> block_costs;    // by place in the list; -1: not done
-  uint64_t over_from = ~uint64_t{0};   // the first place in the list that the budget leaves out
-  bool out_of_turn = false;            // a block could not wait: from here on none does
-  std::array<L1Cache, kSampledSms> caches;
+  // Launches in order (LaunchSpec::in_order): blocks are dealt out to so many pretended SMs in turn, each of which has
+  // one first-level cache. Only the one worker of such a launch looks at these.
+  static constexpr uint64_t kPretendedSms = 4;
+  std::array<L1Cache, kPretendedSms> caches;
+  uint64_t spent = 0;  // of LaunchSpec::access_budget, by blocks that are done
 
   // Cooperative launches: workers meet when all their blocks wait for the grid.
   std::mutex grid_mutex;
@@ -140,7 +135,7 @@ class Worker {
   static constexpr int kSpinRounds = 200;          // rounds in which every running thread of a block only spun
   static constexpr int kSpinRoundsOfMany = 10;     // the same, when other blocks of the OS thread wait to go on too
   static constexpr int kStuckRounds = 20 * kSpinRounds;  // such rounds until a sampled launch is given up
-  static constexpr size_t kMaxResident = 64;       // blocks begun for the sake of one that spins
+  static constexpr size_t kMaxResident = 128;      // blocks begun for the sake of one that spins: any sample
 
   void BeginBlock(BlockState& state, uint64_t number);
   // Until it is done, or every running thread only spun for `patience` rounds.
@@ -149,6 +144,11 @@ class Worker {
   void Resume(BlockState& state, int thread);
   void Exited(BlockState& state, int thread);
   void CompleteGroup(BlockState& state, int warp, size_t group);
+  // Does a warp operation wait for the loads before it? On a GPU it waits for its operands. They are values in
+  // registers here, and what they were computed from is not known; but a shuffle whose operands are, bit for bit, those
+  // of an earlier one waits for nothing: indices that are loaded once and then broadcast one after the other do not hold
+  // up the loads between the broadcasts.
+  bool MustWait(BlockState& state, int warp, const WarpGroup& group) const;
   bool CompleteReadyGroups(BlockState& state, int warp);
   bool ReleaseBlockBarrier(BlockState& state);
   bool ReleaseActive(BlockState& state);
@@ -156,15 +156,11 @@ class Worker {
   void ReleaseGrid(BlockState& state);
   void Activate(BlockState* state);  // brings the block's shared memory into place
   void RunIndependent();
-  // Whether a block of a sample is still to run, and whether its SM is free for it.
-  enum class Turn { kOver, kCome, kAhead };
-  Turn AwaitTurn(uint64_t position, bool may_wait);
   void RunCooperative();
   bool MeetGrid();
   void Leave();
   std::unique_ptr<BlockState> MakeBlock() const;
-  void DrainLog();
-  void ReportCost(uint64_t position);
+  void AddCost();  // of a block that is done, to what the launch has spent
 
   static void FiberMain(boost::context::detail::transfer_t transfer);
 

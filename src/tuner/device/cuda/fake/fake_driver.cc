@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/simt/warp_semantics.h"
 #include "tuner/core/float_bits.h"
 #include "tuner/device/cuda/fake/host_cuda.h"
 #include "tuner/device/cuda/fake/host_kernels.h"
@@ -29,7 +30,7 @@ FakeIndex threadIdx, blockIdx, blockDim, gridDim;
 
 namespace {
 
-constexpr unsigned kLanes = 32;
+constexpr unsigned kLanes = hone::simt::kWarpLanes;
 constexpr size_t kStackBytes = 256 * 1024;
 
 struct Warp {
@@ -37,7 +38,7 @@ struct Warp {
   std::array<ucontext_t, kLanes> lanes;
   std::array<std::unique_ptr<char[]>, kLanes> stacks;
   std::array<bool, kLanes> done{};
-  std::array<uint64_t, kLanes> slots{};
+  hone::simt::LaneValues slots{};
   unsigned current = 0;
   std::function<void()> body;
 };
@@ -82,8 +83,10 @@ uint64_t FakeShuffleDown(uint64_t bits, int delta) {
   const unsigned lane = warp.current;
   warp.slots[lane] = bits;
   FakeMeet();
-  const unsigned from = lane + static_cast<unsigned>(delta);
-  const uint64_t result = from < blockDim.x ? warp.slots[from] : bits;
+  const hone::simt::ShuffleSource from =
+      hone::simt::SourceOfShuffle(hone::simt::ShuffleKind::kDown, lane, static_cast<uint32_t>(delta), kLanes);
+  // A lane that the block does not have leaves the reader its own value: CUDA promises nothing there.
+  const uint64_t result = from.lane < blockDim.x ? warp.slots[from.lane] : bits;
   FakeMeet();  // nobody writes its next value before all have read this one
   return result;
 }

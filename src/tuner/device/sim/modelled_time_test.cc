@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Modelled times of whole launches: one number for one kernel, whoever asks, and what the first-level cache and
+// shuffles have to do with it. The arithmetic of the model alone is tested in sim_model_test.cc.
+#include <gtest/gtest.h>
+
+#include "tuner/device/sim/sim_test_bench.h"
+
+namespace hone {
+namespace {
+
+// A figure of the step's profile.
+double Profiled(SimBench& bench, const ResolvedStep& step, const std::string& figure) {
+  ResolvedPlan plan;
+  plan.steps = {step};
+  ProfileRequest request;
+  request.program = &bench.program();
+  request.plan = &plan;
+  request.bindings = &bench.bindings();
+  request.limit_seconds = 60;
+  const ProfileOutcome outcome = bench.session().Profile(request).value();
+  HONE_CHECK(outcome.kernels.size() == 1, outcome.launch.detail);
+  return outcome.kernels[0].values.at(figure);
+}
+
+// --- one number -----------------------------------------------------------------------------------------------------
+
+// Rows of 256 bytes; x, index and out are all larger than a tile of sampled memory.
+constexpr int kRows = 1 << 20, kOut = 1 << 18, kFanout = 8;
+constexpr char kGather[] = R"(
+  __global__ void gather(const float* x, const int* index, float* out) {
+    const long long v = blockIdx.x * 8ll + threadIdx.x / 32;
+    float a = 0, b = 0;
+    for (int j = 0; j < 8; ++j) {
+      const long long n = index[v * 8 + j];
+      a += x[n * 64 + threadIdx.x % 32];
+      b += x[n * 64 + 32 + threadIdx.x % 32];
+    }
+    out[v * 64 + threadIdx.x % 32] = a;
+    out[v * 64 + 32 + threadIdx.x % 32] = b;
+  })";
+
+void BindGather(SimBench& bench) {
+  bench.NewSampled({{"x", int64_t{kRows} * 256}, {"index", int64_t{kOut} * kFanout * 4}, {"out", int64_t{kOut} * 256}});
+  bench.DrawIndices("index", kRows);
+}
+
+ResolvedStep GatherStep(const char* kernel = "gather", int64_t blocks = kOut / 8) {
+  return SimBench::Step(kernel, {blocks}, {256}, {SimBench::T("x"), SimBench::T("index"), SimBench::T("out")});
+}
+
+TEST(ModelledTime, IsTheSameInEveryProcessWithAnyNumberOfThreadsAtAnyAddress) {
+  double first = 0;
+  for (const int workers : {1, 2, 4, 2, 1}) {
+    SimBench bench("", workers);
+    for (int i = 0; i < workers; ++i) bench.New("before" + std::to_string(i), 100'000 * (i + 1));  // moves what follows
+    bench.Load(kGather, {"gather"});
+    BindGather(bench);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const double us = bench.Modelled(GatherStep());
+      if (first == 0) first = us;
+      EXPECT_EQ(us, first) << workers << " workers, repeat " << repeat;
+    }
+    // The same source once more, on the same tensors: another image in another process. A kernel against itself.
+    bench.Load(kGather, {"gather"});
+    EXPECT_EQ(first / bench.Modelled(GatherStep()), 1.0) << workers;
+  }
+}
+
+TEST(ModelledTime, WhatAKernelWritesToOneTensorTurnsUpInNoOther) {
+  SimBench bench;
+  bench.Load(kGather, {"gather"});
+  BindGather(bench);
+  const auto indices = [&] {
+    std::vector<int> values(1 << 20);  // a tile's worth
+    HONE_CHECK(bench.session().CopyToHost(values.data(), bench.View("index").address, 4 << 20).ok(), "copying failed");
+    return values;
+  };
+  const std::vector<int> before = indices();
+  bench.Modelled(GatherStep());
+  EXPECT_EQ(indices(), before);
+}
+
+TEST(ModelledTime, DoesNotDependOnWhichBlockComesFirstToAnAtomic) {
+  double first = 0;
+  for (const int workers : {1, 2, 4, 4, 2, 1}) {
+    SimBench bench("", workers);
+    // The number drawn decides which rows a block reads, and whether neighbours share them.
+    bench.Load(R"(
+      __global__ void k(const float* x, int* next, float* out) {
+        __shared__ int mine;
+        if (threadIdx.x == 0) mine = atomicAdd(next, 1 + blockIdx.x % 5);
+        __syncthreads();
+        const long long row = (long long)mine * mine % 4096 * 37;
+        float sum = 0;
+        for (int j = 0; j < 8; ++j) sum += x[(row + j * (mine % 3)) * 128 + threadIdx.x];
+        out[(long long)blockIdx.x * 128 + threadIdx.x] = sum;
+      })", {"k"});
+    bench.NewSampled({{"x", int64_t{256} << 20}, {"out", int64_t{1000} * 512}});
+    bench.Workspace("next", 4, 0);
+    ResolvedStep clear;
+    clear.is_memset = true;
+    clear.target = "next";
+    clear.memset_bytes = 4;
+    const LaunchOutcome outcome = bench.RunSteps(
+        {clear, SimBench::Step("k", {1000}, {128}, {SimBench::T("x"), SimBench::W("next"), SimBench::T("out")})}, true);
+    ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail;
+    if (first == 0) first = outcome.cost->time_us;
+    EXPECT_EQ(outcome.cost->time_us, first) << workers;
+  }
+}
+
+TEST(ModelledTime, OfACooperativeGridDoesNotDependOnTheThreads) {
+  double first = 0;
+  for (const int workers : {1, 2, 3}) {
+    SimBench bench("", workers);
+    bench.Load(R"(
+      extern "C" void hone_sim_grid_sync();
+      __global__ void k(const float* x, float* part, float* y) {
+        float s = 0;
+        for (int i = threadIdx.x; i < 4096; i += 64) s += x[blockIdx.x % 3 * 4096 + i];
+        part[blockIdx.x * 64 + threadIdx.x] = s;
+        hone_sim_grid_sync();
+        for (int i = threadIdx.x; i < 4096; i += 64) s += x[blockIdx.x % 3 * 4096 + i];
+        for (int i = threadIdx.x; i < 40 * 64; i += 64) s += part[i];
+        y[blockIdx.x * 64 + threadIdx.x] = s;
+      })", {"k"});
+    bench.Input("x", std::vector<float>(3 * 4096, 1.0f));
+    bench.Output("part", 40 * 64 * 4);
+    bench.Output("y", 40 * 64 * 4);
+    const LaunchOutcome outcome = bench.RunSteps(
+        {SimBench::Step("k", {40}, {64}, {SimBench::T("x"), SimBench::T("part"), SimBench::T("y")}, 0, true)}, true);
+    ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail;
+    if (first == 0) first = outcome.cost->time_us;
+    EXPECT_EQ(outcome.cost->time_us, first) << workers;
+  }
+}
+
+// --- the first-level cache --------------------------------------------------------------------------------------------
+
+// Each thread walks the 64 features of its position twice, four floats a load, as the seed of tasks/rmsnorm does: a
+// warp re-reads 32 KiB, a full multiprocessor of 64 warps 2 MiB, whatever the size of a block.
+TEST(ModelledTime, RowsReReadBeyondTheFirstLevelCacheMissWithEveryBlockSize) {
+  SimBench bench;
+  bench.Load(R"(
+    __global__ void k(const float4* x, float4* y) {
+      const long long p = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+      float s = 0;
+      for (int f = 0; f < 64; ++f) { const float4 v = x[f * 65536ll + p]; s += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w; }
+      for (int f = 0; f < 64; ++f) { float4 v = x[f * 65536ll + p]; v.x *= s; v.y *= s; v.z *= s; v.w *= s; y[f * 65536ll + p] = v; }
+    })", {"k"});
+  bench.NewSampled({{"x", int64_t{64} << 20}, {"y", int64_t{64} << 20}});
+  std::vector<double> times;
+  for (const int64_t block : {128, 256, 512, 1024}) {
+    const ResolvedStep step = SimBench::Step("k", {65536 / block}, {block}, {SimBench::T("x"), SimBench::T("y")});
+    EXPECT_EQ(Profiled(bench, step, "l1_hit_rate"), 0) << block;
+    times.push_back(bench.Modelled(step));
+    EXPECT_NEAR(times.back(), times.front(), 0.05 * times.front()) << block;
+  }
+}
+
+// A row of 8 KiB a block: all resident blocks' rows fit, so the second pass hits.
+TEST(ModelledTime, RowsReReadWithinTheFirstLevelCacheHit) {
+  SimBench bench;
+  bench.Load(R"(
+    __global__ void k(const float4* x, float4* y) {
+      const long long row = blockIdx.x * 512ll;
+      float s = 0;
+      for (int c = threadIdx.x; c < 512; c += blockDim.x) { const float4 v = x[row + c]; s += v.x * v.x + v.w; }
+      for (int c = threadIdx.x; c < 512; c += blockDim.x) { float4 v = x[row + c]; v.x *= s; y[row + c] = v; }
+    })", {"k"});
+  bench.NewSampled({{"x", int64_t{64} << 20}, {"y", int64_t{64} << 20}});
+  for (const int64_t block : {256, 512}) {
+    const ResolvedStep step = SimBench::Step("k", {8192}, {block}, {SimBench::T("x"), SimBench::T("y")});
+    EXPECT_EQ(Profiled(bench, step, "l1_hit_rate"), 50) << block;
+  }
+}
+
+// --- shuffles ---------------------------------------------------------------------------------------------------------
+
+constexpr char kGathers[] = R"(
+  #define LANE (threadIdx.x % 32)
+  __global__ void plain(const float* x, const int* index, float* out) {
+    const long long v = blockIdx.x * 8ll + threadIdx.x / 32;
+    float a = 0;
+    for (int j = 0; j < 32; ++j) a += x[(long long)index[v * 32 + j] * 64 + LANE];
+    out[v * 64 + LANE] = a;
+  }
+  __global__ void broadcast(const float* x, const int* index, float* out) {
+    const long long v = blockIdx.x * 8ll + threadIdx.x / 32;
+    float a = 0;
+    const int mine = index[v * 32 + LANE];
+    #pragma unroll 8
+    for (int j = 0; j < 32; ++j) a += x[(long long)__shfl_sync(0xffffffffu, mine, j) * 64 + LANE];
+    out[v * 64 + LANE] = a;
+  }
+  // The sum of what was loaded decides what is loaded next: every shuffle waits.
+  __global__ void chained(const float* x, const int* index, float* out) {
+    const long long v = blockIdx.x * 8ll + threadIdx.x / 32;
+    int n = index[v * 32 + LANE];
+    float a = 0;
+    for (int j = 0; j < 32; ++j) {
+      a += x[(long long)(__shfl_sync(0xffffffffu, n, j) & 1048575) * 64 + LANE];
+      n = n * 5 + (int)(a * 3 + LANE);
+    }
+    out[v * 64 + LANE] = a;
+  })";
+
+TEST(ModelledTime, IndicesBroadcastByShufflesDoNotHoldUpTheRows) {
+  SimBench bench;
+  bench.Load(kGathers, {"plain", "broadcast", "chained"});
+  bench.NewSampled({{"x", int64_t{kRows} * 256}, {"index", int64_t{kOut} * 32 * 4}, {"out", int64_t{kOut} * 256}});
+  bench.DrawIndices("index", kRows);
+  const double plain = bench.Modelled(GatherStep("plain")), broadcast = bench.Modelled(GatherStep("broadcast")),
+               chained = bench.Modelled(GatherStep("chained"));
+  EXPECT_LE(broadcast, plain);
+  EXPECT_GT(chained, 1.5 * broadcast);
+  const auto in_flight = [&](const char* kernel) { return Profiled(bench, GatherStep(kernel), "load_bytes_in_flight"); };
+  EXPECT_GE(in_flight("broadcast"), 4 * in_flight("chained"));
+}
+
+}  // namespace
+}  // namespace hone
