@@ -110,6 +110,27 @@ TEST(CudaSession, DrawsTheBitsTheHostDraws) {
   }
 }
 
+TEST(CudaSession, DrawsTheIndicesTheHostDraws) {
+  HONE_REQUIRE_SESSION();
+  for (const DType dtype : {DType::kInt64, DType::kInt32, DType::kInt16}) {
+    for (const IndexOrder order : {IndexOrder::kDistinct, IndexOrder::kDistinctRows, IndexOrder::kAscending}) {
+      for (const TensorView& view : Shapes(dtype)) {
+        DrawRequest request;
+        request.view = view;
+        request.values.distribution = Distribution::kIndex;
+        request.values.index_order = order;
+        request.values.padding = order == IndexOrder::kAscending ? 0.0 : 0.125;
+        request.index_bound = std::max<int64_t>(view.elements, 1) + 5;
+        request.key = 0x1234567890abcdefULL;
+        ASSERT_NO_FATAL_FAILURE(ExpectSameDraw(session, request));
+        if (view.slice_axis < 0) continue;
+        request.permutation_key = 77;
+        ASSERT_NO_FATAL_FAILURE(ExpectSameDraw(session, request));
+      }
+    }
+  }
+}
+
 TEST(CudaSession, PermutedSlicesAreTheSameSlicesElsewhere) {
   HONE_REQUIRE_SESSION();
   TensorView plain = View(DType::kFloat32, {33, 128}, 0), permuted = plain;
