@@ -47,7 +47,8 @@ json TaskJson(const Task& task) {
   json tensors = json::array(), cases = json::array(), dims = json::object(), tolerances = json::object();
   json unknown = json::array();
   if (!task.bytes) {
-    for (const UnknownTraffic& one : FindUnknownTraffic(task)) unknown.push_back({{"tensor", one.tensor}, {"reason", one.reason}});
+    for (const UnknownTraffic& one : FindUnknownTraffic(task))
+      unknown.push_back({{"tensor", one.tensor}, {"reason", one.reason}});
   }
   for (const auto& [name, text] : task.dims) dims[name] = text;
   for (const TensorSpec& t : task.tensors) {
@@ -66,8 +67,16 @@ json TaskJson(const Task& task) {
     if (Result<double> flops = Flops(task, c.dims); flops.ok()) entry["flops"] = *flops;
     cases.push_back(std::move(entry));
   }
-  return {{"name", task.name}, {"summary", task.summary}, {"class", WorkloadClassName(task.workload)}, {"slice", task.slice},
-          {"dims", dims}, {"tensors", tensors}, {"tolerance", tolerances}, {"uncounted", unknown}, {"cases", cases}, {"has_seed", !task.seed_source.empty()},
+  return {{"name", task.name},
+          {"summary", task.summary},
+          {"class", WorkloadClassName(task.workload)},
+          {"slice", task.slice},
+          {"dims", dims},
+          {"tensors", tensors},
+          {"tolerance", tolerances},
+          {"uncounted", unknown},
+          {"cases", cases},
+          {"has_seed", !task.seed_source.empty()},
           {"directory", task.directory}};
 }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tasks beside this file that the format was widened for: losses of one number (losses/) and rows scattered by index
-// (scatter/). Each passes the linter, its seed is right under every secret seed, and answers that cost nothing are wrong.
+// (scatter/). Each passes the linter, its seed is right under every secret seed, and answers that cost nothing are
+// wrong.
 //
 // On the simulated GPU; HONE_TEST_DEVICE=cuda:0 runs them on a GPU instead.
 #include <gmock/gmock.h>
@@ -20,7 +21,8 @@ EvaluatorOptions Options() {
   EvaluatorOptions options;
   const char* device = std::getenv("HONE_TEST_DEVICE");
   options.device = device == nullptr ? "sim" : device;
-  options.launch_limit_seconds = options.compile_limit_seconds = 200;  // on the simulated GPU the host's processors run all
+  options.launch_limit_seconds = options.compile_limit_seconds =
+      200;  // on the simulated GPU the host's processors run all
   options.executable = HONE_BINARY_DIR "/bin/hone";
   options.cache_directory = HONE_BINARY_DIR "/tests/cache";
   return options;

@@ -68,7 +68,7 @@ struct ValueSpec {
   double high = 1.0;    // kUniform, kLogUniform
   double scale = 1.0;   // kNormal, kHeavyTailed, kCancelling
   double offset = 0.0;  // kNormal
-  double vary = 1.0;    // scale and offset are each multiplied by a factor from [1 / vary, vary], drawn for each input set
+  double vary = 1.0;    // scale and offset each times a factor from [1 / vary, vary], drawn for each input set
   std::optional<Expression> index_bound;  // kIndex: exclusive bound; kOffsets: the last offset; over the dimensions
   IndexOrder index_order = IndexOrder::kIndependent;  // kIndex
   double padding = 0.0;                               // kIndex: the share of elements that are -1
@@ -99,9 +99,8 @@ struct ScalarSpec {
 };
 
 // An output y passes when max |err| / max(|ref|, rms(ref over its slice), floor) <= c_max on every
-// input set, where an |err| of `absolute` or less counts as right whatever the scale, and rms(err) / rms(ref) <= c_rms on
-// zero-mean and cancelling sets.
-// Derived and validated by `hone tasks check`; see docs/measurement.md, "Precision".
+// input set, where an |err| of `absolute` or less counts as right whatever the scale, and rms(err) / rms(ref) <= c_rms
+// on zero-mean and cancelling sets. Derived and validated by `hone tasks check`; see docs/measurement.md, "Precision".
 struct Tolerance {
   double c_max = 0.0;
   double c_rms = 0.0;
@@ -118,8 +117,8 @@ struct Case {
 };
 
 // Hidden cases are drawn afresh at every evaluation: each dimension uniformly on a log scale
-// from [low, high], rounded up to `multiple`. An expression over other dimensions of the group may stand for each of the
-// three; the number beside it is then its value at that end of the other dimensions' ranges (of `multiple`: 1).
+// from [low, high], rounded up to `multiple`. An expression over other dimensions of the group may stand for each of
+// the three; the number beside it is then its value at that end of the other dimensions' ranges (of `multiple`: 1).
 struct HiddenRange {
   std::string dim;
   int64_t low = 1;
@@ -193,14 +192,15 @@ struct Traffic {
   double written_bytes = 0;
 };
 // The task's [work] bytes where it says them. Otherwise each input counts once and each output once, and a tensor of
-// UnknownTraffic counts nothing: a floor above the truth would end searches at once and refuse honest kernels. What [work]
-// leaves after the known tensors is divided among the unknown ones: written as far as they can be, read beyond that.
+// UnknownTraffic counts nothing: a floor above the truth would end searches at once and refuse honest kernels. What
+// [work] leaves after the known tensors is divided among the unknown ones: written as far as they can be, read beyond
+// that.
 Result<Traffic> CompulsoryTraffic(const Task& task, const Dims& dims);
 // Both together.
 Result<double> CompulsoryBytes(const Task& task, const Dims& dims);
 
-// Whether values of `index` may name places along an axis of `target`: its bound and an extent share a dimension, or are the
-// same number. A guess from the shapes, never false where the task says what it means.
+// Whether values of `index` may name places along an axis of `target`: its bound and an extent share a dimension, or
+// are the same number. A guess from the shapes, never false where the task says what it means.
 bool PointsInto(const TensorSpec& index, const TensorSpec& target);
 
 // A tensor of which a launch may move any part, and why: it is written in place, so elements may stay as they are, or
@@ -215,8 +215,8 @@ std::string WholeTrafficText(const Task& task);
 Result<double> Flops(const Task& task, const Dims& dims);  // 0 when the task does not say
 
 // Draws this evaluation's hidden cases; the same seed gives the same cases. Zero-size and
-// boundary shapes come from check cases; these are the shapes nobody could have prepared for. A shape whose tensors cannot
-// be drawn (CheckDrawable) is drawn again; ParseTask has refused groups where that would find nothing.
+// boundary shapes come from check cases; these are the shapes nobody could have prepared for. A shape whose tensors
+// cannot be drawn (CheckDrawable) is drawn again; ParseTask has refused groups where that would find nothing.
 std::vector<Case> DrawHiddenCases(const Task& task, uint64_t seed);
 
 // Parses `toml` (named `file` in messages, with line and field). Sources stay empty.

@@ -80,10 +80,10 @@ struct Parameters {
   float clip;             // largest magnitude: keeps heavy tails inside the dtype
   uint64_t key;
   int64_t index_bound;
-  int64_t slice_elements; // positions in one slice: for kSorted, kCancelling, kOffsets, kDistinct and kAscending
-  int order;              // kIndex
-  float padding;          // kIndex: the share of elements that are -1 instead
-  int64_t row_elements;   // kDistinctRows: elements along the last axis
+  int64_t slice_elements;  // positions in one slice: for kSorted, kCancelling, kOffsets, kDistinct and kAscending
+  int order;               // kIndex
+  float padding;           // kIndex: the share of elements that are -1 instead
+  int64_t row_elements;    // kDistinctRows: elements along the last axis
 };
 
 HONE_HD float UniformFromBits(uint64_t bits) {  // [0, 1), 24 bits
@@ -185,14 +185,16 @@ HONE_HD int64_t Offset(const Parameters& p, uint64_t slice_hash, uint64_t positi
   return Ascending(p.slice_elements, p.index_bound, slice_hash, position);
 }
 
-// The entry `number` of a sample from [0, bound) without replacement: the places that a keyed permutation gives the first
-// numbers. A number beyond the bound has no place; a task whose tensors would ask for one is refused when it is read.
+// The entry `number` of a sample from [0, bound) without replacement: the places that a keyed permutation gives the
+// first numbers. A number beyond the bound has no place; a task whose tensors would ask for one is refused when it is
+// read.
 HONE_HD int64_t DistinctIndex(uint64_t number, uint64_t bound, uint64_t key) {
   return static_cast<int64_t>(number < bound ? Permute(number, bound, key | 1) : number % bound);
 }
 
 // `bits`: HashInSlice(slice_hash, position). `slice`: the one that slice_hash was made of.
-HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits, uint64_t position) {
+HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
+                              uint64_t position) {
   if (p.index_bound <= 0) return 0;
   if (p.padding > 0.0f && UniformFromBits(Mix(bits ^ 0x9e6c63d0676a9a99ULL)) < p.padding) return -1;
   const uint64_t bound = static_cast<uint64_t>(p.index_bound);
@@ -201,11 +203,14 @@ HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t
       return DistinctIndex(slice * static_cast<uint64_t>(p.slice_elements) + position, bound, Mix(p.key));
     case kDistinctRows: {
       const uint64_t row = position / static_cast<uint64_t>(p.row_elements);
-      return DistinctIndex(position - row * static_cast<uint64_t>(p.row_elements), bound, HashInSlice(slice_hash, ~row));
+      return DistinctIndex(position - row * static_cast<uint64_t>(p.row_elements), bound,
+                           HashInSlice(slice_hash, ~row));
     }
-    case kAscending: return Ascending(p.slice_elements, p.index_bound - 1, slice_hash, position);
+    case kAscending:
+      return Ascending(p.slice_elements, p.index_bound - 1, slice_hash, position);
     // The bias of the modulus is under 2^-32 for bounds below 2^31.
-    default: return static_cast<int64_t>(bits % bound);
+    default:
+      return static_cast<int64_t>(bits % bound);
   }
 }
 
@@ -216,7 +221,8 @@ HONE_HD int64_t Index(const Parameters& p, uint64_t slice, uint64_t position) {
 
 // An element of either integer kind.
 HONE_HD bool DrawsIntegers(int kind) { return kind == kIndex || kind == kOffsets; }
-HONE_HD int64_t IntegerFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits, uint64_t position) {
+HONE_HD int64_t IntegerFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
+                                uint64_t position) {
   return p.kind == kOffsets ? Offset(p, slice_hash, position) : IndexFromBits(p, slice_hash, slice, bits, position);
 }
 

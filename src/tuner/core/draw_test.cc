@@ -221,7 +221,8 @@ TEST(ElementDigest, TellsBitsPositionsAndKeysApart) {
   EXPECT_EQ(digests.size(), 2700u);
 }
 
-draw::Parameters IndexParameters(IndexOrder order, int64_t bound, int64_t slice_elements, int64_t row_elements, double padding = 0) {
+draw::Parameters IndexParameters(IndexOrder order, int64_t bound, int64_t slice_elements, int64_t row_elements,
+                                 double padding = 0) {
   ValueSpec spec = Spec(Distribution::kIndex);
   spec.index_order = order;
   spec.padding = padding;

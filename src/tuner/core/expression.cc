@@ -503,8 +503,8 @@ class NumberWalk {
       case Operation::kCall: {
         // One root inside another would recurse as deep as the text is long, and nobody needs it.
         if (node.name != "sqrt" || node.texts.size() != 1 || node.texts[0].find("sqrt") != std::string::npos) {
-          return Fail(fmt::format("{}({}) is not known here; sqrt takes one argument without a root of its own", node.name,
-                                  fmt::join(node.texts, ", ")));
+          return Fail(fmt::format("{}({}) is not known here; sqrt takes one argument without a root of its own",
+                                  node.name, fmt::join(node.texts, ", ")));
         }
         Result<Expression> argument = Expression::Parse(node.texts[0]);
         Result<double> value = argument.ok() ? argument->EvaluateNumber(names_) : Result<double>(argument.status());

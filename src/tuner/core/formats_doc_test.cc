@@ -90,7 +90,9 @@ TEST(TaskFormatPage, HasEveryFieldDtypeAndDistribution) {
   }
   for (const std::string distribution : {"index", "offsets"}) {
     std::string broken = example;
-    const std::string normal = "dtype = \"float16\"\nshape = [\"tokens\", \"2 * d\"]\nvalues = { distribution = \"normal\", scale = 1.0, offset = 0.0 }";
+    const std::string normal =
+        "dtype = \"float16\"\nshape = [\"tokens\", \"2 * d\"]\nvalues = { distribution = \"normal\", scale = 1.0, "
+        "offset = 0.0 }";
     broken.replace(broken.find(normal), normal.size(),
                    "dtype = \"int32\"\nshape = [\"tokens\", \"2 * d\"]\nvalues = { distribution = \"" + distribution +
                        "\", bound = \"d\", zzzzzzzzzzzz = 1 }");

@@ -195,9 +195,9 @@ Result<double> Flops(const Task& task, const Dims& dims) {
 
 Result<ValueSpec> ResolveValues(const ValueSpec& values, const Dims& dims) {
   ValueSpec resolved = values;
-  for (const auto& [text, number] : {std::pair{&values.low_text, &resolved.low}, std::pair{&values.high_text, &resolved.high},
-                                     std::pair{&values.scale_text, &resolved.scale},
-                                     std::pair{&values.offset_text, &resolved.offset}}) {
+  for (const auto& [text, number] :
+       {std::pair{&values.low_text, &resolved.low}, std::pair{&values.high_text, &resolved.high},
+        std::pair{&values.scale_text, &resolved.scale}, std::pair{&values.offset_text, &resolved.offset}}) {
     if (!*text) continue;
     HONE_ASSIGN_OR_RETURN(*number, (*text)->EvaluateNumber(dims));
   }
@@ -216,10 +216,12 @@ Status CheckDrawable(const TensorSpec& tensor, const TensorShape& shape, const D
         return fail("has values whose low, high, scale or offset is no finite float32 number");
       }
     }
-    const bool ranged = values.distribution == Distribution::kUniform || values.distribution == Distribution::kLogUniform;
+    const bool ranged =
+        values.distribution == Distribution::kUniform || values.distribution == Distribution::kLogUniform;
     const bool positive = values.distribution == Distribution::kLogUniform;
     if (ranged && (!(resolved.low < resolved.high) || (positive && !(resolved.low > 0)))) {
-      return fail(fmt::format("needs {}low < high, found low = {}, high = {}", positive ? "0 < " : "", resolved.low, resolved.high));
+      return fail(fmt::format("needs {}low < high, found low = {}, high = {}", positive ? "0 < " : "", resolved.low,
+                              resolved.high));
     }
   }
   if (!values.index_bound) return Status::Ok();
@@ -229,26 +231,30 @@ Status CheckDrawable(const TensorSpec& tensor, const TensorShape& shape, const D
   }
   if (shape.elements == 0) return Status::Ok();
   if (bound <= 0) return fail(fmt::format("has indices but nothing to point to: its bound is {}", bound));
-  const bool distinct = values.index_order == IndexOrder::kDistinct, rows = values.index_order == IndexOrder::kDistinctRows;
+  const bool distinct = values.index_order == IndexOrder::kDistinct,
+             rows = values.index_order == IndexOrder::kDistinctRows;
   const int64_t wanted = distinct ? shape.elements : rows && !shape.shape.empty() ? shape.shape.back() : 1;
   if (wanted > bound) {
-    return fail(fmt::format("needs {} distinct indices{}, and its bound is {}: give the bound a larger size, or the tensor a smaller one",
-                            wanted, rows ? " a row" : "", bound));
+    return fail(fmt::format(
+        "needs {} distinct indices{}, and its bound is {}: give the bound a larger size, or the tensor a smaller one",
+        wanted, rows ? " a row" : "", bound));
   }
   return Status::Ok();
 }
 
 std::optional<HiddenRange> ResolveRange(const HiddenRange& range, const Dims& dims) {
   HiddenRange resolved{.dim = range.dim, .low = range.low, .high = range.high, .multiple = range.multiple};
-  for (const auto& [text, number] : {std::pair{&range.low_text, &resolved.low}, std::pair{&range.high_text, &resolved.high},
-                                     std::pair{&range.multiple_text, &resolved.multiple}}) {
+  for (const auto& [text, number] :
+       {std::pair{&range.low_text, &resolved.low}, std::pair{&range.high_text, &resolved.high},
+        std::pair{&range.multiple_text, &resolved.multiple}}) {
     if (!*text) continue;
     const Result<int64_t> value = (*text)->Evaluate(dims);
     if (!value.ok()) return std::nullopt;
     *number = *value;
   }
   const int64_t largest = std::max({resolved.low, resolved.high, resolved.multiple});
-  if (largest >= kLargestHiddenSize || resolved.low < 1 || resolved.multiple < 1 || resolved.high / resolved.multiple * resolved.multiple < resolved.low) {
+  if (largest >= kLargestHiddenSize || resolved.low < 1 || resolved.multiple < 1 ||
+      resolved.high / resolved.multiple * resolved.multiple < resolved.low) {
     return std::nullopt;
   }
   return resolved;
@@ -272,7 +278,8 @@ bool KeepsRelations(const std::vector<HiddenGroup>& groups, const Dims& dims) {
 namespace {
 
 // One shape of the group; nullopt where its relations leave no size, or a tensor's distinct indices too little.
-std::optional<Dims> DrawHiddenShape(const Task& task, const HiddenGroup& group, uint64_t seed, uint64_t stream, size_t attempt) {
+std::optional<Dims> DrawHiddenShape(const Task& task, const HiddenGroup& group, uint64_t seed, uint64_t stream,
+                                    size_t attempt) {
   Dims dims;
   for (size_t i = 0; i < group.ranges.size(); ++i) {
     const std::optional<HiddenRange> range = ResolveRange(group.ranges[i], dims);

@@ -28,7 +28,8 @@ constexpr std::string_view kReserved[] = {
 constexpr size_t kMaxRank = 8;
 // Errors of one file that are named at once: a file that is filled in by hand has several, and each is a line.
 constexpr size_t kMostErrors = 20;
-// Seeds with which a [[hidden]] group must find a shape when the task is read, so that it will whenever it is drawn from.
+// Seeds with which a [[hidden]] group must find a shape when the task is read, so that it will whenever it is drawn
+// from.
 constexpr uint64_t kHiddenProbes = 16;
 constexpr double kMostVary = 1e6;
 constexpr int64_t kMaxFileBytes = 64 << 20;  // a name such as /dev/zero has no end
@@ -266,8 +267,11 @@ class TaskParser {
       default:
         spec.vary = values.Number("vary").value_or(spec.vary);
         if (!(spec.vary >= 1 && spec.vary <= kMostVary)) {
-          values.Error("vary", fmt::format("{} is not between 1 and {}: scale and offset are each multiplied by a factor from 1 / "
-                                           "vary to vary", spec.vary, kMostVary));
+          values.Error(
+              "vary",
+              fmt::format("{} is not between 1 and {}: scale and offset are each multiplied by a factor from 1 / "
+                          "vary to vary",
+                          spec.vary, kMostVary));
           spec.vary = 1;
         }
         break;
@@ -297,13 +301,16 @@ class TaskParser {
       spec.index_order = *distinct == "row" ? IndexOrder::kDistinctRows : IndexOrder::kDistinct;
       const int last = static_cast<int>(tensor.shape.size()) - 1;
       if (*distinct == "row" && (last < 0 || tensor.slice_axis == last)) {
-        values.Error("distinct", "the last axis is the slice dimension, so a row would lie across slices; only \"tensor\" can be said");
+        values.Error(
+            "distinct",
+            "the last axis is the slice dimension, so a row would lie across slices; only \"tensor\" can be said");
       }
     }
     const bool sorted = values.Boolean("sorted").value_or(false);
     spec.padding = values.Number("padding").value_or(0.0);
     if (!(spec.padding >= 0 && spec.padding < 1)) {
-      values.Error("padding", fmt::format("{} is not a share of the elements: 0 or more and less than 1", spec.padding));
+      values.Error("padding",
+                   fmt::format("{} is not a share of the elements: 0 or more and less than 1", spec.padding));
       spec.padding = 0;
     }
     if (spec.padding > 0 && (tensor.dtype == DType::kUInt8 || tensor.dtype == DType::kUInt32)) {
@@ -476,8 +483,8 @@ class TaskParser {
     }
   }
 
-  // Orders the ranges after those that they name, finds what stands at the ends of related ones, and checks the corners,
-  // which stand for what is between them.
+  // Orders the ranges after those that they name, finds what stands at the ends of related ones, and checks the
+  // corners, which stand for what is between them.
   void CheckGroup(TableReader& fields, HiddenGroup& group) {
     if (!OrderRanges(fields, group)) return;
     Dims low, high;
@@ -503,8 +510,10 @@ class TaskParser {
     alone.hidden = {group};
     for (uint64_t seed = 1; seed <= kHiddenProbes; ++seed) {
       if (DrawHiddenCases(alone, seed).size() == static_cast<size_t>(group.count)) continue;
-      fields.Error("", "hardly any shape of these ranges can be drawn: relations between dimensions or distinct indices leave no "
-                       "size; make the ranges agree, such as with high = \"slots\"");
+      fields.Error(
+          "",
+          "hardly any shape of these ranges can be drawn: relations between dimensions or distinct indices leave no "
+          "size; make the ranges agree, such as with high = \"slots\"");
       return;
     }
   }
@@ -524,7 +533,8 @@ class TaskParser {
         return true;
       });
       if (next == group.ranges.end()) {
-        fields.Error(group.ranges.front().dim, "its range depends on itself by way of other dimensions; let one of them be numbers");
+        fields.Error(group.ranges.front().dim,
+                     "its range depends on itself by way of other dimensions; let one of them be numbers");
         return false;
       }
       ordered.push_back(std::move(*next));
@@ -567,8 +577,8 @@ class TaskParser {
       fields.Error(name, "expected a size, an expression in a string, or { low = …, high = … }");
     }
     const bool numbers = !range.related();
-    const bool sane =
-        range.low >= 1 && (range.low <= range.high || !numbers) && range.multiple >= 1 && range.high < (int64_t{1} << 40);
+    const bool sane = range.low >= 1 && (range.low <= range.high || !numbers) && range.multiple >= 1 &&
+                      range.high < (int64_t{1} << 40);
     if (!sane || (numbers && range.high / range.multiple * range.multiple < range.low)) {
       fields.Error(name, fmt::format("no size is left between low = {} and high = {} with multiple = {}; needs "
                                      "1 <= low <= high (zero sizes belong into check cases)",

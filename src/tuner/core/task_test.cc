@@ -294,8 +294,8 @@ ld = 4
   EXPECT_EQ(x->elements, 20);
   EXPECT_EQ(x->span_bytes, (4 * 6 + 3 + 1) * 2);
 
-  // Nothing is known of y and state, which are in place, and of x, into which index points: at most 3 * 4 + 4 bytes of the 60
-  // are written, and the rest is read.
+  // Nothing is known of y and state, which are in place, and of x, into which index points: at most 3 * 4 + 4 bytes of
+  // the 60 are written, and the rest is read.
   Result<Traffic> traffic = CompulsoryTraffic(task, task.cases[0].dims);
   ASSERT_TRUE(traffic.ok());
   EXPECT_EQ(traffic->written_bytes, 16);
@@ -446,7 +446,8 @@ TEST(Indices, DistinctOnesNeedEnoughToPointTo) {
   EXPECT_EQ(Refusal(kCacheWrite), "accepted");
   EXPECT_THAT(Refusal(With(kCacheWrite, "{ tokens = 4, slots = 4, d = 8 }", "{ tokens = 5, slots = 4, d = 8 }")),
               AllOf(HasSubstr("task.toml:"), HasSubstr("tensor 'slot' needs 5 distinct indices, and its bound is 4")));
-  EXPECT_THAT(Refusal(With(kCacheWrite, "high = 60", "high = 90")), HasSubstr("needs 90 distinct indices, and its bound is 64"));
+  EXPECT_THAT(Refusal(With(kCacheWrite, "high = 60", "high = 90")),
+              HasSubstr("needs 90 distinct indices, and its bound is 64"));
   EXPECT_THAT(Refusal(With(kCacheWrite, "\"tensor\"", "\"rows\"")), HasSubstr("not one of tensor, row"));
   EXPECT_THAT(Refusal(With(kCacheWrite, "padding = 0.25", "sorted = true")), HasSubstr("sorted indices repeat"));
   EXPECT_THAT(Refusal(With(kCacheWrite, "0.25", "1.0")), HasSubstr("not a share"));
@@ -469,8 +470,9 @@ TEST(Indices, HiddenShapesThatLackPlacesAreDrawnAgain) {
 }
 
 TEST(HiddenRelations, HoldInEveryDraw) {
-  const std::string related = With(With(kCacheWrite, "tokens = { low = 1, high = 60 }", "tokens = { low = 1, high = \"slots\" }"),
-                                   "d = 8\n", "d = { low = 1, high = 600, multiple = \"2 * tokens\" }\n");
+  const std::string related =
+      With(With(kCacheWrite, "tokens = { low = 1, high = 60 }", "tokens = { low = 1, high = \"slots\" }"), "d = 8\n",
+           "d = { low = 1, high = 600, multiple = \"2 * tokens\" }\n");
   Result<Task> task = ParseTask(related, "task.toml");
   ASSERT_TRUE(task.ok()) << task.status().message();
   std::set<int64_t> multiples;
@@ -485,14 +487,17 @@ TEST(HiddenRelations, HoldInEveryDraw) {
   EXPECT_GT(multiples.size(), 5u);
   EXPECT_FALSE(KeepsRelations(task->hidden, {{"tokens", 9}, {"slots", 8}, {"d", 18}}));
   EXPECT_FALSE(KeepsRelations(task->hidden, {{"tokens", 4}, {"slots", 8}, {"d", 12}}));
-  EXPECT_THAT(Refusal(With(related, "slots = { low = 8, high = 64, multiple = 8 }", "slots = { low = 8, high = \"tokens\" }")),
-              HasSubstr("depends on itself"));
-  EXPECT_THAT(Refusal(With(related, "high = \"slots\"", "high = \"slot_count\"")), HasSubstr("'slot_count' in 'slot_count' is not a dimension"));
+  EXPECT_THAT(
+      Refusal(With(related, "slots = { low = 8, high = 64, multiple = 8 }", "slots = { low = 8, high = \"tokens\" }")),
+      HasSubstr("depends on itself"));
+  EXPECT_THAT(Refusal(With(related, "high = \"slots\"", "high = \"slot_count\"")),
+              HasSubstr("'slot_count' in 'slot_count' is not a dimension"));
   EXPECT_THAT(Refusal(With(related, "high = 600", "high = 1")), HasSubstr("hardly any shape"));
 }
 
 TEST(Values, MayDependOnTheDimensions) {
-  const std::string text = With(kSilu, "\"normal\", scale = 2.0, offset = 0.5", "\"uniform\", low = \"-1 / sqrt(d)\", high = \"1 / sqrt(d)\"");
+  const std::string text = With(kSilu, "\"normal\", scale = 2.0, offset = 0.5",
+                                "\"uniform\", low = \"-1 / sqrt(d)\", high = \"1 / sqrt(d)\"");
   Result<Task> task = ParseTask(text, "task.toml");
   ASSERT_TRUE(task.ok()) << task.status().message();
   Result<ValueSpec> values = ResolveValues(task->tensors[0].values, {{"tokens", 1}, {"d", 16}});
@@ -500,22 +505,26 @@ TEST(Values, MayDependOnTheDimensions) {
   EXPECT_EQ(values->low, -0.25);
   EXPECT_EQ(values->high, 0.25);
   EXPECT_THAT(Refusal(With(text, "\"1 / sqrt(d)\"", "\"8 - d\"")), HasSubstr("needs low < high"));
-  EXPECT_THAT(Refusal(With(text, "\"1 / sqrt(d)\"", "\"1 / sqrt(width)\"")), HasSubstr("the name 'width' is not known here"));
+  EXPECT_THAT(Refusal(With(text, "\"1 / sqrt(d)\"", "\"1 / sqrt(width)\"")),
+              HasSubstr("the name 'width' is not known here"));
 }
 
 TEST(Tolerances, ReadAnAbsolutePart) {
   Result<Task> task = ParseTask(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nabs = 1"), "task.toml");
   ASSERT_TRUE(task.ok()) << task.status().message();
   EXPECT_EQ(task->tolerance.at("out").absolute, 1);
-  EXPECT_THAT(Refusal(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nabs = -1")), HasSubstr("field 'abs': must be a finite number"));
+  EXPECT_THAT(Refusal(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nabs = -1")),
+              HasSubstr("field 'abs': must be a finite number"));
 }
 
 TEST(ParseTask, NamesEveryErrorWithItsLine) {
-  const std::string text = With(With(With(kSilu, "class = \"elementwise\"", "class = \"FILL_IN\""), "\"2 * d\"", "\"FILL_IN\""),
-                                "c_rms = 4e-4", "c_rms = \"FILL_IN\"");
-  EXPECT_THAT(Refusal(text), AllOf(HasSubstr("task.toml:3: field 'class': 'FILL_IN' is not one of"),
-                                   HasSubstr("\ntask.toml:14: [[tensor]] #1 'x' field 'shape': 'FILL_IN' in 'FILL_IN'"),
-                                   HasSubstr("\ntask.toml:31: [tolerance.out] field 'c_rms': expected a number, found a string")));
+  const std::string text =
+      With(With(With(kSilu, "class = \"elementwise\"", "class = \"FILL_IN\""), "\"2 * d\"", "\"FILL_IN\""),
+           "c_rms = 4e-4", "c_rms = \"FILL_IN\"");
+  EXPECT_THAT(Refusal(text),
+              AllOf(HasSubstr("task.toml:3: field 'class': 'FILL_IN' is not one of"),
+                    HasSubstr("\ntask.toml:14: [[tensor]] #1 'x' field 'shape': 'FILL_IN' in 'FILL_IN'"),
+                    HasSubstr("\ntask.toml:31: [tolerance.out] field 'c_rms': expected a number, found a string")));
   EXPECT_THAT(Refusal(text), Not(HasSubstr("[[case]]"))) << "what follows from an error is not one";
 }
 

@@ -81,7 +81,8 @@ Result<double> CompulsoryBytes(const Task& task, const Dims& dims) {
 std::vector<UnknownTraffic> FindUnknownTraffic(const Task& task) {
   std::vector<UnknownTraffic> unknown;
   for (const TensorSpec& tensor : task.tensors) {
-    if (std::string reason = WhyUnknown(task, tensor); !reason.empty()) unknown.push_back({tensor.name, std::move(reason)});
+    if (std::string reason = WhyUnknown(task, tensor); !reason.empty())
+      unknown.push_back({tensor.name, std::move(reason)});
   }
   return unknown;
 }

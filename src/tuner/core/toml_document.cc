@@ -174,7 +174,8 @@ void TomlErrors::AddMissing(const TomlNode& table, std::string_view context, std
 
 void TomlErrors::AddUnknown(const TomlNode& table, bool outermost, int line, std::string_view context,
                             std::string_view key, std::string_view message) {
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.missing_of == &table || (outermost && !entry.unknown); });
+  std::erase_if(entries_,
+                [&](const Entry& entry) { return entry.missing_of == &table || (outermost && !entry.unknown); });
   Push(line, context, key, message, {.unknown = true});
 }
 

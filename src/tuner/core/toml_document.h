@@ -45,7 +45,8 @@ std::string Suggestion(std::string_view word, const std::vector<std::string>& ca
 // A letter or underscore, then letters, digits and underscores.
 bool IsIdentifier(std::string_view text);
 
-// Keeps the errors of a document, one unless more are asked for: readers go on with harmless values and the caller asks once.
+// Keeps the errors of a document, one unless more are asked for: readers go on with harmless values and the caller asks
+// once.
 class TomlErrors {
  public:
   explicit TomlErrors(std::string_view file, size_t most = 1) : file_(file), most_(most) {}

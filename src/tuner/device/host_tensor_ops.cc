@@ -259,9 +259,9 @@ Status Draw(const DrawRequest& request) {
   const TensorView& view = request.view;
   if (view.elements == 0) return Status::Ok();
   const int64_t slices = view.slices();
-  draw::Parameters base = MakeParameters(request.values, view.dtype, request.key, request.index_bound,
-                                         view.elements / std::max<int64_t>(slices, 1),
-                                         view.shape.empty() ? 1 : view.shape.back());
+  draw::Parameters base =
+      MakeParameters(request.values, view.dtype, request.key, request.index_bound,
+                     view.elements / std::max<int64_t>(slices, 1), view.shape.empty() ? 1 : view.shape.back());
   const float* quantiles = NormalQuantiles();
   const float* exp_quantiles = ExpQuantiles();
 
@@ -277,7 +277,8 @@ Status Draw(const DrawRequest& request) {
       source.parameters.key = request.redraw_key;
       source.slice = static_cast<uint64_t>(slice);
     } else {
-      source.slice = draw::Permute(static_cast<uint64_t>(slice), static_cast<uint64_t>(slices), request.permutation_key);
+      source.slice =
+          draw::Permute(static_cast<uint64_t>(slice), static_cast<uint64_t>(slices), request.permutation_key);
     }
     source.slice_hash = draw::SliceHash(source.parameters.key, source.slice);
     return source;
@@ -292,9 +293,11 @@ Status Draw(const DrawRequest& request) {
         if (row.slice_step != 0 && i > 0) source = source_of(row.slice + i);
         const auto position = static_cast<uint64_t>(row.position + i * row.position_step);
         const uint64_t bits = draw::HashInSlice(source.slice_hash, position);
-        const T value = draw::DrawsIntegers(base.kind)
-                            ? FromInteger<T>(draw::IntegerFromBits(source.parameters, source.slice_hash, source.slice, bits, position))
-                            : FromFloat<T>(draw::ValueFromBits(source.parameters, bits, position, quantiles, exp_quantiles));
+        const T value =
+            draw::DrawsIntegers(base.kind)
+                ? FromInteger<T>(
+                      draw::IntegerFromBits(source.parameters, source.slice_hash, source.slice, bits, position))
+                : FromFloat<T>(draw::ValueFromBits(source.parameters, bits, position, quantiles, exp_quantiles));
         std::memcpy(memory + row.offset + i * row.stride, &value, sizeof value);
       }
     });
@@ -399,9 +402,9 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
         const auto word = std::bit_cast<Word>(stored);
         const double expected = reference[row.linear + i];
         const double actual = ToDouble(stored);
-        const harness::Judged judged = harness::Judge(
-            actual, expected, rms[static_cast<size_t>(row.slice + i * row.slice_step)], tolerance.c_max, precision,
-            tolerance.absolute);
+        const harness::Judged judged =
+            harness::Judge(actual, expected, rms[static_cast<size_t>(row.slice + i * row.slice_step)], tolerance.c_max,
+                           precision, tolerance.absolute);
         const bool unwritten = word == poison && !(actual == expected);
         if (judged.wrong || unwritten) {
           if (result.wrong == 0) {

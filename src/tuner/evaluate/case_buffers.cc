@@ -93,9 +93,10 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
       if (!tensor.alias.empty()) continue;
       if (set == 0) first_block[tensor.name] = blocks.size();
       const int64_t align = buffers->base_align_[tensor.name];
-      // A tile of offsets over and over is no offsets, and what they point to would lie anywhere; nor are indices distinct then.
-      const bool any_contents = tensor.values.distribution != Distribution::kOffsets &&
-                                tensor.values.index_order == IndexOrder::kIndependent;
+      // A tile of offsets over and over is no offsets, and what they point to would lie anywhere; nor are indices
+      // distinct then.
+      const bool any_contents =
+          tensor.values.distribution != Distribution::kOffsets && tensor.values.index_order == IndexOrder::kIndependent;
       blocks.push_back({buffers->shapes_.at(tensor.name).span_bytes, align, exact_align, sampled && any_contents});
     }
     for (const auto& [name, workspace] : workspaces) {

@@ -72,7 +72,8 @@ struct Judged {
 // rms: of the reference over the element's slice, finite values only, or the floor below which no scale goes.
 // absolute: an error of this much is right whatever the scale.
 // A reference that is not finite must be met exactly: NaN by NaN, an infinity by the same infinity.
-HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision, double absolute = 0.0) {
+HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision,
+                     double absolute = 0.0) {
   Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0};
   if (!IsFinite(reference)) {
     judged.wrong = IsNan(reference) ? !IsNan(actual) : actual != reference;

@@ -152,10 +152,12 @@ void Linter::CheckTraffic() {
   const std::vector<UnknownTraffic> unknown = FindUnknownTraffic(task_);
   if (unknown.empty()) return;
   std::string which;
-  for (const UnknownTraffic& one : unknown) which += fmt::format("{}{} {}", which.empty() ? "" : ", ", one.tensor, one.reason);
-  Warn(fmt::format("the bytes that a launch must move cannot be derived: {}; the floor counts nothing for {}. Say what must "
-                   "move under [work]: bytes = \"{}\" if every kernel must move every tensor whole, less where it need not",
-                   which, unknown.size() == 1 ? "it" : "them", WholeTrafficText(task_)));
+  for (const UnknownTraffic& one : unknown)
+    which += fmt::format("{}{} {}", which.empty() ? "" : ", ", one.tensor, one.reason);
+  Warn(fmt::format(
+      "the bytes that a launch must move cannot be derived: {}; the floor counts nothing for {}. Say what must "
+      "move under [work]: bytes = \"{}\" if every kernel must move every tensor whole, less where it need not",
+      which, unknown.size() == 1 ? "it" : "them", WholeTrafficText(task_)));
 }
 
 // Where two entries of an index name one place of an output, what ends up there is a race, and honest kernels differ.
@@ -166,10 +168,12 @@ void Linter::CheckScatters() {
     if (values.index_order == IndexOrder::kDistinct || values.index_order == IndexOrder::kDistinctRows) continue;
     for (const TensorSpec& output : task_.tensors) {
       if (!IsOutput(output) || !PointsInto(index, output)) continue;
-      Warn(fmt::format("values of {0} repeat, and they point into {1}, which is written: if rows of {1} are set by index, two of them "
-                       "may set one row, and either is right. Say distinct = \"tensor\" (or \"row\") among the values of {0}; sums "
-                       "by atomic additions may keep them as they are",
-                       index.name, output.name));
+      Warn(fmt::format(
+          "values of {0} repeat, and they point into {1}, which is written: if rows of {1} are set by index, two of "
+          "them "
+          "may set one row, and either is right. Say distinct = \"tensor\" (or \"row\") among the values of {0}; sums "
+          "by atomic additions may keep them as they are",
+          index.name, output.name));
     }
   }
 }
@@ -191,17 +195,20 @@ Status Linter::CheckFloor() {
   const OccupancyQuery occupancy = [&loaded](const std::string& kernel, const std::string& key, int64_t threads,
                                              int64_t shared) { return loaded.Occupancy(kernel, key, threads, shared); };
   ResolvedPlan plan;
-  HONE_ASSIGN_OR_RETURN(const bool resolved, Take(ResolvePlan(seed_.compiled->candidate, task_, most->dims, {}, session_.facts(),
-                                                              occupancy), "the seed", &plan));
+  HONE_ASSIGN_OR_RETURN(const bool resolved,
+                        Take(ResolvePlan(seed_.compiled->candidate, task_, most->dims, {}, session_.facts(), occupancy),
+                             "the seed", &plan));
   if (!resolved) return Status::Ok();
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
-                        CaseBuffers::Make(session_, task_, most->dims, {&plan}, 1, false, Secret(), session_.facts().modelled));
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<CaseBuffers> buffers,
+      CaseBuffers::Make(session_, task_, most->dims, {&plan}, 1, false, Secret(), session_.facts().modelled));
   const InputSet inputs{.key = Secret() | 1};
   HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
   double best_us = kInfinity;
   for (int i = 0; i < (session_.facts().modelled ? 1 : kFloorSamples); ++i) {
     HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, inputs, plan));
-    HONE_ASSIGN_OR_RETURN(SampleOutcome sample, session_.TimeSample({.program = seed_.loaded.get(), .plan = &plan,
+    HONE_ASSIGN_OR_RETURN(SampleOutcome sample, session_.TimeSample({.program = seed_.loaded.get(),
+                                                                     .plan = &plan,
                                                                      .sets = {&buffers->set(0)},
                                                                      .limit_seconds = options_.launch_limit_seconds}));
     if (sample.launch.status != LaunchStatus::kOk) {
@@ -214,11 +221,12 @@ Status Linter::CheckFloor() {
   HONE_ASSIGN_OR_RETURN(const double floor_us, session_.TimeFloor(traffic, 1, CacheState::kCold));
   report_.floor = FloorCheck{most->dims, best_us, floor_us, session_.facts().modelled};
   if (floor_us > kFloorIsWrong * best_us) {
-    Problem(fmt::format("the floor is wrong: the seed takes {}{:.2f} us for {}, and moving the {:.4g} MB that the task counts "
-                        "takes {:.2f} us; {}",
-                        session_.facts().modelled ? "a modelled " : "", best_us, DimsText(most->dims), most_bytes * 1e-6, floor_us,
-                        task_.bytes ? "count fewer bytes under [work] bytes, only what every kernel must move"
-                                    : "say under [work] bytes what every kernel must move"));
+    Problem(fmt::format(
+        "the floor is wrong: the seed takes {}{:.2f} us for {}, and moving the {:.4g} MB that the task counts "
+        "takes {:.2f} us; {}",
+        session_.facts().modelled ? "a modelled " : "", best_us, DimsText(most->dims), most_bytes * 1e-6, floor_us,
+        task_.bytes ? "count fewer bytes under [work] bytes, only what every kernel must move"
+                    : "say under [work] bytes what every kernel must move"));
   }
   return Status::Ok();
 }
@@ -359,10 +367,12 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
     influence.input = tensor.name;
     influence.rms_change = change(values, &influence.matters);
     if (!influence.matters && influence.rms_change > 0) {
-      Problem(fmt::format("{0} hardly matters: other values of it change the result by {1:.2g} of its rms, which the tolerance forgives, "
-                          "so a kernel that never reads it would pass. Raise the scale of its values, lower that of the inputs that "
-                          "outweigh it, or tighten c_rms below {1:.2g}",
-                          tensor.name, influence.rms_change));
+      Problem(fmt::format(
+          "{0} hardly matters: other values of it change the result by {1:.2g} of its rms, which the tolerance "
+          "forgives, "
+          "so a kernel that never reads it would pass. Raise the scale of its values, lower that of the inputs that "
+          "outweigh it, or tighten c_rms below {1:.2g}",
+          tensor.name, influence.rms_change));
     } else if (!influence.matters) {
       Problem(fmt::format("the result does not depend on {}: a kernel that never reads it would pass", tensor.name));
     }
@@ -428,8 +438,8 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
   return Status::Ok();
 }
 
-// For outputs of one element, a loss say: does the answer to one sample of inputs pass as that to others? It must fail for one
-// of several at least, as the judge draws several.
+// For outputs of one element, a loss say: does the answer to one sample of inputs pass as that to others? It must fail
+// for one of several at least, as the judge draws several.
 Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference) {
   std::map<std::string, TrivialAnswer> answers;
   for (const TensorSpec& output : task_.tensors) {
@@ -440,12 +450,14 @@ Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, 
   for (int sample = 0; sample < kFreshSamples; ++sample) {
     HONE_RETURN_IF_ERROR(bench.Draw({.key = Secret() | 1}));
     HostValues values;
-    HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench.RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &values));
+    HONE_ASSIGN_OR_RETURN(const bool ran,
+                          Take(bench.RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &values));
     if (!ran) return Status::Ok();
     for (auto& [name, answer] : answers) {
       const TensorSpec& output = *task_.FindTensor(name);
       const Tolerance& tolerance = task_.tolerance.at(name);
-      const Comparison comparison = CompareOnHost(output, bench.shape(name), reference.at(name), values.at(name), tolerance);
+      const Comparison comparison =
+          CompareOnHost(output, bench.shape(name), reference.at(name), values.at(name), tolerance);
       answer.max_scaled = std::max(answer.max_scaled, comparison.max_scaled);
       answer.rms_error = std::max(answer.rms_error, comparison.rms_error);
       answer.accepted = answer.accepted && comparison.wrong == 0 && comparison.rms_error <= tolerance.c_rms;
@@ -453,10 +465,11 @@ Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, 
   }
   for (auto& [name, answer] : answers) {
     if (answer.accepted) {
-      Problem(fmt::format("a constant passes as {0}: the answers to {1} samples of the inputs lie within its tolerance of one another "
-                          "({2:.3g} apart at most). Add vary = 4 to the values of an input that decides {0}, which draws its scale and "
-                          "offset anew for each sample, or tighten c_max",
-                          name, kFreshSamples + 1, answer.max_scaled));
+      Problem(fmt::format(
+          "a constant passes as {0}: the answers to {1} samples of the inputs lie within its tolerance of one another "
+          "({2:.3g} apart at most). Add vary = 4 to the values of an input that decides {0}, which draws its scale and "
+          "offset anew for each sample, or tighten c_max",
+          name, kFreshSamples + 1, answer.max_scaled));
     }
     report_.trivial.push_back(std::move(answer));
   }
@@ -513,7 +526,8 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
 // What makes a lower precision show in the result.
 std::string MoreVisible(const std::string& variant) {
   if (variant.find("accumulation") != std::string::npos) {
-    return "add a check case with longer sums, give the summed inputs an offset so that sums grow, and lower the scale of inputs that "
+    return "add a check case with longer sums, give the summed inputs an offset so that sums grow, and lower the scale "
+           "of inputs that "
            "are added to the sum and outweigh it";
   }
   return "lower the scale of inputs that are added to the rounded part and outweigh it, or raise its own";
@@ -546,17 +560,19 @@ void Linter::ConcludePrecision() {
   }
   for (const auto& [name, suspect] : suspects) {
     if (suspect.accepted) {
-      Problem(fmt::format("{} passes: the tolerance cannot tell it from an honest kernel (rms error {:.3g} of {}, honest {:.3g}); {}",
-                          name, suspect.rms_error, suspect.output, suspect.honest_rms,
-                          suspect.gap >= kLeastGap && std::isfinite(suspect.rms_error)
-                              ? fmt::format("c_rms = {:.2g} for {} would refuse it", std::sqrt(suspect.rms_error * suspect.honest_rms), suspect.output)
-                              : MoreVisible(name)));
+      Problem(fmt::format(
+          "{} passes: the tolerance cannot tell it from an honest kernel (rms error {:.3g} of {}, honest {:.3g}); {}",
+          name, suspect.rms_error, suspect.output, suspect.honest_rms,
+          suspect.gap >= kLeastGap && std::isfinite(suspect.rms_error)
+              ? fmt::format("c_rms = {:.2g} for {} would refuse it", std::sqrt(suspect.rms_error * suspect.honest_rms),
+                            suspect.output)
+              : MoreVisible(name)));
     }
     if (suspect.gap < kLeastGap) {
-      Problem(fmt::format("{} is only {:.2g} times less precise than honest kernels (rms error {:.3g} of {}, honest {:.3g}); "
-                          "a tolerance needs a gap of {:.2g}: {}",
-                          name, suspect.gap, suspect.rms_error, suspect.output, suspect.honest_rms, kLeastGap,
-                          MoreVisible(name)));
+      Problem(fmt::format(
+          "{} is only {:.2g} times less precise than honest kernels (rms error {:.3g} of {}, honest {:.3g}); "
+          "a tolerance needs a gap of {:.2g}: {}",
+          name, suspect.gap, suspect.rms_error, suspect.output, suspect.honest_rms, kLeastGap, MoreVisible(name)));
     }
   }
   if (suspects.empty() && !report_.precision.empty()) {

@@ -354,8 +354,11 @@ TEST_F(LintTaskTest, ALossOfOneElementPassesAndAConstantDoesNot) {
   const auto task_of = [](const std::string& toml) {
     Result<Task> task = ParseTask(toml, "task.toml");
     EXPECT_TRUE(task.ok()) << task.status().message();
-    task->oracle_source = "/*hone\n[[launch]]\nkernel = \"loss_oracle\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"ref:out\", \"n:i64\"]\n*/\n";
-    task->seed_source = "/*hone\n[[launch]]\nkernel = \"loss\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"out\", \"n:i64\"]\n*/\n";
+    task->oracle_source =
+        "/*hone\n[[launch]]\nkernel = \"loss_oracle\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"ref:out\", "
+        "\"n:i64\"]\n*/\n";
+    task->seed_source =
+        "/*hone\n[[launch]]\nkernel = \"loss\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"out\", \"n:i64\"]\n*/\n";
     return std::move(*task);
   };
   std::string toml(kLoss);
@@ -366,7 +369,8 @@ TEST_F(LintTaskTest, ALossOfOneElementPassesAndAConstantDoesNot) {
   EXPECT_FALSE(report.trivial[1].accepted);
   EXPECT_GT(report.trivial[1].max_scaled, 0.02);
 
-  // A tolerance under which every sample's mean is the same: a constant would pass, and the remedy makes the samples differ.
+  // A tolerance under which every sample's mean is the same: a constant would pass, and the remedy makes the samples
+  // differ.
   toml.replace(toml.find("c_max = 2e-4"), 12, "c_max = 0.40");
   toml.replace(toml.find("c_rms = 2e-4"), 12, "c_rms = 0.40");
   EXPECT_THAT(Lint(task_of(toml)).problems, Contains(HasSubstr("a constant passes as out")));
@@ -378,19 +382,22 @@ TEST_F(LintTaskTest, ALossOfOneElementPassesAndAConstantDoesNot) {
 
 TEST_F(LintTaskTest, AFloorAboveTheSeedsTimeIsWrong) {
   // The fake device runs the seed in no time to speak of, and moves bytes at its bandwidth.
-  Task task = MakeTask(With("[[case]]\nrole = \"time\"", "[work]\nbytes = \"1000000000 * rows\"\n[[case]]\nrole = \"time\""));
+  Task task =
+      MakeTask(With("[[case]]\nrole = \"time\"", "[work]\nbytes = \"1000000000 * rows\"\n[[case]]\nrole = \"time\""));
   const TaskReport report = Lint(task);
   ASSERT_TRUE(report.floor);
   EXPECT_GT(report.floor->floor_us, report.floor->seed_us);
-  EXPECT_THAT(report.problems, Contains(testing::AllOf(HasSubstr("the floor is wrong: the seed takes"), HasSubstr("count fewer bytes under [work]"))));
+  EXPECT_THAT(report.problems, Contains(testing::AllOf(HasSubstr("the floor is wrong: the seed takes"),
+                                                       HasSubstr("count fewer bytes under [work]"))));
 }
 
 TEST_F(LintTaskTest, BytesThatCannotBeDerivedAndScattersAreWarnedAbout) {
   std::string toml = With("role = \"out\"", "role = \"inout\"");
   toml.replace(toml.find("outputs.out"), 0, "inputs.out = [0.0, 0.0]\n");
   Task task = MakeTask(toml);
-  EXPECT_THAT(Lint(task).warnings, Contains(testing::AllOf(HasSubstr("cannot be derived: out is written in place"),
-                                                           HasSubstr("bytes = \"4 * rows * d + 4 * d + 8 * rows * d\""))));
+  EXPECT_THAT(Lint(task).warnings,
+              Contains(testing::AllOf(HasSubstr("cannot be derived: out is written in place"),
+                                      HasSubstr("bytes = \"4 * rows * d + 4 * d + 8 * rows * d\""))));
   task.bytes = *Expression::Parse("8 * rows * d + 4 * d");
   EXPECT_THAT(Lint(task).warnings, IsEmpty());
   TensorSpec index = *task.FindTensor("weight");
@@ -407,7 +414,8 @@ TEST_F(LintTaskTest, BytesThatCannotBeDerivedAndScattersAreWarnedAbout) {
 
 TEST_F(LintTaskTest, AnInputThatHardlyMattersSaysByHowMuch) {
   const TaskReport report = Lint(MakeTask(With("scale = 0.3, offset = 1.0", "scale = 1e-7, offset = 1.0")));
-  EXPECT_THAT(report.problems, Contains(testing::AllOf(HasSubstr("weight hardly matters"), HasSubstr("Raise the scale"))));
+  EXPECT_THAT(report.problems,
+              Contains(testing::AllOf(HasSubstr("weight hardly matters"), HasSubstr("Raise the scale"))));
 }
 
 TEST_F(LintTaskTest, ALostDeviceIsNotTheTasksFault) {

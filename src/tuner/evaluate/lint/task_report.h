@@ -63,8 +63,8 @@ struct OutputPrecision {
   double proposed_c_max = 0;     // twice the worst honest max_scaled, stress sets included
 };
 
-// The seed's time on the timed case that moves most, beside its floor: a kernel far faster than its floor shows that the
-// task counts bytes that need not move.
+// The seed's time on the timed case that moves most, beside its floor: a kernel far faster than its floor shows that
+// the task counts bytes that need not move.
 struct FloorCheck {
   Dims dims;
   double seed_us = 0;
