@@ -283,9 +283,19 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
                                                                       c.speedup->low, c.speedup->high))
                                  : "-",
                        c.floor_us ? TimeText(*c.floor_us) : "-",
-                       c.floor_fraction ? fmt::format("{:.0f} %", 100 * *c.floor_fraction) : "-",
-                       fmt::format("{}{}{}{}", c.timing.status, c.timing.decision.empty() ? "" : ", ", c.timing.decision,
-                                   c.fallback ? ", the seed ran" : ""));
+                       FloorIsWrong(c)    ? "wrong"
+                       : c.floor_fraction ? fmt::format("{:.0f} %", 100 * *c.floor_fraction)
+                                          : "-",
+                       fmt::format("{}{}{}{}", c.timing.status, c.timing.decision.empty() ? "" : ", ",
+                                   c.timing.decision, c.fallback ? ", the seed ran" : ""));
+  }
+  for (const CaseResult& c : evaluation.cases) {
+    if (!FloorIsWrong(c)) continue;
+    out += fmt::format(
+        "  the floor of {} is wrong: the kernel takes {}{}, {:.1f} times as fast as the floor of {}, so a launch moves "
+        "fewer bytes than the task counts; say them under [work] bytes in its task.toml\n",
+        DimsText(c.dims), evaluation.modelled ? "a modelled " : "", TimeText(c.time_us->median), *c.floor_fraction,
+        TimeText(*c.floor_us));
   }
   if (evaluation.geomean_speedup) {
     out += fmt::format("  geometric mean of the {}speedups over {}: {:.3f}x\n", unit,

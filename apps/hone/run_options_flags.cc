@@ -100,7 +100,7 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddField(command, flags, "--run-seed", &RunOptions::seed, "of the strategy's draws");
   AddField(command, flags, "--keep-above", &RunOptions::keep_above, "keep what is surely faster by this share");
   AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
-           "stop when every shape reaches this share of its floor's speed");
+           "stop when every shape reaches this share of its floor's speed; 0: never for that reason");
   AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
            "bindings tried in one sweep at most; 0: no sweeps");
   AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds, "seconds a model may take for one answer");

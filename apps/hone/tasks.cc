@@ -19,13 +19,47 @@ namespace {
 
 using nlohmann::json;
 
+// How a tensor is drawn: its numbers, or expressions as their text.
+json ValuesJson(const ValueSpec& values) {
+  json entry = {{"distribution", DistributionName(values.distribution)}};
+  const auto parameter = [&](const char* name, double number, const std::optional<Expression>& text) {
+    entry[name] = text ? json(text->text()) : json(number);
+  };
+  if (DrawsIntegers(values.distribution)) {
+    if (values.index_bound) entry["bound"] = values.index_bound->text();
+    if (values.index_order == IndexOrder::kDistinct) entry["distinct"] = "tensor";
+    if (values.index_order == IndexOrder::kDistinctRows) entry["distinct"] = "row";
+    if (values.index_order == IndexOrder::kAscending) entry["sorted"] = true;
+    if (values.padding > 0) entry["padding"] = values.padding;
+    return entry;
+  }
+  parameter("scale", values.scale, values.scale_text);
+  parameter("offset", values.offset, values.offset_text);
+  if (values.distribution == Distribution::kUniform || values.distribution == Distribution::kLogUniform) {
+    parameter("low", values.low, values.low_text);
+    parameter("high", values.high, values.high_text);
+  }
+  if (values.vary > 1) entry["vary"] = values.vary;
+  return entry;
+}
+
 json TaskJson(const Task& task) {
-  json tensors = json::array(), cases = json::array(), dims = json::object();
+  json tensors = json::array(), cases = json::array(), dims = json::object(), tolerances = json::object();
+  json unknown = json::array();
+  if (!task.bytes) {
+    for (const UnknownTraffic& one : FindUnknownTraffic(task))
+      unknown.push_back({{"tensor", one.tensor}, {"reason", one.reason}});
+  }
   for (const auto& [name, text] : task.dims) dims[name] = text;
   for (const TensorSpec& t : task.tensors) {
     json shape = json::array();
     for (const Expression& e : t.shape) shape.push_back(e.text());
-    tensors.push_back({{"name", t.name}, {"role", TensorRoleName(t.role)}, {"dtype", DTypeName(t.dtype)}, {"shape", shape}});
+    json entry = {{"name", t.name}, {"role", TensorRoleName(t.role)}, {"dtype", DTypeName(t.dtype)}, {"shape", shape}};
+    if (t.role != TensorRole::kOut) entry["values"] = ValuesJson(t.values);
+    tensors.push_back(std::move(entry));
+  }
+  for (const auto& [name, tolerance] : task.tolerance) {
+    tolerances[name] = {{"c_max", tolerance.c_max}, {"c_rms", tolerance.c_rms}, {"abs", tolerance.absolute}};
   }
   for (const Case& c : task.cases) {
     json entry = {{"role", CaseRoleName(c.role)}, {"dims", c.dims}};
@@ -33,8 +67,16 @@ json TaskJson(const Task& task) {
     if (Result<double> flops = Flops(task, c.dims); flops.ok()) entry["flops"] = *flops;
     cases.push_back(std::move(entry));
   }
-  return {{"name", task.name}, {"summary", task.summary}, {"class", WorkloadClassName(task.workload)}, {"slice", task.slice},
-          {"dims", dims}, {"tensors", tensors}, {"cases", cases}, {"has_seed", !task.seed_source.empty()},
+  return {{"name", task.name},
+          {"summary", task.summary},
+          {"class", WorkloadClassName(task.workload)},
+          {"slice", task.slice},
+          {"dims", dims},
+          {"tensors", tensors},
+          {"tolerance", tolerances},
+          {"uncounted", unknown},
+          {"cases", cases},
+          {"has_seed", !task.seed_source.empty()},
           {"directory", task.directory}};
 }
 

@@ -82,6 +82,11 @@ struct CaseResult {
   bool fallback = false;                 // no alternative of the candidate's plan holds here: the task's seed ran
 };
 
+// No kernel runs at this multiple of the floor's speed: the floor kernel is good and not perfect, and best kernels were
+// seen at up to 1.16 of it (examples/runs/h200). Beyond, the task counts bytes that a launch need not move.
+inline constexpr double kFloorIsWrong = 1.2;
+inline bool FloorIsWrong(const CaseResult& c) { return c.floor_fraction.value_or(0) > kFloorIsWrong; }
+
 // Resources of one kernel, from the compiler or the driver.
 struct KernelResources {
   std::string kernel;

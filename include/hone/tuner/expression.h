@@ -56,6 +56,10 @@ class Expression {
   Result<int64_t> Evaluate(const Scope& scope) const;
   Result<int64_t> Evaluate(const std::map<std::string, int64_t>& names) const;
 
+  // The value in real numbers: `/` does not truncate, and sqrt(x) is known beside the built-in functions (log2 gives
+  // fractions). For parameters such as "1 / sqrt(k)". What is not finite is the caller's to refuse.
+  Result<double> EvaluateNumber(const std::map<std::string, int64_t>& names) const;
+
   const std::string& text() const { return text_; }
   // Plain names used (not function names), sorted, without repeats.
   std::vector<std::string> Names() const;

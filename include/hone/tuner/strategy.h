@@ -38,7 +38,7 @@ struct RunOptions {
   int64_t max_tokens = 0;         // 0: no limit; input and output together
   double max_cost_usd = 0;        // 0: no limit
   double keep_above = 0.005;      // a candidate is kept when it is at least this much faster, surely
-  double floor_fraction = 0.97;   // at or above this share of the floor in every case, the search stops
+  double floor_fraction = 0.97;   // at or above this share of the floor in every case, the search stops; 0: never
   int64_t max_sweep_points = 32;  // bindings tried in one sweep; 0: no sweeps
   int correctness_trials = 3;     // of an attempt; the final run uses the evaluator's own default
   double request_limit_seconds = 600;

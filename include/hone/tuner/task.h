@@ -23,6 +23,8 @@
 
 namespace hone {
 
+using Dims = std::map<std::string, int64_t>;  // sizes by the names of dimensions
+
 enum class DType { kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt32, kInt16, kInt8, kUInt8 };
 
 int64_t DTypeBytes(DType dtype);
@@ -52,14 +54,29 @@ std::optional<Distribution> DistributionFromName(std::string_view name);
 // Drawn as integers below or up to an `index_bound`.
 constexpr bool DrawsIntegers(Distribution d) { return d == Distribution::kIndex || d == Distribution::kOffsets; }
 
+// How the elements of a kIndex tensor relate to one another.
+enum class IndexOrder {
+  kIndependent,   // values repeat as they fall
+  kDistinct,      // no value twice in the tensor: a sample without replacement, a permutation where it takes all
+  kDistinctRows,  // no value twice along the last axis
+  kAscending,     // along each slice, repeats included
+};
+
 struct ValueSpec {
   Distribution distribution = Distribution::kNormal;
   double low = 0.0;     // kUniform, kLogUniform
   double high = 1.0;    // kUniform, kLogUniform
   double scale = 1.0;   // kNormal, kHeavyTailed, kCancelling
   double offset = 0.0;  // kNormal
+  double vary = 1.0;    // scale and offset each times a factor from [1 / vary, vary], drawn for each input set
   std::optional<Expression> index_bound;  // kIndex: exclusive bound; kOffsets: the last offset; over the dimensions
+  IndexOrder index_order = IndexOrder::kIndependent;  // kIndex
+  double padding = 0.0;                               // kIndex: the share of elements that are -1
+  // Where the task gives a number as an expression over the dimensions; ResolveValues evaluates it in real numbers.
+  std::optional<Expression> low_text, high_text, scale_text, offset_text;
 };
+// `values` with the expressions of low, high, scale and offset evaluated for one case.
+Result<ValueSpec> ResolveValues(const ValueSpec& values, const Dims& dims);
 
 // Row-major unless `strides` are given (in elements, one per axis).
 struct TensorSpec {
@@ -82,18 +99,17 @@ struct ScalarSpec {
 };
 
 // An output y passes when max |err| / max(|ref|, rms(ref over its slice), floor) <= c_max on every
-// input set, and rms(err) / rms(ref) <= c_rms on zero-mean and cancelling sets.
-// Derived and validated by `hone tasks check`; see docs/measurement.md, "Precision".
+// input set, where an |err| of `absolute` or less counts as right whatever the scale, and rms(err) / rms(ref) <= c_rms
+// on zero-mean and cancelling sets. Derived and validated by `hone tasks check`; see docs/measurement.md, "Precision".
 struct Tolerance {
   double c_max = 0.0;
   double c_rms = 0.0;
   double floor = 0.0;  // not the task's to say: the judge derives it from the dtype and the inputs of each launch
+  double absolute = 0.0;  // in units of the output; 1 forgives one unit of an integer result
 };
 
 enum class CaseRole { kTime, kCheck, kHidden };
 std::string_view CaseRoleName(CaseRole role);
-
-using Dims = std::map<std::string, int64_t>;
 
 struct Case {
   Dims dims;
@@ -101,17 +117,24 @@ struct Case {
 };
 
 // Hidden cases are drawn afresh at every evaluation: each dimension uniformly on a log scale
-// from [low, high], rounded up to `multiple`.
+// from [low, high], rounded up to `multiple`. An expression over other dimensions of the group may stand for each of
+// the three; the number beside it is then its value at that end of the other dimensions' ranges (of `multiple`: 1).
 struct HiddenRange {
   std::string dim;
   int64_t low = 1;
   int64_t high = 1;
   int64_t multiple = 1;
+  std::optional<Expression> low_text, high_text, multiple_text;
+  bool related() const { return low_text || high_text || multiple_text; }
 };
+// The range with its expressions evaluated, `dims` holding the dimensions that they name. nullopt: no size is left.
+std::optional<HiddenRange> ResolveRange(const HiddenRange& range, const Dims& dims);
 struct HiddenGroup {
   int count = 1;  // how many cases to draw from this group
-  std::vector<HiddenRange> ranges;
+  std::vector<HiddenRange> ranges;  // each after those whose dimensions it names
 };
+// Whether `dims` keep to the relations between dimensions that the groups state; true where none states any.
+bool KeepsRelations(const std::vector<HiddenGroup>& groups, const Dims& dims);
 
 enum class WorkloadClass { kGemm, kElementwise, kReduction, kConvolution, kAttention, kGather, kGraph, kOther };
 std::string_view WorkloadClassName(WorkloadClass c);
@@ -137,7 +160,7 @@ struct Task {
   std::vector<Case> cases;                                // time and check cases, in file order
   std::vector<HiddenGroup> hidden;
   std::optional<Expression> flops;                        // floating-point operations of one launch
-  std::optional<Expression> bytes;                        // compulsory bytes; absent: sum over tensors, inout twice
+  std::optional<Expression> bytes;                        // of one launch; absent: CompulsoryTraffic derives what it can
   std::vector<HandCase> hand_cases;
 
   // Sources, as text. `oracle` writes doubles to `ref:NAME` arguments. `seed` may be empty.
@@ -159,16 +182,41 @@ struct TensorShape {
   int64_t span_bytes = 0;        // last addressed byte + 1, from the base address; 0 when empty
 };
 Result<TensorShape> ResolveShape(const TensorSpec& tensor, const Dims& dims);
+// Whether the values of `tensor` can be drawn in this case: its range is one, indices have something to point to, and
+// distinct ones have enough of it. The message says which tensor and why not.
+Status CheckDrawable(const TensorSpec& tensor, const TensorShape& shape, const Dims& dims);
 
-// Compulsory bytes moved by one launch, counting each input once, each output once, inout twice.
-Result<double> CompulsoryBytes(const Task& task, const Dims& dims);
-// The same split in bytes read and bytes written: what the floor kernel moves.
-struct Traffic { double read_bytes = 0; double written_bytes = 0; };
+// Bytes that any launch must read and write; the floor kernel moves as many.
+struct Traffic {
+  double read_bytes = 0;
+  double written_bytes = 0;
+};
+// The task's [work] bytes where it says them. Otherwise each input counts once and each output once, and a tensor of
+// UnknownTraffic counts nothing: a floor above the truth would end searches at once and refuse honest kernels. What
+// [work] leaves after the known tensors is divided among the unknown ones: written as far as they can be, read beyond
+// that.
 Result<Traffic> CompulsoryTraffic(const Task& task, const Dims& dims);
+// Both together.
+Result<double> CompulsoryBytes(const Task& task, const Dims& dims);
+
+// Whether values of `index` may name places along an axis of `target`: its bound and an extent share a dimension, or
+// are the same number. A guess from the shapes, never false where the task says what it means.
+bool PointsInto(const TensorSpec& index, const TensorSpec& target);
+
+// A tensor of which a launch may move any part, and why: it is written in place, so elements may stay as they are, or
+// another tensor's indices or offsets point into it, so rows may be left out.
+struct UnknownTraffic {
+  std::string tensor;
+  std::string reason;  // "is written in place", "is pointed into by slot"
+};
+std::vector<UnknownTraffic> FindUnknownTraffic(const Task& task);
+// An expression for [work] bytes that counts every tensor whole: inputs once, outputs once, in-place ones twice.
+std::string WholeTrafficText(const Task& task);
 Result<double> Flops(const Task& task, const Dims& dims);  // 0 when the task does not say
 
 // Draws this evaluation's hidden cases; the same seed gives the same cases. Zero-size and
-// boundary shapes come from check cases; these are the shapes nobody could have prepared for.
+// boundary shapes come from check cases; these are the shapes nobody could have prepared for. A shape whose tensors
+// cannot be drawn (CheckDrawable) is drawn again; ParseTask has refused groups where that would find nothing.
 std::vector<Case> DrawHiddenCases(const Task& task, uint64_t seed);
 
 // Parses `toml` (named `file` in messages, with line and field). Sources stay empty.

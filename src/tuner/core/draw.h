@@ -71,13 +71,19 @@ enum Kind : int {
   kNormal, kUniform, kZero, kConstant, kHeavyTailed, kSorted, kCancelling, kLogUniform, kIndex, kOffsets
 };
 
+// How the elements of a kIndex tensor relate to one another, by number, as in hone::IndexOrder.
+enum Order : int { kIndependent, kDistinct, kDistinctRows, kAscending };
+
 struct Parameters {
   int kind;
   float low, high, scale, offset;
   float clip;             // largest magnitude: keeps heavy tails inside the dtype
   uint64_t key;
   int64_t index_bound;
-  int64_t slice_elements; // positions in one slice: for kSorted, kCancelling and kOffsets
+  int64_t slice_elements;  // positions in one slice: for kSorted, kCancelling, kOffsets, kDistinct and kAscending
+  int order;               // kIndex
+  float padding;           // kIndex: the share of elements that are -1 instead
+  int64_t row_elements;    // kDistinctRows: elements along the last axis
 };
 
 HONE_HD float UniformFromBits(uint64_t bits) {  // [0, 1), 24 bits
@@ -148,23 +154,13 @@ HONE_HD float Value(const Parameters& p, uint64_t slice, uint64_t position, cons
   return ValueFromBits(p, Hash(p.key, slice, position), position, quantiles, exp_quantiles);
 }
 
-HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t bits) {
-  if (p.index_bound <= 0) return 0;
-  // The bias of the modulus is under 2^-32 for bounds below 2^31.
-  return static_cast<int64_t>(bits % static_cast<uint64_t>(p.index_bound));
-}
-
-HONE_HD int64_t Index(const Parameters& p, uint64_t slice, uint64_t position) {
-  return IndexFromBits(p, Hash(p.key, slice, position));
-}
-
 // Where row `position` of a CSR structure begins: ascending over the slice's positions, 0 at the first and `index_bound`
 // at the last. What lies between two rows is split at their middle, a quarter to three quarters to either side, and so
 // on down to one row: lengths come out skewed as degrees of real graphs are (log-normal, sigma 1.4 for a million rows,
 // as each halving adds its share), and any position is found alone, in as many steps as there are halvings.
-HONE_HD int64_t Offset(const Parameters& p, uint64_t slice_hash, uint64_t position) {
-  uint64_t first = 0, last = static_cast<uint64_t>(p.slice_elements) - 1;
-  uint64_t below = 0, above = p.index_bound > 0 ? static_cast<uint64_t>(p.index_bound) : 0;
+HONE_HD int64_t Ascending(int64_t slice_elements, int64_t end, uint64_t slice_hash, uint64_t position) {
+  uint64_t first = 0, last = static_cast<uint64_t>(slice_elements) - 1;
+  uint64_t below = 0, above = end > 0 ? static_cast<uint64_t>(end) : 0;
   if (position == 0) return 0;
   if (position >= last) return static_cast<int64_t>(above);
   while (position != first) {
@@ -185,10 +181,49 @@ HONE_HD int64_t Offset(const Parameters& p, uint64_t slice_hash, uint64_t positi
   return static_cast<int64_t>(below);
 }
 
+HONE_HD int64_t Offset(const Parameters& p, uint64_t slice_hash, uint64_t position) {
+  return Ascending(p.slice_elements, p.index_bound, slice_hash, position);
+}
+
+// The entry `number` of a sample from [0, bound) without replacement: the places that a keyed permutation gives the
+// first numbers. A number beyond the bound has no place; a task whose tensors would ask for one is refused when it is
+// read.
+HONE_HD int64_t DistinctIndex(uint64_t number, uint64_t bound, uint64_t key) {
+  return static_cast<int64_t>(number < bound ? Permute(number, bound, key | 1) : number % bound);
+}
+
+// `bits`: HashInSlice(slice_hash, position). `slice`: the one that slice_hash was made of.
+HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
+                              uint64_t position) {
+  if (p.index_bound <= 0) return 0;
+  if (p.padding > 0.0f && UniformFromBits(Mix(bits ^ 0x9e6c63d0676a9a99ULL)) < p.padding) return -1;
+  const uint64_t bound = static_cast<uint64_t>(p.index_bound);
+  switch (p.order) {
+    case kDistinct:
+      return DistinctIndex(slice * static_cast<uint64_t>(p.slice_elements) + position, bound, Mix(p.key));
+    case kDistinctRows: {
+      const uint64_t row = position / static_cast<uint64_t>(p.row_elements);
+      return DistinctIndex(position - row * static_cast<uint64_t>(p.row_elements), bound,
+                           HashInSlice(slice_hash, ~row));
+    }
+    case kAscending:
+      return Ascending(p.slice_elements, p.index_bound - 1, slice_hash, position);
+    // The bias of the modulus is under 2^-32 for bounds below 2^31.
+    default:
+      return static_cast<int64_t>(bits % bound);
+  }
+}
+
+HONE_HD int64_t Index(const Parameters& p, uint64_t slice, uint64_t position) {
+  const uint64_t slice_hash = SliceHash(p.key, slice);
+  return IndexFromBits(p, slice_hash, slice, HashInSlice(slice_hash, position), position);
+}
+
 // An element of either integer kind.
 HONE_HD bool DrawsIntegers(int kind) { return kind == kIndex || kind == kOffsets; }
-HONE_HD int64_t IntegerFromBits(const Parameters& p, uint64_t slice_hash, uint64_t bits, uint64_t position) {
-  return p.kind == kOffsets ? Offset(p, slice_hash, position) : IndexFromBits(p, bits);
+HONE_HD int64_t IntegerFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
+                                uint64_t position) {
+  return p.kind == kOffsets ? Offset(p, slice_hash, position) : IndexFromBits(p, slice_hash, slice, bits, position);
 }
 
 // Digest of one element, summed (mod 2^64) over a slice: order-free, so any reduction gives it. Bits and position go

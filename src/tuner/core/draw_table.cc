@@ -19,6 +19,10 @@ static_assert(static_cast<int>(draw::kCancelling) == static_cast<int>(Distributi
 static_assert(static_cast<int>(draw::kLogUniform) == static_cast<int>(Distribution::kLogUniform));
 static_assert(static_cast<int>(draw::kIndex) == static_cast<int>(Distribution::kIndex));
 static_assert(static_cast<int>(draw::kOffsets) == static_cast<int>(Distribution::kOffsets));
+static_assert(static_cast<int>(draw::kIndependent) == static_cast<int>(IndexOrder::kIndependent));
+static_assert(static_cast<int>(draw::kDistinct) == static_cast<int>(IndexOrder::kDistinct));
+static_assert(static_cast<int>(draw::kDistinctRows) == static_cast<int>(IndexOrder::kDistinctRows));
+static_assert(static_cast<int>(draw::kAscending) == static_cast<int>(IndexOrder::kAscending));
 
 namespace {
 
@@ -87,6 +91,13 @@ float LargestMagnitude(DType dtype) {
   return 0.0f;
 }
 
+// A factor from [1 / vary, vary], log-uniform: one for each key and purpose, and so for a tensor in one input set.
+double VaryFactor(double vary, uint64_t key, uint64_t purpose) {
+  if (!(vary > 1)) return 1;
+  const double u = static_cast<double>(draw::Hash(key, 0xfac7, purpose) >> 11) * 0x1p-53;
+  return std::pow(vary, 2 * u - 1);
+}
+
 }  // namespace
 
 const float* NormalQuantiles() {
@@ -100,17 +111,20 @@ const float* ExpQuantiles() {
 }
 
 draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t key, int64_t index_bound,
-                                int64_t slice_elements) {
+                                int64_t slice_elements, int64_t row_elements) {
   draw::Parameters parameters{};
   parameters.kind = static_cast<int>(values.distribution);
   parameters.low = static_cast<float>(values.low);
   parameters.high = static_cast<float>(values.high);
-  parameters.scale = static_cast<float>(values.scale);
-  parameters.offset = static_cast<float>(values.offset);
+  parameters.scale = static_cast<float>(values.scale * VaryFactor(values.vary, key, 0));
+  parameters.offset = static_cast<float>(values.offset * VaryFactor(values.vary, key, 1));
   parameters.clip = LargestMagnitude(dtype);
   parameters.key = key;
   parameters.index_bound = index_bound;
   parameters.slice_elements = std::max<int64_t>(slice_elements, 1);
+  parameters.order = static_cast<int>(values.index_order);
+  parameters.padding = static_cast<float>(values.padding);
+  parameters.row_elements = std::max<int64_t>(row_elements, 1);
   return parameters;
 }
 

@@ -221,5 +221,88 @@ TEST(ElementDigest, TellsBitsPositionsAndKeysApart) {
   EXPECT_EQ(digests.size(), 2700u);
 }
 
+draw::Parameters IndexParameters(IndexOrder order, int64_t bound, int64_t slice_elements, int64_t row_elements,
+                                 double padding = 0) {
+  ValueSpec spec = Spec(Distribution::kIndex);
+  spec.index_order = order;
+  spec.padding = padding;
+  return MakeParameters(spec, DType::kInt32, 77, bound, slice_elements, row_elements);
+}
+
+TEST(Index, DistinctValuesAreASampleWithoutReplacementOverAllSlices) {
+  for (const int64_t bound : {60, 61, 1000}) {
+    const draw::Parameters p = IndexParameters(IndexOrder::kDistinct, bound, 12, 12);
+    std::set<int64_t> seen;
+    for (uint64_t slice = 0; slice < 5; ++slice) {
+      for (uint64_t i = 0; i < 12; ++i) {
+        const int64_t index = draw::Index(p, slice, i);
+        EXPECT_TRUE(index >= 0 && index < bound);
+        seen.insert(index);
+      }
+    }
+    EXPECT_EQ(seen.size(), 60u) << "with bound " << bound;
+  }
+}
+
+TEST(Index, RowsAreDistinctEachAndDifferFromOneAnother) {
+  const draw::Parameters p = IndexParameters(IndexOrder::kDistinctRows, 8, 4 * 8, 8);
+  std::set<std::vector<int64_t>> rows;
+  for (uint64_t slice = 0; slice < 3; ++slice) {
+    for (uint64_t row = 0; row < 4; ++row) {
+      std::vector<int64_t> values;
+      for (uint64_t i = 0; i < 8; ++i) values.push_back(draw::Index(p, slice, row * 8 + i));
+      EXPECT_EQ(std::set<int64_t>(values.begin(), values.end()).size(), 8u);
+      rows.insert(values);
+    }
+  }
+  EXPECT_GT(rows.size(), 10u) << "twelve permutations of eight are hardly ever the same";
+}
+
+TEST(Index, PaddingTakesItsShareAndLeavesTheRestDistinct) {
+  const draw::Parameters p = IndexParameters(IndexOrder::kDistinct, 10000, 10000, 1, 0.2);
+  int64_t padded = 0;
+  std::set<int64_t> seen;
+  for (uint64_t i = 0; i < 10000; ++i) {
+    const int64_t index = draw::Index(p, 0, i);
+    if (index == -1) {
+      ++padded;
+    } else {
+      seen.insert(index);
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(padded), 2000, 5 * std::sqrt(10000 * 0.2 * 0.8));
+  EXPECT_EQ(static_cast<int64_t>(seen.size()), 10000 - padded);
+}
+
+TEST(Index, SortedValuesAscendBelowTheirBound) {
+  const draw::Parameters p = IndexParameters(IndexOrder::kAscending, 50, 200, 200);
+  int64_t before = 0;
+  std::set<int64_t> seen;
+  for (uint64_t i = 0; i < 200; ++i) {
+    const int64_t index = draw::Index(p, 0, i);
+    EXPECT_GE(index, before);
+    EXPECT_LT(index, 50);
+    before = index;
+    seen.insert(index);
+  }
+  EXPECT_GT(seen.size(), 15u);
+}
+
+TEST(Vary, MultipliesScaleAndOffsetByFactorsOfTheirOwnForEachKey) {
+  ValueSpec spec = Spec(Distribution::kNormal);
+  spec.scale = 2;
+  spec.offset = 1;
+  spec.vary = 4;
+  double least = 1e9, most = 0;
+  for (uint64_t key = 1; key <= 200; ++key) {
+    const draw::Parameters p = MakeParameters(spec, DType::kFloat32, key, 0, 1);
+    EXPECT_TRUE(p.scale >= 0.5f && p.scale <= 8.0f && p.offset >= 0.25f && p.offset <= 4.0f) << key;
+    least = std::min(least, static_cast<double>(p.scale / p.offset));
+    most = std::max(most, static_cast<double>(p.scale / p.offset));
+  }
+  EXPECT_LT(least, 0.5);
+  EXPECT_GT(most, 8);
+}
+
 }  // namespace
 }  // namespace hone

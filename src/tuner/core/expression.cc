@@ -8,8 +8,10 @@
 #include "hone/tuner/expression.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -480,6 +482,105 @@ class Walk {
   Status status_;
 };
 
+// The same tree in real numbers. Nothing overflows; what is not finite comes out as such.
+class NumberWalk {
+ public:
+  explicit NumberWalk(const std::map<std::string, int64_t>& names) : names_(names) {}
+
+  const Status& status() const { return status_; }
+
+  double Value(const Node& node) {
+    if (!status_.ok()) return 0;
+    const auto operand = [&](size_t i) { return Value(*node.operands[i]); };
+    switch (node.operation) {
+      case Operation::kConstant:
+        return static_cast<double>(node.constant);
+      case Operation::kName: {
+        const auto found = names_.find(node.name);
+        return found != names_.end() ? static_cast<double>(found->second)
+                                     : Fail(fmt::format("the name '{}' is not known here", node.name));
+      }
+      case Operation::kCall: {
+        // One root inside another would recurse as deep as the text is long, and nobody needs it.
+        if (node.name != "sqrt" || node.texts.size() != 1 || node.texts[0].find("sqrt") != std::string::npos) {
+          return Fail(fmt::format("{}({}) is not known here; sqrt takes one argument without a root of its own",
+                                  node.name, fmt::join(node.texts, ", ")));
+        }
+        Result<Expression> argument = Expression::Parse(node.texts[0]);
+        Result<double> value = argument.ok() ? argument->EvaluateNumber(names_) : Result<double>(argument.status());
+        if (!value.ok()) {
+          status_ = value.status();
+          return 0;
+        }
+        return std::sqrt(*value);
+      }
+      case Operation::kConditional:
+        return operand(operand(0) != 0 ? 1 : 2);
+      case Operation::kOr:
+        return operand(0) != 0 || operand(1) != 0;
+      case Operation::kAnd:
+        return operand(0) != 0 && operand(1) != 0;
+      case Operation::kNot:
+        return operand(0) == 0;
+      case Operation::kNegate:
+        return -operand(0);
+      case Operation::kLog2:
+        return std::log2(operand(0));
+      case Operation::kMin:
+      case Operation::kMax: {
+        double best = operand(0);
+        for (size_t i = 1; i < node.operands.size(); ++i) {
+          best = node.operation == Operation::kMin ? std::min(best, operand(i)) : std::max(best, operand(i));
+        }
+        return best;
+      }
+      default:
+        return Binary(node.operation, operand(0), operand(1));
+    }
+  }
+
+ private:
+  double Fail(std::string message) {
+    if (status_.ok()) status_ = Status::InvalidArgument(std::move(message));
+    return 0;
+  }
+  static double Binary(Operation operation, double a, double b) {
+    switch (operation) {
+      case Operation::kEqual:
+        return a == b;
+      case Operation::kNotEqual:
+        return a != b;
+      case Operation::kLess:
+        return a < b;
+      case Operation::kLessEqual:
+        return a <= b;
+      case Operation::kGreater:
+        return a > b;
+      case Operation::kGreaterEqual:
+        return a >= b;
+      case Operation::kAdd:
+        return a + b;
+      case Operation::kSubtract:
+        return a - b;
+      case Operation::kMultiply:
+        return a * b;
+      case Operation::kDivide:
+        return a / b;
+      case Operation::kModulo:
+        return std::fmod(a, b);
+      case Operation::kCeilDiv:
+        return std::ceil(a / b);
+      case Operation::kRoundUp:
+        return std::ceil(a / b) * b;
+      default:
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+
+  const std::map<std::string, int64_t>& names_;
+  Status status_;
+};
+
 void CollectNames(const Node& node, std::set<std::string>& names) {
   if (node.operation == Operation::kName) names.insert(node.name);
   for (const NodePointer& operand : node.operands) CollectNames(*operand, names);
@@ -529,6 +630,14 @@ Result<int64_t> Expression::Evaluate(const Scope& scope) const {
 
 Result<int64_t> Expression::Evaluate(const std::map<std::string, int64_t>& names) const {
   return Evaluate(MapScope(names));
+}
+
+Result<double> Expression::EvaluateNumber(const std::map<std::string, int64_t>& names) const {
+  HONE_CHECK(root_ != nullptr, "an expression that was never parsed is evaluated");
+  NumberWalk walk(names);
+  const double value = walk.Value(*root_);
+  if (!walk.status().ok()) return walk.status().WithContext(fmt::format("expression '{}'", text_));
+  return value;
 }
 
 std::vector<std::string> Expression::Names() const {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace hone {
@@ -193,6 +194,25 @@ TEST(Expression, ConstantsEvaluateWithoutNames) {
   EXPECT_EQ(*Expression::Constant(-5).Evaluate(std::map<std::string, int64_t>{}), -5);
   EXPECT_EQ(Expression::Constant(-5).text(), "-5");
   EXPECT_EQ(Expression::Parse("  a + b ")->text(), "a + b");
+}
+
+TEST(ExpressionNumber, DividesInRealNumbersAndKnowsSquareRoots) {
+  const std::map<std::string, int64_t> names = {{"k", 16}, {"n", 3}};
+  const auto value = [&](const char* text) {
+    Result<Expression> parsed = Expression::Parse(text);
+    EXPECT_TRUE(parsed.ok()) << text;
+    Result<double> number = parsed->EvaluateNumber(names);
+    EXPECT_TRUE(number.ok()) << text << ": " << number.status().message();
+    return number.ok() ? *number : -1e9;
+  };
+  EXPECT_EQ(value("1 / sqrt(k)"), 0.25);
+  EXPECT_EQ(value("-sqrt(k * k + 9 * 16 * 0) / n"), -16.0 / 3);
+  EXPECT_EQ(value("n > 2 ? 1 / 4 : 7"), 0.25);
+  EXPECT_EQ(value("min(k, n) - max(1, n) + ceil_div(k, n)"), 6);
+  EXPECT_TRUE(std::isinf(value("1 / (n - 3)")));
+  EXPECT_FALSE(Expression::Parse("cbrt(k)")->EvaluateNumber(names).ok());
+  EXPECT_FALSE(Expression::Parse("sqrt(width)")->EvaluateNumber(names).ok());
+  EXPECT_FALSE(Expression::Parse("sqrt(k)")->Evaluate(names).ok()) << "an extent has no square root";
 }
 
 }  // namespace

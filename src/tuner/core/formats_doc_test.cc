@@ -81,6 +81,23 @@ TEST(TaskFormatPage, HasEveryFieldDtypeAndDistribution) {
     return KnownFields(ParseTask(broken, "t").status().message());
   };
   ExpectAllOnPage(page, fields_of("[[tensor]]\n"));
+  // The fields of values depend on the distribution; the example's tensor is drawn in each way.
+  for (const std::string distribution : {"normal", "uniform", "zero"}) {
+    std::string broken = example;
+    const std::string normal = "distribution = \"normal\", scale = 1.0, offset = 0.0";
+    broken.replace(broken.find(normal), normal.size(), "distribution = \"" + distribution + "\", zzzzzzzzzzzz = 1");
+    ExpectAllOnPage(page, KnownFields(ParseTask(broken, "t").status().message()));
+  }
+  for (const std::string distribution : {"index", "offsets"}) {
+    std::string broken = example;
+    const std::string normal =
+        "dtype = \"float16\"\nshape = [\"tokens\", \"2 * d\"]\nvalues = { distribution = \"normal\", scale = 1.0, "
+        "offset = 0.0 }";
+    broken.replace(broken.find(normal), normal.size(),
+                   "dtype = \"int32\"\nshape = [\"tokens\", \"2 * d\"]\nvalues = { distribution = \"" + distribution +
+                       "\", bound = \"d\", zzzzzzzzzzzz = 1 }");
+    ExpectAllOnPage(page, KnownFields(ParseTask(broken, "t").status().message()));
+  }
   ExpectAllOnPage(page, fields_of("[[scalar]]\n"));
   ExpectAllOnPage(page, fields_of("[work]\n"));
   ExpectAllOnPage(page, fields_of("[tolerance.out]\n"));

@@ -56,6 +56,11 @@ std::optional<Enum> FromName(const std::string_view (&names)[n], std::string_vie
 
 // A tensor beyond this is a mistake in a task, not a tensor: 1 PiB.
 constexpr int64_t kMaxBytes = int64_t{1} << 50;
+// Of low, high, scale and offset: draws are made in float32.
+constexpr double kLargestParameter = 3e38;
+constexpr int64_t kLargestHiddenSize = int64_t{1} << 40;
+// How often a hidden shape is drawn again where its tensors could not be.
+constexpr size_t kHiddenAttempts = 256;
 
 }  // namespace
 
@@ -182,53 +187,134 @@ Result<TensorShape> ResolveShape(const TensorSpec& tensor, const Dims& dims) {
   return result;
 }
 
-Result<Traffic> CompulsoryTraffic(const Task& task, const Dims& dims) {
-  Traffic traffic;
-  for (const TensorSpec& tensor : task.tensors) {
-    HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
-    const double bytes = static_cast<double>(shape.elements) * static_cast<double>(DTypeBytes(tensor.dtype));
-    if (tensor.role != TensorRole::kOut) traffic.read_bytes += bytes;
-    if (tensor.role != TensorRole::kIn) traffic.written_bytes += bytes;
-  }
-  if (task.bytes) {
-    // What is written is known; the override corrects what is read (a gather touches part of its source).
-    HONE_ASSIGN_OR_RETURN(const int64_t total, task.bytes->Evaluate(dims));
-    traffic.written_bytes = std::min(traffic.written_bytes, static_cast<double>(total));
-    traffic.read_bytes = static_cast<double>(total) - traffic.written_bytes;
-  }
-  return traffic;
-}
-
-Result<double> CompulsoryBytes(const Task& task, const Dims& dims) {
-  HONE_ASSIGN_OR_RETURN(const Traffic traffic, CompulsoryTraffic(task, dims));
-  return traffic.read_bytes + traffic.written_bytes;
-}
-
 Result<double> Flops(const Task& task, const Dims& dims) {
   if (!task.flops) return 0.0;
   HONE_ASSIGN_OR_RETURN(const int64_t flops, task.flops->Evaluate(dims));
   return static_cast<double>(flops);
 }
 
+Result<ValueSpec> ResolveValues(const ValueSpec& values, const Dims& dims) {
+  ValueSpec resolved = values;
+  for (const auto& [text, number] :
+       {std::pair{&values.low_text, &resolved.low}, std::pair{&values.high_text, &resolved.high},
+        std::pair{&values.scale_text, &resolved.scale}, std::pair{&values.offset_text, &resolved.offset}}) {
+    if (!*text) continue;
+    HONE_ASSIGN_OR_RETURN(*number, (*text)->EvaluateNumber(dims));
+  }
+  return resolved;
+}
+
+Status CheckDrawable(const TensorSpec& tensor, const TensorShape& shape, const Dims& dims) {
+  const auto fail = [&](std::string message) {
+    return Status::InvalidArgument(fmt::format("tensor '{}' {}", tensor.name, message));
+  };
+  const ValueSpec& values = tensor.values;
+  if (shape.elements > 0 && (values.low_text || values.high_text || values.scale_text || values.offset_text)) {
+    HONE_ASSIGN_OR_RETURN(const ValueSpec resolved, ResolveValues(values, dims));
+    for (const double value : {resolved.low, resolved.high, resolved.scale, resolved.offset}) {
+      if (!std::isfinite(value) || std::fabs(value) > kLargestParameter) {
+        return fail("has values whose low, high, scale or offset is no finite float32 number");
+      }
+    }
+    const bool ranged =
+        values.distribution == Distribution::kUniform || values.distribution == Distribution::kLogUniform;
+    const bool positive = values.distribution == Distribution::kLogUniform;
+    if (ranged && (!(resolved.low < resolved.high) || (positive && !(resolved.low > 0)))) {
+      return fail(fmt::format("needs {}low < high, found low = {}, high = {}", positive ? "0 < " : "", resolved.low,
+                              resolved.high));
+    }
+  }
+  if (!values.index_bound) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(const int64_t bound, values.index_bound->Evaluate(dims));
+  if (values.distribution == Distribution::kOffsets) {
+    return bound < 0 ? fail(fmt::format("holds offsets that would end at {}", bound)) : Status::Ok();
+  }
+  if (shape.elements == 0) return Status::Ok();
+  if (bound <= 0) return fail(fmt::format("has indices but nothing to point to: its bound is {}", bound));
+  const bool distinct = values.index_order == IndexOrder::kDistinct,
+             rows = values.index_order == IndexOrder::kDistinctRows;
+  const int64_t wanted = distinct ? shape.elements : rows && !shape.shape.empty() ? shape.shape.back() : 1;
+  if (wanted > bound) {
+    return fail(fmt::format(
+        "needs {} distinct indices{}, and its bound is {}: give the bound a larger size, or the tensor a smaller one",
+        wanted, rows ? " a row" : "", bound));
+  }
+  return Status::Ok();
+}
+
+std::optional<HiddenRange> ResolveRange(const HiddenRange& range, const Dims& dims) {
+  HiddenRange resolved{.dim = range.dim, .low = range.low, .high = range.high, .multiple = range.multiple};
+  for (const auto& [text, number] :
+       {std::pair{&range.low_text, &resolved.low}, std::pair{&range.high_text, &resolved.high},
+        std::pair{&range.multiple_text, &resolved.multiple}}) {
+    if (!*text) continue;
+    const Result<int64_t> value = (*text)->Evaluate(dims);
+    if (!value.ok()) return std::nullopt;
+    *number = *value;
+  }
+  const int64_t largest = std::max({resolved.low, resolved.high, resolved.multiple});
+  if (largest >= kLargestHiddenSize || resolved.low < 1 || resolved.multiple < 1 ||
+      resolved.high / resolved.multiple * resolved.multiple < resolved.low) {
+    return std::nullopt;
+  }
+  return resolved;
+}
+
+bool KeepsRelations(const std::vector<HiddenGroup>& groups, const Dims& dims) {
+  for (const HiddenGroup& group : groups) {
+    for (const HiddenRange& range : group.ranges) {
+      if (!range.related()) continue;
+      const std::optional<HiddenRange> resolved = ResolveRange(range, dims);
+      const int64_t value = dims.at(range.dim);
+      if (!resolved || (range.low_text && value < resolved->low) || (range.high_text && value > resolved->high) ||
+          value % resolved->multiple != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+namespace {
+
+// One shape of the group; nullopt where its relations leave no size, or a tensor's distinct indices too little.
+std::optional<Dims> DrawHiddenShape(const Task& task, const HiddenGroup& group, uint64_t seed, uint64_t stream,
+                                    size_t attempt) {
+  Dims dims;
+  for (size_t i = 0; i < group.ranges.size(); ++i) {
+    const std::optional<HiddenRange> range = ResolveRange(group.ranges[i], dims);
+    if (!range) return std::nullopt;
+    const uint64_t bits = draw::Hash(seed, stream, attempt * group.ranges.size() + i);
+    const double u = static_cast<double>(bits >> 11) * 0x1p-53;  // [0, 1)
+    // Uniform exponent over [low, high + 1), so that `high` itself can be drawn.
+    const double low = static_cast<double>(range->low), high = static_cast<double>(range->high);
+    int64_t value = static_cast<int64_t>(low * std::exp(u * std::log((high + 1.0) / low)));
+    value = std::clamp(value, range->low, range->high);
+    value = (value + range->multiple - 1) / range->multiple * range->multiple;
+    if (value > range->high) value -= range->multiple;
+    dims[range->dim] = value;
+  }
+  for (const TensorSpec& tensor : task.tensors) {
+    const IndexOrder order = tensor.values.index_order;
+    if (order != IndexOrder::kDistinct && order != IndexOrder::kDistinctRows) continue;
+    const Result<TensorShape> shape = ResolveShape(tensor, dims);
+    if (!shape.ok() || !CheckDrawable(tensor, *shape, dims).ok()) return std::nullopt;
+  }
+  return dims;
+}
+
+}  // namespace
+
 std::vector<Case> DrawHiddenCases(const Task& task, uint64_t seed) {
   std::vector<Case> cases;
   for (size_t group = 0; group < task.hidden.size(); ++group) {
     for (int number = 0; number < task.hidden[group].count; ++number) {
-      Case drawn;
-      drawn.role = CaseRole::kHidden;
-      for (size_t i = 0; i < task.hidden[group].ranges.size(); ++i) {
-        const HiddenRange& range = task.hidden[group].ranges[i];
-        const uint64_t bits = draw::Hash(seed, group * 1000003 + static_cast<uint64_t>(number), i);
-        const double u = static_cast<double>(bits >> 11) * 0x1p-53;  // [0, 1)
-        // Uniform exponent over [low, high + 1), so that `high` itself can be drawn.
-        const double low = static_cast<double>(range.low), high = static_cast<double>(range.high);
-        int64_t value = static_cast<int64_t>(low * std::exp(u * std::log((high + 1.0) / low)));
-        value = std::clamp(value, range.low, range.high);
-        value = (value + range.multiple - 1) / range.multiple * range.multiple;
-        if (value > range.high) value -= range.multiple;
-        drawn.dims[range.dim] = value;
+      const uint64_t stream = group * 1000003 + static_cast<uint64_t>(number);
+      std::optional<Dims> dims;
+      for (size_t attempt = 0; attempt < kHiddenAttempts && !dims; ++attempt) {
+        dims = DrawHiddenShape(task, task.hidden[group], seed, stream, attempt);
       }
-      cases.push_back(std::move(drawn));
+      if (dims) cases.push_back({std::move(*dims), CaseRole::kHidden});
     }
   }
   return cases;

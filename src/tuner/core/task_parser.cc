@@ -26,16 +26,22 @@ constexpr std::string_view kReserved[] = {
 };
 
 constexpr size_t kMaxRank = 8;
+// Errors of one file that are named at once: a file that is filled in by hand has several, and each is a line.
+constexpr size_t kMostErrors = 20;
+// Seeds with which a [[hidden]] group must find a shape when the task is read, so that it will whenever it is drawn
+// from.
+constexpr uint64_t kHiddenProbes = 16;
+constexpr double kMostVary = 1e6;
 constexpr int64_t kMaxFileBytes = 64 << 20;  // a name such as /dev/zero has no end
 
 class TaskParser {
  public:
-  TaskParser(const TomlNode& root, std::string_view file) : root_(root), errors_(file) {}
+  TaskParser(const TomlNode& root, std::string_view file) : root_(root), errors_(file, kMostErrors) {}
 
   Result<Task> Run() {
     TableReader reader(root_, "", errors_);
     task_.name = reader.RequiredString("name");
-    if (errors_.ok() && !IsIdentifier(task_.name)) {
+    if (!task_.name.empty() && !IsIdentifier(task_.name)) {
       reader.Error("name", fmt::format("'{}' is not an identifier (letters, digits, underscores)", task_.name));
     }
     task_.summary = reader.RequiredString("summary");
@@ -46,6 +52,7 @@ class TaskParser {
       reader.Error("slice", fmt::format("'{}' is not a dimension{}", task_.slice, Suggestion(task_.slice, dim_names_)));
     }
     ReadTensors(reader);
+    tensors_known_ = errors_.ok();
     ReadScalars(reader);
     ReadTolerances(reader);
     ReadWork(reader);
@@ -74,6 +81,7 @@ class TaskParser {
   }
 
   void CheckNames(TableReader& reader, std::string_view key, const Expression& expression) {
+    if (dim_names_.empty()) return;  // told already
     for (const std::string& name : expression.Names()) {
       if (IsDim(name)) continue;
       reader.Error(
@@ -84,7 +92,7 @@ class TaskParser {
 
   void ReadClass(TableReader& reader) {
     const std::string name = reader.RequiredString("class");
-    if (!errors_.ok()) return;
+    if (name.empty()) return;
     if (const std::optional<WorkloadClass> workload = WorkloadClassFromName(name)) {
       task_.workload = *workload;
       return;
@@ -146,7 +154,7 @@ class TaskParser {
     if (const TomlNode* name = table.Find("name"); name != nullptr) tensor.name = name->string;
     TableReader reader(table, Context("tensor", index, tensor.name), errors_);
     tensor.name = reader.RequiredString("name");
-    if (errors_.ok()) TakeName(reader, "name", tensor.name);
+    if (!tensor.name.empty()) TakeName(reader, "name", tensor.name);
 
     if (!reader.Has("role")) reader.Missing("role", "one of in, out, inout");
     if (const std::optional<std::string> role = reader.Word("role", {"in", "out", "inout"})) {
@@ -209,6 +217,7 @@ class TaskParser {
     TableReader values(*table, reader.context() + " values", errors_);
     const std::string name = values.RequiredString("distribution");
     const std::optional<Distribution> distribution = DistributionFromName(name);
+    if (!distribution && name.empty()) return;  // told already
     if (!distribution) {
       std::vector<std::string> known;
       for (int i = 0; i <= static_cast<int>(Distribution::kOffsets); ++i) {
@@ -222,17 +231,18 @@ class TaskParser {
     // The other input sets (sorted, cancelling, heavy-tailed, …) take the tensor's scale and offset too, so every
     // distribution of numbers may set them.
     if (!DrawsIntegers(*distribution)) {
-      spec.scale = values.Number("scale").value_or(spec.scale);
-      spec.offset = values.Number("offset").value_or(spec.offset);
+      ReadParameter(values, "scale", spec.scale, spec.scale_text);
+      ReadParameter(values, "offset", spec.offset, spec.offset_text);
     }
     switch (*distribution) {
       case Distribution::kUniform:
       case Distribution::kLogUniform: {
         const bool positive = *distribution == Distribution::kLogUniform;
         if (positive) spec.low = 1e-3;
-        spec.low = values.Number("low").value_or(spec.low);
-        spec.high = values.Number("high").value_or(spec.high);
-        if (!(spec.low < spec.high) || (positive && !(spec.low > 0))) {
+        ReadParameter(values, "low", spec.low, spec.low_text);
+        ReadParameter(values, "high", spec.high, spec.high_text);
+        const bool numbers = !spec.low_text && !spec.high_text;  // expressions are judged case by case
+        if (numbers && (!(spec.low < spec.high) || (positive && !(spec.low > 0)))) {
           values.Error("low", fmt::format("needs {}low < high, found low = {}, high = {}", positive ? "0 < " : "",
                                           spec.low, spec.high));
         }
@@ -250,8 +260,20 @@ class TaskParser {
           values.Error("distribution",
                        fmt::format("'{}' needs an integer dtype, and this tensor is {}", name, DTypeName(tensor.dtype)));
         }
+        if (*distribution == Distribution::kIndex) ReadIndexOrder(values, tensor);
+        break;
+      case Distribution::kZero:
         break;
       default:
+        spec.vary = values.Number("vary").value_or(spec.vary);
+        if (!(spec.vary >= 1 && spec.vary <= kMostVary)) {
+          values.Error(
+              "vary",
+              fmt::format("{} is not between 1 and {}: scale and offset are each multiplied by a factor from 1 / "
+                          "vary to vary",
+                          spec.vary, kMostVary));
+          spec.vary = 1;
+        }
         break;
     }
     for (const double value : {spec.low, spec.high, spec.scale, spec.offset}) {
@@ -261,13 +283,53 @@ class TaskParser {
     values.Finish();
   }
 
+  // A number, or in a string an expression over the dimensions.
+  void ReadParameter(TableReader& values, std::string_view key, double& number, std::optional<Expression>& text) {
+    const TomlNode* node = values.Take(key);
+    if (node == nullptr) return;
+    if (node->kind == TomlNode::Kind::kString) {
+      text = values.OneExpression(key);
+      if (text) CheckNames(values, key, *text);
+    } else {
+      number = values.Number(key).value_or(number);
+    }
+  }
+
+  void ReadIndexOrder(TableReader& values, TensorSpec& tensor) {
+    ValueSpec& spec = tensor.values;
+    if (const std::optional<std::string> distinct = values.Word("distinct", {"tensor", "row"})) {
+      spec.index_order = *distinct == "row" ? IndexOrder::kDistinctRows : IndexOrder::kDistinct;
+      const int last = static_cast<int>(tensor.shape.size()) - 1;
+      if (*distinct == "row" && (last < 0 || tensor.slice_axis == last)) {
+        values.Error(
+            "distinct",
+            "the last axis is the slice dimension, so a row would lie across slices; only \"tensor\" can be said");
+      }
+    }
+    const bool sorted = values.Boolean("sorted").value_or(false);
+    spec.padding = values.Number("padding").value_or(0.0);
+    if (!(spec.padding >= 0 && spec.padding < 1)) {
+      values.Error("padding",
+                   fmt::format("{} is not a share of the elements: 0 or more and less than 1", spec.padding));
+      spec.padding = 0;
+    }
+    if (spec.padding > 0 && (tensor.dtype == DType::kUInt8 || tensor.dtype == DType::kUInt32)) {
+      values.Error("padding", fmt::format("padding entries are -1, which {} cannot hold", DTypeName(tensor.dtype)));
+    }
+    if (!sorted) return;
+    if (spec.index_order != IndexOrder::kIndependent || spec.padding > 0) {
+      values.Error("sorted", "sorted indices repeat and have no padding; leave out `distinct` and `padding`, or this");
+    }
+    spec.index_order = IndexOrder::kAscending;
+  }
+
   void ReadScalars(TableReader& reader) {
     const std::vector<const TomlNode*> tables = reader.Tables("scalar");
     for (size_t i = 0; i < tables.size(); ++i) {
       ScalarSpec scalar;
       TableReader fields(*tables[i], Context("scalar", i), errors_);
       scalar.name = fields.RequiredString("name");
-      if (errors_.ok()) TakeName(fields, "name", scalar.name);
+      if (!scalar.name.empty()) TakeName(fields, "name", scalar.name);
       const std::string dtype = fields.String("dtype").value_or("float32");
       if (const std::optional<DType> known = DTypeFromName(dtype); known && IsFloating(*known)) {
         scalar.dtype = *known;
@@ -291,16 +353,15 @@ class TaskParser {
       if (tensor.role != TensorRole::kIn) outputs.push_back(tensor.name);
     }
     for (const std::string& output : outputs) {
-      if (table == nullptr || table->Find(output) == nullptr) {
+      if (tensors_known_ && (table == nullptr || table->Find(output) == nullptr)) {
         reader.Missing("tolerance", fmt::format("output '{0}' needs [tolerance.{0}] with c_max and c_rms", output));
-        return;
       }
     }
     if (table == nullptr) return;
     TableReader tolerances(*table, "[tolerance]", errors_);
     for (const std::string& output : outputs) {
       const TomlNode* entry = tolerances.Table(output);
-      if (entry == nullptr) return;
+      if (entry == nullptr) continue;
       TableReader fields(*entry, fmt::format("[tolerance.{}]", output), errors_);
       Tolerance tolerance;
       for (const auto& [key, target] : {std::pair{"c_max", &tolerance.c_max}, std::pair{"c_rms", &tolerance.c_rms}}) {
@@ -310,10 +371,14 @@ class TaskParser {
           fields.Error(key, "must be a finite number, zero or more");
         *target = value.value_or(0.0);
       }
+      tolerance.absolute = fields.Number("abs").value_or(0.0);
+      if (!(tolerance.absolute >= 0 && std::isfinite(tolerance.absolute))) {
+        fields.Error("abs", "must be a finite number, zero or more");
+      }
       fields.Finish();
       task_.tolerance[output] = tolerance;
     }
-    tolerances.Finish();
+    if (tensors_known_) tolerances.Finish();
   }
 
   void ReadWork(TableReader& reader) {
@@ -355,16 +420,8 @@ class TaskParser {
         reader.Error(key, shape.status().message());
         return;
       }
-      if (tensor.values.index_bound) {
-        Result<int64_t> bound = tensor.values.index_bound->Evaluate(dims);
-        if (!bound.ok()) {
-          reader.Error(key, bound.status().message());
-        } else if (*bound < 0 && tensor.values.distribution == Distribution::kOffsets) {
-          reader.Error(key, fmt::format("the offsets of tensor '{}' would end at {}", tensor.name, *bound));
-        } else if (*bound <= 0 && shape->elements > 0 && tensor.values.distribution == Distribution::kIndex) {
-          reader.Error(key, fmt::format("tensor '{}' has indices but nothing to point to: its bound is {}", tensor.name,
-                                        *bound));
-        }
+      if (const Status drawable = CheckDrawable(tensor, *shape, dims); !drawable.ok()) {
+        reader.Error(key, drawable.message());
       }
       if (!tensor.alias.empty()) {
         Result<TensorShape> target = ResolveShape(*task_.FindTensor(tensor.alias), dims);
@@ -421,15 +478,81 @@ class TaskParser {
         }
       }
       fields.Finish();
-      // The corners stand for what is between them.
-      Dims low, high;
-      for (const HiddenRange& range : group.ranges) {
-        low[range.dim] = (range.low + range.multiple - 1) / range.multiple * range.multiple;
-        high[range.dim] = range.high / range.multiple * range.multiple;
+      if (errors_.ok()) CheckGroup(fields, group);
+      task_.hidden.push_back(std::move(group));
+    }
+  }
+
+  // Orders the ranges after those that they name, finds what stands at the ends of related ones, and checks the
+  // corners, which stand for what is between them.
+  void CheckGroup(TableReader& fields, HiddenGroup& group) {
+    if (!OrderRanges(fields, group)) return;
+    Dims low, high;
+    bool corners = true;
+    for (HiddenRange& range : group.ranges) {
+      const std::optional<HiddenRange> least = ResolveRange(range, low), most = ResolveRange(range, high);
+      corners = corners && least && most;
+      if (range.related()) {
+        range.low = least ? least->low : most ? most->low : 1;
+        range.high = std::max(range.low, most ? most->high : least ? least->high : 1);
       }
+      const HiddenRange& at_low = least ? *least : range;
+      const HiddenRange& at_high = most ? *most : range;
+      low[range.dim] = (at_low.low + at_low.multiple - 1) / at_low.multiple * at_low.multiple;
+      high[range.dim] = at_high.high / at_high.multiple * at_high.multiple;
+    }
+    if (corners) {
       CheckResolves(fields, "", low);
       CheckResolves(fields, "", high);
-      task_.hidden.push_back(std::move(group));
+    }
+    if (!errors_.ok()) return;
+    Task alone = task_;
+    alone.hidden = {group};
+    for (uint64_t seed = 1; seed <= kHiddenProbes; ++seed) {
+      if (DrawHiddenCases(alone, seed).size() == static_cast<size_t>(group.count)) continue;
+      fields.Error(
+          "",
+          "hardly any shape of these ranges can be drawn: relations between dimensions or distinct indices leave no "
+          "size; make the ranges agree, such as with high = \"slots\"");
+      return;
+    }
+  }
+
+  bool OrderRanges(TableReader& fields, HiddenGroup& group) {
+    std::vector<HiddenRange> ordered;
+    const auto known = [&](const std::string& name) {
+      return std::any_of(ordered.begin(), ordered.end(), [&](const HiddenRange& range) { return range.dim == name; });
+    };
+    while (!group.ranges.empty()) {
+      const auto next = std::find_if(group.ranges.begin(), group.ranges.end(), [&](const HiddenRange& range) {
+        for (const std::optional<Expression>* text : {&range.low_text, &range.high_text, &range.multiple_text}) {
+          if (!*text) continue;
+          const std::vector<std::string> names = (*text)->Names();
+          if (!std::all_of(names.begin(), names.end(), known)) return false;
+        }
+        return true;
+      });
+      if (next == group.ranges.end()) {
+        fields.Error(group.ranges.front().dim,
+                     "its range depends on itself by way of other dimensions; let one of them be numbers");
+        return false;
+      }
+      ordered.push_back(std::move(*next));
+      group.ranges.erase(next);
+    }
+    group.ranges = std::move(ordered);
+    return true;
+  }
+
+  // An integer, or an expression over other dimensions.
+  void ReadBound(TableReader& reader, std::string_view key, int64_t& number, std::optional<Expression>& text) {
+    const std::optional<Expression> bound = reader.OneExpression(key);
+    if (!bound) return;
+    CheckNames(reader, key, *bound);
+    if (const Result<int64_t> constant = bound->Evaluate(Dims{}); constant.ok()) {
+      number = *constant;
+    } else {
+      text = *bound;
     }
   }
 
@@ -437,23 +560,26 @@ class TaskParser {
     HiddenRange range;
     range.dim = name;
     const TomlNode* node = fields.Take(name);
-    if (node->kind == TomlNode::Kind::kInteger) {
-      range.low = range.high = node->integer;
+    if (node->kind == TomlNode::Kind::kInteger || node->kind == TomlNode::Kind::kString) {
+      ReadBound(fields, name, range.low, range.low_text);
+      range.high = range.low;
+      range.high_text = range.low_text;
     } else if (node->kind == TomlNode::Kind::kTable) {
       TableReader reader(*node, fmt::format("{} {}", fields.context(), name), errors_);
-      const std::optional<int64_t> low = reader.Integer("low"), high = reader.Integer("high");
       if (!reader.Has("low")) reader.Missing("low");
       if (!reader.Has("high")) reader.Missing("high");
-      range.low = low.value_or(1);
-      range.high = high.value_or(range.low);
-      range.multiple = reader.Integer("multiple").value_or(1);
+      ReadBound(reader, "low", range.low, range.low_text);
+      range.high = range.low;
+      ReadBound(reader, "high", range.high, range.high_text);
+      ReadBound(reader, "multiple", range.multiple, range.multiple_text);
       reader.Finish();
     } else {
-      fields.Error(name, "expected a size or { low = …, high = … }");
+      fields.Error(name, "expected a size, an expression in a string, or { low = …, high = … }");
     }
-    const bool sane =
-        range.low >= 1 && range.low <= range.high && range.multiple >= 1 && range.high < (int64_t{1} << 40);
-    if (!sane || range.high / range.multiple * range.multiple < range.low) {
+    const bool numbers = !range.related();
+    const bool sane = range.low >= 1 && (range.low <= range.high || !numbers) && range.multiple >= 1 &&
+                      range.high < (int64_t{1} << 40);
+    if (!sane || (numbers && range.high / range.multiple * range.multiple < range.low)) {
       fields.Error(name, fmt::format("no size is left between low = {} and high = {} with multiple = {}; needs "
                                      "1 <= low <= high (zero sizes belong into check cases)",
                                      range.low, range.high, range.multiple));
@@ -520,6 +646,7 @@ class TaskParser {
   const TomlNode& root_;
   TomlErrors errors_;
   Task task_;
+  bool tensors_known_ = true;  // their names and roles; else which outputs need a tolerance is a guess
   std::set<std::string> names_;
   std::vector<std::string> dim_names_;
 };

@@ -294,7 +294,8 @@ ld = 4
   EXPECT_EQ(x->elements, 20);
   EXPECT_EQ(x->span_bytes, (4 * 6 + 3 + 1) * 2);
 
-  // Written: y 3 * 4 bytes and state 4 bytes; the override of 60 leaves 44 to read.
+  // Nothing is known of y and state, which are in place, and of x, into which index points: at most 3 * 4 + 4 bytes of
+  // the 60 are written, and the rest is read.
   Result<Traffic> traffic = CompulsoryTraffic(task, task.cases[0].dims);
   ASSERT_TRUE(traffic.ok());
   EXPECT_EQ(traffic->written_bytes, 16);
@@ -365,7 +366,7 @@ TEST(ResolveShape, ErrorsNameTheTensor) {
   EXPECT_THAT(ResolveShape(tensor, {{"d", int64_t{1} << 40}}).status().message(), HasSubstr("64 bits"));
 }
 
-TEST(Traffic, CountsInoutTwiceAndSumsToBytes) {
+TEST(Traffic, CountsInputsAndOutputsOnceAndNothingInPlaceUnlessWorkSaysSo) {
   Task task = Silu();
   const Dims dims = {{"tokens", 2}, {"d", 4}};  // x: 16 halves, out: 8 halves
   Result<Traffic> traffic = CompulsoryTraffic(task, dims);
@@ -373,10 +374,158 @@ TEST(Traffic, CountsInoutTwiceAndSumsToBytes) {
   EXPECT_EQ(traffic->read_bytes, 32);
   EXPECT_EQ(traffic->written_bytes, 16);
   task.tensors[1].role = TensorRole::kInOut;
-  EXPECT_EQ(*CompulsoryBytes(task, dims), 32 + 16 + 16);
+  EXPECT_EQ(*CompulsoryBytes(task, dims), 32) << "what is in place may stay as it is";
+  task.bytes = *Expression::Parse("8 * tokens * d");
+  traffic = CompulsoryTraffic(task, dims);
+  EXPECT_EQ(traffic->read_bytes, 32 + 16) << "[work] says that all of it moves";
+  EXPECT_EQ(traffic->written_bytes, 16);
+  task.bytes.reset();
   EXPECT_EQ(*Flops(task, dims), 40);
   task.flops.reset();
   EXPECT_EQ(*Flops(task, dims), 0);
+}
+
+// A cache write: k [tokens, d] goes to the rows of cache [slots, d] that slot names.
+constexpr const char* kCacheWrite = R"(name = "cache_write"
+summary = "cache[slot[t]] = k[t]"
+class = "other"
+[dims]
+tokens = "rows of k"
+slots = "rows of cache"
+d = "width"
+[[tensor]]
+name = "k"
+role = "in"
+dtype = "float16"
+shape = ["tokens", "d"]
+[[tensor]]
+name = "slot"
+role = "in"
+dtype = "int64"
+shape = ["tokens"]
+values = { distribution = "index", bound = "slots", distinct = "tensor", padding = 0.25 }
+[[tensor]]
+name = "cache"
+role = "inout"
+dtype = "float16"
+shape = ["slots", "d"]
+[tolerance.cache]
+c_max = 0
+c_rms = 0
+[[case]]
+role = "check"
+dims = { tokens = 4, slots = 4, d = 8 }
+[[hidden]]
+count = 3
+tokens = { low = 1, high = 60 }
+slots = { low = 8, high = 64, multiple = 8 }
+d = 8
+)";
+
+TEST(Traffic, CountsNoTensorThatIndicesPointInto) {
+  Result<Task> task = ParseTask(kCacheWrite, "task.toml");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  const Dims dims = {{"tokens", 4}, {"slots", 1000}, {"d", 8}};
+  EXPECT_EQ(*CompulsoryBytes(*task, dims), 4 * 8 * 2 + 4 * 8) << "k and slot; a launch touches 4 rows of cache";
+  const std::vector<UnknownTraffic> unknown = FindUnknownTraffic(*task);
+  ASSERT_EQ(unknown.size(), 1u);
+  EXPECT_EQ(unknown[0].tensor, "cache");
+  EXPECT_EQ(unknown[0].reason, "is written in place");
+  EXPECT_EQ(WholeTrafficText(*task), "2 * tokens * d + 8 * tokens + 4 * slots * d");
+  // k is read, and the rows that take it are written: [work] says so, and no more of cache counts as read.
+  task->bytes = *Expression::Parse("4 * tokens * d + 8 * tokens");
+  Result<Traffic> traffic = CompulsoryTraffic(*task, dims);
+  ASSERT_TRUE(traffic.ok());
+  EXPECT_EQ(traffic->read_bytes, 64 + 32);
+  EXPECT_EQ(traffic->written_bytes, 64);
+  task->tensors[2].role = TensorRole::kIn;  // read through slot
+  EXPECT_EQ(FindUnknownTraffic(*task)[0].reason, "is pointed into by slot");
+}
+
+TEST(Indices, DistinctOnesNeedEnoughToPointTo) {
+  EXPECT_EQ(Refusal(kCacheWrite), "accepted");
+  EXPECT_THAT(Refusal(With(kCacheWrite, "{ tokens = 4, slots = 4, d = 8 }", "{ tokens = 5, slots = 4, d = 8 }")),
+              AllOf(HasSubstr("task.toml:"), HasSubstr("tensor 'slot' needs 5 distinct indices, and its bound is 4")));
+  EXPECT_THAT(Refusal(With(kCacheWrite, "high = 60", "high = 90")),
+              HasSubstr("needs 90 distinct indices, and its bound is 64"));
+  EXPECT_THAT(Refusal(With(kCacheWrite, "\"tensor\"", "\"rows\"")), HasSubstr("not one of tensor, row"));
+  EXPECT_THAT(Refusal(With(kCacheWrite, "padding = 0.25", "sorted = true")), HasSubstr("sorted indices repeat"));
+  EXPECT_THAT(Refusal(With(kCacheWrite, "0.25", "1.0")), HasSubstr("not a share"));
+  EXPECT_THAT(Refusal(With(kCacheWrite, "dtype = \"int64\"", "dtype = \"uint32\"")), HasSubstr("uint32 cannot hold"));
+}
+
+TEST(Indices, HiddenShapesThatLackPlacesAreDrawnAgain) {
+  Result<Task> task = ParseTask(kCacheWrite, "task.toml");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  bool tight = false;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const std::vector<Case> cases = DrawHiddenCases(*task, seed);
+    ASSERT_EQ(cases.size(), 3u) << seed;
+    for (const Case& one : cases) {
+      EXPECT_LE(one.dims.at("tokens"), one.dims.at("slots")) << seed;
+      tight = tight || one.dims.at("slots") - one.dims.at("tokens") < 3;
+    }
+  }
+  EXPECT_TRUE(tight) << "only loose shapes were drawn";
+}
+
+TEST(HiddenRelations, HoldInEveryDraw) {
+  const std::string related =
+      With(With(kCacheWrite, "tokens = { low = 1, high = 60 }", "tokens = { low = 1, high = \"slots\" }"), "d = 8\n",
+           "d = { low = 1, high = 600, multiple = \"2 * tokens\" }\n");
+  Result<Task> task = ParseTask(related, "task.toml");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  std::set<int64_t> multiples;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    for (const Case& one : DrawHiddenCases(*task, seed)) {
+      EXPECT_LE(one.dims.at("tokens"), one.dims.at("slots"));
+      EXPECT_EQ(one.dims.at("d") % (2 * one.dims.at("tokens")), 0);
+      multiples.insert(one.dims.at("d") / (2 * one.dims.at("tokens")));
+      EXPECT_TRUE(KeepsRelations(task->hidden, one.dims));
+    }
+  }
+  EXPECT_GT(multiples.size(), 5u);
+  EXPECT_FALSE(KeepsRelations(task->hidden, {{"tokens", 9}, {"slots", 8}, {"d", 18}}));
+  EXPECT_FALSE(KeepsRelations(task->hidden, {{"tokens", 4}, {"slots", 8}, {"d", 12}}));
+  EXPECT_THAT(
+      Refusal(With(related, "slots = { low = 8, high = 64, multiple = 8 }", "slots = { low = 8, high = \"tokens\" }")),
+      HasSubstr("depends on itself"));
+  EXPECT_THAT(Refusal(With(related, "high = \"slots\"", "high = \"slot_count\"")),
+              HasSubstr("'slot_count' in 'slot_count' is not a dimension"));
+  EXPECT_THAT(Refusal(With(related, "high = 600", "high = 1")), HasSubstr("hardly any shape"));
+}
+
+TEST(Values, MayDependOnTheDimensions) {
+  const std::string text = With(kSilu, "\"normal\", scale = 2.0, offset = 0.5",
+                                "\"uniform\", low = \"-1 / sqrt(d)\", high = \"1 / sqrt(d)\"");
+  Result<Task> task = ParseTask(text, "task.toml");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  Result<ValueSpec> values = ResolveValues(task->tensors[0].values, {{"tokens", 1}, {"d", 16}});
+  ASSERT_TRUE(values.ok());
+  EXPECT_EQ(values->low, -0.25);
+  EXPECT_EQ(values->high, 0.25);
+  EXPECT_THAT(Refusal(With(text, "\"1 / sqrt(d)\"", "\"8 - d\"")), HasSubstr("needs low < high"));
+  EXPECT_THAT(Refusal(With(text, "\"1 / sqrt(d)\"", "\"1 / sqrt(width)\"")),
+              HasSubstr("the name 'width' is not known here"));
+}
+
+TEST(Tolerances, ReadAnAbsolutePart) {
+  Result<Task> task = ParseTask(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nabs = 1"), "task.toml");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  EXPECT_EQ(task->tolerance.at("out").absolute, 1);
+  EXPECT_THAT(Refusal(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nabs = -1")),
+              HasSubstr("field 'abs': must be a finite number"));
+}
+
+TEST(ParseTask, NamesEveryErrorWithItsLine) {
+  const std::string text =
+      With(With(With(kSilu, "class = \"elementwise\"", "class = \"FILL_IN\""), "\"2 * d\"", "\"FILL_IN\""),
+           "c_rms = 4e-4", "c_rms = \"FILL_IN\"");
+  EXPECT_THAT(Refusal(text),
+              AllOf(HasSubstr("task.toml:3: field 'class': 'FILL_IN' is not one of"),
+                    HasSubstr("\ntask.toml:14: [[tensor]] #1 'x' field 'shape': 'FILL_IN' in 'FILL_IN'"),
+                    HasSubstr("\ntask.toml:31: [tolerance.out] field 'c_rms': expected a number, found a string")));
+  EXPECT_THAT(Refusal(text), Not(HasSubstr("[[case]]"))) << "what follows from an error is not one";
 }
 
 TEST(HiddenCases, AreDeterministicLegalAndCoverTheirRange) {

@@ -150,30 +150,43 @@ bool IsIdentifier(std::string_view text) {
   });
 }
 
+void TomlErrors::Push(int line, std::string_view context, std::string_view key, std::string_view message, Entry entry) {
+  if (entries_.size() >= most_) return;
+  entry.line = std::max(line, 1);
+  entry.text = fmt::format("{}:{}: ", file_, entry.line);
+  if (!context.empty()) entry.text += fmt::format("{} ", context);
+  if (!key.empty()) entry.text += fmt::format("field '{}'", key);
+  if (entry.text.back() == ' ') entry.text.pop_back();
+  if (entry.text.back() != ':') entry.text += ':';
+  entry.text += fmt::format(" {}", message);
+  const auto same = [&](const Entry& other) { return other.text == entry.text; };
+  if (std::none_of(entries_.begin(), entries_.end(), same)) entries_.push_back(std::move(entry));
+}
+
 void TomlErrors::Add(int line, std::string_view context, std::string_view key, std::string_view message) {
-  if (!status_.ok()) return;
-  std::string text = fmt::format("{}:{}: ", file_, std::max(line, 1));
-  if (!context.empty()) text += fmt::format("{} ", context);
-  if (!key.empty()) text += fmt::format("field '{}'", key);
-  if (text.back() == ' ') text.pop_back();
-  if (text.back() != ':') text += ':';
-  status_ = Status::InvalidArgument(fmt::format("{} {}", text, message));
+  Push(line, context, key, message, {});
 }
 
 void TomlErrors::AddMissing(const TomlNode& table, std::string_view context, std::string_view key,
                             std::string_view message) {
-  if (!status_.ok()) return;
-  Add(table.line, context, key, message);
-  missing_of_ = &table;
+  Push(table.line, context, key, message, {.missing_of = &table});
 }
 
 void TomlErrors::AddUnknown(const TomlNode& table, bool outermost, int line, std::string_view context,
                             std::string_view key, std::string_view message) {
-  if (missing_of_ == &table || (outermost && !unknown_)) status_ = Status::Ok();
-  if (!status_.ok()) return;
-  Add(line, context, key, message);
-  missing_of_ = nullptr;
-  unknown_ = true;
+  std::erase_if(entries_,
+                [&](const Entry& entry) { return entry.missing_of == &table || (outermost && !entry.unknown); });
+  Push(line, context, key, message, {.unknown = true});
+}
+
+Status TomlErrors::status() const {
+  if (entries_.empty()) return Status::Ok();
+  std::vector<const Entry*> by_line;
+  for (const Entry& entry : entries_) by_line.push_back(&entry);
+  std::stable_sort(by_line.begin(), by_line.end(), [](const Entry* a, const Entry* b) { return a->line < b->line; });
+  std::string text;
+  for (const Entry* entry : by_line) text += (text.empty() ? "" : "\n") + entry->text;
+  return Status::InvalidArgument(std::move(text));
 }
 
 TableReader::TableReader(const TomlNode& table, std::string context, TomlErrors& errors)

@@ -45,10 +45,11 @@ std::string Suggestion(std::string_view word, const std::vector<std::string>& ca
 // A letter or underscore, then letters, digits and underscores.
 bool IsIdentifier(std::string_view text);
 
-// Keeps the first error of a document: readers go on with harmless values and the caller asks once.
+// Keeps the errors of a document, one unless more are asked for: readers go on with harmless values and the caller asks
+// once.
 class TomlErrors {
  public:
-  explicit TomlErrors(std::string_view file) : file_(file) {}
+  explicit TomlErrors(std::string_view file, size_t most = 1) : file_(file), most_(most) {}
   // "file:line: context field 'key': message"; empty context or key are left out.
   void Add(int line, std::string_view context, std::string_view key, std::string_view message);
   // The same for a field of `table` that is missing, and for one that nobody knows. What is missing is mostly there under
@@ -57,15 +58,23 @@ class TomlErrors {
   void AddMissing(const TomlNode& table, std::string_view context, std::string_view key, std::string_view message);
   void AddUnknown(const TomlNode& table, bool outermost, int line, std::string_view context, std::string_view key,
                   std::string_view message);
-  bool ok() const { return status_.ok(); }
-  const Status& status() const { return status_; }
+  bool ok() const { return entries_.empty(); }
+  // A line for each error, by their lines in the file.
+  Status status() const;
   const std::string& file() const { return file_; }
 
  private:
+  struct Entry {
+    int line = 0;
+    std::string text;
+    const TomlNode* missing_of = nullptr;  // the table of which a field is missing
+    bool unknown = false;                  // an unknown field
+  };
+  void Push(int line, std::string_view context, std::string_view key, std::string_view message, Entry entry);
+
   std::string file_;
-  Status status_;
-  const TomlNode* missing_of_ = nullptr;  // the table whose missing field `status_` tells, if it does
-  bool unknown_ = false;                  // `status_` tells an unknown field
+  size_t most_;
+  std::vector<Entry> entries_;
 };
 
 // Takes the fields of one table. Every accessor marks its key as known, so that Finish can name the rest.

@@ -94,6 +94,15 @@ TEST(TomlErrors, KeepsTheFirst) {
   EXPECT_EQ(errors.status().message(), "f:3: one");
 }
 
+TEST(TomlErrors, KeepsAsManyAsAskedForInTheOrderOfTheirLines) {
+  TomlErrors errors("f", 2);
+  errors.Add(3, "", "", "one");
+  errors.Add(3, "", "", "one");
+  errors.Add(1, "", "", "two");
+  errors.Add(2, "", "", "three");
+  EXPECT_EQ(errors.status().message(), "f:1: two\nf:3: one");
+}
+
 TEST(NearestWord, SuggestsOnlyWhatIsClose) {
   EXPECT_EQ(NearestWord("algin", {"name", "align"}), "align");
   EXPECT_EQ(NearestWord("xyz", {"name", "align"}), "");

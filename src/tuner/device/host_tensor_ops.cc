@@ -259,27 +259,28 @@ Status Draw(const DrawRequest& request) {
   const TensorView& view = request.view;
   if (view.elements == 0) return Status::Ok();
   const int64_t slices = view.slices();
-  draw::Parameters base = MakeParameters(request.values, view.dtype, request.key, request.index_bound,
-                                         view.elements / std::max<int64_t>(slices, 1));
+  draw::Parameters base =
+      MakeParameters(request.values, view.dtype, request.key, request.index_bound,
+                     view.elements / std::max<int64_t>(slices, 1), view.shape.empty() ? 1 : view.shape.back());
   const float* quantiles = NormalQuantiles();
   const float* exp_quantiles = ExpQuantiles();
 
   // Which key and which source slice the elements of a slice are drawn with.
   struct Source {
     draw::Parameters parameters;
+    uint64_t slice;  // what is drawn, wherever it goes
     uint64_t slice_hash;
-    float constant;  // kConstant: the value, the same for a whole key
   };
   const auto source_of = [&](int64_t slice) {
-    Source source{base, 0, 0.0f};
-    uint64_t from = 0;
+    Source source{base, 0, 0};
     if (request.redraw_key != 0 && std::binary_search(request.redrawn.begin(), request.redrawn.end(), slice)) {
       source.parameters.key = request.redraw_key;
-      from = static_cast<uint64_t>(slice);
+      source.slice = static_cast<uint64_t>(slice);
     } else {
-      from = draw::Permute(static_cast<uint64_t>(slice), static_cast<uint64_t>(slices), request.permutation_key);
+      source.slice =
+          draw::Permute(static_cast<uint64_t>(slice), static_cast<uint64_t>(slices), request.permutation_key);
     }
-    source.slice_hash = draw::SliceHash(source.parameters.key, from);
+    source.slice_hash = draw::SliceHash(source.parameters.key, source.slice);
     return source;
   };
 
@@ -292,9 +293,11 @@ Status Draw(const DrawRequest& request) {
         if (row.slice_step != 0 && i > 0) source = source_of(row.slice + i);
         const auto position = static_cast<uint64_t>(row.position + i * row.position_step);
         const uint64_t bits = draw::HashInSlice(source.slice_hash, position);
-        const T value = draw::DrawsIntegers(base.kind)
-                            ? FromInteger<T>(draw::IntegerFromBits(source.parameters, source.slice_hash, bits, position))
-                            : FromFloat<T>(draw::ValueFromBits(source.parameters, bits, position, quantiles, exp_quantiles));
+        const T value =
+            draw::DrawsIntegers(base.kind)
+                ? FromInteger<T>(
+                      draw::IntegerFromBits(source.parameters, source.slice_hash, source.slice, bits, position))
+                : FromFloat<T>(draw::ValueFromBits(source.parameters, bits, position, quantiles, exp_quantiles));
         std::memcpy(memory + row.offset + i * row.stride, &value, sizeof value);
       }
     });
@@ -399,8 +402,9 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
         const auto word = std::bit_cast<Word>(stored);
         const double expected = reference[row.linear + i];
         const double actual = ToDouble(stored);
-        const harness::Judged judged = harness::Judge(
-            actual, expected, rms[static_cast<size_t>(row.slice + i * row.slice_step)], tolerance.c_max, precision);
+        const harness::Judged judged =
+            harness::Judge(actual, expected, rms[static_cast<size_t>(row.slice + i * row.slice_step)], tolerance.c_max,
+                           precision, tolerance.absolute);
         const bool unwritten = word == poison && !(actual == expected);
         if (judged.wrong || unwritten) {
           if (result.wrong == 0) {

@@ -205,6 +205,37 @@ TEST(HostDraw, OffsetsAscendFromZeroToTheirBound) {
 
 // --- poison and comparison ---
 
+TEST(HostDraw, DistinctIndicesStayDistinctWhenSlicesAreMoved) {
+  Tensor tensor(DType::kInt64, {30, 4}, 0);
+  DrawRequest request = Normal(tensor.view);
+  request.values.distribution = Distribution::kIndex;
+  request.values.index_order = IndexOrder::kDistinct;
+  request.index_bound = 120;  // all of them: a permutation
+  for (const uint64_t permutation : {0, 77}) {
+    request.permutation_key = permutation;
+    ASSERT_TRUE(host::Draw(request).ok());
+    std::set<double> seen;
+    for (int64_t i = 0; i < 30; ++i) {
+      for (int64_t j = 0; j < 4; ++j) seen.insert(tensor.Get({i, j}));
+    }
+    EXPECT_EQ(seen.size(), 120u);
+    EXPECT_EQ(*seen.begin(), 0);
+    EXPECT_EQ(*seen.rbegin(), 119);
+  }
+}
+
+TEST(HostCompare, ForgivesAnAbsoluteErrorWhateverTheScale) {
+  Tensor tensor(DType::kInt8, {4}, -1);
+  const std::vector<double> reference = {5, -3, 0, 100};
+  const std::vector<double> written = {6, -4, 1, 98};
+  for (int64_t i = 0; i < 4; ++i) tensor.Set({i}, written[static_cast<size_t>(i)]);
+  EXPECT_EQ(host::Compare(tensor.view, reference.data(), {.c_max = 0, .c_rms = 0}).wrong, 4);
+  const Comparison forgiven = host::Compare(tensor.view, reference.data(), {.c_max = 0, .c_rms = 0, .absolute = 1});
+  EXPECT_EQ(forgiven.wrong, 1) << "98 is two units from 100";
+  EXPECT_EQ(*forgiven.first_wrong, 3);
+  EXPECT_GT(forgiven.rms_error, 0) << "c_rms still counts them";
+}
+
 TEST(HostCompare, PassesWhatIsWithinTolerance) {
   Tensor tensor(DType::kFloat32, {2, 2}, 0);
   const std::vector<double> reference = {1, -2, 3, 4};

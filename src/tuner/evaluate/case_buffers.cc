@@ -93,8 +93,10 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
       if (!tensor.alias.empty()) continue;
       if (set == 0) first_block[tensor.name] = blocks.size();
       const int64_t align = buffers->base_align_[tensor.name];
-      // A tile of offsets over and over is no offsets, and what they point to would lie anywhere.
-      const bool any_contents = tensor.values.distribution != Distribution::kOffsets;
+      // A tile of offsets over and over is no offsets, and what they point to would lie anywhere; nor are indices
+      // distinct then.
+      const bool any_contents =
+          tensor.values.distribution != Distribution::kOffsets && tensor.values.index_order == IndexOrder::kIndependent;
       blocks.push_back({buffers->shapes_.at(tensor.name).span_bytes, align, exact_align, sampled && any_contents});
     }
     for (const auto& [name, workspace] : workspaces) {
@@ -136,7 +138,7 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
   if (inputs.hand != nullptr) return WriteTensor(session_, view, inputs.hand->inputs.at(tensor.name));
   DrawRequest request;
   request.view = view;
-  request.values = tensor.values;
+  HONE_ASSIGN_OR_RETURN(request.values, ResolveValues(tensor.values, dims_));
   if (inputs.use_stress && tensor.stress && IsFloating(tensor.dtype)) request.values.distribution = inputs.stress;
   if (tensor.values.index_bound) {
     HONE_ASSIGN_OR_RETURN(request.index_bound, tensor.values.index_bound->Evaluate(dims_));
@@ -144,7 +146,8 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
   request.key = TensorKey(inputs.key, task_, tensor);
   if (tensor.slice_axis >= 0) {
     request.permutation_key = inputs.permutation_key;
-    if (!inputs.redrawn.empty()) {
+    // Indices that are distinct over all slices keep their values: fresh ones would meet those of slices that stay.
+    if (!inputs.redrawn.empty() && tensor.values.index_order != IndexOrder::kDistinct) {
       request.redraw_key = TensorKey(inputs.redraw_key, task_, tensor);
       request.redrawn = inputs.redrawn;
     }

@@ -14,10 +14,11 @@ bool Swept(const RunView& view, int64_t node) {
 }  // namespace
 
 bool AtFloor(const Evaluation& evaluation, double fraction) {
+  if (!(fraction > 0)) return false;
   bool any = false;
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us) continue;
-    if (!c.floor_fraction || *c.floor_fraction < fraction) return false;
+    if (!c.floor_fraction || *c.floor_fraction < fraction || FloorIsWrong(c)) return false;
     any = true;
   }
   return any;

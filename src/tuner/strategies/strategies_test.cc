@@ -307,6 +307,7 @@ TEST(EveryStrategy, KeepsTheBestAndStopsAtEveryBound) {
     EXPECT_EQ(ended([](RunOptions& o) { o.max_tokens = 700; }, 3), "tokens_spent");
     EXPECT_EQ(ended([](RunOptions& o) { o.max_seconds = 60; }, 3), "time_spent");
     EXPECT_EQ(ended([](RunOptions& o) { o.floor_fraction = 1e-9; }, 2), "floor_reached");
+    EXPECT_EQ(ended([](RunOptions& o) { o.floor_fraction = 0, o.max_attempts = 5; }, 1), "attempts_spent");
   }
 }
 

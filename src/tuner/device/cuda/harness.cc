@@ -183,8 +183,8 @@ Status Harness::Draw(const DrawRequest& request) {
   HONE_RETURN_IF_ERROR(SendTables());
   DrawArguments arguments{};
   const int64_t slice_elements = view.elements / layout.slices;
-  arguments.parameters =
-      MakeParameters(request.values, view.dtype, request.key, request.index_bound, slice_elements);
+  arguments.parameters = MakeParameters(request.values, view.dtype, request.key, request.index_bound, slice_elements,
+                                        view.shape.empty() ? 1 : view.shape.back());
   arguments.permutation_key = request.permutation_key;
   arguments.quantiles = tables_.as<const float>();
   arguments.exp_quantiles = arguments.quantiles + kTableFloats;
@@ -194,7 +194,9 @@ Status Harness::Draw(const DrawRequest& request) {
     HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, request.redrawn.data(), request.redrawn.size() * sizeof(int64_t)));
     arguments.redrawn = reinterpret_cast<const int64_t*>(list);
   }
-  if (slice_elements >= kTableSliceElements &&
+  const bool by_slice_number =
+      arguments.parameters.kind == draw::kIndex && arguments.parameters.order == draw::kDistinct;
+  if (slice_elements >= kTableSliceElements && !by_slice_number &&
       (arguments.redraw_key != 0 || arguments.permutation_key != 0 || arguments.parameters.kind == draw::kConstant)) {
     HONE_ASSIGN_OR_RETURN(CUdeviceptr table, Scratch(slice_table_, layout.slices * 8));
     HONE_RETURN_IF_ERROR(Launch("hone_slice_table", GridFor(static_cast<uint64_t>(layout.slices), kThreads, 8), kThreads,
@@ -326,7 +328,8 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
   HONE_RETURN_IF_ERROR(CopyFromHost(at, &counters, sizeof counters));
   HONE_RETURN_IF_ERROR(Launch(fmt::format("hone_compare_{}", CompareName(output.dtype)),
                               GridFor(static_cast<uint64_t>(output.elements), kThreads, 8), kThreads, layout, reference,
-                              sums, tolerance.c_max, host::PoisonBits(output.dtype), host::PrecisionOf(output.dtype), at));
+                              sums, tolerance.c_max, tolerance.absolute, host::PoisonBits(output.dtype),
+                              host::PrecisionOf(output.dtype), at));
   HONE_RETURN_IF_ERROR(CopyToHost(&counters, at, sizeof counters));
 
   comparison.wrong = static_cast<int64_t>(counters.wrong);

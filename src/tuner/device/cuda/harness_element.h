@@ -80,10 +80,12 @@ struct Judged {
 };
 
 // rms: of the reference over the element's slice, finite values only, or the floor below which no scale goes.
+// absolute: an error of this much is right whatever the scale.
 // A reference that is not finite must be met exactly: NaN by NaN, an infinity by the same infinity. A finite one that
 // the dtype cannot hold is met by the infinity of its sign, which is what correct rounding makes of it; near that
 // threshold, as far as c_max goes, by a finite value as well as by the infinity.
-HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision) {
+HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision,
+                     double absolute = 0.0) {
   Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0};
   if (!IsFinite(reference)) {
     judged.wrong = IsNan(reference) ? !IsNan(actual) : actual != reference;
@@ -100,7 +102,7 @@ HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, 
   const double scale = magnitude > rms ? magnitude : rms;
   judged.scaled = scale > 0.0 ? judged.error / scale : DoubleOf(0x7ff0000000000000ULL);
   judged.ulps = judged.error / UlpAt(reference, precision);
-  judged.wrong = judged.scaled > c_max;
+  judged.wrong = judged.scaled > c_max && judged.error > absolute;
   return judged;
 }
 

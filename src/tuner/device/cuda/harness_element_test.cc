@@ -32,6 +32,7 @@ TEST(Judge, ScalesByTheLargerOfValueAndRms) {
   EXPECT_DOUBLE_EQ(Judge(0.1, 0.0, 0.5, 1.0, kBinary32).scaled, 0.2);
   EXPECT_FALSE(Judge(1.001, 1.0, 1.0, 0.0011, kBinary32).wrong);
   EXPECT_TRUE(Judge(1.001, 1.0, 1.0, 0.0009, kBinary32).wrong);
+  EXPECT_FALSE(Judge(1.001, 1.0, 1.0, 0.0009, kBinary32, 0.0011).wrong);
 }
 
 TEST(Judge, AnErrorAgainstNothingIsInfinite) {

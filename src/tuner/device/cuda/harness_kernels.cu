@@ -80,6 +80,7 @@ __device__ SliceSource SourceOf(const DrawArguments& arguments, int64_t slice, i
 struct DrawSource {
   draw::Parameters parameters;
   uint64_t slice_hash;
+  uint64_t slice;  // 0 where a slice table stands in; only kDistinct reads it, and has none
 };
 
 template <typename T> struct Convert {  // integers of any signedness by their width
@@ -119,13 +120,14 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
     __syncthreads();
   }
   const auto source_of = [&](int64_t slice) {
-    DrawSource source{arguments.parameters, 0};
+    DrawSource source{arguments.parameters, 0, 0};
     if (arguments.slice_table != nullptr) {
       source.slice_hash = arguments.slice_table[slice];
     } else {
       const SliceSource from = SourceOf(arguments, slice, layout.slices);
       source.parameters.key = from.key;
       source.slice_hash = draw::SliceHash(from.key, from.slice);
+      source.slice = from.slice;
     }
     return source;
   };
@@ -141,7 +143,8 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
         const float v = draw::NormalBetween(bits, ends.x, ends.y) * parameters.scale + parameters.offset;
         packed.values[k] = Convert<T>::Float(draw::Clip(parameters, v));
       } else if (draw::DrawsIntegers(parameters.kind)) {
-        packed.values[k] = Convert<T>::Integer(draw::IntegerFromBits(parameters, source.slice_hash, bits, position));
+        packed.values[k] =
+            Convert<T>::Integer(draw::IntegerFromBits(parameters, source.slice_hash, source.slice, bits, position));
       } else if (parameters.kind == draw::kConstant && arguments.slice_table != nullptr) {
         packed.values[k] = Convert<T>::Float(__uint_as_float(static_cast<uint32_t>(source.slice_hash)));
       } else {
@@ -279,7 +282,7 @@ __device__ __forceinline__ unsigned long long Smallest(unsigned long long a, uns
 
 template <typename T>
 __device__ __forceinline__ void CompareBody(const Layout& layout, const double* reference, const double* slice_rms,
-                                            double c_max, uint64_t poison, Precision precision,
+                                            double c_max, double absolute, uint64_t poison, Precision precision,
                                             CompareCounters* counters) {
   using Word = typename WordOf<sizeof(T)>::Type;
   CompareCounters mine{0, 0, 0, ~0ULL, 0, 0, 0.0, 0.0, 0.0};
@@ -291,7 +294,7 @@ __device__ __forceinline__ void CompareBody(const Layout& layout, const double* 
     T value;
     memcpy(&value, &word, sizeof value);
     const double actual = ToDouble(value);
-    const Judged judged = Judge(actual, expected, slice_rms[place.slice], c_max, precision);
+    const Judged judged = Judge(actual, expected, slice_rms[place.slice], c_max, precision, absolute);
     const bool unwritten = word == static_cast<Word>(poison) && !(actual == expected);
     const bool wrong = judged.wrong || unwritten;
     mine.wrong += wrong;
@@ -457,11 +460,11 @@ extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double e
 }
 
 // Blocks of 256 threads. counters start as CompareCounters says.
-#define HONE_COMPARE(name, type)                                                                                   \
-  extern "C" __global__ void __launch_bounds__(256) hone_compare_##name(                                           \
-      const __grid_constant__ Layout layout, const double* reference, const double* slice_rms, double c_max,       \
-      uint64_t poison, const __grid_constant__ Precision precision, CompareCounters* counters) {                   \
-    CompareBody<type>(layout, reference, slice_rms, c_max, poison, precision, counters);                           \
+#define HONE_COMPARE(name, type)                                                                                  \
+  extern "C" __global__ void __launch_bounds__(256) hone_compare_##name(                                          \
+      const __grid_constant__ Layout layout, const double* reference, const double* slice_rms, double c_max,      \
+      double absolute, uint64_t poison, const __grid_constant__ Precision precision, CompareCounters* counters) { \
+    CompareBody<type>(layout, reference, slice_rms, c_max, absolute, poison, precision, counters);                \
   }
 HONE_COMPARE(f64, double)
 HONE_COMPARE(f32, float)

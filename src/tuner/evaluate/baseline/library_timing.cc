@@ -28,13 +28,16 @@ Result<json> TorchCase(const Task& task, const Dims& dims) {
   for (const TensorSpec& tensor : task.tensors) {
     if (tensor.role == TensorRole::kOut) continue;
     HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
+    HONE_ASSIGN_OR_RETURN(const ValueSpec values, ResolveValues(tensor.values, dims));
     json& one = one_case["tensors"][tensor.name] = {{"shape", shape.shape},
                                                     {"dtype", DTypeName(tensor.dtype)},
-                                                    {"distribution", DistributionName(tensor.values.distribution)},
-                                                    {"low", tensor.values.low},
-                                                    {"high", tensor.values.high},
-                                                    {"scale", tensor.values.scale},
-                                                    {"offset", tensor.values.offset}};
+                                                    {"distribution", DistributionName(values.distribution)},
+                                                    {"low", values.low},
+                                                    {"high", values.high},
+                                                    {"scale", values.scale},
+                                                    {"offset", values.offset},
+                                                    {"order", static_cast<int>(values.index_order)},
+                                                    {"padding", values.padding}};
     if (tensor.values.index_bound) {
       HONE_ASSIGN_OR_RETURN(const int64_t bound, tensor.values.index_bound->Evaluate(dims));
       one["bound"] = bound;

@@ -137,7 +137,19 @@ def main():
     def draw(spec):
         shape, dtype = spec["shape"], getattr(torch, spec["dtype"])
         if spec["distribution"] == "index":
-            return torch.randint(0, max(1, spec["bound"]), shape, device=device, dtype=dtype)
+            bound, order = max(1, spec["bound"]), spec["order"]  # order: of hone::IndexOrder
+            if order == 1:  # no value twice in the tensor
+                values = torch.randperm(bound, device=device)[: math.prod(shape)].reshape(shape)
+            elif order == 2:  # no value twice along the last axis
+                rows = math.prod(shape[:-1])
+                values = torch.rand((rows, bound), device=device).argsort(1)[:, : shape[-1]].reshape(shape)
+            else:
+                values = torch.randint(0, bound, shape, device=device)
+            if order == 3:
+                values = values.flatten().sort().values.reshape(shape)
+            if spec["padding"] > 0:
+                values[torch.rand(shape, device=device) < spec["padding"]] = -1
+            return values.to(dtype)
         if spec["distribution"] == "offsets":  # of rows whose lengths are as skewed as the task's
             ends = torch.randn(shape[-1] - 1, device=device, dtype=torch.float64).mul_(1.4).exp_().cumsum(0)
             ends = (ends / ends[-1] * spec["bound"]).round_() if len(ends) > 0 else ends

@@ -141,7 +141,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   for (const TensorSpec& tensor : task_.tensors) {
     if (!IsOutput(tensor)) continue;
     Tolerance tolerance = task_.tolerance.at(tensor.name);
-    tolerance.floor = ScaleFloor(task_, tensor, inputs);
+    tolerance.floor = ScaleFloor(task_, tensor, inputs, dims);
     const uint64_t reference = oracle_bindings.references.at("ref:" + tensor.name);
     HONE_ASSIGN_OR_RETURN(Comparison comparison, session_.Compare(outputs.at(tensor.name), reference, tolerance));
     outcome.max_scaled_error = std::max(outcome.max_scaled_error, comparison.max_scaled);

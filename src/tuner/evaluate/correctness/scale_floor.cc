@@ -37,10 +37,12 @@ double TypicalMagnitude(const TensorSpec& tensor, const InputSet& inputs) {
   }
 }
 
-double ScaleFloor(const Task& task, const TensorSpec& output, const InputSet& inputs) {
+double ScaleFloor(const Task& task, const TensorSpec& output, const InputSet& inputs, const Dims& dims) {
   double magnitude = 0;
-  for (const TensorSpec& tensor : task.tensors) {
-    if (tensor.role != TensorRole::kOut) magnitude = std::max(magnitude, TypicalMagnitude(tensor, inputs));
+  for (TensorSpec tensor : task.tensors) {
+    if (tensor.role == TensorRole::kOut) continue;
+    if (Result<ValueSpec> values = ResolveValues(tensor.values, dims); values.ok()) tensor.values = *std::move(values);
+    magnitude = std::max(magnitude, TypicalMagnitude(tensor, inputs));
   }
   return RoundingUnit(output.dtype) * magnitude;
 }

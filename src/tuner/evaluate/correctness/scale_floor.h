@@ -24,6 +24,7 @@ namespace hone {
 // The typical size of a floating-point tensor's elements in this input set, from what its values are drawn from.
 double TypicalMagnitude(const TensorSpec& tensor, const InputSet& inputs);
 
-double ScaleFloor(const Task& task, const TensorSpec& output, const InputSet& inputs);
+// `dims`: of the case, for values that depend on it.
+double ScaleFloor(const Task& task, const TensorSpec& output, const InputSet& inputs, const Dims& dims = {});
 
 }  // namespace hone

@@ -30,6 +30,10 @@ constexpr double kHandTolerance = 1e-7;
 constexpr double kExactShare = 0.25;
 // Another honest kernel sums in another order: its error differs by some ten per cent.
 constexpr double kLeastRoom = 1.25;
+// Timed launches of the seed on a real device, of which the fastest counts: enough to see a floor that is wrong.
+constexpr int kFloorSamples = 5;
+// Samples of inputs to which the answer of another must not pass, where an output has one element.
+constexpr int kFreshSamples = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // An oracle variant while it is tried.
@@ -72,10 +76,14 @@ class Linter {
   Status CheckCase(const Case& one, bool largest, const std::vector<StressChoice>& choices, bool precision);
   Status CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
   Status CheckTrivialAnswers(OracleBench& bench, const HostValues& reference);
+  Status CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
   Status CheckSeed(OracleBench& bench, const HostValues& reference, const std::string& where, bool require_rms,
                    bool is_default);
   void Record(const TensorSpec& output, const std::string& variant, PrecisionJudgement judgement,
               const Comparison& comparison, bool is_default, bool changed);
+  void CheckTraffic();
+  void CheckScatters();
+  Status CheckFloor();
   void ConcludeHonest(OutputPrecision& output);
   void ConcludePrecision();
 
@@ -123,6 +131,8 @@ void Linter::CheckForm() {
   if (task_.seed_source.empty()) Warn("no seed.cu: runs start from the oracle made into a kernel, and speedups are over that slow code");
   if (task_.hand_cases.empty()) Warn("no [[hand]] case: nothing vouches for the oracle");
   if (task_.slice.empty()) Warn("no slice dimension: timed launches cannot be checked in part");
+  CheckTraffic();
+  CheckScatters();
   for (const Case& one : task_.cases) {
     double bytes = 0;
     for (const TensorSpec& tensor : task_.tensors) {
@@ -134,6 +144,91 @@ void Linter::CheckForm() {
                        static_cast<double>(session_.facts().memory_bytes) * 1e-9));
     }
   }
+}
+
+// Bytes that cannot be derived make the floor too low, which costs attempts; nobody is refused by it.
+void Linter::CheckTraffic() {
+  if (task_.bytes) return;
+  const std::vector<UnknownTraffic> unknown = FindUnknownTraffic(task_);
+  if (unknown.empty()) return;
+  std::string which;
+  for (const UnknownTraffic& one : unknown)
+    which += fmt::format("{}{} {}", which.empty() ? "" : ", ", one.tensor, one.reason);
+  Warn(fmt::format(
+      "the bytes that a launch must move cannot be derived: {}; the floor counts nothing for {}. Say what must "
+      "move under [work]: bytes = \"{}\" if every kernel must move every tensor whole, less where it need not",
+      which, unknown.size() == 1 ? "it" : "them", WholeTrafficText(task_)));
+}
+
+// Where two entries of an index name one place of an output, what ends up there is a race, and honest kernels differ.
+void Linter::CheckScatters() {
+  for (const TensorSpec& index : task_.tensors) {
+    const ValueSpec& values = index.values;
+    if (values.distribution != Distribution::kIndex) continue;
+    if (values.index_order == IndexOrder::kDistinct || values.index_order == IndexOrder::kDistinctRows) continue;
+    for (const TensorSpec& output : task_.tensors) {
+      if (!IsOutput(output) || !PointsInto(index, output)) continue;
+      Warn(fmt::format(
+          "values of {0} repeat, and they point into {1}, which is written: if rows of {1} are set by index, two of "
+          "them "
+          "may set one row, and either is right. Say distinct = \"tensor\" (or \"row\") among the values of {0}; sums "
+          "by atomic additions may keep them as they are",
+          index.name, output.name));
+    }
+  }
+}
+
+// The seed against its floor on the timed case that moves most, where the time of a launch itself counts least.
+Status Linter::CheckFloor() {
+  const Case* most = nullptr;
+  double most_bytes = 0;
+  for (const Case& one : task_.cases) {
+    if (one.role != CaseRole::kTime) continue;
+    HONE_ASSIGN_OR_RETURN(const double bytes, CompulsoryBytes(task_, one.dims));
+    HONE_ASSIGN_OR_RETURN(const int64_t set_bytes, CaseBuffers::SetBytes(task_, one.dims));
+    if (bytes <= most_bytes || (!session_.facts().modelled && set_bytes > session_.FreeBytes() / 2)) continue;
+    most = &one;
+    most_bytes = bytes;
+  }
+  if (most == nullptr || !seed_.loaded) return Status::Ok();
+  const LoadedProgram& loaded = *seed_.loaded;
+  const OccupancyQuery occupancy = [&loaded](const std::string& kernel, const std::string& key, int64_t threads,
+                                             int64_t shared) { return loaded.Occupancy(kernel, key, threads, shared); };
+  ResolvedPlan plan;
+  HONE_ASSIGN_OR_RETURN(const bool resolved,
+                        Take(ResolvePlan(seed_.compiled->candidate, task_, most->dims, {}, session_.facts(), occupancy),
+                             "the seed", &plan));
+  if (!resolved) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<CaseBuffers> buffers,
+      CaseBuffers::Make(session_, task_, most->dims, {&plan}, 1, false, Secret(), session_.facts().modelled));
+  const InputSet inputs{.key = Secret() | 1};
+  HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
+  double best_us = kInfinity;
+  for (int i = 0; i < (session_.facts().modelled ? 1 : kFloorSamples); ++i) {
+    HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, inputs, plan));
+    HONE_ASSIGN_OR_RETURN(SampleOutcome sample, session_.TimeSample({.program = seed_.loaded.get(),
+                                                                     .plan = &plan,
+                                                                     .sets = {&buffers->set(0)},
+                                                                     .limit_seconds = options_.launch_limit_seconds}));
+    if (sample.launch.status != LaunchStatus::kOk) {
+      Problem(fmt::format("the seed failed for {}: {}", DimsText(most->dims), sample.launch.detail));
+      return Status::Ok();
+    }
+    best_us = std::min(best_us, sample.us_per_plan);
+  }
+  HONE_ASSIGN_OR_RETURN(const Traffic traffic, CompulsoryTraffic(task_, most->dims));
+  HONE_ASSIGN_OR_RETURN(const double floor_us, session_.TimeFloor(traffic, 1, CacheState::kCold));
+  report_.floor = FloorCheck{most->dims, best_us, floor_us, session_.facts().modelled};
+  if (floor_us > kFloorIsWrong * best_us) {
+    Problem(fmt::format(
+        "the floor is wrong: the seed takes {}{:.2f} us for {}, and moving the {:.4g} MB that the task counts "
+        "takes {:.2f} us; {}",
+        session_.facts().modelled ? "a modelled " : "", best_us, DimsText(most->dims), most_bytes * 1e-6, floor_us,
+        task_.bytes ? "count fewer bytes under [work] bytes, only what every kernel must move"
+                    : "say under [work] bytes what every kernel must move"));
+  }
+  return Status::Ok();
 }
 
 Status Linter::CheckHandCases() {
@@ -271,7 +366,14 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
     InputInfluence influence;
     influence.input = tensor.name;
     influence.rms_change = change(values, &influence.matters);
-    if (!influence.matters) {
+    if (!influence.matters && influence.rms_change > 0) {
+      Problem(fmt::format(
+          "{0} hardly matters: other values of it change the result by {1:.2g} of its rms, which the tolerance "
+          "forgives, "
+          "so a kernel that never reads it would pass. Raise the scale of its values, lower that of the inputs that "
+          "outweigh it, or tighten c_rms below {1:.2g}",
+          tensor.name, influence.rms_change));
+    } else if (!influence.matters) {
       Problem(fmt::format("the result does not depend on {}: a kernel that never reads it would pass", tensor.name));
     }
     report_.inputs.push_back(influence);
@@ -311,7 +413,10 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
     for (const double value : expected) sum += std::isfinite(value) ? value : 0.0;
     std::vector<std::pair<std::string, std::vector<double>>> answers;
     answers.emplace_back("zeros", std::vector<double>(expected.size(), 0.0));
-    answers.emplace_back("mean", std::vector<double>(expected.size(), sum / static_cast<double>(expected.size())));
+    // The mean of one element is that element: CheckConstantAnswers tries another sample's instead.
+    if (expected.size() > 1) {
+      answers.emplace_back("mean", std::vector<double>(expected.size(), sum / static_cast<double>(expected.size())));
+    }
     for (const TensorSpec& input : task_.tensors) {
       if (input.role == TensorRole::kOut || bench.shape(input.name).elements != bench.shape(output.name).elements) continue;
       HONE_ASSIGN_OR_RETURN(std::vector<double> values, bench.Get(input));
@@ -331,6 +436,44 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
     }
   }
   return Status::Ok();
+}
+
+// For outputs of one element, a loss say: does the answer to one sample of inputs pass as that to others? It must fail
+// for one of several at least, as the judge draws several.
+Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference) {
+  std::map<std::string, TrivialAnswer> answers;
+  for (const TensorSpec& output : task_.tensors) {
+    if (!IsOutput(output) || bench.shape(output.name).elements != 1) continue;
+    answers[output.name] = {.output = output.name, .answer = "another sample's answer", .accepted = true};
+  }
+  if (answers.empty()) return Status::Ok();
+  for (int sample = 0; sample < kFreshSamples; ++sample) {
+    HONE_RETURN_IF_ERROR(bench.Draw({.key = Secret() | 1}));
+    HostValues values;
+    HONE_ASSIGN_OR_RETURN(const bool ran,
+                          Take(bench.RunOracle(oracle_, task_, options_.launch_limit_seconds), "the oracle", &values));
+    if (!ran) return Status::Ok();
+    for (auto& [name, answer] : answers) {
+      const TensorSpec& output = *task_.FindTensor(name);
+      const Tolerance& tolerance = task_.tolerance.at(name);
+      const Comparison comparison =
+          CompareOnHost(output, bench.shape(name), reference.at(name), values.at(name), tolerance);
+      answer.max_scaled = std::max(answer.max_scaled, comparison.max_scaled);
+      answer.rms_error = std::max(answer.rms_error, comparison.rms_error);
+      answer.accepted = answer.accepted && comparison.wrong == 0 && comparison.rms_error <= tolerance.c_rms;
+    }
+  }
+  for (auto& [name, answer] : answers) {
+    if (answer.accepted) {
+      Problem(fmt::format(
+          "a constant passes as {0}: the answers to {1} samples of the inputs lie within its tolerance of one another "
+          "({2:.3g} apart at most). Add vary = 4 to the values of an input that decides {0}, which draws its scale and "
+          "offset anew for each sample, or tighten c_max",
+          name, kFreshSamples + 1, answer.max_scaled));
+    }
+    report_.trivial.push_back(std::move(answer));
+  }
+  return bench.Draw(inputs);
 }
 
 // One case: the seed on all `choices` of input sets; on the task's own values the precision variants too, and on the
@@ -373,11 +516,22 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
     }
     if (largest && !choice.use_stress) {
       HONE_RETURN_IF_ERROR(CheckTrivialAnswers(*bench, reference));
+      HONE_RETURN_IF_ERROR(CheckConstantAnswers(*bench, inputs, reference));
       HONE_RETURN_IF_ERROR(CheckInputs(*bench, inputs, reference));
     }
     if (seed_.loaded) HONE_RETURN_IF_ERROR(CheckSeed(*bench, reference, where, choice.require_rms, !choice.use_stress));
   }
   return Status::Ok();
+}
+
+// What makes a lower precision show in the result.
+std::string MoreVisible(const std::string& variant) {
+  if (variant.find("accumulation") != std::string::npos) {
+    return "add a check case with longer sums, give the summed inputs an offset so that sums grow, and lower the scale "
+           "of inputs that "
+           "are added to the sum and outweigh it";
+  }
+  return "lower the scale of inputs that are added to the rounded part and outweigh it, or raise its own";
 }
 
 void Linter::ConcludePrecision() {
@@ -407,13 +561,19 @@ void Linter::ConcludePrecision() {
   }
   for (const auto& [name, suspect] : suspects) {
     if (suspect.accepted) {
-      Problem(fmt::format("{} passes: the tolerance cannot tell it from an honest kernel (rms error {:.3g} of {}, honest {:.3g})",
-                          name, suspect.rms_error, suspect.output, suspect.honest_rms));
+      Problem(fmt::format(
+          "{} passes: the tolerance cannot tell it from an honest kernel (rms error {:.3g} of {}, honest {:.3g}); {}",
+          name, suspect.rms_error, suspect.output, suspect.honest_rms,
+          suspect.gap >= kLeastGap && std::isfinite(suspect.rms_error)
+              ? fmt::format("c_rms = {:.2g} for {} would refuse it", std::sqrt(suspect.rms_error * suspect.honest_rms),
+                            suspect.output)
+              : MoreVisible(name)));
     }
     if (suspect.gap < kLeastGap) {
-      Problem(fmt::format("{} is only {:.2g} times less precise than honest kernels (rms error {:.3g} of {}, honest {:.3g}); "
-                          "a tolerance needs a gap of {:.2g}: add a check case with longer sums, or choose other values",
-                          name, suspect.gap, suspect.rms_error, suspect.output, suspect.honest_rms, kLeastGap));
+      Problem(fmt::format(
+          "{} is only {:.2g} times less precise than honest kernels (rms error {:.3g} of {}, honest {:.3g}); "
+          "a tolerance needs a gap of {:.2g}: {}",
+          name, suspect.gap, suspect.rms_error, suspect.output, suspect.honest_rms, kLeastGap, MoreVisible(name)));
     }
   }
   if (suspects.empty() && !report_.precision.empty()) {
@@ -504,6 +664,7 @@ Result<TaskReport> Linter::Run() {
     }
   }
   ConcludePrecision();
+  HONE_RETURN_IF_ERROR(CheckFloor());
   return finish();
 }
 

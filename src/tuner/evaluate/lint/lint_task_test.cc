@@ -311,6 +311,113 @@ TEST_F(LintTaskTest, AnOracleWithoutItsMacrosIsWarnedAbout) {
   EXPECT_THAT(report.warnings, Contains(HasSubstr("no lower precision could be tried")));
 }
 
+// A loss: one number of a whole tensor, which is its own mean.
+constexpr std::string_view kLoss = R"toml(
+name = "loss"
+summary = "out = mean(x^2)"
+class = "reduction"
+[dims]
+n = "elements"
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float32"
+shape = ["n"]
+[[tensor]]
+name = "out"
+role = "out"
+dtype = "float32"
+shape = ["1"]
+[tolerance.out]
+c_max = 2e-4
+c_rms = 2e-4
+[[case]]
+role = "check"
+dims = { n = 400 }
+[[case]]
+role = "check"
+dims = { n = 7 }
+[[hidden]]
+n = { low = 1, high = 300 }
+)toml";
+
+TEST_F(LintTaskTest, ALossOfOneElementPassesAndAConstantDoesNot) {
+  const auto loss = [](const char* to, double (*in)(double)) {
+    return [to, in](FakeLaunch& launch) {
+      double sum = 0;
+      for (int64_t i = 0; i < launch.Elements("x"); ++i) sum += in(launch.Read("x", i)) * in(launch.Read("x", i));
+      launch.Write(to, 0, sum / static_cast<double>(launch.Elements("x")));
+    };
+  };
+  device_.kernels["loss_oracle"].run = loss("ref:out", [](double x) { return x; });
+  device_.kernels["loss"].run = loss("out", [](double x) { return x; });
+  const auto task_of = [](const std::string& toml) {
+    Result<Task> task = ParseTask(toml, "task.toml");
+    EXPECT_TRUE(task.ok()) << task.status().message();
+    task->oracle_source =
+        "/*hone\n[[launch]]\nkernel = \"loss_oracle\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"ref:out\", "
+        "\"n:i64\"]\n*/\n";
+    task->seed_source =
+        "/*hone\n[[launch]]\nkernel = \"loss\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"out\", \"n:i64\"]\n*/\n";
+    return std::move(*task);
+  };
+  std::string toml(kLoss);
+  const TaskReport report = Lint(task_of(toml));
+  EXPECT_THAT(report.problems, IsEmpty());
+  ASSERT_EQ(report.trivial.size(), 2u) << "zeros, and the answer to another sample; not the mean";
+  EXPECT_EQ(report.trivial[1].answer, "another sample's answer");
+  EXPECT_FALSE(report.trivial[1].accepted);
+  EXPECT_GT(report.trivial[1].max_scaled, 0.02);
+
+  // A tolerance under which every sample's mean is the same: a constant would pass, and the remedy makes the samples
+  // differ.
+  toml.replace(toml.find("c_max = 2e-4"), 12, "c_max = 0.40");
+  toml.replace(toml.find("c_rms = 2e-4"), 12, "c_rms = 0.40");
+  EXPECT_THAT(Lint(task_of(toml)).problems, Contains(HasSubstr("a constant passes as out")));
+  EXPECT_THAT(Lint(task_of(toml)).problems, Contains(HasSubstr("Add vary = 4")));
+  const std::string shape = "shape = [\"n\"]\n";
+  toml.replace(toml.find(shape), shape.size(), shape + "values = { distribution = \"normal\", vary = 4 }\n");
+  EXPECT_THAT(Lint(task_of(toml)).problems, testing::Not(Contains(HasSubstr("a constant passes"))));
+}
+
+TEST_F(LintTaskTest, AFloorAboveTheSeedsTimeIsWrong) {
+  // The fake device runs the seed in no time to speak of, and moves bytes at its bandwidth.
+  Task task =
+      MakeTask(With("[[case]]\nrole = \"time\"", "[work]\nbytes = \"1000000000 * rows\"\n[[case]]\nrole = \"time\""));
+  const TaskReport report = Lint(task);
+  ASSERT_TRUE(report.floor);
+  EXPECT_GT(report.floor->floor_us, report.floor->seed_us);
+  EXPECT_THAT(report.problems, Contains(testing::AllOf(HasSubstr("the floor is wrong: the seed takes"),
+                                                       HasSubstr("count fewer bytes under [work]"))));
+}
+
+TEST_F(LintTaskTest, BytesThatCannotBeDerivedAndScattersAreWarnedAbout) {
+  std::string toml = With("role = \"out\"", "role = \"inout\"");
+  toml.replace(toml.find("outputs.out"), 0, "inputs.out = [0.0, 0.0]\n");
+  Task task = MakeTask(toml);
+  EXPECT_THAT(Lint(task).warnings,
+              Contains(testing::AllOf(HasSubstr("cannot be derived: out is written in place"),
+                                      HasSubstr("bytes = \"4 * rows * d + 4 * d + 8 * rows * d\""))));
+  task.bytes = *Expression::Parse("8 * rows * d + 4 * d");
+  EXPECT_THAT(Lint(task).warnings, IsEmpty());
+  TensorSpec index = *task.FindTensor("weight");
+  index.name = "index";
+  index.dtype = DType::kInt32;
+  index.values.distribution = Distribution::kIndex;
+  index.values.index_bound = *Expression::Parse("rows");
+  task.tensors.push_back(index);
+  task.hand_cases[0].inputs["index"] = {0, 0};
+  EXPECT_THAT(Lint(task).warnings, Contains(HasSubstr("values of index repeat, and they point into out")));
+  task.tensors.back().values.index_order = IndexOrder::kDistinct;
+  EXPECT_THAT(Lint(task).warnings, testing::Not(Contains(HasSubstr("values of index repeat"))));
+}
+
+TEST_F(LintTaskTest, AnInputThatHardlyMattersSaysByHowMuch) {
+  const TaskReport report = Lint(MakeTask(With("scale = 0.3, offset = 1.0", "scale = 1e-7, offset = 1.0")));
+  EXPECT_THAT(report.problems,
+              Contains(testing::AllOf(HasSubstr("weight hardly matters"), HasSubstr("Raise the scale"))));
+}
+
 TEST_F(LintTaskTest, ALostDeviceIsNotTheTasksFault) {
   device_.lost_after_launches = 3;
   LintSession session(device_, &source_);

@@ -59,6 +59,12 @@ std::string TaskReportToJson(const TaskReport& report, int indent) {
                                  {"proposed_c_rms", Number(output.proposed_c_rms)},
                                  {"proposed_c_max", Number(output.proposed_c_max)}, {"trials", trials}});
   }
+  if (report.floor) {
+    json["floor"] = {{"dims", report.floor->dims},
+                     {"seed_us", report.floor->seed_us},
+                     {"floor_us", report.floor->floor_us},
+                     {"modelled", report.floor->modelled}};
+  }
   return json.dump(indent);
 }
 
@@ -71,6 +77,11 @@ std::string TaskReportToText(const TaskReport& report) {
     if (!hand.detail.empty()) text += fmt::format("    {}: {}\n", DimsText(hand.dims), hand.detail);
   }
   text += fmt::format("  seed                checked {} times\n", report.seed_runs);
+  if (report.floor) {
+    text += fmt::format("  floor               the seed takes {}{:.2f} us for {}, the floor is {:.2f} us\n",
+                        report.floor->modelled ? "a modelled " : "", report.floor->seed_us,
+                        DimsText(report.floor->dims), report.floor->floor_us);
+  }
   text += "  inputs              ";
   for (size_t i = 0; i < report.inputs.size(); ++i) {
     const InputInfluence& input = report.inputs[i];

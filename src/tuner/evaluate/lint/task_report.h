@@ -7,6 +7,7 @@
 // `problems` make a task invalid: no verdict reached with it could be believed. `warnings` do not.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,15 @@ struct OutputPrecision {
                                  // output is not finite where the oracle's is
 };
 
+// The seed's time on the timed case that moves most, beside its floor: a kernel far faster than its floor shows that
+// the task counts bytes that need not move.
+struct FloorCheck {
+  Dims dims;
+  double seed_us = 0;
+  double floor_us = 0;
+  bool modelled = false;
+};
+
 struct TaskReport {
   std::string task;
   std::string device;
@@ -71,6 +81,7 @@ struct TaskReport {
   std::vector<InputInfluence> inputs;
   std::vector<TrivialAnswer> trivial;
   std::vector<OutputPrecision> precision;
+  std::optional<FloorCheck> floor;  // absent: no seed, no timed case that this device can hold, or nothing to move
   int seed_runs = 0;               // how often the seed was checked: cases times input sets
   std::vector<std::string> problems;
   std::vector<std::string> warnings;

@@ -34,6 +34,7 @@ TaskReport Sample() {
   precision.proposed_c_rms = 4e-7;
   precision.proposed_c_max = 6e-7;
   report.precision = {precision};
+  report.floor = FloorCheck{{{"n", 4}}, 12.5, 10, true};
   return report;
 }
 
@@ -60,6 +61,8 @@ TEST(TaskReport, JsonHoldsEveryFindingAndNoInfinity) {
   EXPECT_TRUE(json["precision"][0]["trials"][1]["rms_error"].is_null());
   EXPECT_TRUE(json["precision"][0]["gap"].is_null());
   EXPECT_EQ(json["precision"][0]["c_rms"], 1e-5);
+  EXPECT_EQ(json["floor"]["floor_us"], 10);
+  EXPECT_EQ(json["floor"]["modelled"], true);
 }
 
 TEST(TaskReport, TextNamesWhatIsWrongAndLeavesOutWhatHadNoEffect) {
@@ -67,6 +70,7 @@ TEST(TaskReport, TextNamesWhatIsWrongAndLeavesOutWhatHadNoEffect) {
   report.problems = {"the result does not depend on the scalar eps"};
   const std::string text = TaskReportToText(report);
   EXPECT_THAT(text, HasSubstr("eps DOES NOT MATTER"));
+  EXPECT_THAT(text, HasSubstr("the seed takes a modelled 12.50 us for n=4, the floor is 10.00 us"));
   EXPECT_THAT(text, HasSubstr("n=2: the seed gives out[1] = 3"));
   EXPECT_THAT(text, HasSubstr("problem: the result does not depend on the scalar eps"));
   EXPECT_THAT(text, HasSubstr("float16_accumulation"));

@@ -86,9 +86,12 @@ class Rules {
                              evidence->empty() ? "" : "; ", operation, takes, suffice, 100 * share);
   }
 
-  // The bytes that this kernel must load or store; 0 where it shares the work with others.
+  // Whether the task tells all bytes that must move: CompulsoryTraffic is a lower bound otherwise.
+  bool TrafficIsKnown() const { return context_.task->bytes || FindUnknownTraffic(*context_.task).empty(); }
+
+  // The bytes that this kernel must load or store; 0 where it shares the work with others, or nobody can tell.
   double MustMove(const std::string& operation) const {
-    if (case_.kernels.size() != 1) return 0;
+    if (case_.kernels.size() != 1 || !TrafficIsKnown()) return 0;
     const Result<Traffic> traffic = CompulsoryTraffic(*context_.task, case_.dims);
     if (!traffic.ok()) return 0;
     return operation == "load" ? traffic->read_bytes : traffic->written_bytes;
@@ -337,7 +340,7 @@ class Rules {
   void Rereads() {
     const double moved = k_.Has("dram_bytes") ? k_.Value("dram_bytes") : k_.Value("dram_bytes_read") + k_.Value("dram_bytes_written");
     const Result<double> compulsory = CompulsoryBytes(*context_.task, case_.dims);
-    if (!compulsory.ok() || *compulsory <= 0 || moved <= 1.2 * *compulsory) return;
+    if (!TrafficIsKnown() || !compulsory.ok() || *compulsory <= 0 || moved <= 1.2 * *compulsory) return;
     // Where another part is far busier these bytes cost nothing, and spills have a rule of their own.
     const double busier = std::max({Percent("sm_throughput"), Percent("tensor_active"), Percent("l2_throughput")});
     if (busier > Percent("dram_throughput") + 0.2) return;

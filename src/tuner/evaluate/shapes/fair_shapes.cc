@@ -112,16 +112,14 @@ std::optional<double> FairShapes::Cost(const Sizes& values) const {
     if (values[smaller] > values[larger]) return std::nullopt;
   }
   const Dims dims = Named(values);
+  if (!KeepsRelations(task_.hidden, dims)) return std::nullopt;
   double bytes = 0;
   for (const TensorSpec& tensor : task_.tensors) {
     const Result<TensorShape> shape = ResolveShape(tensor, dims);
     if (!shape.ok()) return std::nullopt;
     bytes += static_cast<double>(shape->span_bytes);
     if (tensor.role != TensorRole::kIn) bytes += 8.0 * static_cast<double>(shape->elements);  // the reference
-    if (tensor.values.index_bound) {
-      const Result<int64_t> bound = tensor.values.index_bound->Evaluate(dims);
-      if (!bound.ok() || *bound < (tensor.values.distribution == Distribution::kOffsets ? 0 : 1)) return std::nullopt;
-    }
+    if (!CheckDrawable(tensor, *shape, dims).ok()) return std::nullopt;
     if (!tensor.alias.empty()) {
       const Result<TensorShape> target = ResolveShape(*task_.FindTensor(tensor.alias), dims);
       if (!target.ok() || target->shape != shape->shape || target->strides != shape->strides) return std::nullopt;
@@ -142,9 +140,10 @@ bool FairShapes::Allows(const Sizes& values) const {
 bool FairShapes::InHiddenRange(const Sizes& values) const {
   const Dims dims = Named(values);
   return std::any_of(task_.hidden.begin(), task_.hidden.end(), [&](const HiddenGroup& group) {
-    return std::all_of(group.ranges.begin(), group.ranges.end(), [&](const HiddenRange& range) {
-      const int64_t value = dims.at(range.dim);
-      return value >= range.low && value <= range.high && value % range.multiple == 0;
+    return std::all_of(group.ranges.begin(), group.ranges.end(), [&](const HiddenRange& stated) {
+      const std::optional<HiddenRange> range = ResolveRange(stated, dims);
+      const int64_t value = dims.at(stated.dim);
+      return range && value >= range->low && value <= range->high && value % range->multiple == 0;
     });
   });
 }

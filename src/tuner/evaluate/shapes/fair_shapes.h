@@ -30,8 +30,9 @@ struct ShapeLimits {
 // The shapes that a task may fairly be asked for: each dimension between the least and the largest size that a case or
 // a hidden range names, or a little more (64 multiples, an eighth at most), in multiples of what all of them are
 // multiples of; one of the sizes named where every hidden range fixes it; two dimensions in the order of size that they
-// have in all of them; and all that the task derives of them (extents, bounds of indices, work) makes sense. A task
-// without hidden ranges serves its cases and nothing else. Borrows the task.
+// have in all of them; in the relations that hidden ranges state; and all that the task derives of them (extents,
+// bounds of indices, work) makes sense. A task without hidden ranges serves its cases and nothing else. Borrows the
+// task.
 class FairShapes {
  public:
   FairShapes(const Task& task, const ShapeLimits& limits);
