@@ -38,7 +38,7 @@ struct Desk {
   Desk() {
     RunNode seed;
     seed.origin = "seed";
-    seed.source_hash = "0";
+    seed.source_hash = SourceHash("0");
     seed.speedup = 1;
     Evaluation e;
     e.verdict = Verdict::kOk;

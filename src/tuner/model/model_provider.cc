@@ -17,7 +17,7 @@
 #include "tuner/model/model_spec.h"
 #include "tuner/model/replay_provider.h"
 #include "tuner/model/role_provider.h"
-#include "tuner/store/open_run.h"
+#include "tuner/run/open_run.h"
 
 namespace hone {
 namespace {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "tuner/run/fold.h"
 #include "tuner/report/charts.h"
 #include "tuner/report/highlight.h"
 #include "tuner/report/html.h"

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <set>
 
-#include "tuner/store/strategy_summary.h"
+#include "tuner/run/strategy_summary.h"
 #include "tuner/strategies/config_file.h"
 #include "tuner/strategies/limits.h"
-#include "tuner/strategies/scripted_run.h"
+#include "tuner/run/scripted_run.h"
 #include "tuner/strategies/settings.h"
 
 namespace hone {
