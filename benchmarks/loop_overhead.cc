@@ -18,8 +18,8 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "tuner/run/run_loop.h"
-#include "tuner/run/start_run.h"
 #include "tuner/run/scripted_evaluator.h"
+#include "tuner/run/start_run.h"
 
 namespace {
 

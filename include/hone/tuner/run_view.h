@@ -47,12 +47,16 @@ struct RunOptions {
   bool libraries = false;    // the final pairing times the task's libraries (baseline.toml) too
   bool profile = true;       // profile a version when a turn is to be shown how it stands (Turn::profile)
   bool blind_start = false;  // open the first attempts before the seed is judged: saves a visit to a spooled device
+  // Sweep the seed's tunables, where it has any, before the first attempt is opened: attempts then start from its best
+  // binding. The first attempts do not wait for it with `blind_start`, nor in `rounds` on a spool, where that would
+  // cost a visit to the device.
+  bool sweep_seed = true;
   // The strategy's own figures, "tree.epsilon" -> 0.3; absent ones have their defaults (strategies/settings.h).
   std::map<std::string, double> settings;
 };
 
 // Version of the events' payloads (docs/formats/run-store.md).
-inline constexpr int kRunVersion = 4;
+inline constexpr int kRunVersion = 5;
 // Older runs are shown, reported and exported, but not continued.
 inline constexpr int kOldestContinuedVersion = 2;
 
@@ -130,9 +134,9 @@ struct Memo {
   int64_t node = -1;  // the attempt it belongs to; 0: the run's own (cases)
   int turn = 0;
   int64_t request = -1;
-  std::string kind;  // plan | diagnosis | findings | cases | problem
-  std::string idea;  // plan: one line
-  std::string text;  // what later turns are shown
+  std::string kind;                  // plan | diagnosis | findings | cases | problem
+  std::string idea;                  // plan: one line
+  std::string text;                  // what later turns are shown
   std::vector<std::string> regions;  // plan: the regions it changes
   std::string problem, detail;       // kind "problem": as of a node
   SourceHash reply;                  // its text
@@ -177,7 +181,7 @@ struct PendingRequest {
   int64_t parent = -1;
   int64_t attempts = 1;  // how often it was sent
   int64_t node = -1;
-  bool suspended = false;  // its sitting ended in order, with the request left where it was put
+  bool suspended = false;               // its sitting ended in order, with the request left where it was put
   std::vector<StoredMessage> messages;  // it is asked again word for word
 };
 
@@ -197,18 +201,18 @@ struct RunView {
   RunInfo info;
   RunOptions options;
   int version = kRunVersion;  // of the log; a run begun under version 1 is shown and replayed, not continued
-  std::string workload;  // the task's class: "gemm"
+  std::string workload;       // the task's class: "gemm"
   SourceHash task_toml_hash, oracle_hash, seed_hash;  // sources in the store; the seed: what node 0 is
   SourceHash baseline_hash;  // of the task's baseline.toml; empty unless the run times libraries
-  // The task has no seed: node 0 is the reference made of its oracle (src/tuner/run/oracle_reference.h). It is right and slow,
-  // speedups are over it, and the first attempts write a kernel from the oracle.
+  // The task has no seed: node 0 is the reference made of its oracle (src/tuner/run/oracle_reference.h). It is right
+  // and slow, speedups are over it, and the first attempts write a kernel from the oracle.
   bool from_oracle = false;
-  std::map<std::string, SourceHash> prompts;           // template -> its text
-  std::vector<RunNode> nodes;                          // by id
-  int64_t settled = 0;                                 // the nodes below are done
-  int64_t best = 0;                                    // among the settled; the seed when nothing was kept
-  bool seed_broken = false;                            // the seed itself was not `ok`
-  std::vector<LedgerEntry> ledger;                     // of the settled nodes, in their order
+  std::map<std::string, SourceHash> prompts;  // template -> its text
+  std::vector<RunNode> nodes;                 // by id
+  int64_t settled = 0;                        // the nodes below are done
+  int64_t best = 0;                           // among the settled; the seed when nothing was kept
+  bool seed_broken = false;                   // the seed itself was not `ok`
+  std::vector<LedgerEntry> ledger;            // of the settled nodes, in their order
   std::vector<SweepPoint> sweep;
   std::vector<int64_t> swept;  // nodes that need no sweep: swept (or about to be), or a sweep's product
   std::vector<Memo> memos;     // in order of arrival
@@ -225,11 +229,11 @@ struct RunView {
   int64_t evaluations = 0;  // sweep points and the final run included
   int64_t profiles = 0;     // nodes profiled for a prompt
   TokenUsage usage;
-  double cost_usd = 0;           // of the replies whose cost is known
-  int64_t replies = 0;           // durable ones
-  int64_t unpriced_replies = 0;  // those whose cost nobody knows: `cost_usd` is too little by theirs
+  double cost_usd = 0;             // of the replies whose cost is known
+  int64_t replies = 0;             // durable ones
+  int64_t unpriced_replies = 0;    // those whose cost nobody knows: `cost_usd` is too little by theirs
   std::vector<RunRemark> remarks;  // in order of arrival
-  double seconds = 0;  // spent in all sittings, up to the last event
+  double seconds = 0;              // spent in all sittings, up to the last event
   int64_t sittings = 1;
   std::optional<FinalResult> final_result;
   std::string ended;  // reason of the last kEnded; empty while a sitting is open

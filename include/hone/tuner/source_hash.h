@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The name of a text in the run store: kernels, prompts, replies and task files are kept once each, under the SHA-256 of
-// their bytes. A type of its own, so that a text is never taken for the name of one.
+// The name of a text in the run store: kernels, prompts, replies and task files are kept once each, under the SHA-256
+// of their bytes. A type of its own, so that a text is never taken for the name of one.
 #pragma once
 
 #include <compare>

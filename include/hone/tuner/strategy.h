@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides what a run does next. A Strategy is a pure function of what the run knows (run_view.h): with the log, it makes
-// a run that can be killed at any instant, continued, replayed and tested without a GPU, a network or a clock.
+// Decides what a run does next. A Strategy is a pure function of what the run knows (run_view.h): with the log, it
+// makes a run that can be killed at any instant, continued, replayed and tested without a GPU, a network or a clock.
 #pragma once
 
 #include <cstdint>

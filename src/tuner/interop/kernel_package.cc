@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "tuner/sweep/dispatch.h"
 #include "tuner/run/run_task.h"
+#include "tuner/sweep/dispatch.h"
 
 namespace hone {
 namespace {

@@ -19,9 +19,9 @@
 #include "base/random.h"
 #include "base/stoppable_sleep.h"
 #include "base/subprocess.h"
+#include "base/utf8.h"
 #include "tuner/model/redact.h"
 #include "tuner/model/request_json.h"
-#include "base/utf8.h"
 #include "tuner/model/wire_json.h"
 
 namespace hone {
@@ -83,9 +83,9 @@ class ExecProvider : public ModelProvider {
       if (!outcome.ok()) {
         // An attempt that runs out of time says what went wrong before it.
         if (outcome.status().code() != StatusCode::kTimedOut || attempts.notes().empty()) return outcome.status();
-        return Status::TimedOut(
-            fmt::format("{}; {} attempt{} before it failed: {}", outcome.status().message(), attempts.notes().size(),
-                        attempts.notes().size() == 1 ? "" : "s", attempts.notes().back()));
+        return Status::TimedOut(fmt::format("{}; {} attempt{} before it failed: {}", outcome.status().message(),
+                                            attempts.notes().size(), attempts.notes().size() == 1 ? "" : "s",
+                                            attempts.notes().back()));
       }
       if (outcome->failure.ok()) {
         ModelReply reply = ReplyOf(std::move(outcome->text), request, watch.Seconds());
@@ -133,8 +133,8 @@ class ExecProvider : public ModelProvider {
       // Leaving this function ends the command and all it has started.
       if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + Shown());
       if (watch.Seconds() >= limit) {
-        return Status::TimedOut(fmt::format("{} did not end within {:.4g} s and was killed{}", Shown(), limit,
-                                            ErrorText(err)));
+        return Status::TimedOut(
+            fmt::format("{} did not end within {:.4g} s and was killed{}", Shown(), limit, ErrorText(err)));
       }
       if (SizeOf(out) > kMaxOutputBytes) {
         return Status::Unavailable(
@@ -147,7 +147,8 @@ class ExecProvider : public ModelProvider {
     }
     if (!exit->success()) {
       Outcome failed;
-      failed.failure = Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), exit->Describe(), ErrorText(err)));
+      failed.failure =
+          Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), exit->Describe(), ErrorText(err)));
       // The shell's own words for "not found" and "may not be run": the next attempt would say the same.
       failed.retry = !(exit->signal == 0 && (exit->exit_status == 126 || exit->exit_status == 127));
       return failed;

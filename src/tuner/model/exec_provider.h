@@ -34,8 +34,8 @@ ExecOptions SystemExecOptions(const ProviderOptions& options);
 // The output is the answer's text; or, when it is a JSON object with a string "text", that, with what else the
 // object says ("finish", "model", "input_tokens", "output_tokens", "cost_usd").
 // A command that ends with another exit status than 0, or by a signal, is run again, as ExecOptions says. When all
-// attempts fail, or the shell cannot run the command at all (126, 127), the Status is kUnavailable with the end of standard
-// error, from which values of secret-looking variables are taken out.
+// attempts fail, or the shell cannot run the command at all (126, 127), the Status is kUnavailable with the end of
+// standard error, from which values of secret-looking variables are taken out.
 std::unique_ptr<ModelProvider> MakeExecProvider(const std::string& command, std::vector<std::string> environment,
                                                 ExecOptions options);
 

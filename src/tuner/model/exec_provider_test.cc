@@ -110,8 +110,8 @@ TEST(Exec, AFailureShowsTheEndOfStandardErrorWithoutSecrets) {
 
 // Counts its runs in a file, and fails in the first ones.
 std::string FailsTimes(const std::string& file, int times, const std::string& how = "exit 1") {
-  return "echo run >> " + file + "; [ $(wc -l < " + file + ") -gt " + std::to_string(times) + " ] || { echo \"failed at run $(wc -l < " +
-         file + ")\" >&2; " + how + "; }; echo answer";
+  return "echo run >> " + file + "; [ $(wc -l < " + file + ") -gt " + std::to_string(times) +
+         " ] || { echo \"failed at run $(wc -l < " + file + ")\" >&2; " + how + "; }; echo answer";
 }
 
 TEST(Exec, ACommandThatFailsByChanceIsRunAgainWithTheSameRequest) {
@@ -134,8 +134,9 @@ TEST(Exec, ACommandThatFailsByChanceIsRunAgainWithTheSameRequest) {
       return s.find("asking again in") != std::string::npos && s.find("(2 of 6)") != std::string::npos;
     }));
   }
-  const auto echo = MakeExecProvider("[ -e " + (directory / "once") + " ] || { touch " + (directory / "once") + "; cat; exit 1; }; cat",
-                                     kEnvironment, Retrying(1));
+  const auto echo = MakeExecProvider(
+      "[ -e " + (directory / "once") + " ] || { touch " + (directory / "once") + "; cat; exit 1; }; cat", kEnvironment,
+      Retrying(1));
   EXPECT_EQ(nlohmann::json::parse(echo->Complete(Request(), {}, {}).value().text)["messages"][0]["text"], "größer");
 }
 
@@ -158,7 +159,8 @@ TEST(Exec, ACommandThatTheShellCannotRunIsNotTriedAgain) {
 }
 
 TEST(Exec, AllAttemptsShareTheRequestsLimitAndAStopEndsAWait) {
-  const Status late = MakeExecProvider("sleep 0.2; exit 1", kEnvironment, Retrying(1000))->Complete(Request(0.5), {}, {}).status();
+  const Status late =
+      MakeExecProvider("sleep 0.2; exit 1", kEnvironment, Retrying(1000))->Complete(Request(0.5), {}, {}).status();
   EXPECT_THAT(late.message(), testing::AnyOf(HasSubstr("before it failed"), HasSubstr("are left of this request's")));
   std::stop_source stop;
   ExecOptions options = Retrying(6);
@@ -166,8 +168,9 @@ TEST(Exec, AllAttemptsShareTheRequestsLimitAndAStopEndsAWait) {
     stop.request_stop();
     return !token.stop_requested();
   };
-  EXPECT_EQ(MakeExecProvider("exit 1", kEnvironment, options)->Complete(Request(), {}, stop.get_token()).status().code(),
-            StatusCode::kCancelled);
+  EXPECT_EQ(
+      MakeExecProvider("exit 1", kEnvironment, options)->Complete(Request(), {}, stop.get_token()).status().code(),
+      StatusCode::kCancelled);
 }
 
 TEST(Exec, ItsLimitEndsTheCommand) {

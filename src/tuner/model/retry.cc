@@ -38,7 +38,8 @@ Result<double> Attempts::Failed(const Status& failure, double elapsed_seconds,
 }
 
 std::string Attempts::NextText(double wait_seconds) const {
-  return fmt::format("{}; asking again in {:.1f} s ({} of {})", notes_.back(), wait_seconds, notes_.size(), max_retries_);
+  return fmt::format("{}; asking again in {:.1f} s ({} of {})", notes_.back(), wait_seconds, notes_.size(),
+                     max_retries_);
 }
 
 std::optional<double> ParseRetryAfter(std::string_view value, double now) {

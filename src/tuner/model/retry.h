@@ -31,9 +31,9 @@ class Attempts {
   // `max_retries` after the first attempt; all of them and the waits between them within `limit_seconds`.
   Attempts(int max_retries, double limit_seconds) : max_retries_(max_retries), limit_seconds_(limit_seconds) {}
 
-  // An attempt failed in a way that another one may mend, `elapsed_seconds` after the request began. Gives the seconds to
-  // wait before the next attempt, as `wait_seconds` says for that many failures (1, 2, …); or the Status to end with: the
-  // failure's own code and words, and why there is no further attempt.
+  // An attempt failed in a way that another one may mend, `elapsed_seconds` after the request began. Gives the seconds
+  // to wait before the next attempt, as `wait_seconds` says for that many failures (1, 2, …); or the Status to end
+  // with: the failure's own code and words, and why there is no further attempt.
   Result<double> Failed(const Status& failure, double elapsed_seconds, const std::function<double(int)>& wait_seconds);
 
   // The last failure and what is done about it, for whoever watches: "…; asking again in 1.5 s (1 of 6)".

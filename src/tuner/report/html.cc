@@ -191,8 +191,8 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += "<h2 id=kernel>The winning kernel</h2>\n";
   if (view.best != 0) {
     HONE_ASSIGN_OR_RETURN(std::string winner, store.Source(view.node(view.best).source_hash));
-    body += fmt::format("<p class=soft>Node {}, with its difference to {}. SHA-256 <small>{}</small></p>\n",
-                        view.best, EscapeHtml(StartName(view)), view.node(view.best).source_hash.hex());
+    body += fmt::format("<p class=soft>Node {}, with its difference to {}. SHA-256 <small>{}</small></p>\n", view.best,
+                        EscapeHtml(StartName(view)), view.node(view.best).source_hash.hex());
     body += HighlightedDiff(seed, winner);
     body += "<details><summary>The file alone</summary>" + HighlightedSource(winner) + "</details>\n";
   } else {

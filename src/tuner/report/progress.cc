@@ -117,7 +117,8 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
       break;
     }
     case EventKind::kReply: {
-      if (const auto failed = DecodeAs<RequestFailed>(event)) Line("      the model did not answer: " + failed->message);
+      if (const auto failed = DecodeAs<RequestFailed>(event))
+        Line("      the model did not answer: " + failed->message);
       break;
     }
     case EventKind::kNote:

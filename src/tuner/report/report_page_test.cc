@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "tuner/run/fold.h"
 #include "tuner/report/charts.h"
 #include "tuner/report/highlight.h"
 #include "tuner/report/html.h"
@@ -19,6 +18,7 @@
 #include "tuner/report/spend.h"
 #include "tuner/report/synthetic_run.h"
 #include "tuner/report/tree_chart.h"
+#include "tuner/run/fold.h"
 
 namespace hone {
 namespace {

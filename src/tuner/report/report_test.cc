@@ -17,9 +17,9 @@
 #include "tuner/report/run_summary.h"
 #include "tuner/report/run_text.h"
 #include "tuner/run/run_loop.h"
-#include "tuner/run/start_run.h"
 #include "tuner/run/scripted_evaluator.h"
 #include "tuner/run/scripted_run.h"
+#include "tuner/run/start_run.h"
 
 namespace hone {
 namespace {

@@ -21,8 +21,8 @@ class BackgroundWork {
  public:
   using Step = std::function<Status()>;
 
-  // Runs `work` in a thread; the step that it returns is taken by TakeOne. `key` names it while it runs, and must not be
-  // running. The caller drains (TakeOne until none()) before it destroys what `work` refers to.
+  // Runs `work` in a thread; the step that it returns is taken by TakeOne. `key` names it while it runs, and must not
+  // be running. The caller drains (TakeOne until none()) before it destroys what `work` refers to.
   void Start(const std::string& key, std::function<Step()> work);
   bool Running(const std::string& key) const { return running_.contains(key); }
   bool none() const { return running_.empty(); }

@@ -269,7 +269,8 @@ RunEvent ReadRequest(const Json& payload) {
   e.temperature = payload.value("temperature", 0.0);
   e.max_tokens = payload.value("max_tokens", int64_t{0});
   e.provider = payload.value("provider", "");
-  for (const Json& message : payload.at("messages")) e.messages.push_back({message.at("role"), HashAt(message, "text")});
+  for (const Json& message : payload.at("messages"))
+    e.messages.push_back({message.at("role"), HashAt(message, "text")});
   return e;
 }
 
@@ -346,12 +347,18 @@ Binding ReadBinding(const Json& json) {
 
 Result<RunEvent> ReadPayload(const Event& event, const Json& payload, int version) {
   switch (event.kind) {
-    case EventKind::kStarted: return ReadStarted(payload);
-    case EventKind::kChoice: return ReadChoice(event, payload, version);
-    case EventKind::kRequest: return ReadRequest(payload);
-    case EventKind::kReply: return ReadReplyEvent(payload);
-    case EventKind::kMemo: return ReadMemo(event, payload);
-    case EventKind::kProposal: return ReadProposal(event, payload);
+    case EventKind::kStarted:
+      return ReadStarted(payload);
+    case EventKind::kChoice:
+      return ReadChoice(event, payload, version);
+    case EventKind::kRequest:
+      return ReadRequest(payload);
+    case EventKind::kReply:
+      return ReadReplyEvent(payload);
+    case EventKind::kMemo:
+      return ReadMemo(event, payload);
+    case EventKind::kProposal:
+      return ReadProposal(event, payload);
     case EventKind::kVetting: {
       CaseVetted e{payload.at("case"), payload.at("accepted"), payload.value("detail", ""), std::nullopt};
       if (!event.evaluation.empty()) {
@@ -376,10 +383,12 @@ Result<RunEvent> ReadPayload(const Event& event, const Json& payload, int versio
       HONE_ASSIGN_OR_RETURN(Evaluation evaluation, EvaluationOf(event));
       return RunEvent(FinalJudged{event.node, std::move(evaluation)});
     }
-    case EventKind::kResumed: return RunEvent(RunResumed{payload.value("in_flight", std::vector<int64_t>{})});
+    case EventKind::kResumed:
+      return RunEvent(RunResumed{payload.value("in_flight", std::vector<int64_t>{})});
     case EventKind::kNote:
       return RunEvent(NoteTaken{{event.node, payload.value("number", int64_t{-1}), payload.value("text", "")}});
-    case EventKind::kEnded: return RunEvent(SittingEnded{payload.value("reason", "ended")});
+    case EventKind::kEnded:
+      return RunEvent(SittingEnded{payload.value("reason", "ended")});
   }
   return Status::Internal("an event of an unknown kind");
 }

@@ -127,7 +127,7 @@ struct FinalJudged {  // EventKind::kFinal
   Evaluation evaluation;  // against the seed, on fresh hidden cases
 };
 
-struct RunResumed {  // EventKind::kResumed
+struct RunResumed {                // EventKind::kResumed
   std::vector<int64_t> in_flight;  // numbers of the requests that are open
 };
 struct NoteTaken {  // EventKind::kNote
@@ -137,20 +137,19 @@ struct SittingEnded {  // EventKind::kEnded
   std::string reason = "ended";
 };
 
-using RunEvent =
-    std::variant<RunStarted, AttemptOpened, SweepOpened, CasesAsked, FinalBegun, OtherChoice, RequestAsked, ReplyArrived,
-                 RequestFailed, MemoMade, NodeProposed, CaseVetted, SweepPointJudged, NodeJudged, NodeProfiled, FinalJudged,
-                 RunResumed, NoteTaken, SittingEnded>;
+using RunEvent = std::variant<RunStarted, AttemptOpened, SweepOpened, CasesAsked, FinalBegun, OtherChoice, RequestAsked,
+                              ReplyArrived, RequestFailed, MemoMade, NodeProposed, CaseVetted, SweepPointJudged,
+                              NodeJudged, NodeProfiled, FinalJudged, RunResumed, NoteTaken, SittingEnded>;
 
 // The event as the store keeps it, without its time and without the texts that it names: whoever appends it adds both.
 EventDraft EncodeEvent(const RunEvent& event);
 
-// `version` is that of the log: choices of version 1 had other fields. kInternal for a payload that is damaged or foreign,
-// kInvalidArgument for a log of a newer Hone.
+// `version` is that of the log: choices of version 1 had other fields. kInternal for a payload that is damaged or
+// foreign, kInvalidArgument for a log of a newer Hone.
 Result<RunEvent> DecodeEvent(const Event& event, int version = kRunVersion);
 
-// The same for one kind of event; nullopt when `event` is of another kind, or damaged. For readers that pick a few kinds
-// and leave complaints to the fold.
+// The same for one kind of event; nullopt when `event` is of another kind, or damaged. For readers that pick a few
+// kinds and leave complaints to the fold.
 template <typename Kind>
 std::optional<Kind> DecodeAs(const Event& event) {
   Result<RunEvent> decoded = DecodeEvent(event);

@@ -64,7 +64,8 @@ TEST(Events, WhatARecordedRunHoldsIsWrittenAgainAsItWasRead) {
       ASSERT_TRUE(read.ok()) << file << ", event " << event.sequence << ": " << read.status().message();
       const EventDraft written = EncodeEvent(*read);
       EXPECT_EQ(written.kind, event.kind);
-      EXPECT_EQ(Lost(Json::parse(event.payload), Json::parse(written.payload)), "") << file << ", event " << event.sequence;
+      EXPECT_EQ(Lost(Json::parse(event.payload), Json::parse(written.payload)), "")
+          << file << ", event " << event.sequence;
       EXPECT_EQ(written.evaluation.empty(), event.evaluation.empty()) << file << ", event " << event.sequence;
       if (event.kind != EventKind::kStarted && event.kind != EventKind::kResumed && event.kind != EventKind::kEnded) {
         EXPECT_EQ(written.node, event.node) << file << ", event " << event.sequence;
@@ -98,7 +99,8 @@ TEST(Events, DamageIsToldAndNeverGuessedAt) {
   EXPECT_THAT(message(EventKind::kReply, R"({"number":1})"), HasSubstr("text"));
   EXPECT_THAT(message(EventKind::kEvaluation, R"({"incumbent":0})"), HasSubstr("carries no evaluation"));
   EXPECT_THAT(message(EventKind::kProposal, R"({"idea":"x"})"), HasSubstr("source"));
-  EXPECT_EQ(DecodeEvent(EventOf(EventKind::kStarted, R"({"version":99})")).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(DecodeEvent(EventOf(EventKind::kStarted, R"({"version":99})")).status().code(),
+            StatusCode::kInvalidArgument);
 }
 
 TEST(Events, AChoiceOfTheOldestLogsOpensNoNode) {

@@ -25,7 +25,8 @@ std::string OutcomeText(const RunView& view, const RunNode& node) {
     fate += fmt::format(": node {} is the better one", view.best);
   }
   return fmt::format("{:.3f}x of {}{}, {}", node.gain->median,
-                     node.incumbent > 0 ? fmt::format("node {}", node.incumbent) : std::string("the start"), modelled, fate);
+                     node.incumbent > 0 ? fmt::format("node {}", node.incumbent) : std::string("the start"), modelled,
+                     fate);
 }
 
 // In the order of their numbers, nodes that are done become part of what decisions rest on.
@@ -195,8 +196,8 @@ Status Take(RunView& view, const Event& event, ReplyArrived& e) {
 Status Take(RunView& view, const Event& event, MemoMade& e) {
   const auto progress = view.open.find(event.node);
   if (progress == view.open.end()) {
-    return Status::Internal(fmt::format("event {} reads a reply of node {}, which is not open", event.sequence,
-                                        event.node));
+    return Status::Internal(
+        fmt::format("event {} reads a reply of node {}, which is not open", event.sequence, event.node));
   }
   progress->second.reply.reset();
   if (e.memo.kind == "problem") {
@@ -252,8 +253,7 @@ Status Take(RunView& view, const Event& event, NodeProposed& e) {
     OpenByProposal(view, e);
   }
   if (event.node < 1 || !IsNode(view, event.node) || view.node(event.node).state != NodeState::kOpen) {
-    return Status::Internal(
-        fmt::format("event {} proposes node {}, which was not opened", event.sequence, event.node));
+    return Status::Internal(fmt::format("event {} proposes node {}, which was not opened", event.sequence, event.node));
   }
   RunNode& node = view.nodes[static_cast<size_t>(event.node)];
   view.open.erase(node.id);
@@ -306,16 +306,18 @@ Status Take(RunView& view, const Event& event, NodeJudged& e) {
 // The times stay those of the pairing that decided about the node: profiling adds what was counted, and what follows.
 Status Take(RunView& view, const Event& event, NodeProfiled& e) {
   if (!IsNode(view, event.node) || !view.node(event.node).evaluation) {
-    return Status::Internal(fmt::format("event {} profiles node {}, which was not evaluated", event.sequence, event.node));
+    return Status::Internal(
+        fmt::format("event {} profiles node {}, which was not evaluated", event.sequence, event.node));
   }
   Evaluation& counted = e.evaluation;
   RunNode& node = view.nodes[static_cast<size_t>(event.node)];
   node.profiled = true;
   ++view.profiles;
   if (counted.verdict != Verdict::kOk || !counted.profile) {
-    const std::string why = !counted.detail.empty()            ? counted.detail
-                            : counted.verdict == Verdict::kOk ? "its judge took no profile (hone worker --profiles none or gains?)"
-                                                              : std::string(VerdictName(counted.verdict));
+    const std::string why = !counted.detail.empty() ? counted.detail
+                            : counted.verdict == Verdict::kOk
+                                ? "its judge took no profile (hone worker --profiles none or gains?)"
+                                : std::string(VerdictName(counted.verdict));
     view.remarks.push_back({node.id, -1, fmt::format("node {} could not be profiled: {}", node.id, why)});
     return Status::Ok();
   }
@@ -392,9 +394,8 @@ Status RunFold::Apply(const Event& event) {
   view_.info.events = view_.events;
 
   Result<RunEvent> decoded = DecodeEvent(event, view_.version);
-  const Status status = decoded.ok()
-                            ? std::visit([&](auto& e) { return Take(view_, event, e); }, *decoded)
-                            : decoded.status();
+  const Status status =
+      decoded.ok() ? std::visit([&](auto& e) { return Take(view_, event, e); }, *decoded) : decoded.status();
   return status.WithContext(
       fmt::format("run {}, event {} ({})", view_.info.id, event.sequence, EventKindName(event.kind)));
 }

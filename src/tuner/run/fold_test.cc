@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fold over a run's events, one event at a time: what it refuses, how sittings add up, which node is the best.
+#include "tuner/run/fold.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tuner/run/fold.h"
 #include "tuner/run/run_options.h"
 
 namespace hone {

@@ -19,6 +19,13 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+// On a GPU a profile costs time, and is taken when a prompt is to show it. (The simulator's come with the evaluations.)
+struct GpuRun : ScriptedRun {
+  GpuRun(const std::string& strategy, Mind::Answer answer) : ScriptedRun(strategy, std::move(answer)) {
+    evaluator.set_modelled(false);
+  }
+};
+
 bool ProfilesOnly(const EvaluationRequest& r) { return r.profile && !r.check_cases; }
 
 // How often each file was profiled by itself.
@@ -31,7 +38,7 @@ std::map<std::string, int>* Count(ScriptedRun& run, std::mutex& mutex, std::map<
 }
 
 TEST(ProfiledRun, TheAnalystReadsWhatWasCountedOfTheParentAndNothingElseIsProfiled) {
-  ScriptedRun run("team", Journeyman);
+  GpuRun run("team", Journeyman);
   run.options.parallel = 3;
   run.options.settings = {{"team.cases", 0}};
   std::mutex mutex;
@@ -69,7 +76,7 @@ TEST(ProfiledRun, TheAnalystReadsWhatWasCountedOfTheParentAndNothingElseIsProfil
 }
 
 TEST(ProfiledRun, ItIsInTheLogAndTheRunIsRepeatedFromIt) {
-  ScriptedRun run("refine", Journeyman);
+  GpuRun run("refine", Journeyman);
   run.options.settings = {{"refine.profile_from_start", 1}};
   const RunView view = run.Whole();
   ASSERT_TRUE(view.node(0).profiled);
@@ -98,9 +105,9 @@ TEST(ProfiledRun, ItIsInTheLogAndTheRunIsRepeatedFromIt) {
 }
 
 TEST(ProfiledRun, ARunThatStopsWhileProfilingGoesOnWithIt) {
-  ScriptedRun straight("single", Journeyman);
+  GpuRun straight("single", Journeyman);
   const std::string wanted = TreeText(straight.Whole());
-  ScriptedRun run("single", Journeyman);
+  GpuRun run("single", Journeyman);
   std::atomic<bool> ready{false};
   run.evaluator.pending = [&](const EvaluationRequest& r) { return ProfilesOnly(r) && !ready; };
   run.Start();
@@ -111,7 +118,7 @@ TEST(ProfiledRun, ARunThatStopsWhileProfilingGoesOnWithIt) {
 }
 
 TEST(ProfiledRun, NoProfileMeansNone) {
-  ScriptedRun run("single", Journeyman);
+  GpuRun run("single", Journeyman);
   run.options.profile = false;
   std::mutex mutex;
   std::map<std::string, int> counts;
@@ -125,7 +132,7 @@ TEST(ProfiledRun, NoProfileMeansNone) {
 }
 
 TEST(ProfiledRun, AVersionThatCannotBeProfiledIsShownWithoutAndSaidSo) {
-  ScriptedRun run("single", Journeyman);
+  GpuRun run("single", Journeyman);
   run.evaluator.wrong = [](const EvaluationRequest& r) { return ProfilesOnly(r); };
   const RunView view = run.Whole();
   EXPECT_EQ(view.ended, "rounds_done");
@@ -136,8 +143,26 @@ TEST(ProfiledRun, AVersionThatCannotBeProfiledIsShownWithoutAndSaidSo) {
   EXPECT_THAT(view.remarks[0].text, HasSubstr("node 0 could not be profiled: scripted: wrong"));
 }
 
+TEST(ProfiledRun, OnTheSimulatorTheLedgerSaysWhichCountMovedWithTheTime) {
+  ScriptedRun run("single", [](const ModelRequest& r) -> Result<std::string> {
+    return FileReply(fmt::format("idea {}", r.number),
+                     r.number == RequestNumber(1, 0, false) ? "SPEED 300 SCRIPT_LOADS 10" : "SPEED 90");
+  });
+  run.options.settings = {{"single.rounds", 2}};
+  std::mutex mutex;
+  std::map<std::string, int> counts;
+  Count(run, mutex, &counts);
+  const RunView view = run.Whole();
+  EXPECT_TRUE(counts.empty()) << "no evaluation is made for a profile alone";
+  EXPECT_TRUE(view.node(1).evaluation->profile);
+  EXPECT_THAT(run.mind.requests.at(RequestNumber(2, 0, false)).messages[0].text,
+              HasSubstr("0.333x of the start, modelled, not kept; by shape 0.33 0.33; loads in flight an SM fell from "
+                        "100 kB to 10 kB"));
+  EXPECT_EQ(ReplayRun(*run.store, "r1").value().difference, "");
+}
+
 TEST(ProfiledRun, OnASpoolTheProfileComesWithTheEvaluation) {
-  ScriptedRun run("single", Journeyman);
+  GpuRun run("single", Journeyman);
   run.options.device = "spool:jobs";
   std::mutex mutex;
   std::map<std::string, int> counts;

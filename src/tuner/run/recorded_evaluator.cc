@@ -38,8 +38,9 @@ class RecordedEvaluator : public Evaluator {
     // The loop asks for warm times in the final pairing alone.
     const auto found = evaluations_.find(
         request.profile && !request.check_cases ? ProfileKey(request.name, SourceHash::Of(request.source))
-        : request.time                          ? Key(request.name, SourceHash::Of(request.source), request.binding, SourceHash::Of(rival), request.warm)
-                                                : VettingKey(task.toml));
+        : request.time
+            ? Key(request.name, SourceHash::Of(request.source), request.binding, SourceHash::Of(rival), request.warm)
+            : VettingKey(task.toml));
     if (found != evaluations_.end()) return found->second;
     return Status::NotFound(fmt::format("run {} holds no evaluation of {}{}{} against {}", run_, request.name,
                                         request.binding.empty() ? "" : " with ", BindingKey(request.binding),
@@ -75,13 +76,15 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
       }
       case EventKind::kEvaluation: {
         const RunNode& node = view.node(event.node);
-        evaluations[Key(NodeFileName(view, node.id), hash(node.id), {}, hash(node.incumbent), false)] = *node.evaluation;
+        evaluations[Key(NodeFileName(view, node.id), hash(node.id), {}, hash(node.incumbent), false)] =
+            *node.evaluation;
         break;
       }
       case EventKind::kSweepPoint: {
         const SweepPoint& point = view.sweep.back();
         const int64_t rival = point.incumbent >= 0 ? point.incumbent : best_before;
-        evaluations[Key(NodeFileName(view, point.node), hash(point.node), point.binding, hash(rival), false)] = point.evaluation;
+        evaluations[Key(NodeFileName(view, point.node), hash(point.node), point.binding, hash(rival), false)] =
+            point.evaluation;
         break;
       }
       case EventKind::kProfile: {
@@ -90,8 +93,8 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
         break;
       }
       case EventKind::kFinal:
-        evaluations[Key(NodeFileName(view, view.final_result->node), hash(view.final_result->node), {}, hash(0), true)] =
-            view.final_result->evaluation;
+        evaluations[Key(NodeFileName(view, view.final_result->node), hash(view.final_result->node), {}, hash(0),
+                        true)] = view.final_result->evaluation;
         break;
       case EventKind::kVetting: {
         const auto vetting = DecodeAs<CaseVetted>(event);
@@ -101,7 +104,8 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
         evaluations[VettingKey(vetted.toml)] = *vetting->evaluation;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   if (evaluations.empty()) return Status::InvalidArgument(fmt::format("run {} holds no evaluations", info.id));

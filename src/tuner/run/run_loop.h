@@ -7,8 +7,8 @@
 // reply is never asked for again, a durable evaluation is never repeated, and what was in flight is asked again under
 // its old number and shown as such.
 //
-// Requests, evaluations and sweeps of several attempts overlap, each in a thread of its own; the log, the fold and every
-// decision belong to one thread. Decisions rest on what their number allows them to know (KnownFor), so the tree
+// Requests, evaluations and sweeps of several attempts overlap, each in a thread of its own; the log, the fold and
+// every decision belong to one thread. Decisions rest on what their number allows them to know (KnownFor), so the tree
 // does not depend on which attempt ends first.
 #pragma once
 

@@ -31,6 +31,7 @@ void VisitFields(Options& o, Visitor&& visit) {
   visit("rounds", o.rounds);
   visit("blind_start", o.blind_start);
   visit("profile", o.profile);
+  visit("sweep_seed", o.sweep_seed);
   visit("libraries", o.libraries);
   visit("settings", o.settings);
 }
@@ -45,7 +46,9 @@ nlohmann::json RunOptionsToJson(const RunOptions& options) {
 
 Result<RunOptions> RunOptionsFromJson(const nlohmann::json& json) {
   RunOptions options;
-  options.profile = false;  // a log from before this option: nothing was profiled
+  // A log from before these options: nothing was profiled, and no seed swept first.
+  options.profile = false;
+  options.sweep_seed = false;
   if (!json.is_object()) return Status::Internal("a run's options are not a JSON object");
   std::string fault;
   VisitFields(options, [&](const char* name, auto& value) {

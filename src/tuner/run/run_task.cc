@@ -9,7 +9,8 @@ namespace hone {
 Result<Task> LoadRunTask(RunStore& store, const RunView& view) {
   if (view.task_toml_hash.empty()) {
     return Status::InvalidArgument(
-        fmt::format("run {} failed before anything of it was stored: there is nothing to go on from; start a new one", view.info.id));
+        fmt::format("run {} failed before anything of it was stored: there is nothing to go on from; start a new one",
+                    view.info.id));
   }
   HONE_ASSIGN_OR_RETURN(std::string toml, store.Source(view.task_toml_hash));
   HONE_ASSIGN_OR_RETURN(Task task, ParseTask(toml, "task.toml"));

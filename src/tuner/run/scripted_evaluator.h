@@ -82,10 +82,15 @@ class ScriptedEvaluator : public Evaluator {
       evaluation.cases.push_back(result);
     }
     evaluation.geomean_speedup = GeomeanSpeedup(evaluation.cases);
-    if (request.profile) AddProfile(evaluation);
+    if (request.profile) {
+      const size_t loads = request.source.rfind("SCRIPT_LOADS ");
+      AddProfile(evaluation, loads == std::string::npos ? 100 : std::stod(request.source.substr(loads + 13)));
+    }
     return evaluation;
   }
 
+  // As a GPU says it is; its evaluations stay modelled.
+  void set_modelled(bool modelled) { facts_.modelled = modelled; }
   void set_time(ScriptedTime time) { time_ = std::move(time); }
 
   std::function<bool(const EvaluationRequest&)> pending, wrong;  // verdicts by request
@@ -97,8 +102,8 @@ class ScriptedEvaluator : public Evaluator {
   double floor_us = 0.001;
 
  private:
-  // One count and one finding that name the candidate.
-  static void AddProfile(Evaluation& evaluation) {
+  // Two counts and one finding that name the candidate. `kilobytes`: of loads in flight.
+  static void AddProfile(Evaluation& evaluation, double kilobytes) {
     const std::string location = evaluation.candidate + ":8";
     Profile profile;
     profile.source = "simulator";
@@ -108,6 +113,7 @@ class ScriptedEvaluator : public Evaluator {
       kernel.kernel = "copy";
       kernel.duration_us = c.time_us->median;
       kernel.values["load_requests"] = 32;
+      kernel.values["load_bytes_in_flight"] = kilobytes * 1e3;
       profile.cases.push_back({c.dims, {kernel}});
     }
     profile.findings = {{"uncoalesced", "scripted: reads one word of each sector", "8 sectors a request", "copy", location,

@@ -82,9 +82,7 @@ Status Sitting::Append(const RunEvent& what, std::vector<std::string> sources) {
   return Status::Ok();
 }
 
-Status Sitting::End(const std::string& reason) {
-  return Append(SittingEnded{reason});
-}
+Status Sitting::End(const std::string& reason) { return Append(SittingEnded{reason}); }
 
 void Sitting::Activity(const std::string& what) {
   if (d_.observer != nullptr) d_.observer->OnActivity(what);
@@ -122,9 +120,7 @@ Status Sitting::StartWhatIsDue() {
 }
 
 // The seed's own judging needs no frozen cases.
-bool Sitting::CasesAreFrozen() const {
-  return !view().cases_asked || (view().cases_read && view().CasesFrozen());
-}
+bool Sitting::CasesAreFrozen() const { return !view().cases_asked || (view().cases_read && view().CasesFrozen()); }
 
 // Asks the strategy what to open, if what that decision may know is settled. True when something was begun.
 Result<bool> Sitting::Decide() {
@@ -162,9 +158,7 @@ Status Sitting::Begin(const SweepAction& a) {
   const auto id = static_cast<int64_t>(view().nodes.size());
   return Append(SweepOpened{id, a.node, a.incumbent, decided_with_});
 }
-Status Sitting::Begin(const CasesAction& a) {
-  return Append(CasesAsked{a.turn});
-}
+Status Sitting::Begin(const CasesAction& a) { return Append(CasesAsked{a.turn}); }
 Status Sitting::Begin(const FinalAction& a) {
   HONE_RETURN_IF_ERROR(Append(FinalBegun{a.node}));
   return StartFinal(a.node);

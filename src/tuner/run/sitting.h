@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One sitting of one run: from where the log stands to the end of the run, or of what can be done now. Asks the strategy
-// what to open, writes that down, does it in background threads, writes down what came of it.
+// One sitting of one run: from where the log stands to the end of the run, or of what can be done now. Asks the
+// strategy what to open, writes that down, does it in background threads, writes down what came of it.
 //
-// The scheduler itself is sitting.cc; sitting_requests.cc, sitting_evaluations.cc and sitting_sweeps.cc hold the three kinds
-// of work it starts. Every member is called in the thread that calls Run.
+// The scheduler itself is sitting.cc; sitting_requests.cc, sitting_evaluations.cc and sitting_sweeps.cc hold the three
+// kinds of work it starts. Every member is called in the thread that calls Run.
 #pragma once
 
 #include <functional>

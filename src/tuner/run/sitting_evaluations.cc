@@ -82,8 +82,10 @@ Status Sitting::StartEvaluation(int64_t id) {
   const std::string key = fmt::format("evaluation {}", id);
   if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, incumbent, false));
-  // Where each visit to the device is waited for, a profile costs less than the visit that would fetch it later.
-  request.profile = view().options.profile && view().options.device.starts_with("spool:");
+  // Where each visit to the device is waited for, a profile costs less than the visit that would fetch it later. The
+  // simulator counts at little cost, and its counts say why a version won or lost.
+  request.profile = view().options.profile && (view().options.device.starts_with("spool:") ||
+                                               (view().version >= 5 && d_.evaluator->facts().modelled));
   Judge(key, std::move(request), id == 0 ? *d_.task : FrozenTask(), [this, id, incumbent](const Evaluation& e) {
     return Append(NodeJudged{id, incumbent, e});
   });
@@ -100,9 +102,7 @@ Status Sitting::StartProfile(int64_t id) {
   request.check_cases = false;
   request.correctness_trials = 1;
   request.max_quads = kProfileQuads;
-  Judge(key, std::move(request), *d_.task, [this, id](const Evaluation& e) {
-    return Append(NodeProfiled{id, e});
-  });
+  Judge(key, std::move(request), *d_.task, [this, id](const Evaluation& e) { return Append(NodeProfiled{id, e}); });
   return Status::Ok();
 }
 
@@ -127,8 +127,10 @@ Status Sitting::VetCases() {
     request.correctness_trials = 1;
     Judge(key, std::move(request), *task, [this, decide](const Evaluation& e) {
       const bool right = e.verdict == Verdict::kOk;
-      return decide(right, right ? "" : fmt::format("{} is not right there: {}",
-                                                    view().from_oracle ? "the oracle" : "the seed", VerdictName(e.verdict)),
+      return decide(right,
+                    right ? ""
+                          : fmt::format("{} is not right there: {}", view().from_oracle ? "the oracle" : "the seed",
+                                        VerdictName(e.verdict)),
                     e);
     });
   }

@@ -84,7 +84,8 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
     asked.parent = std::max<int64_t>(view().node(id).parent, 0);
     asked.role = request->role;
     asked.prompt = spec.prompt;
-    if (const auto used = view().prompts.find(spec.prompt); used != view().prompts.end()) asked.prompt_text = used->second;
+    if (const auto used = view().prompts.find(spec.prompt); used != view().prompts.end())
+      asked.prompt_text = used->second;
     asked.temperature = request->temperature;
     asked.max_tokens = request->max_tokens;
     asked.provider = d_.provider->Name();

@@ -31,31 +31,39 @@ void Sitting::StartSweep(int64_t id) {
   options.max_points = view().options.max_sweep_points;
   options.parallel = std::max<int>(d_.parallel_evaluations, d_.suspend ? 1 : 0);
   options.stop = cancel_.get_token();
-  // The first choices were judged when the node was, if that was against the same rival.
-  if (const RunNode& node = view().node(swept); node.evaluation && node.incumbent == incumbent) {
+  // The first choices were judged when the node was, if that was against the same rival. The seed was judged against
+  // itself; that counts where the decision to sweep it knew it, so that a repeated run asks for the same points.
+  const bool seed_against_itself =
+      view().options.sweep_seed && swept == 0 && incumbent == 0 && view().node(id).known > 0;
+  const bool same_rival = view().node(swept).incumbent == incumbent || seed_against_itself;
+  if (const RunNode& node = view().node(swept); node.evaluation && same_rival) {
     options.known[BindingKey(DefaultBinding(candidate->plan))] = *node.evaluation;
   }
   for (const SweepPoint& point : view().sweep) {
-    if (point.node == swept && point.incumbent == incumbent) options.known[BindingKey(point.binding)] = point.evaluation;
+    if (point.node == swept && point.incumbent == incumbent)
+      options.known[BindingKey(point.binding)] = point.evaluation;
   }
   const auto task = std::make_shared<const Task>(FrozenTask());
-  work_.Start(key, [this, id, key, swept, incumbent, task, candidate = std::move(*candidate), options]() mutable
-            -> BackgroundWork::Step {
-    options.on_point = [this, swept, incumbent](const Binding& binding, const Evaluation& evaluation) {
-      Activity(fmt::format("sweeping {}", BindingKey(binding)));
-      // Written by the loop's thread; durable before the sweep goes on.
-      auto written = std::make_shared<std::promise<Status>>();
-      work_.Put([this, swept, incumbent, binding, evaluation, written] {
-        const Status status = Append(SweepPointJudged{{swept, binding, evaluation, incumbent}});
-        written->set_value(status);
-        return status;
-      });
-      return written->get_future().get();
-    };
-    Result<TuneResult> result = TuneCandidate(*d_.evaluator, *task, candidate, options);
-    const auto bindings = AllBindings(candidate.plan).size();
-    return [this, id, key, swept, bindings, result = std::move(result)] { return Swept(id, key, swept, bindings, result); };
-  });
+  work_.Start(key,
+              [this, id, key, swept, incumbent, task, candidate = std::move(*candidate),
+               options]() mutable -> BackgroundWork::Step {
+                options.on_point = [this, swept, incumbent](const Binding& binding, const Evaluation& evaluation) {
+                  Activity(fmt::format("sweeping {}", BindingKey(binding)));
+                  // Written by the loop's thread; durable before the sweep goes on.
+                  auto written = std::make_shared<std::promise<Status>>();
+                  work_.Put([this, swept, incumbent, binding, evaluation, written] {
+                    const Status status = Append(SweepPointJudged{{swept, binding, evaluation, incumbent}});
+                    written->set_value(status);
+                    return status;
+                  });
+                  return written->get_future().get();
+                };
+                Result<TuneResult> result = TuneCandidate(*d_.evaluator, *task, candidate, options);
+                const auto bindings = AllBindings(candidate.plan).size();
+                return [this, id, key, swept, bindings, result = std::move(result)] {
+                  return Swept(id, key, swept, bindings, result);
+                };
+              });
 }
 
 Status Sitting::Swept(int64_t id, const std::string& key, int64_t swept, size_t bindings,

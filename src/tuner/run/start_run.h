@@ -19,6 +19,7 @@ namespace hone {
 // The texts of `prompts` (null: the embedded ones) are stored with it. `version`: of its log, and so of the rules by
 // which it goes on; an older one only where a run recorded under that version is repeated.
 Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
-                             const std::string& id, double now, const PromptLibrary* prompts = nullptr, int version = kRunVersion);
+                             const std::string& id, double now, const PromptLibrary* prompts = nullptr,
+                             int version = kRunVersion);
 
 }  // namespace hone

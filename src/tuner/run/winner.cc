@@ -41,8 +41,8 @@ bool TakesThePlace(const RunView& view, const RunNode& node) {
   const RunNode& best = view.node(view.best);
   const std::optional<double> low = LowerLogGain(view, node, best);
   if (low && *low > margin) return true;
-  return view.version >= 4 && best.id > 0 && best.gain && best.incumbent == node.incumbent && std::log(node.gain->low) > margin &&
-         node.gain->median > best.gain->median;
+  return view.version >= 4 && best.id > 0 && best.gain && best.incumbent == node.incumbent &&
+         std::log(node.gain->low) > margin && node.gain->median > best.gain->median;
 }
 
 }  // namespace hone

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rule that decides which kernel wins. It is applied when a node settles, to its evaluation alone, so that no log can
-// disagree with its own view. Which form of the rule holds follows from the version of the log (docs/formats/run-store.md).
+// The rule that decides which kernel wins. It is applied when a node settles, to its evaluation alone, so that no log
+// can disagree with its own view. Which form of the rule holds follows from the version of the log
+// (docs/formats/run-store.md).
 #pragma once
 
 #include "hone/tuner/run_view.h"
