@@ -17,8 +17,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/random.h"
-#include "tuner/strategies/run_loop.h"
-#include "tuner/strategies/scripted_evaluator.h"
+#include "tuner/run/run_loop.h"
+#include "tuner/run/scripted_evaluator.h"
+#include "tuner/run/start_run.h"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include "tuner/interop/cuda_header.h"
 #include "tuner/interop/kernel_package.h"
 #include "tuner/interop/torch_extension.h"
-#include "tuner/store/open_run.h"
+#include "tuner/run/open_run.h"
 
 namespace hone {
 namespace {

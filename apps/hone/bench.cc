@@ -15,9 +15,10 @@
 #include "hone/commands.h"
 #include "hone/run_options_flags.h"
 #include "hone/signal_stop.h"
-#include "tuner/store/open_run.h"
-#include "tuner/store/strategy_summary.h"
-#include "tuner/strategies/run_loop.h"
+#include "tuner/run/open_run.h"
+#include "tuner/run/run_loop.h"
+#include "tuner/run/start_run.h"
+#include "tuner/run/strategy_summary.h"
 
 namespace hone {
 namespace {

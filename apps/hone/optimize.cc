@@ -20,9 +20,11 @@
 #include "tuner/report/html.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/run_text.h"
-#include "tuner/store/open_run.h"
-#include "tuner/strategies/replay_run.h"
-#include "tuner/strategies/run_loop.h"
+#include "tuner/run/open_run.h"
+#include "tuner/run/replay_run.h"
+#include "tuner/run/run_loop.h"
+#include "tuner/run/run_task.h"
+#include "tuner/run/start_run.h"
 
 namespace hone {
 namespace {

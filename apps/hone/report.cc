@@ -11,7 +11,7 @@
 #include "hone/commands.h"
 #include "tuner/report/html.h"
 #include "tuner/report/run_summary.h"
-#include "tuner/store/open_run.h"
+#include "tuner/run/open_run.h"
 
 namespace hone {
 namespace {

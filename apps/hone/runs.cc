@@ -10,7 +10,7 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/report/run_summary.h"
-#include "tuner/store/open_run.h"
+#include "tuner/run/open_run.h"
 
 namespace hone {
 namespace {

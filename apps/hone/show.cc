@@ -11,7 +11,7 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/report/run_text.h"
-#include "tuner/store/open_run.h"
+#include "tuner/run/open_run.h"
 
 namespace hone {
 namespace {

@@ -3,7 +3,7 @@
 //
 // hone tune TASK CANDIDATE.cu: tries every binding of the candidate's tunables, prints the table, and writes a
 // candidate whose plan chooses the winner shape by shape. The written file is judged once more before it is praised.
-#include "tuner/strategies/tune.h"
+#include "tuner/sweep/tune.h"
 
 #include <fmt/format.h>
 

@@ -27,8 +27,9 @@ struct ModelMessage {
 
 struct ModelRequest {
   std::string run;     // id of the run that asks
-  int64_t number = 0;  // 0, 1, 2, … within the run: with `run`, the request's identity
-  std::string role;    // the agent: coder, planner, debugger, …
+  int64_t number = 0;  // 8, 10, 16, … within the run (RequestNumber): with `run`, the request's identity
+  int64_t repair_of = -1;  // number of the request whose reply could not be used; -1: this is a first request
+  std::string role;        // the agent: coder, planner, debugger, …
   std::vector<ModelMessage> messages;
   double temperature = 0.7;
   int64_t max_tokens = 32768;

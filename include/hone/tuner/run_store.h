@@ -4,7 +4,7 @@
 // The run store: everything that happened in an optimisation run, in the order in which it happened.
 //
 // A run is a log of events. Every choice, request, reply and evaluation is appended, and is durable, before
-// anyone acts on it; what a run knows at any moment is a pure fold over its events (strategy.h), so a run that
+// anyone acts on it; what a run knows at any moment is a pure fold over its events (run_view.h), so a run that
 // was killed continues where its log ends. docs/formats/run-store.md describes the tables and the payloads.
 //
 // Two implementations: SQLite (one file holds all runs; safe against `kill -9` and a full disk) and memory.
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "hone/base/status.h"
+#include "hone/tuner/source_hash.h"
 
 namespace hone {
 
@@ -100,8 +101,9 @@ class RunStore {
   // Events with a sequence of at least `from`, in order.
   virtual Result<std::vector<Event>> Events(const std::string& run, int64_t from = 0) = 0;
 
-  virtual Result<std::string> PutSource(std::string_view text) = 0;  // gives the SHA-256, 64 hex digits
-  virtual Result<std::string> Source(const std::string& sha256) = 0;
+  virtual Result<SourceHash> PutSource(std::string_view text) = 0;
+  // kNotFound when the store holds no text of this name.
+  virtual Result<std::string> Source(const SourceHash& hash) = 0;
 };
 
 struct SqliteStoreOptions {

@@ -86,20 +86,24 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   values["task_name"] = in.task->name;
   values["task_summary"] = in.task->summary;
   values["task_class"] = WorkloadClassName(in.task->workload);
-  values["task_toml"] = in.task->toml;
-  values["reference"] = ClipText(in.task->oracle_source, kReferenceBytes);
+  values["task_toml"] = ShownTask(in.task->toml);
+  values["reference"] = ClipText(WithoutLicence(in.task->oracle_source), kReferenceBytes);
   values["device"] = in.facts->name;
   values["device_facts"] = DeviceText(*in.facts);
-  if (in.facts->cc_major >= 9 || in.facts->cc_major == 0) {
-    HONE_ASSIGN_OR_RETURN(values["hardware"], in.library->Expanded("part_hopper"));
-  } else {
-    HONE_ASSIGN_OR_RETURN(values["hardware"], in.library->Expanded("part_ampere"));
-  }
-  values["parent"] = parent_source;
+  if (!in.facts->modelled) values["real_device"] = "yes";
+  if (in.facts->sm_count <= 0) values["unknown_device"] = "yes";
+  // A run that was begun before there was a part for the simulator goes on with the texts it has.
+  const bool simulated = in.facts->modelled && in.library->texts().contains("part_simulated");
+  const char* hardware = simulated                                            ? "part_simulated"
+                         : in.facts->cc_major >= 9 || in.facts->cc_major == 0 ? "part_hopper"
+                                                                              : "part_ampere";
+  HONE_ASSIGN_OR_RETURN(std::string about_hardware, in.library->Expanded(hardware));
+  HONE_ASSIGN_OR_RETURN(values["hardware"], FillTemplate(about_hardware, values));
+  values["parent"] = WithoutLicence(parent_source);
   values["parent_node"] = std::to_string(parent_id);
   values["parent_idea"] = parent.idea;
   if (judged != nullptr) {
-    values["times"] = judged->verdict == Verdict::kOk ? TimesText(*judged) : "";
+    values["times"] = judged->verdict == Verdict::kOk ? TimesText(*judged, parent_id == 0) : "";
     if (turn.profile && judged->verdict == Verdict::kOk) {
       values["profile"] = ProfileText(*in.task, *in.facts, *judged);
     }
@@ -110,7 +114,8 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   values["regions"] = RegionList(SplitRegions(parent_source));
   Result<std::string> menu = in.library->Expanded("class_" + values["task_class"]);
   if (!menu.ok()) menu = in.library->Expanded("class_other");
-  HONE_ASSIGN_OR_RETURN(values["menu"], std::move(menu));
+  HONE_RETURN_IF_ERROR(menu.status());
+  HONE_ASSIGN_OR_RETURN(values["menu"], FillTemplate(*menu, values));
   if (UsesCute(*in.task, parent_source)) {
     HONE_ASSIGN_OR_RETURN(values["cute"], in.library->Expanded("part_cute"));
   }
@@ -170,6 +175,7 @@ Result<int64_t> ProfileDue(const PromptInputs& in, int64_t id, int turn_index) {
 
 Result<ModelRequest> MakeRepairRequest(const PromptInputs& in, int64_t id, int turn_index, const std::string& reply) {
   HONE_ASSIGN_OR_RETURN(ModelRequest request, MakeRequest(in, id, turn_index));
+  request.repair_of = request.number;
   request.number = RequestNumber(id, turn_index, true);
   const Memo* problem = nullptr;
   for (const Memo& memo : in.view->memos) {

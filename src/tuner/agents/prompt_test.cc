@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "tuner/agents/prompt_text.h"
 
 namespace hone {
 namespace {
@@ -38,7 +39,7 @@ struct Desk {
   Desk() {
     RunNode seed;
     seed.origin = "seed";
-    seed.source_hash = "0";
+    seed.source_hash = SourceHash("0");
     seed.speedup = 1;
     Evaluation e;
     e.verdict = Verdict::kOk;
@@ -116,6 +117,51 @@ TEST(Prompts, ShowTheProfileOfTheShapesThatItsFindingsRestOn) {
   EXPECT_THAT(prompt, Not(HasSubstr("num_tokens=4\n")));
   EXPECT_THAT(prompt, Not(HasSubstr("reads 4 bytes of each sector"))) << "the profile says it better";
   EXPECT_THAT(prompt, HasSubstr("no case took the second launch"));
+}
+
+TEST(Prompts, OnASimulatedGpuNothingIsSaidThatItRefuses) {
+  for (const auto& [name, text] : PromptLibrary::Embedded().texts()) {
+    if (name.starts_with("part_") || name.starts_with("class_") || name == "repair") continue;
+    for (const char* workload : {"gemm", "attention", "reduction", "gather"}) {
+      Desk desk;
+      desk.facts.modelled = true;
+      desk.task.workload = *WorkloadClassFromName(workload);
+      const std::string prompt = desk.Ask(name);
+      for (const char* refused : {"wgmma", "TMA", "cluster", "tensor_map", "CuTe"}) {
+        EXPECT_THAT(prompt, Not(HasSubstr(refused))) << name << ", " << workload;
+      }
+    }
+  }
+  Desk desk;
+  desk.facts.modelled = true;
+  EXPECT_THAT(desk.Ask("refine_optimise"), HasSubstr("Ordinary arithmetic is not counted"));
+  EXPECT_THAT(Desk().Ask("refine_optimise"), Not(HasSubstr("Ordinary arithmetic is not counted")));
+}
+
+TEST(Prompts, LicencesAndHandWorkedResultsAreLeftOut) {
+  Desk desk;
+  desk.task = LoadTask(HONE_SOURCE_DIR "/tasks/softmax").value();
+  ASSERT_THAT(desk.task.toml, HasSubstr("[[hand]]"));
+  ASSERT_THAT(desk.task.seed_source, HasSubstr("SPDX-"));
+  const std::string prompt = desk.Ask("refine_generate") + desk.Ask("refine_optimise");
+  EXPECT_THAT(prompt, Not(HasSubstr("SPDX-")));
+  EXPECT_THAT(prompt, Not(HasSubstr("[[hand]]")));
+  EXPECT_THAT(prompt, HasSubstr("[[case]]"));
+  EXPECT_EQ(WithoutLicence("// SPDX-License-Identifier: MIT\n//\n// What it does.\nint x;  // SPDX- no head\n"),
+            "// What it does.\nint x;  // SPDX- no head\n");
+  EXPECT_EQ(ShownTask("a = 1\n# by hand\n[[hand]]\nx = [\n[1], [2]]\n\n# cases\n[[case]]\nd = 1\n"),
+            "a = 1\n\n# cases\n[[case]]\nd = 1\n");
+}
+
+TEST(Prompts, TheSeedIsNotComparedWithItselfAndRepeatedFindingsAreMerged) {
+  Desk desk;
+  Evaluation& e = *desk.view.nodes[0].evaluation;
+  e.baseline = "seed.cu";
+  e.cases[0].speedup = Interval{0.991, 0.99, 0.992};
+  e.findings.push_back({"uncoalesced", "reads 4 bytes of each sector", "seed.cu:14"});
+  const std::string prompt = desk.Ask("refine_optimise");
+  EXPECT_THAT(prompt, Not(HasSubstr("0.991x")));
+  EXPECT_THAT(prompt, HasSubstr("reads 4 bytes of each sector at seed.cu:12, seed.cu:14\n"));
 }
 
 TEST(Prompts, ShowWhatTheDecisionKnewAndNothingLater) {

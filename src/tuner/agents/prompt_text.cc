@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
+#include "tuner/agents/cause.h"
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
 #include "tuner/core/finding_text.h"
@@ -24,15 +26,25 @@ constexpr size_t kMaxProfiledCases = 3;  // whose counts are shown; findings tel
 std::string Kilobytes(double bytes) { return fmt::format("{:.0f} KiB", bytes / 1024); }
 
 std::string FindingsText(const std::vector<Finding>& findings) {
+  // What is said of several places is said once.
+  std::vector<std::pair<const Finding*, std::vector<std::string>>> merged;
+  for (const Finding& f : findings) {
+    auto same = std::find_if(merged.begin(), merged.end(),
+                             [&](const auto& m) { return m.first->kind == f.kind && m.first->message == f.message; });
+    if (same == merged.end()) same = merged.insert(merged.end(), {&f, {}});
+    std::vector<std::string>& places = same->second;
+    if (!f.location.empty() && std::find(places.begin(), places.end(), f.location) == places.end())
+      places.push_back(f.location);
+  }
   std::string text;
   size_t shown = 0;
-  for (const Finding& f : findings) {
+  for (const auto& [f, places] : merged) {
     if (++shown > kMaxFindings) {
-      text += fmt::format("- and {} more\n", findings.size() - kMaxFindings);
+      text += fmt::format("- and {} more\n", merged.size() - kMaxFindings);
       break;
     }
-    text += fmt::format("- {}: {}{}{}\n", f.kind, f.message, f.location.empty() ? "" : " at " + f.location,
-                        FindingShapes(f));
+    text += fmt::format("- {}: {}{}{}\n", f->kind, f->message,
+                        places.empty() ? "" : fmt::format(" at {}", fmt::join(places, ", ")), FindingShapes(*f));
   }
   return text;
 }
@@ -52,6 +64,14 @@ std::string CountsText(const Profile& whole) {
     }
   }
   for (const CaseProfile& c : whole.cases) add(c);
+  // The list is ordered by what each may be worth: of a fault that several shapes show at one place, the dearest stays.
+  shown.findings.clear();
+  for (const ProfileFinding& f : whole.findings) {
+    const bool told = std::any_of(shown.findings.begin(), shown.findings.end(), [&](const ProfileFinding& s) {
+      return s.kind == f.kind && s.message == f.message && s.kernel == f.kernel && s.location == f.location;
+    });
+    if (!told) shown.findings.push_back(f);
+  }
   std::string text = DescribeProfile(shown, "");
   if (whole.cases.size() > shown.cases.size()) {
     text += fmt::format("(counts of {} more shapes are left out)\n", whole.cases.size() - shown.cases.size());
@@ -110,14 +130,57 @@ std::string DeviceText(const DeviceFacts& f) {
   return text;
 }
 
-std::string TimesText(const Evaluation& evaluation) {
+std::string WithoutLicence(std::string_view source) {
+  std::string text;
+  bool head = true;  // the licence stands among the first comments
+  while (!source.empty()) {
+    const size_t end = source.find('\n');
+    const std::string_view line = source.substr(0, end == std::string_view::npos ? source.size() : end + 1);
+    source.remove_prefix(line.size());
+    const size_t begin = line.find_first_not_of(" \t\r\n");
+    const bool comment =
+        begin != std::string_view::npos && (line.substr(begin).starts_with("//") || line[begin] == '#');
+    head = head && (begin == std::string_view::npos || comment);
+    if (head && line.find("SPDX-") != std::string_view::npos) continue;
+    // The empty comment line that parted the licence from the rest goes with it.
+    if (head && text.empty() && comment && line.find_first_not_of("/# \t\r\n") == std::string_view::npos) continue;
+    text += line;
+  }
+  return text;
+}
+
+std::string ShownTask(std::string_view toml) {
+  const std::string whole = WithoutLicence(toml);
+  std::string text, comments;  // comments belong to the section that they stand above
+  bool hand = false;
+  for (std::string_view rest = whole; !rest.empty();) {
+    const size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end == std::string_view::npos ? rest.size() : end + 1);
+    rest.remove_prefix(line.size());
+    const size_t begin = line.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos || line[begin] == '#') {
+      comments += line;
+      continue;
+    }
+    // A list that goes on in the next line may begin with a bracket as well, but no name follows it.
+    const size_t name = line.find_first_not_of('[');
+    if (name > 0 && name != std::string_view::npos && std::isalpha(static_cast<unsigned char>(line[name])) != 0) {
+      hand = line.starts_with("[[hand]]");
+    }
+    if (!hand) text += comments + std::string(line);
+    comments.clear();
+  }
+  return hand ? text : text + comments;
+}
+
+std::string TimesText(const Evaluation& evaluation, bool is_start) {
   std::string text;
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us) continue;
     text += fmt::format("- {}: {:.2f} us", DimsLine(c.dims), c.time_us->median);
     if (c.floor_us) text += fmt::format("; a plain copy of its bytes took {:.2f} us beside it", *c.floor_us);
     if (c.floor_fraction) text += fmt::format(" ({:.0f} % of that speed)", 100 * *c.floor_fraction);
-    if (c.speedup) text += fmt::format("; {:.3f}x of {}", c.speedup->median, evaluation.baseline);
+    if (c.speedup && !is_start) text += fmt::format("; {:.3f}x of {}", c.speedup->median, evaluation.baseline);
     text += "\n";
   }
   return text;
@@ -221,8 +284,11 @@ std::string LedgerText(const RunView& view, int64_t known) {
   for (const LedgerEntry& entry : view.ledger) {
     if (entry.node >= known) continue;
     const RunNode& node = view.node(entry.node);
-    text += fmt::format("- node {} (from node {}): {}: {}{}\n", entry.node, node.parent, entry.idea, entry.outcome,
-                        ShapesText(node));
+    std::string cause;
+    const RunNode& rival = view.node(std::max<int64_t>(node.incumbent, 0));
+    if (node.evaluation && rival.evaluation && node.gain) cause = CauseText(*rival.evaluation, *node.evaluation);
+    text += fmt::format("- node {} (from node {}): {}: {}{}{}\n", entry.node, node.parent, entry.idea, entry.outcome,
+                        ShapesText(node), cause.empty() ? "" : "; " + cause);
     if (!node.detail.empty()) {
       text += fmt::format("  ({})\n", ClipText(node.detail, 300));
     } else if (node.evaluation && node.evaluation->verdict != Verdict::kOk) {

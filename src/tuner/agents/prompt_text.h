@@ -8,16 +8,23 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
-#include "hone/tuner/strategy.h"
+#include "hone/tuner/run_view.h"
 
 namespace hone {
 
 // Multiprocessors, memories, peaks, and what follows from them: bytes in flight for full bandwidth, ridge points.
 std::string DeviceText(const DeviceFacts& facts);
 
-// Time, floor and share of the floor for each timed shape.
-std::string TimesText(const Evaluation& evaluation);
+// Time, floor, share of the floor, and speedup over what it was timed against, for each timed shape. `is_start`: the
+// version is what the run began with, and a factor over itself says nothing.
+std::string TimesText(const Evaluation& evaluation, bool is_start);
+
+// A source or a task as a prompt shows it: without the licence lines at its head; a task without its [[hand]] sections
+// too, which hold hand-worked results for the judge.
+std::string WithoutLicence(std::string_view source);
+std::string ShownTask(std::string_view toml);
 
 // Roofline position by shape, resources by kernel, rules of thumb that apply, findings of simulator or profiler.
 std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evaluation& evaluation);

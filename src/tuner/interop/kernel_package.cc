@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "tuner/strategies/dispatch.h"
-#include "tuner/strategies/run_loop.h"
+#include "tuner/run/run_task.h"
+#include "tuner/sweep/dispatch.h"
 
 namespace hone {
 namespace {

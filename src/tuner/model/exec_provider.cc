@@ -12,13 +12,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/random.h"
+#include "base/stoppable_sleep.h"
 #include "base/subprocess.h"
+#include "base/utf8.h"
 #include "tuner/model/redact.h"
 #include "tuner/model/request_json.h"
-#include "base/utf8.h"
 #include "tuner/model/wire_json.h"
 
 namespace hone {
@@ -57,8 +60,12 @@ std::string TailOf(const UniqueFd& file, int64_t max_bytes) {
 
 class ExecProvider : public ModelProvider {
  public:
-  ExecProvider(std::string command, std::vector<std::string> environment)
-      : command_(std::move(command)), environment_(std::move(environment)), redactor_(SecretsOf(environment_)) {}
+  ExecProvider(std::string command, std::vector<std::string> environment, ExecOptions options)
+      : command_(std::move(command)),
+        environment_(std::move(environment)),
+        redactor_(SecretsOf(environment_)),
+        options_(std::move(options)),
+        rng_(options_.seed) {}
 
   std::string Name() const override { return "exec"; }
   std::string CostCaveat() const override {
@@ -68,6 +75,42 @@ class ExecProvider : public ModelProvider {
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                               std::stop_token stop) override {
     const Stopwatch watch;
+    const double limit = options_.request_seconds > 0 ? std::min(options_.request_seconds, request.limit_seconds)
+                                                      : request.limit_seconds;
+    Attempts attempts(options_.max_retries, limit);
+    while (true) {
+      Result<Outcome> outcome = RunOnce(request, progress, stop, watch, limit);
+      if (!outcome.ok()) {
+        // An attempt that runs out of time says what went wrong before it.
+        if (outcome.status().code() != StatusCode::kTimedOut || attempts.notes().empty()) return outcome.status();
+        return Status::TimedOut(fmt::format("{}; {} attempt{} before it failed: {}", outcome.status().message(),
+                                            attempts.notes().size(), attempts.notes().size() == 1 ? "" : "s",
+                                            attempts.notes().back()));
+      }
+      if (outcome->failure.ok()) {
+        ModelReply reply = ReplyOf(std::move(outcome->text), request, watch.Seconds());
+        reply.notes = attempts.notes();
+        return reply;
+      }
+      if (!outcome->retry) return outcome->failure;
+      HONE_ASSIGN_OR_RETURN(const double wait, attempts.Failed(outcome->failure, watch.Seconds(),
+                                                               [&](int failures) { return Backoff(failures); }));
+      if (progress) progress({watch.Seconds(), 0, attempts.NextText(wait)});
+      if (!options_.sleep(wait, stop)) return Status::Cancelled("stopped while waiting for " + Shown());
+    }
+  }
+
+ private:
+  // What one run of the command came to: a text, or a failure.
+  struct Outcome {
+    std::string text;
+    Status failure;
+    bool retry = true;
+  };
+
+  // A Status: it was stopped, ran out of time, wrote without end, or could not be started.
+  Result<Outcome> RunOnce(const ModelRequest& request, const ModelProgressSink& progress, std::stop_token stop,
+                          const Stopwatch& watch, double limit) {
     HONE_ASSIGN_OR_RETURN(UniqueFd in, MemoryFile("exec-request"));
     HONE_ASSIGN_OR_RETURN(UniqueFd out, MemoryFile("exec-reply"));
     HONE_ASSIGN_OR_RETURN(UniqueFd err, MemoryFile("exec-errors"));
@@ -86,12 +129,12 @@ class ExecProvider : public ModelProvider {
     HONE_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start(options));
     std::optional<ExitState> exit;
     double shown = 0;
-    while (!(exit = child.Wait(std::min(kPollSeconds, std::max(0.001, request.limit_seconds - watch.Seconds()))))) {
+    while (!(exit = child.Wait(std::min(kPollSeconds, std::max(0.001, limit - watch.Seconds()))))) {
       // Leaving this function ends the command and all it has started.
       if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + Shown());
-      if (watch.Seconds() >= request.limit_seconds) {
-        return Status::TimedOut(fmt::format("{} did not end within {:.4g} s and was killed{}", Shown(),
-                                            request.limit_seconds, ErrorText(err)));
+      if (watch.Seconds() >= limit) {
+        return Status::TimedOut(
+            fmt::format("{} did not end within {:.4g} s and was killed{}", Shown(), limit, ErrorText(err)));
       }
       if (SizeOf(out) > kMaxOutputBytes) {
         return Status::Unavailable(
@@ -103,12 +146,21 @@ class ExecProvider : public ModelProvider {
       }
     }
     if (!exit->success()) {
-      return Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), exit->Describe(), ErrorText(err)));
+      Outcome failed;
+      failed.failure =
+          Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), exit->Describe(), ErrorText(err)));
+      // The shell's own words for "not found" and "may not be run": the next attempt would say the same.
+      failed.retry = !(exit->signal == 0 && (exit->exit_status == 126 || exit->exit_status == 127));
+      return failed;
     }
-    return ReplyOf(redactor_.Text(TailOf(out, kMaxOutputBytes)), request, watch.Seconds());
+    return Outcome{redactor_.Text(TailOf(out, kMaxOutputBytes)), Status::Ok()};
   }
 
- private:
+  double Backoff(int failures) {
+    std::lock_guard lock(mutex_);
+    return BackoffSeconds(failures, options_.backoff, rng_);
+  }
+
   std::string Shown() const {
     const bool is_long = command_.size() > 80;
     return fmt::format("the command '{}{}'", redactor_.Message(RepairUtf8(command_.substr(0, 80))), is_long ? "…" : "");
@@ -149,12 +201,25 @@ class ExecProvider : public ModelProvider {
   const std::string command_;
   const std::vector<std::string> environment_;
   const Redactor redactor_;
+  const ExecOptions options_;
+  std::mutex mutex_;
+  Rng rng_;
 };
 
 }  // namespace
 
-std::unique_ptr<ModelProvider> MakeExecProvider(const std::string& command, std::vector<std::string> environment) {
-  return std::make_unique<ExecProvider>(command, std::move(environment));
+ExecOptions SystemExecOptions(const ProviderOptions& options) {
+  ExecOptions exec;
+  exec.max_retries = options.max_retries;
+  exec.request_seconds = options.request_seconds;
+  exec.seed = SystemSeed();
+  exec.sleep = StoppableSleep;
+  return exec;
+}
+
+std::unique_ptr<ModelProvider> MakeExecProvider(const std::string& command, std::vector<std::string> environment,
+                                                ExecOptions options) {
+  return std::make_unique<ExecProvider>(command, std::move(environment), std::move(options));
 }
 
 }  // namespace hone

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -34,8 +35,19 @@ ModelRequest Request(double limit_seconds = 300) {
   return request;
 }
 
+// Waits take no time: they are written down.
+ExecOptions Retrying(int max_retries, std::vector<double>* waits = nullptr) {
+  ExecOptions options;
+  options.max_retries = max_retries;
+  options.sleep = [waits](double seconds, std::stop_token stop) {
+    if (waits != nullptr) waits->push_back(seconds);
+    return !stop.stop_requested();
+  };
+  return options;
+}
+
 Result<ModelReply> Ask(const std::string& command, double limit_seconds = 300, std::stop_token stop = {}) {
-  return MakeExecProvider(command, kEnvironment)->Complete(Request(limit_seconds), {}, stop);
+  return MakeExecProvider(command, kEnvironment, Retrying(0))->Complete(Request(limit_seconds), {}, stop);
 }
 
 // Waits until `done`; false after a hundred seconds.
@@ -94,6 +106,71 @@ TEST(Exec, AFailureShowsTheEndOfStandardErrorWithoutSecrets) {
   EXPECT_THAT(Ask("no-such-command-here").status().message(), AllOf(HasSubstr("127"), HasSubstr("not found")));
   EXPECT_THAT(Ask("kill -SEGV $$").status().message(), HasSubstr("signal 11"));
   EXPECT_THAT(Ask("echo \"$SERVICE_API_KEY\"").value().text, Not(HasSubstr("sk-very-secret")));
+}
+
+// Counts its runs in a file, and fails in the first ones.
+std::string FailsTimes(const std::string& file, int times, const std::string& how = "exit 1") {
+  return "echo run >> " + file + "; [ $(wc -l < " + file + ") -gt " + std::to_string(times) +
+         " ] || { echo \"failed at run $(wc -l < " + file + ")\" >&2; " + how + "; }; echo answer";
+}
+
+TEST(Exec, ACommandThatFailsByChanceIsRunAgainWithTheSameRequest) {
+  const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  for (const char* how : {"exit 1", "kill -KILL $$"}) {
+    const std::string count = directory / (std::string("runs") + how[0]);
+    std::vector<double> waits;
+    std::vector<std::string> shown;
+    const auto provider = MakeExecProvider(FailsTimes(count, 2, how), kEnvironment, Retrying(6, &waits));
+    const ModelReply reply =
+        provider->Complete(Request(), [&](const ModelProgress& p) { shown.push_back(p.message); }, {}).value();
+    EXPECT_EQ(reply.text, "answer\n");
+    ASSERT_EQ(reply.notes.size(), 2u) << "the log says what went wrong on the way";
+    EXPECT_THAT(reply.notes[0], HasSubstr("failed at run 1"));
+    EXPECT_THAT(reply.notes[1], HasSubstr("failed at run 2"));
+    ASSERT_EQ(waits.size(), 2u);
+    EXPECT_LE(waits[0], 1) << "at most the first bound of the backoff";
+    EXPECT_LE(waits[1], 2);
+    EXPECT_TRUE(std::any_of(shown.begin(), shown.end(), [](const std::string& s) {
+      return s.find("asking again in") != std::string::npos && s.find("(2 of 6)") != std::string::npos;
+    }));
+  }
+  const auto echo = MakeExecProvider(
+      "[ -e " + (directory / "once") + " ] || { touch " + (directory / "once") + "; cat; exit 1; }; cat", kEnvironment,
+      Retrying(1));
+  EXPECT_EQ(nlohmann::json::parse(echo->Complete(Request(), {}, {}).value().text)["messages"][0]["text"], "größer");
+}
+
+TEST(Exec, WhenAllAttemptsFailTheLastOneSaysSo) {
+  const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  const std::string count = directory / "runs";
+  const Status status =
+      MakeExecProvider(FailsTimes(count, 100), kEnvironment, Retrying(3))->Complete(Request(), {}, {}).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("failed at run 4"), HasSubstr("given up after 4 attempts")));
+  EXPECT_EQ(ReadFile(count).value(), "run\nrun\nrun\nrun\n");
+}
+
+TEST(Exec, ACommandThatTheShellCannotRunIsNotTriedAgain) {
+  std::vector<double> waits;
+  const Status status =
+      MakeExecProvider("no-such-command-here", kEnvironment, Retrying(6, &waits))->Complete(Request(), {}, {}).status();
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("not found"), Not(HasSubstr("given up"))));
+  EXPECT_TRUE(waits.empty());
+}
+
+TEST(Exec, AllAttemptsShareTheRequestsLimitAndAStopEndsAWait) {
+  const Status late =
+      MakeExecProvider("sleep 0.2; exit 1", kEnvironment, Retrying(1000))->Complete(Request(0.5), {}, {}).status();
+  EXPECT_THAT(late.message(), testing::AnyOf(HasSubstr("before it failed"), HasSubstr("are left of this request's")));
+  std::stop_source stop;
+  ExecOptions options = Retrying(6);
+  options.sleep = [&](double, std::stop_token token) {
+    stop.request_stop();
+    return !token.stop_requested();
+  };
+  EXPECT_EQ(
+      MakeExecProvider("exit 1", kEnvironment, options)->Complete(Request(), {}, stop.get_token()).status().code(),
+      StatusCode::kCancelled);
 }
 
 TEST(Exec, ItsLimitEndsTheCommand) {

@@ -50,8 +50,8 @@ class HttpProvider : public ModelProvider {
                               std::stop_token stop) override {
     const Stopwatch watch;
     Spending spending;
-    std::vector<std::string> notes;
-    Result<StreamedReply> streamed = Ask(request, progress, watch, std::move(stop), spending, notes);
+    Attempts attempts(max_retries_, LimitOf(request));
+    Result<StreamedReply> streamed = Ask(request, progress, watch, std::move(stop), spending, attempts);
     if (!streamed.ok()) {
       const Status status(streamed.status().code(), streamed.status().message() + spending.Lost());
       std::lock_guard lock(mutex_);
@@ -63,7 +63,7 @@ class HttpProvider : public ModelProvider {
       spending.Merge(std::exchange(unpaid_, {}));
     }
     ModelReply reply = MakeReply(*streamed, spending);
-    reply.notes = std::move(notes);
+    reply.notes = attempts.notes();
     reply.seconds = watch.Seconds();
     return reply;
   }
@@ -125,13 +125,17 @@ class HttpProvider : public ModelProvider {
     }
   };
 
-  // The loop of attempts. `notes` gets a sentence for each that failed.
+  // For a request with all its attempts.
+  double LimitOf(const ModelRequest& request) const {
+    return request_seconds_ > 0 ? std::min(request_seconds_, request.limit_seconds) : request.limit_seconds;
+  }
+
+  // The loop of attempts.
   Result<StreamedReply> Ask(const ModelRequest& request, const ModelProgressSink& progress, const Stopwatch& watch,
-                            std::stop_token stop, Spending& spending, std::vector<std::string>& notes) {
-    const double limit =
-        request_seconds_ > 0 ? std::min(request_seconds_, request.limit_seconds) : request.limit_seconds;
+                            std::stop_token stop, Spending& spending, Attempts& attempts) {
+    const double limit = LimitOf(request);
     WireAllowances allowances = Learnt();
-    for (int failures = 0;;) {
+    while (true) {
       HttpRequest http = base_;
       http.body = wire_->Body(request, endpoint_.model, allowances);
       http.total_seconds = limit - watch.Seconds();
@@ -147,26 +151,13 @@ class HttpProvider : public ModelProvider {
       }
       spending.Discard(attempt, request);
       if (attempt.response.end == HttpEnd::kCancelled) return Cancelled();
-      if (attempt.response.end == HttpEnd::kOutOfTime) return OutOfTime(limit, notes);
+      if (attempt.response.end == HttpEnd::kOutOfTime) return OutOfTime(limit, attempts.notes());
       const AttemptFailure failure = FailureOf(http, attempt);
-      const std::string& what = failure.status.message();
       if (!failure.retry) return failure.status;
-      notes.push_back(what);
-      if (++failures > max_retries_) {
-        return Status(failure.status.code(),
-                      fmt::format("{}; given up after {} attempt{}", what, failures, failures == 1 ? "" : "s"));
-      }
-      const double wait = failure.wait_seconds ? *failure.wait_seconds : Backoff(failures);
-      if (watch.Seconds() + wait >= limit) {
-        return Status(failure.status.code(),
-                      fmt::format("{}; it is to be asked again in {:.0f} s at the earliest, and {:.0f} s are left of "
-                                  "this request's {:.0f}",
-                                  what, wait, std::max(0.0, limit - watch.Seconds()), limit));
-      }
-      if (progress) {
-        progress({watch.Seconds(), 0,
-                  fmt::format("{}; asking again in {:.1f} s ({} of {})", what, wait, failures, max_retries_)});
-      }
+      HONE_ASSIGN_OR_RETURN(const double wait, attempts.Failed(failure.status, watch.Seconds(), [&](int failures) {
+        return failure.wait_seconds ? *failure.wait_seconds : Backoff(failures);
+      }));
+      if (progress) progress({watch.Seconds(), 0, attempts.NextText(wait)});
       if (!hooks_.sleep(wait, stop)) return Cancelled();
     }
   }

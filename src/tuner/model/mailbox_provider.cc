@@ -26,11 +26,23 @@ using Json = nlohmann::json;
 
 std::string NumberName(int64_t number) { return fmt::format("{:04}", number); }
 
+// Names that a request may have, the best first. Another run's requests may lie in the folder, and have taken the
+// first.
+std::vector<std::string> Names(const ModelRequest& request) {
+  const std::string number = NumberName(request.number);
+  return {number, fmt::format("{}-{}", number, request.run.substr(request.run.rfind('-') + 1)),
+          fmt::format("{}-{}", number, request.run)};
+}
+
 std::string RequestText(const ModelRequest& request, const std::string& reply_path) {
   std::string text = fmt::format(
-      "<!-- Request {} of run {}, for the role '{}'. Write the answer to {} (as another file first, then renamed). "
+      "<!-- Request {} of run {}, for the role '{}'{}. Write the answer to {} (as another file first, then renamed). "
       "Everything below is the request. -->\n\n",
-      request.number, request.run, request.role, reply_path);
+      NumberName(request.number), request.run, request.role,
+      request.repair_of < 0
+          ? ""
+          : fmt::format(", repair of {}: the answer to that request could not be used", NumberName(request.repair_of)),
+      reply_path);
   for (const ModelMessage& message : request.messages) {
     text += fmt::format("# {}\n\n{}\n\n", message.role, message.text);
   }
@@ -73,32 +85,20 @@ class MailboxProvider : public ModelProvider {
   }
 
  private:
-  // Finds this request among the posted ones, or posts it under the next free number.
+  // Finds this request among the posted ones, or posts it under its number.
   Result<std::string> Post(const ModelRequest& request) {
     std::lock_guard lock(post_mutex_);
-    int64_t next = 0;
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/requests", error)) {
-      const std::string stem = entry.path().stem().string();
-      if (entry.path().extension() != ".json" || stem.find_first_not_of("0123456789") != std::string::npos) continue;
-      next = std::max<int64_t>(next, std::strtoll(stem.c_str(), nullptr, 10) + 1);
-      Result<std::string> text = ReadFile(entry.path().string());
-      if (!text.ok()) continue;
-      const Json json = Json::parse(*text, nullptr, false);
-      if (json.is_object() && json.value("run", "") == request.run &&
-          json.value("number", int64_t{-1}) == request.number) {
-        // A process killed between the two files left only the first.
-        const std::string readable = fmt::format("{}/requests/{}.md", directory_, stem);
-        if (!FileExists(readable)) HONE_RETURN_IF_ERROR(WriteReadable(request, stem));
-        return stem;
-      }
+    HONE_ASSIGN_OR_RETURN(std::string posted, FindPosted(request));
+    if (!posted.empty()) {
+      // A process killed between the two files left only the first.
+      if (!FileExists(fmt::format("{}/requests/{}.md", directory_, posted)))
+        HONE_RETURN_IF_ERROR(WriteReadable(request, posted));
+      return posted;
     }
-    if (error) return Status::Io(fmt::format("list {}/requests: {}", directory_, error.message()));
     const std::string json_text = RequestJson(request);
-    for (int attempt = 0; attempt < 1000; ++attempt, ++next) {
-      const std::string name = NumberName(next);
+    for (const std::string& name : Names(request)) {
       const std::string base = fmt::format("{}/requests/{}", directory_, name);
-      // link() refuses an existing name, so two runs that share a folder never take each other's number.
+      // link() refuses an existing name, so two runs that share a folder never take each other's.
       const std::string aside = fmt::format("{}.{}.tmp", base, ::getpid());
       HONE_RETURN_IF_ERROR(WriteFileAtomically(aside, json_text));
       const int linked = ::link(aside.c_str(), (base + ".json").c_str());
@@ -110,7 +110,27 @@ class MailboxProvider : public ModelProvider {
       }
       if (link_error != EEXIST) return Status::Io(fmt::format("create {}.json: {}", base, strerror(link_error)));
     }
-    return Status::Io(fmt::format("no free number in {}/requests", directory_));
+    return Status::Io(
+        fmt::format("{}/requests holds other requests under every name that request {} of run {} may have; "
+                    "name an empty folder",
+                    directory_, request.number, request.run));
+  }
+
+  // By what the files hold: mailboxes from before requests were named by their numbers counted them. Empty: not posted.
+  Result<std::string> FindPosted(const ModelRequest& request) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/requests", error)) {
+      if (entry.path().extension() != ".json") continue;
+      Result<std::string> text = ReadFile(entry.path().string());
+      if (!text.ok()) continue;
+      const Json json = Json::parse(*text, nullptr, false);
+      if (json.is_object() && json.value("run", "") == request.run &&
+          json.value("number", int64_t{-1}) == request.number) {
+        return entry.path().stem().string();
+      }
+    }
+    if (error) return Status::Io(fmt::format("list {}/requests: {}", directory_, error.message()));
+    return std::string();
   }
 
   Status WriteReadable(const ModelRequest& request, const std::string& name) {

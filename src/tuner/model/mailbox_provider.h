@@ -4,10 +4,11 @@
 // The mailbox: requests as files in a folder, answered by whoever looks there: a person, a script, a colleague's
 // assistant.
 //
-//   DIR/requests/0007.json   what is asked, for programs; written first, for it takes the number
-//   DIR/requests/0007.md     the same to be read; when it is there, both are
-//   DIR/replies/0007.md      the answer, to be written by whoever answers (aside, then renamed, if possible)
+//   DIR/requests/0008.json   what is asked, for programs; written first, for it takes the name
+//   DIR/requests/0008.md     the same to be read; when it is there, both are
+//   DIR/replies/0008.md      the answer, to be written by whoever answers (aside, then renamed, if possible)
 //
+// The name is the request's number; where another run has taken it, the end of the run's id follows (0008-3fa9).
 // A request is known by its run and its number within the run, so a resumed run finds its old question, and an
 // answer that came while nobody waited.
 #pragma once

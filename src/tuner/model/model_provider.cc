@@ -17,7 +17,7 @@
 #include "tuner/model/model_spec.h"
 #include "tuner/model/replay_provider.h"
 #include "tuner/model/role_provider.h"
-#include "tuner/store/open_run.h"
+#include "tuner/run/open_run.h"
 
 namespace hone {
 namespace {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<ModelProvider>> MakeOne(const ModelSpec& spec, const Prov
   if (spec.kind == "builtin") return MakeBuiltinProvider();
   if (spec.kind == "replay") return MakeReplay(spec.argument, options);
   if (spec.kind == "mailbox") return MakeMailboxProvider(spec.argument, options.poll_seconds);
-  if (spec.kind == "exec") return MakeExecProvider(spec.argument, options.environment);
+  if (spec.kind == "exec") return MakeExecProvider(spec.argument, options.environment, SystemExecOptions(options));
   HONE_ASSIGN_OR_RETURN(ServiceModel model, ParseServiceModel(spec.kind, spec.argument));
   return MakeHttpProvider(spec.kind == "openai" ? MakeOpenAiWire() : MakeAnthropicWire(), model, options,
                           SystemHooks());

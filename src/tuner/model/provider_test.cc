@@ -83,23 +83,50 @@ TEST(Mailbox, AResumedRunFindsItsQuestionAndTheAnswerThatCameMeanwhile) {
   request.limit_seconds = 0.05;
   const Status silent = box.provider->Complete(request, {}, {}).status();
   EXPECT_EQ(silent.code(), StatusCode::kTimedOut);
-  EXPECT_THAT(silent.message(), HasSubstr("replies/0000.md"));
-  ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), "late").ok());
+  EXPECT_THAT(silent.message(), HasSubstr("replies/0003.md"));
+  ASSERT_TRUE(WriteFileAtomically(box.reply("0003.md"), "late").ok());
   // The readable file was lost with its process; it is made again.
-  fs::remove(box.request("0000.md"));
+  fs::remove(box.request("0003.md"));
   std::unique_ptr<ModelProvider> again = MakeProvider("mailbox:" + box.directory.path(), {nullptr, 0.01}).value();
   EXPECT_EQ(again->Complete(Request(3), {}, {}).value().text, "late");
-  EXPECT_TRUE(FileExists(box.request("0000.md")));
-  EXPECT_FALSE(FileExists(box.request("0001.json")));
+  EXPECT_TRUE(FileExists(box.request("0003.md")));
+  EXPECT_FALSE(FileExists(box.request("0003-r1.json"))) << "it is posted once";
 }
 
 TEST(Mailbox, TwoRunsInOneFolderKeepTheirOwnQuestions) {
   Mailbox box;
   ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), "for a").ok());
-  ASSERT_TRUE(WriteFileAtomically(box.reply("0001.md"), "for b").ok());
+  ASSERT_TRUE(WriteFileAtomically(box.reply("0000-b.md"), "for b").ok());
   EXPECT_EQ(box.provider->Complete(Request(0, "a"), {}, {}).value().text, "for a");
   EXPECT_EQ(box.provider->Complete(Request(0, "b"), {}, {}).value().text, "for b");
   EXPECT_EQ(box.provider->Complete(Request(0, "a"), {}, {}).value().text, "for a");
+}
+
+TEST(Mailbox, AFileIsNamedByItsRequestAndARepairSaysWhatItRepairs) {
+  Mailbox box;
+  ModelRequest first = Request(8, "20261121-064512-3fa9"), repair = Request(9, "20261121-064512-3fa9");
+  repair.repair_of = 8;
+  for (const auto& [request, name] : {std::pair(&first, "0008"), {&repair, "0009"}}) {
+    ASSERT_TRUE(WriteFileAtomically(box.reply(std::string(name) + ".md"), "x").ok());
+    ASSERT_TRUE(box.provider->Complete(*request, {}, {}).ok());
+    EXPECT_THAT(ReadFile(box.request(std::string(name) + ".md")).value(),
+                HasSubstr(std::string("Request ") + name + " of run"));
+    const nlohmann::json json = nlohmann::json::parse(ReadFile(box.request(std::string(name) + ".json")).value());
+    EXPECT_EQ(json["number"], request->number);
+    EXPECT_EQ(json.value("repair_of", -1), request->repair_of);
+  }
+  EXPECT_THAT(ReadFile(box.request("0009.md")).value(), HasSubstr("repair of 0008"));
+  ModelRequest other = Request(8, "20261121-070000-77b0");
+  ASSERT_TRUE(WriteFileAtomically(box.reply("0008-77b0.md"), "for the other").ok());
+  EXPECT_EQ(box.provider->Complete(other, {}, {}).value().text, "for the other");
+}
+
+TEST(Mailbox, AQuestionThatAnOlderHoneCountedIsFound) {
+  Mailbox box;
+  ASSERT_TRUE(WriteFileAtomically(box.request("0000.json"), R"({"run":"r1","number":8})").ok());
+  ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), "as counted").ok());
+  EXPECT_EQ(box.provider->Complete(Request(8), {}, {}).value().text, "as counted");
+  EXPECT_FALSE(FileExists(box.request("0008.json")));
 }
 
 TEST(Mailbox, AStopEndsTheWait) {

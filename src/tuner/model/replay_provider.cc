@@ -5,12 +5,11 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
+
+#include "tuner/run/events.h"
 
 namespace hone {
 namespace {
-
-using Json = nlohmann::json;
 
 class ReplayProvider : public ModelProvider {
  public:
@@ -42,22 +41,21 @@ Result<std::unique_ptr<ModelProvider>> MakeReplayProvider(RunStore& store, const
   std::map<int64_t, ModelReply> replies;
   for (const Event& event : events) {
     if (event.kind != EventKind::kReply) continue;
-    const Json payload = Json::parse(event.payload, nullptr, false);
-    if (!payload.is_object() || payload.contains("error")) continue;
-    ModelReply reply;
-    try {
-      HONE_ASSIGN_OR_RETURN(reply.text, store.Source(payload.at("text").get<std::string>()));
-      reply.finish = FinishReasonFromName(payload.value("finish", "stop")).value_or(FinishReason::kStop);
-      reply.usage.input = payload.value("input_tokens", int64_t{0});
-      reply.usage.output = payload.value("output_tokens", int64_t{0});
-      reply.usage.estimated = payload.value("estimated", false);
-      reply.provider = payload.value("provider", "");
-      reply.model = payload.value("model", "");
-      // A replay costs nothing and takes no time; tokens are kept, for they describe the reply.
-      replies[payload.at("number").get<int64_t>()] = std::move(reply);
-    } catch (const Json::exception& error) {
-      return Status::InvalidArgument(fmt::format("run {}, event {}: {}", info.id, event.sequence, error.what()));
+    Result<RunEvent> decoded = DecodeEvent(event);
+    if (!decoded.ok()) {
+      return Status::InvalidArgument(
+          fmt::format("run {}, event {}: {}", info.id, event.sequence, decoded.status().message()));
     }
+    const auto* arrived = std::get_if<ReplyArrived>(&*decoded);
+    if (arrived == nullptr) continue;  // a request that failed
+    ModelReply reply;
+    HONE_ASSIGN_OR_RETURN(reply.text, store.Source(arrived->reply.text));
+    reply.finish = arrived->reply.finish;
+    // A replay costs nothing and takes no time; tokens are kept, for they describe the reply.
+    reply.usage = arrived->reply.usage;
+    reply.provider = arrived->reply.provider;
+    reply.model = arrived->reply.model;
+    replies[arrived->reply.number] = std::move(reply);
   }
   if (replies.empty()) return Status::InvalidArgument(fmt::format("run {} holds no replies to replay", info.id));
   return std::unique_ptr<ModelProvider>(std::make_unique<ReplayProvider>(info.id, std::move(replies)));

@@ -11,13 +11,14 @@ using Json = nlohmann::json;
 std::string RequestJson(const ModelRequest& request) {
   Json messages = Json::array();
   for (const ModelMessage& m : request.messages) messages.push_back({{"role", m.role}, {"text", m.text}});
-  const Json json = {{"run", request.run},
-                     {"number", request.number},
-                     {"role", request.role},
-                     {"temperature", request.temperature},
-                     {"max_tokens", request.max_tokens},
-                     {"messages", messages},
-                     {"attachments", request.attachments}};
+  Json json = {{"run", request.run},
+               {"number", request.number},
+               {"role", request.role},
+               {"temperature", request.temperature},
+               {"max_tokens", request.max_tokens},
+               {"messages", messages},
+               {"attachments", request.attachments}};
+  if (request.repair_of >= 0) json["repair_of"] = request.repair_of;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -11,7 +11,7 @@
 
 #include "tuner/report/html.h"
 #include "tuner/report/run_text.h"
-#include "tuner/store/cost_text.h"
+#include "tuner/run/cost_text.h"
 
 namespace hone {
 namespace {

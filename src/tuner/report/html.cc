@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "base/visible_text.h"
 #include "tuner/report/charts.h"
@@ -20,9 +19,9 @@
 #include "tuner/report/spend.h"
 #include "tuner/report/terminal_rows.h"
 #include "tuner/report/tree_chart.h"
-#include "tuner/store/cost_text.h"
-#include "tuner/store/device_facts.h"
-#include "tuner/store/structure_rate.h"
+#include "tuner/run/cost_text.h"
+#include "tuner/run/events.h"
+#include "tuner/run/structure_rate.h"
 
 namespace hone {
 namespace {
@@ -77,9 +76,9 @@ std::string Roofline(RunStore& store, const RunView& view, const std::vector<Eve
   Result<std::string> toml = store.Source(view.task_toml_hash);
   if (!toml.ok() || events.empty()) return "";
   const Result<Task> task = ParseTask(*toml, "task.toml");
-  const nlohmann::json started = nlohmann::json::parse(events.front().payload, nullptr, false);
-  if (!task.ok() || !started.is_object() || !started.contains("facts")) return "";
-  DeviceFacts facts = DeviceFactsFromJson(started["facts"], {});
+  const std::optional<RunStarted> started = DecodeAs<RunStarted>(events.front());
+  if (!task.ok() || !started || !started->facts) return "";
+  DeviceFacts facts = *started->facts;
   if (facts.name.empty()) facts.name = view.info.device;
   std::vector<RooflinePoint> points;
   const auto add = [&](const std::string& label, const Evaluation& e, bool baseline) {
@@ -192,8 +191,8 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += "<h2 id=kernel>The winning kernel</h2>\n";
   if (view.best != 0) {
     HONE_ASSIGN_OR_RETURN(std::string winner, store.Source(view.node(view.best).source_hash));
-    body += fmt::format("<p class=soft>Node {}, with its difference to {}. SHA-256 <small>{}</small></p>\n",
-                        view.best, EscapeHtml(StartName(view)), view.node(view.best).source_hash);
+    body += fmt::format("<p class=soft>Node {}, with its difference to {}. SHA-256 <small>{}</small></p>\n", view.best,
+                        EscapeHtml(StartName(view)), view.node(view.best).source_hash.hex());
     body += HighlightedDiff(seed, winner);
     body += "<details><summary>The file alone</summary>" + HighlightedSource(winner) + "</details>\n";
   } else {

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/visible_text.h"
 #include "tuner/report/run_text.h"
-#include "tuner/store/cost_text.h"
+#include "tuner/run/cost_text.h"
+#include "tuner/run/events.h"
 
 namespace hone {
 namespace {
@@ -117,10 +117,8 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
       break;
     }
     case EventKind::kReply: {
-      const nlohmann::json payload = nlohmann::json::parse(event.payload, nullptr, false);
-      if (payload.is_object() && payload.contains("error")) {
-        Line("      the model did not answer: " + payload["error"].value("message", ""));
-      }
+      if (const auto failed = DecodeAs<RequestFailed>(event))
+        Line("      the model did not answer: " + failed->message);
       break;
     }
     case EventKind::kNote:

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "tuner/strategies/run_loop.h"
+#include "tuner/run/run_loop.h"
 
 namespace hone {
 

@@ -18,6 +18,7 @@
 #include "tuner/report/spend.h"
 #include "tuner/report/synthetic_run.h"
 #include "tuner/report/tree_chart.h"
+#include "tuner/run/fold.h"
 
 namespace hone {
 namespace {

@@ -16,9 +16,10 @@
 #include "tuner/report/progress.h"
 #include "tuner/report/run_summary.h"
 #include "tuner/report/run_text.h"
-#include "tuner/strategies/run_loop.h"
-#include "tuner/strategies/scripted_evaluator.h"
-#include "tuner/strategies/scripted_run.h"
+#include "tuner/run/run_loop.h"
+#include "tuner/run/scripted_evaluator.h"
+#include "tuner/run/scripted_run.h"
+#include "tuner/run/start_run.h"
 
 namespace hone {
 namespace {

@@ -18,8 +18,10 @@
 #include "tuner/report/run_text.h"
 #include "tuner/report/spend.h"
 #include "tuner/report/terminal_rows.h"
-#include "tuner/store/cost_text.h"
-#include "tuner/store/gain.h"
+#include "tuner/run/cost_text.h"
+#include "tuner/run/events.h"
+#include "tuner/run/fold.h"
+#include "tuner/run/gain.h"
 
 namespace hone {
 namespace {
@@ -108,19 +110,19 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
     if (e.kind == EventKind::kFinal) final_event = &e;
     if (!e.evaluation.empty() && e.kind != EventKind::kProfile) ++s.evaluations;
     if (e.kind == EventKind::kStarted) {
-      const Json p = Json::parse(e.payload, nullptr, false);
-      s.from_oracle = p.is_object() && p.value("start", "seed") == "oracle";
+      const std::optional<RunStarted> started = DecodeAs<RunStarted>(e);
+      s.from_oracle = started && started->from_oracle;
     }
     if (e.kind == EventKind::kEvaluation && e.node > 0 && of_sweeps.count(e.node) == 0 &&
         e.evaluation.find("\"verdict\":\"ok\"") != std::string::npos)
       ++s.right;
     if (e.kind == EventKind::kProposal) {
-      const Json p = Json::parse(e.payload, nullptr, false);
-      if (!p.is_object()) return std::nullopt;
-      const bool swept = p.value("origin", "reply") == "sweep";
+      const std::optional<NodeProposed> proposed = DecodeAs<NodeProposed>(e);
+      if (!proposed) return std::nullopt;
+      const bool swept = proposed->origin == "sweep";
       if (swept) of_sweeps.insert(e.node);
-      if (!swept && !p.value("exhausted", false)) ++s.attempts;
-      ideas[e.node] = p.value("idea", "");
+      if (!swept && !proposed->exhausted) ++s.attempts;
+      ideas[e.node] = proposed->idea.value_or("");
     }
   }
   // Without a final pairing, what was found is an estimate that only the fold can make.

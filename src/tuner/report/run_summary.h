@@ -15,7 +15,7 @@
 #include "hone/base/status.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
-#include "tuner/store/structure_rate.h"
+#include "tuner/run/structure_rate.h"
 
 namespace hone {
 

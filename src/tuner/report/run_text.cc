@@ -15,9 +15,9 @@
 #include "tuner/report/diff.h"
 #include "tuner/report/spend.h"
 #include "tuner/report/terminal_rows.h"
-#include "tuner/store/cost_text.h"
-#include "tuner/store/run_options.h"
-#include "tuner/store/structure_rate.h"
+#include "tuner/run/cost_text.h"
+#include "tuner/run/run_options.h"
+#include "tuner/run/structure_rate.h"
 
 namespace hone {
 namespace {
@@ -70,7 +70,7 @@ Json NodeJson(const RunNode& n) {
                {"idea", n.idea},
                {"verdict", VerdictText(n)},
                {"kept", n.kept},
-               {"source", n.source_hash},
+               {"source", n.source_hash.hex()},
                {"seconds", n.seconds},
                {"request", n.request}};
   if (!n.problem.empty()) node["problem"] = n.problem;

@@ -3,58 +3,57 @@
 #include "tuner/report/spend.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <map>
+
+#include "tuner/run/events.h"
 
 namespace hone {
 
 std::vector<Exchange> ReadExchanges(const std::vector<Event>& events) {
-  using Json = nlohmann::json;
   std::vector<Exchange> exchanges;
   std::map<int64_t, size_t> by_number;
+  const auto exchange = [&](int64_t number) {
+    const auto found = by_number.find(number);
+    return found == by_number.end() ? nullptr : &exchanges[found->second];
+  };
   for (const Event& event : events) {
     if (event.kind != EventKind::kRequest && event.kind != EventKind::kReply && event.kind != EventKind::kNote) continue;
-    const Json p = Json::parse(event.payload, nullptr, false);
-    if (!p.is_object() || !p.contains("number") || !p["number"].is_number_integer()) continue;
-    const int64_t number = p["number"];
-    if (event.kind == EventKind::kRequest) {
-      if (const auto found = by_number.find(number); found != by_number.end()) {
-        ++exchanges[found->second].attempts;
+    Result<RunEvent> decoded = DecodeEvent(event);
+    if (!decoded.ok()) continue;
+    if (auto* asked = std::get_if<RequestAsked>(&*decoded)) {
+      if (Exchange* known = exchange(asked->number)) {
+        ++known->attempts;
         continue;
       }
       Exchange e;
-      e.number = number;
-      e.node = p.value("node", event.node);
-      e.role = p.value("role", "");
-      e.temperature = p.value("temperature", 0.0);
-      e.provider = p.value("provider", "");
-      for (const Json& m : p.value("messages", Json::array()))
-        e.messages.emplace_back(m.value("role", ""), m.value("text", ""));
-      by_number[number] = exchanges.size();
+      e.number = asked->number;
+      e.node = asked->node >= 0 ? asked->node : event.node;
+      e.role = std::move(asked->role);
+      e.temperature = asked->temperature;
+      e.provider = std::move(asked->provider);
+      e.messages = std::move(asked->messages);
+      by_number[e.number] = exchanges.size();
       exchanges.push_back(std::move(e));
-      continue;
+    } else if (const auto* note = std::get_if<NoteTaken>(&*decoded)) {
+      if (Exchange* e = exchange(note->remark.request)) e->notes.push_back(note->remark.text);
+    } else if (const auto* failed = std::get_if<RequestFailed>(&*decoded)) {
+      if (Exchange* e = exchange(failed->number)) e->error = failed->message;
+    } else if (const auto* arrived = std::get_if<ReplyArrived>(&*decoded)) {
+      Exchange* e = exchange(arrived->reply.number);
+      if (e == nullptr) continue;
+      const StoredReply& reply = arrived->reply;
+      e->error.clear();
+      e->reply = reply.text;
+      e->finish = FinishReasonName(reply.finish);
+      if (!reply.provider.empty()) e->provider = reply.provider;
+      e->model = reply.model;
+      e->input_tokens = reply.usage.input;
+      e->output_tokens = reply.usage.output;
+      e->estimated = reply.usage.estimated;
+      e->cost_usd = reply.cost_usd;
+      e->cost_known = reply.cost_known;
+      e->seconds = reply.seconds;
     }
-    const auto found = by_number.find(number);
-    if (found == by_number.end()) continue;
-    Exchange& e = exchanges[found->second];
-    if (event.kind == EventKind::kNote) {
-      e.notes.push_back(p.value("text", ""));
-      continue;
-    }
-    if (p.contains("error")) {
-      e.error = p["error"].value("message", "");
-      continue;
-    }
-    e.error.clear();
-    e.reply = p.value("text", "");
-    e.finish = p.value("finish", "");
-    e.provider = p.value("provider", e.provider);
-    e.model = p.value("model", "");
-    e.input_tokens = p.value("input_tokens", int64_t{0});
-    e.output_tokens = p.value("output_tokens", int64_t{0});
-    e.estimated = p.value("estimated", false);
-    e.cost_usd = p.value("cost_usd", 0.0);
-    e.cost_known = p.value("cost_known", e.provider != "mailbox");
-    e.seconds = p.value("seconds", 0.0);
   }
   return exchanges;
 }

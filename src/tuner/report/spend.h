@@ -14,13 +14,13 @@
 
 namespace hone {
 
-// A request with its answer. Texts are hashes in the store.
+// A request with its answer. The texts lie in the store.
 struct Exchange {
   int64_t number = 0, node = -1, attempts = 1;
   std::string role, provider, model;
   double temperature = 0;
-  std::vector<std::pair<std::string, std::string>> messages;  // role, hash
-  std::string reply;                                          // hash; empty: none came
+  std::vector<StoredMessage> messages;
+  SourceHash reply;  // empty: none came
   std::string finish, error;
   int64_t input_tokens = 0, output_tokens = 0;
   bool estimated = false;

@@ -15,7 +15,7 @@
 #include "base/random.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
-#include "tuner/store/run_options.h"
+#include "tuner/run/run_options.h"
 
 namespace hone {
 

@@ -81,7 +81,7 @@ Result<std::string> ExportRun(RunStore& store, const std::string& run) {
     lines += Line(line);
   }
   for (const std::string& hash : hashes) {
-    Result<std::string> text = store.Source(hash);
+    Result<std::string> text = store.Source(SourceHash(hash));
     // A 64-digit string need not be a source (an evaluation's own hash field, say).
     if (text.ok())
       out += Line(SourceLine(hash, *text));
@@ -125,8 +125,8 @@ Result<std::string> ImportRun(RunStore& store, std::string_view text) {
         HONE_RETURN_IF_ERROR(store.CreateRun(info));
         id = info.id;
       } else if (json.contains("source")) {
-        HONE_ASSIGN_OR_RETURN(std::string hash, store.PutSource(SourceText(json)));
-        if (hash != json.at("source").get<std::string>()) {
+        HONE_ASSIGN_OR_RETURN(const SourceHash hash, store.PutSource(SourceText(json)));
+        if (hash.hex() != json.at("source").get<std::string>()) {
           return Status::InvalidArgument(fmt::format("line {}: the text is not what its SHA-256 says", number));
         }
       } else {

@@ -86,17 +86,17 @@ class MemoryRunStore : public RunStore {
     return std::vector<Event>(events.begin() + static_cast<std::ptrdiff_t>(first), events.end());
   }
 
-  Result<std::string> PutSource(std::string_view text) override {
+  Result<SourceHash> PutSource(std::string_view text) override {
     std::lock_guard lock(mutex_);
-    std::string hash = Sha256Hex(text);
-    sources_[hash] = std::string(text);
+    SourceHash hash = SourceHash::Of(text);
+    sources_[hash.hex()] = std::string(text);
     return hash;
   }
 
-  Result<std::string> Source(const std::string& sha256) override {
+  Result<std::string> Source(const SourceHash& hash) override {
     std::lock_guard lock(mutex_);
-    auto found = sources_.find(sha256);
-    if (found == sources_.end()) return Status::NotFound(fmt::format("no source with SHA-256 {}", sha256));
+    auto found = sources_.find(hash.hex());
+    if (found == sources_.end()) return Status::NotFound(fmt::format("no source with SHA-256 {}", hash.hex()));
     return found->second;
   }
 

@@ -20,7 +20,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "tuner/store/database.h"
-#include "tuner/store/open_run.h"
+#include "tuner/run/open_run.h"
 
 namespace hone {
 namespace {
@@ -95,11 +95,11 @@ TEST_P(AnyStore, EventsComeBackInOrderWithTheirEvaluations) {
 
 TEST_P(AnyStore, SourcesAreNamedByTheirContent) {
   const std::string text("__global__ void f() {}\n\0\xff after a zero and a bad byte", 50);
-  const std::string hash = store().PutSource(text).value();
-  EXPECT_EQ(hash, Sha256Hex(text));
+  const SourceHash hash = store().PutSource(text).value();
+  EXPECT_EQ(hash.hex(), Sha256Hex(text));
   EXPECT_EQ(store().PutSource(text).value(), hash);
   EXPECT_EQ(store().Source(hash).value(), text);
-  EXPECT_EQ(store().Source(std::string(64, '0')).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(store().Source(SourceHash(std::string(64, '0'))).status().code(), StatusCode::kNotFound);
 }
 
 TEST_P(AnyStore, AnEventBringsItsSources) {
@@ -107,7 +107,7 @@ TEST_P(AnyStore, AnEventBringsItsSources) {
   EventDraft draft = Draft(EventKind::kStarted);
   draft.sources = {"one", "two"};
   ASSERT_TRUE(store().Append("r1", draft).ok());
-  EXPECT_EQ(store().Source(Sha256Hex("two")).value(), "two");
+  EXPECT_EQ(store().Source(SourceHash::Of("two")).value(), "two");
 }
 
 TEST_P(AnyStore, RunsAreFoundByIdPrefixSuffixAndLast) {
@@ -174,7 +174,7 @@ TEST_P(AnyStore, AnExportedRunReadsBackAsItWas) {
 
   std::unique_ptr<RunStore> other = MakeMemoryRunStore();
   EXPECT_EQ(ImportRun(*other, exported).value(), "r1");
-  EXPECT_EQ(other->Source(Sha256Hex(broken_text)).value(), broken_text);
+  EXPECT_EQ(other->Source(SourceHash::Of(broken_text)).value(), broken_text);
   const std::vector<Event> events = other->Events("r1").value();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].evaluation, R"({"verdict":"ok"})");
@@ -271,7 +271,7 @@ TEST(SqliteStore, AFullDiskLosesNothingStoredAndHalfStoresNothing) {
   EXPECT_GT(stored, 5);
   EXPECT_EQ(opened.store->Events("r1").value().size(), static_cast<size_t>(stored));
   // The source of the failed append went with it.
-  EXPECT_FALSE(opened.store->Source(Sha256Hex(fmt::format("{} {}", stored, std::string(3000, 'x')))).ok());
+  EXPECT_FALSE(opened.store->Source(SourceHash::Of(fmt::format("{} {}", stored, std::string(3000, 'x')))).ok());
 
   // With space again, the log goes on where it was.
   opened.store.reset();

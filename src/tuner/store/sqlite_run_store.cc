@@ -204,19 +204,19 @@ class SqliteRunStore : public RunStore {
     }
   }
 
-  Result<std::string> PutSource(std::string_view text) override {
+  Result<SourceHash> PutSource(std::string_view text) override {
     std::lock_guard lock(mutex_);
-    std::string hash = Sha256Hex(text);
-    HONE_RETURN_IF_ERROR(InsertSource(text, hash));
+    SourceHash hash = SourceHash::Of(text);
+    HONE_RETURN_IF_ERROR(InsertSource(text, hash.hex()));
     return hash;
   }
 
-  Result<std::string> Source(const std::string& sha256) override {
+  Result<std::string> Source(const SourceHash& hash) override {
     std::lock_guard lock(mutex_);
     HONE_ASSIGN_OR_RETURN(Statement select, database_->Prepare("SELECT text FROM sources WHERE sha256 = ?"));
-    select.Bind(1, sha256);
+    select.Bind(1, hash.hex());
     HONE_ASSIGN_OR_RETURN(bool row, select.Step());
-    if (!row) return Status::NotFound(fmt::format("run store {}: no source with SHA-256 {}", Location(), sha256));
+    if (!row) return Status::NotFound(fmt::format("run store {}: no source with SHA-256 {}", Location(), hash.hex()));
     return select.Text(0);
   }
 

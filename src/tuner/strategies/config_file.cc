@@ -81,6 +81,7 @@ Result<RunConfig> ParseRunConfig(std::string_view toml, std::string_view file) {
   if (const auto value = reader.Boolean("rounds")) o.rounds = *value;
   if (const auto value = reader.Boolean("blind_start")) o.blind_start = *value;
   if (const auto value = reader.Boolean("profile")) o.profile = *value;
+  if (const auto value = reader.Boolean("seed_sweep")) o.sweep_seed = *value;
   if (const auto value = reader.Boolean("libraries")) o.libraries = *value;
   if (const auto value = reader.Boolean("suspend")) config.suspend = *value;
   std::set<std::string> tables;

@@ -51,10 +51,11 @@ std::string StopReason(const Knowledge& run) {
 
 std::optional<SweepAction> DueSweep(const Knowledge& run) {
   if (run.options().max_sweep_points < 1) return std::nullopt;
-  // Where evaluations are judged in batches, the seed's own choices ride along with the first one instead of costing
-  // a batch at the end.
-  if (run.options().rounds && run.opened() == 1 && run.node(0).bindings > 1 && !Swept(run.view(), 0)) {
-    return SweepAction{0, 0};
+  if (run.opened() == 1 && run.node(0).bindings > 1 && !Swept(run.view(), 0)) {
+    // Where evaluations are judged in batches, the seed's own choices ride along with the first one instead of costing
+    // a batch at the end. Elsewhere they wait until the seed is known to be right.
+    const RunOptions& o = run.options();
+    if (o.rounds || (o.sweep_seed && !o.blind_start && run.known() > 0)) return SweepAction{0, 0};
   }
   for (int64_t id = std::max<int64_t>(1, run.known() - 2 * run.options().parallel); id < run.known(); ++id) {
     const RunNode& node = run.node(id);

@@ -25,7 +25,8 @@ std::string StopReason(const Knowledge& run);
 bool AtFloor(const Evaluation& evaluation, double fraction);
 
 // A sweep that is due before anything else: a right answer that brings new choices is judged by its best, not by its
-// first (a block size made tunable changes nothing by itself). With RunOptions::rounds, also the seed's own sweep.
+// first (a block size made tunable changes nothing by itself). With RunOptions::sweep_seed or RunOptions::rounds, also the
+// seed's own sweep, before the first attempt.
 std::optional<SweepAction> DueSweep(const Knowledge& run);
 
 // The way to the end once `reason` stands: all that is in flight is awaited, the best is swept, paired with the seed

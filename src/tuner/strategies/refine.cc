@@ -26,7 +26,7 @@ class RefineStrategy : public Strategy {
     if (depth > 0 && steps >= depth) return Close(run, "depth_reached");
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
 
-    const bool profile = WholeSettingOf(o, "refine.profile_from_start") != 0 || steps + 1 > ProfileStart(run);
+    const bool profile = ProfileFromStart(run) || steps + 1 > ProfileStart(run);
     AttemptAction attempt;
     attempt.incumbent = run.best();
     for (const Chain& chain : chains) {
@@ -56,10 +56,19 @@ class RefineStrategy : public Strategy {
     for (int64_t id = 1; id < run.known(); ++id) {
       const RunNode& node = run.node(id);
       if (!Right(node) || node.rejected) continue;
+      // The seed with other choices is no version written from the reference.
+      if (generate && run.options().sweep_seed && node.origin == "sweep" && node.parent == 0) continue;
       if (from_best && found > 0 && node.speedup.value_or(0) <= run.node(found).speedup.value_or(0)) continue;
       found = id;
     }
     return found < 0 ? std::nullopt : std::optional(found);
+  }
+
+  // In logs up to version 4 the profile was withheld unless the setting said otherwise.
+  static bool ProfileFromStart(const Knowledge& run) {
+    const std::string name = "refine.profile_from_start";
+    if (run.view().version < 5 && !run.options().settings.contains(name)) return false;
+    return WholeSettingOf(run.options(), name) != 0;
   }
 
   static int64_t ProfileStart(const Knowledge& run) {

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <set>
 
-#include "tuner/store/strategy_summary.h"
+#include "tuner/run/strategy_summary.h"
 #include "tuner/strategies/config_file.h"
 #include "tuner/strategies/limits.h"
-#include "tuner/strategies/scripted_run.h"
+#include "tuner/run/scripted_run.h"
 #include "tuner/strategies/settings.h"
 
 namespace hone {
@@ -85,9 +85,9 @@ TEST(Refine, StepsStartFromTheBestUnlessToldOtherwise) {
   EXPECT_EQ(chain.best, 1) << "the best is kept even so";
 }
 
-TEST(Refine, TheProfileIsWithheldUntilTheStartDepthOfTheClass) {
+TEST(Refine, TheProfileIsShownFromTheFirstRequestOrWithheldAsPublished) {
   ScriptedRun run("refine", Marks({"SPEED 90", "SPEED 80", "SPEED 70", "SPEED 60"}));
-  run.options.settings = {{"refine.depth", 4}};
+  run.options.settings = {{"refine.depth", 4}, {"refine.profile_from_start", 0}};
   run.Whole();
   std::string shown;
   for (const auto& [number, request] : run.mind.requests) {
@@ -95,9 +95,9 @@ TEST(Refine, TheProfileIsWithheldUntilTheStartDepthOfTheClass) {
   }
   EXPECT_EQ(shown, "--pp") << "elementwise: from the third step on";
   ScriptedRun always("refine", Marks({"SPEED 90"}));
-  always.options.settings = {{"refine.depth", 1}, {"refine.profile_from_start", 1}};
+  always.options.settings = {{"refine.depth", 1}};
   always.Whole();
-  EXPECT_THAT(always.mind.requests.begin()->second.messages[0].text, HasSubstr("Where it stands on the device"));
+  EXPECT_THAT(always.mind.requests.begin()->second.messages[0].text, HasSubstr("Where it stands on the device")) << "by default";
 }
 
 TEST(Refine, GeneratesFromTheReferenceWhenAsked) {

@@ -193,8 +193,10 @@ class Rules {
     const double idle = 1 - waves / std::ceil(waves);
     if (idle < 0.1) return;
     Tell("tail", 0.7 * idle,
-         "the last wave of blocks leaves multiprocessors idle: make the grid a multiple of what the GPU holds, or let resident "
-         "blocks loop over the work",
+         "the last wave of blocks leaves multiprocessors idle: make the grid a multiple of what the GPU holds, or let "
+         "resident "
+         "blocks loop over the work, which pays where the loads of a block's next piece start before it has finished "
+         "this one",
          fmt::format("{} blocks, of which {:.0f} run at a time: the last wave is {:.1f} % full", k_.blocks,
                      static_cast<double>(k_.blocks) / waves, 100 * (waves + 1 - std::ceil(waves))));
   }
@@ -226,10 +228,13 @@ class Rules {
                        100 * atomics / (atomics + k_.Value("load_requests") + k_.Value("store_requests")), evidence));
     } else if (occupancy < 50 && occupancy < 60 * PossibleOccupancy() && k_.Value("waves") >= 4) {
       Tell("many_small_blocks", gain,
-           "multiprocessors stand half empty although more blocks would fit: blocks end sooner than others are started in their place; "
-           "give each more work, or let resident blocks loop over it",
-           fmt::format("{} blocks of {} threads; occupancy {:.0f} % where {:.0f} % would fit; {}", k_.blocks, k_.threads_per_block,
-                       occupancy, 100 * PossibleOccupancy(), evidence));
+           "multiprocessors stand half empty although more blocks would fit: blocks end sooner than others are started "
+           "in their place; "
+           "give each more work, or let resident blocks loop over it, which pays where the loads of a block's next "
+           "piece start before it has "
+           "finished this one",
+           fmt::format("{} blocks of {} threads; occupancy {:.0f} % where {:.0f} % would fit; {}", k_.blocks,
+                       k_.threads_per_block, occupancy, 100 * PossibleOccupancy(), evidence));
     } else if (occupancy < 50 && k_.blocks >= facts.sm_count) {
       Tell("low_occupancy", gain, "few threads are resident, and the waits of one are not hidden by the work of others: " + WhatLimits(),
            fmt::format("occupancy {:.0f} %; {}", occupancy, evidence));
@@ -327,7 +332,9 @@ class Rules {
     }
     if (k_.Has("limit_dispatch") && Percent("limit_dispatch") > 0.5) {
       Tell("many_small_blocks", Percent("limit_dispatch") - 0.3,
-           "starting blocks is what takes the time: give each more work, or let resident blocks loop",
+           "starting blocks is what takes the time: give each more work, or let resident blocks loop, which pays where "
+           "the loads "
+           "of a block's next piece start before it has finished this one",
            fmt::format("{} blocks of {} threads; starting them alone would take {:.0f} % of the time", k_.blocks,
                        k_.threads_per_block, 100 * Percent("limit_dispatch")));
     }

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/agents/cause.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hone/tuner/profile.h"
+
+namespace hone {
+namespace {
+
+constexpr double kSameTime = 0.02;  // log of the factor below which a time is the same
+constexpr double kTellingFactor = 1.25;
+constexpr double kTellingPoints = 15;  // of percentages
+constexpr size_t kMostCauses = 2;
+
+enum class Kind { kBytes, kCount, kPercent };
+
+struct Count {
+  const char* field;
+  const char* label;
+  Kind kind;
+  bool more_is_better;
+  bool of_whole_plan;  // summed over the kernels; else of the one that takes longest
+};
+
+constexpr Count kCounts[] = {
+    {"load_bytes_in_flight", "loads in flight an SM", Kind::kBytes, true, false},
+    {"dram_bytes", "traffic of device memory", Kind::kBytes, false, true},
+    {"load_sectors", "sectors loaded", Kind::kCount, false, true},
+    {"store_sectors", "sectors stored", Kind::kCount, false, true},
+    {"bank_conflicts", "passes added by bank conflicts", Kind::kCount, false, true},
+    {"shared_passes", "passes over shared memory", Kind::kCount, false, true},
+    {"barriers_per_warp", "barriers a warp", Kind::kCount, false, false},
+    {"atomic_requests", "atomics", Kind::kCount, false, true},
+    {"local_load_sectors", "sectors of spilled memory read", Kind::kCount, false, true},
+    {"instructions", "instructions", Kind::kCount, false, true},
+    {"occupancy", "occupancy", Kind::kPercent, true, false},
+    {"l1_hit_rate", "hits in L1", Kind::kPercent, true, false},
+};
+
+std::string Shown(double value, Kind kind) {
+  if (kind == Kind::kPercent) return fmt::format("{:.0f} %", value);
+  const char* unit = kind == Kind::kBytes ? "B" : "";
+  for (const auto& [size, prefix] : {std::pair{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}) {
+    if (value >= size) return fmt::format("{:.3g}{}{}{}", value / size, kind == Kind::kBytes ? " " : "", prefix, unit);
+  }
+  return fmt::format("{:.3g}{}{}", value, kind == Kind::kBytes ? " " : "", unit);
+}
+
+std::optional<double> ValueOf(const CaseProfile& c, const Count& count) {
+  std::optional<double> sum;
+  const KernelProfile* longest = nullptr;
+  for (const KernelProfile& kernel : c.kernels) {
+    if (kernel.Has(count.field)) sum = sum.value_or(0) + kernel.Value(count.field);
+    if (longest == nullptr || kernel.duration_us > longest->duration_us) longest = &kernel;
+  }
+  if (count.of_whole_plan) return sum;
+  if (longest == nullptr || !longest->Has(count.field)) return std::nullopt;
+  return longest->Value(count.field);
+}
+
+struct Cause {
+  double weight = 0;  // how telling
+  std::string text;
+};
+
+std::string Changed(const char* label, double from, double to, Kind kind) {
+  return fmt::format("{} {} from {} to {}", label, to > from ? "rose" : "fell", Shown(from, kind), Shown(to, kind));
+}
+
+std::vector<Cause> CausesOf(const CaseProfile& before, const CaseProfile& after, bool faster) {
+  std::vector<Cause> causes;
+  for (const Count& count : kCounts) {
+    const std::optional<double> from = ValueOf(before, count), to = ValueOf(after, count);
+    if (!from || !to || (*to > *from) != (faster == count.more_is_better)) continue;
+    double weight = 0;
+    if (count.kind == Kind::kPercent) {
+      weight = std::abs(*to - *from) >= kTellingPoints ? std::abs(*to - *from) / 100 : 0;
+    } else if (*from > 0 && *to > 0) {
+      const double factor = std::max(*from / *to, *to / *from);
+      weight = factor >= kTellingFactor ? std::log(factor) : 0;
+    } else {
+      weight = 1;  // there were none, or there are none any more
+    }
+    if (weight > 0) causes.push_back({weight, Changed(count.label, *from, *to, count.kind)});
+  }
+  return causes;
+}
+
+// Of kernels that both have, by name.
+std::vector<Cause> CausesInResources(const Evaluation& before, const Evaluation& after, bool faster) {
+  std::vector<Cause> causes;
+  for (const KernelResources& now : after.resources) {
+    for (const KernelResources& then : before.resources) {
+      if (then.kernel != now.kernel || then.registers < 0 || now.registers < 0) continue;
+      const auto from = static_cast<double>(then.spill_bytes), to = static_cast<double>(now.spill_bytes);
+      if (from != to && (to > from) != faster) {
+        causes.push_back({2, Changed("bytes spilled a thread", from, to, Kind::kCount)});
+      }
+      if (then.occupancy > 0 && now.occupancy > 0 && 100 * std::abs(now.occupancy - then.occupancy) >= kTellingPoints &&
+          (now.occupancy > then.occupancy) == faster) {
+        causes.push_back({1, Changed("occupancy", 100 * then.occupancy, 100 * now.occupancy, Kind::kPercent)});
+      }
+    }
+  }
+  return causes;
+}
+
+}  // namespace
+
+std::string CauseText(const Evaluation& before, const Evaluation& after) {
+  const CaseResult* changed = nullptr;
+  double most = kSameTime;
+  size_t timed = 0;
+  for (const CaseResult& c : after.cases) {
+    if (!c.time_us || !c.speedup || !(c.speedup->median > 0)) continue;
+    ++timed;
+    if (const double change = std::abs(std::log(c.speedup->median)); change > most) {
+      most = change;
+      changed = &c;
+    }
+  }
+  if (changed == nullptr) return "";
+  const bool faster = changed->speedup->median > 1;
+  std::vector<Cause> causes;
+  if (before.profile && after.profile) {
+    const auto of = [&](const Profile& profile) {
+      return std::find_if(profile.cases.begin(), profile.cases.end(),
+                          [&](const CaseProfile& c) { return c.dims == changed->dims; });
+    };
+    const auto then = of(*before.profile), now = of(*after.profile);
+    if (then != before.profile->cases.end() && now != after.profile->cases.end())
+      causes = CausesOf(*then, *now, faster);
+  }
+  bool counted = !causes.empty();
+  if (!counted) causes = CausesInResources(before, after, faster);
+  std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) { return a.weight > b.weight; });
+  if (causes.size() > kMostCauses) causes.resize(kMostCauses);
+  std::string text;
+  for (const Cause& cause : causes) text += (text.empty() ? "" : ", ") + cause.text;
+  if (text.empty() || !counted || timed < 2) return text;
+  std::string dims;
+  for (const auto& [name, value] : changed->dims) dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, value);
+  return text + " (at " + dims + ")";
+}
+
+}  // namespace hone

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens in a run, one struct for each kind of event, and the one place that spells them in JSON: the scheduler
+// writes its log with EncodeEvent, and whoever reads a log (the fold, a replay, a report) reads it with DecodeEvent.
+// docs/formats/run-store.md describes the payloads for programs that are not Hone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/run_store.h"
+#include "hone/tuner/run_view.h"
+
+namespace hone {
+
+// The first event: what the run works on, and by which rules. EventKind::kStarted.
+struct RunStarted {
+  int version = kRunVersion;
+  RunOptions options;
+  std::string task, workload = "other";
+  SourceHash task_toml, oracle, seed;
+  SourceHash baseline;       // of the task's baseline.toml; empty unless the run times libraries
+  bool from_oracle = false;  // the task has no seed: `seed` is its oracle, made into a kernel
+  std::string device, device_name;
+  bool modelled = false;
+  int64_t bindings = 1;                       // of the seed
+  std::map<std::string, SourceHash> prompts;  // template -> its text
+  std::optional<DeviceFacts> facts;           // absent in the oldest logs
+};
+
+// EventKind::kChoice: what the strategy decided on. An attempt and a sweep open `node`.
+struct AttemptOpened {
+  int64_t node = 0, parent = -1, incumbent = 0;
+  int64_t known = 0;  // the decision knew the nodes below
+  std::string purpose = "optimise", note;
+  std::vector<Turn> turns;
+};
+struct SweepOpened {
+  int64_t node = 0;
+  int64_t parent = 0;  // what is swept
+  int64_t incumbent = 0, known = 0;
+};
+struct CasesAsked {
+  Turn turn;  // the tester's
+};
+struct FinalBegun {
+  int64_t node = 0;
+};
+// A choice that changes nothing: of a log of version 1, where proposals made the nodes.
+struct OtherChoice {};
+
+// EventKind::kRequest: a question, before it is sent.
+struct RequestAsked {
+  int64_t number = 0;
+  int64_t attempt = 1;  // above 1: asked again
+  int64_t node = -1;
+  int turn = 0;
+  bool repair = false;
+  int64_t parent = 0;
+  std::string role, prompt;
+  SourceHash prompt_text;  // of the template; empty when the run stored none
+  double temperature = 0;
+  int64_t max_tokens = 0;
+  std::string provider;
+  std::vector<StoredMessage> messages;
+};
+
+// EventKind::kReply: the answer, or why there is none.
+struct ReplyArrived {
+  StoredReply reply;
+};
+struct RequestFailed {
+  int64_t number = 0;
+  std::string code, message;  // StatusCodeName, and the Status's own words
+};
+
+// EventKind::kMemo: what a reply became that is no candidate. `cases` belong to a memo of kind "cases".
+struct MemoMade {
+  Memo memo;
+  std::vector<ProposedCase> cases;
+};
+
+// EventKind::kProposal: what the attempt or the sweep `node` came to. Either it has a source, or a problem, or the
+// provider is exhausted.
+struct NodeProposed {
+  int64_t node = 0;
+  int64_t request = -1;             // that led here; -1: none (a sweep, or an attempt that was not asked)
+  int64_t parent = -1;              // written by sweeps, and by all in logs of version 1
+  std::string origin = "reply";     // likewise
+  std::optional<std::string> idea;  // absent: as opened
+  std::string idea_key, reasoning;
+  std::string form;  // file | regions | edits; empty: unknown
+  SourceHash source;
+  int64_t bindings = 1;
+  std::string problem, detail;
+  bool exhausted = false;
+};
+
+// EventKind::kVetting: a proposed case, run on the seed.
+struct CaseVetted {
+  size_t index = 0;
+  bool accepted = false;
+  std::string detail;
+  std::optional<Evaluation> evaluation;  // absent: refused before it was run
+};
+
+struct SweepPointJudged {  // EventKind::kSweepPoint
+  SweepPoint point;
+};
+struct NodeJudged {  // EventKind::kEvaluation
+  int64_t node = 0;
+  int64_t incumbent = -1;  // what it was timed against; -1: the seed, against itself
+  Evaluation evaluation;
+};
+struct NodeProfiled {  // EventKind::kProfile
+  int64_t node = 0;
+  Evaluation evaluation;  // of the node against itself
+};
+struct FinalJudged {  // EventKind::kFinal
+  int64_t node = 0;
+  Evaluation evaluation;  // against the seed, on fresh hidden cases
+};
+
+struct RunResumed {                // EventKind::kResumed
+  std::vector<int64_t> in_flight;  // numbers of the requests that are open
+};
+struct NoteTaken {  // EventKind::kNote
+  RunRemark remark;
+};
+struct SittingEnded {  // EventKind::kEnded
+  std::string reason = "ended";
+};
+
+using RunEvent = std::variant<RunStarted, AttemptOpened, SweepOpened, CasesAsked, FinalBegun, OtherChoice, RequestAsked,
+                              ReplyArrived, RequestFailed, MemoMade, NodeProposed, CaseVetted, SweepPointJudged,
+                              NodeJudged, NodeProfiled, FinalJudged, RunResumed, NoteTaken, SittingEnded>;
+
+// The event as the store keeps it, without its time and without the texts that it names: whoever appends it adds both.
+EventDraft EncodeEvent(const RunEvent& event);
+
+// `version` is that of the log: choices of version 1 had other fields. kInternal for a payload that is damaged or
+// foreign, kInvalidArgument for a log of a newer Hone.
+Result<RunEvent> DecodeEvent(const Event& event, int version = kRunVersion);
+
+// The same for one kind of event; nullopt when `event` is of another kind, or damaged. For readers that pick a few
+// kinds and leave complaints to the fold.
+template <typename Kind>
+std::optional<Kind> DecodeAs(const Event& event) {
+  Result<RunEvent> decoded = DecodeEvent(event);
+  if (!decoded.ok() || !std::holds_alternative<Kind>(*decoded)) return std::nullopt;
+  return std::get<Kind>(std::move(*decoded));
+}
+
+}  // namespace hone

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fold over a run's events: what they amount to is a RunView. Pure: no store, no clock, no GPU.
+#pragma once
+
+#include "hone/tuner/run_store.h"
+#include "hone/tuner/run_view.h"
+
+namespace hone {
+
+// Applies events one by one. Not thread-safe.
+class RunFold {
+ public:
+  explicit RunFold(RunInfo info) { view_.info = std::move(info); }
+  // kInternal when an event does not fit what came before: a damaged or foreign log.
+  Status Apply(const Event& event);
+  const RunView& view() const { return view_; }
+
+ private:
+  RunView view_;
+  double sitting_start_ = 0;
+  double seconds_before_ = 0;
+};
+
+}  // namespace hone

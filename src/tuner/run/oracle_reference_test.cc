@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A task without a seed: its oracle becomes the kernel to start from, and every strategy first writes one of its own.
+#include "tuner/run/oracle_reference.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tuner/run/strategy_summary.h"
+#include "tuner/run/replay_run.h"
+#include "tuner/run/run_task.h"
+#include "tuner/run/scripted_run.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kOracle[] = R"cu(// A copy, in double.
+/*hone
+[[launch]]
+kernel = "copy_slowly"
+grid   = ["ceil_div(rows * d, 128)"]
+block  = ["128"]
+args   = ["x", "ref:out", "rows * d:i64"]
+*/
+__global__ void copy_slowly(const float* x, double* out, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i];
+}
+)cu";
+
+Task SeedlessTask() {
+  Task task = ScriptedTask();
+  task.seed_source.clear();
+  task.oracle_source = kOracle;
+  return task;
+}
+
+TEST(OracleReference, WritesDoublesToAWorkspaceAndRoundsThemOnce) {
+  const Task task = SeedlessTask();
+  const Result<std::string> reference = ReferenceFromOracle(task);
+  ASSERT_TRUE(reference.ok()) << reference.status().message();
+  EXPECT_THAT(*reference, Not(HasSubstr("ref:")));
+  const Candidate candidate = ParseCandidate(*reference, "reference.cu", task).value();
+  ASSERT_EQ(candidate.plan.workspaces.size(), 1u);
+  EXPECT_EQ(candidate.plan.workspaces[0].name, "hone_ref_out");
+  ASSERT_EQ(candidate.plan.entries.size(), 2u);
+  EXPECT_EQ(candidate.plan.entries[0].kernel, "copy_slowly");
+  EXPECT_EQ(candidate.plan.entries[0].args[1].kind, ArgumentKind::kWorkspace);
+  EXPECT_EQ(candidate.plan.entries[1].kernel, "store_result_out");
+  EXPECT_GT(candidate.plan.entries[1].step, candidate.plan.entries[0].step);
+  EXPECT_THAT(*reference, HasSubstr("out[i] = static_cast<float>(value);"));
+}
+
+TEST(OracleReference, SaysWhatToDoWhenTheOracleIsNone) {
+  Task task = SeedlessTask();
+  task.oracle_source = "nothing\n";
+  const Status status = ReferenceFromOracle(task).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("task copy has no seed.cu"));
+  EXPECT_THAT(status.message(), HasSubstr("--seed-kernel"));
+}
+
+TEST(WithoutASeed, EveryStrategyButSampleFirstWritesAKernelFromTheOracle) {
+  for (const std::string& name : StrategyNames()) {
+    ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
+      if (r.role != "coder") return Journeyman(r);
+      if (r.messages[0].text.find("You write the first version") == std::string::npos) return Journeyman(r);
+      return FileReply("a first version", fmt::format("SPEED {}", 60 + r.number));
+    });
+    run.task = SeedlessTask();
+    run.options.max_attempts = 6;
+    const RunView view = run.Whole();
+    EXPECT_TRUE(view.from_oracle) << name;
+    ASSERT_GE(view.nodes.size(), 2u) << name;
+    EXPECT_EQ(view.nodes[0].evaluation->candidate, "reference.cu");
+    ASSERT_TRUE(view.final_result.has_value()) << name;
+    if (name != "sample") {
+      EXPECT_EQ(view.nodes[1].purpose, "generate") << name;
+      EXPECT_EQ(view.nodes[1].idea, "a first version") << name;
+      const std::string& prompt = run.mind.requests.at(RequestNumber(1, 0, false)).messages[0].text;
+      EXPECT_THAT(prompt, HasSubstr("copy_slowly")) << name;
+      for (size_t i = 2; i < view.nodes.size(); ++i) EXPECT_NE(view.nodes[i].purpose, "generate") << name << " " << i;
+    }
+    // A second sitting and a repetition see the same task: no seed appears on the way.
+    EXPECT_TRUE(LoadRunTask(*run.store, view).value().seed_source.empty());
+    const ReplayedRun replayed = ReplayRun(*run.store, "r1").value();
+    EXPECT_EQ(replayed.difference, "") << name;
+    EXPECT_TRUE(OutcomeOf(view).from_oracle);
+  }
+}
+
+TEST(WithoutASeed, AFirstVersionThatFailsIsWrittenAgainOrRepaired) {
+  for (const std::string& name : StrategyNames()) {
+    if (name == "sample") continue;
+    ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
+      if (r.role != "coder") return Journeyman(r);
+      return FileReply(fmt::format("try {}", r.number), fmt::format("{} SPEED {}", r.number < 20 ? "SCRIPT_WRONG" : "", 70 - r.number));
+    });
+    run.task = SeedlessTask();
+    run.options.max_attempts = 8;
+    const RunView view = run.Whole();
+    for (const RunNode& node : view.nodes) {
+      if (node.id == 0) continue;
+      if (node.evaluation && node.evaluation->verdict == Verdict::kOk) break;
+      EXPECT_TRUE(node.purpose == "generate" || node.purpose == "debug") << name << " " << node.id << " " << node.purpose;
+    }
+    EXPECT_GT(view.best, 0) << name;
+  }
+}
+
+TEST(WithoutASeed, TheTableSaysWhatSpeedupsAreOver) {
+  RunOutcome o;
+  o.task = "copy";
+  o.strategy = "refine";
+  o.success = o.paired = true;
+  EXPECT_THAT(OutcomesTable({o}), Not(HasSubstr("oracle")));
+  o.from_oracle = true;
+  EXPECT_THAT(OutcomesTable({o}), HasSubstr("Without a seed (copy): speedups are over the oracle"));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/run/read_reply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/agents/regions.h"
+#include "tuner/agents/reply.h"
+#include "tuner/strategies/settings.h"
+
+namespace hone {
+namespace {
+
+struct Fault {
+  std::string problem, detail;
+};
+
+// An idea that was tried and came out right is settled. One that never ran may be tried again.
+Fault CheckIdea(const RunView& view, const RunNode& node, const std::string& key) {
+  if (key.empty() || node.purpose == "debug") return {};
+  for (const LedgerEntry& entry : view.ledger) {
+    if (entry.node >= node.known || entry.key != key) continue;
+    const RunNode& earlier = view.node(entry.node);
+    // From another version it may well pay; from the same one it would be the same again.
+    if (!earlier.evaluation || earlier.evaluation->verdict != Verdict::kOk) continue;
+    return {"repeated_idea", fmt::format("node {} tried this idea: {}; choose another", earlier.id, entry.outcome)};
+  }
+  return {};
+}
+
+// What can be said against a candidate before anything is compiled.
+Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, const std::string& source,
+                  int64_t& bindings) {
+  const SourceHash hash = SourceHash::Of(source);
+  for (int64_t id = 0; id < std::max<int64_t>(node.known, 1); ++id) {
+    const RunNode& other = view.node(id);
+    if (other.source_hash != hash) continue;
+    return {"repeated_source", fmt::format("this is node {} ({}) again, to the letter", other.id, other.idea)};
+  }
+  Result<Candidate> candidate = ParseCandidate(source, fmt::format("node-{}.cu", node.id), task);
+  if (!candidate.ok()) return {"plan_rejected", candidate.status().message()};
+  if (StructureFault fault = CheckStructure(source, candidate->plan); !fault.problem.empty()) {
+    return {fault.problem, fault.detail};
+  }
+  bindings = static_cast<int64_t>(AllBindings(candidate->plan).size());
+  return {};
+}
+
+}  // namespace
+
+ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const std::string& text,
+                       const std::string& parent_source) {
+  const RunNode& node = view.node(id);
+  const Progress& progress = view.open.at(id);
+  const Turn& turn = node.turns.at(static_cast<size_t>(progress.turn));
+  const StoredReply& stored = *progress.reply;
+  ModelReply reply;
+  reply.text = text;
+  reply.finish = stored.finish;
+
+  const auto memo = [&](const char* kind) {
+    Memo made;
+    made.node = id;
+    made.turn = progress.turn;
+    made.request = stored.number;
+    made.reply = stored.text;
+    made.kind = kind;
+    return made;
+  };
+  const auto proposal = [&](const std::string& idea = "(none named)") {
+    NodeProposed made;
+    made.node = id;
+    made.request = stored.number;
+    made.idea = idea;
+    return made;
+  };
+  // A problem's first time is a memo, after which the model may repair; its second time closes the attempt.
+  const auto fault = [&](const std::string& problem, const std::string& detail, NodeProposed about) -> ReplyReading {
+    if (!progress.repair || id == 0) {
+      Memo made = memo(progress.repair ? "cases" : "problem");
+      made.problem = problem;
+      made.detail = detail;
+      return {MemoMade{std::move(made), {}}, {}};
+    }
+    about.problem = problem;
+    about.detail = detail;
+    return {std::move(about), {}};
+  };
+
+  if (reply.finish == FinishReason::kExhausted) {
+    const std::string detail = ClipText(text, 4000);
+    if (id == 0) {
+      Memo none = memo("cases");
+      none.detail = detail;
+      return {MemoMade{std::move(none), {}}, {}};
+    }
+    NodeProposed none = proposal();
+    none.idea.reset();
+    none.exhausted = true;
+    none.detail = detail;
+    return {std::move(none), {}};
+  }
+  if (turn.role == "tester") {
+    CasesReply cases = ParseCasesReply(reply, task, static_cast<size_t>(WholeSettingOf(view.options, "team.cases")));
+    if (!cases.problem.empty()) return fault(cases.problem, cases.detail, proposal());
+    MemoMade made{memo("cases"), {}};
+    made.memo.text = std::move(cases.text);
+    for (auto& [dims, reason] : cases.cases) {
+      ProposedCase proposed;
+      proposed.dims = dims;
+      proposed.reason = reason;
+      made.cases.push_back(std::move(proposed));
+    }
+    return {std::move(made), {}};
+  }
+  const bool last = progress.turn + 1 == static_cast<int>(node.turns.size());
+  if (!last && turn.role == "planner") {
+    PlanReply plan = ParsePlanReply(reply, parent_source);
+    NodeProposed about = proposal(plan.idea);
+    about.idea_key = plan.idea_key;
+    if (!plan.problem.empty()) return fault(plan.problem, plan.detail, about);
+    if (Fault idea = CheckIdea(view, node, plan.idea_key); !idea.problem.empty()) {
+      return fault(idea.problem, idea.detail, about);
+    }
+    Memo made = memo("plan");
+    made.idea = std::move(plan.idea);
+    made.text = std::move(plan.text);
+    made.regions = std::move(plan.regions);
+    return {MemoMade{std::move(made), {}}, {}};
+  }
+  if (!last) {
+    TextReply read = ParseTextReply(reply);
+    if (!read.problem.empty()) return fault(read.problem, read.detail, proposal());
+    Memo made = memo(turn.role == "debugger" ? "diagnosis" : "findings");
+    made.text = std::move(read.text);
+    return {MemoMade{std::move(made), {}}, {}};
+  }
+
+  Proposal made = ParseReply(reply, parent_source);
+  if (const Memo* plan = view.FindMemo(id, "plan")) {
+    // The idea is the planner's; the coder may have put it in other words.
+    made.idea = plan->idea;
+    made.idea_key = IdeaKey(plan->idea);
+    made.reasoning = plan->text;
+  }
+  if (node.purpose == "debug") {
+    made.idea = fmt::format("repair of node {}: {}", node.parent, made.idea);
+    made.idea_key.clear();
+  }
+  NodeProposed about = proposal(made.idea);
+  about.idea_key = made.idea_key;
+  about.reasoning = made.reasoning;
+  about.form = made.form;
+  if (made.problem.empty()) {
+    Fault found = CheckIdea(view, node, made.idea_key);
+    if (found.problem.empty()) found = CheckSource(view, node, task, made.source, about.bindings);
+    if (found.problem.empty()) {
+      about.source = SourceHash::Of(made.source);
+      return {std::move(about), {std::move(made.source)}};
+    }
+    made.problem = found.problem;
+    made.detail = found.detail;
+  }
+  return fault(made.problem, made.detail, std::move(about));
+}
+
+}  // namespace hone

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A durable reply becomes an event: a memo (plan, diagnosis, findings, cases), a candidate, or a problem. Pure: the
+// same log and reply give the same event.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/tuner/run_view.h"
+#include "hone/tuner/task.h"
+#include "tuner/run/events.h"
+
+namespace hone {
+
+struct ReplyReading {
+  RunEvent event;                    // MemoMade or NodeProposed
+  std::vector<std::string> sources;  // texts that the event names
+};
+
+// Reads the reply of `node` that waits in view.open. `text` is the reply, `parent_source` the source it refers to.
+ReplyReading ReadReply(const RunView& view, const Task& task, int64_t node, const std::string& text,
+                       const std::string& parent_source);
+
+}  // namespace hone

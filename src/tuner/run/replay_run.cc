@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/run/replay_run.h"
+
+#include <fmt/format.h>
+
+#include "tuner/run/recorded_evaluator.h"
+#include "tuner/run/run_loop.h"
+#include "tuner/run/run_task.h"
+#include "tuner/run/start_run.h"
+
+namespace hone {
+namespace {
+
+std::string Fate(const RunNode& n) {
+  return fmt::format("from node {}, {}, '{}', source {}, {}{}", n.parent, n.purpose, n.idea, n.source_hash.hex().substr(0, 12),
+                     n.evaluation ? std::string(VerdictName(n.evaluation->verdict)) : n.problem, n.kept ? ", kept" : "");
+}
+
+}  // namespace
+
+Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
+  ReplayedRun out;
+  HONE_ASSIGN_OR_RETURN(out.recorded, LoadRun(store, run));
+  const std::string& id = out.recorded.info.id;
+  if (out.recorded.version < kOldestContinuedVersion) {
+    return Status::InvalidArgument(
+        fmt::format("run {} has log version {}: it can be shown, but not repeated", id, out.recorded.version));
+  }
+  HONE_ASSIGN_OR_RETURN(Task task, LoadRunTask(store, out.recorded));
+  HONE_ASSIGN_OR_RETURN(PromptLibrary prompts, PromptLibrary::OfRun(store, out.recorded));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeRecordedEvaluator(store, id));
+  ProviderOptions provider_options;
+  provider_options.store = &store;
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeProvider("replay:" + id, provider_options));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(out.recorded.options.strategy));
+  RunOptions options = out.recorded.options;
+  // Time passes otherwise here; where the record ends for it, the recorded replies end too.
+  options.max_seconds = 0;
+  out.store = MakeMemoryRunStore();
+  // By the rules of its own log: a later version may keep another node, and would then ask for evaluations never made.
+  HONE_RETURN_IF_ERROR(
+      StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts, out.recorded.version).status());
+  RunDependencies d;
+  d.task = &task;
+  d.evaluator = evaluator.get();
+  d.store = out.store.get();
+  d.provider = provider.get();
+  d.strategy = strategy.get();
+  double clock = 0;
+  d.now = [&clock] { return clock += 1e-3; };
+  Result<RunView> again = ContinueRun(d, id);
+  if (again.ok()) {
+    out.replayed = std::move(*again);
+  } else {
+    // A question that the record cannot answer: what was repeated until then can be compared.
+    HONE_ASSIGN_OR_RETURN(out.replayed, LoadRun(*out.store, id));
+    out.difference = again.status().message();
+  }
+  for (const RunNode& node : out.recorded.nodes) {
+    if (!node.done()) break;
+    const bool there = node.id < static_cast<int64_t>(out.replayed.nodes.size());
+    const std::string now = there ? Fate(out.replayed.node(node.id)) : "not there";
+    if (now != Fate(node)) {
+      out.difference = fmt::format("node {} was recorded as {}; repeated it is {}{}{}", node.id, Fate(node), now,
+                                   out.difference.empty() ? "" : "; ", out.difference);
+      break;
+    }
+    ++out.compared;
+  }
+  return out;
+}
+
+}  // namespace hone

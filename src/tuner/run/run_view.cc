@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hone/tuner/run_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hone {
+
+const Memo* RunView::FindMemo(int64_t node, std::string_view kind) const {
+  for (auto it = memos.rbegin(); it != memos.rend(); ++it) {
+    if (it->node == node && it->kind == kind) return &*it;
+  }
+  return nullptr;
+}
+
+bool RunView::CasesFrozen() const {
+  return std::none_of(cases.begin(), cases.end(), [](const ProposedCase& c) { return c.state == "proposed"; });
+}
+
+int64_t KnownFor(const RunView& view) {
+  const RunOptions& options = view.options;
+  const int64_t parallel = std::max<int64_t>(options.parallel, 1);
+  int64_t first = options.blind_start ? 0 : 1;  // the seed
+  // Attempts start from the seed's best binding: its sweep must be over. In rounds on a spool that would cost a visit
+  // to the device, so there the first round does not wait.
+  const bool waits = options.sweep_seed && !(options.rounds && options.device.starts_with("spool:"));
+  if (first == 1 && waits && view.nodes.size() > 1 && view.node(1).origin == "sweep" && view.node(1).parent == 0) {
+    first = 2;
+  }
+  const auto next = static_cast<int64_t>(view.nodes.size());
+  if (!options.rounds) return std::max(next - parallel + 1, first);
+  std::vector<int64_t> attempts;
+  for (const RunNode& node : view.nodes) {
+    if (node.origin == "reply") attempts.push_back(node.id);
+  }
+  const size_t whole = attempts.size() / static_cast<size_t>(parallel) * static_cast<size_t>(parallel);
+  return whole == 0 ? first : attempts[whole - 1] + 1;
+}
+
+std::string NodeFileName(const RunView& view, int64_t node) {
+  if (node > 0) return fmt::format("node-{}.cu", node);
+  return view.from_oracle ? "reference.cu" : "seed.cu";
+}
+
+}  // namespace hone

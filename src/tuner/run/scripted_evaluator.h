@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An evaluator for tests: a function says how long a source takes, and the verdict follows from marks in the text.
+// It parses candidates as the real one does, so a broken plan is a broken plan here too.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "hone/tuner/evaluator.h"
+
+namespace hone {
+
+// Microseconds of one launch of `source` with `binding` at `dims`.
+using ScriptedTime = std::function<double(const std::string& source, const Binding& binding, const Dims& dims)>;
+
+class ScriptedEvaluator : public Evaluator {
+ public:
+  explicit ScriptedEvaluator(ScriptedTime time) : time_(std::move(time)) {
+    facts_.id = "sim";
+    facts_.name = "a scripted device";
+    facts_.modelled = true;
+    facts_.sm_count = 4;
+  }
+
+  const DeviceFacts& facts() const override { return facts_; }
+
+  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
+                              const EvaluationProgress& progress) override {
+    ++calls;
+    if (on_evaluate) on_evaluate(task, request);
+    if (progress) progress("scripted", request.name);
+    if (delay_us > 0) ::usleep(static_cast<useconds_t>(delay_us));
+    if (fail_after > 0 && calls >= fail_after) return Status::Unavailable("the scripted device went away");
+    if (pending && pending(request)) return Status::Pending("waits in a scripted spool");
+    if (pending_rounds > 0) return Status::Pending("waits in a scripted spool");
+    Evaluation evaluation;
+    evaluation.task = task.name;
+    evaluation.candidate = request.name;
+    evaluation.device = "sim a scripted device";
+    evaluation.modelled = true;
+    evaluation.binding = request.binding;
+    evaluation.baseline = request.incumbent_name;
+    Result<Candidate> candidate = ParseCandidate(request.source, request.name, task);
+    if (!candidate.ok()) {
+      evaluation.verdict = Verdict::kParseError;
+      evaluation.detail = candidate.status().message();
+      return evaluation;
+    }
+    const auto has = [&](const char* mark) { return request.source.find(mark) != std::string::npos; };
+    if (has("SCRIPT_COMPILE_ERROR")) {
+      evaluation.verdict = Verdict::kCompileError;
+      evaluation.detail = "scripted: does not compile";
+      return evaluation;
+    }
+    if (has("SCRIPT_WRONG") || (wrong && wrong(request))) {
+      evaluation.verdict = Verdict::kWrongOutput;
+      evaluation.detail = "scripted: wrong at [0]";
+      return evaluation;
+    }
+    Binding binding = DefaultBinding(candidate->plan);
+    for (const auto& [name, value] : request.binding) binding[name] = value;
+    const std::string incumbent = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
+    Result<Candidate> rival = ParseCandidate(incumbent, "incumbent.cu", task);
+    evaluation.verdict = Verdict::kOk;
+    for (const Case& c : task.cases) {
+      if (c.role != CaseRole::kTime) continue;
+      const double mine = At(*candidate, binding, task, c.dims);
+      const double theirs = At(*rival, DefaultBinding(rival->plan), task, c.dims);
+      CaseResult result;
+      result.dims = c.dims;
+      result.time_us = Interval{mine, mine, mine};
+      result.baseline_us = theirs;
+      result.speedup = Interval{theirs / mine, theirs / mine, theirs / mine};
+      result.floor_us = floor_us;
+      result.floor_fraction = floor_us / mine;
+      result.timing.status = "modelled";
+      evaluation.cases.push_back(result);
+    }
+    evaluation.geomean_speedup = GeomeanSpeedup(evaluation.cases);
+    if (request.profile) {
+      const size_t loads = request.source.rfind("SCRIPT_LOADS ");
+      AddProfile(evaluation, loads == std::string::npos ? 100 : std::stod(request.source.substr(loads + 13)));
+    }
+    return evaluation;
+  }
+
+  // As a GPU says it is; its evaluations stay modelled.
+  void set_modelled(bool modelled) { facts_.modelled = modelled; }
+  void set_time(ScriptedTime time) { time_ = std::move(time); }
+
+  std::function<bool(const EvaluationRequest&)> pending, wrong;  // verdicts by request
+  std::function<void(const Task&, const EvaluationRequest&)> on_evaluate;  // from the evaluating thread
+  std::atomic<int> calls{0};
+  int fail_after = 0;
+  int pending_rounds = 0;  // above 0: every answer is pending
+  int delay_us = 0;
+  double floor_us = 0.001;
+
+ private:
+  // Two counts and one finding that name the candidate. `kilobytes`: of loads in flight.
+  static void AddProfile(Evaluation& evaluation, double kilobytes) {
+    const std::string location = evaluation.candidate + ":8";
+    Profile profile;
+    profile.source = "simulator";
+    profile.modelled = true;
+    for (const CaseResult& c : evaluation.cases) {
+      KernelProfile kernel;
+      kernel.kernel = "copy";
+      kernel.duration_us = c.time_us->median;
+      kernel.values["load_requests"] = 32;
+      kernel.values["load_bytes_in_flight"] = kilobytes * 1e3;
+      profile.cases.push_back({c.dims, {kernel}});
+    }
+    profile.findings = {{"uncoalesced", "scripted: reads one word of each sector", "8 sectors a request", "copy", location,
+                         evaluation.cases.front().dims, 0.5}};
+    evaluation.findings.push_back({"uncoalesced", "scripted: reads one word of each sector", location});
+    evaluation.profile = std::move(profile);
+  }
+
+  // The binding that the plan's dispatch chooses for this shape, as the real evaluator would resolve it.
+  double At(const Candidate& candidate, Binding binding, const Task& task, const Dims& dims) const {
+    Result<ResolvedPlan> plan = ResolvePlan(
+        candidate, task, dims, binding, facts_,
+        [](const std::string&, const std::string&, int64_t, int64_t) { return Result<int64_t>(int64_t{2}); });
+    if (plan.ok() && !plan->steps.empty()) {
+      const PlanEntry& entry = candidate.plan.entries[plan->steps[0].entry];
+      for (const auto& [name, value] : entry.with) binding[name] = value;
+    }
+    return time_(candidate.source, binding, dims);
+  }
+
+  DeviceFacts facts_;
+  ScriptedTime time_;
+};
+
+// A task with two dimensions, one input, one output and two timed shapes; its seed has a literal block of 256.
+inline constexpr char kScriptedTaskToml[] = R"(
+name = "copy"
+summary = "out = x"
+class = "elementwise"
+slice = "rows"
+[dims]
+rows = "rows"
+d = "width"
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float32"
+shape = ["rows", "d"]
+[[tensor]]
+name = "out"
+role = "out"
+dtype = "float32"
+shape = ["rows", "d"]
+[tolerance.out]
+c_max = 1e-6
+c_rms = 1e-6
+[[case]]
+role = "time"
+dims = { rows = 16, d = 1024 }
+[[case]]
+role = "time"
+dims = { rows = 4096, d = 1024 }
+[[case]]
+role = "check"
+dims = { rows = 3, d = 5 }
+)";
+inline constexpr char kScriptedSeed[] = R"cu(/*hone
+[[launch]]
+kernel = "copy"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["x", "out", "rows * d:i64"]
+*/
+__global__ void copy(const float* x, float* out, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = x[i];
+}
+)cu";
+
+inline Task ScriptedTask() {
+  Task task = ParseTask(kScriptedTaskToml, "task.toml").value();
+  task.seed_source = kScriptedSeed;
+  task.oracle_source = "// not used by a scripted evaluator\n";
+  return task;
+}
+
+}  // namespace hone

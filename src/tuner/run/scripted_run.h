@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A whole run for tests: a scripted evaluator, and a model that is a function of the request.
+#pragma once
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/random.h"
+#include "tuner/run/run_loop.h"
+#include "tuner/run/scripted_evaluator.h"
+#include "tuner/run/start_run.h"
+
+namespace hone {
+
+// The seed with a mark in a comment: "// SPEED 20" runs in 20 us at every shape.
+inline std::string Marked(const std::string& mark) { return std::string(kScriptedSeed) + "// " + mark + "\n"; }
+inline std::string FileReply(const std::string& idea, const std::string& mark) {
+  return fmt::format("IDEA: {}\nbecause.\n```cuda\n{}```\n", idea, Marked(mark));
+}
+inline double MarkedTime(const std::string& source, const Binding&, const Dims&) {
+  const size_t at = source.rfind("SPEED ");
+  return at == std::string::npos ? 100.0 : std::stod(source.substr(at + 6));
+}
+
+// Answers by a function; remembers what was asked, and how often. With a salt, answers take a time of their own.
+class Mind : public ModelProvider {
+ public:
+  using Answer = std::function<Result<std::string>(const ModelRequest&)>;
+  explicit Mind(Answer answer) : answer_(std::move(answer)) {}
+  std::string Name() const override { return "mind"; }
+  Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink&, std::stop_token) override {
+    {
+      std::lock_guard lock(mutex_);
+      ++asked[request.number];
+      requests[request.number] = request;
+    }
+    if (on_ask) on_ask(request);
+    if (salt != 0) {
+      const uint64_t wait = Rng(salt).Split(static_cast<uint64_t>(request.number)).Below(3000);
+      ::usleep(static_cast<useconds_t>(wait));
+    }
+    HONE_ASSIGN_OR_RETURN(std::string text, answer_(request));
+    ModelReply reply;
+    reply.provider = "mind";
+    reply.text = std::move(text);
+    reply.usage = {100, 10, false};
+    reply.cost_usd = 0.5;
+    if (on_reply) on_reply(request, reply);
+    return reply;
+  }
+  std::map<int64_t, int> asked;
+  std::map<int64_t, ModelRequest> requests;
+  std::function<void(const ModelRequest&)> on_ask;
+  std::function<void(const ModelRequest&, ModelReply&)> on_reply;  // may change its figures
+  uint64_t salt = 0;
+
+ private:
+  std::mutex mutex_;
+  Answer answer_;
+};
+
+struct ScriptedRun {
+  Task task = ScriptedTask();
+  ScriptedEvaluator evaluator{MarkedTime};
+  std::unique_ptr<RunStore> store = MakeMemoryRunStore();
+  Mind mind;
+  RunOptions options;
+  std::stop_source stop;
+  bool suspend = false;
+  double clock = 1000;
+
+  ScriptedRun(const std::string& strategy, Mind::Answer answer) : mind(std::move(answer)) {
+    options.strategy = strategy;
+    options.model = "mind";
+    options.max_attempts = 12;
+  }
+  void Start(const std::string& id = "r1") {
+    const Result<std::string> started = StartRun(*store, task, evaluator.facts(), options, id, clock);
+    HONE_CHECK(started.ok(), started.status().message());
+  }
+  Result<RunView> Continue(const std::string& id = "r1") {
+    const std::unique_ptr<Strategy> strategy = std::move(MakeStrategy(options.strategy)).value();
+    RunDependencies d;
+    d.task = &task;
+    d.evaluator = &evaluator;
+    d.store = store.get();
+    d.provider = &mind;
+    d.strategy = strategy.get();
+    d.now = [this] { return clock += 1; };
+    d.stop = stop.get_token();
+    d.parallel_evaluations = 1;
+    d.suspend = suspend;
+    return ContinueRun(d, id);
+  }
+  RunView Whole() {
+    Start();
+    return Continue().value();
+  }
+};
+
+// What must be equal when a run is repeated.
+inline std::string TreeText(const RunView& view) {
+  std::string text = fmt::format("best {}, ended {}\n", view.best, view.ended);
+  for (const RunNode& n : view.nodes) {
+    text += fmt::format("{} <- {} {} {} '{}' {} {} {} {} known {} incumbent {} repaired '{}'\n", n.id, n.parent, n.origin,
+                        n.purpose, n.idea, n.problem, n.source_hash.hex(),
+                        n.evaluation ? VerdictName(n.evaluation->verdict) : "-", n.kept, n.known, n.incumbent, n.repaired);
+  }
+  return text;
+}
+
+// A model that plays every role, fairly badly: one reply in five is no use, one in six is wrong, one in nine does not
+// compile; the rest changes the speed a little. A pure function of the request's number and parent.
+inline Result<std::string> Journeyman(const ModelRequest& request) {
+  Rng rng = Rng(77).Split(static_cast<uint64_t>(request.number));
+  const std::string idea = fmt::format("idea {}", request.number);
+  if (request.role == "tester") return std::string("CASE: rows=1, d=1: one\nCASE: rows=7, d=1025: odd\n");
+  if (request.role == "planner") return fmt::format("IDEA: {}\nREGION: copy\nDo it.\n", idea);
+  if (request.role == "analyst") return std::string("FINDING: memory\n");
+  if (request.messages[0].text.find("You do not repair it yet") != std::string::npos) return std::string("CAUSE: x\nFIX: y\n");
+  if (rng.Below(5) == 0) return std::string("I would rather not.");
+  std::string mark = fmt::format("n{} SPEED {:.3f}", request.number, 40 + 80 * rng.Uniform());
+  if (rng.Below(6) == 0) mark += " SCRIPT_WRONG";
+  if (rng.Below(9) == 0) mark += " SCRIPT_COMPILE_ERROR";
+  return FileReply(idea, mark);
+}
+
+}  // namespace hone

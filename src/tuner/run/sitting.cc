@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/run/sitting.h"
+
+#include <fmt/format.h>
+
+namespace hone {
+
+Sitting::Sitting(const RunDependencies& dependencies, RunInfo info)
+    : d_(dependencies),
+      id_(info.id),
+      fold_(std::move(info)),
+      forward_stop_(dependencies.stop, [this] { cancel_.request_stop(); }) {}
+
+Status Sitting::Load() {
+  HONE_ASSIGN_OR_RETURN(std::vector<Event> events, d_.store->Events(id_));
+  for (const Event& event : events) HONE_RETURN_IF_ERROR(fold_.Apply(event));
+  if (events.empty()) return Status::Internal(fmt::format("run {} has no first event", id_));
+  if (view().version < kOldestContinuedVersion) {
+    return Status::InvalidArgument(fmt::format(
+        "run {} was begun by an older Hone (log version {}): it can be shown, reported and exported, but not "
+        "continued; start a new one with --seed-kernel",
+        id_, view().version));
+  }
+  if (d_.prompts != nullptr) {
+    prompts_ = *d_.prompts;
+  } else {
+    HONE_ASSIGN_OR_RETURN(prompts_, PromptLibrary::OfRun(*d_.store, view()));
+  }
+  frozen_ = *d_.task;
+  if (events.size() > 1) {
+    RunResumed resumed;
+    for (const PendingRequest& p : view().pending) resumed.in_flight.push_back(p.number);
+    HONE_RETURN_IF_ERROR(Append(resumed));
+  }
+  return Status::Ok();
+}
+
+// To the end of the run, or of what can be done now.
+Status Sitting::Run() {
+  Status status = Work();
+  if (!status.ok() || d_.stop.stop_requested()) cancel_.request_stop();
+  // Threads refer to this sitting: none may outlive it. What they bring is still written down where it can be.
+  while (!work_.none()) {
+    const Status late = work_.TakeOne();
+    if (status.ok()) status = late;
+  }
+  HONE_RETURN_IF_ERROR(status);
+  if (!view().ended.empty()) return Status::Ok();
+  if (d_.stop.stop_requested()) return End("interrupted");
+  if (!view().provider_failure.empty()) return End("provider_failed");
+  if (!waiting_requests_.empty() || waiting_evaluations_ > 0) {
+    HONE_RETURN_IF_ERROR(End("suspended"));
+    return Status::Pending(WaitingText());
+  }
+  return Status::Internal(fmt::format("run {}: nothing is in flight and nothing is to be done", id_));
+}
+
+Status Sitting::Work() {
+  while (view().ended.empty() && !d_.stop.stop_requested()) {
+    HONE_RETURN_IF_ERROR(StartWhatIsDue());
+    if (!view().ended.empty()) break;
+    bool opened = false;
+    if (view().provider_failure.empty()) {
+      HONE_ASSIGN_OR_RETURN(opened, Decide());
+    }
+    if (opened) continue;
+    if (work_.none()) break;
+    HONE_RETURN_IF_ERROR(work_.TakeOne());
+  }
+  return Status::Ok();
+}
+
+Status Sitting::Append(const RunEvent& what, std::vector<std::string> sources) {
+  EventDraft draft = EncodeEvent(what);
+  draft.time = d_.now();
+  draft.sources = std::move(sources);
+  HONE_ASSIGN_OR_RETURN(int64_t sequence, d_.store->Append(id_, draft));
+  Event event{sequence, draft.time, draft.kind, draft.node, draft.payload, draft.evaluation};
+  HONE_RETURN_IF_ERROR(fold_.Apply(event));
+  if (d_.observer != nullptr) d_.observer->OnEvent(event, view());
+  return Status::Ok();
+}
+
+Status Sitting::End(const std::string& reason) { return Append(SittingEnded{reason}); }
+
+void Sitting::Activity(const std::string& what) {
+  if (d_.observer != nullptr) d_.observer->OnActivity(what);
+}
+
+Result<std::string> Sitting::SourceOf(int64_t node) { return d_.store->Source(view().node(node).source_hash); }
+
+std::string Sitting::WaitingText() const {
+  const auto count = [](size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+  std::string text, told;
+  if (!waiting_requests_.empty()) text = count(waiting_requests_.size(), "answer");
+  if (waiting_evaluations_ > 0) {
+    text += (text.empty() ? "" : " and ") + count(static_cast<size_t>(waiting_evaluations_), "evaluation");
+    told = fmt::format(" ({})", waiting_text_);
+  }
+  if (text.empty()) return text;
+  return "the run waits for " + text + told;
+}
+
+Status Sitting::StartWhatIsDue() {
+  // The tester's request hangs on node 0.
+  if (view().open.contains(0)) HONE_RETURN_IF_ERROR(Converse(0));
+  HONE_RETURN_IF_ERROR(VetCases());
+  for (int64_t id = view().settled; id < static_cast<int64_t>(view().nodes.size()); ++id) {
+    const RunNode& node = view().node(id);
+    if (node.state == NodeState::kOpen && node.origin == "sweep") {
+      StartSweep(id);
+    } else if (node.state == NodeState::kOpen) {
+      HONE_RETURN_IF_ERROR(Converse(id));
+    }
+    // Reading a reply may have made it a candidate.
+    if (view().node(id).state == NodeState::kProposed && CasesAreFrozen()) HONE_RETURN_IF_ERROR(StartEvaluation(id));
+  }
+  return Status::Ok();
+}
+
+// The seed's own judging needs no frozen cases.
+bool Sitting::CasesAreFrozen() const { return !view().cases_asked || (view().cases_read && view().CasesFrozen()); }
+
+// Asks the strategy what to open, if what that decision may know is settled. True when something was begun.
+Result<bool> Sitting::Decide() {
+  const auto next = static_cast<int64_t>(view().nodes.size());
+  const int64_t known = KnownFor(view());
+  if (work_.Running("final") || pending_evaluations_.contains("final")) return false;
+  if (next == 1 && view().settled == 0 && known > 0) {
+    // While the seed is judged, what needs no knowledge of it may begin: its cases and its sweep.
+    decided_with_ = 0;
+    std::optional<Action> first = d_.strategy->Next(Knowledge(view(), 0));
+    if (!first || !(std::holds_alternative<CasesAction>(*first) || std::holds_alternative<SweepAction>(*first))) {
+      return false;
+    }
+    HONE_RETURN_IF_ERROR(std::visit([this](const auto& a) { return Begin(a); }, *first));
+    return true;
+  }
+  if (view().settled < known) return false;
+  decided_with_ = known;
+  std::optional<Action> action = d_.strategy->Next(Knowledge(view(), known));
+  if (!action && view().settled == next && known < next) {
+    decided_with_ = next;
+    action = d_.strategy->Next(Knowledge(view(), next));
+  }
+  if (!action) return false;
+  HONE_RETURN_IF_ERROR(std::visit([this](const auto& a) { return Begin(a); }, *action));
+  return true;
+}
+
+Status Sitting::Begin(const AttemptAction& a) {
+  HONE_CHECK(!a.turns.empty() && a.turns.size() <= kMaxTurns, "an attempt has one to four turns");
+  const auto id = static_cast<int64_t>(view().nodes.size());
+  return Append(AttemptOpened{id, a.parent, a.incumbent, decided_with_, a.purpose, a.note, a.turns});
+}
+Status Sitting::Begin(const SweepAction& a) {
+  const auto id = static_cast<int64_t>(view().nodes.size());
+  return Append(SweepOpened{id, a.node, a.incumbent, decided_with_});
+}
+Status Sitting::Begin(const CasesAction& a) { return Append(CasesAsked{a.turn}); }
+Status Sitting::Begin(const FinalAction& a) {
+  HONE_RETURN_IF_ERROR(Append(FinalBegun{a.node}));
+  return StartFinal(a.node);
+}
+Status Sitting::Begin(const FinishAction& a) { return End(a.reason); }
+
+}  // namespace hone

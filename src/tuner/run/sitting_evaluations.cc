@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a sitting has judged: candidates, versions to be profiled, proposed cases, and the final pairing.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/run/case_vetting.h"
+#include "tuner/run/sitting.h"
+
+namespace hone {
+namespace {
+
+constexpr int kProfileQuads = 20;  // of the timing beside a profile, which nothing is decided by
+
+// Anything that says that the environment, not the candidate, failed.
+Result<Evaluation> Sound(Result<Evaluation> evaluation) {
+  if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
+    return Status::Unavailable("the device was lost: " + evaluation->detail);
+  }
+  if (evaluation.ok() && evaluation->verdict == Verdict::kInvalidTask) {
+    return Status::InvalidArgument("the task cannot be judged: " + evaluation->detail);
+  }
+  return evaluation;
+}
+
+}  // namespace
+
+// The task with the cases that the tester's proposals added, once they are frozen.
+const Task& Sitting::FrozenTask() {
+  if (!extended_ && view().cases_read && view().CasesFrozen()) {
+    extended_ = true;
+    std::vector<Dims> accepted;
+    for (const ProposedCase& c : view().cases) {
+      if (c.state == "accepted") accepted.push_back(c.dims);
+    }
+    // They were parsed when they were vetted.
+    if (Result<Task> task = WithCheckCases(*d_.task, accepted); task.ok()) frozen_ = std::move(*task);
+  }
+  return frozen_;
+}
+
+// Judges in a thread; `done` takes a sound evaluation in the loop's thread. A pending one is waited for.
+void Sitting::Judge(const std::string& key, EvaluationRequest request, const Task& task,
+                    std::function<Status(const Evaluation&)> done) {
+  if (work_.Running(key) || pending_evaluations_.contains(key)) return;
+  work_.Start(key, [this, key, request = std::move(request), task, done = std::move(done)]() -> BackgroundWork::Step {
+    Result<Evaluation> evaluation = Sound(
+        d_.evaluator->Evaluate(task, request, [this, &request](const std::string& phase, const std::string& detail) {
+          // The phase "check" of a case whose role is "check" is said once.
+          Activity(request.name + ": " + (detail.starts_with(phase + " ") ? detail : phase + " " + detail));
+        }));
+    return [this, key, evaluation = std::move(evaluation), done] {
+      if (evaluation.status().code() == StatusCode::kPending) {
+        pending_evaluations_.insert(key);
+        ++waiting_evaluations_;
+        waiting_text_ = evaluation.status().message();
+        return Status::Ok();
+      }
+      HONE_RETURN_IF_ERROR(evaluation.status());
+      return done(*evaluation);
+    };
+  });
+}
+
+Result<EvaluationRequest> Sitting::RequestFor(int64_t node, int64_t incumbent, bool final) {
+  EvaluationRequest request;
+  HONE_ASSIGN_OR_RETURN(request.source, SourceOf(node));
+  request.name = NodeFileName(view(), node);
+  HONE_ASSIGN_OR_RETURN(request.incumbent_source, SourceOf(std::max<int64_t>(incumbent, 0)));
+  request.incumbent_name = NodeFileName(view(), std::max<int64_t>(incumbent, 0));
+  if (!final) {
+    request.correctness_trials = view().options.correctness_trials;
+    request.warm = false;
+  }
+  return request;
+}
+
+Status Sitting::StartEvaluation(int64_t id) {
+  const int64_t incumbent = id == 0 ? -1 : view().node(id).incumbent;
+  const std::string key = fmt::format("evaluation {}", id);
+  if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, incumbent, false));
+  // Where each visit to the device is waited for, a profile costs less than the visit that would fetch it later. The
+  // simulator counts at little cost, and its counts say why a version won or lost.
+  request.profile = view().options.profile && (view().options.device.starts_with("spool:") ||
+                                               (view().version >= 5 && d_.evaluator->facts().modelled));
+  Judge(key, std::move(request), id == 0 ? *d_.task : FrozenTask(), [this, id, incumbent](const Evaluation& e) {
+    return Append(NodeJudged{id, incumbent, e});
+  });
+  return Status::Ok();
+}
+
+// Counts where a version's time goes, for the prompts that show it; asked once, however many attempts wait for it.
+// The version runs against itself: its times are known, and only floors and counts are wanted.
+Status Sitting::StartProfile(int64_t id) {
+  const std::string key = fmt::format("profile {}", id);
+  if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, id, false));
+  request.profile = true;
+  request.check_cases = false;
+  request.correctness_trials = 1;
+  request.max_quads = kProfileQuads;
+  Judge(key, std::move(request), *d_.task, [this, id](const Evaluation& e) { return Append(NodeProfiled{id, e}); });
+  return Status::Ok();
+}
+
+// Each proposed case is run on the seed by itself; what the seed gets right there, every candidate must.
+Status Sitting::VetCases() {
+  if (!view().cases_read || view().CasesFrozen()) return Status::Ok();
+  for (size_t i = 0; i < view().cases.size(); ++i) {
+    const ProposedCase& proposed = view().cases[i];
+    if (proposed.state != "proposed") continue;
+    const std::string key = fmt::format("case {}", i);
+    if (work_.Running(key) || pending_evaluations_.contains(key)) continue;
+    const auto decide = [this, i](bool accepted, const std::string& detail, std::optional<Evaluation> evaluation) {
+      return Append(CaseVetted{i, accepted, detail, std::move(evaluation)});
+    };
+    Result<Task> task = VettingTask(*d_.task, proposed.dims);
+    if (!task.ok()) {
+      HONE_RETURN_IF_ERROR(decide(false, task.status().message(), std::nullopt));
+      continue;
+    }
+    HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(0, -1, false));
+    request.time = false;
+    request.correctness_trials = 1;
+    Judge(key, std::move(request), *task, [this, decide](const Evaluation& e) {
+      const bool right = e.verdict == Verdict::kOk;
+      return decide(right,
+                    right ? ""
+                          : fmt::format("{} is not right there: {}", view().from_oracle ? "the oracle" : "the seed",
+                                        VerdictName(e.verdict)),
+                    e);
+    });
+  }
+  return Status::Ok();
+}
+
+Status Sitting::StartFinal(int64_t id) {
+  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, 0, true));
+  request.libraries = view().options.libraries;
+  Judge("final", std::move(request), FrozenTask(), [this, id](const Evaluation& e) {
+    return Append(FinalJudged{id, e});
+  });
+  return Status::Ok();
+}
+
+}  // namespace hone

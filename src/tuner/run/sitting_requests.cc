@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The conversation of an attempt: what is asked, what came, what it is read as.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/agents/prompt.h"
+#include "tuner/run/read_reply.h"
+#include "tuner/run/sitting.h"
+#include "tuner/strategies/limits.h"
+
+namespace hone {
+
+// Reads what has come and asks what is due for one attempt.
+Status Sitting::Converse(int64_t id) {
+  while (true) {
+    const auto progress = view().open.find(id);
+    if (progress == view().open.end()) return Status::Ok();
+    if (!progress->second.reply) return Ask(id, progress->second.turn, progress->second.repair);
+    HONE_ASSIGN_OR_RETURN(std::string text, d_.store->Source(progress->second.reply->text));
+    HONE_ASSIGN_OR_RETURN(std::string parent, SourceOf(std::max<int64_t>(view().node(id).parent, 0)));
+    ReplyReading read = ReadReply(view(), *d_.task, id, text, parent);
+    HONE_RETURN_IF_ERROR(Append(read.event, std::move(read.sources)));
+  }
+}
+
+Status Sitting::Ask(int64_t id, int turn, bool repair) {
+  const int64_t number = RequestNumber(id, turn, repair);
+  const std::string key = fmt::format("request {}", number);
+  if (work_.Running(key) || waiting_requests_.contains(number) || !view().provider_failure.empty()) return Status::Ok();
+  const PendingRequest* pending = nullptr;
+  for (const PendingRequest& p : view().pending) {
+    if (p.number == number) pending = &p;
+  }
+  // Hard caps: an attempt that is half asked when the budget is spent ends there.
+  if (pending == nullptr && id > 0) {
+    if (const std::string spent = BudgetSpent(view()); !spent.empty()) {
+      NodeProposed closed;
+      closed.node = id;
+      closed.idea = "(not asked)";
+      closed.problem = "not_asked";
+      closed.detail = fmt::format("the budget was spent before this request ({})", spent);
+      return Append(closed);
+    }
+  }
+  PromptInputs inputs{d_.task, &d_.evaluator->facts(), &view(), &prompts_,
+                      [this](int64_t node) { return SourceOf(node); }};
+  if (pending == nullptr && view().options.profile) {
+    HONE_ASSIGN_OR_RETURN(const int64_t due, ProfileDue(inputs, id, turn));
+    if (due >= 0) return StartProfile(due);
+  }
+  Result<ModelRequest> request = Status::Internal("not made");
+  if (repair) {
+    // What is repaired is the reply to the turn's first request.
+    std::string said;
+    for (const Memo& memo : view().memos) {
+      if (memo.node == id && memo.turn == turn && memo.kind == "problem") {
+        HONE_ASSIGN_OR_RETURN(said, d_.store->Source(memo.reply));
+      }
+    }
+    request = MakeRepairRequest(inputs, id, turn, said);
+  } else {
+    request = MakeRequest(inputs, id, turn);
+  }
+  HONE_RETURN_IF_ERROR(request.status());
+  if (pending != nullptr) {
+    // Word for word what was asked before.
+    request->messages.clear();
+    for (const StoredMessage& message : pending->messages) {
+      HONE_ASSIGN_OR_RETURN(std::string text, d_.store->Source(message.text));
+      request->messages.push_back({message.role, std::move(text)});
+    }
+  }
+  const Turn& spec = view().node(id).turns[static_cast<size_t>(turn)];
+  if (pending == nullptr || !pending->suspended) {
+    RequestAsked asked;
+    asked.number = number;
+    asked.attempt = pending == nullptr ? 1 : pending->attempts + 1;
+    asked.node = id;
+    asked.turn = turn;
+    asked.repair = repair;
+    asked.parent = std::max<int64_t>(view().node(id).parent, 0);
+    asked.role = request->role;
+    asked.prompt = spec.prompt;
+    if (const auto used = view().prompts.find(spec.prompt); used != view().prompts.end())
+      asked.prompt_text = used->second;
+    asked.temperature = request->temperature;
+    asked.max_tokens = request->max_tokens;
+    asked.provider = d_.provider->Name();
+    std::vector<std::string> texts;
+    for (const ModelMessage& m : request->messages) {
+      asked.messages.push_back({m.role, SourceHash::Of(m.text)});
+      texts.push_back(m.text);
+    }
+    HONE_RETURN_IF_ERROR(Append(asked, std::move(texts)));
+  }
+  if (d_.suspend) request->limit_seconds = d_.suspend_seconds;
+  Activity(fmt::format("asking {} for node {}", d_.provider->Name(), id));
+  work_.Start(key, [this, number, request = std::move(*request)]() -> BackgroundWork::Step {
+    Result<ModelReply> reply = d_.provider->Complete(
+        request,
+        [this](const ModelProgress& p) { Activity(fmt::format("{} ({:.0f} s)", p.message, p.waited_seconds)); },
+        cancel_.get_token());
+    return [this, number, reply = std::move(reply)] { return Answered(number, reply); };
+  });
+  return Status::Ok();
+}
+
+Status Sitting::Answered(int64_t number, const Result<ModelReply>& reply) {
+  if (!reply.ok()) {
+    const StatusCode code = reply.status().code();
+    // A stop in the middle of a request leaves it open; the log says so by what is missing.
+    if (code == StatusCode::kCancelled) return Status::Ok();
+    if (code == StatusCode::kPending || (d_.suspend && code == StatusCode::kTimedOut)) {
+      waiting_requests_.insert(number);
+      return Status::Ok();
+    }
+    return Append(RequestFailed{number, std::string(StatusCodeName(code)), reply.status().message()});
+  }
+  // What went wrong on the way comes before the answer, as it did.
+  for (const std::string& note : reply->notes) {
+    HONE_RETURN_IF_ERROR(Append(NoteTaken{{number / (2 * kMaxTurns), number, note}}));
+  }
+  StoredReply stored;
+  stored.number = number;
+  stored.text = SourceHash::Of(reply->text);
+  stored.finish = reply->finish;
+  stored.usage = reply->usage;
+  stored.cost_usd = reply->cost_usd;
+  stored.cost_known = reply->cost_known;
+  stored.provider = reply->provider;
+  stored.model = reply->model;
+  stored.seconds = reply->seconds;
+  return Append(ReplyArrived{std::move(stored)}, {reply->text});
+}
+
+}  // namespace hone

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sweeps within a run: every point is in the log before the sweep goes on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+
+#include "tuner/run/sitting.h"
+#include "tuner/sweep/tune.h"
+
+namespace hone {
+
+void Sitting::StartSweep(int64_t id) {
+  const std::string key = fmt::format("sweep {}", id);
+  if (work_.Running(key) || pending_evaluations_.contains(key)) return;
+  const int64_t swept = view().node(id).parent, incumbent = view().node(id).incumbent;
+  Result<std::string> source = SourceOf(swept), rival = SourceOf(incumbent);
+  Result<Candidate> candidate =
+      source.ok() ? ParseCandidate(*source, NodeFileName(view(), swept), *d_.task) : Result<Candidate>(source.status());
+  if (!candidate.ok() || !rival.ok()) {
+    work_.Start(key, [status = candidate.ok() ? rival.status() : candidate.status()]() -> BackgroundWork::Step {
+      return [status] { return status; };
+    });
+    return;
+  }
+  TuneOptions options;
+  options.incumbent_source = *rival;
+  options.incumbent_name = NodeFileName(view(), incumbent);
+  options.max_points = view().options.max_sweep_points;
+  options.parallel = std::max<int>(d_.parallel_evaluations, d_.suspend ? 1 : 0);
+  options.stop = cancel_.get_token();
+  // The first choices were judged when the node was, if that was against the same rival. The seed was judged against
+  // itself; that counts where the decision to sweep it knew it, so that a repeated run asks for the same points.
+  const bool seed_against_itself =
+      view().options.sweep_seed && swept == 0 && incumbent == 0 && view().node(id).known > 0;
+  const bool same_rival = view().node(swept).incumbent == incumbent || seed_against_itself;
+  if (const RunNode& node = view().node(swept); node.evaluation && same_rival) {
+    options.known[BindingKey(DefaultBinding(candidate->plan))] = *node.evaluation;
+  }
+  for (const SweepPoint& point : view().sweep) {
+    if (point.node == swept && point.incumbent == incumbent)
+      options.known[BindingKey(point.binding)] = point.evaluation;
+  }
+  const auto task = std::make_shared<const Task>(FrozenTask());
+  work_.Start(key,
+              [this, id, key, swept, incumbent, task, candidate = std::move(*candidate),
+               options]() mutable -> BackgroundWork::Step {
+                options.on_point = [this, swept, incumbent](const Binding& binding, const Evaluation& evaluation) {
+                  Activity(fmt::format("sweeping {}", BindingKey(binding)));
+                  // Written by the loop's thread; durable before the sweep goes on.
+                  auto written = std::make_shared<std::promise<Status>>();
+                  work_.Put([this, swept, incumbent, binding, evaluation, written] {
+                    const Status status = Append(SweepPointJudged{{swept, binding, evaluation, incumbent}});
+                    written->set_value(status);
+                    return status;
+                  });
+                  return written->get_future().get();
+                };
+                Result<TuneResult> result = TuneCandidate(*d_.evaluator, *task, candidate, options);
+                const auto bindings = AllBindings(candidate.plan).size();
+                return [this, id, key, swept, bindings, result = std::move(result)] {
+                  return Swept(id, key, swept, bindings, result);
+                };
+              });
+}
+
+Status Sitting::Swept(int64_t id, const std::string& key, int64_t swept, size_t bindings,
+                      const Result<TuneResult>& result) {
+  if (result.status().code() == StatusCode::kPending) {
+    pending_evaluations_.insert(key);
+    ++waiting_evaluations_;
+    waiting_text_ = result.status().message();
+    return Status::Ok();
+  }
+  if (cancel_.stop_requested() && (!result.ok() || result->left_out > 0)) return Status::Ok();
+  HONE_RETURN_IF_ERROR(result.status());
+  NodeProposed proposed;
+  proposed.node = id;
+  proposed.parent = swept;
+  proposed.origin = "sweep";
+  proposed.idea = fmt::format("sweep of {}'s tunables", NodeFileName(view(), swept));
+  proposed.idea_key = fmt::format("sweep-{}", swept);
+  proposed.reasoning = result->summary;
+  const SourceHash hash = SourceHash::Of(result->source);
+  const bool known = std::any_of(view().nodes.begin(), view().nodes.end(),
+                                 [&](const RunNode& n) { return n.id < id && n.source_hash == hash; });
+  if (result->source.empty() || known) {
+    proposed.problem = "nothing_better";
+    proposed.detail = result->summary;
+    return Append(proposed);
+  }
+  proposed.source = hash;
+  proposed.bindings = static_cast<int64_t>(bindings);
+  return Append(proposed, {result->source});
+}
+
+}  // namespace hone

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/run/start_run.h"
+
+#include "tuner/run/events.h"
+#include "tuner/run/oracle_reference.h"
+
+namespace hone {
+
+Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFacts& facts, const RunOptions& options,
+                             const std::string& id, double now, const PromptLibrary* prompts, int version) {
+  const bool from_oracle = task.seed_source.empty();
+  std::string start = task.seed_source;
+  if (from_oracle) {
+    HONE_ASSIGN_OR_RETURN(start, ReferenceFromOracle(task));
+  }
+  HONE_ASSIGN_OR_RETURN(Candidate seed, ParseCandidate(start, from_oracle ? "reference.cu" : "seed.cu", task));
+  RunInfo info;
+  info.id = id;
+  info.task = task.name;
+  info.device = facts.id;
+  info.modelled = facts.modelled;
+  info.strategy = options.strategy;
+  info.model = options.model;
+  info.started = now;
+  HONE_RETURN_IF_ERROR(store.CreateRun(info));
+  RunStarted started;
+  started.version = version;
+  started.options = options;
+  started.task = task.name;
+  started.workload = WorkloadClassName(task.workload);
+  started.task_toml = SourceHash::Of(task.toml);
+  started.oracle = SourceHash::Of(task.oracle_source);
+  started.seed = SourceHash::Of(start);
+  started.from_oracle = from_oracle;
+  started.device = facts.id;
+  started.device_name = facts.name;
+  started.modelled = facts.modelled;
+  started.bindings = static_cast<int64_t>(AllBindings(seed.plan).size());
+  started.facts = facts;
+  std::vector<std::string> texts{task.toml, task.oracle_source, start};
+  for (const auto& [name, text] : (prompts == nullptr ? PromptLibrary::Embedded() : *prompts).texts()) {
+    started.prompts[name] = SourceHash::Of(text);
+    texts.push_back(text);
+  }
+  if (options.libraries && !task.baseline_toml.empty()) {
+    started.baseline = SourceHash::Of(task.baseline_toml);
+    texts.push_back(task.baseline_toml);
+  }
+  EventDraft draft = EncodeEvent(started);
+  draft.time = now;
+  draft.sources = std::move(texts);
+  HONE_RETURN_IF_ERROR(store.Append(id, draft).status());
+  return id;
+}
+
+}  // namespace hone

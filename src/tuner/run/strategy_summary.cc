@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/run/strategy_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tuner/run/cost_text.h"
+#include "tuner/run/gain.h"
+
+namespace hone {
+
+RunOutcome OutcomeOf(const RunView& view) {
+  RunOutcome o;
+  o.run = view.info.id;
+  o.task = view.info.task;
+  o.strategy = view.options.strategy;
+  o.model = view.options.model;
+  o.device = view.info.device;
+  o.ended = view.ended;
+  o.modelled = view.info.modelled;
+  o.attempts = view.attempts;
+  o.requests = view.requests;
+  o.evaluations = view.evaluations;
+  o.tokens = view.usage.input + view.usage.output;
+  o.cost_usd = view.cost_usd;
+  o.unpriced = view.unpriced_replies;
+  o.structure = CountStructure(view);
+  o.from_oracle = view.from_oracle;
+  o.seconds = view.seconds;
+  for (const Memo& memo : view.memos) o.repaired += memo.kind == "problem";
+  for (const RunNode& node : view.nodes) {
+    o.unusable += node.origin == "reply" && node.state == NodeState::kUnusable && node.problem != "no_more_ideas";
+    o.compile_errors += node.evaluation && node.evaluation->verdict == Verdict::kCompileError;
+    o.success = o.success || (node.id > 0 && node.evaluation && node.evaluation->verdict == Verdict::kOk && !node.rejected);
+  }
+  if (view.best == 0) return o;
+  if (view.final_result && view.final_result->node == view.best &&
+      view.final_result->evaluation.verdict == Verdict::kOk) {
+    if (const std::optional<Interval> gain = GeomeanGain(view.final_result->evaluation.cases)) {
+      o.paired = true;
+      o.speedup = gain->median;
+      o.faster = gain->low > 1;
+      return o;
+    }
+  }
+  o.speedup = view.node(view.best).speedup.value_or(1);
+  o.faster = o.speedup > 1;
+  return o;
+}
+
+std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& outcomes) {
+  std::vector<StrategySummary> rows;
+  std::vector<std::vector<double>> speedups;
+  for (const RunOutcome& o : outcomes) {
+    size_t i = 0;
+    while (i < rows.size() && rows[i].strategy != o.strategy) ++i;
+    if (i == rows.size()) {
+      rows.push_back({});
+      rows.back().strategy = o.strategy;
+      speedups.emplace_back();
+    }
+    StrategySummary& row = rows[i];
+    ++row.runs;
+    row.faster_share += o.faster;
+    row.success_share += o.success;
+    row.cost_usd += o.cost_usd;
+    row.unpriced += o.unpriced;
+    row.structure += o.structure;
+    row.seconds += o.seconds;
+    row.attempts += o.attempts;
+    row.tokens += o.tokens;
+    row.modelled = row.modelled || o.modelled;
+    speedups[i].push_back(o.speedup);
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto count = static_cast<double>(rows[i].runs);
+    rows[i].faster_share /= count;
+    rows[i].success_share /= count;
+    double sum = 0;
+    for (const double s : speedups[i]) sum += std::log(s);
+    rows[i].geomean = std::exp(sum / count);
+    std::sort(speedups[i].begin(), speedups[i].end());
+    const size_t half = speedups[i].size() / 2;
+    rows[i].median = speedups[i].size() % 2 == 1 ? speedups[i][half] : (speedups[i][half - 1] + speedups[i][half]) / 2;
+  }
+  return rows;
+}
+
+std::string SummaryTable(const std::vector<StrategySummary>& rows) {
+  std::string text = fmt::format("{:<12} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:>9} {:>12} {:>9}\n", "strategy",
+                                 "geomean", "median", "faster", "right", "broken", "runs", "attempts", "tokens", "cost");
+  bool modelled = false;
+  for (const StrategySummary& row : rows) {
+    modelled = modelled || row.modelled;
+    text += fmt::format("{:<12} {:>7.3f}x {:>7.3f}x {:>6.0f} % {:>6.0f} % {:>6.1f} % {:>6} {:>9} {:>12} {:>9}\n",
+                        row.strategy, row.geomean, row.median, 100 * row.faster_share, 100 * row.success_share,
+                        100 * row.structure.rate(), row.runs, row.attempts, row.tokens,
+                        CostText(row.cost_usd, row.unpriced));
+  }
+  text += "broken: the share of replies whose edit could not be put in place or broke the file's structure.\n";
+  if (modelled) text += "Times are modelled, not measured.\n";
+  return text;
+}
+
+std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
+  std::vector<std::string> strategies, tasks;
+  std::map<std::pair<std::string, std::string>, const RunOutcome*> cells;
+  const auto note = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const RunOutcome& o : outcomes) {
+    note(strategies, o.strategy);
+    note(tasks, o.task);
+    cells[{o.task, o.strategy}] = &o;
+  }
+  std::string text = fmt::format("{:<22}", "task");
+  for (const std::string& strategy : strategies) text += fmt::format(" {:>12}", strategy);
+  text += "\n";
+  for (const std::string& task : tasks) {
+    text += fmt::format("{:<22}", task);
+    for (const std::string& strategy : strategies) {
+      const auto cell = cells.find({task, strategy});
+      text += fmt::format(" {:>12}", cell == cells.end() ? "-"
+                                     : cell->second->success
+                                         ? fmt::format("{:.3f}x{}", cell->second->speedup, cell->second->paired ? "" : "~")
+                                     : cell->second->ended == "floor_reached" ? "at floor"
+                                                                              : "nothing");
+    }
+    text += "\n";
+  }
+  if (std::any_of(outcomes.begin(), outcomes.end(), [](const RunOutcome& o) { return o.success && !o.paired; })) {
+    text += "~ the chain of kept steps, multiplied (1 where nothing was kept); not paired with the seed at the end.\n";
+  }
+  std::string seedless;
+  for (const std::string& task : tasks) {
+    const bool any = std::any_of(outcomes.begin(), outcomes.end(),
+                                 [&](const RunOutcome& o) { return o.task == task && o.from_oracle; });
+    if (any) seedless += (seedless.empty() ? "" : ", ") + task;
+  }
+  if (!seedless.empty()) {
+    text += fmt::format("Without a seed ({}): speedups are over the oracle made into a kernel, which is slow.\n", seedless);
+  }
+  return text;
+}
+
+std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::vector<RunOutcome>& outcomes) {
+  nlohmann::json json = {{"strategies", nlohmann::json::array()}, {"runs", nlohmann::json::array()}};
+  for (const StrategySummary& r : rows) {
+    json["strategies"].push_back({{"strategy", r.strategy},
+                                  {"geomean", r.geomean},
+                                  {"median", r.median},
+                                  {"faster_share", r.faster_share},
+                                  {"success_share", r.success_share},
+                                  {"runs", r.runs},
+                                  {"attempts", r.attempts},
+                                  {"tokens", r.tokens},
+                                  {"cost_usd", r.cost_usd},
+                                  {"cost_known", r.unpriced == 0},
+                                  {"structural_error_rate", r.structure.rate()},
+                                  {"seconds", r.seconds},
+                                  {"modelled", r.modelled}});
+  }
+  for (const RunOutcome& o : outcomes) {
+    json["runs"].push_back({{"run", o.run},
+                            {"task", o.task},
+                            {"strategy", o.strategy},
+                            {"model", o.model},
+                            {"device", o.device},
+                            {"ended", o.ended},
+                            {"modelled", o.modelled},
+                            {"success", o.success},
+                            {"faster", o.faster},
+                            {"paired", o.paired},
+                            {"baseline", o.from_oracle ? "oracle" : "seed"},
+                            {"speedup", o.speedup},
+                            {"attempts", o.attempts},
+                            {"requests", o.requests},
+                            {"evaluations", o.evaluations},
+                            {"tokens", o.tokens},
+                            {"repaired", o.repaired},
+                            {"unusable", o.unusable},
+                            {"compile_errors", o.compile_errors},
+                            {"cost_usd", o.cost_usd},
+                            {"cost_known", o.unpriced == 0},
+                            {"code_replies", o.structure.replies},
+                            {"edits_not_applied", o.structure.not_applied},
+                            {"structural_compile_errors", o.structure.broken},
+                            {"seconds", o.seconds}});
+  }
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace hone

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/sweep/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "tuner/run/gain.h"
+#include "tuner/sweep/dispatch.h"
+
+namespace hone {
+namespace {
+
+int Distance(const Binding& a, const Binding& b) {
+  int distance = 0;
+  for (const auto& [name, value] : a) {
+    const auto other = b.find(name);
+    distance += other == b.end() || other->second != value;
+  }
+  return distance;
+}
+
+// Speedup of a point in the case with these dimensions.
+const Interval* SpeedupIn(const Evaluation& evaluation, const Dims& dims) {
+  for (const CaseResult& c : evaluation.cases) {
+    if (c.dims == dims && c.speedup) return &*c.speedup;
+  }
+  return nullptr;
+}
+
+// Between equals the one that was tried first wins: it is nearer to the author's choice, and a repeated sweep does not
+// waver between bindings that differ by less than any clock can tell.
+bool ClearlyAbove(double a, double b) { return a > b * 1.001; }
+
+}  // namespace
+
+std::vector<Binding> SweepOrder(const LaunchPlan& plan, int64_t max_points) {
+  std::vector<Binding> all = AllBindings(plan);
+  const Binding first = DefaultBinding(plan);
+  std::stable_sort(all.begin(), all.end(), [&](const Binding& a, const Binding& b) {
+    return std::min(Distance(a, first), 2) < std::min(Distance(b, first), 2);
+  });
+  if (static_cast<int64_t>(all.size()) > max_points) all.resize(static_cast<size_t>(std::max<int64_t>(max_points, 1)));
+  return all;
+}
+
+Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const Candidate& candidate,
+                                 const TuneOptions& options) {
+  const std::vector<Binding> bindings = SweepOrder(candidate.plan, options.max_points);
+  std::vector<std::optional<Evaluation>> results(bindings.size());
+  std::mutex mutex;
+  size_t next = 0;
+  Status failure, pending;
+  const auto work = [&] {
+    while (true) {
+      size_t mine = 0;
+      {
+        std::lock_guard lock(mutex);
+        if (!failure.ok() || options.stop.stop_requested()) return;
+        while (next < bindings.size()) {
+          const auto known = options.known.find(BindingKey(bindings[next]));
+          if (known == options.known.end()) break;
+          results[next++] = known->second;
+        }
+        if (next == bindings.size()) return;
+        mine = next++;
+      }
+      EvaluationRequest request;
+      request.source = candidate.source;
+      request.name = candidate.name;
+      request.binding = bindings[mine];
+      request.incumbent_source = options.incumbent_source;
+      request.incumbent_name = options.incumbent_name;
+      request.correctness_trials = options.correctness_trials;
+      request.warm = options.warm;
+      request.max_quads = options.max_quads;
+      request.seed = options.seed;
+      Result<Evaluation> evaluation = evaluator.Evaluate(task, request);
+      std::lock_guard lock(mutex);
+      if (evaluation.status().code() == StatusCode::kPending) {
+        // A spool has taken the point; the others go there too, so that one visit to the device judges them all.
+        pending = evaluation.status();
+        continue;
+      }
+      if (!evaluation.ok()) {
+        if (failure.ok()) failure = evaluation.status();
+        return;
+      }
+      if (evaluation->verdict == Verdict::kDeviceLost) {
+        if (failure.ok()) failure = Status::Unavailable("the device was lost during the sweep: " + evaluation->detail);
+        return;
+      }
+      if (options.on_point && failure.ok()) failure = options.on_point(bindings[mine], *evaluation);
+      results[mine] = std::move(*evaluation);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    const size_t count = std::clamp<size_t>(static_cast<size_t>(std::max(options.parallel, 1)), 1, bindings.size());
+    for (size_t i = 1; i < count; ++i) threads.emplace_back(work);
+    work();
+  }
+  HONE_RETURN_IF_ERROR(failure);
+  HONE_RETURN_IF_ERROR(pending);
+
+  TuneResult result;
+  result.left_out = static_cast<int64_t>(AllBindings(candidate.plan).size());
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    if (!results[i]) continue;
+    TunePoint point{bindings[i], std::move(*results[i]), std::nullopt};
+    if (point.evaluation.verdict == Verdict::kOk) point.gain = GeomeanGain(point.evaluation.cases);
+    result.points.push_back(std::move(point));
+    --result.left_out;
+  }
+  if (result.points.empty()) return Status::Cancelled("the sweep was stopped before anything was judged");
+  for (size_t i = 0; i < result.points.size(); ++i) {
+    if (!result.points[i].gain) continue;
+    if (!result.best || ClearlyAbove(result.points[i].gain->median, result.points[*result.best].gain->median)) {
+      result.best = i;
+    }
+  }
+  if (!result.best) {
+    result.summary = result.points.size() == 1 ? std::string("the only binding tried is not right")
+                                               : fmt::format("none of the {} bindings tried is right", result.points.size());
+    return result;
+  }
+  const TunePoint& best = result.points[*result.best];
+  std::vector<ShapeChoice> shapes;
+  for (const CaseResult& c : best.evaluation.cases) {
+    if (!c.speedup) continue;
+    size_t winner = *result.best;
+    // To replace the common binding in one shape, another must be surely faster there: the best of many noisy
+    // numbers always looks good.
+    double to_beat = c.speedup->high * (1 + options.shape_margin);
+    for (size_t i = 0; i < result.points.size(); ++i) {
+      if (!result.points[i].gain) continue;
+      const Interval* here = SpeedupIn(result.points[i].evaluation, c.dims);
+      if (here == nullptr || here->low <= to_beat) continue;
+      if (winner == *result.best ||
+          ClearlyAbove(here->median, SpeedupIn(result.points[winner].evaluation, c.dims)->median)) {
+        winner = i;
+      }
+    }
+    result.winners.emplace_back(c.dims, winner);
+    shapes.push_back({c.dims, result.points[winner].binding});
+  }
+  std::vector<DispatchRule> rules = shapes.empty() ? std::vector<DispatchRule>() : MakeDispatchRules(shapes, best.binding);
+  if (!options.drop_unreachable) {
+    for (DispatchRule& rule : rules) rule.shape.reset();
+  }
+  const bool first_choices = best.binding == DefaultBinding(candidate.plan);
+  if (rules.empty() && first_choices) {
+    result.needs_no_change = true;
+    result.summary = result.points.size() == 1
+                         ? std::string("the only binding tried is right")
+                         : fmt::format("the first choices ({}) are the best of {} bindings", BindingKey(best.binding), result.points.size());
+    return result;
+  }
+  Result<std::string> written = WriteDispatch(candidate, task, best.binding, rules);
+  std::string single;
+  if (!written.ok() && !rules.empty() && !first_choices) {
+    // One binding for all shapes is still better than the first choices.
+    single = fmt::format(" ({})", written.status().message());
+    written = WriteDispatch(candidate, task, best.binding, {});
+  }
+  if (!written.ok()) {
+    result.summary = fmt::format("winners were found but cannot be written: {}", written.status().message());
+    return result;
+  }
+  result.source = std::move(*written);
+  result.summary =
+      fmt::format("{} is the best of {} bindings on the whole", BindingKey(best.binding), result.points.size());
+  if (!rules.empty() && single.empty())
+    result.summary += fmt::format("; {} rule(s) choose others by shape", rules.size());
+  result.summary += single;
+  return result;
+}
+
+}  // namespace hone
