@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <new>
 
+#include "common/build_facts.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone-gnn/commands.h"
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
   hone::gnn::CommandResult result;
   CLI::App app{"Trains and serves graph neural networks on sampled mini-batches."};
   app.name("hone-gnn");
-  app.set_version_flag("--version", "hone-gnn " HONE_VERSION);
+  hone::AddVersionFlag(app);
   app.require_subcommand(1);
   app.failure_message(hone::UsageMessage);
   hone::gnn::RegisterConvertCommand(app, result);

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "common/build_facts.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
@@ -20,7 +21,7 @@ int main(int argc, char** argv) {
   hone::CommandContext context = hone::MakeCommandContext();
   CLI::App app{"Hone makes GPU kernels fast, and proves that they are right."};
   app.name("hone");
-  app.set_version_flag("--version", "hone " HONE_VERSION);
+  hone::AddVersionFlag(app);
   app.require_subcommand(1);
   // Arguments may be names of files that others gave them.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
