@@ -7,8 +7,10 @@
 
 #include "common/build_facts.h"
 #include "common/command_line.h"
+#include "common/shell_commands.h"
 #include "common/standard_output.h"
 #include "hone-gnn/commands.h"
+#include "hone-gnn/guide.h"
 
 namespace hone::gnn {
 
@@ -39,9 +41,14 @@ int main(int argc, char** argv) {
   hone::gnn::RegisterTrainCommand(app, result);
   hone::gnn::RegisterInferCommand(app, result);
   hone::gnn::RegisterServeCommand(app, result);
+  hone::gnn::RegisterDoctorCommand(app, result);
   hone::gnn::RegisterBenchCommand(app, result);
   hone::gnn::RegisterEpochBenchCommand(app, result);
+  const hone::Guide guide = hone::gnn::MakeGuide();
+  hone::RegisterShellCommands(app, guide, result.exit_status);
   hone::RefuseWrongValues(app);
+  hone::ApplyGuide(app, guide);
+  if (std::optional<int> status = hone::RunShellCommand(app, guide, argc, argv)) return *status;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

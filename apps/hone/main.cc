@@ -8,8 +8,10 @@
 
 #include "common/build_facts.h"
 #include "common/command_line.h"
+#include "common/shell_commands.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
+#include "hone/guide.h"
 #include "hone/signal_stop.h"
 
 int main(int argc, char** argv) {
@@ -28,6 +30,7 @@ int main(int argc, char** argv) {
     return hone::VisibleText(hone::UsageMessage(command, error));
   });
   hone::RegisterDevicesCommand(app, context);
+  hone::RegisterDoctorCommand(app, context);
   hone::RegisterTasksCommand(app, context);
   hone::RegisterEvalCommand(app, context);
   hone::RegisterCompareCommand(app, context);
@@ -40,7 +43,11 @@ int main(int argc, char** argv) {
   hone::RegisterReportCommand(app, context);
   hone::RegisterApplyCommand(app, context);
   hone::RegisterNewCommand(app, context);
+  const hone::Guide guide = hone::MakeGuide(context);
+  hone::RegisterShellCommands(app, guide, context.exit_status);
   hone::RefuseWrongValues(app);
+  hone::ApplyGuide(app, guide);
+  if (std::optional<int> status = hone::RunShellCommand(app, guide, argc, argv)) return *status;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
