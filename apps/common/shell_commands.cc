@@ -31,14 +31,14 @@ int PrintHelp(const CLI::App& app, const Guide& guide, const std::vector<std::st
     if (next == nullptr) {
       const std::string path = CommandPath(*command);
       const std::string name = guide.program + (path.empty() ? "" : " " + path);
-      fmt::print(stderr, "{}: {} has no command '{}'{}; {}\n", guide.program, name, word, DidYouMean(word, known),
+      PrintError("{}: {} has no command '{}'{}; {}\n", guide.program, name, word, DidYouMean(word, known),
                  known.empty() ? fmt::format("`{} --help` describes it", name) : fmt::format("known: {}", fmt::join(known, ", ")));
       return 2;
     }
     command = next;
   }
   // By the formatter: App::help() would describe the `help` that was just parsed.
-  fmt::print("{}", command->get_formatter()->make_help(command, "", CLI::AppFormatMode::Normal));
+  Print("{}", command->get_formatter()->make_help(command, "", CLI::AppFormatMode::Normal));
   return 0;
 }
 
@@ -53,7 +53,7 @@ void RegisterShellCommands(CLI::App& app, const Guide& guide, int& exit_status) 
   auto shell = std::make_shared<std::string>();
   CLI::App* completion = app.add_subcommand("completion", "print a script that completes command lines in a shell");
   completion->add_option("shell", *shell, "the shell that will read the script")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  completion->callback([shell, &guide] { fmt::print("{}", CompletionScript(guide.program, *shell)); });
+  completion->callback([shell, &guide] { Print("{}", CompletionScript(guide.program, *shell)); });
 }
 
 std::optional<int> RunShellCommand(CLI::App& app, const Guide& guide, int argc, char** argv) {
@@ -61,13 +61,13 @@ std::optional<int> RunShellCommand(CLI::App& app, const Guide& guide, int argc, 
   const std::string name = argv[1];
   const std::vector<std::string> words(argv + 2, argv + argc);
   if (name == "__complete") {
-    fmt::print("{}", CompletionLines(Complete(app, guide, words)));
+    Print("{}", CompletionLines(Complete(app, guide, words)));
     return FlushOutput(guide.program.c_str(), 0);
   }
   if (name == "__man" && words.size() == 1) {
     const Status written = WriteManPages(app, guide, ThisBuild().version, words[0]);
     if (written.ok()) return 0;
-    fmt::print(stderr, "{}: {}\n", guide.program, written.message());
+    PrintError("{}: {}\n", guide.program, written.message());
     return 3;
   }
   if (name == "__examples") {
@@ -77,7 +77,7 @@ std::optional<int> RunShellCommand(CLI::App& app, const Guide& guide, int argc, 
         examples.push_back({{"command", page.command}, {"line", example.line}, {"runs", example.runs}});
       }
     }
-    fmt::print("{}\n", examples.dump(1));
+    Print("{}\n", examples.dump(1));
     return FlushOutput(guide.program.c_str(), 0);
   }
   if (name == "__parse") {

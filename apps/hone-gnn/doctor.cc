@@ -8,6 +8,7 @@
 #include <memory>
 #include <system_error>
 
+#include "common/standard_output.h"
 #include "gnn/doctor/engine_diagnosis.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/gpu.h"
@@ -34,7 +35,7 @@ void RegisterDoctorCommand(CLI::App& app, CommandResult& result) {
     std::error_code error;
     surroundings.folder = std::filesystem::current_path(error).string();
     const Diagnosis diagnosis = DiagnoseEngine(surroundings);
-    fmt::print("{}", *as_json ? DiagnosisJson(diagnosis) + "\n" : DiagnosisText(diagnosis));
+    Print("{}", *as_json ? DiagnosisJson(diagnosis) + "\n" : DiagnosisText(diagnosis));
     result.exit_status = diagnosis.able ? 0 : 3;
   });
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/build_facts.h"
+#include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/doctor/tuner_diagnosis.h"
 
@@ -40,7 +41,7 @@ void RegisterDoctorCommand(CLI::App& app, CommandContext& context) {
     surroundings.variables = SetVariables();
     surroundings.cuda_toolkit = ThisBuild().cuda_toolkit;
     const Diagnosis diagnosis = DiagnoseTuner(surroundings);
-    fmt::print("{}", *as_json ? DiagnosisJson(diagnosis) + "\n" : DiagnosisText(diagnosis));
+    Print("{}", *as_json ? DiagnosisJson(diagnosis) + "\n" : DiagnosisText(diagnosis));
     context.exit_status = diagnosis.able ? 0 : 3;
   });
 }

@@ -23,18 +23,18 @@
 namespace hone {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-json TaskJson(const Task& task) {
-  json tensors = json::array(), cases = json::array(), dims = json::object();
+Json TaskJson(const Task& task) {
+  Json tensors = Json::array(), cases = Json::array(), dims = Json::object();
   for (const auto& [name, text] : task.dims) dims[name] = text;
   for (const TensorSpec& t : task.tensors) {
-    json shape = json::array();
+    Json shape = Json::array();
     for (const Expression& e : t.shape) shape.push_back(e.text());
     tensors.push_back({{"name", t.name}, {"role", TensorRoleName(t.role)}, {"dtype", DTypeName(t.dtype)}, {"shape", shape}});
   }
   for (const Case& c : task.cases) {
-    json entry = {{"role", CaseRoleName(c.role)}, {"dims", c.dims}};
+    Json entry = {{"role", CaseRoleName(c.role)}, {"dims", c.dims}};
     if (Result<double> bytes = CompulsoryBytes(task, c.dims); bytes.ok()) entry["bytes"] = *bytes;
     if (Result<double> flops = Flops(task, c.dims); flops.ok()) entry["flops"] = *flops;
     cases.push_back(std::move(entry));
@@ -45,7 +45,7 @@ json TaskJson(const Task& task) {
 }
 
 void List(CommandContext& context, bool as_json) {
-  json tasks = json::array();
+  Json tasks = Json::array();
   const std::vector<std::string> directories = TaskDirectories(context);
   if (directories.empty()) context.Fail(Status::NotFound(WhereTasksAre(context)));
   for (const std::string& directory : directories) {
@@ -63,7 +63,7 @@ void List(CommandContext& context, bool as_json) {
     Print("{:<20} {:<12} {} timed and {} check cases{}  {}\n", task->name, WorkloadClassName(task->workload), timed,
           checked, task->seed_source.empty() ? ", no seed" : "", task->summary);
   }
-  if (as_json) Print("{}\n", DumpJson(json{{"tasks", tasks}}, 2));
+  if (as_json) Print("{}\n", DumpJson(Json{{"tasks", tasks}}, 2));
 }
 
 std::string ShapeText(const TensorSpec& tensor) {
@@ -110,24 +110,24 @@ std::string JudgeCommand(const Task& task) {
   return task.seed_source.empty() ? "" : fmt::format("hone eval {} {}/seed.cu", task.name, FolderOf(task));
 }
 
-json TaskDetails(const Task& task, const DeviceFacts& gpu) {
-  json details = TaskJson(task);
+Json TaskDetails(const Task& task, const DeviceFacts& gpu) {
+  Json details = TaskJson(task);
   for (size_t i = 0; i < task.cases.size(); ++i) {
     const Result<double> bytes = CompulsoryBytes(task, task.cases[i].dims);
     if (bytes.ok() && gpu.memory_bandwidth > 0) details["cases"][i]["least_us"] = 1e6 * *bytes / gpu.memory_bandwidth;
   }
   details["least_us_device"] = gpu.id;
-  details["tolerance"] = json::object();
+  details["tolerance"] = Json::object();
   for (const auto& [output, tolerance] : task.tolerance) details["tolerance"][output] = {{"c_max", tolerance.c_max}, {"c_rms", tolerance.c_rms}};
-  details["scalars"] = json::array();
+  details["scalars"] = Json::array();
   for (const ScalarSpec& s : task.scalars) details["scalars"].push_back({{"name", s.name}, {"dtype", DTypeName(s.dtype)}, {"value", s.value}});
-  details["hidden"] = json::array();
+  details["hidden"] = Json::array();
   for (const HiddenGroup& group : task.hidden) {
-    json ranges = json::object();
+    Json ranges = Json::object();
     for (const HiddenRange& r : group.ranges) ranges[r.dim] = {{"low", r.low}, {"high", r.high}, {"multiple", r.multiple}};
     details["hidden"].push_back({{"count", group.count}, {"dims", ranges}});
   }
-  details["files"] = json::array();
+  details["files"] = Json::array();
   for (const auto& [path, what] : FilesOf(task)) details["files"].push_back(path);
   details["judge"] = JudgeCommand(task);
   return details;
@@ -183,7 +183,7 @@ Status Show(CommandContext& context, const std::string& name, bool as_json) {
   HONE_ASSIGN_OR_RETURN(const Task task, FindTask(context, name));
   const DeviceList list = ListDevices(context.cuda_home, context.cutlass_home, context.search_path);
   const DeviceFacts gpu = list.devices.empty() ? DeviceFacts{} : list.devices.front();
-  fmt::print("{}", as_json ? DumpJson(TaskDetails(task, gpu), 2) + "\n" : TaskText(task, gpu));
+  Print("{}", as_json ? DumpJson(TaskDetails(task, gpu), 2) + "\n" : TaskText(task, gpu));
   return Status::Ok();
 }
 
