@@ -3,6 +3,7 @@
 #   make test      build and run every test that needs no GPU (with a GPU, its tests too)
 #   make demo      a first optimisation run, under two minutes on two cores, no GPU, no key
 #   make demo-gnn  the graph engine: generate a graph, train on it, infer; under a minute on two cores, no GPU
+#   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a child or a time limit.
@@ -10,7 +11,7 @@ TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 BUILD ?= build
 CMAKE_FLAGS ?=
 
-.PHONY: build test demo demo-gnn test-gpu setup format clean
+.PHONY: build test demo demo-gnn test-gpu package setup format clean
 
 setup:
 	@tools/setup
@@ -32,6 +33,12 @@ demo: build
 
 demo-gnn: build
 	@tools/demo-gnn
+
+package: setup
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 \
+	  || { cat $(BUILD).configure.log; exit 1; }
+	@rm -f $(BUILD).configure.log
+	@cmake --build $(BUILD) -j $(JOBS) --target package
 
 format:
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i

@@ -74,6 +74,23 @@ inline std::string UnknownArgument(const CLI::App& command, const std::vector<st
   return "'" + left_over.front() + "' is one argument too many";
 }
 
+// The first argument or option of `command` that must be given and was not, with what it is.
+inline std::string MissingArgument(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    const bool positional = option->get_positional();
+    return (positional ? "the argument '" + option->get_name(true, false) + "'" : option->get_name()) + " is missing: " + option->get_description();
+  }
+  return "";
+}
+
+// "known: a, b", the commands below `command`.
+inline std::string KnownCommands(const CLI::App& command) {
+  std::string text = "known:";
+  for (const CLI::App* known : command.get_subcommands({})) text += (text.ends_with(":") ? " " : ", ") + known->get_name();
+  return text;
+}
+
 // The line on standard error for arguments that cannot be taken: who says it, what is wrong, and where help is.
 inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
   const std::string program = app->get_name();
@@ -88,16 +105,30 @@ inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
   if (const size_t at = what.find(": 1 required "); at != std::string::npos && what.ends_with(" missing")) {
     what = what.substr(0, at) + " needs a value";
   }
+  // "--profiles: some not in {all,gains,none}", as CLI11 has it.
+  if (const size_t at = what.find(" not in {"); at != std::string::npos && what.ends_with("}")) {
+    const size_t colon = what.find(": ");
+    const std::string value = what.substr(colon + 2, at - colon - 2), set = what.substr(at + 9, what.size() - at - 10);
+    std::vector<std::string> choices(1);
+    for (const char c : set) {
+      if (c == ',') choices.emplace_back();
+      else choices.back() += c;
+    }
+    what = what.substr(0, colon) + ": there is no '" + value + "'" + DidYouMean(value, choices) + "; use";
+    for (size_t i = 0; i < choices.size(); ++i) what += (i == 0 ? " " : i + 1 < choices.size() ? ", " : " or ") + choices[i];
+  }
   const std::vector<std::string> rest = app->remaining();
   // By its code, for the name of an ExtrasError is the command's.
   const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   const bool required = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  if (required) {
+    if (const std::string missing = MissingArgument(*app); !missing.empty()) what = missing;
+    else if (rest.empty() && !app->get_subcommands({}).empty()) what = "name a command; " + KnownCommands(*app);
+  }
   if (!rest.empty() && !rest.front().starts_with("-") && (extra || required) && !app->get_subcommands({}).empty()) {
-    what = "there is no subcommand '" + rest.front() + "'";
     std::vector<std::string> names;
     for (const CLI::App* known : app->get_subcommands({})) names.push_back(known->get_name());
-    what += DidYouMean(rest.front(), names) + "; known:";
-    for (const std::string& name : names) what += (what.ends_with(":") ? " " : ", ") + name;
+    what = "there is no subcommand '" + rest.front() + "'" + DidYouMean(rest.front(), names) + "; " + KnownCommands(*app);
   } else if (!rest.empty() && (extra || required)) {
     // A misspelt option is told also where something is missing: its value may have taken that place.
     if (const std::string unknown = UnknownArgument(*app, rest); extra || unknown.starts_with("there is no option")) what = unknown;

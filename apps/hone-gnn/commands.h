@@ -21,6 +21,7 @@ int ReportStatus(const Status& status);
 
 void RegisterConvertCommand(CLI::App& app, CommandResult& result);
 void RegisterBenchCommand(CLI::App& app, CommandResult& result);
+void RegisterDoctorCommand(CLI::App& app, CommandResult& result);
 void RegisterGenerateCommand(CLI::App& app, CommandResult& result);
 void RegisterInfoCommand(CLI::App& app, CommandResult& result);
 void RegisterTrainCommand(CLI::App& app, CommandResult& result);

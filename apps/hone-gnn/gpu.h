@@ -22,10 +22,15 @@ struct GpuFacts {
   std::string name;  // "NVIDIA H200"
   int64_t free_bytes = 0;
   int64_t total_bytes = 0;
+  int cc_major = 0, cc_minor = 0;  // compute capability
 };
 
 // How many there are, at least one. kUnavailable where there is none, with the remedy.
 Result<int> CountGpus();
+// Each GPU that is here, with free_bytes 0, for finding that out would use the GPU. Errors as CountGpus.
+Result<std::vector<GpuFacts>> ListGpus();
+// Whether the library of the GPU engine's matrix products, cuBLASLt, can be loaded; kUnavailable with the remedy.
+Status GpuProductsAreHere();
 // Makes GPU `ordinal` the one that this thread computes with. kUnavailable where there is none, with the remedy;
 // kInvalidArgument where there are others.
 Result<GpuFacts> UseGpu(int ordinal);

@@ -15,6 +15,7 @@
 #include "gnn/cuda/gpu_trainer.h"
 #include "gnn/cuda/host_rows.h"
 #include "gnn/cuda/latency_mode.h"
+#include "gnn/cuda/matmul.h"
 #include "gnn/cuda/memory_plan.h"
 #include "gnn/cuda/peer_exchange.h"
 #include "gnn/cuda/peer_rows.h"
@@ -186,6 +187,19 @@ Result<int> CountGpus() {
   return count;
 }
 
+Result<std::vector<GpuFacts>> ListGpus() {
+  HONE_ASSIGN_OR_RETURN(const int count, CountGpus());
+  std::vector<GpuFacts> gpus;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    cudaDeviceProp properties;
+    HONE_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&properties, ordinal));
+    gpus.push_back({ordinal, properties.name, 0, static_cast<int64_t>(properties.totalGlobalMem), properties.major, properties.minor});
+  }
+  return gpus;
+}
+
+Status GpuProductsAreHere() { return cuda::MatmulLibraryIsHere(); }
+
 Result<GpuFacts> UseGpu(int ordinal) {
   HONE_ASSIGN_OR_RETURN(const int count, CountGpus());
   if (ordinal >= count) {
@@ -199,7 +213,8 @@ Result<GpuFacts> UseGpu(int ordinal) {
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&properties, ordinal));
   size_t free = 0, total = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
-  return GpuFacts{ordinal, properties.name, static_cast<int64_t>(free), static_cast<int64_t>(total)};
+  return GpuFacts{ordinal, properties.name, static_cast<int64_t>(free), static_cast<int64_t>(total),
+                  properties.major, properties.minor};
 }
 
 Status GpuCanTrain(const ModelOptions&, const TrainOptions& options, const RunOptions& run) {

@@ -16,6 +16,8 @@ Status NotBuilt() {
 }  // namespace
 
 Result<int> CountGpus() { return NotBuilt(); }
+Result<std::vector<GpuFacts>> ListGpus() { return NotBuilt(); }
+Status GpuProductsAreHere() { return NotBuilt(); }
 Result<GpuFacts> UseGpu(int) { return NotBuilt(); }
 Status GpuCanTrain(const ModelOptions&, const TrainOptions&, const RunOptions&) { return NotBuilt(); }
 Status GpuCanPredict(const ModelOptions&, const PredictOptions&) { return NotBuilt(); }

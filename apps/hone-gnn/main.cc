@@ -5,9 +5,12 @@
 #include <cstdio>
 #include <new>
 
+#include "common/build_facts.h"
 #include "common/command_line.h"
+#include "common/shell_commands.h"
 #include "common/standard_output.h"
 #include "hone-gnn/commands.h"
+#include "hone-gnn/guide.h"
 
 namespace hone::gnn {
 
@@ -29,7 +32,7 @@ int main(int argc, char** argv) {
   hone::gnn::CommandResult result;
   CLI::App app{"Trains and serves graph neural networks on sampled mini-batches."};
   app.name("hone-gnn");
-  app.set_version_flag("--version", "hone-gnn " HONE_VERSION);
+  hone::AddVersionFlag(app);
   app.require_subcommand(1);
   app.failure_message(hone::UsageMessage);
   hone::gnn::RegisterConvertCommand(app, result);
@@ -38,9 +41,14 @@ int main(int argc, char** argv) {
   hone::gnn::RegisterTrainCommand(app, result);
   hone::gnn::RegisterInferCommand(app, result);
   hone::gnn::RegisterServeCommand(app, result);
+  hone::gnn::RegisterDoctorCommand(app, result);
   hone::gnn::RegisterBenchCommand(app, result);
   hone::gnn::RegisterEpochBenchCommand(app, result);
+  const hone::Guide guide = hone::gnn::MakeGuide();
+  hone::RegisterShellCommands(app, guide, result.exit_status);
   hone::RefuseWrongValues(app);
+  hone::ApplyGuide(app, guide);
+  if (std::optional<int> status = hone::RunShellCommand(app, guide, argc, argv)) return *status;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -33,15 +33,15 @@ void GiveUp(int rank, const Status& why) {
 }  // namespace
 
 void AddRankFlags(CLI::App& command, RankFlags& flags) {
-  command.add_option("--ranks", flags.ranks, "processes to start on this host; each runs a part of the shards")
+  command.add_option("--ranks", flags.ranks, "start so many processes on this host, each of which runs a part of the shards")
       ->check(kAboveZero);
-  command.add_option("--gpus", flags.gpus, "likewise, one for each of so many GPUs")->check(kAboveZero);
+  command.add_option("--gpus", flags.gpus, "start one process for each of so many GPUs")->check(kAboveZero);
   command.add_option("--exchange", flags.exchange,
                      "how gradients travel between GPUs: by their own memory (peers; on one host), nccl, or as can be (auto)")
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "peers", "nccl"}));
-  command.add_option("--rank-timeout", flags.timeout, "seconds of silence after which a rank counts as lost")
+  command.add_option("--rank-timeout", flags.timeout, "count a rank as lost after so many seconds of silence")
       ->check(CLI::Range(1.0, 3600.0))
       ->capture_default_str();
 }

@@ -377,7 +377,7 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();
   flags->trajectory = AddTrainFlags(*command, flags->train);
-  command->add_option("--epochs", flags->epochs, "epochs in all; 25 by default, or what the resumed run had")
+  command->add_option("--epochs", flags->epochs, "how many epochs the run has in all; 25 by default, or what the resumed run had")
       ->check(kAboveZero);
   command->add_option("--checkpoint", flags->run.checkpoint,
                       "folder for last.safetensors (each epoch) and best.safetensors (best validation)");
@@ -391,15 +391,15 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
       ->check(CLI::Range(0, 1024));
   command->add_option("--workers", flags->run.workers, "threads that prepare batches; by default as many as --threads")
       ->check(CLI::Range(0, 1024));
-  command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(kZeroOrMore);
+  command->add_option("--queue", flags->run.queue, "how many prepared batches may wait")->check(kZeroOrMore);
   AddLoadFlag(*command, flags->load);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
   AddHostMemoryFlag(*command, flags->features);
   AddPipelineFlag(*command, flags->device);
   AddRankFlags(*command, flags->ranks);
-  command->add_flag("--json", flags->json, "one JSON object a line: start, each epoch, end");
-  command->add_flag("--quiet", flags->quiet, "no progress line");
+  command->add_flag("--json", flags->json, "print one JSON object a line: start, each epoch, end");
+  command->add_flag("--quiet", flags->quiet, "print no progress line");
   command->callback([flags, &result] {
     int exit_status = 0;
     RankSession session;

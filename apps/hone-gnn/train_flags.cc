@@ -54,16 +54,16 @@ Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::st
 std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
   ModelOptions& o = flags.options;
   return {
-      command.add_option("--model", o.kind, "sage, gat, gin or sage-ri")->capture_default_str(),
-      command.add_option("--hidden", o.hidden, "width of the hidden layers")->capture_default_str(),
-      command.add_option("--layers", flags.layers, "layers; by default as many as --fanout has numbers")
+      command.add_option("--model", o.kind, "the model: sage, gat, gin or sage-ri")->capture_default_str(),
+      command.add_option("--hidden", o.hidden, "the width of the hidden layers")->capture_default_str(),
+      command.add_option("--layers", flags.layers, "the number of layers; by default as many as --fanout has numbers")
           ->check(kAboveZero),
-      command.add_option("--heads", o.heads, "attention heads (gat)")->capture_default_str(),
-      command.add_option("--aggregation", o.aggregation, "mean, sum or max (sage)")->capture_default_str(),
-      command.add_option("--dropout", o.dropout, "probability; by default the model's own (0.5; sage-ri 0.1)")
+      command.add_option("--heads", o.heads, "the number of attention heads (gat)")->capture_default_str(),
+      command.add_option("--aggregation", o.aggregation, "how neighbors are aggregated (sage): mean, sum or max")->capture_default_str(),
+      command.add_option("--dropout", o.dropout, "the probability of dropout; by default the model's own (0.5; sage-ri 0.1)")
           ->check(kZeroOrMore),
-      command.add_option("--activation", o.activation, "relu, leaky_relu or elu; by default the model's own"),
-      command.add_option("--norm", o.norm, "none or batch; by default the model's own"),
+      command.add_option("--activation", o.activation, "the activation: relu, leaky_relu or elu; by default the model's own"),
+      command.add_option("--norm", o.norm, "the normalisation between layers: none or batch; by default the model's own"),
   };
 }
 
@@ -73,34 +73,34 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
   CLI::Option* plateau = command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling");
   const std::vector<CLI::Option*> more = {
       command.add_option("--fanout", flags.fanout,
-                         "neighbors drawn in each hop, first next to the seeds: 15,10,5 by default; all: every one"),
+                         "how many neighbors each hop draws, the one next to the seeds first: 15,10,5 by default; all: every one"),
       command
           .add_option("--frontier", flags.frontier,
-                      "all: each hop draws anew for every node known; new: a node is drawn once")
+                      "which nodes a hop draws for: all (anew for every node known) or new (for each node once)")
           ->capture_default_str(),
-      command.add_option("--batch", o.batch, "training nodes a step (of each shard)")->capture_default_str(),
-      command.add_option("--shards", o.shards, "virtual shards a step, as data-parallel training on so many devices")
+      command.add_option("--batch", o.batch, "how many training nodes each shard takes in a step")->capture_default_str(),
+      command.add_option("--shards", o.shards, "compute each step as data-parallel training on so many devices would")
           ->capture_default_str(),
-      command.add_option("--lr", o.learning_rate, "learning rate of Adam")->capture_default_str(),
-      command.add_option("--weight-decay", o.weight_decay, "of Adam, added to the gradient")->capture_default_str(),
-      command.add_option("--clip-norm", o.clip_norm, "largest norm of the whole gradient; 0: any")
+      command.add_option("--lr", o.learning_rate, "the learning rate of Adam")->capture_default_str(),
+      command.add_option("--weight-decay", o.weight_decay, "the weight decay of Adam, which is added to the gradient")->capture_default_str(),
+      command.add_option("--clip-norm", o.clip_norm, "scale the whole gradient down to this norm; 0: never")
           ->capture_default_str(),
-      command.add_option("--class-weights", flags.class_weights, "of the loss, one number a class, as in 1,0.5,2"),
+      command.add_option("--class-weights", flags.class_weights, "weigh the classes in the loss: one number for each, as in 1,0.5,2"),
       plateau,
-      command.add_option("--plateau-factor", o.plateau_factor, "what it is multiplied by then")
+      command.add_option("--plateau-factor", o.plateau_factor, "multiply the learning rate by this then")
           ->capture_default_str()
           ->needs(plateau),
-      command.add_option("--plateau-patience", o.plateau_patience, "steps without a better loss")
+      command.add_option("--plateau-patience", o.plateau_patience, "lower it after so many steps without a better loss")
           ->capture_default_str()
           ->needs(plateau),
       command.add_option("--eval-fanout", flags.eval_fanout,
-                         "neighbors drawn in validation: 20 in each hop by default"),
-      command.add_option("--eval-batch", o.eval_batch, "nodes a batch in validation")->capture_default_str(),
-      command.add_option("--eval-every", o.eval_every, "epochs from one validation to the next; 0: none")
+                         "how many neighbors validation draws in each hop: 20 by default"),
+      command.add_option("--eval-batch", o.eval_batch, "how many nodes a batch of validation has")->capture_default_str(),
+      command.add_option("--eval-every", o.eval_every, "validate after every so many epochs; 0: never")
           ->capture_default_str(),
-      command.add_option("--early-stop", o.early_stop, "end after so many validations without a better one; 0: never")
+      command.add_option("--early-stop", o.early_stop, "end the run after so many validations without a better one; 0: never")
           ->capture_default_str(),
-      command.add_option("--seed", o.seed, "of weights, seed order, samples and dropout")
+      command.add_option("--seed", o.seed, "the seed of weights, order, samples and dropout")
           ->capture_default_str()
           ->check(kZeroOrMore),
   };

@@ -89,12 +89,12 @@ CommandContext MakeCommandContext() {
 }
 
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
-  command.add_option("--device", flags.device, "auto, cuda:N, sim, sim:NAME or spool:DIR")->capture_default_str();
+  command.add_option("--device", flags.device, "where to judge: auto (a GPU, else the simulated one), cuda:N, sim, sim:NAME or spool:DIR")->capture_default_str();
   command.add_flag("--json", flags.json, "write JSON (docs/evaluation-json.md) instead of a table");
-  command.add_option("--launch-limit", flags.launch_limit_seconds, "seconds any one launch may take")->capture_default_str();
-  command.add_option("--jobs", flags.jobs, "parallel compiles; 0: one per core")->capture_default_str();
-  command.add_flag("--no-cache", flags.no_cache, "compile everything anew");
-  command.add_option("--cutlass", flags.cutlass, "CUTLASS's folder, for candidates that use CuTe; else CUTLASS_HOME, the usual places");
+  command.add_option("--launch-limit", flags.launch_limit_seconds, "how many seconds a single launch may take")->capture_default_str();
+  command.add_option("--jobs", flags.jobs, "how many compilers run at a time; 0: one per core")->capture_default_str();
+  command.add_flag("--no-cache", flags.no_cache, "compile everything anew instead of taking kernels from the cache");
+  command.add_option("--cutlass", flags.cutlass, "find CUTLASS, for candidates that use CuTe, in this folder; else in CUTLASS_HOME or the usual places");
 }
 
 void AddTrialsOption(CLI::App& command, int& trials, const char* meaning) {
@@ -156,12 +156,21 @@ Result<Task> FindTask(const CommandContext& context, const std::string& name_or_
     const fs::path directory = root / name_or_directory;
     if (fs::exists(directory / "task.toml", error)) return LoadTask(fs::weakly_canonical(directory).string());
   }
+  if (fs::is_regular_file(name_or_directory, error)) {
+    const fs::path folder = fs::path(name_or_directory).parent_path();
+    const bool of_task = fs::exists(folder / "task.toml", error);
+    return Status::NotFound(fmt::format("'{}' is a file, and a task is wanted here: its name, or the folder that holds its task.toml{}",
+                                        name_or_directory, of_task ? fmt::format(" (did you mean {}?)", folder.string())
+                                                                   : "; `hone tasks` lists the names"));
+  }
   std::vector<std::string> known;
   for (const std::string& directory : TaskDirectories(context)) known.push_back(fs::path(directory).filename().string());
   return Status::NotFound(fmt::format(
       "no task named '{0}'{1} and no folder {0} with a task.toml; {2}", name_or_directory,
       DidYouMean(name_or_directory, known),
-      known.empty() ? WhereTasksAre(context) : fmt::format("tasks found: {}", fmt::join(known, ", "))));
+      known.empty() ? WhereTasksAre(context)
+                    : fmt::format("tasks found: {}. `hone tasks show NAME` describes one, `hone new NAME --from KERNEL.cu` makes one",
+                                  fmt::join(known, ", "))));
 }
 
 std::vector<std::string> TaskDirectories(const CommandContext& context) {
@@ -183,6 +192,17 @@ Result<std::string> ReadSource(const std::string& path) {
   if (fs::is_directory(path, error)) {
     return Status::InvalidArgument(fmt::format("'{}' is a folder: name a .cu file", path));
   }
+  if (!fs::exists(path, error)) {
+    std::vector<std::string> beside;
+    const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+      if (entry->path().extension() != ".cu") continue;
+      beside.push_back((fs::path(path).has_parent_path() ? entry->path() : entry->path().filename()).string());
+    }
+    const std::string meant = DidYouMean(path, beside);
+    return Status::NotFound(fmt::format("there is no file '{}'{}; name the .cu file of a kernel{}", path, meant,
+                                        meant.empty() ? ", such as the seed.cu that `hone tasks show TASK` names" : ""));
+  }
   HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMostSourceBytes));
   // A byte order mark, as some editors put it first: in the middle of what is compiled no compiler takes it.
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
@@ -192,11 +212,17 @@ Result<std::string> ReadSource(const std::string& path) {
 
 Result<std::string> StoreToRead(const CommandContext& context, const std::string& given) {
   if (given.empty()) return context.state_directory + "/runs.sqlite";
+  std::error_code error;
+  if (fs::is_directory(given, error)) return Status::InvalidArgument(fmt::format("--store {}: this is a folder; name the run store's file in it", given));
   if (FileExists(given)) return given;
-  return Status::NotFound(fmt::format("--store {}: there is no such file", given));
+  return Status::NotFound(fmt::format("--store {}: there is no such file; `hone optimize` makes one, and without --store the runs are read from {}",
+                                      given, context.state_directory + "/runs.sqlite"));
 }
 
 Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& given) {
+  if (std::error_code error; fs::is_directory(given, error)) {
+    return Status::InvalidArgument(fmt::format("--store {}: this is a folder; name a file in it", given));
+  }
   if (!given.empty()) return OpenSqliteRunStore(given);
   Result<std::unique_ptr<RunStore>> store = OpenSqliteRunStore(context.state_directory + "/runs.sqlite");
   if (store.ok() || store.status().code() != StatusCode::kIo) return store;
@@ -244,6 +270,9 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
   std::string out = fmt::format("{}  {} on {}: {}\n", evaluation.task, evaluation.candidate, evaluation.device,
                                 VerdictName(evaluation.verdict));
   out += Indented(evaluation.detail);
+  if (evaluation.verdict == Verdict::kParseError) {
+    out += "  docs/candidate-format.md describes launch plans, and `hone new` writes one for a kernel and its launch\n";
+  }
   if (evaluation.guarantee != "full") out += "  guarantee: " + evaluation.guarantee + "\n";
   const char* unit = evaluation.modelled ? "modelled " : "";
   bool header = false;

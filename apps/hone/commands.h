@@ -88,6 +88,7 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context);
 void RegisterBenchCommand(CLI::App& app, CommandContext& context);
 void RegisterCompareCommand(CLI::App& app, CommandContext& context);
 void RegisterDevicesCommand(CLI::App& app, CommandContext& context);
+void RegisterDoctorCommand(CLI::App& app, CommandContext& context);
 void RegisterEvalCommand(CLI::App& app, CommandContext& context);
 void RegisterNewCommand(CLI::App& app, CommandContext& context);
 void RegisterOptimizeCommand(CLI::App& app, CommandContext& context);

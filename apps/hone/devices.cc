@@ -27,7 +27,7 @@ void RegisterDevicesCommand(CLI::App& app, CommandContext& context) {
       return;
     }
     for (const DeviceFacts& f : list.devices) {
-      Print("{:<8} {} (sm_{}{}, {} SMs, {:.0f} GiB, L2 {:.0f} MiB, {:.2f} TB/s datasheet){}\n", f.id, f.name,
+      Print("{:<11} {} (sm_{}{}, {} SMs, {:.0f} GiB, L2 {:.0f} MiB, {:.2f} TB/s datasheet){}\n", f.id, f.name,
             f.cc_major, f.cc_minor, f.sm_count, static_cast<double>(f.memory_bytes) / (1 << 30),
             static_cast<double>(f.l2_bytes) / (1 << 20), f.memory_bandwidth / 1e12,
             f.modelled ? "; simulated on the CPU, times are modelled" : "; driver " + f.driver);

@@ -107,11 +107,11 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command->add_option("candidate", flags->candidate, "the candidate's .cu file")->required();
   command->add_option("--baseline", flags->baseline, "time against this .cu file instead of the task's seed");
-  command->add_option("--bind", flags->bindings, "NAME=VALUE: choose a tunable's value (repeatable)");
+  command->add_option("--bind", flags->bindings, "choose a tunable's value; may be repeated");
   command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
-  AddTrialsOption(*command, flags->trials, "random input sets at each timed case");
-  command->add_option("--case", flags->only_cases, "time only these time cases, counted from 0 (repeatable)");
-  command->add_flag("--no-time", flags->no_time, "check only");
+  AddTrialsOption(*command, flags->trials, "how many sets of random inputs each timed case is checked with");
+  command->add_option("--case", flags->only_cases, "time only this timed case, counted from 0; may be repeated");
+  command->add_flag("--no-time", flags->no_time, "check the candidate and do not time it");
   command->add_flag("--no-warm", flags->no_warm, "time with cold caches only");
   command->add_flag("--profile", flags->profile, "count where the time goes, and say what stands in the way");
   command->add_flag("--sass", flags->sass, "with the profile, the machine code beside the source lines (needs nvdisasm)");

@@ -6,9 +6,12 @@
 #include <exception>
 #include <new>
 
+#include "common/build_facts.h"
 #include "common/command_line.h"
+#include "common/shell_commands.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
+#include "hone/guide.h"
 #include "hone/signal_stop.h"
 
 int main(int argc, char** argv) {
@@ -20,13 +23,14 @@ int main(int argc, char** argv) {
   hone::CommandContext context = hone::MakeCommandContext();
   CLI::App app{"Hone makes GPU kernels fast, and proves that they are right."};
   app.name("hone");
-  app.set_version_flag("--version", "hone " HONE_VERSION);
+  hone::AddVersionFlag(app);
   app.require_subcommand(1);
   // Arguments may be names of files that others gave them.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {
     return hone::VisibleText(hone::UsageMessage(command, error));
   });
   hone::RegisterDevicesCommand(app, context);
+  hone::RegisterDoctorCommand(app, context);
   hone::RegisterTasksCommand(app, context);
   hone::RegisterEvalCommand(app, context);
   hone::RegisterCompareCommand(app, context);
@@ -39,7 +43,11 @@ int main(int argc, char** argv) {
   hone::RegisterReportCommand(app, context);
   hone::RegisterApplyCommand(app, context);
   hone::RegisterNewCommand(app, context);
+  const hone::Guide guide = hone::MakeGuide(context);
+  hone::RegisterShellCommands(app, guide, context.exit_status);
   hone::RefuseWrongValues(app);
+  hone::ApplyGuide(app, guide);
+  if (std::optional<int> status = hone::RunShellCommand(app, guide, argc, argv)) return *status;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

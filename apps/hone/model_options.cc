@@ -22,13 +22,13 @@ void AddModelOptions(CLI::App& app, ModelOptions& options) {
                  "environment variable with the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY");
   app.add_option("--prices", options.prices, "TOML file with prices that replace the built-in ones");
   app.add_option("--request-timeout", options.request_seconds,
-                 "seconds for one answer with all its retries; 0: the run's own limit")
+                 "how many seconds one answer may take with all its retries; 0: the run's own limit")
       ->check(kZeroOrMore)
       ->capture_default_str();
-  app.add_option("--stall-timeout", options.stall_seconds, "seconds without a byte after which an answer is given up")
+  app.add_option("--stall-timeout", options.stall_seconds, "give an answer up after so many seconds without a byte")
       ->check(kAboveZero)
       ->capture_default_str();
-  app.add_option("--max-retries", options.max_retries, "new attempts after one that failed by chance")
+  app.add_option("--max-retries", options.max_retries, "how often to try again after a failure that may pass")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
 }

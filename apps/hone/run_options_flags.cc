@@ -59,18 +59,18 @@ Status CheckRunOptions(const RunOptions& o) {
 
 void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddModelOptions(command, flags.models);
-  AddField(command, flags, "--strategy", &RunOptions::strategy, "refine, team, tree, sample, reflexion or single");
-  AddField(command, flags, "--attempts", &RunOptions::max_attempts, "proposals at most");
+  AddField(command, flags, "--strategy", &RunOptions::strategy, "how to search: refine, team, tree, sample, reflexion or single");
+  AddField(command, flags, "--attempts", &RunOptions::max_attempts, "the run ends after so many proposals");
   CLI::Option* minutes =
-      command.add_option("--minutes", flags.minutes, "time at most, over all sittings; 0: no limit")->capture_default_str();
+      command.add_option("--minutes", flags.minutes, "the run ends after so many minutes, over all its sittings; 0: no limit")->capture_default_str();
   flags.given.push_back([&flags, minutes](RunOptions& options) {
     if (minutes->count() > 0) options.max_seconds = 60 * flags.minutes;
   });
-  AddField(command, flags, "--max-tokens", &RunOptions::max_tokens, "tokens at most, in and out; 0: no limit");
-  AddField(command, flags, "--max-cost", &RunOptions::max_cost_usd, "US dollars at most; 0: no limit");
-  AddField(command, flags, "--parallel", &RunOptions::parallel, "attempts in flight");
+  AddField(command, flags, "--max-tokens", &RunOptions::max_tokens, "the run ends after so many tokens, in and out; 0: no limit");
+  AddField(command, flags, "--max-cost", &RunOptions::max_cost_usd, "the run ends after so many US dollars; 0: no limit");
+  AddField(command, flags, "--parallel", &RunOptions::parallel, "how many attempts are under way at a time");
   CLI::Option* rounds = command.add_flag("--rounds", flags.options.rounds,
-                                         "decide --parallel attempts at once, when all before are judged");
+                                         "decide on --parallel attempts together, once all earlier ones are judged");
   CLI::Option* blind = command.add_flag("--blind-start", flags.options.blind_start,
                                         "open the first attempts before the seed is judged");
   CLI::Option* no_profile = command.add_flag("--no-profile", flags.no_profile,
@@ -80,7 +80,7 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   CLI::Option* libraries = command.add_flag("--libraries", flags.options.libraries,
                                             "at the end, time what the task's baseline.toml names too (on a GPU)");
   CLI::Option* suspend = command.add_flag(
-      "--suspend", flags.suspend, "post all requests, do not wait for answers, end with status 4; implies --rounds");
+      "--suspend", flags.suspend, "post all requests and end with status 4 instead of waiting for the answers; implies --rounds");
   flags.given.push_back([&flags, rounds, blind, suspend, no_profile, no_seed_sweep, libraries](RunOptions& options) {
     if (rounds->count() > 0 || suspend->count() > 0) options.rounds = true;
     if (blind->count() > 0) options.blind_start = flags.options.blind_start;
@@ -95,21 +95,21 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
       no_profile,
       no_seed_sweep,
       libraries,
-      command.add_option("--set", flags.settings, "a setting of a strategy, NAME=NUMBER (--settings lists them); may be repeated")
+      command.add_option("--set", flags.settings, "change a setting of a strategy (--settings lists them); may be repeated")
           ->allow_extra_args(false),
-      command.add_option("--config", flags.config, "TOML file with these options; the command line wins over it"),
-      command.add_option("--prompts", flags.prompts, "folder with NAME.md files that replace the built-in prompts"),
+      command.add_option("--config", flags.config, "read these options from a TOML file; the command line wins over it"),
+      command.add_option("--prompts", flags.prompts, "take prompts from a folder whose NAME.md files replace the built-in ones"),
   };
   flags.of_new_runs.insert(flags.of_new_runs.end(), more.begin(), more.end());
-  AddField(command, flags, "--run-seed", &RunOptions::seed, "of the strategy's draws");
-  AddField(command, flags, "--keep-above", &RunOptions::keep_above, "keep what is surely faster by this share");
+  AddField(command, flags, "--run-seed", &RunOptions::seed, "the seed of the strategy's random draws");
+  AddField(command, flags, "--keep-above", &RunOptions::keep_above, "keep a version only if it is surely faster by this share");
   AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
            "stop when every shape reaches this share of its floor's speed; 0: never for that reason");
   AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
-           "bindings tried in one sweep at most; 0: no sweeps");
-  AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds, "seconds a model may take for one answer");
-  AddField(command, flags, "--request-tokens", &RunOptions::request_max_tokens, "tokens of one answer at most");
-  AddField(command, flags, "--temperature", &RunOptions::temperature, "of the model, where the strategy sets none");
+           "how many bindings one sweep may try; 0: no sweeps");
+  AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds, "how many seconds a model may take for one answer");
+  AddField(command, flags, "--request-tokens", &RunOptions::request_max_tokens, "how many tokens one answer may have");
+  AddField(command, flags, "--temperature", &RunOptions::temperature, "the model's temperature, where the strategy sets none");
 }
 
 Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {

@@ -35,9 +35,12 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   if (flags.device.device.rfind("spool:", 0) == 0) {
     return Status::InvalidArgument("hone worker judges on a real or simulated device: --device cuda:N, sim or auto");
   }
+  if (std::error_code none; std::filesystem::exists(flags.spool, none) && !std::filesystem::is_directory(flags.spool, none)) {
+    return Status::InvalidArgument(fmt::format("--spool {}: this is a file; name the folder that evaluations are put in", flags.spool));
+  }
   // A worker that stays may come before what it waits for; one that looks once has been told another folder.
   if (std::error_code none; flags.once && !std::filesystem::is_directory(flags.spool, none)) {
-    return Status::NotFound(fmt::format("--spool {}: there is no such folder, so nothing waits in it", flags.spool));
+    return Status::NotFound(fmt::format("--spool {}: there is no such folder, so nothing waits in it; `hone eval … --device spool:{}` makes it", flags.spool, flags.spool));
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   Spool spool(flags.spool);

@@ -160,7 +160,7 @@ TEST_F(CommandLine, FieldsOfEveryCommandsJsonAreDocumented) {
     at = end + 1;
   }
   // Names of dimensions, tunables, settings and counters are data; those of a profile have a table in the source.
-  const std::set<std::string> data = {"dims", "binding", "metrics", "options", "values"};
+  const std::set<std::string> data = {"dims", "binding", "metrics", "options", "tolerance", "values"};
   const std::function<void(const json&, const std::string&)> check = [&](const json& value, const std::string& where) {
     if (value.is_array()) {
       for (const json& item : value) check(item, where);
@@ -179,6 +179,9 @@ TEST_F(CommandLine, FieldsOfEveryCommandsJsonAreDocumented) {
   } commands[] = {
       {{"devices"}, 0},
       {{"tasks"}, 0},
+      {{"tasks", "show", "rmsnorm"}, 0},
+      {{"doctor"}, 0},
+      {{"--version"}, 0},
       {{"tune", "relu", "examples/kernels/relu.cu", "--device", "sim", "--points", "2", "--out", scratch_ / "t.cu"}, 0},
       {{"eval", "relu", "tasks/relu/seed.cu", "--device", "sim", "--no-time", "--profile"}, 0},
       {{"worker", "--spool", spool, "--once", "--device", "sim"}, 0},
@@ -210,13 +213,22 @@ TEST_F(CommandLine, ListsTheTasksAsJson) {
   }
 }
 
-TEST_F(CommandLine, ListsTheSimulatedGpuAndSaysThatItsTimesAreModelled) {
+TEST_F(CommandLine, ListsEverySimulatedGpuAndSaysThatTheirTimesAreModelled) {
   const Outcome outcome = Hone({"devices", "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const json devices = json::parse(outcome.out).at("devices");
-  ASSERT_FALSE(devices.empty());
-  EXPECT_EQ(devices.back().at("id").get<std::string>().rfind("sim", 0), 0u);
-  EXPECT_TRUE(devices.back().at("modelled").get<bool>());
+  std::set<std::string> simulated;
+  for (const json& device : devices) {
+    const std::string id = device.at("id");
+    if (id.rfind("sim", 0) != 0) continue;
+    EXPECT_TRUE(device.at("modelled").get<bool>()) << id;
+    simulated.insert(id);
+  }
+  EXPECT_THAT(simulated, testing::UnorderedElementsAre("sim", "sim:h100", "sim:a100", "sim:rtx4090"));
+  // Each can be named.
+  for (const std::string& id : simulated) {
+    EXPECT_EQ(Hone({"eval", "relu", "tasks/relu/seed.cu", "--device", id, "--no-time"}).status, 0) << id;
+  }
 }
 
 TEST_F(CommandLine, EvaluatesASeedOnTheSimulatorWithTheDocumentedFields) {

@@ -156,6 +156,8 @@ class LtLibrary final : public MatmulLibrary {
 
 }  // namespace
 
+Status MatmulLibraryIsHere() { return LoadFunctions().status(); }
+
 Result<std::unique_ptr<MatmulLibrary>> OpenMatmulLibrary() {
   auto library = std::make_unique<LtLibrary>();
   HONE_RETURN_IF_ERROR(library->Open());

@@ -41,5 +41,7 @@ class MatmulLibrary {
 
 // kUnavailable when libcublasLt is not found, naming where it is looked for.
 Result<std::unique_ptr<MatmulLibrary>> OpenMatmulLibrary();
+// Whether it could be found, without a device; the same error.
+Status MatmulLibraryIsHere();
 
 }  // namespace hone::gnn::cuda

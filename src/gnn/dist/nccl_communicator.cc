@@ -94,6 +94,9 @@ Result<Functions> LoadFunctions(const std::string& library) {
   return f;
 }
 
+// 22809 is 2.28.9.
+std::string VersionText(int version) { return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100); }
+
 class LoadedCommunicator final : public NcclCommunicator {
  public:
   LoadedCommunicator(const Functions& functions, Comm comm, int rank, int size)
@@ -105,7 +108,7 @@ class LoadedCommunicator final : public NcclCommunicator {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string version() const override {
-    return fmt::format("{}.{}.{}", f_.version / 10000, f_.version / 100 % 100, f_.version % 100);
+    return VersionText(f_.version);
   }
 
   Status AllReduceSum(const void* in, void* out, int64_t count, DeviceElement element, CUstream_st* stream) override {
@@ -175,6 +178,11 @@ class LoadedCommunicator final : public NcclCommunicator {
 };
 
 }  // namespace
+
+Result<std::string> NcclVersion(const std::string& library) {
+  HONE_ASSIGN_OR_RETURN(const Functions functions, LoadFunctions(library));
+  return VersionText(functions.version);
+}
 
 Result<std::shared_ptr<NcclCommunicator>> MakeNcclCommunicator(ProcessGroup& group, const std::string& library) {
   HONE_ASSIGN_OR_RETURN(const Functions functions, LoadFunctions(library));

@@ -34,4 +34,7 @@ class NcclCommunicator : public GradientExchange {
 // system finds it. kUnavailable: no library, or too old a one; kDevice: NCCL's own words.
 Result<std::shared_ptr<NcclCommunicator>> MakeNcclCommunicator(ProcessGroup& group, const std::string& library = {});
 
+// The version of `library`, which is loaded as for a communicator, with the same errors: "2.28.9".
+Result<std::string> NcclVersion(const std::string& library = {});
+
 }  // namespace hone::gnn

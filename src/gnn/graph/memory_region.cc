@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/cgroup_limits.h"
 #include "base/file.h"
-#include "gnn/graph/cgroup_memory.h"
 
 namespace hone::gnn {
 namespace {

@@ -135,4 +135,6 @@ void AddColumnSums(Matrix<const T> x, T* sums, int threads) {
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)
 
+std::string ProductKernels() { return openblas_get_corename(); }
+
 }  // namespace hone::gnn

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "gnn/ops/buffer.h"
 #include "hone/gnn/layer.h"
@@ -34,5 +35,8 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T>
 // sums[c] += the sum of x's column c, in double.
 template <typename T>
 void AddColumnSums(Matrix<const T> x, T* sums, int threads);
+
+// The name of the processor that OpenBLAS chose its kernels for at start: "SkylakeX".
+std::string ProductKernels();
 
 }  // namespace hone::gnn

@@ -12,7 +12,7 @@
 namespace hone {
 
 struct DeviceList {
-  std::vector<DeviceFacts> devices;  // GPUs first, the simulator last; "auto" is the first
+  std::vector<DeviceFacts> devices;  // GPUs first, then the simulated ones, the default of those first; "auto" is the first
   std::vector<std::string> missing;  // sentences: what is not here and how to get it
 };
 

@@ -104,12 +104,12 @@ Result<std::string> ImportRun(RunStore& store, std::string_view text) {
       // Without its own text: that would quote the line up to the fault, which may be a whole kernel.
       const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
       if (json.is_discarded()) {
-        if (id.empty()) return Status::InvalidArgument(fmt::format("line {}: not an exported run", number));
+        if (id.empty()) return Status::InvalidArgument(fmt::format("line {}: not an exported run; `hone show RUN --export FILE.jsonl` writes one", number));
         return Status::InvalidArgument(fmt::format(
             "line {} is no whole JSON object: the file was cut off or changed; export the run again", number));
       }
       if (number == 1) {
-        if (json.value("format", "") != "hone-run") return Status::InvalidArgument("line 1: not an exported run");
+        if (json.value("format", "") != "hone-run") return Status::InvalidArgument("line 1: not an exported run; `hone show RUN --export FILE.jsonl` writes one");
         if (json.value("version", 0) > kExportVersion) {
           return Status::InvalidArgument(
               fmt::format("line 1: exported by a newer Hone (version {})", json.value("version", 0)));
@@ -147,7 +147,7 @@ Result<std::string> ImportRun(RunStore& store, std::string_view text) {
       return Status::InvalidArgument(fmt::format("line {}: {}", number, error.what()));
     }
   }
-  if (id.empty()) return Status::InvalidArgument("the file is empty: not an exported run");
+  if (id.empty()) return Status::InvalidArgument("the file is empty: not an exported run; `hone show RUN --export FILE.jsonl` writes one");
   return id;
 }
 

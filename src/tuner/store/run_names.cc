@@ -70,6 +70,9 @@ Result<RunInfo> MatchRun(const std::vector<RunInfo>& runs, std::string_view name
   if (matching.size() > 1) {
     return Status::InvalidArgument(fmt::format("'{}' could be any of these runs: {}", name, ListRuns(matching, 5)));
   }
+  if (runs.empty()) {
+    return Status::NotFound(fmt::format("no run '{}': {} holds none yet; `hone optimize TASK` makes one, and --store names another file", name, location));
+  }
   return Status::NotFound(fmt::format("no run '{}' in {}; the newest are: {}", name, location, ListRuns(runs, 5)));
 }
 

@@ -97,6 +97,8 @@ class EmulatedLibrary final : public MatmulLibrary {
 
 }  // namespace
 
+Status MatmulLibraryIsHere() { return Status::Ok(); }
+
 Result<std::unique_ptr<MatmulLibrary>> OpenMatmulLibrary() {
   return std::unique_ptr<MatmulLibrary>(std::make_unique<EmulatedLibrary>());
 }

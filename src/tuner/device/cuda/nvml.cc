@@ -62,6 +62,12 @@ std::string ThrottleText(unsigned long long reasons) {
   return text;
 }
 
+bool NvmlIsHere() {
+  void* library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (library != nullptr) dlclose(library);
+  return library != nullptr;
+}
+
 std::unique_ptr<Nvml> Nvml::Open(const unsigned char* uuid) {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;

@@ -33,6 +33,9 @@ class Nvml {
   void* device_ = nullptr;
 };
 
+// Whether the library can be opened here, whatever it then says of a device.
+bool NvmlIsHere();
+
 // "power cap, thermal slowdown"; empty for none that slow a kernel down (idle and application clocks do not
 // count). Public for its test.
 std::string ThrottleText(unsigned long long reasons);

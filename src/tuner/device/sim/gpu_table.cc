@@ -46,7 +46,7 @@ std::optional<GpuModel> FindGpuModel(std::string_view name) {
     GpuModel model;
     DeviceFacts& facts = model.facts;
     facts.id = name.empty() ? "sim" : "sim:" + std::string(name);
-    facts.name = std::string("simulated GPU, modelled on an ") + row.title;
+    facts.name = std::string("simulated GPU, modelled on ") + (row.title[0] == 'G' ? "a " : "an ") + row.title;
     facts.modelled = true;
     facts.cc_major = row.major;
     facts.cc_minor = row.minor;

@@ -1,25 +1,25 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/graph/cgroup_memory.h"
+#include "base/cgroup_limits.h"
 
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "gnn/graph/test_files.h"
 
-namespace hone::gnn {
+namespace hone {
 namespace {
 
-class CgroupMemory : public testing::Test {
+class CgroupLimits : public testing::Test {
  protected:
   void Put(const std::string& path, const std::string& text) {
-    WriteTestFile(scratch_ / path, text);
+    ASSERT_TRUE(WriteFileAtomically(scratch_ / path, text).ok());
   }
   std::optional<int64_t> Room() { return CgroupRoomBytes({scratch_ / "self", scratch_ / "cgroup"}); }
+  std::optional<double> Processors() { return CgroupProcessors({scratch_ / "self", scratch_ / "cgroup"}); }
   TemporaryDirectory scratch_ = std::move(MakeTemporaryDirectory()).value();
 };
 
-TEST_F(CgroupMemory, TheTightestOfNestedGroupsCountsAndPagesOfFilesAreFree) {
+TEST_F(CgroupLimits, TheTightestOfNestedGroupsCountsAndPagesOfFilesAreFree) {
   Put("self", "0::/user/job\n");
   Put("cgroup/user/job/memory.max", "max\n");
   Put("cgroup/user/job/memory.current", "600\n");
@@ -35,7 +35,7 @@ TEST_F(CgroupMemory, TheTightestOfNestedGroupsCountsAndPagesOfFilesAreFree) {
   EXPECT_EQ(Room(), 0);
 }
 
-TEST_F(CgroupMemory, TheFirstVersionHasFilesOfItsOwn) {
+TEST_F(CgroupLimits, TheFirstVersionHasFilesOfItsOwn) {
   Put("self", "9:name=systemd:/\n4:cpu,memory:/box/inner\n0::/\n");
   Put("cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   Put("cgroup/memory/memory.usage_in_bytes", "100\n");
@@ -46,11 +46,24 @@ TEST_F(CgroupMemory, TheFirstVersionHasFilesOfItsOwn) {
   EXPECT_EQ(Room(), 4096 - 100 + 50);
 }
 
-TEST_F(CgroupMemory, NobodyWhoTellsIsNoLimit) {
+TEST_F(CgroupLimits, NobodyWhoTellsIsNoLimit) {
   EXPECT_FALSE(Room().has_value());
   Put("self", "nonsense\n::\n0::");
   EXPECT_FALSE(Room().has_value());
 }
 
+TEST_F(CgroupLimits, ProcessorsAreTheTightestQuotaOverItsPeriod) {
+  Put("self", "4:cpu,cpuacct:/box\n0::/user/job\n");
+  Put("cgroup/user/job/cpu.max", "max 100000\n");
+  EXPECT_FALSE(Processors().has_value());
+  Put("cgroup/user/cpu.max", "250000 100000\n");
+  EXPECT_EQ(Processors(), 2.5);
+  Put("cgroup/cpu/box/cpu.cfs_quota_us", "-1\n");
+  Put("cgroup/cpu/box/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(Processors(), 2.5);
+  Put("cgroup/cpu/box/cpu.cfs_quota_us", "50000\n");
+  EXPECT_EQ(Processors(), 0.5);
+}
+
 }  // namespace
-}  // namespace hone::gnn
+}  // namespace hone

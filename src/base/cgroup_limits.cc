@@ -1,16 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Formats: the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
-#include "gnn/graph/cgroup_memory.h"
+// Formats: the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst; of
+// processors, its scheduler/sched-bwc.rst.
+#include "base/cgroup_limits.h"
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <string_view>
 
 #include "base/file.h"
 
-namespace hone::gnn {
+namespace hone {
 namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 60;  // version 1 says "no limit" by a number near 2^63
@@ -48,13 +50,25 @@ std::optional<int64_t> RoomIn(const std::string& group, const Files& files) {
   return std::max<int64_t>(0, *limit - *usage + std::min(of_files, *usage));
 }
 
-}  // namespace
+// The processors that a group may use: its quota of time in each period.
+std::optional<double> ProcessorsIn(const std::string& group, bool unified) {
+  std::optional<int64_t> quota, period;
+  if (unified) {
+    const std::string text = TextOf(group + "/cpu.max");  // "max 100000" or "250000 100000"
+    quota = Number(text);
+    if (const size_t space = text.find(' '); space != std::string::npos) period = Number(std::string_view(text).substr(space + 1));
+  } else {
+    quota = NumberIn(group + "/cpu.cfs_quota_us");  // -1: no limit
+    period = NumberIn(group + "/cpu.cfs_period_us");
+  }
+  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
 
-std::optional<int64_t> CgroupRoomBytes(const CgroupPlaces& places) {
-  const Files version1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file", "total_active_file"};
-  const Files version2{"/memory.max", "/memory.current", "inactive_file", "active_file"};
+// Calls `visit` with the folder of each group that holds this process under `controller`, from its own to the root.
+void ForEachGroup(const CgroupPlaces& places, const std::string& controller,
+                  const std::function<void(const std::string& folder, bool unified)>& visit) {
   const std::string lines = TextOf(places.self);
-  std::optional<int64_t> least;
   for (size_t begin = 0; begin < lines.size();) {
     const size_t end = std::min(lines.find('\n', begin), lines.size());
     const std::string line = lines.substr(begin, end - begin);  // number:controllers:/path
@@ -64,18 +78,38 @@ std::optional<int64_t> CgroupRoomBytes(const CgroupPlaces& places) {
     if (second == std::string::npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const bool unified = controllers == ",,";
-    if (!unified && controllers.find(",memory,") == std::string::npos) continue;
+    if (!unified && controllers.find("," + controller + ",") == std::string::npos) continue;
     // A container may see its own group as the root, whatever its path is called.
-    const std::string root = places.mount + (unified ? "" : "/memory");
+    const std::string root = places.mount + (unified ? "" : "/" + controller);
     for (std::string path = line.substr(second + 1);;) {
       while (path.ends_with('/')) path.pop_back();
-      const std::optional<int64_t> room = RoomIn(root + path, unified ? version2 : version1);
-      if (room) least = std::min(least.value_or(*room), *room);
+      visit(root + path, unified);
       if (path.empty()) break;
       path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
     }
   }
+}
+
+}  // namespace
+
+std::optional<int64_t> CgroupRoomBytes(const CgroupPlaces& places) {
+  const Files version1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file", "total_active_file"};
+  const Files version2{"/memory.max", "/memory.current", "inactive_file", "active_file"};
+  std::optional<int64_t> least;
+  ForEachGroup(places, "memory", [&](const std::string& folder, bool unified) {
+    const std::optional<int64_t> room = RoomIn(folder, unified ? version2 : version1);
+    if (room) least = std::min(least.value_or(*room), *room);
+  });
   return least;
 }
 
-}  // namespace hone::gnn
+std::optional<double> CgroupProcessors(const CgroupPlaces& places) {
+  std::optional<double> least;
+  ForEachGroup(places, "cpu", [&](const std::string& folder, bool unified) {
+    const std::optional<double> processors = ProcessorsIn(folder, unified);
+    if (processors) least = std::min(least.value_or(*processors), *processors);
+  });
+  return least;
+}
+
+}  // namespace hone

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "common/build_facts.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+// In a file that the build writes: cmake/Version.cmake.
+extern const char hone_build_commit[];
+extern const bool hone_build_changed;
+
+namespace hone {
+
+BuildFacts ThisBuild() {
+  BuildFacts facts;
+  facts.version = HONE_VERSION;
+  facts.commit = hone_build_commit;
+  facts.uncommitted_changes = hone_build_changed;
+  facts.compiler = HONE_COMPILER;
+  facts.build_type = HONE_BUILD_TYPE;
+  facts.cuda_toolkit = HONE_CUDA_VERSION;
+  facts.cuda_architectures = HONE_CUDA_ARCHITECTURES;
+  return facts;
+}
+
+std::string BuildText(const std::string& program, const BuildFacts& facts) {
+  return fmt::format(
+      "{} {}\n"
+      "commit    {}{}\n"
+      "compiler  {}{}\n"
+      "CUDA      {}",
+      program, facts.version, facts.commit.empty() ? "unknown: it was built from files without a git repository" : facts.commit,
+      facts.uncommitted_changes ? ", with changes that were not committed" : "", facts.compiler,
+      facts.build_type.empty() ? "" : ", build type " + facts.build_type,
+      facts.cuda_toolkit.empty() ? "none: it was built without CUDA"
+                                 : fmt::format("toolkit {}, kernels for sm_{}", facts.cuda_toolkit, facts.cuda_architectures));
+}
+
+std::string BuildJson(const std::string& program, const BuildFacts& facts) {
+  const auto known = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
+  nlohmann::ordered_json json = {{"program", program},
+                                 {"version", facts.version},
+                                 {"commit", known(facts.commit)},
+                                 {"uncommitted_changes", facts.uncommitted_changes},
+                                 {"compiler", facts.compiler},
+                                 {"build_type", known(facts.build_type)},
+                                 {"cuda_toolkit", known(facts.cuda_toolkit)},
+                                 {"cuda_architectures", known(facts.cuda_architectures)}};
+  return json.dump(2);
+}
+
+void AddVersionFlag(CLI::App& app) {
+  auto as_json = std::make_shared<bool>(false);
+  // Before --version, which ends the program as soon as its turn comes.
+  CLI::Option* json = app.add_flag("--json", *as_json, "write the answer to --version as JSON");
+  CLI::Option* version = app.add_flag_callback(
+      "--version",
+      [&app, as_json] {
+        throw CLI::CallForVersion(*as_json ? BuildJson(app.get_name(), ThisBuild()) : BuildText(app.get_name(), ThisBuild()), 0);
+      },
+      "print the version, the commit and how this program was built");
+  json->needs(version);
+}
+
+}  // namespace hone

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program knows about its own build: `--version`. No date is among the facts, so that the same source built twice
+// gives the same bytes.
+#pragma once
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+
+namespace hone {
+
+struct BuildFacts {
+  std::string version;             // "0.1.0"
+  std::string commit;              // 40 hexadecimal digits; empty: built from files without a git repository
+  bool uncommitted_changes = false;  // the files differed from that commit
+  std::string compiler;            // "GNU 12.2.0"
+  std::string build_type;          // "Release"
+  std::string cuda_toolkit;        // "13.0.88"; empty: built without CUDA
+  std::string cuda_architectures;  // "80, 90a", the GPUs that our own kernels were compiled for
+};
+
+BuildFacts ThisBuild();
+
+// Four lines for people: program and version, commit, compiler, CUDA.
+std::string BuildText(const std::string& program, const BuildFacts& facts);
+// One object with the fields of BuildFacts; what is not known is null.
+std::string BuildJson(const std::string& program, const BuildFacts& facts);
+
+// Adds `--version`, and `--json` beside it, to `app`, whose name is the program's.
+void AddVersionFlag(CLI::App& app);
+
+}  // namespace hone

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "common/shell_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/nearest_word.h"
+#include "common/build_facts.h"
+#include "common/completion.h"
+#include "common/man_page.h"
+#include "common/standard_output.h"
+
+namespace hone {
+namespace {
+
+// The help of the command that `words` name; what to say where there is none goes to standard error, with status 2.
+int PrintHelp(const CLI::App& app, const Guide& guide, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    std::vector<std::string> known;
+    const CLI::App* next = nullptr;
+    for (const CLI::App* sub : command->get_subcommands({})) {
+      known.push_back(sub->get_name());
+      if (sub->get_name() == word) next = sub;
+    }
+    if (next == nullptr) {
+      const std::string path = CommandPath(*command);
+      const std::string name = guide.program + (path.empty() ? "" : " " + path);
+      PrintError("{}: {} has no command '{}'{}; {}\n", guide.program, name, word, DidYouMean(word, known),
+                 known.empty() ? fmt::format("`{} --help` describes it", name) : fmt::format("known: {}", fmt::join(known, ", ")));
+      return 2;
+    }
+    command = next;
+  }
+  // By the formatter: App::help() would describe the `help` that was just parsed.
+  Print("{}", command->get_formatter()->make_help(command, "", CLI::AppFormatMode::Normal));
+  return 0;
+}
+
+}  // namespace
+
+void RegisterShellCommands(CLI::App& app, const Guide& guide, int& exit_status) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* help = app.add_subcommand("help", "describe a command: the same as its --help");
+  help->add_option("command", *words, "the command, such as 'tasks check'; without one, the program");
+  help->callback([words, &app, &guide, &exit_status] { exit_status = PrintHelp(app, guide, *words); });
+
+  auto shell = std::make_shared<std::string>();
+  CLI::App* completion = app.add_subcommand("completion", "print a script that completes command lines in a shell");
+  completion->add_option("shell", *shell, "the shell that will read the script")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->callback([shell, &guide] { Print("{}", CompletionScript(guide.program, *shell)); });
+}
+
+std::optional<int> RunShellCommand(CLI::App& app, const Guide& guide, int argc, char** argv) {
+  if (argc < 2) return std::nullopt;
+  const std::string name = argv[1];
+  const std::vector<std::string> words(argv + 2, argv + argc);
+  if (name == "__complete") {
+    Print("{}", CompletionLines(Complete(app, guide, words)));
+    return FlushOutput(guide.program.c_str(), 0);
+  }
+  if (name == "__man" && words.size() == 1) {
+    const Status written = WriteManPages(app, guide, ThisBuild().version, words[0]);
+    if (written.ok()) return 0;
+    PrintError("{}: {}\n", guide.program, written.message());
+    return 3;
+  }
+  if (name == "__examples") {
+    nlohmann::json examples = nlohmann::json::array();
+    for (const CommandPage& page : guide.pages) {
+      for (const Example& example : page.examples) {
+        examples.push_back({{"command", page.command}, {"line", example.line}, {"runs", example.runs}});
+      }
+    }
+    Print("{}\n", examples.dump(1));
+    return FlushOutput(guide.program.c_str(), 0);
+  }
+  if (name == "__parse") {
+    // Called when all is parsed and before any command. (A command's own callback may not be taken away: it owns what the
+    // options write to.)
+    app.parse_complete_callback([] { throw CLI::Success(); });
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 takes them
+    try {
+      app.parse(std::move(reversed));
+    } catch (const CLI::ParseError& error) {
+      return app.exit(error) == 0 ? 0 : 2;
+    }
+    return 0;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hone

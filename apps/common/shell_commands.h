@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands that make a program at home in a shell: `help`, `completion`, and, hidden, those that shells, the build and
+// the tests call.
+#pragma once
+
+#include <optional>
+
+#include "common/guide.h"
+
+namespace hone {
+
+// Adds `help [COMMAND…]` and `completion SHELL` to `app`, whose exit status goes to `exit_status`. Before ApplyGuide.
+void RegisterShellCommands(CLI::App& app, const Guide& guide, int& exit_status);
+
+// Runs one of these and gives its exit status; nullopt when argv is none of them. After ApplyGuide.
+//   __complete WORDS…  what may stand for the last word (completion.h)
+//   __man FOLDER       writes the manual pages there
+//   __examples         prints the guide's examples as JSON
+//   __parse ARGUMENTS… parses them as the program would, and runs nothing: 0, or 2 with the usual message
+std::optional<int> RunShellCommand(CLI::App& app, const Guide& guide, int argc, char** argv);
+
+}  // namespace hone

@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "hone/guide.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "hone/tuner/strategy.h"
+#include "tuner/device/sim/gpu_table.h"
+#include "tuner/store/open_run.h"
+
+namespace hone {
+namespace {
+
+using Statuses = std::vector<std::pair<int, std::string>>;
+
+constexpr const char* kUsage = "wrong usage, or a file that is not there or not valid";
+constexpr const char* kEnvironment = "the environment failed: a device, a compiler, a disk, a service";
+constexpr const char* kSpool = "the answer waits in a spool (--device spool:DIR) and is not there yet";
+
+// Of commands that only list or write.
+Statuses Lists() { return {{0, "done"}, {2, kUsage}, {3, kEnvironment}}; }
+// Of commands that judge one candidate.
+Statuses Judges() {
+  return {{0, "the candidate is right"}, {1, "the candidate was rejected"}, {2, "wrong usage, or a task or plan that is not valid"}, {3, kEnvironment}, {4, kSpool}};
+}
+
+const OptionGroup kDevice{"Device and compiler", {"--device", "--launch-limit", "--jobs", "--no-cache", "--cutlass"}};
+const OptionGroup kModels{"Who proposes",
+                          {"--model", "--base-url", "--key-env", "--prices", "--prompts", "--temperature", "--request-tokens", "--request-limit",
+                           "--request-timeout", "--stall-timeout", "--max-retries"}};
+const OptionGroup kSearch{"How it searches",
+                          {"--strategy", "--strategies", "--set", "--config", "--settings", "--parallel", "--rounds", "--blind-start", "--suspend",
+                           "--keep-above", "--sweep-points", "--run-seed"}};
+const OptionGroup kEnds{"When it ends", {"--attempts", "--minutes", "--max-tokens", "--max-cost", "--floor-fraction"}};
+
+std::vector<CommandPage> Pages() {
+  return {
+      {.command = "",
+       .examples = {{"hone doctor", "Says what can be judged on here, and what is missing for more.", true},
+                    {"hone eval relu tasks/relu/seed.cu --device sim", "Judges a kernel on the simulated GPU, whose times are modelled."},
+                    {"hone optimize rmsnorm --attempts 8", "Looks for a faster kernel with mechanical rewrites, without a language model."}},
+       .exit_statuses = {{0, "done"}, {1, "the candidate was rejected, or the goal was not reached"}, {2, kUsage}, {3, kEnvironment}, {4, kSpool}},
+       .document = "README.md"},
+      {.command = "devices",
+       .examples = {{"hone devices", "Lists the GPUs of this machine and the simulated ones.", true},
+                    {"hone devices --json", "Writes the figures of each as JSON.", true}},
+       .exit_statuses = Lists(),
+       .document = "docs/measurement.md"},
+      {.command = "doctor",
+       .examples = {{"hone doctor", "Lists what is here, what is missing, and how to get that.", true}, {"hone doctor --json", "Writes the same as JSON.", true}},
+       .exit_statuses = {{0, "what is needed to judge candidates is here"}, {2, "wrong usage"}, {3, "nothing can be judged here"}}},
+      {.command = "tasks",
+       .examples = {{"hone tasks", "Lists the tasks that can be named.", true}, {"hone tasks show rmsnorm", "Describes one of them.", true}},
+       .exit_statuses = {{0, "done"}, {2, "wrong usage, or a task that is not valid"}, {3, kEnvironment}},
+       .document = "docs/task-format.md"},
+      {.command = "tasks show",
+       .examples = {{"hone tasks show rmsnorm", "Says what it computes, on which shapes, and how exactly.", true},
+                    {"hone tasks show tasks/relu --json", "Writes the same of a task in a folder, as JSON.", true}},
+       .exit_statuses = {{0, "done"}, {2, "wrong usage, or a task that is not valid"}},
+       .document = "docs/task-format.md"},
+      {.command = "tasks check",
+       .examples = {{"hone tasks check relu --device sim", "Finds out whether the task can be fooled and whether its oracle is right."}},
+       .exit_statuses = {{0, "the task is sound"}, {2, "wrong usage, or a task that is not"}, {3, kEnvironment}},
+       .document = "docs/task-format.md"},
+      {.command = "eval",
+       .groups = {{"What is judged", {"--baseline", "--bind", "--seed", "--trials", "--case", "--no-time", "--no-warm"}},
+                  {"What is reported", {"--profile", "--sass", "--libraries", "--json"}},
+                  kDevice},
+       .examples = {{"hone eval relu tasks/relu/seed.cu --device sim --no-time", "Checks a kernel and does not time it.", true},
+                    {"hone eval rmsnorm mine.cu --bind BLOCK=512 --profile", "Times a kernel with one choice of its tunable, and says where the time goes."}},
+       .exit_statuses = Judges(),
+       .document = "docs/measurement.md"},
+      {.command = "compare",
+       .groups = {kDevice},
+       .examples = {{"hone compare transpose tasks/transpose/seed.cu mine.cu", "Says whether mine.cu is faster than the seed, and by how much."}},
+       .exit_statuses = Judges(),
+       .document = "docs/measurement.md"},
+      {.command = "worker",
+       .groups = {kDevice},
+       .examples = {{"hone worker --spool /shared/spool --device cuda:0", "Judges what other machines put in the folder, until it is stopped."},
+                    {"hone worker --spool spool --once --device sim", "Judges what waits there now, and ends."}},
+       .exit_statuses = {{0, "everything that waited was judged"}, {2, kUsage}, {3, "the environment failed, or something could not be judged"}},
+       .document = "docs/optimizing.md"},
+      {.command = "tune",
+       .groups = {kDevice},
+       .examples = {{"hone tune relu examples/kernels/relu.cu --device sim --points 8 --out relu.tuned.cu",
+                     "Tries up to 8 bindings of the kernel's tunables and writes the best."}},
+       .exit_statuses = {{0, "a binding is right, and what was written is right"}, {1, "no binding was right, or the sweep was stopped"}, {2, kUsage}, {3, kEnvironment}, {4, kSpool}},
+       .document = "docs/optimizing.md"},
+      {.command = "optimize",
+       .groups = {{"What is optimised", {"--seed-kernel", "--resume", "--replay"}},
+                  kEnds,
+                  kSearch,
+                  kModels,
+                  {"What is kept and shown", {"--out", "--report", "--store", "--libraries", "--no-profile", "--json"}},
+                  kDevice},
+       .examples = {{"hone optimize fused_add_rmsnorm --device sim --minutes 1.5", "Tries mechanical rewrites for a minute and a half, without a language model."},
+                    {"hone optimize rmsnorm --model anthropic:claude-sonnet-5-5 --strategy team --attempts 32 --max-cost 5",
+                     "Lets a language model propose up to 32 versions for at most 5 US dollars."},
+                    {"hone optimize --resume last", "Continues the latest run where it was stopped or killed."}},
+       .exit_statuses = {{0, "a kernel was found that is surely faster than the seed"},
+                         {1, "none was found, or the run was stopped"},
+                         {2, kUsage},
+                         {3, kEnvironment},
+                         {4, "the run waits: for answers in a mailbox (--suspend), or for a spool"}},
+       .document = "docs/optimizing.md"},
+      {.command = "bench",
+       .examples = {{"hone bench strategies relu softmax --attempts 16 --device sim", "Compares the strategies on two tasks."}},
+       .exit_statuses = Lists(),
+       .document = "docs/strategies.md"},
+      {.command = "bench strategies",
+       .groups = {{"What is compared", {"--name"}}, kSearch, kEnds, kModels, {"What is kept and shown", {"--store", "--libraries", "--no-profile", "--json"}}, kDevice},
+       .examples = {{"hone bench strategies relu softmax --strategies refine,tree --attempts 16 --device sim",
+                     "Runs two strategies on two tasks with the same number of attempts."}},
+       .exit_statuses = {{0, "done"}, {2, kUsage}, {3, "the environment failed, or the bench was stopped; the same command continues it"}, {4, "a run waits for answers or for a spool"}},
+       .document = "docs/strategies.md"},
+      {.command = "runs", .examples = {{"hone runs", "Lists the runs with their state and what they found.", true}}, .exit_statuses = Lists(), .document = "docs/optimizing.md"},
+      {.command = "show",
+       .examples = {{"hone show last", "Shows the tree of the latest run."}, {"hone show last 3 --prompts", "Shows attempt 3 of it with the requests and replies."},
+                    {"hone show examples/runs/h200/refine-transpose.jsonl", "Shows a run that was exported to a file.", true}},
+       .exit_statuses = Lists(),
+       .document = "docs/formats/run-store.md"},
+      {.command = "report",
+       .examples = {{"hone report last --out run.html", "Writes the latest run as one HTML file."},
+                    {"hone report --compare examples/runs/h200/refine-transpose.jsonl", "Prints the figures of an exported run as a table.", true}},
+       .exit_statuses = Lists(),
+       .document = "docs/interop.md"},
+      {.command = "apply",
+       .examples = {{"hone apply last --out kernels/rmsnorm", "Writes the winner of the latest run as a C++ header and a PyTorch extension."}},
+       .exit_statuses = Lists(),
+       .document = "docs/interop.md"},
+      {.command = "new",
+       .groups = {{"Files", {"--from", "--oracle", "--out", "--force", "--json"}},
+                  {"What the kernel computes", {"--summary", "--class", "--slice", "--dims", "--shape", "--dtype", "--role", "--values", "--scalar"}},
+                  {"Which shapes are judged", {"--case", "--check", "--multiple"}},
+                  {"How it is launched", {"--kernel", "--template", "--grid", "--block", "--shared"}}},
+       .examples = {{"hone new my_relu --from relu.cu", "Makes tasks/my_relu from a file that holds a kernel and its launch."},
+                    {"hone new my_relu --from relu.cu --dims n --shape x=n --role out=out --grid 'ceil_div(n, 256)' --block 256",
+                     "Says what the file does not: dimensions, shapes, and the launch."}},
+       .exit_statuses = {{0, "the task is ready for `hone tasks check`"}, {1, "something is left to be filled in"}, {2, kUsage}, {3, kEnvironment}},
+       .document = "docs/interop.md"},
+      {.command = "help", .examples = {{"hone help tasks check", "Prints what `hone tasks check --help` does.", true}}, .exit_statuses = {{0, "done"}, {2, "there is no such command"}}},
+      {.command = "completion",
+       .examples = {{"source <(hone completion bash)", "Completes hone's commands, options, tasks and runs in this shell."},
+                    {"hone completion zsh > ~/.zfunc/_hone", "Keeps the script where zsh looks for it, once ~/.zfunc is in fpath."},
+                    {"hone completion fish > ~/.config/fish/completions/hone.fish", "Keeps the script where fish looks for it."}},
+       .exit_statuses = {{0, "done"}, {2, "wrong usage"}}},
+  };
+}
+
+std::vector<std::string> DeviceWords() {
+  std::vector<std::string> words = {"auto", "cuda:0", "sim", "spool:"};
+  for (const std::string& name : sim::GpuModelNames()) words.push_back("sim:" + name);
+  return words;
+}
+
+}  // namespace
+
+Guide MakeGuide(const CommandContext& context) {
+  Guide guide;
+  guide.program = "hone";
+  guide.pages = Pages();
+  const auto tasks = [&context] {
+    std::vector<std::string> names;
+    for (const std::string& directory : TaskDirectories(context)) names.push_back(std::filesystem::path(directory).filename().string());
+    return names;
+  };
+  const auto runs = [&context] {
+    std::vector<std::string> names = {"last"};
+    const std::string path = context.state_directory + "/runs.sqlite";
+    if (!FileExists(path)) return names;
+    const Result<std::unique_ptr<RunStore>> store = OpenStoreToRead(path);
+    if (!store.ok()) return names;
+    if (const Result<std::vector<RunInfo>> known = (*store)->Runs(); known.ok()) {
+      for (const RunInfo& run : *known) names.push_back(run.id);
+    }
+    return names;
+  };
+  const ValueKind task{.name = "TASK", .folders = true, .ask = tasks};
+  const ValueKind kernel{.name = "FILE.cu", .suffixes = {".cu"}};
+  const ValueKind run{.name = "RUN", .suffixes = {".jsonl"}, .ask = runs};
+  const ValueKind folder{.name = "DIR", .folders = true};
+  guide.values = {
+      {"task", task},
+      {"tasks", task},
+      {"directory", task},
+      {"candidate", kernel},
+      {"a", kernel},
+      {"b", kernel},
+      {"--baseline", kernel},
+      {"--seed-kernel", kernel},
+      {"--from", kernel},
+      {"--oracle", kernel},
+      {"--out", kernel},
+      {"report --out", {.name = "FILE.html", .suffixes = {".html"}}},
+      {"apply --out", folder},
+      {"new --out", folder},
+      {"run", run},
+      {"runs", run},
+      {"--replay", run},
+      {"--resume", {.name = "RUN", .ask = runs}},
+      {"--export", {.name = "FILE.jsonl", .suffixes = {".jsonl"}}},
+      {"--store", {.name = "FILE", .suffixes = {".sqlite"}}},
+      {"--report", {.name = "FILE.html", .suffixes = {".html"}}},
+      {"--config", {.name = "FILE.toml", .suffixes = {".toml"}}},
+      {"--prices", {.name = "FILE.toml", .suffixes = {".toml"}}},
+      {"--prompts", folder},
+      {"--spool", folder},
+      {"--cutlass", folder},
+      {"--device", {.name = "DEVICE", .words = DeviceWords()}},
+      {"--strategy", {.name = "NAME", .words = StrategyNames()}},
+      {"--strategies", {.name = "NAMES", .words = StrategyNames()}},
+      {"--model", {.name = "MODEL", .words = {"builtin", "openai:", "anthropic:", "exec:", "mailbox:", "replay:"}}},
+      {"--class", {.name = "CLASS", .words = {"gemm", "elementwise", "reduction", "convolution", "attention", "gather", "graph", "other"}}},
+      {"--base-url", {.name = "URL"}},
+      {"--key-env", {.name = "VARIABLE"}},
+      {"--set", {.name = "NAME=NUMBER"}},
+      {"--bind", {.name = "NAME=VALUE"}},
+      {"help command", {.name = "COMMAND"}},
+  };
+  guide.environment =
+      "HONE_CACHE\tThe folder for compiled kernels; ~/.cache/hone where it is not set.\n"
+      "HONE_STATE\tThe folder for runs and reports; ~/.local/state/hone where it is not set.\n"
+      "CUDA_HOME\tThe CUDA toolkit; /usr/local/cuda where it is not set.\n"
+      "CUTLASS_HOME\tThe CUTLASS headers, for candidates that use CuTe; the usual places where it is not set.\n"
+      "OPENAI_API_KEY, ANTHROPIC_API_KEY\tThe keys of models; --key-env names others.\n"
+      "NO_COLOR\tNothing is coloured where it is set.\n";
+  return guide;
+}
+
+}  // namespace hone

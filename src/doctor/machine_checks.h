@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks that both programs make of the machine itself: processors, memory, sandbox, folders. Each looks at files of the
+// kernel or asks it, changes nothing, and takes well under a millisecond.
+#pragma once
+
+#include <string>
+
+#include "base/cgroup_limits.h"
+#include "doctor/check.h"
+
+namespace hone {
+
+// Where the kernel describes the machine; tests name other places.
+struct MachinePlaces {
+  std::string memory = "/proc/meminfo";
+  std::string processors = "/proc/cpuinfo";
+  std::string huge_pages = "/sys/kernel/mm/transparent_hugepage/enabled";
+  CgroupPlaces cgroup;
+};
+
+// The processor's name, and how many the process may use: those it is bound to, less what a control group leaves of them.
+Check ProcessorsCheck(const MachinePlaces& places = {});
+// Free memory, and the limit of a control group where there is one.
+Check MemoryCheck(const MachinePlaces& places = {});
+// Whether the kernel gives huge pages to programs that ask for them, for programs that do.
+Check HugePagesCheck(const MachinePlaces& places = {});
+
+// Whether `folder`, or where it is not there yet the nearest folder above it, can be written, and how much is free there.
+// kNeeded where it cannot and `needed`; little room is kMissing. `remedy`: how to name another folder.
+Check FolderCheck(const std::string& name, const std::string& title, const std::string& folder, const std::string& brings,
+                  const std::string& remedy, bool needed);
+
+// What the kernel offers to confine strangers' code with (base/sandbox.h): files, network, system calls, processes.
+CheckGroup SandboxChecks();
+
+}  // namespace hone

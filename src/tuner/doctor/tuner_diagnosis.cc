@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/doctor/tuner_diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "doctor/machine_checks.h"
+#include "tuner/device/sim/gpu_table.h"
+#include "tuner/device/sim/sim_compiler.h"
+#include "tuner/model/curl_library.h"
+#ifdef HONE_WITH_CUDA
+#include "tuner/device/cuda/cuda_session.h"
+#include "tuner/device/cuda/nvml.h"
+#endif
+
+namespace hone {
+namespace {
+
+CheckGroup GpuChecks(const TunerSurroundings& surroundings) {
+  CheckGroup group{"A GPU", {}};
+  Check built{.name = "cuda_build", .title = "CUDA support", .brings = "judges candidates on a GPU"};
+#ifdef HONE_WITH_CUDA
+  built.found = surroundings.cuda_toolkit.empty() ? "built in" : "built with the CUDA toolkit " + surroundings.cuda_toolkit;
+  group.checks.push_back(built);
+  const Result<std::vector<DeviceFacts>> gpus = ListCudaDevices();
+  Check driver{.name = "gpu", .title = "GPU and driver", .brings = "measures times, where the simulated GPU models them"};
+  if (!gpus.ok()) {
+    driver.standing = Standing::kMissing;
+    driver.found = gpus.status().message();
+    group.checks.push_back(driver);
+  } else {
+    for (const DeviceFacts& gpu : *gpus) {
+      driver.found = fmt::format("{}: {}, compute capability {}.{}, {:.0f} GiB, driver {}", gpu.id, gpu.name, gpu.cc_major, gpu.cc_minor,
+                                 static_cast<double>(gpu.memory_bytes) / (1 << 30), gpu.driver);
+      if (gpu.cc_major < 8) {
+        driver.standing = Standing::kMissing;
+        driver.found += ", which is older than the 8.0 that candidates are compiled for";
+      }
+      group.checks.push_back(driver);
+    }
+    Check nvml{.name = "nvml", .title = "NVML", .brings = "watches clocks, temperature and other users of the GPU while it is timed"};
+    if (!NvmlIsHere()) {
+      nvml.standing = Standing::kMissing;
+      nvml.found = "libnvidia-ml.so.1 could not be opened";
+      nvml.remedy = "install the driver's library (libnvidia-ml1), or let the container see it (the capability `utility`)";
+    } else {
+      nvml.found = "libnvidia-ml.so.1";
+    }
+    group.checks.push_back(nvml);
+    for (Check& check : CounterChecks(surroundings.tools)) group.checks.push_back(std::move(check));
+  }
+  for (Check& check : GpuToolChecks(surroundings.tools)) group.checks.push_back(std::move(check));
+#else
+  built.standing = Standing::kMissing;
+  built.found = "this program was built without CUDA";
+  built.remedy = "build it where the CUDA toolkit (12.8 or newer) is installed";
+  group.checks.push_back(built);
+#endif
+  return group;
+}
+
+CheckGroup SimulatorChecks(const TunerSurroundings& surroundings) {
+  Check compiler{.name = "host_compiler", .title = "g++", .brings = "compiles candidates for the simulated GPU"};
+  SimCompilerOptions options;
+  options.cxx = surroundings.simulator_compiler;
+  if (const auto made = MakeSimCompiler(options); made.ok()) {
+    // "sim g++ (Debian 12.2.0-14) 12.2.0 0123456789abcdef": without the key of the cache.
+    std::string version = (*made)->Fingerprint();
+    version = version.substr(version.find(' ') + 1);
+    compiler.found = fmt::format("{}; GPUs it can pose as: {}", version.substr(0, version.rfind(' ')), fmt::join(sim::GpuModelNames(), ", "));
+  } else {
+    compiler.standing = Standing::kMissing;
+    compiler.found = made.status().message();
+  }
+  return {"The simulated GPU", {compiler}};
+}
+
+CheckGroup ModelChecks(const TunerSurroundings& surroundings) {
+  CheckGroup group{"Language models", {}};
+  Check curl{.name = "libcurl", .title = "libcurl", .brings = "asks openai: and anthropic: models"};
+  if (const Result<const CurlLibrary*> library = LoadCurl(); library.ok()) {
+    curl.found = "here";
+  } else {
+    curl.standing = Standing::kMissing;
+    curl.found = library.status().message();
+  }
+  group.checks.push_back(curl);
+  const auto key = [&](const char* name, const char* title, const char* variable, const char* brings) {
+    const bool set = std::find(surroundings.variables.begin(), surroundings.variables.end(), variable) != surroundings.variables.end();
+    group.checks.push_back({name, title, set ? Standing::kHere : Standing::kMissing, fmt::format("{} is {}", variable, set ? "set" : "not set"),
+                            brings, set ? "" : fmt::format("export {}=…, or name another variable with --key-env", variable)});
+  };
+  key("openai_key", "OpenAI key", "OPENAI_API_KEY", "lets --model openai:NAME answer");
+  key("anthropic_key", "Anthropic key", "ANTHROPIC_API_KEY", "lets --model anthropic:NAME answer");
+  std::vector<std::string> others;
+  for (const std::string& variable : surroundings.variables) {
+    if (variable.ends_with("_API_KEY") && variable != "OPENAI_API_KEY" && variable != "ANTHROPIC_API_KEY") others.push_back(variable);
+  }
+  if (!others.empty()) {
+    std::sort(others.begin(), others.end());
+    group.checks.push_back({"other_keys", "other keys", Standing::kHere, fmt::format("{} set; --key-env names one", fmt::join(others, ", ")),
+                            "serves other endpoints (--base-url)", ""});
+  }
+  return group;
+}
+
+bool Has(const CheckGroup& group, const std::string& name) {
+  return std::any_of(group.checks.begin(), group.checks.end(),
+                     [&](const Check& check) { return check.name == name && check.standing == Standing::kHere; });
+}
+
+}  // namespace
+
+Diagnosis DiagnoseTuner(const TunerSurroundings& surroundings) {
+  Diagnosis diagnosis;
+  CheckGroup gpu = GpuChecks(surroundings), simulator = SimulatorChecks(surroundings);
+  const bool on_gpu = Has(gpu, "gpu") && Has(gpu, "nvrtc"), on_simulator = Has(simulator, "host_compiler");
+  // Either will do.
+  if (!on_gpu && !on_simulator) {
+    for (Check& check : simulator.checks) check.standing = Standing::kNeeded;
+  }
+  CheckGroup machine{"The machine", {ProcessorsCheck(), MemoryCheck()}};
+  machine.checks.push_back(FolderCheck("cache", "cache", surroundings.cache_directory, "keeps compiled kernels", "set HONE_CACHE to another folder", true));
+  machine.checks.push_back(FolderCheck("state", "runs and reports", surroundings.state_directory, "keeps runs and reports", "set HONE_STATE to another folder", false));
+  diagnosis.groups = {std::move(gpu), std::move(simulator), ModelChecks(surroundings), std::move(machine), SandboxChecks()};
+  Conclude(diagnosis);
+  if (!on_gpu && !on_simulator) {
+    diagnosis.summary = "Nothing can be judged here: there is neither a GPU with NVRTC nor g++ for the simulated GPU.";
+  } else if (!diagnosis.able) {
+    diagnosis.summary = "Nothing can be judged here until the cache can be written.";
+  } else if (on_gpu) {
+    diagnosis.summary = "Candidates can be judged on the GPU (--device auto) and on the simulated one (--device sim)";
+    diagnosis.summary += on_simulator ? "." : " once g++ is here.";
+  } else {
+    diagnosis.summary = "Candidates can be judged on the simulated GPU, whose times are modelled; a GPU would measure them.";
+  }
+  return diagnosis;
+}
+
+}  // namespace hone

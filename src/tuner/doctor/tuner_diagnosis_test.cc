@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/doctor/tuner_diagnosis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const Check* Find(const Diagnosis& diagnosis, const std::string& name) {
+  for (const CheckGroup& group : diagnosis.groups) {
+    for (const Check& check : group.checks) {
+      if (check.name == name) return &check;
+    }
+  }
+  return nullptr;
+}
+
+class TunerDiagnosis : public testing::Test {
+ protected:
+  TunerSurroundings Here() {
+    TunerSurroundings surroundings;
+    surroundings.tools.search_path = "/usr/bin";
+    surroundings.cache_directory = scratch_ / "cache";
+    surroundings.state_directory = scratch_ / "state";
+    return surroundings;
+  }
+  TemporaryDirectory scratch_ = std::move(MakeTemporaryDirectory()).value();
+};
+
+TEST_F(TunerDiagnosis, WithACompilerTheSimulatedGpuJudges) {
+  const Diagnosis diagnosis = DiagnoseTuner(Here());
+  EXPECT_TRUE(diagnosis.able) << diagnosis.summary;
+  EXPECT_THAT(Find(diagnosis, "host_compiler")->found, HasSubstr("rtx4090"));
+  EXPECT_FALSE(FileExists(scratch_ / "cache")) << "looking makes nothing";
+}
+
+TEST_F(TunerDiagnosis, WithoutGpuAndCompilerNothingCanBeJudged) {
+  TunerSurroundings surroundings = Here();
+  surroundings.simulator_compiler = "/nowhere/g++";
+  const Diagnosis diagnosis = DiagnoseTuner(surroundings);
+  const Check* gpu = Find(diagnosis, "gpu");
+  if (gpu != nullptr && gpu->standing == Standing::kHere) GTEST_SKIP() << "there is a GPU here, which judges";
+  EXPECT_FALSE(diagnosis.able);
+  EXPECT_EQ(Find(diagnosis, "host_compiler")->standing, Standing::kNeeded);
+  EXPECT_THAT(Find(diagnosis, "host_compiler")->found, HasSubstr("apt install g++"));
+  EXPECT_THAT(diagnosis.summary, HasSubstr("Nothing can be judged here"));
+}
+
+TEST_F(TunerDiagnosis, ACacheThatCannotBeWrittenIsNeededAndAStateFolderIsNot) {
+  TunerSurroundings surroundings = Here();
+  surroundings.state_directory = "/dev/null/state";
+  EXPECT_TRUE(DiagnoseTuner(surroundings).able);
+  surroundings.cache_directory = "/dev/null/cache";
+  const Diagnosis diagnosis = DiagnoseTuner(surroundings);
+  EXPECT_FALSE(diagnosis.able);
+  EXPECT_THAT(diagnosis.summary, HasSubstr("cache"));
+}
+
+TEST_F(TunerDiagnosis, KeysAreNamedByTheirVariables) {
+  TunerSurroundings surroundings = Here();
+  surroundings.variables = {"HOME", "OPENAI_API_KEY", "MISTRAL_API_KEY"};
+  const Diagnosis diagnosis = DiagnoseTuner(surroundings);
+  EXPECT_EQ(Find(diagnosis, "openai_key")->standing, Standing::kHere);
+  EXPECT_EQ(Find(diagnosis, "anthropic_key")->standing, Standing::kMissing);
+  EXPECT_THAT(Find(diagnosis, "anthropic_key")->remedy, HasSubstr("--key-env"));
+  EXPECT_THAT(Find(diagnosis, "other_keys")->found, HasSubstr("MISTRAL_API_KEY"));
+  EXPECT_THAT(Find(diagnosis, "other_keys")->found, Not(HasSubstr("HOME")));
+}
+
+}  // namespace
+}  // namespace hone
