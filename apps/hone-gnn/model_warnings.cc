@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "common/standard_output.h"
 #include "gnn/infer/safetensors.h"
 
 namespace hone::gnn {
@@ -44,6 +45,6 @@ std::string SumsWarning(const LoadedModel& loaded, const PredictOptions& predict
       model.kind, FanoutsText(loaded.fanouts), predict.exact ? "Without --full, " : "", FanoutsText(loaded.fanouts));
 }
 
-void WarnOnStderr(const std::string& sentence) { fmt::print(stderr, "hone-gnn: warning: {}\n", sentence); }
+void WarnOnStderr(const std::string& sentence) { PrintError("hone-gnn: warning: {}\n", sentence); }
 
 }  // namespace hone::gnn

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/json_fields.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "gnn/train/train_options.h"
 #include "hone-gnn/checkpoint_graph.h"
 #include "hone-gnn/commands.h"
@@ -117,7 +118,7 @@ Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
 void Print(const Flags& flags, const std::vector<NodeId>& nodes, const Result<RequestAnswer>& answer, double seconds) {
   if (!flags.json) {
     if (answer.ok()) fmt::print("{}\n", fmt::join(answer->classes, " "));
-    if (!answer.ok()) fmt::print("error: {}\n", answer.status().message());
+    if (!answer.ok()) hone::Print("error: {}\n", answer.status().message());
     return;
   }
   nlohmann::json json;

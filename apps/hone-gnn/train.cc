@@ -252,7 +252,7 @@ void PrintEnd(const Flags& flags, const TrainResult& result) {
   if (result.checkpoint.empty()) {
     fmt::print("Stopped. Nothing was kept: without --checkpoint FOLDER there is nothing to go on from.\n");
   } else {
-    fmt::print("Stopped. To go on: {}\n",
+    Print("Stopped. To go on: {}\n",
                GoOnCommand(*flags.device.command, flags.trajectory, flags.graph, flags.run.checkpoint, false, false));
   }
 }
@@ -322,7 +322,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   flags.run.communicator = &ranks;
   flags.run.threads = session.Threads(flags.run.threads);
   flags.quiet = flags.quiet || !session.speaks();
-  flags.run.note = [](const std::string& text) { fmt::print(stderr, "hone-gnn: note: {}\n", text); };
+  flags.run.note = [](const std::string& text) { PrintError("hone-gnn: note: {}\n", text); };
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
