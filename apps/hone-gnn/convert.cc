@@ -99,7 +99,7 @@ Status Run(ConvertFlags& flags) {
   hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out, report.num_nodes,
              report.num_edges, report.edges_read, report.format, report.feature_width, report.num_classes, seconds);
   if (report.split_sizes[0] + report.split_sizes[1] + report.split_sizes[2] > 0) {
-    fmt::print("  splits {}: {} train, {} valid, {} test, {} in none{}\n",
+    Print("  splits {}: {} train, {} valid, {} test, {} in none{}\n",
                report.splits_made ? "made by seed" : "of the source", report.split_sizes[0], report.split_sizes[1],
                report.split_sizes[2], report.in_no_split,
                report.splits_meaning.empty() ? "" : fmt::format(" ({})", report.splits_meaning));

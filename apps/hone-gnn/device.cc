@@ -87,12 +87,6 @@ void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {
       ->check(CLI::IsMember({"gpu", "cpu"}));
 }
 
-std::string GivenDeviceFlags(const DeviceFlags& flags) {
-  return (flags.device == "auto" ? std::string() : " --device " + flags.device) +
-         (flags.precision.empty() ? std::string() : " --precision " + flags.precision) +
-         (flags.pipeline == "gpu" ? std::string() : " --pipeline " + flags.pipeline);
-}
-
 std::string DeviceChoice::name() const { return cuda ? fmt::format("cuda:{}", gpu.ordinal) : "cpu"; }
 
 std::string DeviceChoice::Line() const {

@@ -32,8 +32,6 @@ void AddFeatureFlags(CLI::App& command, FeatureWish& wish);
 void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish);
 // --pipeline, likewise.
 void AddPipelineFlag(CLI::App& command, DeviceFlags& flags);
-// " --device cuda:1 --precision fp32": what of them was given, to be repeated when a run goes on.
-std::string GivenDeviceFlags(const DeviceFlags& flags);
 
 struct DeviceChoice {
   bool cuda = false;

@@ -19,6 +19,7 @@
 #include "hone-gnn/device.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/load_flag.h"
+#include "hone-gnn/model_warnings.h"
 #include "hone-gnn/train_flags.h"
 #include "hone/gnn/predictor.h"
 
@@ -169,6 +170,7 @@ struct Prediction {
   std::vector<NodeId> nodes;
   Predictions from_cpu;
   GpuPredictions from_gpu;
+  std::vector<std::string> warnings;
 
   Predictions& logits() { return device.cuda ? from_gpu.logits : from_cpu; }
   std::vector<int32_t> classes() const { return device.cuda ? from_gpu.classes : PredictedClasses(from_cpu); }
@@ -210,6 +212,10 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   }
   WarnOfUnheeded(p.device);
   HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, p.loaded, *p.graph, flags.other_graph));
+  p.warnings = CheckpointWarnings(p.loaded);
+  if (std::string warning = SumsWarning(p.loaded, flags.predict); !warning.empty())
+    p.warnings.push_back(std::move(warning));
+  for (const std::string& warning : p.warnings) WarnOnStderr(warning);
   HONE_ASSIGN_OR_RETURN(p.nodes, ChooseNodes(*p.graph, flags.nodes));
   const GraphProgress show = line.callback();
   flags.predict.progress = [&](const std::string& step, int64_t done, int64_t total) { show(step, done, total); };
@@ -284,7 +290,8 @@ Status Run(Flags& flags) {
                              {"train", NumberOrNull(train)},
                              {"valid", NumberOrNull(valid)},
                              {"test", NumberOrNull(test)}}},
-                           {"output", flags.output}};
+                           {"output", flags.output},
+                           {"warnings", prediction.warnings}};
     if (cuda) {
       json["seconds"] = {{"wall", on_gpu.seconds}, {"setup", on_gpu.setup_seconds}};
       json["device_bytes"] = prediction.gpu.device_bytes;

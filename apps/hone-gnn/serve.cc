@@ -21,12 +21,14 @@
 #include "base/clock.h"
 #include "base/json_fields.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "gnn/train/train_options.h"
 #include "hone-gnn/checkpoint_graph.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/load_flag.h"
+#include "hone-gnn/model_warnings.h"
 #include "hone-gnn/train_flags.h"
 
 namespace hone::gnn {
@@ -68,6 +70,7 @@ Status MakeReady(Flags& flags, Server& server) {
                                                                     .num_classes = graph.num_classes()}));
   const LoadedModel& loaded = server.loaded;
   HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, loaded, graph, flags.other_graph));
+  for (const std::string& warning : CheckpointWarnings(loaded)) WarnOnStderr(warning);
   PredictOptions& predict = flags.predict;
   predict.batch = kMostRequestNodes;
   predict.workers = 1;  // a request is one batch
@@ -76,6 +79,7 @@ Status MakeReady(Flags& flags, Server& server) {
   if (!flags.fanout.empty()) {
     HONE_ASSIGN_OR_RETURN(predict.fanouts, ParseFanouts("--fanout", flags.fanout));
   }
+  if (const std::string warning = SumsWarning(loaded, predict); !warning.empty()) WarnOnStderr(warning);
   predict.frontier = loaded.frontier;
   if (flags.seed->count() == 0) predict.seed = loaded.seed;
   HONE_ASSIGN_OR_RETURN(server.device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
@@ -101,6 +105,10 @@ Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
     nodes.push_back(node);
     text.remove_prefix(word.size());
   }
+  if (nodes.empty()) {
+    return Status::InvalidArgument(
+        fmt::format("an empty line asks for nothing; write 1 to {} node ids", kMostRequestNodes));
+  }
   if (nodes.size() > kMostRequestNodes) {
     return Status::InvalidArgument(fmt::format("{} nodes: a request has at most {}", nodes.size(), kMostRequestNodes));
   }
@@ -110,7 +118,7 @@ Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
 void Print(const Flags& flags, const std::vector<NodeId>& nodes, const Result<RequestAnswer>& answer, double seconds) {
   if (!flags.json) {
     if (answer.ok()) fmt::print("{}\n", fmt::join(answer->classes, " "));
-    if (!answer.ok()) fmt::print("error: {}\n", answer.status().message());
+    if (!answer.ok()) hone::Print("error: {}\n", answer.status().message());
     return;
   }
   nlohmann::json json;
@@ -145,7 +153,6 @@ Status Run(Flags& flags, int& exit_status) {
   int64_t refused = 0;
   for (std::string text; std::getline(std::cin, text);) {
     Result<std::vector<NodeId>> nodes = ParseRequest(text);
-    if (nodes.ok() && nodes->empty()) continue;
     const Stopwatch watch;
     const Result<RequestAnswer> answer = nodes.ok() ? server.Answer(*nodes, flags) : Result<RequestAnswer>(nodes.status());
     const double seconds = watch.Seconds();

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -25,9 +25,11 @@
 #include "gnn/train/checkpoint.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
+#include "hone-gnn/go_on.h"
 #include "hone-gnn/load_flag.h"
 #include "hone-gnn/ranks.h"
 #include "hone-gnn/run_setup.h"
+#include "hone-gnn/time_left.h"
 #include "hone-gnn/train_flags.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
@@ -62,17 +64,19 @@ void StopAtSignals() {
 // One line of a terminal that follows the steps; elsewhere a plain line twice a minute.
 class StepLine {
  public:
-  StepLine(bool wanted, int epochs) : wanted_(wanted), terminal_(isatty(STDERR_FILENO) == 1), epochs_(epochs) {}
+  StepLine(bool wanted, int epochs)
+      : wanted_(wanted), terminal_(isatty(STDERR_FILENO) == 1), epochs_(epochs), left_(epochs) {}
 
   void Show(const StepReport& step) {
     const double now = SteadySeconds();
+    const std::string left = left_.Text(step, now);
     if (!wanted_ || now - last_ < (terminal_ ? 0.2 : 30)) return;
     last_ = now;
     const std::string what = step.validating
                                  ? fmt::format("validating {} of {}", step.step + 1, step.steps)
                                  : fmt::format("step {} of {}, loss {:.4f}", step.step + 1, step.steps, step.loss);
-    fmt::print(stderr, "{}epoch {} of {}, {}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_, what,
-               terminal_ ? "" : "\n");
+    fmt::print(stderr, "{}epoch {} of {}, {}{}{}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_, what,
+               left.empty() ? "" : "; ", left, terminal_ ? "" : "\n");
     std::fflush(stderr);
     shown_ = terminal_;
   }
@@ -84,6 +88,7 @@ class StepLine {
  private:
   bool wanted_, terminal_, shown_ = false;
   int epochs_;
+  TimeLeft left_;
   double last_ = SteadySeconds();
 };
 
@@ -247,8 +252,8 @@ void PrintEnd(const Flags& flags, const TrainResult& result) {
   if (result.checkpoint.empty()) {
     fmt::print("Stopped. Nothing was kept: without --checkpoint FOLDER there is nothing to go on from.\n");
   } else {
-    fmt::print("Stopped. To go on: hone-gnn train '{}' --resume '{}'{}\n", flags.graph, flags.run.checkpoint,
-               GivenDeviceFlags(flags.device));
+    Print("Stopped. To go on: {}\n",
+               GoOnCommand(*flags.device.command, flags.trajectory, flags.graph, flags.run.checkpoint, false, false));
   }
 }
 
@@ -317,6 +322,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   flags.run.communicator = &ranks;
   flags.run.threads = session.Threads(flags.run.threads);
   flags.quiet = flags.quiet || !session.speaks();
+  flags.run.note = [](const std::string& text) { PrintError("hone-gnn: note: {}\n", text); };
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
@@ -355,13 +361,20 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                  }
                                },
                            .stop = [] { return g_stop.load(); }};
+  const int first_epoch = trainer->next_epoch();
+  const int64_t first_step = trainer->next_step();
   const Result<TrainResult> result = trainer->Run(events);
   line.Clear();
-  // Before the first step the folder may still hold an older run's state.
-  const bool begun = trainer->next_epoch() > 0 || trainer->next_step() > 0;
-  if (result.status().code() == StatusCode::kIo && begun && FileExists(flags.run.checkpoint + "/last.safetensors")) {
-    return Status::Io(fmt::format("{}. Then go on: hone-gnn train '{}' --resume '{}'{}", result.status().message(),
-                                  flags.graph, flags.run.checkpoint, GivenDeviceFlags(flags.device)));
+  if (result.status().code() == StatusCode::kIo) {
+    // Before the first step there was a save: where it failed, the folder may still hold an older run's state, and a
+    // resumed run goes on from where it was resumed.
+    const bool moved = trainer->next_epoch() != first_epoch || trainer->next_step() != first_step;
+    const bool resumed = !flags.resume.empty();
+    if (moved || resumed) {
+      return Status::Io(fmt::format("{}. Then go on: {}", result.status().message(),
+                                    GoOnCommand(*flags.device.command, flags.trajectory, flags.graph,
+                                                moved ? flags.run.checkpoint : flags.resume, resumed, !moved)));
+    }
   }
   HONE_RETURN_IF_ERROR(result.status());
   if (session.speaks()) PrintEnd(flags, *result);

@@ -159,8 +159,6 @@ Json TaskDetails(const Task& task, const DeviceFacts& gpu) {
     if (bytes.ok() && gpu.memory_bandwidth > 0) details["cases"][i]["least_us"] = 1e6 * *bytes / gpu.memory_bandwidth;
   }
   details["least_us_device"] = gpu.id;
-  details["tolerance"] = Json::object();
-  for (const auto& [output, tolerance] : task.tolerance) details["tolerance"][output] = {{"c_max", tolerance.c_max}, {"c_rms", tolerance.c_rms}};
   details["scalars"] = Json::array();
   for (const ScalarSpec& s : task.scalars) details["scalars"].push_back({{"name", s.name}, {"dtype", DTypeName(s.dtype)}, {"value", s.value}});
   details["hidden"] = Json::array();

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <sys/file.h>
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
@@ -18,6 +19,7 @@ namespace hone::gnn {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::vector<json> Lines(const std::string& text) {
@@ -309,11 +311,13 @@ TEST_F(HoneGnn, ServesEachLineWhatInferSaysAndRefusesALineAlone) {
   ASSERT_EQ(inferred.size(), 4u);
 
   const Outcome lines = RunProgram(Arguments({"serve", kGraph, run, "--json", "--probabilities"}), Environment(),
-                                   "7 3,7\t1499\n\n1500\nseven\n3\n");
+                                   "7 3,7\t1499\n \n1500\nseven\n3\n");
   EXPECT_EQ(lines.status, 1);
-  EXPECT_THAT(lines.err, HasSubstr("2 requests answered, 2 refused"));
-  const std::vector<json> answers = Lines(lines.out);
-  ASSERT_EQ(answers.size(), 4u);
+  EXPECT_THAT(lines.err, HasSubstr("2 requests answered, 3 refused"));
+  std::vector<json> answers = Lines(lines.out);
+  ASSERT_EQ(answers.size(), 5u);
+  EXPECT_THAT(answers[1].at("error").get<std::string>(), HasSubstr("an empty line asks for nothing"));
+  answers.erase(answers.begin() + 1);
   EXPECT_EQ(answers[0].at("nodes"), (std::vector<int32_t>{7, 3, 7, 1499}));
   EXPECT_EQ(answers[0].at("classes"), inferred);
   ASSERT_EQ(answers[0].at("probabilities").size(), 4u);
@@ -329,6 +333,79 @@ TEST_F(HoneGnn, ServesEachLineWhatInferSaysAndRefusesALineAlone) {
   EXPECT_EQ(text.err, "");
   EXPECT_EQ(text.out, std::to_string(inferred[0]) + " " + std::to_string(inferred[1]) + "\n");
   EXPECT_EQ(RunProgram(Arguments({"serve", "synthetic:arxiv?nodes=1400&seed=1", run}), Environment(), "1\n").status, 2);
+}
+
+// Bit 30 of a float is the exponent's highest: a weight of 0.1 becomes one of 10^37.
+TEST_F(HoneGnn, ACheckpointWithAFlippedBitIsRefusedByWhateverReadsIt) {
+  const std::string run = scratch_ / "run", damaged = scratch_ / "damaged.safetensors";
+  ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", run}).status, 0);
+  const std::string whole = ReadFile(run + "/best.safetensors").value();
+  uint64_t header = 0;
+  std::memcpy(&header, whole.data(), 8);
+  for (const size_t element : {size_t{0}, size_t{100}}) {
+    std::string bytes = whole;
+    bytes[8 + header + 4 * element + 3] ^= 0x40;
+    ASSERT_TRUE(WriteFileAtomically(damaged, bytes).ok());
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"infer", kGraph, damaged},
+          {"infer", kGraph, damaged, "--full"},
+          {"serve", kGraph, damaged},
+          {"train", kGraph, "--resume", damaged},
+          {"train", kGraph, "--init", damaged, "--fanout", "4,4", "--hidden", "16"}}) {
+      const Outcome outcome = Run(arguments);
+      EXPECT_EQ(outcome.status, 2) << arguments[0];
+      EXPECT_THAT(outcome.err,
+                  AllOf(HasSubstr("damaged.safetensors' is damaged: its checksum"), HasSubstr("another checkpoint")));
+      EXPECT_EQ(outcome.out, "") << arguments[0];
+    }
+  }
+}
+
+// As another program saves weights, or an earlier version did: without the key "hone.crc32c".
+TEST_F(HoneGnn, WeightsWithoutAChecksumAreReadAndANoteSaysSo) {
+  const std::string run = scratch_ / "run", bare = scratch_ / "bare.safetensors";
+  ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", run}).status, 0);
+  std::string bytes = ReadFile(run + "/last.safetensors").value();
+  const size_t key = bytes.find("hone.crc32c");
+  ASSERT_NE(key, std::string::npos);
+  bytes.replace(key, 11, "none.crc32c");
+  ASSERT_TRUE(WriteFileAtomically(bare, bytes).ok());
+  const Outcome inferred = Run({"infer", kGraph, bare, "--json", "--quiet"});
+  EXPECT_EQ(inferred.status, 0) << inferred.err;
+  EXPECT_THAT(inferred.err, HasSubstr("bare.safetensors' has no checksum"));
+  EXPECT_THAT(json::parse(inferred.out).at("warnings").at(0).get<std::string>(), HasSubstr("has no checksum"));
+  const Outcome resumed =
+      Run({"train", kGraph, "--resume", bare, "--epochs", "2", "--quiet", "--checkpoint", scratch_ / "next"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("note: '" + bare + "' has no checksum"));
+  const Outcome own = Run({"infer", kGraph, run, "--json", "--quiet"});
+  EXPECT_EQ(own.err, "");
+  EXPECT_EQ(json::parse(own.out).at("warnings"), json::array());
+}
+
+TEST_F(HoneGnn, SumsOverEveryNeighborAreWarnedOfWhereTrainingSawSamples) {
+  const std::string gin = scratch_ / "gin", sum = scratch_ / "sum", all = scratch_ / "all", mean = scratch_ / "mean";
+  ASSERT_EQ(Train({"--model", "gin", "--epochs", "1", "--checkpoint", gin}).status, 0);
+  ASSERT_EQ(Train({"--aggregation", "sum", "--epochs", "1", "--checkpoint", sum}).status, 0);
+  ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", mean}).status, 0);
+  ASSERT_EQ(Run({"train", kGraph, "--model", "gin", "--fanout", "all,all", "--hidden", "16", "--epochs", "1",
+                 "--checkpoint", all, "--quiet"})
+                .status,
+            0);
+  for (const std::string& run : {gin, sum}) {
+    const Outcome exact = Run({"infer", kGraph, run, "--full", "--json", "--quiet"});
+    EXPECT_EQ(exact.status, 0);
+    EXPECT_THAT(exact.err, AllOf(HasSubstr("warning: this"), HasSubstr("trained on samples (4,4 neighbors a hop)"),
+                                 HasSubstr("Without --full, --fanout 4,4")));
+    EXPECT_THAT(json::parse(exact.out).at("warnings").at(0).get<std::string>(),
+                HasSubstr("adds up its neighbors' rows"));
+    EXPECT_THAT(Run({"infer", kGraph, run, "--fanout", "all,all", "--quiet"}).err, HasSubstr("warning: this"));
+    EXPECT_EQ(Run({"infer", kGraph, run, "--quiet"}).err, "");
+    EXPECT_THAT(RunProgram(Arguments({"serve", kGraph, run, "--fanout", "all,all"}), Environment(), "1\n").err,
+                HasSubstr("warning: this"));
+  }
+  EXPECT_EQ(Run({"infer", kGraph, mean, "--full", "--quiet"}).err, "");
+  EXPECT_EQ(Run({"infer", kGraph, all, "--full", "--quiet"}).err, "");
 }
 
 TEST_F(HoneGnn, HasEveryOptionDescribed) {

@@ -62,15 +62,38 @@ TEST_F(FullDisk, ACheckpointThatDoesNotFitLeavesTheOneBefore) {
   TrainOnce(run);
   const std::string last = Bytes(run + "/last.safetensors"), best = Bytes(run + "/best.safetensors");
   ASSERT_GT(last.size(), 16u << 10);
-  const Outcome outcome = RunLimited(8, {"train", kGraph, "--resume", run, "--epochs", "3", "--quiet"});
+  const Outcome outcome = RunLimited(
+      8, {"train", kGraph, "--resume", run, "--epochs", "3", "--quiet", "--threads", "1", "--save-every", "9"});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("saving the checkpoint"), HasSubstr("File too large"), HasSubstr("make room"),
                                  HasSubstr("'" + run + "/last.safetensors' is as it was"), HasSubstr("--resume '" + run + "'")));
   EXPECT_THAT(Names(run), ElementsAre("best.safetensors", "last.safetensors"));
   EXPECT_TRUE(Bytes(run + "/last.safetensors") == last);
   EXPECT_TRUE(Bytes(run + "/best.safetensors") == best);
-  // And the run does go on from it, to the end.
-  EXPECT_EQ(Run({"train", kGraph, "--resume", run, "--epochs", "2", "--quiet"}).status, 0);
+  // And the run does go on by the command that the message ends with, to the end.
+  const size_t at = outcome.err.find("Then go on: hone-gnn ");
+  ASSERT_NE(at, std::string::npos) << outcome.err;
+  const std::string command = outcome.err.substr(at + 21, outcome.err.find('\n', at) - at - 21);
+  EXPECT_EQ(command,
+            "train '" + std::string(kGraph) + "' --resume '" + run + "' --epochs 3 --save-every 9 --threads 1");
+  const Outcome resumed = RunIn("exec \"$1\" " + command, {});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, AllOf(HasSubstr("\n    2 "), HasSubstr("\n    3 ")));
+}
+
+// Nothing was saved into the new folder, so the run goes on from where it was resumed.
+TEST_F(FullDisk, ARunThatGoesOnInAnotherFolderIsToldToBeginThereAnew) {
+  const std::string run = scratch_ / "it's", other = scratch_ / "other";
+  TrainOnce(run);
+  TrainOnce(other);
+  const Outcome outcome =
+      RunLimited(8, {"train", kGraph, "--resume", run, "--checkpoint", other, "--epochs", "2", "--quiet"});
+  EXPECT_EQ(outcome.status, 3);
+  const size_t at = outcome.err.find("Then go on: hone-gnn ");
+  ASSERT_NE(at, std::string::npos) << outcome.err;
+  const std::string command = outcome.err.substr(at + 21, outcome.err.find('\n', at) - at - 21);
+  EXPECT_THAT(command, AllOf(HasSubstr("it'\\''s' --epochs 2"), HasSubstr("--checkpoint " + other)));
+  EXPECT_EQ(RunIn("exec \"$1\" " + command, {}).status, 0);
 }
 
 TEST_F(FullDisk, ARunWithoutRoomForACheckpointEndsBeforeItsFirstStep) {

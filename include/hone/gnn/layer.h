@@ -81,6 +81,17 @@ class Layer {
   // statistics) when context.training. `out` belongs to the caller, who may change it before Backward.
   virtual void Forward(const BlockView& block, Matrix<const T> x, Matrix<T> out, LayerState& state,
                        const LayerContext& context) = 0;
+  // Exact inference gathers every neighbor's row for every edge. A layer whose map of a single row comes before the
+  // aggregation, or may by linearity, can offer it for all rows once, so that narrower rows are gathered:
+  //   projected_width   of the rows that Project gives; 0: the layer does not offer it, or it would not pay
+  //   Project           x [n, in_width] -> out [n, projected_width], row by row
+  //   ForwardProjected  what Forward gives for x, but for rounding, from Project's rows of it [block.num_src, …]
+  // Never in training mode.
+  virtual int64_t projected_width() const { return 0; }
+  virtual void Project(Matrix<const T> /*x*/, Matrix<T> /*out*/, LayerState& /*state*/,
+                       const LayerContext& /*context*/) {}
+  virtual void ForwardProjected(const BlockView& /*block*/, Matrix<const T> /*projected*/, Matrix<T> /*out*/,
+                                LayerState& /*state*/, const LayerContext& /*context*/) {}
   // After Forward with the same block, x and context.
   //   grad_out [block.num_dst, out_width]; may be overwritten as scratch
   //   grad_x   [block.num_src, in_width], overwritten; empty(): not wanted (the first layer)

@@ -60,6 +60,13 @@ class Model {
   virtual int64_t PassWidth(int pass) const = 0;
   virtual void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out,
                        const LayerContext& context) = 0;
+  //   The part of pass p that is done row by row before neighbors are gathered, where its layer offers that (see
+  //   Layer): ProjectRows gives rows of ProjectedWidth(p) columns (0: not offered), and RunProjectedPass takes them in
+  //   place of x.
+  virtual int64_t ProjectedWidth(int /*pass*/) const { return 0; }
+  virtual void ProjectRows(int /*pass*/, Matrix<const T> /*x*/, Matrix<T> /*out*/, const LayerContext& /*context*/) {}
+  virtual void RunProjectedPass(int /*pass*/, const BlockView& /*block*/, Matrix<const T> /*projected*/,
+                                Matrix<T> /*out*/, const LayerContext& /*context*/) {}
 };
 
 // kInvalidArgument names the option that is wrong.

@@ -69,15 +69,19 @@ Result<Predictions> Predict(std::shared_ptr<const Graph> graph, Model<float>& mo
 // A model read from a checkpoint or from a plain safetensors file with PyTorch Geometric's names.
 struct LoadedModel {
   std::unique_ptr<Model<float>> model;
+  std::string file;               // that was read
+  bool has_checksum = false;      // the file had one, and it agreed; false: damage would go unseen
   bool has_training = false;      // a checkpoint of ours; the rest is set only then
   std::string graph_fingerprint;  // of the graph it was trained on
+  std::vector<int32_t> fanouts;   // of its training
   std::vector<int32_t> eval_fanouts;
   FrontierRule frontier = FrontierRule::kAllSoFar;
   uint64_t seed = 0;
   int epoch = 0;
 };
 // `path`: a file, or a folder with best.safetensors (else last.safetensors). `fallback` describes the model where the
-// file does not (a plain state_dict). kInvalidArgument names the tensor that is missing, extra or of another shape.
+// file does not (a plain state_dict). kInvalidArgument names the tensor that is missing, extra or of another shape, or
+// says that the file's checksum disagrees.
 Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallback);
 
 // Names a graph by its sizes, classes, splits and a few thousand of its rows; equal graphs have equal ones.

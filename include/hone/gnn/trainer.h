@@ -55,6 +55,8 @@ struct RunOptions {
   // trainer with equal options. Null: this process alone. The number of ranks does not change a bit of the result.
   // Rank 0 alone reads and writes checkpoints. TrainOptions::shards must be a multiple of the ranks.
   Communicator* communicator = nullptr;
+  // Takes a sentence about a file that was read, to be shown to a person (it has no checksum, say). On rank 0 alone.
+  std::function<void(const std::string&)> note;
 };
 
 // Times of one epoch, in seconds. Preparation runs beside computing, so the parts add up to more than the whole;

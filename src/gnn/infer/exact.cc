@@ -4,12 +4,14 @@
 // Exact inference, layer by layer; see exact.h.
 //
 // A chunk of rows becomes a block of its own: the sampler with "all neighbors" numbers the chunk's nodes and their
-// in-neighbors, their input rows are gathered, the model's pass runs on them. Memory is two layers' activations and
-// one chunk. While one chunk computes, the next one's block is made by a second thread.
+// in-neighbors, their input rows are gathered, the model's pass runs on them. Where a pass offers to project rows
+// before they are gathered (wide features would be gathered once for every edge), all rows are projected first. Memory
+// is two layers' activations and one chunk. While one chunk computes, the next one's block is made by a second thread.
 #include "gnn/infer/exact.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <future>
 #include <utility>
@@ -24,11 +26,12 @@
 namespace hone::gnn {
 namespace {
 
-// Nodes whose row pass p must compute, ascending: those wanted, and for every earlier pass also the in-neighbors.
+// Nodes whose row pass p reads, ascending, and last those whose row the last pass computes: those wanted, and for every
+// earlier pass also the in-neighbors.
 std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> wanted, int passes) {
   std::vector<uint8_t> mark(static_cast<size_t>(graph.num_nodes), 0);
   for (NodeId v : wanted) mark[static_cast<size_t>(v)] = 1;
-  std::vector<std::vector<NodeId>> rows(static_cast<size_t>(passes));
+  std::vector<std::vector<NodeId>> rows(static_cast<size_t>(passes) + 1);
   for (size_t pass = rows.size(); pass-- > 0;) {
     for (size_t v = 0; v < mark.size(); ++v) {
       if (mark[v] != 0) rows[pass].push_back(static_cast<NodeId>(v));
@@ -82,15 +85,44 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
   result.num_nodes = static_cast<int64_t>(nodes.size());
   result.num_classes = model.PassWidth(passes);
 
-  Activations current;  // of all nodes, from the pass before
+  Activations current;  // of all nodes, from the pass before, or this pass's projected rows
   Buffer<float> inputs, outputs;
   for (int pass = 0; pass < passes; ++pass) {
-    const std::vector<NodeId>& todo = rows[static_cast<size_t>(pass)];
-    const int64_t in_width = model.PassWidth(pass);
+    const std::vector<NodeId>& todo = rows[static_cast<size_t>(pass) + 1];
+    const int64_t projected_width = model.ProjectedWidth(pass);
+    const bool projects = projected_width > 0;
+    const int64_t in_width = projects ? projected_width : model.PassWidth(pass);
     const int64_t out_width = model.PassWidth(pass + 1);
+    const auto rows_at_once = [&](int64_t width) {
+      return std::max<int64_t>(1, options.chunk_bytes / (width * static_cast<int64_t>(sizeof(float))));
+    };
+    if (projects) {
+      const Stopwatch compute;
+      const std::vector<NodeId>& sources = rows[static_cast<size_t>(pass)];
+      HONE_ASSIGN_OR_RETURN(Activations projected,
+                            Activations::Make(structure.num_nodes, projected_width, options.scratch));
+      const int64_t raw_width = model.PassWidth(pass);
+      const auto at_once = static_cast<size_t>(rows_at_once(raw_width));
+      for (std::span<const NodeId> rest = sources; !rest.empty();) {
+        const std::span<const NodeId> ids = rest.first(std::min(at_once, rest.size()));
+        rest = rest.subspan(ids.size());
+        const auto count = static_cast<int64_t>(ids.size());
+        const Matrix<float> x = inputs.Resize(count, raw_width);
+        if (pass == 0) {
+          GatherRows(graph.features(), ids, x, threads);
+        } else {
+          GatherFloatRows(current.matrix(), ids, x, threads);
+        }
+        const Matrix<float> out = outputs.Resize(count, projected_width);
+        model.ProjectRows(pass, x, out, {.nodes = ids, .threads = threads});
+        ScatterFloatRows(out, ids, projected.matrix());
+        if (options.stop && options.stop()) return Status::Cancelled("inference was stopped");
+      }
+      current = std::move(projected);
+      result.times.compute += compute.Seconds();
+    }
     HONE_ASSIGN_OR_RETURN(Activations next, Activations::Make(structure.num_nodes, out_width, options.scratch));
-    const int64_t max_inputs =
-        std::max<int64_t>(1, options.chunk_bytes / (in_width * static_cast<int64_t>(sizeof(float))));
+    const int64_t max_inputs = rows_at_once(in_width);
 
     struct Chunk {
       std::span<const NodeId> nodes;
@@ -118,13 +150,17 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
       const Stopwatch compute;
       const NeighborSample& sample = chunk.sample;
       const Matrix<float> x = inputs.Resize(sample.num_nodes(), in_width);
-      if (pass == 0) {
+      if (pass == 0 && !projects) {
         GatherRows(graph.features(), sample.nodes, x, threads);
       } else {
         GatherFloatRows(current.matrix(), sample.nodes, x, threads);
       }
       const Matrix<float> out = outputs.Resize(sample.num_seeds(), out_width);
-      model.RunPass(pass, sample.Block(0), x, out, {.nodes = sample.nodes, .threads = threads});
+      const LayerContext context{.nodes = sample.nodes, .threads = threads};
+      if (projects)
+        model.RunProjectedPass(pass, sample.Block(0), x, out, context);
+      else
+        model.RunPass(pass, sample.Block(0), x, out, context);
       ScatterFloatRows(out, chunk.nodes, next.matrix());
       result.times.compute += compute.Seconds();
       result.times.sample += chunk.seconds;
@@ -148,6 +184,20 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
   GatherFloatRows(current.matrix(), nodes, logits, threads);
   result.times.wall = wall.Seconds();
   return result;
+}
+
+int64_t ExactActivationBytes(const Model<float>& model, int64_t num_nodes) {
+  int64_t widest = 0, before = 0;  // columns held at a time, and of the pass before
+  for (int pass = 0; pass < model.num_passes(); ++pass) {
+    if (const int64_t projected = model.ProjectedWidth(pass); projected > 0) {
+      widest = std::max(widest, before + projected);
+      before = projected;
+    }
+    const int64_t out = model.PassWidth(pass + 1);
+    widest = std::max(widest, before + out);
+    before = out;
+  }
+  return widest * num_nodes * static_cast<int64_t>(sizeof(float));
 }
 
 }  // namespace hone::gnn

@@ -47,6 +47,7 @@ Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallb
     HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(*text, what));
     std::string frontier = "all";
     JsonFields fields(json, fmt::format("{}: {}", what, kTrainKey));
+    fields.Require("fanouts", loaded.fanouts);
     fields.Require("eval_fanouts", loaded.eval_fanouts);
     fields.Require("seed", loaded.seed);
     fields.Require("frontier", frontier);
@@ -61,6 +62,8 @@ Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallb
     HONE_RETURN_IF_ERROR(fields.status());
   }
   if (const std::string* text = field(kGraphKey)) loaded.graph_fingerprint = *text;
+  loaded.file = file_path;
+  loaded.has_checksum = file.has_checksum;
   HONE_ASSIGN_OR_RETURN(loaded.model, MakeModel(options));
   HONE_RETURN_IF_ERROR(LoadParameters(file, what, *loaded.model));
   return loaded;

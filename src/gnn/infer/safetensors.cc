@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "base/rounding.h"
+#include "gnn/graph/crc32c.h"
 #include "gnn/infer/write_output.h"
 #include "gnn/ops/convert_rows.h"
 
@@ -37,6 +38,44 @@ int64_t DtypeBytes(std::string_view dtype) {
 
 Status Damaged(std::string_view what, std::string_view problem) {
   return Status::InvalidArgument(fmt::format("{} is not a whole safetensors file: {}", what, problem));
+}
+
+// Each part is preceded by its length, so that nothing can pass from one part into the next unseen.
+uint32_t Checksum(const TensorFile& file) {
+  uint32_t crc = 0;
+  const auto add = [&](std::string_view part) {
+    const uint64_t size = part.size();
+    crc = Crc32c(crc, &size, sizeof(size));
+    crc = Crc32c(crc, part.data(), part.size());
+  };
+  for (const auto& [key, value] : file.metadata) {
+    if (key == kChecksumKey) continue;
+    add(key);
+    add(value);
+  }
+  for (const StoredTensor& tensor : file.tensors) {
+    add(tensor.name);
+    add(tensor.dtype);
+    add({reinterpret_cast<const char*>(tensor.shape.data()), tensor.shape.size() * sizeof(int64_t)});
+    add(tensor.bytes);
+  }
+  return crc;
+}
+
+Status CheckChecksum(TensorFile& file, std::string_view what) {
+  const auto stored = file.metadata.find(std::string(kChecksumKey));
+  if (stored == file.metadata.end()) return Status::Ok();
+  const std::string computed = fmt::format("{:08x}", Checksum(file));
+  if (stored->second != computed) {
+    return Status::InvalidArgument(fmt::format(
+        "{} is damaged: its checksum is {} and its content gives {}. Copy it again from where it was whole, or go back "
+        "to "
+        "another checkpoint of the run; if another program changed it on purpose, take {} out of its metadata",
+        what, stored->second, computed, kChecksumKey));
+  }
+  file.metadata.erase(stored);
+  file.has_checksum = true;
+  return Status::Ok();
 }
 
 }  // namespace
@@ -90,7 +129,9 @@ Result<std::vector<float>> FloatValues(const StoredTensor& tensor) {
 
 std::string SerializeTensorFile(const TensorFile& file) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!file.metadata.empty()) header[std::string(kMetadata)] = file.metadata;
+  std::map<std::string, std::string> metadata = file.metadata;
+  metadata[std::string(kChecksumKey)] = fmt::format("{:08x}", Checksum(file));
+  header[std::string(kMetadata)] = metadata;
   size_t offset = 0;
   for (const StoredTensor& tensor : file.tensors) {
     header[tensor.name] = {
@@ -172,7 +213,14 @@ Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what
   }
   if (end != body.size()) return Damaged(what, fmt::format("{} bytes belong to no tensor", body.size() - end));
   file.tensors = std::move(sorted);
+  HONE_RETURN_IF_ERROR(CheckChecksum(file, what));
   return file;
+}
+
+std::string NoChecksumNote(std::string_view what) {
+  return fmt::format(
+      "{} has no checksum (another program or an older hone-gnn wrote it): damage to its numbers would go unseen",
+      what);
 }
 
 Result<TensorFile> ReadTensorFile(const std::string& path) {

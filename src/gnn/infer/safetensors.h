@@ -5,6 +5,9 @@
 //
 // Layout: 8 bytes little-endian header length, a JSON object (padded with spaces so that the data starts at a multiple
 // of 8), then the arrays without gaps. https://github.com/huggingface/safetensors, format section.
+//
+// What is written here carries a CRC-32C in its metadata, over the other metadata and every tensor's name, dtype, shape
+// and bytes. Other programs pass it over; the reader compares it.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +30,12 @@ struct StoredTensor {
   int64_t elements() const;
 };
 
+inline constexpr std::string_view kChecksumKey = "hone.crc32c";  // metadata: eight hexadecimal digits
+
 struct TensorFile {
-  std::map<std::string, std::string> metadata;  // the header's __metadata__
+  std::map<std::string, std::string> metadata;  // the header's __metadata__, without the checksum
   std::vector<StoredTensor> tensors;            // in the order of their bytes
+  bool has_checksum = false;                    // of a file that was read: there was one, and it agreed
 
   const StoredTensor* Find(std::string_view name) const;
 };
@@ -40,15 +46,18 @@ StoredTensor MakeFloatTensor(std::string name, std::vector<int64_t> shape, std::
 // tensor.
 Result<std::vector<float>> FloatValues(const StoredTensor& tensor);
 
-// The file's bytes: the same for the same content.
+// The file's bytes, with a checksum: the same for the same content.
 std::string SerializeTensorFile(const TensorFile& file);
 
 // kInvalidArgument says what is wrong where; `what` names the file in it. Refuses whatever the format refuses: gaps,
-// overlaps, sizes that do not follow from dtype and shape, bytes left over.
+// overlaps, sizes that do not follow from dtype and shape, bytes left over. Refuses too what a checksum disagrees with.
 Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what);
 
 Result<TensorFile> ReadTensorFile(const std::string& path);
 // Aside, flushed, then renamed; errors as of WriteOutput.
 Status WriteTensorFile(const std::string& path, const TensorFile& file);
+
+// What to tell a person of a file without a checksum, which another program or an older version wrote.
+std::string NoChecksumNote(std::string_view what);
 
 }  // namespace hone::gnn

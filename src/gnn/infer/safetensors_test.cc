@@ -102,6 +102,37 @@ TEST(Safetensors, RefusesWhatTheFormatRefuses) {
             std::string::npos);
 }
 
+// An exponent's bit makes a weight 2^128 times as large, and nothing else in the format would notice.
+TEST(Safetensors, NoticesEveryBitThatChanges) {
+  const std::string whole = SerializeTensorFile(TwoTensors());
+  uint64_t header = 0;
+  std::memcpy(&header, whole.data(), 8);
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string bytes = whole;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+    const Result<TensorFile> read = ParseTensorFile(bytes, "the file");
+    if (bit / 8 >= 8 + header) {
+      ASSERT_FALSE(read.ok()) << "bit " << bit;
+      EXPECT_NE(read.status().message().find("the file is damaged: its checksum is"), std::string::npos);
+    } else if (read.ok()) {  // in the header: what pads it, or the name of the checksum's own key, which is then no
+                             // checksum
+      EXPECT_TRUE(!read->has_checksum || SerializeTensorFile(*read) == whole) << "bit " << bit;
+    }
+  }
+}
+
+TEST(Safetensors, AFileWithoutAChecksumIsReadAndSaysSo) {
+  const Result<TensorFile> read = ParseTensorFile(
+      Handmade(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "abcd"),
+      "it");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_FALSE(read->has_checksum);
+  const Result<TensorFile> ours = ParseTensorFile(SerializeTensorFile(*read), "it");
+  ASSERT_TRUE(ours.ok()) << ours.status().message();
+  EXPECT_TRUE(ours->has_checksum);
+  EXPECT_EQ(ours->metadata, read->metadata);  // the checksum is not part of what it is of
+}
+
 // Whatever single byte is changed or however the file is cut: an answer, never a crash, and never a longer tensor.
 TEST(Safetensors, SurvivesDamage) {
   const std::string whole = SerializeTensorFile(TwoTensors());

@@ -5,6 +5,7 @@
 //
 // A node's score as a source is att_src . (W x) = (W^T att_src) . x: the two vectors of a head are folded into one
 // small matrix, so that all scores are one thin product. Backward unfolds its gradient again.
+#include <algorithm>
 #include <cmath>
 
 #include "gnn/nn/modules.h"
@@ -61,6 +62,44 @@ class GatConv final : public Layer<T> {
     if (!options_.concatenate && heads > 1) Scale(out, T(1) / static_cast<T>(heads));
   }
 
+  // A projected row: the columns of every head, then each head's score as a source and as a destination. The weighted
+  // sums then have heads * width columns an edge, where those of raw rows have heads * in_width.
+  int64_t projected_width() const override {
+    const int64_t width = options_.heads * (options_.width + 2);
+    return width < options_.heads * options_.in_width ? width : 0;
+  }
+  void Project(Matrix<const T> x, Matrix<T> out, LayerState& layer_state, const LayerContext& context) override {
+    auto& state = static_cast<State&>(layer_state);
+    const int64_t dim = options_.in_width, columns = options_.heads * options_.width;
+    const Matrix<T> folded = state.folded.Resize(2 * options_.heads, dim);
+    Fold(folded);
+    const Matrix<T> all = state.projection.Resize(columns + 2 * options_.heads, dim);
+    std::copy_n(lin_.weight().data, columns * dim, all.data);
+    for (int row = 0; row < 2 * options_.heads; ++row) {
+      const int h = row % options_.heads, side = row / options_.heads;
+      std::copy_n(folded.Row(row), dim, all.Row(columns + 2 * h + side));
+    }
+    LinearForward<T>(x, all, nullptr, false, out, context.threads);
+  }
+  void ForwardProjected(const BlockView& block, Matrix<const T> projected, Matrix<T> out, LayerState& layer_state,
+                        const LayerContext& context) override {
+    out = FirstRows(out, block.num_dst);
+    auto& state = static_cast<State&>(layer_state);
+    const int heads = options_.heads;
+    const int64_t width = options_.width;
+    const AttentionWeights<T> weights{state.edge_weights.Resize(block.num_edges()),
+                                      state.self_weights.Resize(block.num_dst)};
+    for (int h = 0; h < heads; ++h) {
+      const Matrix<const T> rows = {projected.data + h * width, block.num_src, width, projected.stride};
+      const Matrix<const T> scores = {projected.data + heads * width + 2 * h, block.num_src, 2, projected.stride};
+      const bool adds = !options_.concatenate && h > 0;
+      const Matrix<T> sums = adds ? state.sums.Resize(block.num_dst, width) : HeadOut(out, h);
+      AttentionForward<T>(block, rows, scores, 1, Slope(), weights, sums, context.threads);
+      if (adds) Add(sums, out);
+    }
+    if (!options_.concatenate && heads > 1) Scale(out, T(1) / static_cast<T>(heads));
+  }
+
   void Backward(const BlockView& block, Matrix<const T> x, Matrix<T> grad_out, Matrix<T> grad_x,
                 LayerState& layer_state, const LayerContext& context) override {
     grad_out = FirstRows(grad_out, block.num_dst);
@@ -95,6 +134,7 @@ class GatConv final : public Layer<T> {
  private:
   struct State final : LayerState {
     Buffer<T> folded, grad_folded;       // [2 * heads, in_width]
+    Buffer<T> projection;                // [heads * (width + 2), in_width]
     Buffer<T> scores, grad_scores;       // [num_src, 2 * heads]
     Buffer<T> edge_weights, edge_grads;  // [num_edges, heads]
     Buffer<T> self_weights, self_grads;  // [num_dst, heads]
@@ -115,6 +155,11 @@ class GatConv final : public Layer<T> {
   }
   Matrix<T> HeadOut(Matrix<T> out, int h) const {
     return {out.data + (options_.concatenate ? h * options_.width : 0), out.rows, options_.width, out.stride};
+  }
+  static void Add(Matrix<const T> x, Matrix<T> to) {
+    for (int64_t i = 0; i < x.rows; ++i) {
+      for (int64_t c = 0; c < x.cols; ++c) to.Row(i)[c] += x.Row(i)[c];
+    }
   }
   static void Scale(Matrix<T> x, T factor) {
     for (int64_t i = 0; i < x.rows; ++i) {

@@ -96,6 +96,31 @@ TEST(GatConv, AttendsByBothScores) {
   EXPECT_NEAR(out[0], (6 * std::exp(1.0) + 2 * std::exp(-0.2)) / (std::exp(1.0) + std::exp(-0.2)), 1e-14);
 }
 
+// In double, so that only the order of additions is left: sums of 40 terms, and a softmax.
+TEST(GatConv, ProjectedRowsGiveWhatRawRowsGive) {
+  // Self-loops, parallel edges, and a destination without neighbors.
+  const OwnedBlock block({{0, 1, 1, 5}, {}, {4, 3, 2, 2}, {0, 5}}, 6);
+  for (const int heads : {1, 3}) {
+    for (const bool concatenate : {true, false}) {
+      const auto layer =
+          MakeGatConv<double>({.in_width = 40, .width = 6, .heads = heads, .concatenate = concatenate}, "c", 3);
+      const int64_t width = layer->projected_width();
+      ASSERT_EQ(width, heads * 8);
+      const std::vector<double> x = RandomValues<double>(6 * 40, 8);
+      const std::vector<double> expected = Forward(*layer, block, x);
+      std::vector<double> projected(static_cast<size_t>(6 * width), kNan), out(expected.size(), kNan);
+      const auto state = layer->MakeState();
+      const LayerContext context = Context(Ids(6), false);
+      // Two rows and then four: a row's projection is its own.
+      layer->Project({x.data(), 2, 40, 40}, {projected.data(), 2, width, width}, *state, context);
+      layer->Project({x.data() + 80, 4, 40, 40}, {projected.data() + 2 * width, 4, width, width}, *state, context);
+      layer->ForwardProjected(block.view(), View(projected, width), View(out, layer->out_width()), *state, context);
+      for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], expected[i], 1e-12) << heads << concatenate << i;
+    }
+  }
+  EXPECT_EQ((MakeGatConv<double>({.in_width = 6, .width = 6}, "c", 3)->projected_width()), 0);  // it would be wider
+}
+
 struct Case {
   const char* what;
   std::unique_ptr<Layer<double>> (*make)();

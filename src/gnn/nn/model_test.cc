@@ -116,6 +116,7 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
   const AdjacencyList graph = AwkwardGraph(40, 9);
   std::vector<NodeId> all(graph.size());
   for (size_t v = 0; v < all.size(); ++v) all[v] = static_cast<NodeId>(v);
+  int projected_passes = 0;
   for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
     for (const int layers : {1, 2, 4}) {
       SCOPED_TRACE(kind + " of " + std::to_string(layers) + " layers");
@@ -159,14 +160,22 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
           for (const NodeId node : chunk.nodes) {
             x.insert(x.end(), rows.begin() + node * in, rows.begin() + (node + 1) * in);
           }
-          model.RunPass(pass, chunk.Block(0), View(x, in), {next.data() + first * out, last - first, out, out},
-                        Context(false));
+          const Matrix<double> rows_out = {next.data() + first * out, last - first, out, out};
+          if (const int64_t width = model.ProjectedWidth(pass); width > 0) {
+            ++projected_passes;
+            std::vector<double> projected(chunk.nodes.size() * static_cast<size_t>(width), std::nan(""));
+            model.ProjectRows(pass, View(x, in), View(projected, width), Context(false));
+            model.RunProjectedPass(pass, chunk.Block(0), View(projected, width), rows_out, Context(false));
+          } else {
+            model.RunPass(pass, chunk.Block(0), View(x, in), rows_out, Context(false));
+          }
         }
         rows = next;
       }
       for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(rows[i], expected[i], 1e-12);
     }
   }
+  EXPECT_GT(projected_passes, 0);  // at the least the last layer of gat, which is narrower than its input
 }
 
 TEST(Model, TrainsToTheSameBitsOnAnyThreadCountWithPaddingUnread) {

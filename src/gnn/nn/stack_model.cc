@@ -110,6 +110,32 @@ class StackModel final : public Model<T> {
     return pass == num_passes() ? options_.num_classes : layers_[static_cast<size_t>(pass) - 1]->out_width();
   }
   void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out, const LayerContext& given) override {
+    FinishPass(pass, block, out, given,
+               [&](Layer<T>& layer, LayerState& state, Matrix<T> rows, const LayerContext& context) {
+                 layer.Forward(block, x, rows, state, context);
+               });
+  }
+  int64_t ProjectedWidth(int pass) const override { return layers_[static_cast<size_t>(pass)]->projected_width(); }
+  void ProjectRows(int pass, Matrix<const T> x, Matrix<T> out, const LayerContext& given) override {
+    LayerContext context = given;
+    context.training = false;
+    context.layer = pass;
+    if (pass_state_ == nullptr) pass_state_ = MakeState();
+    const auto i = static_cast<size_t>(pass);
+    layers_[i]->Project(x, out, *static_cast<StackState&>(*pass_state_).steps[i].layer, context);
+  }
+  void RunProjectedPass(int pass, const BlockView& block, Matrix<const T> projected, Matrix<T> out,
+                        const LayerContext& given) override {
+    FinishPass(pass, block, out, given,
+               [&](Layer<T>& layer, LayerState& state, Matrix<T> rows, const LayerContext& context) {
+                 layer.ForwardProjected(block, projected, rows, state, context);
+               });
+  }
+
+ private:
+  // A pass, whose layer `run` runs, with what follows the layer.
+  template <typename Run>
+  void FinishPass(int pass, const BlockView& block, Matrix<T> out, const LayerContext& given, const Run& run) {
     const auto i = static_cast<size_t>(pass);
     out = FirstRows(out, block.num_dst);
     LayerContext context = given;
@@ -121,12 +147,11 @@ class StackModel final : public Model<T> {
     const bool last = i + 1 == layers_.size();
     const Matrix<T> plain =
         Normalises(i) || (last && plan_.head) ? step.plain.Resize(block.num_dst, layers_[i]->out_width()) : out;
-    layers_[i]->Forward(block, x, plain, *step.layer, context);
+    run(*layers_[i], *step.layer, plain, context);
     if (!last) Between(i, step, out, context);
     if (last && plan_.head) Head(plain, out, state, context);
   }
 
- private:
   struct Step {
     std::unique_ptr<LayerState> layer;
     Buffer<T> plain;  // the layer's output before normalisation

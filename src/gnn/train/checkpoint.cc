@@ -68,13 +68,17 @@ Status StateFromJson(std::string_view text, const std::string& what, CheckpointH
 }  // namespace
 
 Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run) {
-  if (run.communicator == nullptr || run.communicator->size() == 1) return ReadTensorFile(path);
+  const bool alone = run.communicator == nullptr || run.communicator->size() == 1;
+  const bool reads = alone || run.communicator->rank() == 0;
   std::string bytes;
-  if (run.communicator->rank() == 0) {
+  if (reads) {
     HONE_ASSIGN_OR_RETURN(bytes, ReadFile(path));
   }
-  HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
-  return ParseTensorFile(bytes, fmt::format("'{}'", path));
+  if (!alone) HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
+  const std::string what = fmt::format("'{}'", path);
+  Result<TensorFile> file = ParseTensorFile(bytes, what);
+  if (reads && file.ok() && !file->has_checksum && run.note) run.note(NoChecksumNote(what));
+  return file;
 }
 
 std::string LastCheckpoint(const std::string& folder) { return folder + "/last.safetensors"; }

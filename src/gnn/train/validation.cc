@@ -5,16 +5,53 @@
 #include <algorithm>
 #include <utility>
 
+#include "gnn/infer/exact.h"
 #include "gnn/ops/buffer.h"
 #include "gnn/ops/convert_rows.h"
 #include "hone/gnn/batch_pipeline.h"
 
 namespace hone::gnn {
 
+namespace {
+
+// Every neighbor in every hop, layer by layer, on rank 0.
+Result<ValidationCounts> CountCorrectExactly(const Graph& graph, Model<float>& model, const ValidationOptions& o) {
+  ValidationCounts counts;
+  if (o.rank != 0) return counts;
+  PredictOptions options;
+  options.exact = true;
+  options.stop = o.stop;
+  if (o.progress) {
+    options.progress = [&](const std::string&, int64_t done, int64_t total) { o.progress(done, total); };
+  }
+  const std::span<const NodeId> nodes = graph.valid_nodes();
+  const Result<Predictions> found = PredictExact(graph, model, nodes, options, o.threads);
+  if (found.status().code() == StatusCode::kCancelled) {
+    counts.stopped = true;
+    return counts;
+  }
+  HONE_RETURN_IF_ERROR(found.status());
+  const std::vector<int32_t> classes = PredictedClasses(*found);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const int32_t label = graph.labels()[static_cast<size_t>(nodes[i])];
+    if (label == kNoLabel) continue;
+    ++counts.labelled;
+    counts.correct += classes[i] == label ? 1 : 0;
+  }
+  return counts;
+}
+
+}  // namespace
+
 Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<float>& model,
                                       const ValidationOptions& o) {
   const std::span<const NodeId> nodes = graph->valid_nodes();
   const auto count = static_cast<int64_t>(nodes.size());
+  const bool every_neighbor =
+      std::all_of(o.fanouts.begin(), o.fanouts.end(), [](int32_t fanout) { return fanout == kAllNeighbors; });
+  if (every_neighbor && count > 0 && ExactActivationBytes(model, graph->structure().num_nodes) <= o.exact_bytes) {
+    return CountCorrectExactly(*graph, model, o);
+  }
   const int64_t batches = (count + o.batch - 1) / o.batch;
   const int64_t begin = batches * o.rank / o.ranks;
   const int64_t end = batches * (o.rank + 1) / o.ranks;

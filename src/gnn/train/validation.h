@@ -5,6 +5,10 @@
 //
 // The batches are those of sampled inference (hone/gnn/predictor.h): the same nodes, the same draws, whoever does
 // them; so the counts of all ranks add up to what one process would count.
+//
+// Where every hop asks for every neighbor there is nothing to draw, and the neighborhoods of batches overlap nearly
+// wholly: then all validation nodes are predicted at once, layer by layer, as exact inference does. Rank 0 does that
+// alone, for the rows of any part depend on nearly all nodes.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +31,11 @@ struct ValidationOptions {
   int threads = 1;
   int workers = 1;
   int rank = 0, ranks = 1;
-  std::function<bool()> stop;                                 // asked after each batch
-  std::function<void(int64_t done, int64_t total)> progress;  // batches of this rank's part
+  std::function<bool()> stop;                                 // asked after each batch or chunk
+  std::function<void(int64_t done, int64_t total)> progress;  // batches of this rank's part, or rows of a layer
+  // Layer by layer only where the activations of all nodes take at most so many bytes. A bound that the machine has no
+  // part in: the two ways round differently, and a run must not depend on where it runs.
+  int64_t exact_bytes = int64_t{8} << 30;
 };
 
 struct ValidationCounts {
