@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone apply RUN: the winner of a run as a C++/CUDA header and as a PyTorch extension.
+// hone apply RUN and hone apply TASK FILE.cu: the winner of a run, or a candidate's file, as a C++/CUDA header and as a
+// PyTorch extension.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,15 +23,31 @@ namespace hone {
 namespace {
 
 struct ApplyFlags {
-  std::string store, run, out;
+  std::string store, run, file, out;  // with `file`, `run` is a task
   int64_t node = -1;
   bool json = false;
 };
 
-Status Run(const CommandContext& context, const ApplyFlags& flags) {
+Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& flags) {
+  if (!flags.file.empty()) {
+    if (flags.node >= 0 || !flags.store.empty()) {
+      return Status::InvalidArgument("--node and --store choose from a run; a file is taken as it is");
+    }
+    HONE_ASSIGN_OR_RETURN(const Task task, FindTask(context, flags.run));
+    HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.file));
+    return MakeFilePackage(task, source, flags.file);
+  }
+  if (flags.run.ends_with(".cu")) {
+    return Status::InvalidArgument(
+        fmt::format("{} is a candidate's file: name its task first, hone apply TASK {}", flags.run, flags.run));
+  }
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.run));
-  HONE_ASSIGN_OR_RETURN(KernelPackage package, MakeKernelPackage(*run.store, run.view, flags.node));
+  return MakeKernelPackage(*run.store, run.view, flags.node);
+}
+
+Status Run(const CommandContext& context, const ApplyFlags& flags) {
+  HONE_ASSIGN_OR_RETURN(const KernelPackage package, Package(context, flags));
   HONE_ASSIGN_OR_RETURN(std::string header, CudaHeader(package));
   HONE_ASSIGN_OR_RETURN(std::vector<GeneratedFile> files, TorchExtension(package));
   files.insert(files.begin(), {CudaHeaderName(package), std::move(header), "the function: include this one"});
@@ -50,21 +67,29 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
                         {"runs", s.wins ? "winner" : "seed"}});
     }
     for (const GeneratedFile& file : files) names.push_back(out + "/" + file.name);
+    nlohmann::json node;  // null: from a file
+    if (!package.run.empty()) node = package.node;
     Print("{}\n", DumpJson(nlohmann::json{{"run", package.run},
-                                          {"node", package.node},
-                                          {"task", package.task.name},
-                                          {"modelled", package.modelled},
-                                          {"paired", package.paired},
-                                          {"seed_when", package.seed_shapes},
-                                          {"shapes", shapes},
-                                          {"files", names}},
-                           2));
+                                               {"node", node},
+                                               {"file", package.file},
+                                               {"task", package.task.name},
+                                               {"modelled", package.modelled},
+                                               {"paired", package.paired},
+                                               {"seed_when", package.seed_shapes},
+                                               {"shapes", shapes},
+                                               {"files", names}},
+                                2));
     return Status::Ok();
   }
-  Print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
-        package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");
-  for (const std::string& when : package.seed_shapes) Print("The seed runs where {}\n", when);
-  if (!package.paired) Print("Winner and seed were not paired: their times come from different sittings.\n");
+  if (package.run.empty()) {
+    Print("{} as it stands, for every shape that its plan serves. `hone eval {} {}` judges it.\n", package.file,
+               flags.run, flags.file);
+  } else {
+    Print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
+               package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");
+    for (const std::string& when : package.seed_shapes) Print("The seed runs where {}\n", when);
+    if (!package.paired) Print("Winner and seed were not paired: their times come from different sittings.\n");
+  }
   const std::vector<std::string> options = PackageOptions(package);
   if (!options.empty()) Print("Compile with {}\n", fmt::join(options, " "));
   size_t width = 0;
@@ -77,12 +102,16 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
 
 void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ApplyFlags>();
-  CLI::App* command = app.add_subcommand("apply", "write a run's winner as a C++ header and a PyTorch extension");
-  command->add_option("run", flags->run, "id of a run, a part of one, 'last', or an exported file")->required();
+  CLI::App* command = app.add_subcommand(
+      "apply", "write a run's winner, or a candidate's file, as a C++ header and a PyTorch extension");
+  command
+      ->add_option("run", flags->run, "id of a run, a part of one, 'last', an exported file, or a task before FILE.cu")
+      ->required();
+  command->add_option("file", flags->file, "a candidate of that task, such as one that hone tune wrote");
   command->add_option("--node", flags->node, "take this node instead of the best")->check(kZeroOrMore);
   command->add_option("--out", flags->out, "folder to write to; by default hone_TASK");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
-  command->add_flag("--json", flags->json, "write JSON (docs/interop.md)");
+  command->add_flag("--json", flags->json, "write JSON; interop.md in the documentation has its fields");
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
   });

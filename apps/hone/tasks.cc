@@ -19,6 +19,7 @@
 #include "tuner/evaluate/baseline/baseline_file.h"
 #include "tuner/evaluate/device_list.h"
 #include "tuner/evaluate/lint/lint_command.h"
+#include "tuner/interop/open_questions.h"
 
 namespace hone {
 namespace {
@@ -257,6 +258,7 @@ void RegisterTasksCommand(CLI::App& app, CommandContext& context) {
   check->add_option("directory", flags->directory, "a folder with a task.toml, or a task's name")->required();
   AddDeviceFlags(*check, flags->device);
   check->callback([flags, &context] {
+    if (const Status open = CheckNothingOpen(flags->directory); !open.ok()) return context.Fail(open);
     Result<Task> task = FindTask(context, flags->directory);
     if (!task.ok()) return context.Fail(task.status());
     if (const auto libraries = LoadBaselines(*task); !libraries.ok()) return context.Fail(libraries.status());

@@ -13,17 +13,12 @@
 
 #include "base/file.h"
 #include "hone/tuner/task.h"
+#include "tuner/core/reserved_names.h"
 #include "tuner/core/toml_document.h"
 
 namespace hone {
 
 namespace {
-
-// Names with a meaning of their own in expressions and plans; a task may not take them.
-constexpr std::string_view kReserved[] = {
-    "sm_count", "cc",        "l2_bytes", "smem_optin", "ceil_div", "min",       "max", "round_up",
-    "log2",     "occupancy", "align",    "stride",     "struct",   "tensormap", "ref",
-};
 
 constexpr size_t kMaxRank = 8;
 // Errors of one file that are named at once: a file that is filled in by hand has several, and each is a line.
@@ -73,7 +68,7 @@ class TaskParser {
   void TakeName(TableReader& reader, std::string_view key, const std::string& name) {
     if (!IsIdentifier(name)) {
       reader.Error(key, fmt::format("'{}' is not an identifier (letters, digits, underscores)", name));
-    } else if (std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved)) {
+    } else if (IsReservedName(name)) {
       reader.Error(key, fmt::format("'{}' has a meaning of its own in launch plans; choose another name", name));
     } else if (!names_.insert(name).second) {
       reader.Error(key, fmt::format("'{}' is already the name of a dimension, tensor or scalar", name));

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <set>
 
@@ -20,30 +19,92 @@ std::string Trim(string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n\\") - begin + 1));
 }
 
-constexpr std::array<string_view, 24> kDeviceHeaders{"cuda_fp16.h",
-                                                     "cuda_bf16.h",
-                                                     "mma.h",
-                                                     "cooperative_groups.h",
-                                                     "cuda_pipeline.h",
-                                                     "math.h",
-                                                     "cmath",
-                                                     "float.h",
-                                                     "cfloat",
-                                                     "limits.h",
-                                                     "climits",
-                                                     "limits",
-                                                     "stdint.h",
-                                                     "cstdint",
-                                                     "cassert",
-                                                     "assert.h",
-                                                     "type_traits",
-                                                     "cuda/barrier",
-                                                     "cuda/pipeline",
-                                                     "math_constants.h",
-                                                     "cooperative_groups/reduce.h",
-                                                     "stddef.h",
-                                                     "cstddef",
-                                                     "cute/tensor.hpp"};
+// Device code cannot use these; a device compiler without a standard library does not even have them.
+constexpr string_view kHostHeaders[] = {"algorithm",
+                                        "array",
+                                        "atomic",
+                                        "cerrno",
+                                        "chrono",
+                                        "complex",
+                                        "cstdio",
+                                        "cstdlib",
+                                        "cstring",
+                                        "ctime",
+                                        "cublas_v2.h",
+                                        "cublasLt.h",
+                                        "cuda.h",
+                                        "cuda_profiler_api.h",
+                                        "cuda_runtime.h",
+                                        "cuda_runtime_api.h",
+                                        "cudnn.h",
+                                        "cufft.h",
+                                        "curand.h",
+                                        "cusparse.h",
+                                        "device_launch_parameters.h",
+                                        "errno.h",
+                                        "exception",
+                                        "fstream",
+                                        "functional",
+                                        "getopt.h",
+                                        "helper_cuda.h",
+                                        "initializer_list",
+                                        "iomanip",
+                                        "ios",
+                                        "iostream",
+                                        "iterator",
+                                        "list",
+                                        "map",
+                                        "memory",
+                                        "mpi.h",
+                                        "mutex",
+                                        "nccl.h",
+                                        "numeric",
+                                        "nvToolsExt.h",
+                                        "omp.h",
+                                        "optional",
+                                        "ostream",
+                                        "pybind11/pybind11.h",
+                                        "queue",
+                                        "random",
+                                        "set",
+                                        "span",
+                                        "sstream",
+                                        "stdexcept",
+                                        "stdio.h",
+                                        "stdlib.h",
+                                        "string",
+                                        "string.h",
+                                        "string_view",
+                                        "sys/time.h",
+                                        "thread",
+                                        "time.h",
+                                        "tuple",
+                                        "unistd.h",
+                                        "unordered_map",
+                                        "unordered_set",
+                                        "utility",
+                                        "variant",
+                                        "vector"};
+// Often written in quotes, and the toolkit's all the same.
+constexpr string_view kToolkitHeaders[] = {"cuda_fp16.h",          "cuda_bf16.h",     "cuda_fp8.h",
+                                           "cuda_fp6.h",           "cuda_fp4.h",      "mma.h",
+                                           "cooperative_groups.h", "cuda_pipeline.h", "math_constants.h"};
+
+enum class HeaderUse { kDevice, kHost, kOwn };
+
+// `name` as it stands in the #include: "<cuda_fp16.h>", "\"helpers.cuh\"".
+HeaderUse UseOfHeader(string_view name) {
+  if (name.size() < 3) return HeaderUse::kHost;
+  const string_view header = name.substr(1, name.size() - 2);
+  const auto among = [&](const auto& list) {
+    return std::find(std::begin(list), std::end(list), header) != std::end(list);
+  };
+  for (const string_view folder : {"torch/", "ATen/", "c10/", "pybind11/", "thrust/", "nvtx3/", "sys/", "boost/"}) {
+    if (header.starts_with(folder)) return HeaderUse::kHost;
+  }
+  if (among(kHostHeaders)) return HeaderUse::kHost;
+  return name.front() == '<' || among(kToolkitHeaders) ? HeaderUse::kDevice : HeaderUse::kOwn;
+}
 
 class Reader {
  public:
@@ -64,6 +125,7 @@ class Reader {
     for (size_t f = 0; f < s_.functions.size(); ++f) {
       Locals(s_.functions[f]);
       Launches(static_cast<int>(f));
+      HostCalls(static_cast<int>(f));
     }
   }
 
@@ -136,7 +198,12 @@ class Reader {
     const string_view text = At(i).text;
     size_t at = 1;
     while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
-    if (text.substr(at).starts_with("include")) return Add(CuItemKind::kInclude, i, i, Trim(text.substr(at + 7)));
+    if (text.substr(at).starts_with("include")) {
+      std::string name = Trim(text.substr(at + 7));
+      const size_t close = name.empty() ? std::string::npos : name.find(name[0] == '<' ? '>' : '"', 1);
+      if (close != std::string::npos) name.resize(close + 1);  // a comment may follow
+      return Add(CuItemKind::kInclude, i, i, std::move(name));
+    }
     if (!text.substr(at).starts_with("define")) return Add(CuItemKind::kOtherDirective, i, i, std::string(text));
     const std::vector<Token> words = LexCuda(text.substr(at + 6));
     if (words.empty()) return Add(CuItemKind::kOtherDirective, i, i);
@@ -329,7 +396,8 @@ class Reader {
   }
 
   // The ifs around token `i`, outermost first.
-  void Conditions(const CuFunction& f, int i, CuLaunch& launch) {
+  template <typename Call>
+  void Conditions(const CuFunction& f, int i, Call& launch) {
     int inner = i;
     // A launch without braces: `if (c) k<<<...`, `else k<<<...`.
     const auto look = [&](int before) {
@@ -409,8 +477,8 @@ class Reader {
       if (!Is(close + 3, "(") || At(close + 3).match < 0) continue;
       CuLaunch launch;
       launch.function = function;
-      launch.line =
-          1 + static_cast<int>(std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n'));
+      launch.line = LineOf(i);
+      launch.token = i;
       int name = i - 1;
       if (Is(name, ">")) {  // template arguments
         int depth = 0, open = name;
@@ -429,6 +497,36 @@ class Reader {
       Conditions(f, name, launch);
       s_.launches.push_back(std::move(launch));
     }
+  }
+
+  void HostCalls(int function) {
+    const CuFunction& f = s_.functions[static_cast<size_t>(function)];
+    for (int i = f.body_open + 1; i < f.body_close; ++i) {
+      if (At(i).kind != TokenKind::kIdentifier) continue;
+      const string_view name = At(i).text;
+      CuHostCall call;
+      if ((name == "cub" || name == "thrust") && Is(i + 1, "::")) {
+        call.name = std::string(name) + "::" + std::string(At(i + 2).text);
+      } else if (name == "zero_" && Is(i - 1, ".") && At(i - 2).kind == TokenKind::kIdentifier) {
+        call.name = "cudaMemsetAsync";
+        call.arguments = {std::string(At(i - 2).text), "0"};
+      } else if ((name.starts_with("cuda") || name.starts_with("cublas") || name.starts_with("cudnn")) &&
+                 Is(i + 1, "(") && At(i + 1).match > 0) {
+        call.name = std::string(name);
+        for (const auto& [a, b] : Split(i + 2, At(i + 1).match)) call.arguments.push_back(Text(a, b));
+      } else {
+        continue;
+      }
+      call.function = function;
+      call.line = LineOf(i);
+      call.token = i;
+      Conditions(f, i, call);
+      s_.calls.push_back(std::move(call));
+    }
+  }
+
+  int LineOf(int i) const {
+    return 1 + static_cast<int>(std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n'));
   }
 
   CuSource& s_;
@@ -456,7 +554,7 @@ Result<std::unique_ptr<CuSource>> ReadCuSource(string_view text, string_view fil
   return source;
 }
 
-std::string DeviceCode(const CuSource& source, std::vector<std::string>* dropped) {
+std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out) {
   // Macros are kept when what is kept uses them, directly or through one another.
   std::set<std::string, std::less<>> used;
   const auto use = [&](string_view text) {
@@ -488,8 +586,13 @@ std::string DeviceCode(const CuSource& source, std::vector<std::string>* dropped
     const size_t start = source.token(item.first).begin;
     bool keep = device(item) || item.kind == CuItemKind::kScope;
     if (item.kind == CuItemKind::kInclude) {
-      const std::string header = item.name.size() > 2 ? item.name.substr(1, item.name.size() - 2) : "";
-      keep = std::find(kDeviceHeaders.begin(), kDeviceHeaders.end(), header) != kDeviceHeaders.end();
+      const HeaderUse use_of = UseOfHeader(item.name);
+      keep = use_of == HeaderUse::kDevice;
+      if (use_of == HeaderUse::kOwn && left_out != nullptr) {
+        const auto end = source.text.begin() + static_cast<long>(start);
+        left_out->push_back(
+            {1 + static_cast<int>(std::count(source.text.begin(), end, '\n')), "#include " + item.name});
+      }
     } else if (item.kind == CuItemKind::kDefine) {
       keep = used.count(item.name) != 0;
     } else if (item.kind == CuItemKind::kOtherDirective) {
@@ -501,7 +604,6 @@ std::string DeviceCode(const CuSource& source, std::vector<std::string>* dropped
       out += source.text.substr(item.begin, item.end - item.begin);
     } else {
       if (first && comments.find_first_not_of(" \t\r\n") != string_view::npos) out += Trim(comments);
-      if (dropped != nullptr && !item.name.empty()) dropped->push_back(item.name);
     }
     first = false;
   }

@@ -67,6 +67,25 @@ struct CuLaunch {
   std::vector<std::string> conditions;  // of the enclosing ifs, outermost first; "!(c)" in an else branch
   bool conditions_known = true;         // false: inside a loop, a switch or a lambda
   int line = 0;
+  int token = 0;
+};
+
+// A call of the CUDA runtime or of a library by host code: cudaMemsetAsync(bins, 0, bytes, stream), cub::DeviceScan,
+// cublasSgemm(…). PyTorch's bins.zero_() counts as cudaMemsetAsync(bins, 0).
+struct CuHostCall {
+  std::string name;
+  std::vector<std::string> arguments;
+  int function = -1;                    // index into functions
+  std::vector<std::string> conditions;  // as a launch's
+  bool conditions_known = true;
+  int line = 0;
+  int token = 0;
+};
+
+// What DeviceCode leaves behind and may be missed: an #include of a file that a candidate cannot include.
+struct CuLeftOut {
+  int line = 0;
+  std::string text;  // "#include \"helpers.cuh\""
 };
 
 struct CuSource {
@@ -76,6 +95,7 @@ struct CuSource {
   std::vector<CuKernel> kernels;
   std::vector<CuFunction> functions;  // host functions
   std::vector<CuLaunch> launches;
+  std::vector<CuHostCall> calls;                 // of CUDA's runtime and libraries, in order
   std::map<std::string, std::string> constants;  // constexpr values and object-like macros
   std::map<std::string, std::pair<std::vector<std::string>, std::string>> macros;  // F(a, b) -> parameters, text
 
@@ -86,8 +106,9 @@ struct CuSource {
 // Reads a file. kInvalidArgument when it holds no __global__ function.
 Result<std::unique_ptr<CuSource>> ReadCuSource(std::string_view text, std::string_view file);
 
-// The device part: everything but host functions and what only they need, text unchanged otherwise. `dropped` gets the
-// names of what was left out.
-std::string DeviceCode(const CuSource& source, std::vector<std::string>* dropped);
+// The device part: everything but host functions and what only they need, text unchanged otherwise. The toolkit's and
+// unknown headers in angle brackets are kept, those of the host's standard library and of PyTorch are not. `left_out`
+// gets the #includes of the user's own files.
+std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out);
 
 }  // namespace hone

@@ -34,20 +34,27 @@ std::string AliasOf(const Task& task, const std::string& tensor) {
 std::string Preamble(const KernelPackage& package, const HeaderSignature& signature) {
   const Task& task = package.task;
   std::string out = fmt::format(
-      "// {}: {}\n//\n// Written by `hone apply` from node {} of run {}; the kernels below carry their authors' own "
-      "licence "
+      "// {}: {}\n//\n// Written by `hone apply` from {}; the kernels below carry their authors' own licence "
       "lines.\n//\n",
-      task.name, task.summary, package.node, package.run);
-  out += fmt::format("// Device of the run: {}.{}\n", package.device,
-                     package.modelled ? " Times are MODELLED by the simulator, not measured." : "");
-  if (package.guarantee != "full") out += fmt::format("// Guarantee: {}\n", package.guarantee);
-  out += package.paired ? "// Winner against the seed, paired, per shape:\n"
-                        : "// Winner and seed were timed in different sittings, NOT paired:\n";
-  for (const PackagedShape& s : package.shapes) {
-    out += fmt::format("//   {:<36} {:>10.2f} us, seed {:>10.2f} us, {:.3f}x{}{}\n", DimsText(s.dims), s.winner_us,
-                       s.seed_us, s.speedup.median,
-                       package.modelled ? "" : fmt::format(" [{:.3f}, {:.3f}]", s.speedup.low, s.speedup.high),
-                       s.wins ? "" : "  -> the seed runs");
+      task.name, task.summary, PackageOrigin(package));
+  if (package.run.empty()) {
+    out += fmt::format(
+        "// No run stands behind it: `hone eval {} {}` says whether it is right and how fast. The task's seed runs "
+        "only\n"
+        "// where the device lacks what the file's plan asks for.\n",
+        task.name, package.file);
+  } else {
+    out += fmt::format("// Device of the run: {}.{}\n", package.device,
+                       package.modelled ? " Times are MODELLED by the simulator, not measured." : "");
+    if (package.guarantee != "full") out += fmt::format("// Guarantee: {}\n", package.guarantee);
+    out += package.paired ? "// Winner against the seed, paired, per shape:\n"
+                          : "// Winner and seed were timed in different sittings, NOT paired:\n";
+    for (const PackagedShape& s : package.shapes) {
+      out += fmt::format("//   {:<36} {:>10.2f} us, seed {:>10.2f} us, {:.3f}x{}{}\n", DimsText(s.dims), s.winner_us,
+                         s.seed_us, s.speedup.median,
+                         package.modelled ? "" : fmt::format(" [{:.3f}, {:.3f}]", s.speedup.low, s.speedup.high),
+                         s.wins ? "" : "  -> the seed runs");
+    }
   }
   const std::vector<std::string> options = PackageOptions(package);
   if (!options.empty()) {
@@ -129,6 +136,10 @@ HeaderSignature SignatureOf(const Task& task) {
   return signature;
 }
 
+std::string PackageOrigin(const KernelPackage& package) {
+  return package.run.empty() ? package.file : fmt::format("node {} of run {}", package.node, package.run);
+}
+
 std::vector<std::string> PackageOptions(const KernelPackage& package) {
   std::vector<std::string> options = package.winner.plan.compiler_options;
   for (const std::string& option : package.seed.plan.compiler_options) {
@@ -193,7 +204,8 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
          "  cudaStream_t stream;\n  bool ok = true;  // false once a shape's arithmetic overflows\n\n";
   out +=
       "  template <typename T>\n  T Fit(Int value) {\n    const T fitted = static_cast<T>(value.value);\n"
-      "    if (static_cast<long long>(fitted) != value.value || (value.value < 0) != (fitted < T(0))) ok = false;\n"
+      "    constexpr bool negative = static_cast<T>(-1) < static_cast<T>(1);  // whether T has negative values\n"
+      "    if (static_cast<long long>(fitted) != value.value || (value.value < 0 && !negative)) ok = false;\n"
       "    return fitted;\n  }\n\n";
   // Validation.
   out += "  cudaError_t Valid() {\n";

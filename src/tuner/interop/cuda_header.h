@@ -41,6 +41,9 @@ HeaderSignature SignatureOf(const Task& task);
 // "float", "__half", "int64_t": what a tensor's elements are in C++.
 std::string_view HostElementType(DType dtype);
 
+// Where the kernels come from: "node 3 of run 20260921-000000-0001", "rmsnorm.tuned.cu".
+std::string PackageOrigin(const KernelPackage& package);
+
 // Compiler options of both plans together, without repeats.
 std::vector<std::string> PackageOptions(const KernelPackage& package);
 

@@ -237,14 +237,36 @@ TEST(CudaHeader, CompilesAndLinksWithNvcc) {
   package.seed_shapes = {"tokens <= 16"};
   package.run = "r";
   Write(directory / "hone_fused_add_rmsnorm.cuh", CudaHeader(package).value());
+  // Integers of every type by value: the check that they fit must not compare an unsigned one with zero.
+  package.task =
+      ParseTask(
+          "name = \"count\"\nsummary = \"count\"\nclass = \"other\"\n[dims]\nn = \"n\"\n[[tensor]]\nname = \"y\"\nrole "
+          "= "
+          "\"out\"\ndtype = \"float32\"\nshape = [\"n\"]\n[tolerance.y]\nc_max = 1e-3\nc_rms = 1e-3\n[[case]]\nrole = "
+          "\"check\"\ndims = { n = 3 }\n",
+          "task.toml")
+          .value();
+  package.winner = package.seed = ParseCandidate(
+                                      "/*hone\n[[launch]]\nkernel = \"count\"\ngrid = [\"n\"]\nblock = [\"1\"]\nargs = "
+                                      "[\"y\", \"n:u32\", \"n:u64\", "
+                                      "\"n:i32\", \"n > 1:bool\"]\n*/\n__global__ void count(float* y, unsigned a, "
+                                      "unsigned long long b, int c, bool d) "
+                                      "{ y[blockIdx.x] = d ? a : b + c; }\n",
+                                      "count.cu", package.task)
+                                      .value();
+  package.winner_binding.clear();
+  package.seed_shapes.clear();
+  Write(directory / "hone_count.cuh", CudaHeader(package).value());
   Write(directory / "main.cu", R"cpp(
+#include "hone_count.cuh"
 #include "hone_fused_add_rmsnorm.cuh"
 #include "hone_scale_add.cuh"
     int main(int argc, char**) {
       __half* none = nullptr;
       const cudaError_t a = hone::fused_add_rmsnorm(none, none, none, 1e-6f, argc - 1, 8, nullptr);
       const cudaError_t b = hone::scale_add(nullptr, nullptr, nullptr, 2.0f, argc - 1, 8, nullptr);
-      return a == cudaSuccess && b == cudaSuccess ? 0 : 1;
+      const cudaError_t c = hone::count(nullptr, argc - 1, nullptr);
+      return a == cudaSuccess && b == cudaSuccess && c == cudaSuccess ? 0 : 1;
     }
   )cpp");
   const SubprocessResult nvcc = RunProgram(

@@ -37,7 +37,30 @@ Result<const Evaluation*> Deciding(const RunView& view, int64_t node, bool* pair
   return &*n.evaluation;
 }
 
+// `where`: where its text can be had.
+Status DeviceCodeOnly(const Candidate& candidate, const std::string& where) {
+  if (!candidate.plan.host_mode) return Status::Ok();
+  return Status::InvalidArgument(fmt::format(
+      "{} is in host mode: it launches its kernels itself and is used as it stands ({})", candidate.name, where));
+}
+
 }  // namespace
+
+Result<KernelPackage> MakeFilePackage(const Task& task, std::string_view source, const std::string& file) {
+  KernelPackage package;
+  package.task = task;
+  package.file = file.substr(file.rfind('/') + 1);
+  HONE_ASSIGN_OR_RETURN(package.winner, ParseCandidate(source, file, task));
+  HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.winner, file));
+  package.seed = package.winner;
+  if (!task.seed_source.empty()) {
+    HONE_ASSIGN_OR_RETURN(package.seed, ParseCandidate(task.seed_source, "seed.cu", task));
+    if (package.seed.plan.host_mode) package.seed = package.winner;
+  }
+  package.winner.name = package.file;
+  package.winner_binding = DefaultBinding(package.winner.plan);
+  return package;
+}
 
 Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, int64_t node) {
   const bool best = node < 0;
@@ -63,12 +86,8 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   HONE_ASSIGN_OR_RETURN(std::string seed, store.Source(view.seed_hash));
   HONE_ASSIGN_OR_RETURN(package.winner, ParseCandidate(winner, fmt::format("node-{}.cu", node), package.task));
   HONE_ASSIGN_OR_RETURN(package.seed, ParseCandidate(seed, "seed.cu", package.task));
-  for (const Candidate* candidate : {&package.winner, &package.seed}) {
-    if (!candidate->plan.host_mode) continue;
-    return Status::InvalidArgument(fmt::format(
-        "{} is in host mode: it launches its kernels itself and is used as it stands (`hone show {} --source`)",
-        candidate->name, view.info.id));
-  }
+  HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.winner, fmt::format("`hone show {} --source`", view.info.id)));
+  HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.seed, fmt::format("`hone show {} --source`", view.info.id)));
   package.run = view.info.id;
   package.node = node;
   package.device = view.info.device;

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What leaves a run for somebody's program: the winner, the seed it falls back to, and the rule that tells them
-// apart by shape.
+// What leaves for somebody's program: a run's winner with the seed it falls back to and the rule that tells them apart
+// by shape, or a candidate's file with what its own plan says.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -31,13 +32,19 @@ struct KernelPackage {
   Binding winner_binding;                // the seed runs with its first choices
   std::vector<std::string> seed_shapes;  // expressions over the dimensions; where one holds, the seed runs
   std::vector<PackagedShape> shapes;
-  std::string run;
+  std::string run;  // empty: from a file
   int64_t node = 0;
+  std::string file;  // the candidate's file; empty: from a run
   std::string device;
   bool modelled = false;
   bool paired = false;  // the times come from a pairing of the winner with the seed itself
   std::string guarantee = "full";
 };
+
+// A candidate's file for `task`, named `file` in messages: it runs for every shape that its plan serves, and no times
+// stand behind it. Where the winner needs a newer device than there is, the task's seed runs. kInvalidArgument when the
+// file is no candidate of the task or is in host mode.
+Result<KernelPackage> MakeFilePackage(const Task& task, std::string_view source, const std::string& file);
 
 // `node` < 0: the run's best, which must have passed its final pairing with the seed. Another node is taken with the
 // times it and the seed had, each in its own sitting. kInvalidArgument says what the run lacks and what to do about it.

@@ -108,5 +108,17 @@ TEST(KernelPackage, WhatWasNotRightIsNeverPackaged) {
   EXPECT_THAT(MakeKernelPackage(*w.store, w.view).status().message(), HasSubstr("in no timed shape"));
 }
 
+TEST(KernelPackage, ACandidatesFileIsTakenAsItStands) {
+  const Task task = LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm").value();
+  const KernelPackage package = MakeFilePackage(task, task.seed_source, "work/rmsnorm.tuned.cu").value();
+  EXPECT_EQ(package.file, "rmsnorm.tuned.cu");
+  EXPECT_THAT(package.seed_shapes, IsEmpty());
+  const std::string header = CudaHeader(package).value();
+  EXPECT_THAT(header, AllOf(HasSubstr("from rmsnorm.tuned.cu"), HasSubstr("hone eval rmsnorm rmsnorm.tuned.cu"),
+                            Not(HasSubstr("of run")), Not(HasSubstr("paired"))));
+  EXPECT_THAT(TorchExtension(package).value()[1].text, HasSubstr("from rmsnorm.tuned.cu"));
+  EXPECT_THAT(MakeFilePackage(task, "__global__ void k() {}\n", "k.cu").status().message(), HasSubstr("k.cu"));
+}
+
 }  // namespace
 }  // namespace hone

@@ -8,8 +8,11 @@
 #include <memory>
 #include <set>
 
+#include "tuner/core/reserved_names.h"
 #include "tuner/interop/draft_words.h"
 #include "tuner/interop/plan_expression.h"
+#include "tuner/interop/python_source.h"
+#include "tuner/interop/stated_shapes.h"
 #include "tuner/interop/task_drafter.h"
 
 namespace hone {
@@ -20,11 +23,14 @@ Result<TaskDraft> TaskDrafter::Run() {
   HONE_RETURN_IF_ERROR(ChooseLaunches());
   NameTensors();
   FindDims();
+  RelateDims();
   for (const CuLaunch& launch : launches_) HONE_RETURN_IF_ERROR(MakeEntry(launch));
+  HONE_RETURN_IF_ERROR(HostMemory());
   Steps();
   HONE_RETURN_IF_ERROR(Tensors());
-  HONE_RETURN_IF_ERROR(CheckNames());
   DropUnusedDims();
+  HONE_RETURN_IF_ERROR(CheckNames());
+  HONE_RETURN_IF_ERROR(ReadCases());
   draft_.seed = SeedText();
   HONE_RETURN_IF_ERROR(Oracle());
   draft_.task_toml = Toml();
@@ -38,8 +44,83 @@ void TaskDrafter::Ask(std::string what, std::string answer) {
   draft_.questions.push_back({std::move(what), std::move(answer)});
 }
 
+std::string TaskDrafter::PlanName(const std::string& name, const char* what) {
+  if (!IsReservedName(name)) return name;
+  const std::string renamed = name + what;
+  const std::string text = fmt::format("'{}' is called '{}' in the task: launch plans give '{}' a meaning of their own",
+                                       name, renamed, name);
+  if (std::find(draft_.inferred.begin(), draft_.inferred.end(), text) == draft_.inferred.end()) Inferred(text);
+  return renamed;
+}
+
 void TaskDrafter::AddDim(const std::string& name) {
-  if (dims_.insert(name).second) dim_order_.push_back(name);
+  if (dims_.count(name) != 0) return;
+  const std::string plan = PlanName(name, "_size");
+  dims_[name] = plan;
+  dims_[plan] = plan;
+  if (std::find(dim_order_.begin(), dim_order_.end(), plan) == dim_order_.end()) dim_order_.push_back(plan);
+}
+
+void TaskDrafter::Let(const std::string& name, const std::string& text) {
+  const auto place = std::find(dim_order_.begin(), dim_order_.end(), name);
+  const auto at = place - dim_order_.begin();
+  if (place != dim_order_.end()) dim_order_.erase(place);
+  std::vector<std::string> fresh;
+  if (const Result<Expression> expression = Expression::Parse(text); expression.ok()) {
+    for (const std::string& n : expression->Names()) {
+      if (dims_.count(n) == 0 && std::find(fresh.begin(), fresh.end(), n) == fresh.end()) fresh.push_back(n);
+    }
+  }
+  for (const std::string& n : fresh) dims_[n] = n;
+  dim_order_.insert(dim_order_.begin() + std::min<long>(at, static_cast<long>(dim_order_.size())), fresh.begin(),
+                    fresh.end());
+  dims_[name] = text;
+  lets_[name] = text;
+}
+
+void TaskDrafter::RelateDims() {
+  // Pairs by the names that the host code has: from its own text, and from kernels that are given both.
+  std::vector<std::pair<std::pair<std::string, std::string>, std::string>> related;  // A, B and a name for A / B
+  const auto look = [&](int first, int last, const std::map<std::string, std::string>& names) {
+    for (int i = first; i + 2 <= last; ++i) {
+      if (s_.token(i + 1).text != "/" || s_.token(i).kind != TokenKind::kIdentifier) continue;
+      const auto a = names.find(std::string(s_.token(i).text)), b = names.find(std::string(s_.token(i + 2).text));
+      if (a == names.end() || b == names.end() || a->second == b->second) continue;
+      const std::string_view before = s_.token(i - 1).text, after = s_.token(i + 3).text;
+      if (before == "*" || before == "/" || before == "+" || before == "-" || before == "%") continue;
+      std::string name;
+      if (before == "=" && after == ";" && s_.token(i - 2).kind == TokenKind::kIdentifier)
+        name = std::string(s_.token(i - 2).text);
+      related.push_back({{a->second, b->second}, name});
+    }
+  };
+  std::map<std::string, std::string> own;
+  for (const std::string& d : dim_order_) own[d] = d;
+  if (Host() != nullptr) look(Host()->body_open + 1, Host()->body_close - 1, own);
+  for (const CuLaunch& l : launches_) {
+    const CuKernel* kernel = s_.FindKernel(l.kernel);
+    std::map<std::string, std::string> names;
+    for (size_t i = 0; i < kernel->parameters.size() && i < l.arguments.size(); ++i) {
+      if (!kernel->parameters[i].pointer && own.count(l.arguments[i]) != 0)
+        names[kernel->parameters[i].name] = l.arguments[i];
+    }
+    look(kernel->body_open + 1, kernel->body_close - 1, names);
+  }
+  for (auto& [pair, name] : related) {
+    const auto& [a, b] = pair;
+    const bool asked = std::find(o_.dims.begin(), o_.dims.end(), a) != o_.dims.end();
+    if (asked || lets_.count(a) != 0 || lets_.count(b) != 0) continue;
+    bool taken = name.empty() || IsReservedName(name) || dims_.count(name) != 0;
+    for (const CuKernel& k : s_.kernels) {
+      for (const CuParameter& p : k.parameters) taken = taken || p.name == name;
+    }
+    if (taken) name = a + "_per_" + b;
+    Let(a, fmt::format("{} * {}", name, b));
+    ratios_.insert(name);
+    Inferred(
+        fmt::format("{} = {} * {}, for the code divides one by the other; --dims with {} among them keeps them apart",
+                    a, name, b, a));
+  }
 }
 
 std::optional<std::string> TaskDrafter::LocalText(const std::string& name) const {
@@ -163,7 +244,7 @@ void TaskDrafter::FindDims() {
         if (local) {
           if (const std::optional<double> number = LocalNumber(name)) {
             AddDim(name);
-            default_sizes_[name] = static_cast<int64_t>(*number);
+            default_sizes_[dims_.at(name)] = static_cast<int64_t>(*number);
             continue;
           }
         }
@@ -176,7 +257,7 @@ void TaskDrafter::FindDims() {
 }
 
 std::optional<double> TaskDrafter::LocalNumber(const std::string& name) const {
-  const std::set<std::string> none;
+  const std::map<std::string, std::string> none;
   const std::optional<std::string> text = LocalText(name);
   if (!text) return std::nullopt;
   Result<std::string> value = PlanExpressions(s_, function_, none).Resolve(*text);
@@ -239,6 +320,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
   const CuKernel* kernel = s_.FindKernel(launch.kernel);
   DraftEntry entry;
   entry.kernel = kernel;
+  entry.token = launch.token;
   entry.template_args = TemplateArgs(*kernel, launch);
   if (entry.template_args.size() < kernel->template_parameters.size()) {
     std::vector<std::string> names;
@@ -307,7 +389,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
       const bool constant = *value == "1";
       if (!constant)
         entry.when += (entry.when.empty() ? "" : " && ") + (launch.conditions.size() > 1 ? Wrapped(*value) : *value);
-      conditional_.insert(entries_.size());
+      entry.conditions = launch.conditions;
     } else {
       Inferred(fmt::format("the condition '{}' around a launch of '{}' is left out ({})", condition, kernel->name,
                            value.status().message()));
@@ -324,7 +406,8 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     const std::string type = TypeOf(*kernel, launch, p.type);
     if (p.pointer) {
       const std::string base = own_names_ ? p.name : BaseOf(actual);
-      const std::string name = base.empty() ? p.name : base;
+      const std::string name = PlanName(base.empty() ? p.name : base, "_data");
+      host_tensors_.emplace(BaseOf(actual), name);
       entry.tensors[p.name] = name;
       entry.args.push_back(name);
       bool known = false;
@@ -358,13 +441,14 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     if (!dtype || !IsFloating(*dtype)) {
       return Bad(fmt::format(
           "parameter '{}' of kernel '{}' has the type {}: structs and other types by value cannot be taken over; "
-          "write the plan by hand (docs/candidate-format.md)",
+          "write the plan by hand (candidate-format.md in the documentation)",
           p.name, kernel->name, type));
     }
     static const std::map<DType, const char*> kSuffix = {
         {DType::kFloat32, "f32"}, {DType::kFloat64, "f64"}, {DType::kFloat16, "f16"}, {DType::kBFloat16, "bf16"}};
-    AddScalar(p.name, actual, *dtype);
-    entry.args.push_back(p.name + ":" + kSuffix.at(*dtype));
+    const std::string name = PlanName(p.name, "_value");
+    AddScalar(name, actual, *dtype);
+    entry.args.push_back(name + ":" + kSuffix.at(*dtype));
   }
   entries_.push_back(std::move(entry));
   return Status::Ok();
@@ -393,31 +477,110 @@ void TaskDrafter::AddScalar(const std::string& name, const std::string& actual, 
   scalars_.push_back(scalar);
 }
 
+Status TaskDrafter::HostMemory() {
+  if (Host() == nullptr) return Status::Ok();
+  std::vector<DraftEntry> memsets;
+  const auto add = [&](DraftEntry entry) {
+    entry.memset = true;
+    if (!entry.conditions.empty()) entry.token = 0;
+    entry.conditions.clear();
+    Inferred(
+        fmt::format("{} is set to {} before the kernels run, as '{}' does", entry.target, entry.value, Host()->name));
+    memsets.push_back(std::move(entry));
+  };
+  for (const auto& [host, name] : host_tensors_) {
+    if (!MadeBy(s_, function_, host).starts_with("zeros")) continue;
+    DraftEntry entry;
+    entry.target = name;
+    add(entry);
+  }
+  for (const CuHostCall& call : s_.calls) {
+    if (call.function != function_) continue;
+    const auto tensor_of = [&](const std::string& text) {
+      const auto found = host_tensors_.find(BaseOf(text));
+      return found == host_tensors_.end() ? std::string() : found->second;
+    };
+    if (call.name == "cudaMemset" || call.name == "cudaMemsetAsync") {
+      const std::string target = call.arguments.size() < 2 ? "" : tensor_of(call.arguments[0]);
+      if (target.empty()) continue;  // no kernel is given it
+      const std::vector<Token> words = LexCuda(call.arguments[0]);
+      const Result<std::string> value = Plan(call.arguments[1]);
+      std::optional<int64_t> byte;
+      if (value.ok()) {
+        if (const Result<Expression> e = Expression::Parse(*value); e.ok()) {
+          if (const Result<int64_t> number = e->Evaluate(std::map<std::string, int64_t>{}); number.ok()) byte = *number;
+        }
+      }
+      const bool offset =
+          std::any_of(words.begin(), words.end(), [](const Token& t) { return t.text == "+" || t.text == "["; });
+      if (offset || !byte) {
+        return Status::InvalidArgument(
+            fmt::format("{}: {}({}) cannot be taken over: a launch plan sets a tensor's bytes from its beginning to "
+                        "one number; write "
+                        "it as a small kernel",
+                        At(call.line), call.name, fmt::join(call.arguments, ", ")));
+      }
+      DraftEntry entry;
+      entry.target = target;
+      entry.value = static_cast<int>(*byte & 0xff);
+      entry.token = call.token;
+      entry.conditions = call.conditions;
+      if (call.arguments.size() > 2) {
+        if (const Result<std::string> bytes = Plan(call.arguments[2]); bytes.ok()) entry.bytes = *bytes;
+      }
+      add(entry);
+      continue;
+    }
+    const bool library =
+        call.name.starts_with("cub") || call.name.starts_with("thrust::") || call.name.starts_with("cudnn");
+    bool copies = call.name.starts_with("cudaMemcpy") || call.name.starts_with("cudaMemset2D") ||
+                  call.name.starts_with("cudaMemset3D");
+    bool ours = false;
+    for (const std::string& a : call.arguments) {
+      ours = ours || !tensor_of(a).empty();
+      if (a.find("HostToDevice") != std::string::npos || a.find("DeviceToHost") != std::string::npos) copies = false;
+    }
+    if (Host()->name != "main" && (library || (copies && ours))) {
+      return Status::InvalidArgument(fmt::format(
+          "{}: '{}' calls {} between its kernels: a launch plan launches kernels of this file and sets bytes, nothing "
+          "else. Write it as a kernel, or name the kernels to take with --kernel and give a file without the call",
+          At(call.line), Host()->name, call.name));
+    }
+  }
+  entries_.insert(entries_.begin(), memsets.begin(), memsets.end());
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const DraftEntry& a, const DraftEntry& b) { return a.token < b.token; });
+  return Status::Ok();
+}
+
 void TaskDrafter::Steps() {
   int step = -1;
   bool open = false;  // the last step waits for more alternatives
+  const auto negations = [](const DraftEntry& e) {
+    return static_cast<size_t>(std::count_if(e.conditions.begin(), e.conditions.end(),
+                                             [](const std::string& c) { return c.starts_with("!("); }));
+  };
   for (size_t i = 0; i < entries_.size(); ++i) {
-    const bool conditional = conditional_.count(i) != 0 && !entries_[i].when.empty();
-    const bool negated = conditional && launches_[i].conditions.front().starts_with("!(");
+    DraftEntry& e = entries_[i];
+    const bool conditional = !e.conditions.empty() && !e.when.empty();
+    const bool negated = conditional && e.conditions.front().starts_with("!(");
     if (!(open && negated)) ++step;
-    entries_[i].step = step;
-    if (conditional && negated && entries_[i].when.starts_with("!")) {
+    e.step = step;
+    if (conditional && negated && e.when.starts_with("!")) {
       // The last alternative serves every other shape; those before it are tried first.
-      const bool more = i + 1 < entries_.size() && conditional_.count(i + 1) != 0 &&
-                        launches_[i + 1].conditions.size() > launches_[i].conditions.size();
-      if (!more && launches_[i].conditions.size() <= NegatedCount(i)) entries_[i].when.clear();
+      const bool more = i + 1 < entries_.size() && entries_[i + 1].conditions.size() > e.conditions.size();
+      if (!more && e.conditions.size() <= negations(e)) e.when.clear();
     }
     open = conditional;
   }
 }
 
-size_t TaskDrafter::NegatedCount(size_t i) const {
-  return static_cast<size_t>(std::count_if(launches_[i].conditions.begin(), launches_[i].conditions.end(),
-                                           [](const std::string& c) { return c.starts_with("!("); }));
-}
-
 Result<TaskDraft> DraftTask(string_view source, const NewTaskOptions& options) {
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CuSource> read, ReadCuSource(source, options.file));
+  std::string cuda(source);
+  if (LooksLikePython(source, options.file)) {
+    HONE_ASSIGN_OR_RETURN(cuda, CudaFromPython(source, options.file));
+  }
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CuSource> read, ReadCuSource(cuda, options.file));
   return TaskDrafter(*read, options).Run();
 }
 

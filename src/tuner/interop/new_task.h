@@ -17,6 +17,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/task.h"
+#include "tuner/interop/open_questions.h"
 
 namespace hone {
 
@@ -30,6 +31,13 @@ struct NewTaskOptions {
   std::map<std::string, std::string> roles;   // tensor -> in | out | inout
   std::map<std::string, double> scalars;      // scalar -> value
   std::map<std::string, std::string> values;  // tensor -> distribution ("index:rows", "uniform")
+  std::map<std::string, std::string> lets;    // size in the code -> expression ("group * num_kv_heads")
+  std::map<std::string, std::string> work;    // "bytes", "flops" -> expression
+  std::vector<std::string> no_stress;         // tensors that are drawn from their own distribution alone
+  struct HiddenRange {
+    int64_t low = 0, high = 0, multiple = 1;
+  };
+  std::map<std::string, HiddenRange> hidden;  // dimension -> where hidden cases draw it from
   std::vector<Dims> time_cases;
   std::vector<Dims> check_cases;
   std::map<std::string, int64_t> multiples;  // dimension -> sizes are multiples of this
@@ -54,12 +62,10 @@ struct TaskDraft {
   std::vector<std::string> inferred;        // to be looked over: "x: in, float16 [rows, d]"
   std::vector<TaskQuestion> questions;      // to be answered before the task can be used
   std::vector<std::string> oracle_reasons;  // why there is none
-  std::vector<std::string> dropped;         // host code left behind
+  std::vector<std::string> left_out;        // "k.cu:7: #include \"helpers.cuh\": …": what the seed may miss
 };
 
 // kInvalidArgument when the file cannot be used at all, or an option names what is not there.
 Result<TaskDraft> DraftTask(std::string_view source, const NewTaskOptions& options);
-
-inline constexpr char kFillIn[] = "FILL_IN";
 
 }  // namespace hone

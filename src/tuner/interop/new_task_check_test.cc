@@ -16,6 +16,7 @@ namespace {
 struct Sample {
   const char* name;
   const char* template_args;
+  Dims sizes;  // of the timed case; empty: as `hone new` guesses
 };
 
 class NewTaskChecks : public ::testing::TestWithParam<Sample> {};
@@ -25,6 +26,7 @@ TEST_P(NewTaskChecks, Passes) {
   options.name = GetParam().name;
   options.file = options.name + ".cu";
   options.template_args = GetParam().template_args;
+  if (!GetParam().sizes.empty()) options.time_cases = {GetParam().sizes};
   const std::string source =
       ReadFile(std::string(HONE_SOURCE_DIR) + "/src/tuner/interop/testdata/" + options.file).value();
   const TaskDraft draft = DraftTask(source, options).value();
@@ -37,15 +39,25 @@ TEST_P(NewTaskChecks, Passes) {
   const TemporaryDirectory cache = MakeTemporaryDirectory().value();
   evaluator.cache_directory = cache.path();
   evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
-  const Result<LintOutcome> outcome = LintOnDevice(task, evaluator);
+  // As `hone new` does before it calls a task ready. The first four are tried in other precisions too.
+  const bool all = GetParam().sizes.empty();
+  const Result<LintOutcome> outcome = LintOnDevice(task, evaluator, {.precision = all, .hidden_draws = all ? 2 : 1});
   ASSERT_TRUE(outcome.ok()) << outcome.status().message();
   EXPECT_TRUE(outcome->valid) << outcome->text;
 }
 
-INSTANTIATE_TEST_SUITE_P(StandAloneKernels, NewTaskChecks,
-                         ::testing::Values(Sample{"rmsnorm", ""}, Sample{"silu_and_mul", "__half"},
-                                           Sample{"transpose", ""}, Sample{"row_softmax", ""}),
-                         [](const auto& sample) { return sample.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    StandAloneKernels, NewTaskChecks,
+    ::testing::Values(
+        Sample{"rmsnorm", "", {}}, Sample{"silu_and_mul", "__half", {}}, Sample{"transpose", "", {}},
+        Sample{"row_softmax", "", {}},
+        // Integers, atomics, memory that is cleared, indices, one number.
+        Sample{"inclusive_scan", "", {{"rows", 64}, {"n", 512}}},
+        Sample{"histogram", "", {{"n", 65536}, {"num_bins", 64}}},
+        Sample{"topk_gating", "", {{"tokens", 512}, {"num_experts", 64}, {"k", 4}}},
+        Sample{"conv1d", "", {{"batch", 4}, {"in_channels", 16}, {"out_channels", 16}, {"length", 256}, {"taps", 5}}},
+        Sample{"embedding_gather", "", {{"tokens", 256}, {"width", 128}, {"vocabulary", 1000}}}),
+    [](const auto& sample) { return sample.param.name; });
 
 }  // namespace
 }  // namespace hone

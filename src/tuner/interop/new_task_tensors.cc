@@ -7,81 +7,252 @@
 #include <algorithm>
 #include <set>
 
+#include "tuner/core/reserved_names.h"
 #include "tuner/interop/draft_words.h"
 #include "tuner/interop/shape_inference.h"
+#include "tuner/interop/stated_shapes.h"
 #include "tuner/interop/task_drafter.h"
 
 namespace hone {
 
 using std::string_view;
 
+DraftTensor* TaskDrafter::FindTensor(const std::string& name) {
+  for (DraftTensor& t : tensors_) {
+    if (t.name == name) return &t;
+  }
+  return nullptr;
+}
+
+// How the kernels use the tensor; `shape` gets what their indices suggest, in the plan's words.
+Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::string>>& shape) {
+  bool seen = false;
+  for (const DraftEntry& e : entries_) {
+    if (e.memset) {
+      // What is cleared first need not hold anything.
+      if (e.target == t.name && !seen) seen = true, t.first_step = e.step, t.read_first = false, t.written = true;
+      continue;
+    }
+    KernelBounds bounds;
+    std::map<std::string, std::string> to_plan;
+    for (const CuParameter& p : e.kernel->parameters) {
+      const auto value = integers_.find({e.kernel, p.name});
+      if (value == integers_.end()) continue;
+      to_plan[p.name] = value->second;
+      bounds.dims.insert(p.name);
+    }
+    for (const auto& [parameter, tensor] : e.tensors) {
+      to_plan["@" + parameter] = "@" + tensor;
+    }
+    for (const std::string& d : dim_order_) bounds.dims.insert(d);
+    bounds.grid = e.grid;
+    const std::map<std::string, PointerUse> uses = ReadPointerUses(s_, *e.kernel, bounds);
+    for (const auto& [parameter, tensor] : e.tensors) {
+      if (tensor != t.name) continue;
+      const PointerUse& use = uses.at(parameter);
+      bool to_const = false;
+      for (const CuParameter& p : e.kernel->parameters) to_const = to_const || (p.name == parameter && p.to_const);
+      if (!seen) {
+        t.first_step = e.step;
+        t.read_first = to_const || use.read || use.scattered;  // what is not written keeps what it held
+      }
+      seen = true;
+      t.written = t.written || (!to_const && (use.written || !use.read));
+      t.scattered = t.scattered || (!to_const && use.scattered);
+      t.updated = t.updated || use.read;
+      t.index = t.index || use.index;
+      t.offsets = t.offsets || (use.offsets && use.index);
+      const auto plan = [&](const std::string& extent) {
+        return extent[0] == '@' ? to_plan[extent] : ReplaceNames(extent, to_plan);
+      };
+      for (const std::string& below : use.below) {
+        if (t.bound.empty()) t.bound = plan(below);
+      }
+      if (std::optional<std::vector<std::string>> likely = LikelyShape(use);
+          likely && (!shape || likely->size() > shape->size())) {
+        for (std::string& extent : *likely) extent = plan(extent);
+        shape = likely;
+      }
+    }
+  }
+  t.role = !t.written ? TensorRole::kIn : t.read_first ? TensorRole::kInOut : TensorRole::kOut;
+  t.role_inferred = true;
+  return Status::Ok();
+}
+
+Status TaskDrafter::GivenRole(DraftTensor& t) {
+  // Memory that nobody has written yet is no input, whatever the kernel reads back of its own.
+  for (const auto& [host, tensor] : host_tensors_) {
+    if (tensor == t.name && t.written && MadeBy(s_, function_, host).starts_with("empty")) t.role = TensorRole::kOut;
+  }
+  // Memory that the host code makes itself and nobody sees, written by one kernel and read by another.
+  if (!own_names_ && t.role == TensorRole::kOut && Host() != nullptr) {
+    bool parameter = false, read_later = false;
+    for (const CuParameter& p : Host()->parameters) parameter = parameter || p.name == t.name;
+    for (const DraftEntry& e : entries_) {
+      for (const auto& [formal, tensor] : e.tensors) {
+        for (const CuParameter& p : e.kernel->parameters)
+          read_later = read_later || (tensor == t.name && p.name == formal && p.to_const && e.step > t.first_step);
+      }
+    }
+    t.workspace = !parameter && read_later;
+  }
+  const auto given = o_.roles.find(t.name);
+  if (given == o_.roles.end()) return Status::Ok();
+  t.role_inferred = false;
+  t.workspace = false;
+  if (given->second == "in")
+    t.role = TensorRole::kIn;
+  else if (given->second == "out")
+    t.role = TensorRole::kOut;
+  else if (given->second == "inout")
+    t.role = TensorRole::kInOut;
+  else if (given->second == "workspace")
+    t.workspace = true;
+  else
+    return Status::InvalidArgument(
+        fmt::format("--role {}={}: a role is in, out, inout or workspace", t.name, given->second));
+  return Status::Ok();
+}
+
+// The first statement whose every extent is a size that the plan knows. A name of its own is believed only where the
+// kernels show an axis that another tensor's elements choose from: the code need not know how long that is.
+std::optional<std::vector<std::string>> TaskDrafter::Stated(const DraftTensor& t,
+                                                            const std::optional<std::vector<std::string>>& indexed,
+                                                            std::string* where) {
+  std::vector<StatedShape> stated;
+  std::vector<std::string> names = {t.name};
+  for (const auto& [host, tensor] : host_tensors_) {
+    if (tensor == t.name && host != t.name) names.push_back(host);
+  }
+  std::map<std::string, std::string> to_plan;
+  for (const DraftEntry& e : entries_) {
+    for (const auto& [parameter, tensor] : e.tensors) {
+      if (tensor == t.name && parameter != t.name) names.push_back(parameter);
+    }
+  }
+  for (const auto& [key, value] : integers_) to_plan.emplace(key.second, value);
+  for (const std::string& name : names) {
+    if (std::optional<StatedShape> shape = ShapeFromHost(s_, function_, name)) stated.push_back(*shape);
+  }
+  for (const std::string& name : names) {
+    for (StatedShape& shape : ShapesFromComments(s_, name)) stated.push_back(std::move(shape));
+  }
+  for (const StatedShape& shape : stated) {
+    std::vector<std::string> extents, fresh;
+    bool understood = true;
+    for (size_t i = 0; i < shape.extents.size() && understood; ++i) {
+      std::string text = shape.extents[i];
+      if (const Result<std::string> plan = Plan(text); plan.ok()) {
+        text = *plan;
+      } else {
+        text = ReplaceNames(text, to_plan);
+      }
+      const Result<Expression> e = Expression::Parse(text);
+      understood = e.ok();
+      if (!understood) break;
+      for (const std::string& n : e->Names()) {
+        if (std::find(dim_order_.begin(), dim_order_.end(), n) != dim_order_.end()) continue;
+        const bool chosen = indexed && indexed->size() == shape.extents.size() && (*indexed)[i][0] == '@';
+        understood = understood && chosen && !IsReservedName(n) && FindTensor(n) == nullptr;
+        fresh.push_back(n);
+      }
+      extents.push_back(text);
+    }
+    if (!understood || (indexed && indexed->size() > extents.size() && shape.where.ends_with("numel()"))) continue;
+    for (const std::string& n : fresh) AddDim(n);
+    *where = shape.where;
+    return extents;
+  }
+  return std::nullopt;
+}
+
+Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std::string>>& indexed) {
+  std::string where;
+  if (const auto given = o_.shapes.find(t.name); given != o_.shapes.end()) {
+    t.shape = SplitCommas(given->second);
+    for (const std::string& extent : t.shape) {
+      Result<Expression> e = Expression::Parse(extent);
+      if (!e.ok()) return e.status().WithContext(fmt::format("--shape {}={}", t.name, given->second));
+      for (const std::string& n : e->Names()) AddDim(n);
+    }
+  } else if (std::optional<std::vector<std::string>> stated = Stated(t, indexed, &where)) {
+    t.shape = *stated;
+    t.shape_inferred = true;
+  } else if (indexed) {
+    t.shape = *indexed;
+    t.shape_inferred = true;
+  } else {
+    std::vector<std::string> names = {t.name};
+    for (const auto& [host, tensor] : host_tensors_) {
+      if (tensor == t.name) names.push_back(host);
+    }
+    for (const std::string& name : names) {
+      const std::optional<StatedShape> elements = ElementsFromHost(s_, function_, name);
+      if (!elements || !t.shape.empty()) continue;
+      if (const Result<std::string> plan = Plan(elements->extents[0]); plan.ok()) {
+        t.shape = {*plan};
+        t.shape_inferred = true;
+        where = elements->where;
+      }
+    }
+    if (t.shape.empty() && dim_order_.size() == 1) {
+      t.shape = {dim_order_[0]};
+      t.shape_inferred = true;
+    }
+  }
+  // Where the indices name the chooser of an axis, it chooses below that axis.
+  for (size_t i = 0; indexed && i < indexed->size() && indexed->size() == t.shape.size(); ++i) {
+    if ((*indexed)[i][0] != '@' || t.shape[i][0] == '@') continue;
+    DraftTensor* chooser = FindTensor((*indexed)[i].substr(1));
+    if (chooser != nullptr && chooser->bound.empty()) chooser->bound = t.shape[i];
+  }
+  if (indexed) t.chosen_by.assign(indexed->begin(), indexed->end());
+  if (t.shape.empty())
+    Ask(fmt::format("shape of tensor '{}'", t.name),
+        fmt::format("--shape {}={}", t.name, dim_order_.empty() ? "n" : fmt::format("{}", fmt::join(dim_order_, ","))));
+  t.shape_from = where;
+  return Status::Ok();
+}
+
+void TaskDrafter::ResolveChosenAxes() {
+  for (DraftTensor& t : tensors_) {
+    for (size_t i = 0; i < t.shape.size(); ++i) {
+      if (t.shape[i][0] != '@') continue;
+      DraftTensor* chooser = FindTensor(t.shape[i].substr(1));
+      std::string size;
+      if (chooser != nullptr) {
+        if (const auto given = o_.values.find(chooser->name); given != o_.values.end()) {
+          const size_t colon = given->second.find(':');
+          if (colon != std::string::npos) size = given->second.substr(colon + 1);
+        }
+        if (size.empty()) size = chooser->bound;
+      }
+      if (size.empty()) {
+        size = t.name + (t.shape.size() > 1 ? "_rows" : "_length");
+        Inferred(
+            fmt::format("{}: how long the axis is that {} chooses from is not in the code; --shape {}=… to name it",
+                        size, t.shape[i].substr(1), t.name));
+        AddDim(size);
+      } else if (const Result<Expression> e = Expression::Parse(size); e.ok()) {
+        for (const std::string& n : e->Names()) AddDim(n);
+      }
+      if (chooser != nullptr && chooser->bound.empty()) chooser->bound = size;
+      t.shape[i] = size;
+    }
+  }
+}
+
 Status TaskDrafter::Tensors() {
   for (const auto& [name, value] : o_.shapes) HONE_RETURN_IF_ERROR(KnownTensor("--shape", name));
   for (const auto& [name, value] : o_.dtypes) HONE_RETURN_IF_ERROR(KnownTensor("--dtype", name));
   for (const auto& [name, value] : o_.roles) HONE_RETURN_IF_ERROR(KnownTensor("--role", name));
   for (const auto& [name, value] : o_.values) HONE_RETURN_IF_ERROR(KnownTensor("--values", name));
+  for (const std::string& name : o_.no_stress) HONE_RETURN_IF_ERROR(KnownTensor("--no-stress", name));
   for (DraftTensor& t : tensors_) {
-    bool read_first = false, written = false, seen = false;
-    std::optional<std::vector<std::string>> shape;
-    for (const DraftEntry& e : entries_) {
-      KernelBounds bounds;
-      std::map<std::string, std::string> to_plan;
-      for (const CuParameter& p : e.kernel->parameters) {
-        const auto value = integers_.find({e.kernel, p.name});
-        if (value == integers_.end()) continue;
-        to_plan[p.name] = value->second;
-        bounds.dims.insert(p.name);
-      }
-      for (const std::string& d : dim_order_) bounds.dims.insert(d);
-      bounds.grid = e.grid;
-      const std::map<std::string, PointerUse> uses = ReadPointerUses(s_, *e.kernel, bounds);
-      for (const auto& [parameter, tensor] : e.tensors) {
-        if (tensor != t.name) continue;
-        const PointerUse& use = uses.at(parameter);
-        bool to_const = false;
-        for (const CuParameter& p : e.kernel->parameters) to_const = to_const || (p.name == parameter && p.to_const);
-        if (!seen) {
-          t.first_step = e.step;
-          read_first = to_const || use.read;
-        }
-        seen = true;
-        written = written || (!to_const && (use.written || !use.read));
-        if (std::optional<std::vector<std::string>> likely = LikelyShape(use);
-            likely && (!shape || likely->size() > shape->size())) {
-          for (std::string& extent : *likely) extent = ReplaceNames(extent, to_plan);
-          shape = likely;
-        }
-      }
-    }
-    t.role = !written ? TensorRole::kIn : read_first ? TensorRole::kInOut : TensorRole::kOut;
-    t.role_inferred = true;
-    // Memory that the host code makes itself and nobody sees, written by one kernel and read by another.
-    if (!own_names_ && t.role == TensorRole::kOut && Host() != nullptr) {
-      bool parameter = false, read_later = false;
-      for (const CuParameter& p : Host()->parameters) parameter = parameter || p.name == t.name;
-      for (const DraftEntry& e : entries_) {
-        for (const auto& [formal, tensor] : e.tensors) {
-          for (const CuParameter& p : e.kernel->parameters)
-            read_later = read_later || (tensor == t.name && p.name == formal && p.to_const && e.step > t.first_step);
-        }
-      }
-      t.workspace = !parameter && read_later;
-    }
-    if (const auto given = o_.roles.find(t.name); given != o_.roles.end()) {
-      t.role_inferred = false;
-      t.workspace = false;
-      if (given->second == "in")
-        t.role = TensorRole::kIn;
-      else if (given->second == "out")
-        t.role = TensorRole::kOut;
-      else if (given->second == "inout")
-        t.role = TensorRole::kInOut;
-      else if (given->second == "workspace")
-        t.workspace = true;
-      else
-        return Status::InvalidArgument(
-            fmt::format("--role {}={}: a role is in, out, inout or workspace", t.name, given->second));
-    }
+    std::optional<std::vector<std::string>> indexed;
+    HONE_RETURN_IF_ERROR(ReadUses(t, indexed));
+    HONE_RETURN_IF_ERROR(GivenRole(t));
     if (const auto given = o_.dtypes.find(t.name); given != o_.dtypes.end()) {
       t.dtype = DTypeFromName(given->second);
       if (!t.dtype)
@@ -89,29 +260,15 @@ Status TaskDrafter::Tensors() {
             "--dtype {}={}: not a dtype; they are called float32, float16, bfloat16, int32, …", t.name, given->second));
     }
     if (!t.dtype) Ask(fmt::format("dtype of tensor '{}'", t.name), fmt::format("--dtype {}=float16", t.name));
-    if (const auto given = o_.shapes.find(t.name); given != o_.shapes.end()) {
-      t.shape = SplitCommas(given->second);
-      for (const std::string& extent : t.shape) {
-        Result<Expression> e = Expression::Parse(extent);
-        if (!e.ok()) return e.status().WithContext(fmt::format("--shape {}={}", t.name, given->second));
-        for (const std::string& n : e->Names()) AddDim(n);
-      }
-    } else if (shape) {
-      t.shape = *shape;
-      t.shape_inferred = true;
-    } else if (dim_order_.size() == 1) {
-      t.shape = {dim_order_[0]};
-      t.shape_inferred = true;
-    } else {
-      Ask(fmt::format("shape of tensor '{}'", t.name),
-          fmt::format("--shape {}={}", t.name,
-                      dim_order_.empty() ? "n" : fmt::format("{}", fmt::join(dim_order_, ","))));
-    }
+    HONE_RETURN_IF_ERROR(ShapeOf(t, indexed));
+  }
+  ResolveChosenAxes();
+  for (const DraftTensor& t : tensors_) {
+    if (!t.role_inferred && !t.shape_inferred) continue;
     const std::string text = t.shape.empty() ? "?" : fmt::format("{}", fmt::join(t.shape, ", "));
-    if (t.role_inferred || t.shape_inferred) {
-      Inferred(fmt::format("{}: {}, {} [{}]", t.name, t.workspace ? "a workspace" : std::string(TensorRoleName(t.role)),
-                           t.dtype ? std::string(DTypeName(*t.dtype)) : "?", text));
-    }
+    Inferred(fmt::format("{}: {}, {} [{}]{}", t.name, t.workspace ? "a workspace" : std::string(TensorRoleName(t.role)),
+                         t.dtype ? std::string(DTypeName(*t.dtype)) : "?", text,
+                         t.shape_from.empty() ? "" : ", from " + t.shape_from));
   }
   // Outputs last, as a function's results.
   std::stable_sort(tensors_.begin(), tensors_.end(), [](const DraftTensor& a, const DraftTensor& b) {
@@ -146,17 +303,16 @@ Status TaskDrafter::CheckNames() {
     if (std::none_of(scalars_.begin(), scalars_.end(), [&](const DraftScalar& s) { return s.name == name; }))
       return Status::InvalidArgument(fmt::format("--scalar {}: no kernel takes such a number", name));
   }
-  for (const auto* list : {&o_.time_cases, &o_.check_cases}) {
-    for (const Dims& dims : *list) {
-      for (const auto& [name, value] : dims) {
-        if (dims_.count(name) == 0)
-          return Status::InvalidArgument(
-              fmt::format("the case {}={}: the dimensions are {}", name, value, fmt::join(dim_order_, ", ")));
-      }
-    }
+  const auto known = [&](const std::string& name) {
+    return std::find(dim_order_.begin(), dim_order_.end(), name) != dim_order_.end();
+  };
+  for (const auto& [name, value] : o_.hidden) {
+    if (!known(name))
+      return Status::InvalidArgument(
+          fmt::format("--hidden {}: the dimensions are {}", name, fmt::join(dim_order_, ", ")));
   }
   for (const auto& [name, value] : o_.multiples) {
-    if (dims_.count(name) == 0 || value < 1)
+    if (!known(name) || value < 1)
       return Status::InvalidArgument(
           fmt::format("--multiple {}={}: the dimensions are {}", name, value, fmt::join(dim_order_, ", ")));
   }
@@ -171,7 +327,9 @@ void TaskDrafter::DropUnusedDims() {
   for (const DraftTensor& t : tensors_) {
     for (const std::string& e : t.shape) use(e);
   }
+  for (const DraftTensor& t : tensors_) use(t.bound);
   for (const DraftEntry& e : entries_) {
+    use(e.bytes);
     for (const auto* list : {&e.grid, &e.block, &e.args}) {
       for (const std::string& text : *list) use(text);
     }

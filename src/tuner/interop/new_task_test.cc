@@ -198,6 +198,24 @@ TEST(NewTask, WithoutALaunchItAsksForTheGrid) {
   EXPECT_EQ(Shape(Parsed(draft), "y"), "out float32 | n");
 }
 
+TEST(NewTask, EveryOpenQuestionHasItsFileAndLine) {
+  const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  EXPECT_TRUE(CheckNothingOpen(directory.path()).ok());
+  const TaskDraft draft =
+      DraftTask("__global__ void k(const int* a, void* b, int n, int m) { ((float*)b)[a[threadIdx.x] ^ 1] = 0; }\n",
+                Options("k"))
+          .value();
+  ASSERT_TRUE(WriteFileAtomically(directory / "task.toml", draft.task_toml).ok());
+  ASSERT_TRUE(WriteFileAtomically(directory / "seed.cu", draft.seed).ok());
+  const Status open = CheckNothingOpen(directory.path());
+  ASSERT_FALSE(open.ok());
+  const size_t places = FindOpenQuestions(draft.task_toml, "t").size() + FindOpenQuestions(draft.seed, "s").size();
+  EXPECT_GE(places, 4u) << draft.task_toml << draft.seed;
+  EXPECT_EQ(std::count(open.message().begin(), open.message().end(), '\n'), static_cast<long>(places));
+  EXPECT_THAT(open.message(),
+              AllOf(HasSubstr("/task.toml:"), HasSubstr("/seed.cu:4: grid"), HasSubstr("seed.cu:5: block")));
+}
+
 TEST(NewTask, AnOracleIsNotDerivedWhereThatIsUnsound) {
   const auto reasons = [](const std::string& body) {
     NewTaskOptions options = Options("k");
@@ -277,6 +295,211 @@ TEST(NewTask, BadInputIsRefusedWithARemedy) {
   EXPECT_THAT(message("__global__ void k(const float* x, int n) { }\n", Options("k")), HasSubstr("--role"));
 }
 
+TEST(NewTask, WhatHostCodeClearsBecomesAMemset) {
+  const TaskDraft draft = DraftTask(TestKernel("histogram"), Options("histogram")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  // Cleared first: what atomics add to is no input.
+  EXPECT_EQ(Shape(task, "bins"), "out uint32 | num_bins");
+  EXPECT_EQ(Shape(task, "data"), "in uint8 | n");
+  const Candidate seed = ParseCandidate(draft.seed, "seed.cu", task).value();
+  ASSERT_EQ(seed.plan.entries.size(), 2u);
+  EXPECT_TRUE(seed.plan.entries[0].is_memset);
+  EXPECT_EQ(seed.plan.entries[0].target, "bins");
+  EXPECT_EQ(seed.plan.entries[1].grid[0].text(), "ceil_div(n, 256 * 4)");
+  // The oracle counts in integers, and answers with doubles.
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("target = \"bins_integers\""), HasSubstr("unsigned int* bins"),
+                                  HasSubstr("\"ref:bins\"")));
+  // One number, summed by atomics: an oracle cannot set a reference's bytes.
+  const TaskDraft loss = DraftTask(TestKernel("cross_entropy"), Options("cross_entropy")).value();
+  const Task loss_task = Parsed(loss);
+  EXPECT_EQ(Shape(loss_task, "loss"), "out float32 | 1");
+  EXPECT_EQ(Shape(loss_task, "logits"), "in float32 | batch | classes");
+  EXPECT_EQ(loss_task.FindTensor("labels")->values.index_bound->text(), "classes");
+  EXPECT_THAT(loss.oracle, HasSubstr("hone_fill_loss"));
+}
+
+TEST(NewTask, WhatAPlanCannotDoIsRefusedWithItsLine) {
+  const auto refusal = [](const std::string& call) {
+    const std::string source =
+        "__global__ void k(const float* x, float* y, int n) { y[blockIdx.x] = x[blockIdx.x]; }\n"
+        "void run(const float* x, float* y, int n, cudaStream_t s) {\n  " +
+        call + "\n  k<<<n, 1, 0, s>>>(x, y, n);\n}\n";
+    return DraftTask(source, Options("k")).status().message();
+  };
+  EXPECT_EQ(refusal(""), "");
+  EXPECT_THAT(refusal("cudaMemcpyAsync(y, x, n * 4, cudaMemcpyDeviceToDevice, s);"),
+              AllOf(HasSubstr("k.cu:3"), HasSubstr("cudaMemcpyAsync"), HasSubstr("Write it as a kernel")));
+  EXPECT_THAT(refusal("cub::DeviceScan::InclusiveSum(t, b, x, y, n, s);"),
+              AllOf(HasSubstr("k.cu:3"), HasSubstr("cub::DeviceScan")));
+  EXPECT_THAT(refusal("cudaMemsetAsync(y + 1, 0, n * 4, s);"), AllOf(HasSubstr("k.cu:3"), HasSubstr("small kernel")));
+}
+
+TEST(NewTask, TheToolkitsHeadersStayAndTheUsersOwnAreNamed) {
+  const TaskDraft draft = DraftTask(
+                              "#include <cuda_fp8.h>  // e4m3\n#include <iostream>\n#include \"helpers.cuh\"\n#include "
+                              "<torch/extension.h>\n"
+                              "__global__ void k(const float* x, float* y, int n) { y[blockIdx.x] = x[blockIdx.x]; }\n"
+                              "void run(const float* x, float* y, int n) { k<<<n, 1>>>(x, y, n); }\n",
+                              Options("k"))
+                              .value();
+  EXPECT_THAT(draft.seed, AllOf(HasSubstr("#include <cuda_fp8.h>"), Not(HasSubstr("iostream")),
+                                Not(HasSubstr("helpers")), Not(HasSubstr("torch"))));
+  EXPECT_THAT(draft.left_out, ElementsAre(AllOf(HasSubstr("k.cu:3"), HasSubstr("helpers.cuh"), HasSubstr("paste"))));
+}
+
+TEST(NewTask, OutputsOfIntegersKeepTheirTypeInTheOracle) {
+  const TaskDraft draft = DraftTask(TestKernel("quantize_rows"), Options("quantize_rows")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "q"), "out int8 | rows | cols");
+  EXPECT_EQ(Shape(task, "scale"), "out float32 | rows");
+  EXPECT_THAT(draft.oracle, AllOf(HasSubstr("int8_t* __restrict__ q"), HasSubstr("double* __restrict__ scale"),
+                                  HasSubstr("hone_answer_q"), HasSubstr("\"q_integers\"")));
+  const TaskDraft scan = DraftTask(TestKernel("inclusive_scan"), Options("scan")).value();
+  Parsed(scan);
+  EXPECT_THAT(scan.oracle, HasSubstr("int* out"));
+}
+
+TEST(NewTask, ShapesComeFromSizesFactoriesAndComments) {
+  const TaskDraft gate = DraftTask(TestKernel("topk_gating"), Options("topk_gating")).value();
+  EXPECT_THAT(gate.questions, IsEmpty());
+  const Task task = Parsed(gate);
+  EXPECT_EQ(Shape(task, "scores"), "in float32 | tokens | num_experts");
+  // Memory that torch::empty gave is no input, though the kernel reads back what it wrote.
+  EXPECT_EQ(Shape(task, "experts"), "out int32 | tokens | k");
+  EXPECT_EQ(Shape(task, "weights"), "out float32 | tokens | k");
+  // A comment may name what no code knows: the axis that an index chooses from.
+  const Task gather = Parsed(DraftTask(TestKernel("embedding_gather"), Options("embedding_gather")).value());
+  EXPECT_EQ(Shape(gather, "table"), "in float16 | vocabulary | width");
+  EXPECT_EQ(gather.FindTensor("ids")->values.index_bound->text(), "vocabulary");
+  // Elsewhere a comment's own names are not believed.
+  std::string source = TestKernel("embedding_gather");
+  source.replace(source.find("ids: [tokens]"), 13, "out: [batch, time, width]");
+  const Task again = Parsed(DraftTask(source, Options("embedding_gather")).value());
+  EXPECT_EQ(Shape(again, "out"), "out float16 | tokens | width");
+  EXPECT_EQ(Shape(again, "ids"), "in int32 | tokens");
+}
+
+TEST(NewTask, AnIndexWithoutAKnownBoundGetsADimensionOfItsOwn) {
+  std::string source = TestKernel("embedding_gather");
+  source.erase(source.find("// table:"), source.find("void embedding_gather(") - source.find("// table:"));
+  const TaskDraft draft = DraftTask(source, Options("embedding_gather")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "table"), "in float16 | table_rows | width");
+  EXPECT_EQ(task.FindTensor("ids")->values.index_bound->text(), "table_rows");
+  // Bytes: the rows that are chosen, not the table.
+  const double bytes = CompulsoryBytes(task, {{"table_rows", 1000000}, {"width", 64}, {"tokens", 1000}}).value();
+  EXPECT_GT(bytes, 2.0 * 1000 * 64 * 2);
+  EXPECT_LT(bytes, 2.1 * 1000 * 64 * 2);
+}
+
+TEST(NewTask, AScatterUpdatesInPlaceAndNamesMayBeTaken) {
+  const TaskDraft draft = DraftTask(TestKernel("kv_cache_write"), Options("kv_cache_write")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  // Slots that are not written keep what they hold.
+  EXPECT_EQ(Shape(task, "cache"), "inout bfloat16 | slots | stride_size");
+  EXPECT_EQ(Shape(task, "key"), "in bfloat16 | tokens | stride_size");
+  EXPECT_EQ(task.FindTensor("slot_mapping")->values.index_bound->text(), "slots");
+  EXPECT_THAT(draft.inferred, Contains(AllOf(HasSubstr("'stride'"), HasSubstr("'stride_size'"))));
+}
+
+TEST(NewTask, RelatedSizesAreDrawnTogether) {
+  NewTaskOptions options = Options("rope");
+  options.time_cases = {
+      {{"tokens", 512}, {"num_heads", 32}, {"num_kv_heads", 8}, {"head_dim", 128}, {"max_position", 4096}}};
+  const TaskDraft draft = DraftTask(TestKernel("rope_inplace"), options).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "q"), "inout float16 | tokens | group * num_kv_heads | head_dim");
+  EXPECT_EQ(Shape(task, "k"), "inout float16 | tokens | num_kv_heads | head_dim");
+  EXPECT_EQ(Shape(task, "cos_table"), "in float32 | max_position | head_dim / 2");
+  EXPECT_EQ(task.cases[0].dims.at("group"), 4);
+  // dim3 block(32, 8) and block.y.
+  EXPECT_THAT(draft.seed, AllOf(HasSubstr("ceil_div(group * num_kv_heads, 8)"), HasSubstr("block  = [\"32\", \"8\"]")));
+  options.time_cases[0]["num_heads"] = 30;
+  EXPECT_THAT(DraftTask(TestKernel("rope_inplace"), options).status().message(),
+              HasSubstr("num_heads is group * num_kv_heads"));
+  options = Options("rope");
+  options.dims = {"num_heads", "num_kv_heads"};
+  EXPECT_EQ(Shape(Parsed(DraftTask(TestKernel("rope_inplace"), options).value()), "q"),
+            "inout float16 | tokens | num_heads | head_dim");
+}
+
+TEST(NewTask, HiddenRangesKeepToTheSizesThatAreNamed) {
+  NewTaskOptions options = Options("topk_gating");
+  options.time_cases = {{{"tokens", 4096}, {"num_experts", 128}, {"k", 8}}};
+  TaskDraft draft = DraftTask(TestKernel("topk_gating"), options).value();
+  Task task = Parsed(draft);
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    for (const Case& c : DrawHiddenCases(task, seed)) {
+      EXPECT_LE(c.dims.at("k"), 8);
+      EXPECT_GE(c.dims.at("num_experts"), 8);
+      EXPECT_LE(c.dims.at("num_experts"), 128);
+    }
+  }
+  for (const Case& c : task.cases) EXPECT_LE(c.dims.at("k"), c.dims.at("num_experts"));
+  options.hidden = {{"k", {2, 2, 1}}, {"num_experts", {16, 64, 16}}};
+  options.work = {{"flops", "tokens * num_experts * 8"}};
+  options.no_stress = {"scores"};
+  draft = DraftTask(TestKernel("topk_gating"), options).value();
+  task = Parsed(draft);
+  for (const Case& c : DrawHiddenCases(task, 1)) {
+    EXPECT_EQ(c.dims.at("k"), 2);
+    EXPECT_EQ(c.dims.at("num_experts") % 16, 0);
+  }
+  EXPECT_EQ(Flops(task, {{"tokens", 2}, {"num_experts", 4}, {"k", 1}}).value(), 64);
+  EXPECT_FALSE(task.FindTensor("scores")->stress);
+  options.hidden = {{"experts", {1, 2, 1}}};
+  EXPECT_THAT(DraftTask(TestKernel("topk_gating"), options).status().message(), HasSubstr("--hidden experts"));
+}
+
+TEST(NewTask, APlainOracleKernelMeansTheSameTensors) {
+  NewTaskOptions options = Options("scan");
+  options.oracle_file = "plain.cu";
+  // No launch: one thread does everything.
+  options.oracle =
+      "__global__ void plain(const int* in, int* out, int rows, int n) {\n  for (int r = 0; r < rows; ++r) {\n    int "
+      "sum = "
+      "0;\n    for (int i = 0; i < n; ++i) out[r * n + i] = sum += in[r * n + i];\n  }\n}\n";
+  const TaskDraft draft = DraftTask(TestKernel("inclusive_scan"), options).value();
+  Parsed(draft);
+  EXPECT_THAT(draft.oracle,
+              AllOf(HasSubstr("kernel = \"plain\""), HasSubstr("\"out_integers\""), Not(HasSubstr(kFillIn))));
+  options.oracle =
+      "__global__ void plain(const int* in, int* out, int rows, int n) { out[threadIdx.x] = in[threadIdx.x]; }\n";
+  EXPECT_THAT(DraftTask(TestKernel("inclusive_scan"), options).status().message(),
+              AllOf(HasSubstr("plain.cu"), HasSubstr("<<<")));
+}
+
+TEST(NewTask, APythonFilesStringsAreTaken) {
+  const std::string python =
+      "import torch\nfrom torch.utils.cpp_extension import load_inline\n\nsource = r\"\"\"\n"
+      "#include <cuda_runtime.h>\n__global__ void scale(const float* x, float* y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 2.0f * x[i];\n}\n"
+      "torch::Tensor run(torch::Tensor x) {\n  auto y = torch::empty_like(x);\n  int n = x.numel();\n"
+      "  scale<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);\n  return y;\n}\n\"\"\"\n"
+      "cpp = 'torch::Tensor run(torch::Tensor x);'\nmodule = load_inline('m', cpp, source, functions=['run'])\n";
+  NewTaskOptions options = Options("scale");
+  options.file = "model.py";
+  const TaskDraft draft = DraftTask(python, options).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  EXPECT_EQ(Shape(Parsed(draft), "y"), "out float32 | n");
+  EXPECT_THAT(draft.seed, AllOf(Not(HasSubstr("import")), Not(HasSubstr("load_inline")), Not(HasSubstr("\"\"\""))));
+  const auto refusal = [&](std::string text, const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+    return DraftTask(text, options).status().message();
+  };
+  EXPECT_THAT(refusal(python, "r\"\"\"", "f\"\"\""),
+              AllOf(HasSubstr("model.py:4"), HasSubstr("f-string"), HasSubstr(".cu file")));
+  EXPECT_THAT(DraftTask("import torch\nx = torch.zeros(3)\n", options).status().message(),
+              AllOf(HasSubstr("model.py"), HasSubstr("Python")));
+  options.file = "model.txt";
+  EXPECT_TRUE(DraftTask(python, options).ok());
+}
+
 TEST(NewTask, HostileTextDoesNotCrashIt) {
   const std::string source = TestKernel("row_softmax");
   for (size_t cut = 0; cut < source.size(); cut += 37) {
@@ -301,7 +524,7 @@ TEST(PlanExpressions, FollowsLocalsMacrosAndHelpers) {
           "  k<<<1, 1>>>(x, n);\n}\n",
           "f.cu")
           .value();
-  const std::set<std::string> dims = {"n", "m"};
+  const std::map<std::string, std::string> dims = {{"n", "n"}, {"m", "m"}};
   const PlanExpressions plan(*source, 1, dims);
   EXPECT_EQ(plan.Resolve("(n + BLOCK - 1) / BLOCK").value(), "ceil_div(n, 256)");
   EXPECT_EQ(plan.Resolve("DIV_UP(half_n, kRows)").value(), "ceil_div(n / 2, 4)");

@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hone new`: the three files as text.
+// `hone new`: task.toml and seed.cu as text.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/rounding.h"
 #include "tuner/interop/draft_words.h"
-#include "tuner/interop/promote_oracle.h"
 #include "tuner/interop/task_drafter.h"
 
 namespace hone {
@@ -22,6 +20,13 @@ std::string TaskDrafter::KernelName(const DraftEntry& e) {
 
 std::string TaskDrafter::EntryText(const DraftEntry& e, const std::vector<std::string>& args, int step,
                                    const std::string& shared, bool with_when) const {
+  if (e.memset) {
+    std::string out = fmt::format("\n[[memset]]\n{}target = {}\n", step > 0 ? fmt::format("step   = {}\n", step) : "",
+                                  Quoted(e.target));
+    if (e.value != 0) out += fmt::format("value  = {}\n", e.value);
+    if (!e.bytes.empty()) out += fmt::format("bytes  = {}\n", Quoted(e.bytes));
+    return out;
+  }
   std::string out = "\n[[launch]]\n";
   if (step > 0) out += fmt::format("step   = {}\n", step);
   out += fmt::format("kernel = {}\ngrid   = {}\nblock  = {}\n", Quoted(KernelName(e)), List(e.grid), List(e.block));
@@ -43,101 +48,23 @@ std::string TaskDrafter::Workspaces(int64_t element_bytes) const {
   return out;
 }
 
+std::string TaskDrafter::Elements(const DraftTensor& t) {
+  std::string elements;
+  for (const std::string& extent : t.shape) elements += (elements.empty() ? "" : " * ") + Wrapped(extent);
+  return elements.empty() ? kFillIn : elements;
+}
+
 std::string TaskDrafter::SeedText() {
-  device_code_ = DeviceCode(s_, &draft_.dropped);
+  std::vector<CuLeftOut> left_out;
+  device_code_ = DeviceCode(s_, &left_out);
+  for (const CuLeftOut& one : left_out)
+    draft_.left_out.push_back(
+        fmt::format("{}: {}: a candidate is one file; paste what the kernels need of it", At(one.line), one.text));
   std::string plan = "/*hone" + Workspaces(0);
   for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, true);
   plan += "*/\n";
   plan_lines_ = static_cast<int>(std::count(plan.begin(), plan.end(), '\n'));
   return plan + device_code_;
-}
-
-Status TaskDrafter::Oracle() {
-  const std::string head = fmt::format("// The trusted answer to {}", o_.name);
-  if (o_.oracle) {
-    if (o_.oracle->find("/*hone") != std::string::npos) {
-      draft_.oracle = *o_.oracle;
-      return Status::Ok();
-    }
-    NewTaskOptions inner = o_;
-    inner.file = o_.oracle_file;
-    inner.oracle.reset();
-    inner.kernels.clear();
-    inner.grid.clear();
-    inner.block.clear();
-    inner.shared.clear();
-    inner.template_args.clear();
-    inner.dims = dim_order_;
-    Result<TaskDraft> derived = DraftTask(*o_.oracle, inner);
-    if (!derived.ok()) return derived.status().WithContext("--oracle");
-    draft_.oracle = derived->oracle;
-    draft_.oracle_reasons = derived->oracle_reasons;
-    return Status::Ok();
-  }
-  // The last alternative of every step: the one without a condition.
-  std::vector<const DraftEntry*> chosen;
-  for (const DraftEntry& e : entries_) {
-    if (!chosen.empty() && chosen.back()->step == e.step) chosen.pop_back();
-    chosen.push_back(&e);
-  }
-  std::vector<KernelToPromote> kernels;
-  std::map<std::string, DType> in_place;
-  for (const DraftEntry* e : chosen) {
-    KernelToPromote k;
-    k.kernel = e->kernel;
-    k.template_args = e->template_args;
-    for (const auto& [parameter, name] : e->tensors) {
-      for (const DraftTensor& t : tensors_) {
-        if (t.name == name && !t.workspace) k.parameters[parameter] = {t.role, t.dtype.value_or(DType::kFloat32)};
-        if (t.name == name && t.role == TensorRole::kInOut && !t.workspace)
-          in_place[name] = t.dtype.value_or(DType::kFloat32);
-      }
-    }
-    kernels.push_back(std::move(k));
-  }
-  PromotedCode code = PromoteToDouble(device_code_, plan_lines_, kernels, in_place);
-  if (!code.reasons.empty()) {
-    draft_.oracle_reasons = code.reasons;
-    return Status::Ok();
-  }
-  std::string plan = "/*hone" + Workspaces(8);
-  int step = 0;
-  for (const auto& [name, dtype] : in_place) {
-    std::string elements;
-    for (const DraftTensor& t : tensors_) {
-      if (t.name != name) continue;
-      for (const std::string& extent : t.shape) elements += (elements.empty() ? "" : " * ") + Wrapped(extent);
-    }
-    if (elements.empty()) elements = kFillIn;
-    plan += fmt::format(
-        "\n[[launch]]\n{}kernel = \"hone_copy_{}\"\ngrid   = [\"ceil_div({}, 256)\"]\nblock  = [\"256\"]\nargs   = "
-        "[\"{}\", \"ref:{}\", \"{}:i64\"]\n",
-        step > 0 ? fmt::format("step   = {}\n", step) : "", name, elements, name, name, elements);
-    ++step;
-  }
-  for (const DraftEntry* e : chosen) {
-    std::vector<std::string> args = e->args;
-    for (std::string& a : args) {
-      for (const DraftTensor& t : tensors_) {
-        if (a == t.name && !t.workspace && t.role != TensorRole::kIn) a = "ref:" + a;
-      }
-      // Numbers are doubles here, as every float.
-      if (a.ends_with(":f32") || a.ends_with(":f16") || a.ends_with(":bf16")) a = a.substr(0, a.rfind(':')) + ":f64";
-    }
-    DraftEntry copy = *e;
-    copy.template_args.clear();
-    // Shared memory holds doubles where it held floats.
-    plan += EntryText(copy, args, step++, e->shared.empty() ? "" : fmt::format("2 * {}", Wrapped(e->shared)), false);
-  }
-  draft_.oracle =
-      head +
-      ": the kernel itself, in double.\n//\n"
-      "// Derived mechanically by `hone new`. It shows what a rewrite breaks and what lower precision loses; what "
-      "the\n"
-      "// kernel itself gets wrong it gets wrong as well. Compare it with an independent answer ([[hand]] cases in\n"
-      "// task.toml), or write a simpler oracle.\n" +
-      plan + "*/\n" + code.text;
-  return Status::Ok();
 }
 
 std::string TaskDrafter::Summary() const {
@@ -147,10 +74,12 @@ std::string TaskDrafter::Summary() const {
 std::string TaskDrafter::Class() {
   if (!o_.workload.empty()) return o_.workload;
   std::string names = o_.name;
-  for (const DraftEntry& e : entries_) names += " " + e.kernel->name;
+  for (const DraftEntry& e : entries_) {
+    if (e.kernel != nullptr) names += " " + e.kernel->name;
+  }
   std::transform(names.begin(), names.end(), names.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto has = [&](string_view w) { return names.find(w) != std::string::npos || false; };
+  const auto has = [&](string_view w) { return names.find(w) != std::string::npos; };
   std::string guess = "elementwise";
   if (has("gemm") || has("matmul"))
     guess = "gemm";
@@ -160,36 +89,18 @@ std::string TaskDrafter::Class() {
     guess = "attention";
   else if (has("gather") || has("scatter") || has("embedding"))
     guess = "gather";
-  else if (has("norm") || has("softmax") || has("sum") || has("reduce") || has("mean") ||
-           device_code_.find("__shfl") != std::string::npos)
+  else if (has("norm") || has("softmax") || has("sum") || has("reduce") || has("mean") || has("loss") ||
+           has("entropy") || device_code_.find("__shfl") != std::string::npos)
     guess = "reduction";
   Inferred(fmt::format("class {}: --class to change it", guess));
   return guess;
 }
 
-int64_t TaskDrafter::Multiple(const std::string& dim) const {
-  const auto found = o_.multiples.find(dim);
-  return found == o_.multiples.end() ? 1 : found->second;
-}
-
-std::string TaskDrafter::CaseText(const char* role, const Dims& dims) const {
-  std::string text;
-  for (const std::string& d : dim_order_) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", d, dims.at(d));
-  return fmt::format("\n[[case]]\nrole = \"{}\"\ndims = {{ {} }}\n", role, text);
-}
-
-Dims TaskDrafter::Sizes(int64_t first, int64_t rest) const {
-  Dims dims;
-  for (size_t i = 0; i < dim_order_.size(); ++i) {
-    dims[dim_order_[i]] = RoundUp(i == 0 ? first : rest, Multiple(dim_order_[i]));
-  }
-  return dims;
-}
-
 std::string TaskDrafter::Toml() {
   std::string out = fmt::format(
       "# {}: written by `hone new` from {}. Lines marked \"inferred\" were read from the code: look them over.\n"
-      "# `hone tasks check` tells whether the task can be trusted.\n\n"
+      "# `hone tasks check` tells whether the task can be trusted; task-format.md in the documentation has every "
+      "field.\n\n"
       "name = {}\nsummary = {}\nclass = {}\n",
       o_.name, o_.file, Quoted(o_.name), Quoted(Summary()), Quoted(Class()));
   if (!o_.slice.empty()) {
@@ -201,30 +112,7 @@ std::string TaskDrafter::Toml() {
   for (const std::string& d : dim_order_)
     out += fmt::format("{} = {}\n", d, Quoted(fmt::format("{} of the kernel's launch", d)));
   for (const DraftTensor& t : tensors_) {
-    if (t.workspace) continue;
-    const bool integer = t.dtype && !IsFloating(*t.dtype);
-    out += fmt::format(
-        "\n[[tensor]]\nname = {}\nrole = \"{}\"{}\ndtype = \"{}\"\nshape = {}{}\n", Quoted(t.name),
-        TensorRoleName(t.role), t.role_inferred ? "  # inferred" : "",
-        t.dtype ? DTypeName(*t.dtype) : string_view(kFillIn),
-        t.shape.empty() ? fmt::format("[\"{}\"]  # QUESTION: --shape {}=…", kFillIn, t.name) : List(t.shape),
-        t.shape_inferred ? "  # inferred" : "");
-    if (t.role == TensorRole::kOut) continue;
-    if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
-      const size_t colon = given->second.find(':');
-      if (given->second.starts_with("index") && colon != std::string::npos) {
-        out += fmt::format("values = {{ distribution = \"index\", bound = {} }}\n",
-                           Quoted(given->second.substr(colon + 1)));
-      } else {
-        out += fmt::format("values = {{ distribution = {} }}\n", Quoted(given->second));
-      }
-    } else if (integer) {
-      out +=
-          fmt::format("values = {{ distribution = \"index\", bound = \"{}\" }}  # QUESTION: --values {}=index:BOUND\n",
-                      kFillIn, t.name);
-      Ask(fmt::format("values of the integer tensor '{}': indices below which bound?", t.name),
-          fmt::format("--values {}=index:BOUND", t.name));
-    }
+    if (!t.workspace) out += TensorText(t);
   }
   for (const DraftScalar& s : scalars_) {
     out += fmt::format("\n[[scalar]]\nname = {}\ndtype = \"{}\"\nvalue = {}{}\n", Quoted(s.name), DTypeName(s.dtype),
@@ -254,50 +142,41 @@ std::string TaskDrafter::Toml() {
         "{}\nc_rms = {}\n",
         t.dtype ? DTypeName(*t.dtype) : "this dtype", t.name, Number(c_max), Number(c_rms));
   }
-  // Cases.
-  std::vector<Dims> timed = o_.time_cases, checked = o_.check_cases;
-  for (auto* list : {&timed, &checked}) {
-    for (Dims& dims : *list) {
-      for (const std::string& d : dim_order_) {
-        if (dims.count(d) == 0) dims[d] = default_sizes_.count(d) != 0 ? default_sizes_.at(d) : 1024;
-      }
-    }
-  }
-  const bool one = dim_order_.size() <= 1;
-  if (timed.empty()) {
-    Dims dims = one ? Sizes(1 << 22, 0) : Sizes(2048, 4096);
-    for (const auto& [d, size] : default_sizes_) {
-      if (dims.count(d) != 0) dims[d] = size;
-    }
-    timed.push_back(dims);
-    Inferred("the timed case: a guess; --case " + Example());
-    out += "\n# A guess: --case with the sizes that matter to you.";
-  }
-  if (checked.empty()) {
-    for (const auto& [first, rest] :
-         one ? std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {255, 0}, {1024, 0}, {70001, 0}}
-             : std::vector<std::pair<int64_t, int64_t>>{{4, 64}, {33, 257}, {1, 1000}, {7, 4096 / 2 + 24}}) {
-      checked.push_back(Sizes(first, rest));
-    }
-  }
-  for (const Dims& dims : timed) out += CaseText("time", dims);
-  for (const Dims& dims : checked) out += CaseText("check", dims);
-  out += "\n[[hidden]]\ncount = 3\n";
-  for (size_t i = 0; i < dim_order_.size(); ++i) {
-    const int64_t m = Multiple(dim_order_[i]), high = one ? 50000 : i == 0 ? 100 : 1200;
-    out += fmt::format("{} = {{ low = {}, high = {}{} }}\n", dim_order_[i],
-                       std::max<int64_t>(m, one      ? 1
-                                            : i == 0 ? 1
-                                                     : 8),
-                       std::max(m, high / m * m), m > 1 ? fmt::format(", multiple = {}", m) : "");
-  }
-  return out;
+  return out + WorkText() + CasesText();
 }
 
-std::string TaskDrafter::Example() const {
-  std::string text;
-  for (const std::string& d : dim_order_) text += fmt::format("{}{}=1024", text.empty() ? "" : ",", d);
-  return text;
+std::string TaskDrafter::TensorText(const DraftTensor& t) {
+  std::string out =
+      fmt::format("\n[[tensor]]\nname = {}\nrole = \"{}\"{}\ndtype = \"{}\"\nshape = {}{}\n", Quoted(t.name),
+                  TensorRoleName(t.role), t.role_inferred ? "  # inferred" : "",
+                  t.dtype ? DTypeName(*t.dtype) : string_view(kFillIn),
+                  t.shape.empty() ? fmt::format("[\"{}\"]  # QUESTION: --shape {}=…", kFillIn, t.name) : List(t.shape),
+                  t.shape_inferred ? "  # inferred" : "");
+  if (t.role == TensorRole::kOut) return out;
+  if (std::find(o_.no_stress.begin(), o_.no_stress.end(), t.name) != o_.no_stress.end()) out += "stress = false\n";
+  const auto index = [](const char* distribution, const std::string& bound, const char* comment) {
+    return fmt::format("values = {{ distribution = \"{}\", bound = {} }}{}\n", distribution, Quoted(bound), comment);
+  };
+  if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
+    const size_t colon = given->second.find(':');
+    if (colon != std::string::npos) {
+      return out + index(given->second.substr(0, colon).c_str(), given->second.substr(colon + 1), "");
+    }
+    return out + fmt::format("values = {{ distribution = {} }}\n", Quoted(given->second));
+  }
+  if (!t.dtype || IsFloating(*t.dtype)) return out;
+  if (!t.bound.empty()) {
+    Inferred(fmt::format("{}: {} {}", t.name, t.offsets ? "ascending offsets up to" : "indices below", t.bound));
+    return out + index(t.offsets ? "offsets" : "index", t.bound, "  # inferred");
+  }
+  if (!t.index) {
+    // Numbers that nothing is chosen by: any will do that the dtype holds and sums do not overflow.
+    Inferred(fmt::format("{}: whole numbers from 0 to 99: a guess; --values {}=index:BOUND", t.name, t.name));
+    return out + index("index", "100", "  # a guess: --values");
+  }
+  Ask(fmt::format("values of the integer tensor '{}': indices below which bound?", t.name),
+      fmt::format("--values {}=index:BOUND", t.name));
+  return out + index("index", kFillIn, fmt::format("  # QUESTION: --values {}=index:BOUND", t.name).c_str());
 }
 
 std::string TaskDrafter::Number(double value) {

@@ -52,12 +52,20 @@ std::optional<long long> Number(string_view text) {
 }
 
 int SizeOf(string_view type) {
-  if (type == "double" || type == "int64_t" || type == "longlong" || type == "size_t") return 8;
+  if (type == "double" || type == "int64_t" || type == "longlong" || type == "size_t" || type == "uint64_t" ||
+      type == "unsignedlonglong" || type == "long")
+    return 8;
   if (type == "float4" || type == "uint4" || type == "int4") return 16;
   if (type == "float2") return 8;
-  if (type == "half" || type == "__half" || type == "__nv_bfloat16" || type == "short") return 2;
-  if (type == "char" || type == "uint8_t" || type == "int8_t" || type == "bool") return 1;
-  if (type == "float" || type == "int" || type == "unsigned" || type == "half2" || type == "uint32_t") return 4;
+  if (type == "half" || type == "__half" || type == "__nv_bfloat16" || type == "nv_bfloat16" || type == "short" ||
+      type == "int16_t" || type == "uint16_t" || type == "unsignedshort")
+    return 2;
+  if (type == "char" || type == "uint8_t" || type == "int8_t" || type == "bool" || type == "unsignedchar" ||
+      type == "signedchar")
+    return 1;
+  if (type == "float" || type == "int" || type == "unsigned" || type == "half2" || type == "uint32_t" ||
+      type == "int32_t" || type == "unsignedint" || type == "__half2" || type == "__nv_bfloat162")
+    return 4;
   return 0;
 }
 
@@ -76,7 +84,7 @@ std::string Operand(const std::string& text) { return Simple(text) ? text : "(" 
 }  // namespace
 
 Result<std::string> PlanExpressions::Name(const std::string& name, int depth) const {
-  if (dims_.count(name) != 0) return name;
+  if (const auto dim = dims_.find(name); dim != dims_.end()) return dim->second;
   if (function_ >= 0) {
     const CuFunction& f = source_.functions[static_cast<size_t>(function_)];
     if (const auto local = f.locals.find(name); local != f.locals.end()) {
@@ -90,6 +98,28 @@ Result<std::string> PlanExpressions::Name(const std::string& name, int depth) co
     return Resolve(constant->second, depth + 1);
   }
   return Status::InvalidArgument(fmt::format("'{}' is not known", name));
+}
+
+std::optional<std::string> PlanExpressions::Component(const std::string& name, string_view axis) const {
+  if (function_ < 0 || (axis != "x" && axis != "y" && axis != "z")) return std::nullopt;
+  const CuFunction& f = source_.functions[static_cast<size_t>(function_)];
+  const auto local = f.locals.find(name);
+  if (local == f.locals.end() || !local->second.starts_with("dim3(")) return std::nullopt;
+  const std::vector<Token> tokens = LexCuda(local->second);
+  const auto wanted = static_cast<size_t>(axis[0] - 'x');
+  size_t part = 0, begin = 2;
+  for (size_t i = 2; i < tokens.size(); ++i) {
+    if (tokens[i].match > static_cast<int>(i)) {
+      i = static_cast<size_t>(tokens[i].match);
+      continue;
+    }
+    if (tokens[i].text != "," && i + 1 != tokens.size()) continue;
+    if (part++ == wanted && begin < i) {
+      return local->second.substr(tokens[begin].begin, tokens[i - 1].end - tokens[begin].begin);
+    }
+    begin = i + 1;
+  }
+  return "1";
 }
 
 Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const {
@@ -147,6 +177,15 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
         if (k + 1 < tokens.size() && tokens[k + 1].text == "(" && Functions().count(t.text) != 0) open = k + 1;
       }
       const bool called = open < tokens.size() && tokens[open].text == "(" && tokens[open].match > 0;
+      if (i + 2 < tokens.size() && tokens[i + 1].text == ".") {
+        if (const std::optional<std::string> component = Component(std::string(t.text), tokens[i + 2].text)) {
+          Result<std::string> value = Resolve(*component, depth + 1);
+          if (!value.ok()) return value;
+          put(tokens.size() == 3 ? *value : Operand(*value));
+          i += 2;
+          continue;
+        }
+      }
       if (!called) {
         if (t.text == "true" || t.text == "false") {
           put(t.text == "true" ? "1" : "0");
@@ -274,6 +313,9 @@ std::string TidyExpression(std::string text) {
       std::string want;
       for (size_t k = close + 2; k <= last; ++k) want += tokens[k].text;
       bool matches = added == want + "-1" || added == "(" + want + "-1)";
+      // (n + 256 * 4 - 1) / (256 * 4)
+      matches =
+          matches || (tokens[close + 2].text == "(" && "(" + added + ")" == want.substr(0, want.size() - 1) + "-1)");
       if (!matches) {
         const std::optional<long long> a = Number(added), b = Number(want);
         matches = a && b && *a + 1 == *b;

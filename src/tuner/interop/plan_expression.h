@@ -8,7 +8,8 @@
 // dimensions, numbers and the operators that plans know.
 #pragma once
 
-#include <set>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,8 +20,9 @@ namespace hone {
 
 class PlanExpressions {
  public:
-  // `function` is where the text stands, -1: nowhere. Both are borrowed.
-  PlanExpressions(const CuSource& source, int function, const std::set<std::string>& dims)
+  // `function` is where the text stands, -1: nowhere. `dims` says what a plan writes for a name of the host code: most
+  // often the name itself. All are borrowed.
+  PlanExpressions(const CuSource& source, int function, const std::map<std::string, std::string>& dims)
       : source_(source), function_(function), dims_(dims) {}
 
   // kInvalidArgument names what could not be followed.
@@ -29,10 +31,12 @@ class PlanExpressions {
  private:
   Result<std::string> Resolve(std::string_view text, int depth) const;
   Result<std::string> Name(const std::string& name, int depth) const;
+  // block.x, where `block` is a dim3 of the function; nullopt: not that.
+  std::optional<std::string> Component(const std::string& name, std::string_view axis) const;
 
   const CuSource& source_;
   const int function_;
-  const std::set<std::string>& dims_;
+  const std::map<std::string, std::string>& dims_;
 };
 
 // (a + k - 1) / k as ceil_div(a, k), and parentheses around single words taken off.

@@ -66,7 +66,25 @@ const std::map<string_view, string_view>& Functions() {
                                                           {"__fdiv_rn", "hone_divide"},
                                                           {"__frcp_rn", "hone_reciprocal"},
                                                           {"__fadd_rn", "hone_add"},
-                                                          {"__fmul_rn", "hone_multiply"}};
+                                                          {"__fmul_rn", "hone_multiply"},
+                                                          {"__float2int_rn", "__double2int_rn"},
+                                                          {"__float2int_rz", "__double2int_rz"},
+                                                          {"__float2int_rd", "__double2int_rd"},
+                                                          {"__float2int_ru", "__double2int_ru"},
+                                                          {"__float2uint_rn", "__double2uint_rn"},
+                                                          {"__float2uint_rz", "__double2uint_rz"},
+                                                          {"lrintf", "lrint"},
+                                                          {"lroundf", "lround"},
+                                                          {"llrintf", "llrint"},
+                                                          {"llroundf", "llround"},
+                                                          {"nearbyintf", "nearbyint"},
+                                                          {"sincosf", "sincos"},
+                                                          {"__sincosf", "sincos"},
+                                                          {"hypotf", "hypot"},
+                                                          {"ldexpf", "ldexp"},
+                                                          {"asinhf", "asinh"},
+                                                          {"acoshf", "acosh"},
+                                                          {"atanhf", "atanh"}};
   return kMap;
 }
 const std::set<string_view>& ToHalf() {
@@ -186,6 +204,9 @@ class Promoter {
       const auto found = substituted.find(At(i).text);
       return found == substituted.end() ? At(i).text : string_view(found->second);
     };
+    // Pointers to integers keep their type, and the bytes behind them their meaning.
+    std::set<string_view> integers;
+    if (kernel != nullptr) integers.insert(kernel->integers.begin(), kernel->integers.end());
     // Pointers made from inputs keep their type; those made from outputs become double.
     const int body = kernel != nullptr ? kernel->kernel->body_open : -1;
     for (int i = body; body >= 0 && i < kernel->kernel->body_close; ++i) {
@@ -194,6 +215,7 @@ class Promoter {
       for (int k = i + 3; k < kernel->kernel->body_close && !Is(k, ";"); ++k) {
         if (inputs.count(At(k).text) != 0) inputs.insert(At(i + 1).text);
         if (outputs.count(At(k).text) != 0) outputs.insert(At(i + 1).text);
+        if (integers.count(At(k).text) != 0) integers.insert(At(i + 1).text);
       }
     }
 
@@ -225,7 +247,11 @@ class Promoter {
       if (word == "reinterpret_cast") {
         // Reading inputs in packs of floats is sound; anything else looks at bytes.
         const bool reads = Is(i + 1, "<") && Is(i + 2, "const") && (Is(i + 3, "float4") || Is(i + 3, "float2"));
-        if (!reads) Reason(i, "a pointer is reinterpreted");
+        int open = i + 1;
+        while (open < item.last && !Is(open, "(")) ++open;
+        const bool whole = Is(open + 1, "&") && Identifier(open + 2) ? integers.count(At(open + 2).text) != 0
+                                                                     : integers.count(At(open + 1).text) != 0;
+        if (!reads && !whole) Reason(i, "a pointer is reinterpreted");
       }
       if ((word == "float4" || word == "float2") && !reads_pack(i) && Is(i + 1, "*")) Reason(i, "packed stores");
       if (word == "make_float4" || word == "make_float2") Reason(i, "packed values are built: " + std::string(word));

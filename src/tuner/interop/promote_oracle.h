@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct PromotedParameter {
 struct KernelToPromote {
   const CuKernel* kernel = nullptr;
   std::vector<std::string> template_args;               // one a template parameter
-  std::map<std::string, PromotedParameter> parameters;  // pointer parameters by name; others are workspaces
+  std::map<std::string, PromotedParameter> parameters;  // pointers to floats by name; others are workspaces
+  std::set<std::string> integers;                       // pointers to integers: their types stay as they are
 };
 
 struct PromotedCode {

@@ -45,7 +45,7 @@ class BodyReader {
       if (p.pointer) uses[p.name] = {};
     }
     // Pointers made from parameters: const float* row = x + r * d;
-    std::map<std::string, std::pair<std::string, Words>> derived;  // name -> parameter, offset
+    auto& derived = derived_;
     for (const auto& [name, use] : uses) derived[name] = {name, {}};
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!Is(i, "*") && !(Is(i, "auto"))) continue;
@@ -157,9 +157,16 @@ class BodyReader {
       }
       if (std::find(index.begin(), index.end(), "?") == index.end()) {
         position_ = i;
-        if (std::optional<Words> shape = Shape(index, 0)) use.shapes.push_back(*shape);
+        below_.clear();
+        if (std::optional<Words> shape = Shape(index, 0)) {
+          use.shapes.push_back(*shape);
+          for (const std::string& extent : *shape) use.scattered = use.scattered || (extent[0] == '@' && use.written);
+          for (const auto& [chooser, size] : below_) uses[chooser].below.push_back(size);
+        }
+        if (index.size() >= 2 && index.back() == "1" && index[index.size() - 2] == "+") use.offsets = true;
       }
     }
+    Choosers(uses);
     return uses;
   }
 
@@ -173,6 +180,31 @@ class BodyReader {
   }
   std::string Word(int i) const {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) ? std::string(At(i).text) : "";
+  }
+
+  // Marks pointers whose elements are used as an index, of any array, without a bound that can be seen.
+  void Choosers(std::map<std::string, PointerUse>& uses) {
+    for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
+      if (!Identifier(i) || !Is(i + 1, "[") || At(i + 1).match < 0) continue;
+      Words index;
+      for (int k = i + 2; k < At(i + 1).match; ++k) index.push_back(Word(k));
+      position_ = i;
+      if (const std::optional<std::string> reach = Reach(index, 0); reach && (*reach)[0] != '@') continue;
+      for (const std::string& pointer : Loads(index, 0)) uses[pointer].index = true;
+    }
+  }
+  // The parameters whose elements make up a value.
+  std::set<std::string> Loads(const Words& words, int depth) const {
+    std::set<std::string> pointers;
+    if (depth > 4) return pointers;
+    for (size_t i = 0; i < words.size(); ++i) {
+      const auto found = derived_.find(words[i]);
+      if (found != derived_.end() && i + 1 < words.size() && words[i + 1] == "[") pointers.insert(found->second.first);
+      if (const auto value = definitions_.find(words[i]); value != definitions_.end() && found == derived_.end()) {
+        for (const std::string& p : Loads(value->second, depth + 1)) pointers.insert(p);
+      }
+    }
+    return pointers;
   }
 
   // int row = blockIdx.x; the first definition of each integer.
@@ -241,6 +273,12 @@ class BodyReader {
       } else if (std::isdigit(static_cast<unsigned char>(w[0])) != 0 || w == "+" || w == "-" || w == "*" || w == "/" ||
                  w == "(" || w == ")") {
         out.push_back(w);
+      } else if (const auto constant = s_.constants.find(w); constant != s_.constants.end()) {
+        std::optional<std::string> inner = SizeText(Split(constant->second), depth + 1);
+        if (!inner && constant->second.find_first_not_of("0123456789") == std::string::npos) inner = constant->second;
+        if (!inner) return std::nullopt;
+        any = true;
+        out.push_back(*inner);
       } else if (const auto local = definitions_.find(w); local != definitions_.end()) {
         std::optional<std::string> inner = SizeText(local->second, depth + 1);
         if (!inner) return std::nullopt;
@@ -258,8 +296,8 @@ class BodyReader {
     std::vector<Words> parts(1);
     int depth = 0;
     for (const std::string& w : words) {
-      if (w == "(") ++depth;
-      if (w == ")") --depth;
+      if (w == "(" || w == "[") ++depth;
+      if (w == ")" || w == "]") --depth;
       if (w == "+" && depth == 0) {
         parts.emplace_back();
       } else {
@@ -278,7 +316,7 @@ class BodyReader {
         words.erase(words.begin(), open);
         again = true;
       }
-      if (words.empty() || words.front() != "(" || words.back() != ")") continue;
+      if (words.empty() || words.front() != "(") continue;
       int depth = 0;
       size_t close = 0;
       for (size_t i = 0; i < words.size(); ++i) {
@@ -288,12 +326,13 @@ class BodyReader {
           break;
         }
       }
-      static const std::set<std::string> kTypes = {"int", "long", "size_t", "int64_t", "unsigned", "uint32_t"};
+      static const std::set<std::string> kTypes = {"int",      "long",     "size_t",  "int64_t",  "unsigned",
+                                                   "uint32_t", "uint64_t", "int32_t", "ptrdiff_t"};
       if (close + 1 == words.size()) {
         words = Words(words.begin() + 1, words.end() - 1);
         again = true;
-      } else if (std::all_of(words.begin() + 1, words.begin() + static_cast<long>(close),
-                             [](const std::string& w) { return kTypes.count(w) != 0; })) {
+      } else if (close > 1 && std::all_of(words.begin() + 1, words.begin() + static_cast<long>(close),
+                                          [](const std::string& w) { return kTypes.count(w) != 0; })) {
         words.erase(words.begin(), words.begin() + static_cast<long>(close) + 1);
         again = true;
       }
@@ -321,8 +360,8 @@ class BodyReader {
     };
     Words rest = Unwrapped(words);
     for (const std::string& w : rest) {
-      if (w == "(") ++depth;
-      if (w == ")") --depth;
+      if (w == "(" || w == "[") ++depth;
+      if (w == ")" || w == "]") --depth;
       if (depth == 0 && w == "*") {
         if (!finish()) return std::nullopt;
       } else if (depth == 0 && (w == "-" || w == "&" || w == "^")) {
@@ -345,6 +384,27 @@ class BodyReader {
       if (words[i] == "(") ++level;
       if (words[i] == ")") --level;
       if (words[i] == "%" && level == 0) return SizeText(Words(words.begin() + static_cast<long>(i) + 1, words.end()));
+    }
+    // min(e, size - 1): clamped; an element of a pointer: below what that pointer's elements are below.
+    if (words.size() > 3 && words[0] == "min" && words[1] == "(" && words.back() == ")") {
+      int open = 0;
+      size_t begin = 2;
+      for (size_t i = 2; i < words.size(); ++i) {
+        if (words[i] == "(") ++open;
+        if (words[i] == ")") --open;
+        if (!((words[i] == "," && open == 0) || i + 1 == words.size())) continue;
+        if (i >= begin + 3 && words[i - 1] == "1" && words[i - 2] == "-") {
+          if (std::optional<std::string> size =
+                  SizeText(Words(words.begin() + static_cast<long>(begin), words.begin() + static_cast<long>(i) - 2)))
+            return size;
+        }
+        begin = i + 1;
+      }
+    }
+    if (words.size() > 3 && words[1] == "[" && words.back() == "]") {
+      const auto pointer = derived_.find(words[0]);
+      const bool whole = std::count(words.begin(), words.end(), "[") == 1;
+      if (pointer != derived_.end() && whole) return "@" + pointer->second.first;
     }
     // The last comparison before the access, else the first one after it: names may be used twice.
     if (const auto limit = limits_.find(Join(words)); limit != limits_.end()) {
@@ -401,6 +461,16 @@ class BodyReader {
       if (std::optional<std::string> reach = Reach(plain[0], depth + 1)) return Words{*reach};
       return std::nullopt;
     }
+    for (const Words& part : plain) {  // x[row * d + label]
+      const std::optional<std::string> reach = Reach(part, depth + 1);
+      if (!reach || (*reach)[0] != '@') continue;
+      const auto& inner = std::min_element(strided.begin(), strided.end(), [](const Term& a, const Term& b) {
+                            return a.sizes.size() < b.sizes.size();
+                          })->sizes;
+      std::string size;
+      for (const std::string& one : inner) size += (size.empty() ? "" : " * ") + one;
+      below_.emplace_back(reach->substr(1), size);
+    }
     std::sort(strided.begin(), strided.end(),
               [](const Term& a, const Term& b) { return a.sizes.size() > b.sizes.size(); });
     const Words outer = Split(strided[0].others[0]);
@@ -435,6 +505,8 @@ class BodyReader {
   const KernelBounds& bounds_;
   std::map<std::string, Words> definitions_;
   std::map<std::string, std::vector<std::pair<int, std::string>>> limits_;  // expression -> where, below what
+  std::map<std::string, std::pair<std::string, Words>> derived_;            // pointer -> parameter, offset
+  mutable std::vector<std::pair<std::string, std::string>> below_;          // chooser -> size, of the access looked at
   int position_ = 0;                                                        // of the access looked at
   std::set<std::pair<int, int>> skip_;
 };

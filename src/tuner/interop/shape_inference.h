@@ -17,8 +17,15 @@ namespace hone {
 
 struct PointerUse {
   bool read = false, written = false;
-  std::vector<std::vector<std::string>> shapes;  // what accesses suggest, over the kernel's own names; outermost first
-  bool vector_access = false;                    // through float4 and the like
+  // What accesses suggest, over the kernel's own names; outermost first. An extent "@ids" stands for an axis along
+  // which elements of the pointer `ids` choose.
+  std::vector<std::vector<std::string>> shapes;
+  bool vector_access = false;  // through float4 and the like
+  bool scattered = false;      // written where another pointer's elements say
+  // Of a pointer whose elements choose places.
+  bool index = false;              // its elements stand in an index whose bound is not known
+  bool offsets = false;            // p[i] and p[i + 1] are read: where rows begin
+  std::vector<std::string> below;  // sizes that its elements must stay below
 };
 
 struct KernelBounds {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a .cu file becomes a task: the steps behind DraftTask, over three files. Internal to `hone new`.
+// How a .cu file becomes a task: the steps behind DraftTask, over five files. Internal to `hone new`.
 #pragma once
 
 #include <map>
@@ -22,11 +22,25 @@ struct DraftTensor {
   std::optional<DType> dtype;
   std::vector<std::string> shape;  // empty: a question
   bool role_inferred = false, shape_inferred = false, workspace = false;
+  std::string shape_from;              // where a stated shape stands
+  std::vector<std::string> chosen_by;  // per axis as the kernels index it; "@ids" where `ids` chooses
   int first_step = 0;
+  bool read_first = false, written = false;
+  bool scattered = false;  // written only where another tensor's elements say
+  bool updated = false;    // and what was there goes into it
+  // Of a tensor of integers that others are indexed by.
+  bool index = false, offsets = false;
+  std::string bound;  // its elements are below this; empty: not known
 };
+// A launch, or bytes that are set.
 struct DraftEntry {
   int step = 0;
-  const CuKernel* kernel = nullptr;
+  int token = 0;  // of the file, for the order
+  std::vector<std::string> conditions;
+  bool memset = false;
+  std::string target, bytes;  // a memset's; no bytes: the whole tensor
+  int value = 0;
+  const CuKernel* kernel = nullptr;  // null: a memset
   std::vector<std::string> template_args;
   std::vector<std::string> grid, block, args;
   std::string shared, when;
@@ -44,6 +58,7 @@ class TaskDrafter {
  public:
   TaskDrafter(const CuSource& source, const NewTaskOptions& options) : s_(source), o_(options) {
     for (const std::string& d : o_.dims) AddDim(d);
+    for (const auto& [name, text] : o_.lets) Let(name, text);
   }
 
   Result<TaskDraft> Run();
@@ -52,7 +67,13 @@ class TaskDrafter {
   Status Bad(const std::string& message) const { return Status::InvalidArgument(o_.file + ": " + message); }
   void Inferred(std::string text) { draft_.inferred.push_back(std::move(text)); }
   void Ask(std::string what, std::string answer);
+  // `name` as the host code has it; a plan may have to call it otherwise.
   void AddDim(const std::string& name);
+  // A size of the host code that is an expression over dimensions: num_heads = group * num_kv_heads.
+  void Let(const std::string& name, const std::string& text);
+  // A name that plans give no meaning of their own.
+  std::string PlanName(const std::string& name, const char* what);
+  std::string At(int line) const { return o_.file + ":" + std::to_string(line); }
   const CuFunction* Host() const { return function_ < 0 ? nullptr : &s_.functions[static_cast<size_t>(function_)]; }
   std::optional<std::string> LocalText(const std::string& name) const;
 
@@ -67,6 +88,10 @@ class TaskDrafter {
   void FindDims();
   std::optional<double> LocalNumber(const std::string& name) const;
   void Follow(const std::string& text, int depth);
+  // num_heads / num_kv_heads in the code: one is a multiple of the other, and drawn sizes must be so too.
+  void RelateDims();
+  // What host code clears, and calls that no plan can make.
+  Status HostMemory();
   std::vector<std::string> TemplateArgs(const CuKernel& kernel, const CuLaunch& launch) const;
   // A template parameter's type, where it is known.
   std::string TypeOf(const CuKernel& kernel, const CuLaunch& launch, const std::string& type) const;
@@ -75,10 +100,19 @@ class TaskDrafter {
   void AddScalar(const std::string& name, const std::string& actual, DType dtype);
   // Launches that stand in branches of one if are alternatives; the others run in turn.
   void Steps();
-  size_t NegatedCount(size_t i) const;
 
   // Tensors, their roles and shapes: new_task_tensors.cc.
   Status Tensors();
+  Status ReadUses(DraftTensor& t, std::optional<std::vector<std::string>>& shape);
+  Status GivenRole(DraftTensor& t);
+  // From --shape, from what host code and comments say, from the kernels' indices.
+  Status ShapeOf(DraftTensor& t, const std::optional<std::vector<std::string>>& indexed);
+  std::optional<std::vector<std::string>> Stated(const DraftTensor& t,
+                                                 const std::optional<std::vector<std::string>>& indexed,
+                                                 std::string* where);
+  // Axes that another tensor's elements choose from get a size of their own where none is known.
+  void ResolveChosenAxes();
+  DraftTensor* FindTensor(const std::string& name);
   Status KnownTensor(const char* option, const std::string& name) const;
   Status CheckNames();
   void DropUnusedDims();
@@ -89,17 +123,32 @@ class TaskDrafter {
                         bool with_when) const;
   // `element_bytes` 0: as the tensor's dtype has it.
   std::string Workspaces(int64_t element_bytes) const;
+  static std::string Elements(const DraftTensor& t);
   std::string SeedText();
-  Status Oracle();
   std::string Summary() const;
   std::string Class();
-  int64_t Multiple(const std::string& dim) const;
+  std::string Toml();
+  std::string TensorText(const DraftTensor& t);
+  static std::string Number(double value);
+
+  // The oracle: draft_oracle.cc.
+  Status Oracle();
+  Status GivenOracle();
+  std::string MemsetForOracle(const DraftEntry& e, int step, std::string* kernels);
+
+  // Work, cases and hidden ranges: draft_cases.cc.
+  std::string WorkText();
+  std::string CasesText();
   std::string CaseText(const char* role, const Dims& dims) const;
+  std::string HiddenText() const;
+  int64_t Multiple(const std::string& dim) const;
+  // The sizes of `dim` that the user gave, in cases to be timed and to be checked.
+  std::vector<int64_t> GivenSizes(const std::string& dim, bool timed, bool checked) const;
   // Sizes of all dimensions: `first` for the first one, `rest` for the others, rounded up to multiples.
   Dims Sizes(int64_t first, int64_t rest) const;
-  std::string Toml();
-  std::string Example() const;
-  static std::string Number(double value);
+  // Elements of the largest tensor; nullopt where a shape is not known.
+  std::optional<int64_t> LargestTensor(const Dims& dims) const;
+  Status ReadCases();
 
   const CuSource& s_;
   const NewTaskOptions& o_;
@@ -107,11 +156,14 @@ class TaskDrafter {
   int function_ = -1;
   std::vector<CuLaunch> launches_;
   bool own_names_ = true;
-  std::set<std::string> dims_;
-  std::vector<std::string> dim_order_;
+  std::map<std::string, std::string> dims_;          // name in the host code -> what a plan writes
+  std::vector<std::string> dim_order_;               // names in the plan
+  std::map<std::string, std::string> host_tensors_;  // name in the host code -> tensor
+  std::map<std::string, std::string> lets_;          // size in the host code -> expression over dimensions
+  std::set<std::string> ratios_;                     // dimensions that are one size divided by another
+  std::vector<Dims> timed_, checked_;                // as given, over dim_order_
   std::map<std::string, int64_t> default_sizes_;
   std::vector<DraftEntry> entries_;
-  std::set<size_t> conditional_;
   std::vector<DraftTensor> tensors_;
   std::vector<DraftScalar> scalars_;
   std::map<std::pair<const CuKernel*, std::string>, std::string> integers_;

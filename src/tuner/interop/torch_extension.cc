@@ -125,10 +125,10 @@ class BindingWriter {
 
     std::string out = fmt::format(
         "// {0} for PyTorch: checks shapes, dtypes and devices, and calls hone::{1} on the current stream.\n//\n"
-        "// Written by `hone apply` from node {2} of run {3}. setup.py and load.py build it.\n"
+        "// Written by `hone apply` from {2}. setup.py and load.py build it.\n"
         "#include <ATen/cuda/CUDAContext.h>\n#include <c10/cuda/CUDAGuard.h>\n#include <torch/extension.h>\n\n"
-        "#include <tuple>\n#include <vector>\n\n#include \"{4}\"\n\nnamespace {{\n\nusing hone::{5}_detail::Int;\n\n",
-        task_.name, signature_.function, package_.node, package_.run, CudaHeaderName(package_), task_.name);
+        "#include <tuple>\n#include <vector>\n\n#include \"{3}\"\n\nnamespace {{\n\nusing hone::{4}_detail::Int;\n\n",
+        task_.name, signature_.function, PackageOrigin(package_), CudaHeaderName(package_), task_.name);
     out += R"cpp(int64_t Extent(Int value, const bool& ok) {
                    TORCH_CHECK(ok && value.value >= 0, "the sizes overflow");
                    return value.value;
@@ -199,16 +199,16 @@ class BindingWriter {
   std::string Setup() const {
     return fmt::format(
         "# Builds {0} as a package: pip install --no-build-isolation .\n"
-        "# Written by `hone apply` from node {1} of run {2}.\n"
-        "{5}\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import BuildExtension, "
-        "CUDAExtension\n{6}\n"
+        "# Written by `hone apply` from {1}.\n"
+        "{4}\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import BuildExtension, "
+        "CUDAExtension\n{5}\n"
         "here = os.path.dirname(os.path.abspath(__file__))\n\n"
         "setup(\n    name=\"hone_{0}\",\n    version=\"0.1\",\n    ext_modules=[\n        CUDAExtension(\n"
         "            name=\"hone_{0}\",\n            sources=[\"hone_{0}_torch.cu\"],\n            "
-        "include_dirs=[here{3}],\n"
-        "            extra_compile_args={{\"cxx\": [\"-O2\", \"-std=c++17\"], \"nvcc\": [{4}]}},\n        )\n    ],\n"
+        "include_dirs=[here{2}],\n"
+        "            extra_compile_args={{\"cxx\": [\"-O2\"], \"nvcc\": [{3}]}},\n        )\n    ],\n"
         "    cmdclass={{\"build_ext\": BuildExtension}},\n)\n",
-        task_.name, package_.node, package_.run, CutlassInclude(), NvccOptions(), PythonImports(), CutlassSearch());
+        task_.name, PackageOrigin(package_), CutlassInclude(), NvccOptions(), PythonImports(), CutlassSearch());
   }
 
   std::string Load() const {
@@ -224,15 +224,15 @@ class BindingWriter {
       if (d.tensor.empty()) arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", d.dim);
     }
     return fmt::format(
-        "# Builds {0} on first use, without installing it:\n#\n#   from load import {0}\n#   result = {0}({5})\n#\n"
-        "# Written by `hone apply` from node {1} of run {2}.\n"
-        "{7}\nfrom torch.utils.cpp_extension import load\n{8}\n"
+        "# Builds {0} on first use, without installing it:\n#\n#   from load import {0}\n#   result = {0}({4})\n#\n"
+        "# Written by `hone apply` from {1}.\n"
+        "{6}\nfrom torch.utils.cpp_extension import load\n{7}\n"
         "_here = os.path.dirname(os.path.abspath(__file__))\n"
         "_module = load(\n    name=\"hone_{0}\",\n    sources=[os.path.join(_here, \"hone_{0}_torch.cu\")],\n"
-        "    extra_include_paths=[_here{3}],\n    extra_cflags=[\"-O2\", \"-std=c++17\"],\n    "
-        "extra_cuda_cflags=[{4}],\n)\n"
-        "{0} = _module.{0}\n{6}",
-        task_.name, package_.node, package_.run, CutlassInclude(), NvccOptions(), arguments,
+        "    extra_include_paths=[_here{2}],\n    extra_cflags=[\"-O2\"],\n    "
+        "extra_cuda_cflags=[{3}],\n)\n"
+        "{0} = _module.{0}\n{5}",
+        task_.name, PackageOrigin(package_), CutlassInclude(), NvccOptions(), arguments,
         HasOutput() ? fmt::format("{0}_out = _module.{0}_out\n", task_.name) : "", PythonImports(), CutlassSearch());
   }
 
@@ -308,8 +308,9 @@ def _cutlass_include():
   }
   // What the scripts import, and where they look for CUTLASS.
   std::string PythonImports() const { return UsesCutlass() ? "import os\nimport sys\n" : "import os\n"; }
+  // No -std=: torch adds the one its headers ask for (C++17 up to 2.14, C++20 from 2.15), and only where none is given.
   std::string NvccOptions() const {
-    std::string out = "\"-O3\", \"-std=c++17\"";
+    std::string out = "\"-O3\"";
     if (UsesCutlass()) out += ", \"--expt-relaxed-constexpr\"";
     for (const std::string& option : PackageOptions(package_)) out += fmt::format(", \"{}\"", option);
     // torch's own flags take the conversions of half types away.

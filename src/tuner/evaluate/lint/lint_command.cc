@@ -35,14 +35,16 @@ Result<LintDevice> Open(const EvaluatorOptions& options) {
 
 }  // namespace
 
-Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& options) {
+Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& options, const LintScope& scope) {
   HONE_ASSIGN_OR_RETURN(LintDevice device, Open(options));
   LintOptions lint;
   lint.compile_jobs = options.compile_jobs > 0 ? options.compile_jobs
                                                : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   lint.launch_limit_seconds = std::max(30.0, options.launch_limit_seconds);
+  lint.precision = scope.precision;
+  lint.hidden_draws = scope.hidden_draws;
   HONE_ASSIGN_OR_RETURN(TaskReport report, LintTask(task, *device.session, *device.compiler, lint));
-  return LintOutcome{report.valid(), TaskReportToText(report), TaskReportToJson(report)};
+  return LintOutcome{report.valid(), TaskReportToText(report), TaskReportToJson(report), report.problems};
 }
 
 }  // namespace hone

@@ -634,7 +634,7 @@ Result<TaskReport> Linter::Run() {
 
   const OracleHooks hooks = FindOracleHooks(task_.oracle_source);
   for (const PrecisionVariant& precision : PrecisionVariants()) {
-    if (!hooks.Reached(precision.part)) continue;
+    if (!options_.precision || !hooks.Reached(precision.part)) continue;
     Variant variant{.precision = &precision, .program = {}};
     HONE_ASSIGN_OR_RETURN(const bool ok, Load(precision.Prelude() + task_.oracle_source,
                                               fmt::format("{}/oracle.cu as {}", task_.name, precision.name), true, &variant.program));
@@ -663,7 +663,7 @@ Result<TaskReport> Linter::Run() {
       HONE_RETURN_IF_ERROR(CheckCase(hidden[i], false, StressChoices(false, i), false));
     }
   }
-  ConcludePrecision();
+  if (options_.precision) ConcludePrecision();
   HONE_RETURN_IF_ERROR(CheckFloor());
   return finish();
 }

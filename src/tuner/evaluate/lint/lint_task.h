@@ -28,6 +28,7 @@ struct LintOptions {
   int compile_jobs = 1;
   double launch_limit_seconds = 30;
   int hidden_draws = 2;           // how often the task's hidden cases are drawn for the seed
+  bool precision = true;          // false: the oracle is not compiled in other precisions, tolerances go unjudged
 };
 
 // What is wrong with the task is in the report. A Status says that the device or the compiler failed. Uses the

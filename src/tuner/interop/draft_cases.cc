@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hone new`: how much work a task is, the cases that are timed and checked, and where hidden ones are drawn from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/rounding.h"
+#include "tuner/interop/draft_words.h"
+#include "tuner/interop/task_drafter.h"
+
+namespace hone {
+namespace {
+
+// A tensor of a guessed case: 256 MB of float32, enough to leave every cache.
+constexpr int64_t kLargestTimed = int64_t{1} << 26;
+constexpr int64_t kLeastTimed = int64_t{1} << 22;
+// A simulated GPU runs the check cases: seconds, not minutes.
+constexpr int64_t kLargestChecked = 70000;
+constexpr int64_t kLargestHidden = 120000;
+
+}  // namespace
+
+int64_t TaskDrafter::Multiple(const std::string& dim) const {
+  const auto found = o_.multiples.find(dim);
+  return found == o_.multiples.end() ? 1 : found->second;
+}
+
+std::string TaskDrafter::CaseText(const char* role, const Dims& dims) const {
+  std::string text;
+  for (const std::string& d : dim_order_) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", d, dims.at(d));
+  return fmt::format("\n[[case]]\nrole = \"{}\"\ndims = {{ {} }}\n", role, text);
+}
+
+Dims TaskDrafter::Sizes(int64_t first, int64_t rest) const {
+  Dims dims;
+  for (size_t i = 0; i < dim_order_.size(); ++i) {
+    dims[dim_order_[i]] = RoundUp(i == 0 ? first : rest, Multiple(dim_order_[i]));
+  }
+  return dims;
+}
+
+std::vector<int64_t> TaskDrafter::GivenSizes(const std::string& dim, bool timed, bool checked) const {
+  std::vector<int64_t> sizes;
+  for (const auto& [wanted, list] : {std::pair{timed, &timed_}, {checked, &checked_}}) {
+    for (const Dims& dims : *list) {
+      if (const auto found = dims.find(dim); wanted && found != dims.end()) sizes.push_back(found->second);
+    }
+  }
+  return sizes;
+}
+
+std::optional<int64_t> TaskDrafter::LargestTensor(const Dims& dims) const {
+  double largest = 0;
+  for (const DraftTensor& t : tensors_) {
+    double elements = 1;
+    for (const std::string& extent : t.shape) {
+      const Result<Expression> e = Expression::Parse(extent);
+      if (!e.ok()) return std::nullopt;
+      const Result<int64_t> size = e->Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
+      if (!size.ok()) return std::nullopt;
+      elements *= static_cast<double>(*size);
+    }
+    largest = std::max(largest, elements);
+  }
+  return static_cast<int64_t>(std::min(largest, 9e18));
+}
+
+// Cases as given, over the task's dimensions: num_heads of a case is group where num_heads = group * num_kv_heads.
+Status TaskDrafter::ReadCases() {
+  const auto read = [&](const std::vector<Dims>& given, std::vector<Dims>& into) -> Status {
+    for (const Dims& one : given) {
+      Dims dims;
+      const auto known = [&](const std::string& name) {
+        return std::find(dim_order_.begin(), dim_order_.end(), name) != dim_order_.end();
+      };
+      for (const auto& [name, value] : one) {
+        const auto plan = dims_.find(name);
+        if (plan != dims_.end() && known(plan->second)) dims[plan->second] = value;
+      }
+      for (const auto& [name, value] : one) {
+        const auto let = lets_.find(name);
+        if (let == lets_.end()) {
+          const auto plan = dims_.find(name);
+          if (plan != dims_.end() && known(plan->second)) continue;
+          return Status::InvalidArgument(
+              fmt::format("the case {}={}: the dimensions are {}", name, value, fmt::join(dim_order_, ", ")));
+        }
+        // a = fresh * b: the fresh one follows from the others.
+        HONE_ASSIGN_OR_RETURN(const Expression text, Expression::Parse(let->second));
+        std::string fresh;
+        for (const std::string& n : text.Names()) {
+          if (dims.count(n) == 0) fresh = n;
+        }
+        if (!fresh.empty()) dims[fresh] = 1;
+        const Result<int64_t> unit = text.Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
+        if (!fresh.empty() && unit.ok() && *unit > 0 && value % *unit == 0) dims[fresh] = value / *unit;
+        const Result<int64_t> now = text.Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
+        if (!now.ok() || *now != value) {
+          return Status::InvalidArgument(
+              fmt::format("the case {}={}: {} is {}, and the other sizes of the case do not give that", name, value,
+                          name, let->second));
+        }
+      }
+      into.push_back(std::move(dims));
+    }
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(read(o_.time_cases, timed_));
+  return read(o_.check_cases, checked_);
+}
+
+// Bytes where the sum over the tensors is not what must be moved: a gather reads, and a scatter writes, only the rows
+// that are chosen.
+std::string TaskDrafter::WorkText() {
+  std::string bytes, unclear;
+  const auto given = o_.work.find("bytes");
+  const bool chosen = std::any_of(tensors_.begin(), tensors_.end(), [](const DraftTensor& t) {
+    return std::any_of(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
+  });
+  if (given != o_.work.end()) {
+    bytes = given->second;
+  } else if (chosen) {
+    for (const DraftTensor& t : tensors_) {
+      if (t.workspace) continue;
+      const int64_t size = t.dtype ? DTypeBytes(*t.dtype) : 4;
+      const int64_t times = t.role == TensorRole::kInOut && !(t.scattered && !t.updated) ? 2 : 1;
+      const std::string all = Elements(t);
+      std::string moved = all;
+      const auto axis =
+          std::find_if(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
+      if (axis != t.chosen_by.end()) {
+        const DraftTensor* chooser = FindTensor(axis->substr(1));
+        if (axis != t.chosen_by.begin() || chooser == nullptr || t.chosen_by.size() != t.shape.size()) {
+          unclear = t.name;
+          break;
+        }
+        // n draws from N rows meet N (1 - exp(-n / N)) different ones, and that is at least N n / (N + n).
+        const std::string n = Elements(*chooser), rows = t.shape[0];
+        moved = fmt::format("{0} * {1} / max(1, {2} + {1})", Wrapped(rows), n, rows);
+        for (size_t i = 1; i < t.shape.size(); ++i) moved += " * " + Wrapped(t.shape[i]);
+      }
+      // Rows first: the product of a size and a number of bytes may not be divided before.
+      bytes += fmt::format("{}{} * {}", bytes.empty() ? "" : " + ", moved, times * size);
+    }
+    if (!unclear.empty()) {
+      bytes = kFillIn;
+      Ask(fmt::format("the bytes that one launch must move: only part of '{}' is touched", unclear),
+          "--work bytes=EXPRESSION");
+    } else {
+      Inferred(
+          fmt::format("work: {} bytes, for indices choose what is touched; --work bytes=… to say otherwise", bytes));
+    }
+  }
+  const auto flops = o_.work.find("flops");
+  if (bytes.empty() && flops == o_.work.end()) return "";
+  std::string out = "\n[work]\n";
+  if (flops != o_.work.end()) out += fmt::format("flops = {}\n", Quoted(flops->second));
+  if (!bytes.empty())
+    out += fmt::format("bytes = {}{}\n", Quoted(bytes), given != o_.work.end() ? "" : "  # inferred: --work bytes=…");
+  return out;
+}
+
+std::string TaskDrafter::CasesText() {
+  std::string out;
+  const bool one = dim_order_.size() <= 1;
+  // Guessed sizes, until the largest tensor is of the order wanted.
+  const auto shrink = [&](Dims dims, int64_t most) {
+    for (int tries = 0; tries < 64; ++tries) {
+      const std::optional<int64_t> elements = LargestTensor(dims);
+      if (!elements || *elements <= most) break;
+      auto largest = dims.end();
+      for (auto d = dims.begin(); d != dims.end(); ++d) {
+        if (largest == dims.end() || d->second > largest->second) largest = d;
+      }
+      if (largest->second <= 1) break;
+      largest->second = std::max<int64_t>(Multiple(largest->first),
+                                          largest->second / 2 / Multiple(largest->first) * Multiple(largest->first));
+    }
+    return dims;
+  };
+  std::vector<Dims> timed = timed_, checked = checked_;
+  Dims guess = one ? Sizes(1 << 22, 0) : Sizes(2048, 4096);
+  for (const std::string& d : ratios_) guess[d] = RoundUp(int64_t{4}, Multiple(d));
+  guess = shrink(guess, kLargestTimed);
+  for (int tries = 0; tries < 24 && !one; ++tries) {  // rows of one axis each: longer ones
+    const std::optional<int64_t> elements = LargestTensor(guess);
+    if (!elements || *elements == 0 || *elements >= kLeastTimed) break;
+    auto largest =
+        std::max_element(guess.begin(), guess.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    largest->second *= 2;
+  }
+  for (const auto& [d, size] : default_sizes_) {
+    if (guess.count(d) != 0) guess[d] = size;
+  }
+  if (timed.empty()) {
+    timed.push_back(guess);
+    std::string example;
+    for (const std::string& d : dim_order_)
+      example += fmt::format("{}{}={}", example.empty() ? "" : ",", d, guess.at(d));
+    Inferred("the timed case: a guess; --case " + example);
+    out += "\n# A guess: --case with the sizes that matter to you.";
+  }
+  if (checked.empty()) {
+    constexpr int64_t kRatios[] = {2, 3, 1, 4};
+    size_t number = 0;
+    for (const auto& [first, rest] :
+         one ? std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {255, 0}, {1024, 0}, {70001, 0}}
+             : std::vector<std::pair<int64_t, int64_t>>{{4, 64}, {33, 257}, {1, 1000}, {7, 2072}}) {
+      Dims dims = Sizes(first, rest);
+      for (const std::string& d : ratios_) dims[d] = RoundUp(kRatios[number], Multiple(d));
+      // No larger than the sizes that are timed: a number of experts need not be a row's length.
+      for (auto& [d, size] : dims) {
+        const std::vector<int64_t> sizes = GivenSizes(d, true, false);
+        if (!sizes.empty()) size = std::min(size, *std::max_element(sizes.begin(), sizes.end()));
+      }
+      dims = shrink(dims, one ? 70001 : kLargestChecked);
+      ++number;
+      checked.push_back(dims);
+    }
+  }
+  for (auto* list : {&timed, &checked}) {
+    for (Dims& dims : *list) {
+      for (const std::string& d : dim_order_) {
+        if (dims.count(d) == 0) dims[d] = guess.at(d);
+      }
+    }
+  }
+  for (const Dims& dims : timed) out += CaseText("time", dims);
+  for (const Dims& dims : checked) out += CaseText("check", dims);
+  return out + HiddenText();
+}
+
+std::string TaskDrafter::HiddenText() const {
+  const bool one = dim_order_.size() <= 1;
+  std::map<std::string, std::pair<int64_t, int64_t>> ranges;
+  for (size_t i = 0; i < dim_order_.size(); ++i) {
+    const std::string& d = dim_order_[i];
+    int64_t low = one || i == 0 ? 1 : 8, high = one ? 50000 : i == 0 ? 100 : 1200;
+    // Sizes that the user names bound what is drawn: top-k with k = 8 of 128 experts has no k of 1200.
+    const std::vector<int64_t> all = GivenSizes(d, true, true), checked = GivenSizes(d, false, true);
+    if (ratios_.count(d) != 0) low = 1, high = 8;
+    if (!all.empty()) high = std::min(high, *std::max_element(all.begin(), all.end()));
+    if (!checked.empty()) low = *std::min_element(checked.begin(), checked.end());
+    low = std::max<int64_t>(1, std::min(low, high));
+    ranges[d] = {low, high};
+  }
+  // Small enough for a simulated GPU, corners included.
+  const auto corner = [&] {
+    Dims dims;
+    for (const auto& [d, range] : ranges) dims[d] = range.second;
+    return dims;
+  };
+  for (int tries = 0; tries < 64; ++tries) {
+    const std::optional<int64_t> elements = LargestTensor(corner());
+    if (!elements || *elements <= kLargestHidden) break;
+    auto widest = ranges.end();
+    for (auto r = ranges.begin(); r != ranges.end(); ++r) {
+      if (o_.hidden.count(r->first) != 0 || r->second.second <= r->second.first) continue;
+      if (widest == ranges.end() || r->second.second > widest->second.second) widest = r;
+    }
+    if (widest == ranges.end()) break;
+    widest->second.second = std::max(widest->second.first, widest->second.second / 2);
+  }
+  std::string out = "\n[[hidden]]\ncount = 3\n";
+  for (const std::string& d : dim_order_) {
+    if (const auto given = o_.hidden.find(d); given != o_.hidden.end()) {
+      const NewTaskOptions::HiddenRange& h = given->second;
+      out += h.low == h.high ? fmt::format("{} = {}\n", d, h.low)
+                             : fmt::format("{} = {{ low = {}, high = {}{} }}\n", d, h.low, h.high,
+                                           h.multiple > 1 ? fmt::format(", multiple = {}", h.multiple) : "");
+      continue;
+    }
+    const auto& [low, high] = ranges.at(d);
+    const int64_t m = Multiple(d), first = RoundUp(low, m), last = std::max(first, high / m * m);
+    out += first == last ? fmt::format("{} = {}\n", d, first)
+                         : fmt::format("{} = {{ low = {}, high = {}{} }}\n", d, first, last,
+                                       m > 1 ? fmt::format(", multiple = {}", m) : "");
+  }
+  return out;
+}
+
+}  // namespace hone
