@@ -1,8 +1,8 @@
-# Each target does all the set-up a fresh Debian 12 or Ubuntu 24.04 machine needs, then its work.
-#   make build     build into build/, programs in build/bin/
+# Each target does all the set-up a fresh Debian 12 or Ubuntu 24.04 machine needs, builds what it runs, and runs it.
+#   make demo      a first optimisation run, no GPU, no key
+#   make demo-gnn  the graph engine: generate a graph, train on it, infer; no GPU
+#   make build     build both programs into build/bin/
 #   make test      build and run every test that needs no GPU (with a GPU, its tests too)
-#   make demo      a first optimisation run, under two minutes on two cores, no GPU, no key
-#   make demo-gnn  the graph engine: generate a graph, train on it, infer; under a minute on two cores, no GPU
 #   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
@@ -11,33 +11,50 @@ TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 BUILD ?= build
 CMAKE_FLAGS ?=
 
+# A demo in a new build folder leaves the CUDA device out where there is no GPU to run it; the other targets add the
+# device to such a folder. A folder that was configured otherwise stays as it is.
+CACHE = $(BUILD)/CMakeCache.txt
+DEMO_FLAGS = $(if $(wildcard $(CACHE)),,-DHONE_CUDA=IF_GPU)
+FULL_FLAGS = $(if $(shell grep -s '^HONE_CUDA:STRING=IF_GPU$$' $(CACHE)),-DHONE_CUDA=AUTO)
+
+# $(call configure,FLAGS)
+define configure
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(1) $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 \
+	  || { cat $(BUILD).configure.log; exit 1; }
+	@grep -E '^-- CUDA device' $(BUILD).configure.log; rm -f $(BUILD).configure.log
+endef
+
 .PHONY: build test demo demo-gnn test-gpu package setup format clean
 
 setup:
 	@tools/setup
 
 build: setup
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 \
-	  || { cat $(BUILD).configure.log; exit 1; }
-	@grep -E '^-- CUDA device' $(BUILD).configure.log; rm -f $(BUILD).configure.log
-	@cmake --build $(BUILD) -j $(JOBS)
+	$(call configure,$(FULL_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target hone hone-gnn
 
-test: build
+test: setup
+	$(call configure,$(FULL_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS)
 	@ctest --test-dir $(BUILD) -j $(TEST_JOBS) --output-on-failure --no-tests=error
 
-test-gpu: build
+test-gpu: setup
+	$(call configure,$(FULL_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS)
 	@ctest --test-dir $(BUILD) -L gpu --output-on-failure --no-tests=error
 
-demo: build
-	@tools/demo
+demo: setup
+	$(call configure,$(DEMO_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target hone
+	@HONE=$(BUILD)/bin/hone tools/demo
 
-demo-gnn: build
-	@tools/demo-gnn
+demo-gnn: setup
+	$(call configure,$(DEMO_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target hone-gnn
+	@HONE_GNN=$(BUILD)/bin/hone-gnn tools/demo-gnn
 
 package: setup
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 \
-	  || { cat $(BUILD).configure.log; exit 1; }
-	@rm -f $(BUILD).configure.log
+	$(call configure,$(FULL_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target package
 
 format:
