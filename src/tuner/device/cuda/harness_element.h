@@ -83,7 +83,8 @@ struct Judged {
 // absolute: an error of this much is right whatever the scale.
 // A reference that is not finite must be met exactly: NaN by NaN, an infinity by the same infinity. A finite one that
 // the dtype cannot hold is met by the infinity of its sign, which is what correct rounding makes of it; near that
-// threshold, as far as c_max goes, by a finite value as well as by the infinity.
+// threshold, as far as c_max goes and a sixteenth at most, by a finite value as well as by the infinity. A task may allow
+// any c_max, and with a large one an infinity would pass for anything.
 HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision,
                      double absolute = 0.0) {
   Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0};
@@ -93,7 +94,8 @@ HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, 
   }
   if (judged.non_finite) {
     const bool same_sign = actual > 0.0 ? reference > 0.0 : actual < 0.0 && reference < 0.0;
-    judged.wrong = !same_sign || Magnitude(reference) * (1.0 + c_max) < OverflowsFrom(precision);
+    const double nearness = c_max < 0.0625 ? c_max : 0.0625;
+    judged.wrong = !same_sign || Magnitude(reference) * (1.0 + nearness) < OverflowsFrom(precision);
     return judged;
   }
   judged.error = Magnitude(actual - reference);

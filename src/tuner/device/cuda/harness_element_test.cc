@@ -72,6 +72,7 @@ TEST(Judge, ACorrectlyRoundedOverflowIsRight) {
   EXPECT_TRUE(Judge(-65504, -67136, 100, c_max, kBinary16).wrong) << "saturated: 2 % off";
   EXPECT_TRUE(Judge(kInfinity, 65519, 100, 0, kBinary16).wrong) << "rounds to 65504";
   EXPECT_TRUE(Judge(kInfinity, 60000, 1e9, c_max, kBinary16).wrong) << "a large scale of its slice is no excuse";
+  EXPECT_TRUE(Judge(kInfinity, 1, 1, 1e9, kBinary16).wrong) << "a large c_max is no excuse either";
   EXPECT_TRUE(Judge(kInfinity, 67136, 100, c_max, kBinary32).wrong) << "float32 holds it";
   EXPECT_TRUE(Judge(kInfinity, 1e308, 100, c_max, kBinary64).wrong);
   EXPECT_TRUE(Judge(kInfinity, 1e308, 100, c_max, kInteger).wrong);
