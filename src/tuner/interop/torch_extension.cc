@@ -102,7 +102,7 @@ class BindingWriter {
       scalars += fmt::format("{}double {}", inputs.empty() && scalars.empty() ? "" : ", ", p.name);
       call += fmt::format("static_cast<{}>({}), ", p.type, p.name);
     }
-    std::string extra, find, dim_values;
+    std::string extra, find, divided;
     for (size_t i = 0; i < dims_.size(); ++i) {
       const DimSource& d = dims_[i];
       const std::string& name = cpp_.at(d.dim);
@@ -111,14 +111,20 @@ class BindingWriter {
         find += fmt::format("  const Int {0}(static_cast<long long>({0}_size), &ok);\n", name);
       } else {
         const TensorSpec& t = *task_.FindTensor(d.tensor);
-        find += fmt::format(
-            "  TORCH_CHECK({0}.dim() == {1}, \"{2}: expected {1} dimensions, found \", {0}.dim());\n"
-            "  const Int {3}(static_cast<long long>({0}.size({4})){5}, &ok);\n",
-            cpp_.at(d.tensor), t.shape.size(), d.tensor, name, d.axis,
-            d.divisor == 1 ? "" : fmt::format(" / {}", d.divisor));
+        const std::string rank =
+            fmt::format("  TORCH_CHECK({0}.dim() == {1}, \"{2}: expected {1} dimensions, found \", {0}.dim());\n",
+                        cpp_.at(d.tensor), t.shape.size(), d.tensor);
+        if (d.other.empty()) {
+          find += rank + fmt::format("  const Int {}(static_cast<long long>({}.size({})){}, &ok);\n", name,
+                                     cpp_.at(d.tensor), d.axis, d.divisor == 1 ? "" : fmt::format(" / {}", d.divisor));
+        } else {
+          divided += rank + fmt::format("  const Int {} = Int(static_cast<long long>({}.size({})), &ok) / {};\n", name,
+                                        cpp_.at(d.tensor), d.axis, cpp_.at(d.other));
+        }
       }
       call += fmt::format("{}.value, ", name);
     }
+    find += divided;
     const std::string first = FirstTensor();
     const std::string device = fmt::format(
         "  const torch::Device device = {0}.device();\n  const c10::cuda::CUDAGuard guard(device);\n", first);
@@ -343,6 +349,23 @@ std::vector<DimSource> FindDimensions(const Task& task) {
       }
     }
     sources.push_back(best);
+  }
+  // group * heads tells group, once another tensor told heads.
+  for (DimSource& source : sources) {
+    for (const TensorSpec& t : task.tensors) {
+      for (size_t axis = 0; axis < t.shape.size() && source.tensor.empty() && t.role != TensorRole::kOut; ++axis) {
+        const std::vector<Token> tokens = LexCuda(t.shape[axis].text());
+        if (tokens.size() != 3 || tokens[1].text != "*") continue;
+        for (const auto& [own, other] : {std::pair{0, 2}, {2, 0}}) {
+          if (tokens[static_cast<size_t>(own)].text != source.dim) continue;
+          const std::string name(tokens[static_cast<size_t>(other)].text);
+          const bool told = std::any_of(sources.begin(), sources.end(), [&](const DimSource& s) {
+            return s.dim == name && s.dim != source.dim && !s.tensor.empty() && s.other.empty();
+          });
+          if (told) source = {source.dim, t.name, static_cast<int>(axis), 1, name};
+        }
+      }
+    }
   }
   return sources;
 }

@@ -25,9 +25,10 @@ struct DimSource {
   std::string tensor;  // empty: no tensor tells; the caller passes it
   int axis = 0;
   int64_t divisor = 1;  // extent / divisor
+  std::string other;    // not empty: extent / this dimension, which another tensor tells
 };
 // Dimensions in the task's order, from inputs and in-place tensors. An extent that is a dimension itself is preferred
-// to one that is a multiple of it.
+// to one that is a multiple of it, and that to a product with another dimension.
 std::vector<DimSource> FindDimensions(const Task& task);
 
 // hone_TASK_torch.cu, setup.py, load.py. Tensors must have the task's dtypes and shapes, be contiguous (or have the

@@ -183,5 +183,24 @@ TEST(TorchExtension, FindsDimensionsBehindMultiples) {
   EXPECT_EQ(dims[1].divisor, 2);
 }
 
+TEST(TorchExtension, FindsADimensionBehindAProductWithAnother) {
+  const Task task =
+      ParseTask(
+          "name = \"turn\"\nsummary = \"turn\"\nclass = \"other\"\n[dims]\ngroup = \"queries a head\"\nheads = \"key "
+          "heads\"\n"
+          "[[tensor]]\nname = \"q\"\nrole = \"in\"\ndtype = \"float32\"\nshape = [\"group * heads\"]\n"
+          "[[tensor]]\nname = \"k\"\nrole = \"in\"\ndtype = \"float32\"\nshape = [\"heads\"]\n"
+          "[[tensor]]\nname = \"y\"\nrole = \"out\"\ndtype = \"float32\"\nshape = [\"heads\"]\n"
+          "[tolerance.y]\nc_max = 1e-3\nc_rms = 1e-3\n[[case]]\nrole = \"check\"\ndims = { group = 2, heads = 3 }\n",
+          "task.toml")
+          .value();
+  const std::vector<DimSource> dims = FindDimensions(task);
+  ASSERT_EQ(dims.size(), 2u);
+  EXPECT_EQ(dims[0].tensor, "q");
+  EXPECT_EQ(dims[0].other, "heads");
+  EXPECT_EQ(dims[1].tensor, "k");
+  EXPECT_EQ(dims[1].other, "");
+}
+
 }  // namespace
 }  // namespace hone
