@@ -69,7 +69,9 @@ TEST_F(MachineChecks, AFolderBelowAFileCannotBeMadeAndTheVariableThatMovesItIsNa
 TEST_F(MachineChecks, EveryProtectionThatIsWarnedOfIsMissing) {
   size_t missing = 0;
   for (const Check& check : SandboxChecks().checks) missing += check.standing == Standing::kMissing;
-  if (!ProbeSandbox().Warnings().empty()) EXPECT_GT(missing, 0u);
+  if (!ProbeSandbox().Warnings().empty()) {
+    EXPECT_GT(missing, 0u);
+  }
   EXPECT_EQ(SandboxChecks().checks.front().standing == Standing::kMissing, ProbeSandbox().landlock_abi == 0);
 }
 
