@@ -65,9 +65,9 @@ set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, libcurl4 | libcurl4t64")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "GPU kernel tuner and graph network trainer")
 set(CPACK_PACKAGE_DESCRIPTION
 "hone judges CUDA kernels (are they right, how fast are they?), sweeps their
-tunables, and looks for faster ones with language models or mechanical rewrites;
-a simulated GPU serves machines without one. hone-gnn trains graph neural
-networks on sampled mini-batches, on CPUs and on NVIDIA GPUs.")
+tunables, and looks for faster ones with language models or mechanical
+rewrites; a simulated GPU serves machines without one. hone-gnn trains graph
+neural networks on sampled mini-batches, on CPUs and on NVIDIA GPUs.")
 set(CPACK_OUTPUT_CONFIG_FILE ${PROJECT_BINARY_DIR}/packaging/CPackConfig.cmake)
 set(CPACK_SOURCE_OUTPUT_CONFIG_FILE ${PROJECT_BINARY_DIR}/packaging/CPackSourceConfig.cmake)
 include(CPack)
