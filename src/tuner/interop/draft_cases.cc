@@ -112,13 +112,35 @@ Status TaskDrafter::ReadCases() {
   return read(o_.check_cases, checked_);
 }
 
+bool TaskDrafter::OneNumber() const {
+  bool one = false, more = false;
+  for (const DraftTensor& t : tensors_) {
+    if (t.workspace || t.role == TensorRole::kIn) continue;
+    const bool single =
+        !t.shape.empty() && std::all_of(t.shape.begin(), t.shape.end(), [](const std::string& e) { return e == "1"; });
+    (single ? one : more) = true;
+  }
+  return one && !more;
+}
+
+std::map<std::string, std::string> TaskDrafter::LeastSizes() const {
+  std::map<std::string, std::string> least;
+  for (const DraftTensor& t : tensors_) {
+    const bool dimension = std::find(dim_order_.begin(), dim_order_.end(), t.bound) != dim_order_.end();
+    if (t.distinct && dimension && !t.shape.empty()) least[t.bound] = Elements(t);
+  }
+  return least;
+}
+
 // Bytes where the sum over the tensors is not what must be moved: a gather reads, and a scatter writes, only the rows
 // that are chosen.
 std::string TaskDrafter::WorkText() {
   std::string bytes, unclear;
   const auto given = o_.work.find("bytes");
   const bool chosen = std::any_of(tensors_.begin(), tensors_.end(), [](const DraftTensor& t) {
-    return std::any_of(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
+    const bool in_place = !t.workspace && t.role == TensorRole::kInOut;  // a task without bytes counts nothing for it
+    return in_place || !t.bound.empty() ||
+           std::any_of(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
   });
   if (given != o_.work.end()) {
     bytes = given->second;
@@ -150,8 +172,8 @@ std::string TaskDrafter::WorkText() {
       Ask(fmt::format("the bytes that one launch must move: only part of '{}' is touched", unclear),
           "--work bytes=EXPRESSION");
     } else {
-      Inferred(
-          fmt::format("work: {} bytes, for indices choose what is touched; --work bytes=… to say otherwise", bytes));
+      Inferred(fmt::format(
+          "work: {} bytes, which is what every right kernel must move; --work bytes=… to say otherwise", bytes));
     }
   }
   const auto flops = o_.work.find("flops");
@@ -226,6 +248,14 @@ std::string TaskDrafter::CasesText() {
       for (const std::string& d : dim_order_) {
         if (dims.count(d) == 0) dims[d] = guess.at(d);
       }
+      for (const auto& [d, least] : LeastSizes()) {
+        const bool given = list == &timed ? !timed_.empty() : !checked_.empty();
+        const Result<Expression> e = Expression::Parse(least);
+        if (given || !e.ok()) continue;
+        const Result<int64_t> size = e->Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
+        // Twice as many where it is checked: some must stay as they were, or what they held would not matter.
+        if (size.ok()) dims[d] = std::max(dims[d], RoundUp(*size * (list == &checked ? 2 : 1), Multiple(d)));
+      }
     }
   }
   for (const Dims& dims : timed) out += CaseText("time", dims);
@@ -265,12 +295,19 @@ std::string TaskDrafter::HiddenText() const {
     widest->second.second = std::max(widest->second.first, widest->second.second / 2);
   }
   std::string out = "\n[[hidden]]\ncount = 3\n";
+  const std::map<std::string, std::string> least_sizes = LeastSizes();
   for (const std::string& d : dim_order_) {
     if (const auto given = o_.hidden.find(d); given != o_.hidden.end()) {
       const NewTaskOptions::HiddenRange& h = given->second;
       out += h.low == h.high ? fmt::format("{} = {}\n", d, h.low)
                              : fmt::format("{} = {{ low = {}, high = {}{} }}\n", d, h.low, h.high,
                                            h.multiple > 1 ? fmt::format(", multiple = {}", h.multiple) : "");
+      continue;
+    }
+    if (const auto least = least_sizes.find(d); least != least_sizes.end()) {
+      out += fmt::format("{} = {{ low = {}, high = {}{} }}\n", d, Quoted(least->second),
+                         Quoted("4 * " + Wrapped(least->second)),
+                         Multiple(d) > 1 ? fmt::format(", multiple = {}", Multiple(d)) : "");
       continue;
     }
     const auto& [low, high] = ranges.at(d);

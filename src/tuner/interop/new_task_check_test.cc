@@ -56,6 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
         Sample{"histogram", "", {{"n", 65536}, {"num_bins", 64}}},
         Sample{"topk_gating", "", {{"tokens", 512}, {"num_experts", 64}, {"k", 4}}},
         Sample{"conv1d", "", {{"batch", 4}, {"in_channels", 16}, {"out_channels", 16}, {"length", 256}, {"taps", 5}}},
+        Sample{"quantize_rows", "", {{"rows", 64}, {"cols", 512}}},
+        Sample{"kv_cache_write", "", {{"tokens", 64}, {"stride", 128}, {"slots", 512}}},
+        Sample{"cross_entropy", "", {{"batch", 256}, {"classes", 1000}}},
         Sample{"embedding_gather", "", {{"tokens", 256}, {"width", 128}, {"vocabulary", 1000}}}),
     [](const auto& sample) { return sample.param.name; });
 

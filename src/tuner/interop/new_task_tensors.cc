@@ -263,6 +263,13 @@ Status TaskDrafter::Tensors() {
     HONE_RETURN_IF_ERROR(ShapeOf(t, indexed));
   }
   ResolveChosenAxes();
+  // Where two entries name one row, either may win: an honest scatter is wrong as often as that happens. Sums are not.
+  for (const DraftTensor& t : tensors_) {
+    for (const std::string& c : t.chosen_by) {
+      if (DraftTensor* chooser = c[0] == '@' && t.scattered && !t.updated ? FindTensor(c.substr(1)) : nullptr)
+        chooser->distinct = true;
+    }
+  }
   for (const DraftTensor& t : tensors_) {
     if (!t.role_inferred && !t.shape_inferred) continue;
     const std::string text = t.shape.empty() ? "?" : fmt::format("{}", fmt::join(t.shape, ", "));

@@ -406,6 +406,23 @@ TEST(NewTask, AScatterUpdatesInPlaceAndNamesMayBeTaken) {
   EXPECT_THAT(draft.inferred, Contains(AllOf(HasSubstr("'stride'"), HasSubstr("'stride_size'"))));
 }
 
+TEST(NewTask, WhatATaskSaysOfScattersRoundingAndOneNumber) {
+  // No slot twice, more slots than tokens, and bytes though the cache is in place.
+  const Task scatter = Parsed(DraftTask(TestKernel("kv_cache_write"), Options("kv_cache_write")).value());
+  for (const Case& c : scatter.cases) EXPECT_GE(c.dims.at("slots"), c.dims.at("tokens"));
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    for (const Case& c : DrawHiddenCases(scatter, seed)) EXPECT_GE(c.dims.at("slots"), c.dims.at("tokens"));
+  }
+  EXPECT_GT(CompulsoryBytes(scatter, {{"slots", 1000}, {"stride_size", 64}, {"tokens", 10}}).value(),
+            10 * 64 * 2 * 1.9);
+  const std::string text = DraftTask(TestKernel("kv_cache_write"), Options("kv_cache_write"))->task_toml;
+  EXPECT_THAT(text, HasSubstr("distinct = \"tensor\""));
+  // A tie may be rounded either way; counts and places may not.
+  EXPECT_THAT(DraftTask(TestKernel("quantize_rows"), Options("quantize_rows"))->task_toml, HasSubstr("abs = 1.0"));
+  EXPECT_THAT(DraftTask(TestKernel("topk_gating"), Options("topk_gating"))->task_toml, Not(HasSubstr("abs =")));
+  EXPECT_THAT(DraftTask(TestKernel("cross_entropy"), Options("cross_entropy"))->task_toml, HasSubstr("vary ="));
+}
+
 TEST(NewTask, RelatedSizesAreDrawnTogether) {
   NewTaskOptions options = Options("rope");
   options.time_cases = {

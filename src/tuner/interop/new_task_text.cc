@@ -137,10 +137,17 @@ std::string TaskDrafter::Toml() {
         c_max = c_rms = 0;
         break;
     }
+    // Quantizing rounds: a tie may go the other way. Wider integers are counts and places, and those are exact.
+    const bool floats = std::any_of(tensors_.begin(), tensors_.end(), [](const DraftTensor& in) {
+      return in.role == TensorRole::kIn && in.dtype && IsFloating(*in.dtype);
+    });
+    const bool rounds = floats && (t.dtype == DType::kInt8 || t.dtype == DType::kUInt8 || t.dtype == DType::kInt16);
+    if (rounds) c_rms = 1e-3;
     out += fmt::format(
         "\n# A start for {}; `hone tasks check` measures honest kernels and proposes c_rms.\n[tolerance.{}]\nc_max = "
-        "{}\nc_rms = {}\n",
-        t.dtype ? DTypeName(*t.dtype) : "this dtype", t.name, Number(c_max), Number(c_rms));
+        "{}\nc_rms = {}\n{}",
+        t.dtype ? DTypeName(*t.dtype) : "this dtype", t.name, Number(c_max), Number(c_rms),
+        rounds ? "abs = 1.0  # one unit: a tie may be rounded the other way\n" : "");
   }
   return out + WorkText() + CasesText();
 }
@@ -154,8 +161,9 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
                   t.shape_inferred ? "  # inferred" : "");
   if (t.role == TensorRole::kOut) return out;
   if (std::find(o_.no_stress.begin(), o_.no_stress.end(), t.name) != o_.no_stress.end()) out += "stress = false\n";
-  const auto index = [](const char* distribution, const std::string& bound, const char* comment) {
-    return fmt::format("values = {{ distribution = \"{}\", bound = {} }}{}\n", distribution, Quoted(bound), comment);
+  const auto index = [&](const char* distribution, const std::string& bound, const char* comment) {
+    return fmt::format("values = {{ distribution = \"{}\", bound = {}{} }}{}\n", distribution, Quoted(bound),
+                       t.distinct ? ", distinct = \"tensor\"" : "", comment);
   };
   if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
     const size_t colon = given->second.find(':');
@@ -164,7 +172,12 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
     }
     return out + fmt::format("values = {{ distribution = {} }}\n", Quoted(given->second));
   }
-  if (!t.dtype || IsFloating(*t.dtype)) return out;
+  if (!t.dtype || IsFloating(*t.dtype)) {
+    // One number over many elements is nearly the same for every draw: a kernel could answer a constant.
+    if (t.dtype && OneNumber())
+      out += "values = { distribution = \"normal\", vary = 4.0 }  # inferred: the answer is one number\n";
+    return out;
+  }
   if (!t.bound.empty()) {
     Inferred(fmt::format("{}: {} {}", t.name, t.offsets ? "ascending offsets up to" : "indices below", t.bound));
     return out + index(t.offsets ? "offsets" : "index", t.bound, "  # inferred");

@@ -31,6 +31,7 @@ struct DraftTensor {
   // Of a tensor of integers that others are indexed by.
   bool index = false, offsets = false;
   std::string bound;  // its elements are below this; empty: not known
+  bool distinct = false;  // it says where to write: no place twice
 };
 // A launch, or bytes that are set.
 struct DraftEntry {
@@ -149,6 +150,9 @@ class TaskDrafter {
   // Elements of the largest tensor; nullopt where a shape is not known.
   std::optional<int64_t> LargestTensor(const Dims& dims) const;
   Status ReadCases();
+  // Sizes that must hold as many places as are written: slots >= tokens.
+  std::map<std::string, std::string> LeastSizes() const;
+  bool OneNumber() const;
 
   const CuSource& s_;
   const NewTaskOptions& o_;
