@@ -10,9 +10,9 @@
 // The simulator runs one warp after another, a GPU runs them side by side: a row that each of 32 warps reads twice lies
 // between the two readings 32 times. Loads and stores are therefore kept until all warps of the block have come to a
 // stop, and then go through the cache in turns of one batch a warp. A batch is the loads that a warp has under way
-// together: it ends where the warp waits for loaded values. Stores go through to the second level and take a line in the
-// first, as Accel-Sim (Khairy et al. 2020) has it for Volta and later: rows that are read, then read and written, need
-// room twice.
+// together: it ends where the warp waits for loaded values. Stores go through to the second level and take a line in
+// the first, as Accel-Sim (Khairy et al. 2020) has it for Volta and later: rows that are read, then read and written,
+// need room twice.
 #pragma once
 
 #include <array>
@@ -111,7 +111,7 @@ struct LaunchCounters {
   // Every field but the vectors, with its name on the wire. `grows`: with the number of blocks.
   struct Sum {
     const char* name;
-    double LaunchCounters::* field;
+    double LaunchCounters::*field;
     bool grows;
   };
   static const std::array<Sum, 22> kSums;
@@ -183,8 +183,8 @@ class AccessCounters {
   static constexpr uint16_t kMaxSites = 0xfff0;  // all further instructions share the last one
   static constexpr uint32_t kMaxRepeats = 4;     // of one load in a batch: as far as nvcc unrolls a loop by itself
 
-  // The loads and stores of one warp in a round. Each is a word with the site's number and the number of lines, and then
-  // a word a line: its number << 4 | its sectors.
+  // The loads and stores of one warp in a round. Each is a word with the site's number and the number of lines, and
+  // then a word a line: its number << 4 | its sectors.
   struct WarpRequests {
     static constexpr uint64_t kTurnEnds = uint64_t{1} << 63;
     static constexpr int kSiteShift = 32;
@@ -211,7 +211,7 @@ class AccessCounters {
   uint64_t cache_tag_ = 0;      // of the owner, above the line's number
   uint64_t l1_bytes_ = 0;
   std::array<WarpRequests, kMaxBlockThreads / kWarpSize> requests_;
-  int warp_ = 0;                // whose log was drained last
+  int warp_ = 0;  // whose log was drained last
   // The batch of loads being gathered.
   uint32_t batch_ = 1;
   uint64_t batch_bytes_ = 0;

@@ -222,7 +222,9 @@ TEST_F(AccessCountersTest, StoresTakeRoomInTheCache) {
   for (const int written : {4, 12}) {
     counters.BeginLaunch(&sectors, 2, kText, 16 * 1024);
     for (int i = 0; i < 64; ++i) Warp(kText + 40, 4, [&](int lane) { return i * 128 + 4 * lane; });
-    for (int i = 0; i < written * 8; ++i) Warp(kText + 60, 4, [&](int lane) { return 65536 + i * 128 + 4 * lane; }, false, true);
+    for (int i = 0; i < written * 8; ++i)
+      Warp(
+          kText + 60, 4, [&](int lane) { return 65536 + i * 128 + 4 * lane; }, false, true);
     for (int i = 0; i < 64; ++i) Warp(kText + 80, 4, [&](int lane) { return i * 128 + 4 * lane; });
     EXPECT_EQ(Drained(kText + 80).missed, written == 4 ? 0u : 64u * 4) << written;
     EXPECT_EQ(counters.Find(kText + 60)->missed, static_cast<uint64_t>(written) * 32);  // all go on to the second level

@@ -73,7 +73,7 @@ struct WarpGroup {
 struct Warp {
   uint32_t alive = 0, runnable = 0, yielded = 0;
   std::vector<WarpGroup> groups;  // collectives that some lanes wait in
-  // Of the latest shuffles whose operands were new, a hash of all lanes' operands each; a ring.
+  // A ring of hashes, one for each of the latest shuffles that had new operands: of the operands of all its lanes.
   std::array<uint64_t, 8> ready_operands{};
   size_t next_operands = 0;
 };

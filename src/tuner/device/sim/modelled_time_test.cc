@@ -24,7 +24,7 @@ double Profiled(SimBench& bench, const ResolvedStep& step, const std::string& fi
   return outcome.kernels[0].values.at(figure);
 }
 
-// --- one number -----------------------------------------------------------------------------------------------------
+// --- one number ---
 
 // Rows of 256 bytes; x, index and out are all larger than a tile of sampled memory.
 constexpr int kRows = 1 << 20, kOut = 1 << 18, kFanout = 8;
@@ -96,7 +96,8 @@ TEST(ModelledTime, DoesNotDependOnWhichBlockComesFirstToAnAtomic) {
         float sum = 0;
         for (int j = 0; j < 8; ++j) sum += x[(row + j * (mine % 3)) * 128 + threadIdx.x];
         out[(long long)blockIdx.x * 128 + threadIdx.x] = sum;
-      })", {"k"});
+      })",
+               {"k"});
     bench.NewSampled({{"x", int64_t{256} << 20}, {"out", int64_t{1000} * 512}});
     bench.Workspace("next", 4, 0);
     ResolvedStep clear;
@@ -125,7 +126,8 @@ TEST(ModelledTime, OfACooperativeGridDoesNotDependOnTheThreads) {
         for (int i = threadIdx.x; i < 4096; i += 64) s += x[blockIdx.x % 3 * 4096 + i];
         for (int i = threadIdx.x; i < 40 * 64; i += 64) s += part[i];
         y[blockIdx.x * 64 + threadIdx.x] = s;
-      })", {"k"});
+      })",
+               {"k"});
     bench.Input("x", std::vector<float>(3 * 4096, 1.0f));
     bench.Output("part", 40 * 64 * 4);
     bench.Output("y", 40 * 64 * 4);
@@ -137,7 +139,7 @@ TEST(ModelledTime, OfACooperativeGridDoesNotDependOnTheThreads) {
   }
 }
 
-// --- the first-level cache --------------------------------------------------------------------------------------------
+// --- the first-level cache ---
 
 // Each thread walks the 64 features of its position twice, four floats a load, as the seed of tasks/rmsnorm does: a
 // warp re-reads 32 KiB, a full multiprocessor of 64 warps 2 MiB, whatever the size of a block.
@@ -149,7 +151,8 @@ TEST(ModelledTime, RowsReReadBeyondTheFirstLevelCacheMissWithEveryBlockSize) {
       float s = 0;
       for (int f = 0; f < 64; ++f) { const float4 v = x[f * 65536ll + p]; s += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w; }
       for (int f = 0; f < 64; ++f) { float4 v = x[f * 65536ll + p]; v.x *= s; v.y *= s; v.z *= s; v.w *= s; y[f * 65536ll + p] = v; }
-    })", {"k"});
+    })",
+             {"k"});
   bench.NewSampled({{"x", int64_t{64} << 20}, {"y", int64_t{64} << 20}});
   std::vector<double> times;
   for (const int64_t block : {128, 256, 512, 1024}) {
@@ -169,7 +172,8 @@ TEST(ModelledTime, RowsReReadWithinTheFirstLevelCacheHit) {
       float s = 0;
       for (int c = threadIdx.x; c < 512; c += blockDim.x) { const float4 v = x[row + c]; s += v.x * v.x + v.w; }
       for (int c = threadIdx.x; c < 512; c += blockDim.x) { float4 v = x[row + c]; v.x *= s; y[row + c] = v; }
-    })", {"k"});
+    })",
+             {"k"});
   bench.NewSampled({{"x", int64_t{64} << 20}, {"y", int64_t{64} << 20}});
   for (const int64_t block : {256, 512}) {
     const ResolvedStep step = SimBench::Step("k", {8192}, {block}, {SimBench::T("x"), SimBench::T("y")});
@@ -177,7 +181,7 @@ TEST(ModelledTime, RowsReReadWithinTheFirstLevelCacheHit) {
   }
 }
 
-// --- shuffles ---------------------------------------------------------------------------------------------------------
+// --- shuffles ---
 
 constexpr char kGathers[] = R"(
   #define LANE (threadIdx.x % 32)
@@ -216,7 +220,9 @@ TEST(ModelledTime, IndicesBroadcastByShufflesDoNotHoldUpTheRows) {
                chained = bench.Modelled(GatherStep("chained"));
   EXPECT_LE(broadcast, plain);
   EXPECT_GT(chained, 1.5 * broadcast);
-  const auto in_flight = [&](const char* kernel) { return Profiled(bench, GatherStep(kernel), "load_bytes_in_flight"); };
+  const auto in_flight = [&](const char* kernel) {
+    return Profiled(bench, GatherStep(kernel), "load_bytes_in_flight");
+  };
   EXPECT_GE(in_flight("broadcast"), 4 * in_flight("chained"));
 }
 

@@ -42,7 +42,7 @@ class SimArena : public Arena {
   struct Block {
     uint64_t begin = 0, end = 0;       // addresses of the block itself
     uint64_t map_begin = 0, map_end = 0;  // of its granules
-    int64_t file_offset = 0;           // of map_begin in the memory file; of a tiled block, of its tile in the tile file
+    int64_t file_offset = 0;  // of map_begin in the memory file; of a tiled block, of its tile in the tile file
     bool tiled = false;
   };
 

@@ -135,7 +135,7 @@ class Worker {
   static constexpr int kSpinRounds = 200;          // rounds in which every running thread of a block only spun
   static constexpr int kSpinRoundsOfMany = 10;     // the same, when other blocks of the OS thread wait to go on too
   static constexpr int kStuckRounds = 20 * kSpinRounds;  // such rounds until a sampled launch is given up
-  static constexpr size_t kMaxResident = 128;      // blocks begun for the sake of one that spins: any sample
+  static constexpr size_t kMaxResident = 128;            // blocks begun for the sake of one that spins: any sample
 
   void BeginBlock(BlockState& state, uint64_t number);
   // Until it is done, or every running thread only spun for `patience` rounds.
@@ -146,8 +146,8 @@ class Worker {
   void CompleteGroup(BlockState& state, int warp, size_t group);
   // Does a warp operation wait for the loads before it? On a GPU it waits for its operands. They are values in
   // registers here, and what they were computed from is not known; but a shuffle whose operands are, bit for bit, those
-  // of an earlier one waits for nothing: indices that are loaded once and then broadcast one after the other do not hold
-  // up the loads between the broadcasts.
+  // of an earlier one waits for nothing: indices that are loaded once and then broadcast one after the other do not
+  // hold up the loads between the broadcasts.
   bool MustWait(BlockState& state, int warp, const WarpGroup& group) const;
   bool CompleteReadyGroups(BlockState& state, int warp);
   bool ReleaseBlockBarrier(BlockState& state);
