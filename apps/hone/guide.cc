@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "hone/tuner/strategy.h"
 #include "tuner/device/sim/gpu_table.h"
-#include "tuner/store/open_run.h"
+#include "tuner/run/open_run.h"
 
 namespace hone {
 namespace {
