@@ -31,7 +31,7 @@ setup:
 
 build: setup
 	$(call configure,$(FULL_FLAGS))
-	@cmake --build $(BUILD) -j $(JOBS) --target hone hone-gnn
+	@cmake --build $(BUILD) -j $(JOBS) --target hone hone-gnn shell_files
 
 test: setup
 	$(call configure,$(FULL_FLAGS))

@@ -1,7 +1,7 @@
 # hone_compile_together(TARGET AT_ONCE n [APART files…]): hands the compiler TARGET's sources n at a time, which CMake
-# calls a unity build. For what is compiled far more often than it is edited and where headers are most of the cost:
-# tests (GoogleTest), the programs' commands (CLI11, whose code every file that includes it compiles anew) and the
-# libraries that deal in text and JSON. Not what judges, computes or runs on a device: there a file sees its own names.
+# calls a unity build. Headers, and templates that every file instantiates anew, are most of what our files cost: tests
+# (GoogleTest), the programs' commands (CLI11), whatever deals in text and JSON. Kernels and the graph engine's arithmetic
+# (ops, nn, sample, batch) stay apart: their files are few, large and compiled with flags of their own.
 #   APART  files that are compiled by themselves, because they give a name of their own (in an unnamed namespace, a
 #          macro) that another file of the target gives as well. "Redefinition of …" between two files says that one of
 #          them belongs here, or wants a better name.
