@@ -65,7 +65,7 @@ TEST(SeedSweep, ARecordedRunRepeatsWithItAndWithout) {
         const RunView view = run.Whole();
         const ReplayedRun again = ReplayRun(*run.store, "r1").value();
         EXPECT_EQ(again.difference, "") << strategy << " " << sweep << " " << rounds;
-        EXPECT_EQ(TreeText(again.replayed), TreeText(view));
+        EXPECT_EQ(TreeText(again.replayed), TreeText(view)) << strategy << " " << sweep << " " << rounds;
       }
     }
   }

@@ -127,15 +127,17 @@ Result<bool> Sitting::Decide() {
   const auto next = static_cast<int64_t>(view().nodes.size());
   const int64_t known = KnownFor(view());
   if (work_.Running("final") || pending_evaluations_.contains("final")) return false;
-  if (next == 1 && view().settled == 0 && known > 0) {
-    // While the seed is judged, what needs no knowledge of it may begin: its cases and its sweep.
+  if (next == 1 && known > 0 && (view().settled == 0 || view().options.rounds)) {
+    // While the seed is judged, what needs no knowledge of it may begin: its cases and its sweep. In rounds the sweep is
+    // decided so even where the answer about cases comes after the seed's verdict: which comes first is chance, and a
+    // recorded run must not depend on it.
     decided_with_ = 0;
     std::optional<Action> first = d_.strategy->Next(Knowledge(view(), 0));
-    if (!first || !(std::holds_alternative<CasesAction>(*first) || std::holds_alternative<SweepAction>(*first))) {
-      return false;
+    if (first && (std::holds_alternative<CasesAction>(*first) || std::holds_alternative<SweepAction>(*first))) {
+      HONE_RETURN_IF_ERROR(std::visit([this](const auto& a) { return Begin(a); }, *first));
+      return true;
     }
-    HONE_RETURN_IF_ERROR(std::visit([this](const auto& a) { return Begin(a); }, *first));
-    return true;
+    if (view().settled == 0) return false;
   }
   if (view().settled < known) return false;
   decided_with_ = known;
