@@ -35,7 +35,7 @@ struct CommandPage {
   std::string document;  // "docs/optimizing.md"; empty: none
 };
 
-// What the value of an option or argument is.
+// Says what the value of an option or argument is.
 struct ValueKind {
   std::string name;                   // what help calls it: "DEVICE"
   std::vector<std::string> words;     // values; one that ends with ':' or '=' goes on

@@ -35,7 +35,7 @@ TEST(Check, TextSaysWhatAMissingThingWouldBringAndHowToGetIt) {
   EXPECT_THAT(missing, HasSubstr("It compiles for a GPU.\n"));
   EXPECT_THAT(missing, HasSubstr("To get it: install cuda-nvrtc.\n"));
   EXPECT_THAT(missing, testing::EndsWith("\n\nCandidates can be judged.\n"));
-  // What is here needs no remedy.
+  // A thing that is here needs no remedy.
   EXPECT_THAT(DiagnosisText(Two(Standing::kHere)), Not(HasSubstr("To get it")));
 }
 

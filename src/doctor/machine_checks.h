@@ -12,7 +12,7 @@
 
 namespace hone {
 
-// Where the kernel describes the machine; tests name other places.
+// The kernel describes the machine in these files; tests name other places.
 struct MachinePlaces {
   std::string memory = "/proc/meminfo";
   std::string processors = "/proc/cpuinfo";

@@ -70,7 +70,7 @@ constexpr uint32_t Ballot(const LaneValues& predicates, uint32_t lanes) {
   return ballot;
 }
 
-// What every lane of `lanes` receives; `ballot` as above.
+// Returns what every lane of `lanes` receives; `ballot` is as above.
 constexpr uint32_t VoteResult(VoteKind kind, uint32_t ballot, uint32_t lanes) {
   switch (kind) {
     case VoteKind::kAll: return ballot == lanes;

@@ -44,7 +44,7 @@ Result<GraphSource> OpenFile(const std::string& path, int split_index) {
   return OpenEdgeList(path);
 }
 
-// What a folder holds, for a message: the first few names.
+// Lists what a folder holds, for a message: the first few names.
 std::string NamesIn(const std::string& path) {
   std::error_code error;
   std::vector<std::string> names;
