@@ -4,6 +4,7 @@
 #   make build     build both programs into build/bin/
 #   make test      build and run every test that needs no GPU (with a GPU, its tests too)
 #   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb
+#   make test-python  only the tests that are written in Python; their packages go to build/python
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a child or a time limit.
@@ -24,7 +25,7 @@ define configure
 	@grep -E '^-- CUDA device' $(BUILD).configure.log; rm -f $(BUILD).configure.log
 endef
 
-.PHONY: build test demo demo-gnn test-gpu package setup format clean
+.PHONY: build test demo demo-gnn test-python test-gpu package setup format clean
 
 setup:
 	@tools/setup
@@ -37,6 +38,11 @@ test: setup
 	$(call configure,$(FULL_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS)
 	@ctest --test-dir $(BUILD) -j $(TEST_JOBS) --output-on-failure --no-tests=error
+
+test-python: setup
+	$(call configure,$(FULL_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target hone
+	@ctest --test-dir $(BUILD) -L python --output-on-failure --no-tests=error
 
 test-gpu: setup
 	$(call configure,$(FULL_FLAGS))

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -19,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "benchmarks/arguments.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
@@ -144,14 +144,14 @@ int main(int argc, char** argv) {
   options.architecture = "sm_90a";
   int repeats = 15, parallel = static_cast<int>(std::thread::hardware_concurrency());
   std::string output;
-  CLI::App app{"Measures how long compiles take."};
-  app.add_option("--cuda-home", options.cuda_home);
-  app.add_option("--cutlass", options.cutlass_include, "CUTLASS include folder: measure the include set \"cute\" too");
-  app.add_option("--arch", options.architecture);
-  app.add_option("--repeats", repeats, "compiles of each kind")->check(CLI::PositiveNumber);
-  app.add_option("--parallel", parallel, "compiles in flight for throughput")->check(CLI::PositiveNumber);
-  app.add_option("--output", output, "JSON file; default: standard output");
-  CLI11_PARSE(app, argc, argv);
+  Arguments app("Measures how long compiles take.");
+  app.Add("--cuda-home", options.cuda_home);
+  app.Add("--cutlass", options.cutlass_include, "CUTLASS include folder: measure the include set \"cute\" too");
+  app.Add("--arch", options.architecture);
+  app.Add("--repeats", repeats, "compiles of each kind", {.least = 1});
+  app.Add("--parallel", parallel, "compiles in flight for throughput", {.least = 1});
+  app.Add("--output", output, "JSON file; default: standard output");
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
 
   utsname system{};
   uname(&system);

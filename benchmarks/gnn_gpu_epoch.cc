@@ -5,7 +5,6 @@
 // output: every repetition, the median, and the conditions.
 #include <cuda_runtime_api.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "benchmarks/arguments.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
@@ -24,17 +24,17 @@ int main(int argc, char** argv) {
   cuda::GpuEngineOptions options;
   int epochs = 5, hidden = 256, layers = 3;
   std::string model_kind = "sage";
-  CLI::App app{"Times training epochs and sampled inference on one GPU."};
-  app.add_option("graph", name);
-  app.add_option("--model", model_kind, "sage, gat, gin or sage-ri");
-  app.add_option("--epochs", epochs);
-  app.add_option("--hidden", hidden);
-  app.add_option("--batch", options.batch);
+  Arguments app("Times training epochs and sampled inference on one GPU.");
+  app.Add("graph", name);
+  app.Add("--model", model_kind, "sage, gat, gin or sage-ri");
+  app.Add("--epochs", epochs);
+  app.Add("--hidden", hidden);
+  app.Add("--batch", options.batch);
   std::string fanout = "15,10,5", eval_fanout = "20,20,20";
-  app.add_option("--fanout", fanout, "neighbors a hop, first next to the seeds");
-  app.add_option("--eval-fanout", eval_fanout);
-  app.add_flag("--fp32", options.fp32);
-  CLI11_PARSE(app, argc, argv);
+  app.Add("--fanout", fanout, "neighbors a hop, first next to the seeds");
+  app.Add("--eval-fanout", eval_fanout);
+  app.Add("--fp32", options.fp32);
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
   const auto now = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
   const auto fail = [](const Status& status) {
     std::fprintf(stderr, "gnn_gpu_epoch: %s\n", status.message().c_str());

@@ -6,13 +6,13 @@
 // which cost what trained ones do.
 #include <cuda_runtime_api.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "benchmarks/arguments.h"
 #include "gnn/cuda/exact_inference.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
@@ -26,19 +26,19 @@ int main(int argc, char** argv) {
   options.logits = false;
   int repeat = 3;
   bool whole = false;
-  CLI::App app{"Times exact inference on one GPU."};
-  app.add_option("graph", name)->capture_default_str();
-  app.add_option("--model", shape.kind, "sage, gat, gin or sage-ri")->capture_default_str();
-  app.add_option("--hidden", shape.hidden)->capture_default_str();
-  app.add_option("--layers", shape.layers)->capture_default_str();
-  app.add_option("--block-rows", options.block_rows)->capture_default_str();
-  app.add_option("--product-rows", options.product_rows)->capture_default_str();
-  app.add_option("--device-bytes", options.device_bytes, "of device memory at most; 0: what is free");
-  app.add_option("--repeat", repeat)->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_flag("--fp32", options.fp32);
-  app.add_flag("--logits", options.logits, "all nodes' logits too, not only their classes");
-  app.add_flag("--host-graph", whole, "open a synthetic graph in the host's memory, as a graph from a file is");
-  CLI11_PARSE(app, argc, argv);
+  Arguments app("Times exact inference on one GPU.");
+  app.Add("graph", name);
+  app.Add("--model", shape.kind, "sage, gat, gin or sage-ri");
+  app.Add("--hidden", shape.hidden);
+  app.Add("--layers", shape.layers);
+  app.Add("--block-rows", options.block_rows);
+  app.Add("--product-rows", options.product_rows);
+  app.Add("--device-bytes", options.device_bytes, "of device memory at most; 0: what is free");
+  app.Add("--repeat", repeat, "", {.least = 1});
+  app.Add("--fp32", options.fp32);
+  app.Add("--logits", options.logits, "all nodes' logits too, not only their classes");
+  app.Add("--host-graph", whole, "open a synthetic graph in the host's memory, as a graph from a file is");
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
   const auto fail = [](const Status& status) {
     std::fprintf(stderr, "gnn_gpu_exact: %s\n", status.message().c_str());
     return 3;

@@ -6,7 +6,6 @@
 // standard output, with the conditions. The model's weights are initial ones, which cost what trained ones do.
 #include <cuda_runtime_api.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/random.h"
+#include "benchmarks/arguments.h"
 #include "gnn/cuda/latency_mode.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
@@ -28,20 +28,20 @@ int main(int argc, char** argv) {
   int requests = 10000, warm = 200, pause_us = 0;
   uint64_t seed = 1;
   bool classes_only = false, wait = false;
-  CLI::App app{"Times requests of a few nodes to a model on one GPU."};
-  app.add_option("graph", name)->capture_default_str();
-  app.add_option("--model", shape.kind, "sage, gat, gin or sage-ri")->capture_default_str();
-  app.add_option("--hidden", shape.hidden)->capture_default_str();
-  app.add_option("--fanout", options.fanouts, "neighbors a hop, first next to the seeds")->delimiter(',');
-  app.add_option("--size", sizes, "nodes a request, 1 to 64; several")->delimiter(',')->check(CLI::Range(1, 64));
-  app.add_option("--requests", requests, "of each size")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--warm-up", warm, "requests before them that do not count")->capture_default_str();
-  app.add_option("--pause-us", pause_us, "microseconds of nothing before each request")->capture_default_str();
-  app.add_option("--seed", seed, "of the nodes asked for")->capture_default_str();
-  app.add_flag("--fp32", options.fp32);
-  app.add_flag("--classes-only", classes_only, "no logits");
-  app.add_flag("--wait", wait, "the driver waits, instead of the caller's core");
-  CLI11_PARSE(app, argc, argv);
+  Arguments app("Times requests of a few nodes to a model on one GPU.");
+  app.Add("graph", name);
+  app.Add("--model", shape.kind, "sage, gat, gin or sage-ri");
+  app.Add("--hidden", shape.hidden);
+  app.Add("--fanout", options.fanouts, "neighbors a hop, first next to the seeds", {.delimiter = ','});
+  app.Add("--size", sizes, "nodes a request, 1 to 64; several", {.least = 1, .most = 64, .delimiter = ','});
+  app.Add("--requests", requests, "of each size", {.least = 1});
+  app.Add("--warm-up", warm, "requests before them that do not count");
+  app.Add("--pause-us", pause_us, "microseconds of nothing before each request");
+  app.Add("--seed", seed, "of the nodes asked for");
+  app.Add("--fp32", options.fp32);
+  app.Add("--classes-only", classes_only, "no logits");
+  app.Add("--wait", wait, "the driver waits, instead of the caller's core");
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
   using Clock = std::chrono::steady_clock;
   const auto fail = [](const Status& status) {
     std::fprintf(stderr, "gnn_gpu_latency: %s\n", status.message().c_str());

@@ -17,7 +17,6 @@
 #include <cupti.h>
 #include <dlfcn.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -25,10 +24,12 @@
 #include <cstring>
 #include <map>
 #include <sstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/random.h"
+#include "benchmarks/arguments.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/cuda/latency_mode.h"
 #include "gnn/graph/synthetic_graph.h"
@@ -248,18 +249,18 @@ int main(int argc, char** argv) {
   ModelOptions shape;
   shape.kind = "sage";
   shape.hidden = 256;
-  CLI::App app{"Records a training epoch or requests on a GPU: the median one's timeline, and what the host waited for."};
-  app.add_option("graph", name);
-  app.add_option("--model", shape.kind, "sage, gat, gin or sage-ri");
-  app.add_option("--hidden", shape.hidden);
-  app.add_option("--batch", options.batch);
-  app.add_option("--fanout", fanout, "neighbors a hop, first next to the seeds");
-  app.add_flag("--fp32", options.fp32);
+  Arguments app("Records a training epoch or requests on a GPU: the median one's timeline, and what the host waited for.");
+  app.Add("graph", name);
+  app.Add("--model", shape.kind, "sage, gat, gin or sage-ri");
+  app.Add("--hidden", shape.hidden);
+  app.Add("--batch", options.batch);
+  app.Add("--fanout", fanout, "neighbors a hop, first next to the seeds");
+  app.Add("--fp32", options.fp32);
   double cached = -1;
-  app.add_option("--cached", cached, "features in host memory, this percentage of the rows in a cache")->check(CLI::Range(0, 100));
+  app.Add("--cached", cached, "features in host memory, this percentage of the rows in a cache", {.least = 0, .most = 100});
   int request = 0;
-  app.add_option("--request", request, "nodes a request: records requests to the latency mode instead")->check(CLI::Range(1, 64));
-  CLI11_PARSE(app, argc, argv);
+  app.Add("--request", request, "nodes a request: records requests to the latency mode instead", {.least = 1, .most = 64});
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
   options.fanouts.clear();
   std::istringstream list(fanout);
   for (std::string number; std::getline(list, number, ',');) {

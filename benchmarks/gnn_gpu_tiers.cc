@@ -10,7 +10,6 @@
 // all sizes of this run). At the end, SALIENT's scheme on the same machine: batches from the host's cores.
 #include <cuda_runtime_api.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "benchmarks/arguments.h"
 #include "gnn/cuda/feed.h"
 #include "gnn/cuda/gpu_engine.h"
 #include "gnn/graph/parallel.h"
@@ -232,21 +232,21 @@ Status Run(const Flags& flags, nlohmann::json& report) {
 
 int main(int argc, char** argv) {
   Flags flags;
-  CLI::App app{"Times epochs with features in host memory behind caches of several sizes."};
-  app.add_option("graph", flags.graph);
-  app.add_option("--percents", flags.percents, "of the rows that the caches hold");
-  app.add_option("--policies", flags.policies, "inclusion, presampling");
-  app.add_option("--misses", flags.misses, "fastest, zero-copy or staged");
-  app.add_option("--fanout", flags.fanout);
-  app.add_option("--batch", flags.batch);
-  app.add_option("--hidden", flags.hidden);
-  app.add_option("--epochs", flags.epochs, "of each size, and one more of the device's");
-  app.add_option("--pipeline-epochs", flags.pipeline_epochs, "of batches that the host prepares, after one more; 0: none");
-  app.add_option("--workers", flags.workers, "threads that prepare them; 0: all the process may use");
-  app.add_flag("--pageable", flags.pageable, "their slices in memory that is not pinned");
-  app.add_option("--limit", flags.limit, "seconds after which no other size begins");
-  app.add_option("--output", flags.output)->required();
-  CLI11_PARSE(app, argc, argv);
+  Arguments app("Times epochs with features in host memory behind caches of several sizes.");
+  app.Add("graph", flags.graph);
+  app.Add("--percents", flags.percents, "of the rows that the caches hold");
+  app.Add("--policies", flags.policies, "inclusion, presampling");
+  app.Add("--misses", flags.misses, "fastest, zero-copy or staged");
+  app.Add("--fanout", flags.fanout);
+  app.Add("--batch", flags.batch);
+  app.Add("--hidden", flags.hidden);
+  app.Add("--epochs", flags.epochs, "of each size, and one more of the device's");
+  app.Add("--pipeline-epochs", flags.pipeline_epochs, "of batches that the host prepares, after one more; 0: none");
+  app.Add("--workers", flags.workers, "threads that prepare them; 0: all the process may use");
+  app.Add("--pageable", flags.pageable, "their slices in memory that is not pinned");
+  app.Add("--limit", flags.limit, "seconds after which no other size begins");
+  app.Add("--output", flags.output, "", {.required = true});
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
   nlohmann::json report;
   const Status status = Run(flags, report);
   if (status.ok()) return 0;

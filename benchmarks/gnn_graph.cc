@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -22,6 +21,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/philox.h"
+#include "benchmarks/arguments.h"
 #include "gnn/graph/convert.h"
 #include "gnn/graph/parallel.h"
 #include "gnn/graph/synthetic_graph.h"
@@ -140,11 +140,11 @@ int Main(const Flags& flags) {
 
 int main(int argc, char** argv) {
   hone::gnn::Flags flags;
-  CLI::App app{"Times the graph store; prints JSON."};
-  app.add_option("folder", flags.folder, "where inputs and outputs may lie: about 70 bytes an edge")->required();
-  app.add_option("--edges", flags.edges, "edges to convert")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--nodes", flags.nodes, "nodes of both graphs")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--threads", flags.threads, "threads; by default all the process may use");
-  CLI11_PARSE(app, argc, argv);
+  hone::Arguments app("Times the graph store; prints JSON.");
+  app.Add("folder", flags.folder, "where inputs and outputs may lie: about 70 bytes an edge", {.required = true});
+  app.Add("--edges", flags.edges, "edges to convert", {.least = 1});
+  app.Add("--nodes", flags.nodes, "nodes of both graphs", {.least = 1});
+  app.Add("--threads", flags.threads, "threads; by default all the process may use");
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
   return hone::gnn::Main(flags);
 }

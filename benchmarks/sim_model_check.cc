@@ -10,7 +10,6 @@
 // The model's constants were set with an H200's times of these variants at hand (results/*-h200-sim-variants.json), so
 // the correlation says how well a simple model can fit them; kernels it has not seen will be ordered less well.
 // Measured: cold caches, the median of 21 samples after 3, through the same DeviceSession as any verdict.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "benchmarks/arguments.h"
 #include "benchmarks/sim_variants.h"
 #include "tuner/device/device_session.h"
 #include "tuner/device/sim/sim_child.h"
@@ -123,14 +123,14 @@ double TimeOf(const SimVariant& v, Compiler& compiler, DeviceSession& session) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Modelled against measured times");
+  Arguments app("Modelled against measured times");
   std::string device = "sim", against, only;
   double require = -1;
-  app.add_option("--device", device, "sim, sim:NAME or cuda:N");
-  app.add_option("--against", against, "a file that this program wrote on a GPU");
-  app.add_option("--require", require, "least rank correlation over all variants");
-  app.add_option("--only", only, "variants whose family/name contains this");
-  CLI11_PARSE(app, argc, argv);
+  app.Add("--device", device, "sim, sim:NAME or cuda:N");
+  app.Add("--against", against, "a file that this program wrote on a GPU");
+  app.Add("--require", require, "least rank correlation over all variants");
+  app.Add("--only", only, "variants whose family/name contains this");
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
 
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<DeviceSession> session;

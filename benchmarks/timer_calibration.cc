@@ -9,10 +9,10 @@
 //        calls with the wrong sign.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <fstream>
 
+#include "benchmarks/arguments.h"
 #include "benchmarks/benchmark_common.h"
 
 namespace hone {
@@ -64,18 +64,18 @@ int main(int argc, char** argv) {
   size_t time_case = 0;
   int same = 0, different = 0, per_worker = 25;
   double slower_by = 0.02, limit_seconds = 500;
-  CLI::App app{"Measures the error rates of the paired timer on a device."};
-  app.add_option("--task", name);
-  app.add_option("--case", time_case, "time case, from 0");
-  app.add_option("--device", device);
-  app.add_option("--same", same, "A/A comparisons");
-  app.add_option("--different", different, "A/B comparisons");
-  app.add_option("--slower-by", slower_by, "share of its time that B is slower by");
-  app.add_option("--per-worker", per_worker, "comparisons of the restarted half that share a worker");
-  app.add_option("--limit", limit_seconds, "stop starting comparisons after as many seconds");
-  app.add_option("--cache", cache);
-  app.add_option("--output", output);
-  CLI11_PARSE(app, argc, argv);
+  Arguments app("Measures the error rates of the paired timer on a device.");
+  app.Add("--task", name);
+  app.Add("--case", time_case, "time case, from 0");
+  app.Add("--device", device);
+  app.Add("--same", same, "A/A comparisons");
+  app.Add("--different", different, "A/B comparisons");
+  app.Add("--slower-by", slower_by, "share of its time that B is slower by");
+  app.Add("--per-worker", per_worker, "comparisons of the restarted half that share a worker");
+  app.Add("--limit", limit_seconds, "stop starting comparisons after as many seconds");
+  app.Add("--cache", cache);
+  app.Add("--output", output);
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
 
   const double started = Now();
   const auto run = [&]() -> Result<json> {

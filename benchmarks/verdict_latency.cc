@@ -6,13 +6,14 @@
 // verdicts an hour a device gives when compiles overlap.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
+#include "benchmarks/arguments.h"
 #include "benchmarks/benchmark_common.h"
 
 namespace hone {
@@ -49,16 +50,16 @@ int main(int argc, char** argv) {
   int repeats = 7, parallel = 0;
   double throughput_seconds = 15;
   uint64_t nonce = 1;
-  CLI::App app{"Measures how long verdicts take."};
-  app.add_option("work", works, "TASK or TASK:CASE,CASE")->required();
-  app.add_option("--device", device);
-  app.add_option("--repeats", repeats, "verdicts of each kind");
-  app.add_option("--parallel", parallel, "also measure throughput with as many evaluations in flight");
-  app.add_option("--throughput-seconds", throughput_seconds, "no evaluation starts later than this in that part");
-  app.add_option("--cache", cache);
-  app.add_option("--nonce", nonce, "makes the sources of this run new");
-  app.add_option("--output", output, "JSON file; default: standard output");
-  CLI11_PARSE(app, argc, argv);
+  Arguments app("Measures how long verdicts take.");
+  app.Add("work", works, "TASK or TASK:CASE,CASE", {.required = true});
+  app.Add("--device", device);
+  app.Add("--repeats", repeats, "verdicts of each kind");
+  app.Add("--parallel", parallel, "also measure throughput with as many evaluations in flight");
+  app.Add("--throughput-seconds", throughput_seconds, "no evaluation starts later than this in that part");
+  app.Add("--cache", cache);
+  app.Add("--nonce", nonce, "makes the sources of this run new");
+  app.Add("--output", output, "JSON file; default: standard output");
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
 
   const auto run = [&]() -> Result<json> {
     const double cold_start = Now();

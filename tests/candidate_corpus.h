@@ -5,8 +5,10 @@
 //   // task: relu
 //   // expect: rule_violation,crashed      any of these verdicts; `ok` for honest ones
 //   // where: sim gpu                      the devices on which it is to be judged
+//   // timed: 1                            optional: on the simulated GPU too with this timed case of the task, from 0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct CorpusEntry {
   std::string path, name, task, source;
   std::vector<std::string> expect;
   bool on_sim = false, on_gpu = false;
+  std::optional<size_t> timed;
 };
 
 // Every .cu file of `directory`, sorted by name. A file without its three lines comes back with an empty

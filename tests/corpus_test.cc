@@ -65,10 +65,11 @@ class Corpus : public testing::TestWithParam<CorpusEntry> {
     EvaluationRequest request;
     request.source = entry.source;
     request.name = entry.name + ".cu";
-    // On a GPU the timed launches are part of the defence; the simulator's modelled times are not.
-    request.time = !on_sim;
+    // On a GPU the timed launches are part of the defence; on the simulator those that an entry names.
+    request.time = !on_sim || entry.timed.has_value();
     request.warm = false;
     request.max_quads = 10;
+    if (on_sim && entry.timed) request.only_time_cases = {*entry.timed};
     if (!on_sim) request.only_time_cases = {1};  // every task's second timed shape is past the sizes of its checks
     // On the host's processors a launch takes the longer the busier they are: only what may hang has a short limit.
     const bool may_hang = std::count(entry.expect.begin(), entry.expect.end(), "timed_out") > 0;

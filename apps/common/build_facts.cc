@@ -7,6 +7,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 // In a file that the build writes: cmake/Version.cmake.
 extern const char hone_build_commit[];
 extern const bool hone_build_changed;
@@ -48,7 +50,7 @@ std::string BuildJson(const std::string& program, const BuildFacts& facts) {
                                  {"build_type", known(facts.build_type)},
                                  {"cuda_toolkit", known(facts.cuda_toolkit)},
                                  {"cuda_architectures", known(facts.cuda_architectures)}};
-  return json.dump(2);
+  return DumpJson(json, 2);
 }
 
 void AddVersionFlag(CLI::App& app) {

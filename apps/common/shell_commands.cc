@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json_text.h"
 #include "base/nearest_word.h"
 #include "common/build_facts.h"
 #include "common/completion.h"
@@ -77,7 +78,7 @@ std::optional<int> RunShellCommand(CLI::App& app, const Guide& guide, int argc, 
         examples.push_back({{"command", page.command}, {"line", example.line}, {"runs", example.runs}});
       }
     }
-    Print("{}\n", examples.dump(1));
+    Print("{}\n", DumpJson(examples, 1));
     return FlushOutput(guide.program.c_str(), 0);
   }
   if (name == "__parse") {

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/visible_text.h"
@@ -33,6 +35,15 @@ void PrintError(fmt::format_string<T...> format, T&&... arguments) {
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+// Writes bytes as they are: text with control sequences of the program's own (a line that is drawn over), or a source that
+// goes to a file to the letter. Whoever calls it has made visible what others wrote, or knows that no terminal reads it.
+// Nothing else in apps/ writes to the two streams, which tests/docs/one_door_test.cc looks for.
+// Throws as Print does where standard output cannot be written; takes no memory.
+inline void WriteAsIs(std::FILE* stream, std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stream) == text.size() || stream != stdout) return;
+  throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
+}
+
 // From now on a file beyond the limit that `ulimit -f` shows is an error of the write, reported like a full disk, instead
 // of a signal that ends the program. Programs that it starts are not concerned.
 inline void MakeFileLimitAnError() { std::signal(SIGXFSZ, SIG_IGN); }
@@ -43,8 +54,8 @@ inline int FlushOutput(const char* program, int exit_status) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_status;
   const int error = errno;
-  std::fprintf(stderr, "%s: could not write all of standard output%s%s\n", program, error != 0 ? ": " : "",
-               error != 0 ? std::strerror(error) : "");
+  PrintError("{}: could not write all of standard output{}{}\n", program, error != 0 ? ": " : "",
+             error != 0 ? std::strerror(error) : "");
   return exit_status == 0 ? 3 : exit_status;
 }
 

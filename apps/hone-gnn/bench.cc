@@ -180,24 +180,24 @@ Status RunSamplerBench(const BenchFlags& flags) {
     }
   }
   if (flags.json) {
-    fmt::print("{}\n", DumpJson(report, 2));
+    hone::Print("{}\n", DumpJson(report, 2));
     return Status::Ok();
   }
   const nlohmann::json& ms = report["cpu_ms_per_batch"];
   hone::Print("{}: fanout {}, {} seeds a batch, {} frontier, {} threads\n", graph->name(), fmt::join(flags.fanout, ","),
         flags.batch, flags.frontier, flags.threads);
-  fmt::print("  {:.2f} ms of processor time a batch (median of {}; {:.2f} to {:.2f}), {:.1f} ns an edge\n",
+  hone::Print("  {:.2f} ms of processor time a batch (median of {}; {:.2f} to {:.2f}), {:.1f} ns an edge\n",
              ms["median"].get<double>(), run.batch_seconds.size(), ms["min"].get<double>(), ms["max"].get<double>(),
              report["cpu_ns_per_edge"].get<double>());
-  fmt::print("  {:.0f} nodes and {:.0f} edges a batch, {:.0f} batches a second\n", report["nodes_per_batch"].get<double>(),
+  hone::Print("  {:.0f} nodes and {:.0f} edges a batch, {:.0f} batches a second\n", report["nodes_per_batch"].get<double>(),
              report["edges_per_batch"].get<double>(), report["batches_per_second"].get<double>());
   if (report.contains("same_reads_cpu_ms_per_batch")) {
-    fmt::print("  as many uniformly random reads and nothing else: {:.2f} ms\n", report["same_reads_cpu_ms_per_batch"].get<double>());
+    hone::Print("  as many uniformly random reads and nothing else: {:.2f} ms\n", report["same_reads_cpu_ms_per_batch"].get<double>());
   }
   if (flags.threads > 1) {
-    fmt::print("  {:.2f} times the batches a second of one thread\n", report["scaling"].get<double>());
+    hone::Print("  {:.2f} times the batches a second of one thread\n", report["scaling"].get<double>());
     if (report.contains("scaling_of_random_reads")) {
-      fmt::print("  {} processes that only read at random: {:.2f} times one of them\n", flags.threads,
+      hone::Print("  {} processes that only read at random: {:.2f} times one of them\n", flags.threads,
                  report["scaling_of_random_reads"].get<double>());
     }
   }
@@ -249,15 +249,15 @@ Status RunPipelineBench(const BenchFlags& flags) {
                                  {"nodes_per_batch", static_cast<double>(times.nodes) / batches},
                                  {"edges_per_batch", static_cast<double>(times.edges) / batches}};
   if (flags.json) {
-    fmt::print("{}\n", DumpJson(report, 2));
+    hone::Print("{}\n", DumpJson(report, 2));
     return Status::Ok();
   }
   const auto value = [&report](const char* key) { return report[key].get<double>(); };
   hone::Print("{}: fanout {}, {} seeds a batch, {} frontier, {} workers, {} batches\n", graph->name(),
         fmt::join(flags.fanout, ","), flags.batch, flags.frontier, flags.threads, times.batches);
-  fmt::print("  {:.2f} ms a batch on the clock, of which the consumer waited {:.2f}\n", value("wall_ms_per_batch"),
+  hone::Print("  {:.2f} ms a batch on the clock, of which the consumer waited {:.2f}\n", value("wall_ms_per_batch"),
              value("exposed_wait_ms_per_batch"));
-  fmt::print("  processor time a batch: sample {:.2f} ms, slice {:.2f} ms ({:.1f} MiB of rows, {:.1f} GB/s)\n",
+  hone::Print("  processor time a batch: sample {:.2f} ms, slice {:.2f} ms ({:.1f} MiB of rows, {:.1f} GB/s)\n",
              value("sample_cpu_ms_per_batch"), value("slice_cpu_ms_per_batch"), value("rows_mib_per_batch"),
              value("slice_gb_per_second"));
   return Status::Ok();

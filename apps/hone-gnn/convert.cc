@@ -68,11 +68,11 @@ nlohmann::json ToJson(const ConvertFlags& flags, const ConvertReport& r, double 
 
 void PrintUnread(const std::vector<UnreadPart>& unread) {
   constexpr size_t kMostShown = 20;
-  if (!unread.empty()) fmt::print("  not read:\n");
+  if (!unread.empty()) hone::Print("  not read:\n");
   for (size_t i = 0; i < std::min(unread.size(), kMostShown); ++i) {
     hone::Print("    {}: {}\n", unread[i].name, unread[i].meaning);
   }
-  if (unread.size() > kMostShown) fmt::print("    and {} more, which --json lists\n", unread.size() - kMostShown);
+  if (unread.size() > kMostShown) hone::Print("    and {} more, which --json lists\n", unread.size() - kMostShown);
 }
 
 Status Run(ConvertFlags& flags) {
@@ -93,7 +93,7 @@ Status Run(ConvertFlags& flags) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.json) {
-    fmt::print("{}\n", DumpJson(ToJson(flags, report, seconds), 2));
+    hone::Print("{}\n", DumpJson(ToJson(flags, report, seconds), 2));
     return Status::Ok();
   }
   hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out, report.num_nodes,
@@ -104,15 +104,15 @@ Status Run(ConvertFlags& flags) {
                report.split_sizes[2], report.in_no_split,
                report.splits_meaning.empty() ? "" : fmt::format(" ({})", report.splits_meaning));
   } else {
-    fmt::print("  no splits: to train, a graph needs labels and features (splits are then made by seed)\n");
+    hone::Print("  no splits: to train, a graph needs labels and features (splits are then made by seed)\n");
   }
   if (report.self_loops_dropped + report.parallel_dropped > 0) {
-    fmt::print("  dropped {} self-loops and {} parallel edges\n", report.self_loops_dropped, report.parallel_dropped);
+    hone::Print("  dropped {} self-loops and {} parallel edges\n", report.self_loops_dropped, report.parallel_dropped);
   }
   if (!report.flags.symmetric) {
-    fmt::print("  edges are directed: messages go from source to destination only; --symmetrize adds the reverse\n");
+    hone::Print("  edges are directed: messages go from source to destination only; --symmetrize adds the reverse\n");
   }
-  if (report.nan_replaced > 0) fmt::print("  replaced {} features that were not finite\n", report.nan_replaced);
+  if (report.nan_replaced > 0) hone::Print("  replaced {} features that were not finite\n", report.nan_replaced);
   for (const std::string& note : report.notes) hone::Print("  {}\n", note);
   PrintUnread(report.unread);
   return Status::Ok();

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "common/standard_output.h"
 #include "hone-gnn/device.h"
 
 #include <fmt/format.h>
@@ -148,7 +149,7 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
 
 void WarnOfUnheeded(const DeviceChoice& choice) {
   if (choice.unheeded.empty()) return;
-  fmt::print(stderr, "hone-gnn: warning: {}: not heeded on the CPU, which --device auto chose\n", choice.unheeded);
+  hone::PrintError("hone-gnn: warning: {}: not heeded on the CPU, which --device auto chose\n", choice.unheeded);
 }
 
 Result<GraphOutline> OutlineOf(const std::string& name) {

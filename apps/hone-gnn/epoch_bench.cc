@@ -20,6 +20,7 @@
 #include "base/json_fields.h"
 #include "common/command_line.h"
 #include "gnn/graph/parallel.h"
+#include "common/standard_output.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
 #include "hone-gnn/load_flag.h"
@@ -74,16 +75,16 @@ void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& devic
                           {"sampled_edges", e.sampled_edges}});
     }
     if (flags.json) continue;
-    fmt::print("epoch {}: {:.4f} s, {:.4f} ms a step; {:.4f} s of the host's processors\n", e.epoch, e.times.train,
+    hone::Print("epoch {}: {:.4f} s, {:.4f} ms a step; {:.4f} s of the host's processors\n", e.epoch, e.times.train,
                1e3 * e.times.train / steps, e.times.cpu);
     if (!device.host_batches) continue;
-    fmt::print("  sample {:.3f} and slice {:.3f} s of workers, {:.3f} s of the bus, {:.3f} s of the GPU; waited {:.3f} s for batches\n",
+    hone::Print("  sample {:.3f} and slice {:.3f} s of workers, {:.3f} s of the bus, {:.3f} s of the GPU; waited {:.3f} s for batches\n",
                t.sample, t.slice, t.transfer, t.compute, t.exposed);
   }
   std::sort(seconds.begin(), seconds.end());
   const double median = seconds[seconds.size() / 2];
   if (!flags.json) {
-    fmt::print("median: {:.4f} s; {}, {} MiB of its memory{}\n", median, device.Line(), gpu.device_bytes >> 20,
+    hone::Print("median: {:.4f} s; {}, {} MiB of its memory{}\n", median, device.Line(), gpu.device_bytes >> 20,
                OfRanks(ranks, trainer));
     return;
   }
@@ -103,7 +104,7 @@ void ReportGpu(const Flags& flags, const Graph& graph, const DeviceChoice& devic
   if (device.features.host || device.features.peers) json["cache_rows"] = device.features.cache_rows;
   if (device.host_batches) json["workers"] = ThreadCount(flags.run.workers > 0 ? flags.run.workers : flags.run.threads);
   device.AppendTo(json);
-  fmt::print("{}\n", DumpJson(json, 2));
+  hone::Print("{}\n", DumpJson(json, 2));
 }
 
 Status Run(Flags& flags, RankSession& session, int& exit_status) {
@@ -171,7 +172,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                     {"sampled_nodes", e.sampled_nodes},
                     {"sampled_edges", e.sampled_edges}});
     if (!flags.json) {
-      fmt::print(
+      hone::Print(
           "epoch {}: {:.3f} s; sample {:.3f} and slice {:.3f} s of workers, compute {:.3f} s, exposed {:.3f} s; "
           "{:.3f} s of processor time on {} cores: {:.3f} times the bound\n",
           e.epoch, t.train, t.sample, t.slice, t.compute, t.exposed, t.cpu, cores, ratios.back());
@@ -180,7 +181,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   std::sort(ratios.begin(), ratios.end());
   const double median = ratios[ratios.size() / 2];
   if (flags.json) {
-    fmt::print("{}\n", DumpJson(nlohmann::json{{"graph", graph->name()},
+    hone::Print("{}\n", DumpJson(nlohmann::json{{"graph", graph->name()},
                                       {"nodes", graph->structure().num_nodes},
                                       {"edges", graph->structure().num_edges()},
                                       {"model", trainer->model().options().kind},
@@ -197,7 +198,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                       {"epochs", list},
                                       {"median_wall_over_bound", median}}, 2));
   } else {
-    fmt::print("median: {:.3f} times the bound; peak memory {} MiB, of which the graph {} MiB{}\n", median,
+    hone::Print("median: {:.3f} times the bound; peak memory {} MiB, of which the graph {} MiB{}\n", median,
                PeakBytes() >> 20, graph->resident_bytes() >> 20, OfRanks(ranks.size(), *trainer));
   }
   return Status::Ok();

@@ -14,6 +14,7 @@
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
+#include "common/standard_output.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
 
@@ -57,10 +58,10 @@ Status Run(const GenerateFlags& flags) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(flags.out));
   if (flags.json) {
-    fmt::print("{}\n", DumpJson(nlohmann::json{{"graph", flags.out}, {"name", name}, {"nodes", header.num_nodes},
+    hone::Print("{}\n", DumpJson(nlohmann::json{{"graph", flags.out}, {"name", name}, {"nodes", header.num_nodes},
                                       {"edges", header.num_edges}, {"bytes", header.file_bytes}, {"seconds", seconds}}, 2));
   } else {
-    fmt::print("{}: {} nodes, {} edges, {} MiB, made from {} in {:.1f} s\n", flags.out, header.num_nodes,
+    hone::Print("{}: {} nodes, {} edges, {} MiB, made from {} in {:.1f} s\n", flags.out, header.num_nodes,
                header.num_edges, header.file_bytes >> 20, name, seconds);
   }
   return Status::Ok();

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <string>
 
+#include "common/standard_output.h"
 #include "hone/gnn/graph.h"
 
 namespace hone::gnn {
@@ -22,7 +23,7 @@ class GraphProgressLine {
   GraphProgressLine(const GraphProgressLine&) = delete;
   GraphProgressLine& operator=(const GraphProgressLine&) = delete;
   ~GraphProgressLine() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
+    if (shown_) WriteAsIs(stderr, "\r\x1b[K");
   }
 
   GraphProgress callback() {
@@ -39,7 +40,7 @@ class GraphProgressLine {
     const std::string amount = total > 0 ? fmt::format("{:.0f} % of {}", 100.0 * static_cast<double>(done) /
                                                        static_cast<double>(total), total)
                                          : done > 0 ? fmt::format("{}", done) : std::string();
-    std::fprintf(stderr, "\r\x1b[K%s %s", step_.c_str(), amount.c_str());
+    WriteAsIs(stderr, fmt::format("\r\x1b[K{} {}", VisibleLine(step_), amount));
     std::fflush(stderr);
   }
 

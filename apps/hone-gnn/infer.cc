@@ -14,6 +14,7 @@
 #include "common/command_line.h"
 #include "gnn/infer/npy.h"
 #include "gnn/train/train_options.h"
+#include "common/standard_output.h"
 #include "hone-gnn/checkpoint_graph.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
@@ -308,23 +309,23 @@ Status Run(Flags& flags) {
     }
     prediction.device.AppendTo(json);
     if (!flags.predict.exact) json["fanouts"] = flags.predict.fanouts;
-    fmt::print("{}\n", DumpJson(json, -1));
+    hone::Print("{}\n", DumpJson(json, -1));
     return Status::Ok();
   }
-  fmt::print("{}\n", prediction.device.Line());
+  hone::Print("{}\n", prediction.device.Line());
   if (cuda) {
-    fmt::print("{} inference of {} nodes in {:.4g} s, after {:.2f} s to set the device up\n", kind, nodes.size(),
+    hone::Print("{} inference of {} nodes in {:.4g} s, after {:.2f} s to set the device up\n", kind, nodes.size(),
                on_gpu.seconds, on_gpu.setup_seconds);
   } else {
-    fmt::print("{} inference of {} nodes in {:.2f} s ({:.2f} s compute, {:.2f} s waiting for batches)\n", kind,
+    hone::Print("{} inference of {} nodes in {:.2f} s ({:.2f} s compute, {:.2f} s waiting for batches)\n", kind,
                nodes.size(), t.wall, t.compute, t.exposed);
   }
-  fmt::print("accuracy: {}", PercentText(accuracy));
+  hone::Print("accuracy: {}", PercentText(accuracy));
   if (flags.nodes == "all" || flags.nodes.ends_with(".npy")) {
-    fmt::print(" (train {}, valid {}, test {})", PercentText(train), PercentText(valid), PercentText(test));
+    hone::Print(" (train {}, valid {}, test {})", PercentText(train), PercentText(valid), PercentText(test));
   }
-  fmt::print("\n");
-  if (!flags.output.empty()) fmt::print("written: {}\n", flags.output);
+  hone::Print("\n");
+  if (!flags.output.empty()) hone::Print("written: {}\n", flags.output);
   return Status::Ok();
 }
 

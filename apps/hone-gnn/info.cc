@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_fields.h"
+#include "base/json_text.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/describe.h"
 #include "gnn/graph/synthetic_shape.h"
@@ -62,39 +63,39 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
     return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
   };
   hone::Print("{}\n", graph.name());
-  fmt::print("  nodes        {}\n", d.num_nodes);
-  fmt::print("  edges        {} (slots; {} self-loops)\n", d.num_edges, d.self_loops);
+  hone::Print("  nodes        {}\n", d.num_nodes);
+  hone::Print("  edges        {} (slots; {} self-loops)\n", d.num_edges, d.self_loops);
   const GraphFlags flags = graph.flags();
-  fmt::print("  edges are    {}, {}, {} parallel edges\n", flags.symmetric ? "symmetric" : "not known to be symmetric",
+  hone::Print("  edges are    {}, {}, {} parallel edges\n", flags.symmetric ? "symmetric" : "not known to be symmetric",
              flags.sorted ? "sorted" : "not sorted", flags.parallel_edges ? "perhaps with" : "without");
-  fmt::print("  degree       mean {:.2f}, median {}, 90 % up to {}, 99 % up to {}, largest {}; {} nodes have none\n",
+  hone::Print("  degree       mean {:.2f}, median {}, 90 % up to {}, 99 % up to {}, largest {}; {} nodes have none\n",
              d.mean_degree, d.median_degree, d.p90_degree, d.p99_degree, d.max_degree, d.isolated);
   for (size_t k = 1; k < d.degree_histogram.size(); ++k) {
     const int64_t low = int64_t{1} << (k - 1);
     const double percent = share(d.degree_histogram[k], d.num_nodes);
-    fmt::print("    {:>8} … {:<8} {:>6.2f} %  {}\n", low, 2 * low - 1, percent,
+    hone::Print("    {:>8} … {:<8} {:>6.2f} %  {}\n", low, 2 * low - 1, percent,
                std::string(static_cast<size_t>(percent / 2 + 0.5), '#'));
   }
-  fmt::print("  components   {}; the largest has {:.2f} % of the nodes\n", d.components,
+  hone::Print("  components   {}; the largest has {:.2f} % of the nodes\n", d.components,
              share(d.largest_component, d.num_nodes));
   const FeatureView x = graph.features();
-  if (x.num_rows > 0) fmt::print("  features     {} x {}, rows of {} bytes\n", x.width, FeatureDtypeName(x.dtype), x.stride_bytes);
-  else fmt::print("  features     none\n");
+  if (x.num_rows > 0) hone::Print("  features     {} x {}, rows of {} bytes\n", x.width, FeatureDtypeName(x.dtype), x.stride_bytes);
+  else hone::Print("  features     none\n");
   if (d.labelled > 0) {
-    fmt::print("  labels       {} nodes, {} classes of {} to {} nodes\n", d.labelled, d.classes_present, d.smallest_class,
+    hone::Print("  labels       {} nodes, {} classes of {} to {} nodes\n", d.labelled, d.classes_present, d.smallest_class,
                d.largest_class);
   } else {
-    fmt::print("  labels       none\n");
+    hone::Print("  labels       none\n");
   }
-  fmt::print("  splits       {} train, {} valid, {} test\n", graph.train_nodes().size(), graph.valid_nodes().size(),
+  hone::Print("  splits       {} train, {} valid, {} test\n", graph.train_nodes().size(), graph.valid_nodes().size(),
              graph.test_nodes().size());
   if (d.labelled_edges > 0) {
-    fmt::print("  homophily    {:.4f} of {} edges between labelled nodes join equal labels\n", d.edge_homophily,
+    hone::Print("  homophily    {:.4f} of {} edges between labelled nodes join equal labels\n", d.edge_homophily,
                d.labelled_edges);
   }
-  fmt::print("  memory       {:.1f} MiB\n", static_cast<double>(graph.resident_bytes()) / (1 << 20));
+  hone::Print("  memory       {:.1f} MiB\n", static_cast<double>(graph.resident_bytes()) / (1 << 20));
   if (provenance != "{}") hone::Print("  made from    {}\n", provenance);
-  if (verified) fmt::print("  verified     every checksum is right\n");
+  if (verified) hone::Print("  verified     every checksum is right\n");
 }
 
 Status Run(const InfoFlags& flags) {
@@ -123,7 +124,7 @@ Status Run(const InfoFlags& flags) {
   json out = ToJson(*graph, description, verified);
   if (stored) {
     // Whatever wrote the container wrote this text; as a string if it is no JSON.
-    json parsed = json::parse(provenance, nullptr, /*allow_exceptions=*/false);
+    json parsed = ReadJsonText(provenance);
     out["provenance"] = parsed.is_discarded() ? json(provenance) : parsed;
     HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(flags.graph));
     for (const ContainerSection& s : header.sections) {
@@ -131,7 +132,7 @@ Status Run(const InfoFlags& flags) {
                                  {"bytes", s.bytes}, {"stride_bytes", s.stride_bytes}});
     }
   }
-  fmt::print("{}\n", DumpJson(out, 2));
+  hone::Print("{}\n", DumpJson(out, 2));
   return Status::Ok();
 }
 

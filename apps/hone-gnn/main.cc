@@ -55,10 +55,10 @@ int main(int argc, char** argv) {
     const int status = app.exit(error);
     return status == 0 ? hone::FlushOutput("hone-gnn", 0) : 2;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "hone-gnn: not enough memory; a smaller --batch or fewer --threads may fit\n");
+    hone::WriteAsIs(stderr, "hone-gnn: not enough memory; a smaller --batch or fewer --threads may fit\n");
     return 3;
   } catch (const std::exception& error) {  // standard output that cannot be written: fmt throws
-    std::fprintf(stderr, "hone-gnn: %s\n", hone::VisibleLine(error.what()).c_str());
+    hone::PrintError("hone-gnn: {}\n", hone::VisibleLine(error.what()));
     return 3;
   }
   return hone::FlushOutput("hone-gnn", result.exit_status);

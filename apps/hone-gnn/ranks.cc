@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "common/standard_output.h"
 #include "hone-gnn/ranks.h"
 
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ bool LosesRank0(const Status& status) {
 
 // Ends a rank whose training thread does not come back after a loss.
 void GiveUp(int rank, const Status& why) {
-  if (rank == 0 || LosesRank0(why)) std::fprintf(stderr, "hone-gnn: %s\n", why.message().c_str());
+  if (rank == 0 || LosesRank0(why)) hone::PrintError("hone-gnn: {}\n", why.message());
   _exit(3);
 }
 
@@ -86,9 +87,9 @@ Result<int> StartRanks(const RankFlags& flags) {
   }
   options.argv[0] = std::string(program, static_cast<size_t>(length));
   for (char** entry = environ; *entry != nullptr; ++entry) options.environment.emplace_back(*entry);
-  options.line = [](int rank, std::string_view text) { fmt::print(stderr, "rank {}: {}\n", rank, text); };
+  options.line = [](int rank, std::string_view text) { hone::PrintError("rank {}: {}\n", rank, text); };
   HONE_ASSIGN_OR_RETURN(const LaunchResult result, LaunchRanks(options));
-  if (!result.failure.empty()) fmt::print(stderr, "hone-gnn: {}\n", result.failure);
+  if (!result.failure.empty()) hone::PrintError("hone-gnn: {}\n", result.failure);
   return result.exit_status;
 }
 

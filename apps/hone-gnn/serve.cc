@@ -117,7 +117,7 @@ Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
 
 void Print(const Flags& flags, const std::vector<NodeId>& nodes, const Result<RequestAnswer>& answer, double seconds) {
   if (!flags.json) {
-    if (answer.ok()) fmt::print("{}\n", fmt::join(answer->classes, " "));
+    if (answer.ok()) hone::Print("{}\n", fmt::join(answer->classes, " "));
     if (!answer.ok()) hone::Print("error: {}\n", answer.status().message());
     return;
   }
@@ -136,7 +136,7 @@ void Print(const Flags& flags, const std::vector<NodeId>& nodes, const Result<Re
       json["probabilities"].push_back(std::vector<float>(row, row + all.num_classes));
     }
   }
-  fmt::print("{}\n", DumpJson(json, -1));
+  hone::Print("{}\n", DumpJson(json, -1));
 }
 
 Status Run(Flags& flags, int& exit_status) {
@@ -146,7 +146,7 @@ Status Run(Flags& flags, int& exit_status) {
   Server server;
   HONE_RETURN_IF_ERROR(MakeReady(flags, server));
   if (!flags.quiet) {
-    fmt::print(stderr, "{}\nready: node ids on standard input, 1 to {} a line, each line a request\n", server.device.Line(),
+    hone::PrintError("{}\nready: node ids on standard input, 1 to {} a line, each line a request\n", server.device.Line(),
                kMostRequestNodes);
   }
   std::vector<double> micros;
@@ -167,7 +167,7 @@ Status Run(Flags& flags, int& exit_status) {
   if (flags.quiet || micros.empty()) return Status::Ok();
   std::sort(micros.begin(), micros.end());
   const auto at = [&](double share) { return micros[static_cast<size_t>(share * static_cast<double>(micros.size() - 1))]; };
-  fmt::print(stderr, "{} requests answered, {} refused; {:.0f} us at the median, {:.0f} us for 99 of 100\n", micros.size(), refused,
+  hone::PrintError("{} requests answered, {} refused; {:.0f} us at the median, {:.0f} us for 99 of 100\n", micros.size(), refused,
              at(0.5), at(0.99));
   return Status::Ok();
 }

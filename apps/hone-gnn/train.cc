@@ -75,13 +75,13 @@ class StepLine {
     const std::string what = step.validating
                                  ? fmt::format("validating {} of {}", step.step + 1, step.steps)
                                  : fmt::format("step {} of {}, loss {:.4f}", step.step + 1, step.steps, step.loss);
-    fmt::print(stderr, "{}epoch {} of {}, {}{}{}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_, what,
-               left.empty() ? "" : "; ", left, terminal_ ? "" : "\n");
+    WriteAsIs(stderr, fmt::format("{}epoch {} of {}, {}{}{}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_, what,
+                                  left.empty() ? "" : "; ", left, terminal_ ? "" : "\n"));
     std::fflush(stderr);
     shown_ = terminal_;
   }
   void Clear() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
+    if (shown_) WriteAsIs(stderr, "\r\x1b[K");
     shown_ = false;
   }
 
@@ -127,7 +127,7 @@ void PrintRow(const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
   const bool beside = device.cuda && !device.host_batches;
   const auto part = [&](double seconds) { return beside ? std::string("-") : fmt::format("{:.2f}", seconds); };
-  fmt::print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8} {:>8} {:>8} {:>8.2f} {:>8} {:>8.2f} {:>9.2g}\n", e.epoch + 1,
+  hone::Print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8} {:>8} {:>8} {:>8.2f} {:>8} {:>8.2f} {:>9.2g}\n", e.epoch + 1,
              e.loss, PercentText(e.train_accuracy), PercentText(e.valid_accuracy), e.best ? '*' : ' ', t.train,
              part(t.sample), part(t.slice), part(t.transfer), t.compute, part(t.exposed), t.evaluate, e.learning_rate);
   std::fflush(stdout);
@@ -197,32 +197,32 @@ void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& devi
                            {"copies", gpu.host_shared ? 1 : session.group().ranks_on_this_host()}};
     }
     if (device.cuda && (device.features.host || device.features.peers)) json["cache_rows"] = device.features.cache_rows;
-    fmt::print("{}\n", DumpJson(json, -1));
+    hone::Print("{}\n", DumpJson(json, -1));
     std::fflush(stdout);
     return;
   }
-  fmt::print("{}{}\n", device.Line(),
+  hone::Print("{}{}\n", device.Line(),
              device.cuda ? fmt::format("; {} MiB of its memory", gpu.device_bytes >> 20) : std::string());
   hone::Print("{}: {} nodes, {} edges, {} training nodes; {} of {} layers, {} parameters\n", graph.name(),
              graph.structure().num_nodes, edges, graph.train_nodes().size(), model.kind, model.layers, parameters);
   if (const int ranks = session.group().size(); ranks > 1) {
     const TrainOptions& o = trainer.options();
-    fmt::print("{} ranks on {} {}: a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(), session.hosts() == 1 ? "host" : "hosts",
+    hone::Print("{} ranks on {} {}: a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(), session.hosts() == 1 ? "host" : "hosts",
                o.shards, o.batch, o.shards / ranks,
                flags.shards_given || !flags.resume.empty() ? "" : " (--shards was not given: one a rank)");
   }
   if (gpu.host_bytes > 0 && session.group().size() > 1) {
-    fmt::print("Features: {:.2f} GB in the host's memory, {}.\n", static_cast<double>(gpu.host_bytes) * 1e-9,
+    hone::Print("Features: {:.2f} GB in the host's memory, {}.\n", static_cast<double>(gpu.host_bytes) * 1e-9,
                gpu.host_shared ? "one copy for all ranks" : "a copy for each rank");
   }
   if (trainer.next_epoch() >= trainer.options().epochs) {
-    fmt::print("Nothing is left to train: all {} epochs are done; --epochs N trains to epoch N.\n", trainer.next_epoch());
+    hone::Print("Nothing is left to train: all {} epochs are done; --epochs N trains to epoch N.\n", trainer.next_epoch());
     return;
   }
   if (trainer.next_epoch() > 0 || trainer.next_step() > 0) {
-    fmt::print("Going on in epoch {} after step {}.\n", trainer.next_epoch() + 1, trainer.next_step());
+    hone::Print("Going on in epoch {} after step {}.\n", trainer.next_epoch() + 1, trainer.next_step());
   }
-  fmt::print("{:>5} {:>9} {:>9} {:>9}  {:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n", "epoch", "loss", "train",
+  hone::Print("{:>5} {:>9} {:>9} {:>9}  {:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n", "epoch", "loss", "train",
              "valid", "seconds", "sample", "slice", "transfer", "compute", "exposed", "validate", "lr");
   std::fflush(stdout);
 }
@@ -236,21 +236,21 @@ void PrintEnd(const Flags& flags, const TrainResult& result) {
                                  {"best_valid_accuracy", NumberOrNull(result.best_valid_accuracy)},
                                  {"best_epoch", result.best_epoch},
                                  {"checkpoint", result.checkpoint}};
-    fmt::print("{}\n", DumpJson(json, -1));
+    hone::Print("{}\n", DumpJson(json, -1));
     return;
   }
   if (result.end == TrainResult::End::kEarlyStop) {
-    fmt::print("Ended early: {} validations in a row were no better.\n", flags.train.train.early_stop);
+    hone::Print("Ended early: {} validations in a row were no better.\n", flags.train.train.early_stop);
   }
   if (result.best_epoch >= 0) {
-    fmt::print("Best validation accuracy {} after epoch {}", PercentText(result.best_valid_accuracy),
+    hone::Print("Best validation accuracy {} after epoch {}", PercentText(result.best_valid_accuracy),
                result.best_epoch + 1);
-    if (!flags.run.checkpoint.empty()) fmt::print("; its weights: {}/best.safetensors", flags.run.checkpoint);
-    fmt::print("\n");
+    if (!flags.run.checkpoint.empty()) hone::Print("; its weights: {}/best.safetensors", flags.run.checkpoint);
+    hone::Print("\n");
   }
   if (result.end != TrainResult::End::kStopped) return;
   if (result.checkpoint.empty()) {
-    fmt::print("Stopped. Nothing was kept: without --checkpoint FOLDER there is nothing to go on from.\n");
+    hone::Print("Stopped. Nothing was kept: without --checkpoint FOLDER there is nothing to go on from.\n");
   } else {
     Print("Stopped. To go on: {}\n",
                GoOnCommand(*flags.device.command, flags.trajectory, flags.graph, flags.run.checkpoint, false, false));
@@ -354,7 +354,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                  if (!session.speaks()) return;
                                  line.Clear();
                                  if (flags.json) {
-                                   fmt::print("{}\n", DumpJson(ToJson(epoch, device), -1));
+                                   hone::Print("{}\n", DumpJson(ToJson(epoch, device), -1));
                                    std::fflush(stdout);
                                  } else {
                                    PrintRow(epoch, device);

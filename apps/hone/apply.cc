@@ -9,15 +9,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json_fields.h"
+#include "base/json_text.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/interop/cuda_header.h"
 #include "tuner/interop/kernel_package.h"
-#include "tuner/interop/torch_extension.h"
+#include "tuner/interop/launcher_note.h"
+#include "tuner/interop/served_shapes.h"
 #include "tuner/run/open_run.h"
+#include "tuner/workbench/write_package.h"
 
 namespace hone {
 namespace {
@@ -48,48 +49,26 @@ Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& f
 
 Status Run(const CommandContext& context, const ApplyFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const KernelPackage package, Package(context, flags));
-  HONE_ASSIGN_OR_RETURN(std::string header, CudaHeader(package));
-  HONE_ASSIGN_OR_RETURN(std::vector<GeneratedFile> files, TorchExtension(package));
-  files.insert(files.begin(), {CudaHeaderName(package), std::move(header), "the function: include this one"});
-
   const std::string out = flags.out.empty() ? "hone_" + package.task.name : flags.out;
-  for (const GeneratedFile& file : files) HONE_RETURN_IF_ERROR(WriteFileAtomically(out + "/" + file.name, file.text));
-
-  int wins = 0;
-  for (const PackagedShape& s : package.shapes) wins += s.wins;
+  HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files, WritePackage(package, out));
   if (flags.json) {
-    nlohmann::json shapes = nlohmann::json::array(), names = nlohmann::json::array();
-    for (const PackagedShape& s : package.shapes) {
-      shapes.push_back({{"dims", s.dims},
-                        {"winner_us", s.winner_us},
-                        {"seed_us", s.seed_us},
-                        {"speedup", {{"median", s.speedup.median}, {"ci95", {s.speedup.low, s.speedup.high}}}},
-                        {"runs", s.wins ? "winner" : "seed"}});
-    }
-    for (const GeneratedFile& file : files) names.push_back(out + "/" + file.name);
-    nlohmann::json node;  // null: from a file
-    if (!package.run.empty()) node = package.node;
-    Print("{}\n", DumpJson(nlohmann::json{{"run", package.run},
-                                               {"node", node},
-                                               {"file", package.file},
-                                               {"task", package.task.name},
-                                               {"modelled", package.modelled},
-                                               {"paired", package.paired},
-                                               {"seed_when", package.seed_shapes},
-                                               {"shapes", shapes},
-                                               {"files", names}},
-                                2));
+    Print("{}\n", DumpJson(PackageJson(package, files, out), 2));
     return Status::Ok();
   }
+  int wins = 0;
+  for (const PackagedShape& s : package.shapes) wins += s.wins;
   if (package.run.empty()) {
-    Print("{} as it stands, for every shape that its plan serves. `hone eval {} {}` judges it.\n", package.file,
-               flags.run, flags.file);
+    Print("{} as it stands. `hone eval {} {}` judges it.\n", package.file, flags.run, flags.file);
   } else {
     Print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
                package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");
     for (const std::string& when : package.seed_shapes) Print("The seed runs where {}\n", when);
     if (!package.paired) Print("Winner and seed were not paired: their times come from different sittings.\n");
   }
+  const std::string launcher = LauncherNoted(package.task.seed_source);
+  if (const std::string served = DescribeServedShapes(package); !served.empty()) Print("Shapes: {}.\n", served);
+  Print("{}{}\n", launcher.empty() ? "Function: " : "Function:          ", FunctionDeclaration(package));
+  if (!launcher.empty()) Print("The task's origin: {}\n", launcher);
   const std::vector<std::string> options = PackageOptions(package);
   if (!options.empty()) Print("Compile with {}\n", fmt::join(options, " "));
   size_t width = 0;

@@ -128,7 +128,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   }
   const std::vector<StrategySummary> rows = SummarizeByStrategy(outcomes);
   if (flags.device.json) {
-    nlohmann::json json = nlohmann::json::parse(SummaryToJson(rows, outcomes));
+    nlohmann::json json = ReadJsonText(SummaryToJson(rows, outcomes));
     json["sandbox_warnings"] = evaluator->SandboxWarnings();
     json["warnings"] = warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
     Print("{}\n", DumpJson(json, 2));

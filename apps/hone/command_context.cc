@@ -14,19 +14,14 @@
 #include <system_error>
 
 #include "base/file.h"
-#include "base/nearest_word.h"
-#include "base/utf8.h"
+#include "base/json_text.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
-#include "tuner/core/dims_text.h"
-#include "tuner/report/terminal_rows.h"
-#include "tuner/core/finding_text.h"
+#include "tuner/workbench/task_catalog.h"
 
 namespace hone {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr int64_t kMostSourceBytes = 64 << 20;  // a name such as /dev/zero has no end
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
@@ -40,18 +35,6 @@ std::string UserDirectory(const char* xdg, const char* below_home) {
   if (std::string base = Environment(xdg); !base.empty()) return base + "/hone";
   if (std::string home = Environment("HOME"); !home.empty()) return home + "/" + below_home + "/hone";
   return DirectoryWithoutHome();
-}
-
-// Where tasks are looked for, nearest first.
-std::vector<fs::path> TaskRoots(const CommandContext& context) {
-  const fs::path bin = fs::path(context.executable).parent_path();
-  return {"tasks", bin / "../../tasks", bin / "../share/hone/tasks"};
-}
-
-std::string TimeText(double us) {
-  if (us >= 1e6) return fmt::format("{:.3f} s", us / 1e6);
-  if (us >= 1e3) return fmt::format("{:.3f} ms", us / 1e3);
-  return fmt::format("{:.2f} us", us);
 }
 
 }  // namespace
@@ -89,11 +72,16 @@ CommandContext MakeCommandContext() {
 }
 
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
-  command.add_option("--device", flags.device, "where to judge: auto (a GPU, else the simulated one), cuda:N, sim, sim:NAME or spool:DIR")->capture_default_str();
+  AddServerDeviceFlags(command, flags);
   command.add_flag("--json", flags.json, "write JSON (docs/evaluation-json.md) instead of a table");
+}
+
+void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags) {
+  command.add_option("--device", flags.device, "where to judge: auto (a GPU, else the simulated one), cuda:N, sim, sim:NAME or spool:DIR")->capture_default_str();
   command.add_option("--launch-limit", flags.launch_limit_seconds, "how many seconds a single launch may take")->capture_default_str();
   command.add_option("--jobs", flags.jobs, "how many compilers run at a time; 0: one per core")->capture_default_str();
   command.add_flag("--no-cache", flags.no_cache, "compile everything anew instead of taking kernels from the cache");
+  command.add_flag("--no-sim", flags.no_sim, "on a GPU, do not run small cases on the simulated GPU too; the verdict says so");
   command.add_option("--cutlass", flags.cutlass, "find CUTLASS, for candidates that use CuTe, in this folder; else in CUTLASS_HOME or the usual places");
 }
 
@@ -110,6 +98,7 @@ EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const Devic
   options.device = flags.device;
   options.cache_directory = context.cache_directory;
   options.use_cache = !flags.no_cache;
+  options.simulate = !flags.no_sim;
   options.compile_jobs = flags.jobs;
   options.launch_limit_seconds = flags.launch_limit_seconds;
   options.executable = context.executable;
@@ -141,74 +130,18 @@ Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, 
   return evaluator;
 }
 
-std::string WhereTasksAre(const CommandContext& context) {
-  std::string places;
-  for (const fs::path& root : TaskRoots(context)) {
-    places += (places.empty() ? "" : ", ") + (root.is_relative() ? root.string() : root.lexically_normal().string());
-  }
-  return fmt::format("no tasks were found in {}: go to the folder that holds tasks/, or name a task by its folder", places);
+std::vector<std::string> TaskRoots(const CommandContext& context) {
+  const fs::path bin = fs::path(context.executable).parent_path();
+  return {"tasks", bin / "../../tasks", bin / "../share/hone/tasks"};
 }
+
+std::string WhereTasksAre(const CommandContext& context) { return WhereTasksAre(TaskRoots(context)); }
 
 Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory) {
-  std::error_code error;
-  if (fs::exists(fs::path(name_or_directory) / "task.toml", error)) return LoadTask(name_or_directory);
-  for (const fs::path& root : TaskRoots(context)) {
-    const fs::path directory = root / name_or_directory;
-    if (fs::exists(directory / "task.toml", error)) return LoadTask(fs::weakly_canonical(directory).string());
-  }
-  if (fs::is_regular_file(name_or_directory, error)) {
-    const fs::path folder = fs::path(name_or_directory).parent_path();
-    const bool of_task = fs::exists(folder / "task.toml", error);
-    return Status::NotFound(fmt::format("'{}' is a file, and a task is wanted here: its name, or the folder that holds its task.toml{}",
-                                        name_or_directory, of_task ? fmt::format(" (did you mean {}?)", folder.string())
-                                                                   : "; `hone tasks` lists the names"));
-  }
-  std::vector<std::string> known;
-  for (const std::string& directory : TaskDirectories(context)) known.push_back(fs::path(directory).filename().string());
-  return Status::NotFound(fmt::format(
-      "no task named '{0}'{1} and no folder {0} with a task.toml; {2}", name_or_directory,
-      DidYouMean(name_or_directory, known),
-      known.empty() ? WhereTasksAre(context)
-                    : fmt::format("tasks found: {}. `hone tasks show NAME` describes one, `hone new NAME --from KERNEL.cu` makes one",
-                                  fmt::join(known, ", "))));
+  return FindTask(TaskRoots(context), name_or_directory);
 }
 
-std::vector<std::string> TaskDirectories(const CommandContext& context) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const fs::path& root : TaskRoots(context)) {
-    if (!fs::is_directory(root, error)) continue;
-    for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
-      if (fs::exists(entry.path() / "task.toml", error)) found.push_back(fs::weakly_canonical(entry.path()).string());
-    }
-    if (!found.empty()) break;  // the nearest folder of tasks hides the others
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-Result<std::string> ReadSource(const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    return Status::InvalidArgument(fmt::format("'{}' is a folder: name a .cu file", path));
-  }
-  if (!fs::exists(path, error)) {
-    std::vector<std::string> beside;
-    const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-      if (entry->path().extension() != ".cu") continue;
-      beside.push_back((fs::path(path).has_parent_path() ? entry->path() : entry->path().filename()).string());
-    }
-    const std::string meant = DidYouMean(path, beside);
-    return Status::NotFound(fmt::format("there is no file '{}'{}; name the .cu file of a kernel{}", path, meant,
-                                        meant.empty() ? ", such as the seed.cu that `hone tasks show TASK` names" : ""));
-  }
-  HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMostSourceBytes));
-  // A byte order mark, as some editors put it first: in the middle of what is compiled no compiler takes it.
-  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
-  HONE_RETURN_IF_ERROR(CheckUtf8(text, path));
-  return text;
-}
+std::vector<std::string> TaskDirectories(const CommandContext& context) { return TaskDirectories(TaskRoots(context)); }
 
 Result<std::string> StoreToRead(const CommandContext& context, const std::string& given) {
   if (given.empty()) return context.state_directory + "/runs.sqlite";
@@ -236,20 +169,9 @@ Status CheckOutput(const std::string& path) {
 }
 
 std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation) {
-  auto json = nlohmann::ordered_json::parse(EvaluationToJson(evaluation, -1));
+  auto json = ReadOrderedJsonText(EvaluationToJson(evaluation, -1));
   json["sandbox_warnings"] = evaluator.SandboxWarnings();
-  return json.dump(2) + "\n";
-}
-
-std::string Indented(std::string_view text) {
-  text = text.substr(0, text.find_last_not_of('\n') + 1);
-  std::string out;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    out += fmt::format("  {}\n", text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
+  return DumpJson(json, 2) + "\n";
 }
 
 int ExitStatusOf(Verdict verdict) {
@@ -264,90 +186,6 @@ int ExitStatusOf(Verdict verdict) {
     default:
       return 1;
   }
-}
-
-std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
-  std::string out = fmt::format("{}  {} on {}: {}\n", evaluation.task, evaluation.candidate, evaluation.device,
-                                VerdictName(evaluation.verdict));
-  out += Indented(evaluation.detail);
-  if (evaluation.verdict == Verdict::kParseError) {
-    out += "  docs/candidate-format.md describes launch plans, and `hone new` writes one for a kernel and its launch\n";
-  }
-  if (evaluation.guarantee != "full") out += "  guarantee: " + evaluation.guarantee + "\n";
-  const char* unit = evaluation.modelled ? "modelled " : "";
-  bool header = false;
-  for (const CaseResult& c : evaluation.cases) {
-    if (!c.time_us) continue;
-    if (columns != 0 && columns < 130) {
-      out += Flow({DimsText(c.dims)}, 2, columns);
-      const bool spread = !evaluation.modelled;
-      out += Flow(
-          {unit + TimeText(c.time_us->median) +
-               (spread ? fmt::format(" +-{:.1f}%", 50 * (c.time_us->high - c.time_us->low) / c.time_us->median) : ""),
-           c.baseline_us ? "baseline " + TimeText(*c.baseline_us) : "",
-           c.speedup ? fmt::format("{:.3f}x", c.speedup->median) +
-                           (spread ? fmt::format(" [{:.3f}, {:.3f}]", c.speedup->low, c.speedup->high) : "")
-                     : "",
-           c.floor_us ? "floor " + TimeText(*c.floor_us) : "",
-           c.floor_fraction ? fmt::format("{:.0f} % of it", 100 * *c.floor_fraction) : "",
-           c.timing.status + (c.timing.decision.empty() ? "" : ", " + c.timing.decision),
-           c.fallback ? "the seed ran" : ""},
-          4, columns);
-      continue;
-    }
-    if (!header) {
-      out += fmt::format("  {:<34} {:>22} {:>12} {:>20} {:>12} {:>8}  {}\n", "case", fmt::format("{}time (95 %)", unit),
-                         "baseline", "speedup (95 %)", "floor", "of floor", "timing");
-      header = true;
-    }
-    std::string dims;
-    for (const auto& [name, value] : c.dims) dims += fmt::format("{}{}={}", dims.empty() ? "" : " ", name, value);
-    out += fmt::format("  {:<34} {:>22} {:>12} {:>20} {:>12} {:>8}  {}\n", dims,
-                       evaluation.modelled ? TimeText(c.time_us->median)
-                                           : fmt::format("{} +-{:.1f}%", TimeText(c.time_us->median),
-                                                         50 * (c.time_us->high - c.time_us->low) / c.time_us->median),
-                       c.baseline_us ? TimeText(*c.baseline_us) : "-",
-                       c.speedup ? (evaluation.modelled ? fmt::format("{:.3f}x", c.speedup->median)
-                                                        : fmt::format("{:.3f}x [{:.3f}, {:.3f}]", c.speedup->median,
-                                                                      c.speedup->low, c.speedup->high))
-                                 : "-",
-                       c.floor_us ? TimeText(*c.floor_us) : "-",
-                       FloorIsWrong(c)    ? "wrong"
-                       : c.floor_fraction ? fmt::format("{:.0f} %", 100 * *c.floor_fraction)
-                                          : "-",
-                       fmt::format("{}{}{}{}", c.timing.status, c.timing.decision.empty() ? "" : ", ",
-                                   c.timing.decision, c.fallback ? ", the seed ran" : ""));
-  }
-  for (const CaseResult& c : evaluation.cases) {
-    if (!FloorIsWrong(c)) continue;
-    out += fmt::format(
-        "  the floor of {} is wrong: the kernel takes {}{}, {:.1f} times as fast as the floor of {}, so a launch moves "
-        "fewer bytes than the task counts; say them under [work] bytes in its task.toml\n",
-        DimsText(c.dims), evaluation.modelled ? "a modelled " : "", TimeText(c.time_us->median), *c.floor_fraction,
-        TimeText(*c.floor_us));
-  }
-  if (evaluation.geomean_speedup) {
-    out += fmt::format("  geometric mean of the {}speedups over {}: {:.3f}x\n", unit,
-                       evaluation.baseline.empty() ? "the baseline" : evaluation.baseline, *evaluation.geomean_speedup);
-  }
-  int checked = 0;
-  for (const CaseResult& c : evaluation.cases) checked += c.role != CaseRole::kTime;
-  if (evaluation.verdict == Verdict::kOk) out += fmt::format("  right on {} check and hidden cases\n", checked);
-  for (const KernelResources& r : evaluation.resources) {
-    if (r.registers < 0) continue;
-    out += fmt::format("  {}: {} registers, {} bytes spilled, {} + {} bytes shared\n", r.kernel, r.registers,
-                       r.spill_bytes, r.static_shared_bytes, r.dynamic_shared_bytes);
-  }
-  for (const Finding& f : evaluation.findings) {
-    // What made the verdict has been said.
-    if (evaluation.detail.find(f.message) != std::string::npos) continue;
-    const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);
-    out += fmt::format("  {}: {}{}{}\n", f.kind, f.message, placed ? "" : " at " + f.location, FindingShapes(f));
-  }
-  std::string stages;
-  for (const Stage& s : evaluation.stages) stages += fmt::format("{}{} {:.2f} s", stages.empty() ? "" : ", ", s.name, s.seconds);
-  out += fmt::format("  {:.2f} s in all ({})\n", evaluation.wall_seconds, stages);
-  return out;
 }
 
 }  // namespace hone

@@ -16,6 +16,8 @@
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/task.h"
+#include "tuner/workbench/evaluation_text.h"
+#include "tuner/workbench/task_catalog.h"
 
 namespace hone {
 
@@ -46,9 +48,12 @@ struct DeviceFlags {
   double launch_limit_seconds = 10;
   int jobs = 0;
   bool no_cache = false;
+  bool no_sim = false;
   std::string cutlass;  // empty: the context's
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
+// The same without --json, for commands that print no result of their own.
+void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // --trials, refused outside what a request may hold.
 void AddTrialsOption(CLI::App& command, int& trials, const char* meaning);
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags);
@@ -57,14 +62,12 @@ Status MakeCacheFolder(const CommandContext& context);
 // An evaluator by these flags. Prints on standard error what this machine's kernel cannot protect, if there is any.
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags);
 
-// Where tasks are looked for, and what to do where none is found there: a sentence for a message.
+// Where tasks are looked for, nearest first: ./tasks, beside the executable, and share/hone/tasks of an installation.
+std::vector<std::string> TaskRoots(const CommandContext& context);
+// These look there (tuner/workbench/task_catalog.h).
 std::string WhereTasksAre(const CommandContext& context);
-// NAME, or a path to a folder with a task.toml. Looks in ./tasks, beside the executable, and in
-// share/hone/tasks of an installation.
 Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory);
-// Folders with a task.toml that FindTask would find by name, sorted.
 std::vector<std::string> TaskDirectories(const CommandContext& context);
-Result<std::string> ReadSource(const std::string& path);
 // The run store to read from: `given` by --store, which must be there (a mistyped name must not make an empty store), or
 // the one in Hone's state folder.
 Result<std::string> StoreToRead(const CommandContext& context, const std::string& given);
@@ -76,11 +79,6 @@ Status CheckOutput(const std::string& path);
 
 // The evaluation's JSON with `sandbox_warnings` (docs/evaluation-json.md): what a command prints for one evaluation.
 std::string EvaluationOutput(const Evaluator& evaluator, const Evaluation& evaluation);
-// A table of the evaluation for people, on a terminal of `columns`; 0: none, and rows are as wide as they need.
-std::string DescribeEvaluation(const Evaluation& evaluation, int columns = 0);
-// `text` without line ends at its end, each line behind two spaces, and a line end: a detail of several lines, as a
-// compiler gives them, below the line it belongs to. Empty for nothing.
-std::string Indented(std::string_view text);
 // What a command that judged one candidate ends with.
 int ExitStatusOf(Verdict verdict);
 
@@ -90,6 +88,8 @@ void RegisterCompareCommand(CLI::App& app, CommandContext& context);
 void RegisterDevicesCommand(CLI::App& app, CommandContext& context);
 void RegisterDoctorCommand(CLI::App& app, CommandContext& context);
 void RegisterEvalCommand(CLI::App& app, CommandContext& context);
+void RegisterGateCommand(CLI::App& app, CommandContext& context);
+void RegisterMcpCommand(CLI::App& app, CommandContext& context);
 void RegisterNewCommand(CLI::App& app, CommandContext& context);
 void RegisterOptimizeCommand(CLI::App& app, CommandContext& context);
 void RegisterReportCommand(CLI::App& app, CommandContext& context);

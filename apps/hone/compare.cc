@@ -9,6 +9,7 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
+#include "tuner/workbench/compare_candidates.h"
 
 namespace hone {
 namespace {
@@ -26,24 +27,11 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::string b, ReadSource(flags.b));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
 
-  // A is judged for itself first: nothing can be said against a kernel that is not right.
-  EvaluationRequest check;
-  check.source = a;
-  check.name = flags.a;
-  check.seed = flags.seed;
-  check.time = false;
-  HONE_ASSIGN_OR_RETURN(Evaluation first, evaluator->Evaluate(task, check));
-  Evaluation shown = first;
-  if (first.verdict == Verdict::kOk) {
-    EvaluationRequest request;
-    request.source = b;
-    request.name = flags.b;
-    request.incumbent_source = a;
-    request.incumbent_name = flags.a;
-    request.seed = flags.seed;
-    request.libraries = flags.libraries;
-    HONE_ASSIGN_OR_RETURN(shown, evaluator->Evaluate(task, request));
-  }
+  HONE_ASSIGN_OR_RETURN(const ContestOutcome outcome,
+                        CompareCandidates(*evaluator, task, {.incumbent_source = std::move(a), .incumbent_name = flags.a,
+                                                             .challenger_source = std::move(b), .challenger_name = flags.b,
+                                                             .seed = flags.seed, .libraries = flags.libraries}));
+  const Evaluation& shown = outcome.evaluation;
   Print("{}", flags.device.json ? EvaluationOutput(*evaluator, shown)
                                 : DescribeEvaluation(shown, context.columns) + DescribeLibraries(shown, "  "));
   context.exit_status = ExitStatusOf(shown.verdict);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/device_list.h"
@@ -22,8 +23,8 @@ void RegisterDevicesCommand(CLI::App& app, CommandContext& context) {
     const DeviceList list = ListDevices(context.cuda_home, context.cutlass_home, context.search_path);
     if (*as_json) {
       nlohmann::json devices = nlohmann::json::array();
-      for (const DeviceFacts& facts : list.devices) devices.push_back(nlohmann::json::parse(EncodeFacts(facts)));
-      Print("{}\n", nlohmann::json{{"devices", devices}, {"missing", list.missing}}.dump(2));
+      for (const DeviceFacts& facts : list.devices) devices.push_back(ReadJsonText(EncodeFacts(facts)));
+      Print("{}\n", DumpJson(nlohmann::json{{"devices", devices}, {"missing", list.missing}}, 2));
       return;
     }
     for (const DeviceFacts& f : list.devices) {

@@ -9,8 +9,8 @@
 
 #include "common/standard_output.h"
 #include "hone/commands.h"
-#include "hone/tuner/candidate.h"
 #include "hone/tuner/library_text.h"
+#include "tuner/workbench/evaluation_choices.h"
 
 namespace hone {
 namespace {
@@ -35,6 +35,22 @@ std::string WhatHelpsASlowSimulation(const Evaluation& evaluation, const EvalFla
                      flags.no_time ? "" : ", --case N times that case alone, --no-time checks only");
 }
 
+// Random inputs and hidden shapes are drawn anew by each evaluation: who wants to see a rejection again needs its seed.
+std::string WhatRepeatsIt(const Evaluation& evaluation, const EvalFlags& flags) {
+  switch (evaluation.verdict) {
+    case Verdict::kCrashed:
+    case Verdict::kTimedOut:
+    case Verdict::kWrongOutput:
+    case Verdict::kRuleViolation:
+    case Verdict::kLaunchError:
+      break;
+    default:
+      return "";
+  }
+  if (evaluation.seed == 0 || flags.seed != 0) return "";
+  return fmt::format("  --seed {} repeats this verdict, with the same inputs and hidden cases.\n", evaluation.seed);
+}
+
 Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   EvaluationRequest request;
@@ -43,11 +59,6 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   if (!flags.baseline.empty()) {
     HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadSource(flags.baseline));
     request.incumbent_name = flags.baseline;
-  }
-  const int64_t timed = std::count_if(task.cases.begin(), task.cases.end(), [](const Case& c) { return c.role == CaseRole::kTime; });
-  for (const size_t asked : flags.only_cases) {
-    if (static_cast<int64_t>(asked) < timed) continue;
-    return Status::InvalidArgument(fmt::format("--case {}: {} has {} timed cases, counted from 0", asked, task.name, timed));
   }
   for (const std::string& binding : flags.bindings) {
     const size_t equals = binding.find('=');
@@ -58,26 +69,16 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
     }
     request.binding[binding.substr(0, equals)] = value;
   }
-  // Told here, for to the judge a binding that does not fit is the candidate's fault. What does not parse is its verdict.
-  if (const Result<Candidate> parsed = ParseCandidate(request.source, request.name, task); parsed.ok()) {
-    std::string known;
-    const auto& tunables = parsed->plan.tunables;
-    for (const auto& tunable : tunables) known += (known.empty() ? "" : ", ") + tunable.first;
-    for (const auto& [name, value] : request.binding) {
-      const auto is_it = [&asked = name](const auto& tunable) { return tunable.first == asked; };
-      if (std::any_of(tunables.begin(), tunables.end(), is_it)) continue;
-      return Status::InvalidArgument(fmt::format("--bind {}={}: {} has no tunable '{}'{}", name, value, flags.candidate, name,
-                                                 known.empty() ? "" : "; it has " + known));
-    }
-  }
   request.seed = flags.seed;
   request.time = !flags.no_time;
   request.warm = !flags.no_warm;
   request.correctness_trials = flags.trials;
   request.only_time_cases = flags.only_cases;
+  request.simulate = !flags.device.no_sim;
   request.profile = flags.profile || flags.sass;
   request.sass = flags.sass;
   request.libraries = flags.libraries;
+  HONE_RETURN_IF_ERROR(CheckChoices(task, request));
 
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, evaluator->Evaluate(task, request));
@@ -92,8 +93,8 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
                            [&](const ProfileFinding& f) { return f.kind == told.kind && f.location == told.location; });
       });
     }
-    Print("{}{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatHelpsASlowSimulation(evaluation, flags),
-          DescribeLibraries(evaluation, "  "), profile);
+    Print("{}{}{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatHelpsASlowSimulation(evaluation, flags),
+          WhatRepeatsIt(evaluation, flags), DescribeLibraries(evaluation, "  "), profile);
   }
   context.exit_status = ExitStatusOf(evaluation.verdict);
   return Status::Ok();

@@ -26,7 +26,7 @@ Statuses Judges() {
   return {{0, "the candidate is right"}, {1, "the candidate was rejected"}, {2, "wrong usage, or a task or plan that is not valid"}, {3, kEnvironment}, {4, kSpool}};
 }
 
-const OptionGroup kDevice{"Device and compiler", {"--device", "--launch-limit", "--jobs", "--no-cache", "--cutlass"}};
+const OptionGroup kDevice{"Device and compiler", {"--device", "--launch-limit", "--jobs", "--no-cache", "--no-sim", "--cutlass"}};
 const OptionGroup kModels{"Who proposes",
                           {"--model", "--base-url", "--key-env", "--prices", "--prompts", "--temperature", "--request-tokens", "--request-limit",
                            "--request-timeout", "--stall-timeout", "--max-retries"}};
@@ -141,6 +141,22 @@ std::vector<CommandPage> Pages() {
                      "Says what the file does not: dimensions, shapes, and the launch."}},
        .exit_statuses = {{0, "the task is ready for `hone tasks check`"}, {1, "something is left to be filled in"}, {2, kUsage}, {3, kEnvironment}},
        .document = "docs/interop.md"},
+      {.command = "gate",
+       .groups = {{"What is compared", {"--base", "--head", "--repo", "--exact-base", "--kernel"}},
+                  {"When it fails", {"--slower", "--rate", "--no-time"}},
+                  {"What is reported", {"--junit", "--markdown", "--json"}},
+                  kDevice},
+       .examples = {{"hone gate --base origin/main --head HEAD --junit gate.xml --markdown gate.md",
+                     "Judges the kernels that differ from where HEAD left origin/main, for a CI server and a pull request's comment."},
+                    {"hone gate --base old/ --head new/ --device sim --no-time", "Compiles and checks the kernels that differ between two folders."}},
+       .exit_statuses = {{0, "no kernel is wrong or surely slower"}, {1, "one is"}, {2, kUsage}, {3, kEnvironment}},
+       .document = "docs/gate.md"},
+      {.command = "mcp",
+       .groups = {kDevice},
+       .examples = {{"hone mcp --root ~/kernels", "Serves a coding agent that starts it: candidates are read from, and files written to, ~/kernels."},
+                    {"hone mcp --device sim < /dev/null", "Starts the server and ends it at once, because nobody asks anything.", true}},
+       .exit_statuses = {{0, "the client has ended the session"}, {2, kUsage}, {3, kEnvironment}},
+       .document = "docs/mcp.md"},
       {.command = "help", .examples = {{"hone help tasks check", "Prints what `hone tasks check --help` does.", true}}, .exit_statuses = {{0, "done"}, {2, "there is no such command"}}},
       {.command = "completion",
        .examples = {{"source <(hone completion bash)", "Completes hone's commands, options, tasks and runs in this shell."},
@@ -208,6 +224,16 @@ Guide MakeGuide(const CommandContext& context) {
       {"--prices", {.name = "FILE.toml", .suffixes = {".toml"}}},
       {"--prompts", folder},
       {"--spool", folder},
+      {"--root", folder},
+      {"--repo", folder},
+      {"--base", {.name = "REVISION", .folders = true}},
+      {"--head", {.name = "REVISION", .folders = true}},
+      {"--kernel", {.name = "TASK=FILE.cu"}},
+      {"new --kernel", {.name = "NAME"}},
+      {"--slower", {.name = "SHARE"}},
+      {"--rate", {.name = "SHARE"}},
+      {"--junit", {.name = "FILE.xml", .suffixes = {".xml"}}},
+      {"--markdown", {.name = "FILE.md", .suffixes = {".md"}}},
       {"--cutlass", folder},
       {"--device", {.name = "DEVICE", .words = DeviceWords()}},
       {"--strategy", {.name = "NAME", .words = StrategyNames()}},

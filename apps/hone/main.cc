@@ -43,6 +43,8 @@ int main(int argc, char** argv) {
   hone::RegisterReportCommand(app, context);
   hone::RegisterApplyCommand(app, context);
   hone::RegisterNewCommand(app, context);
+  hone::RegisterGateCommand(app, context);
+  hone::RegisterMcpCommand(app, context);
   const hone::Guide guide = hone::MakeGuide(context);
   hone::RegisterShellCommands(app, guide, context.exit_status);
   hone::RefuseWrongValues(app);
@@ -54,10 +56,10 @@ int main(int argc, char** argv) {
     const int status = app.exit(error);
     return status == 0 ? hone::FlushOutput("hone", 0) : 2;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "hone: not enough memory\n");
+    hone::WriteAsIs(stderr, "hone: not enough memory\n");
     return 3;
   } catch (const std::exception& error) {  // standard output that cannot be written: fmt throws
-    std::fprintf(stderr, "hone: %s\n", hone::VisibleLine(error.what()).c_str());
+    hone::PrintError("hone: {}\n", hone::VisibleLine(error.what()));
     return 3;
   }
   return hone::FlushOutput("hone", context.exit_status);

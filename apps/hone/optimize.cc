@@ -17,6 +17,7 @@
 #include "hone/model_options.h"
 #include "hone/run_options_flags.h"
 #include "hone/signal_stop.h"
+#include "tuner/interop/join_seed.h"
 #include "tuner/report/html.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/run_text.h"
@@ -51,6 +52,7 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   if (!flags.resume.empty()) {
     HONE_ASSIGN_OR_RETURN(RunView view, LoadRun(store, flags.resume));
     HONE_ASSIGN_OR_RETURN(prepared.task, LoadRunTask(store, view));
+    PrintError("{}", GatesText(view));
     prepared.options = view.options;
     prepared.id = view.info.id;
     prepared.suspend = flags.run.suspend;
@@ -67,7 +69,9 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   if (flags.task.empty()) return Status::InvalidArgument("name a task, or a run to continue with --resume RUN");
   HONE_ASSIGN_OR_RETURN(prepared.task, FindTask(context, flags.task));
   if (!flags.seed_file.empty()) {
-    HONE_ASSIGN_OR_RETURN(prepared.task.seed_source, ReadSource(flags.seed_file));
+    HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.seed_file));
+    // A plan may leave shapes out: the task's own seed serves them, as it does for `hone eval`.
+    HONE_ASSIGN_OR_RETURN(prepared.task.seed_source, JoinSeed(prepared.task, source, flags.seed_file));
   }
   HONE_ASSIGN_OR_RETURN(ResolvedRun run, ResolveRunFlags(flags.run));
   prepared.options = std::move(run.options);
@@ -145,12 +149,12 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
     HONE_ASSIGN_OR_RETURN(again, evaluator->Evaluate(task, request));
   }
   if (flags.device.json) {
-    nlohmann::json json = nlohmann::json::parse(RunToJson(replayed.replayed));
+    nlohmann::json json = ReadJsonText(RunToJson(replayed.replayed));
     json["replay"] = {{"same", replayed.difference.empty()}, {"compared", replayed.compared}, {"difference", replayed.difference}};
     json["replay"]["recorded_spending"] = {{"cost_usd", view.cost_usd},
                                            {"cost_known", view.unpriced_replies == 0},
                                            {"notes", view.remarks.size()}};
-    if (again) json["replay"]["winner"] = nlohmann::json::parse(EvaluationToJson(*again, -1));
+    if (again) json["replay"]["winner"] = ReadJsonText(EvaluationToJson(*again, -1));
     Print("{}\n", DumpJson(json, 2));
   } else {
     Print("{}", RunText(replayed.replayed, context.columns));
@@ -207,7 +211,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     SignalStop signals;
     const auto write = [&](const std::string& text) {
       if (!talk) return;
-      fmt::print("{}", text);  // holds control sequences of its own; what others wrote the printer makes visible itself
+      WriteAsIs(stdout, text);  // holds control sequences of its own; what others wrote the printer makes visible itself
       std::fflush(stdout);
     };
     ProgressPrinter progress(write, talk && context.stdout_is_terminal, UnixSeconds, context.columns, context.colour);
@@ -239,7 +243,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     if (!report.empty()) Print("Report: {}\n", report);
     if (stopped || ended->ended == "provider_failed") Print("Go on with: hone optimize --resume {}\n", prepared.id);
   } else {
-    nlohmann::json json = nlohmann::json::parse(RunToJson(*ended));
+    nlohmann::json json = ReadJsonText(RunToJson(*ended));
     json["report"] = report;
     json["sandbox_warnings"] = evaluator->SandboxWarnings();
     json["warnings"] = warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};

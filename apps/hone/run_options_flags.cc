@@ -189,7 +189,7 @@ std::string SettingsJson() {
     settings.push_back({{"name", s.name}, {"default", s.value}, {"least", s.low}, {"most", s.high},
                         {"meaning", s.meaning}, {"source", s.source}});
   }
-  return DumpJson({{"settings", settings}}, 2) + "\n";
+  return DumpJson(nlohmann::json{{"settings", settings}}, 2) + "\n";
 }
 
 }  // namespace hone

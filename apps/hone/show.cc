@@ -42,7 +42,7 @@ Status Run(const CommandContext& context, const ShowFlags& flags) {
     if (context.stdout_is_terminal) {
       Print("{}", source);
     } else {
-      fmt::print("{}", source);
+      WriteAsIs(stdout, source);
     }
     return Status::Ok();
   }

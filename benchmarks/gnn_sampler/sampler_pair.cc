@@ -16,7 +16,6 @@
 //
 // takes turns by itself: our sampler and the SALIENT scheme, N rounds, drawing alone and drawing with slicing, and
 // writes one JSON report with the ratios round by round. Both draw for all nodes so far, as SALIENT does.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -27,10 +26,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "benchmarks/arguments.h"
 #include "benchmarks/gnn_sampler/salient_scheme.h"
 #include "gnn/batch/slice_rows.h"
 #include "gnn/sample/fast_sampler.h"
@@ -253,18 +254,18 @@ Status Run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   hone::gnn::Arguments arguments;
-  CLI::App app{"Times the neighbor sampler a few batches at a time, on request."};
-  app.add_option("graph", arguments.graph)->required();
-  app.add_option("--fanout", arguments.fanout)->delimiter(',');
-  app.add_option("--batch", arguments.batch)->check(CLI::PositiveNumber);
-  app.add_option("--steps", arguments.steps)->check(CLI::PositiveNumber);
-  app.add_option("--frontier", arguments.frontier)->check(CLI::IsMember({"new", "all"}));
-  app.add_option("--pages", arguments.pages)->check(CLI::IsMember({"huge", "small"}));
-  app.add_option("--table", arguments.table)->check(CLI::IsMember({"auto", "direct", "hash"}));
-  app.add_option("--salient-rounds", arguments.salient_rounds)->check(CLI::PositiveNumber);
-  app.add_option("--per-round", arguments.per_round)->check(CLI::PositiveNumber);
-  app.add_option("--export", arguments.export_directory)->check(CLI::ExistingDirectory);
-  CLI11_PARSE(app, argc, argv);
+  hone::Arguments app("Times the neighbor sampler a few batches at a time, on request.");
+  app.Add("graph", arguments.graph, "", {.required = true});
+  app.Add("--fanout", arguments.fanout, "", {.delimiter = ','});
+  app.Add("--batch", arguments.batch, "", {.least = 1});
+  app.Add("--steps", arguments.steps, "", {.least = 1});
+  app.Add("--frontier", arguments.frontier, "", {.one_of = {"new", "all"}});
+  app.Add("--pages", arguments.pages, "", {.one_of = {"huge", "small"}});
+  app.Add("--table", arguments.table, "", {.one_of = {"auto", "direct", "hash"}});
+  app.Add("--salient-rounds", arguments.salient_rounds, "", {.least = 1});
+  app.Add("--per-round", arguments.per_round, "", {.least = 1});
+  app.Add("--export", arguments.export_directory, "", {.existing_directory = true});
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
   if (arguments.salient_rounds > 0) arguments.frontier = "all";
   const hone::Status status = hone::gnn::Run(arguments);
   if (status.ok()) return 0;

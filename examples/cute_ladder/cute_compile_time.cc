@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "benchmarks/arguments.h"
 #include "kernel_code.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/task.h"
@@ -174,18 +174,18 @@ Status Run(const std::string& architecture, const std::string& cutlass, int repe
 
 int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "__nvrtc-zygote") == 0) return hone::NvrtcZygoteMain(std::atoi(argv[3]));
-  CLI::App app("how long the steps of the CuTe ladder take to compile");
+  hone::Arguments app("how long the steps of the CuTe ladder take to compile");
   std::string architecture = "sm_90a", cutlass;
   int repeats = 5;
   std::vector<std::string> more;
   bool compare = false, as_json = false;
-  app.add_option("--architecture", architecture, "sm_90a, or sm_80 for the steps without wgmma")->capture_default_str();
-  app.add_option("--cutlass", cutlass, "CUTLASS's folder; else the usual places");
-  app.add_option("--repeats", repeats, "compiles of each step")->capture_default_str()->check(CLI::Range(1, 100));
-  app.add_option("sources", more, "further candidates for matmul_bf16");
-  app.add_flag("--compare", compare, "compile everything with CuTe alone as well, and compare the machine code");
-  app.add_flag("--json", as_json, "print JSON");
-  CLI11_PARSE(app, argc, argv);
+  app.Add("--architecture", architecture, "sm_90a, or sm_80 for the steps without wgmma");
+  app.Add("--cutlass", cutlass, "CUTLASS's folder; else the usual places");
+  app.Add("--repeats", repeats, "compiles of each step", {.least = 1, .most = 100});
+  app.Add("sources", more, "further candidates for matmul_bf16");
+  app.Add("--compare", compare, "compile everything with CuTe alone as well, and compare the machine code");
+  app.Add("--json", as_json, "print JSON");
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
   const hone::Status status = hone::Run(architecture, cutlass, repeats, more, compare, as_json);
   if (!status.ok()) fmt::print(stderr, "cute_compile_time: {}\n", status.message());
   return status.ok() ? 0 : 3;

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/json_text.h"
+
 namespace hone {
 
 nlohmann::json NumberToJson(double value) {
@@ -17,18 +19,6 @@ nlohmann::json NumberToJson(double value) {
 }
 
 nlohmann::json SeedToJson(uint64_t seed) { return fmt::format("0x{:016x}", seed); }
-
-std::string DumpJson(const nlohmann::json& value, int indent) {
-  return value.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-Result<nlohmann::json> ParseJson(std::string_view text, std::string_view what) {
-  try {
-    return nlohmann::json::parse(text.begin(), text.end());
-  } catch (const nlohmann::json::exception& error) {
-    return Status::InvalidArgument(fmt::format("{} is not JSON: {}", what, error.what()));
-  }
-}
 
 JsonFields::JsonFields(const nlohmann::json& object, std::string where) : object_(object), where_(std::move(where)) {
   if (!object.is_object()) WrongType(where_, "an object", object);

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_text.h"
 #include "hone/base/status.h"
 
 namespace hone {
@@ -24,13 +25,6 @@ namespace hone {
 nlohmann::json NumberToJson(double value);
 // "0x" and 16 hexadecimal digits.
 nlohmann::json SeedToJson(uint64_t seed);
-
-// Text that is always valid JSON: bytes that are no UTF-8 (a compiler may print any) become U+FFFD. `indent` < 0:
-// one line.
-std::string DumpJson(const nlohmann::json& value, int indent);
-
-// Parses a whole text; kInvalidArgument says where it stops being JSON. `what` names it in the message.
-Result<nlohmann::json> ParseJson(std::string_view text, std::string_view what);
 
 // Reads one object. Unknown fields are left alone, so that a newer writer can be read. The first error is kept;
 // targets of wrong or absent fields keep their value. Borrows the object. Not thread-safe.

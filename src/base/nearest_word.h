@@ -35,6 +35,8 @@ inline std::string NearestWord(std::string_view word, const std::vector<std::str
   std::string nearest;
   size_t best = std::max<size_t>(1, (word.size() + 1) / 3) + 1;
   for (const std::string& candidate : candidates) {
+    // Their lengths alone put them too far apart: a word may be a megabyte that somebody mistook for a field.
+    if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) >= best) continue;
     const size_t distance = EditDistance(word, candidate);
     if (distance < best) {
       best = distance;

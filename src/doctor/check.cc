@@ -56,7 +56,7 @@ std::string DiagnosisJson(const Diagnosis& diagnosis) {
                         {"found", check.found}, {"brings", check.brings}, {"remedy", check.remedy}});
     }
   }
-  return DumpJson({{"able", diagnosis.able}, {"summary", diagnosis.summary}, {"checks", checks}}, 2);
+  return DumpJson(nlohmann::json{{"able", diagnosis.able}, {"summary", diagnosis.summary}, {"checks", checks}}, 2);
 }
 
 }  // namespace hone

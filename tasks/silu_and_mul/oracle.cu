@@ -31,6 +31,6 @@ __global__ void silu_and_mul_oracle(const __half* x, double* out, long long elem
   const double value = HONE_ORACLE_IN(__half2float(x[row * 2 * d + d + i % d]));
   const double silu = HONE_ORACLE_MID(gate / HONE_ORACLE_MID(1.0 + HONE_ORACLE_MID(exp(-gate))));
   const double result = silu * value;
-  // From halfway past the largest float16 on, rounding gives infinity.
-  out[i] = fabs(result) < 65520.0 ? result : copysign(__longlong_as_double(0x7ff0000000000000LL), result);
+  // From halfway past the largest float16 on, rounding gives infinity. NaN, which is infinity times 0, stays what it is.
+  out[i] = fabs(result) >= 65520.0 ? copysign(__longlong_as_double(0x7ff0000000000000LL), result) : result;
 }

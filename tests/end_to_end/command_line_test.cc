@@ -266,7 +266,14 @@ TEST_F(CommandLine, RejectsAWrongCandidateWithStatusOneAndNoTimes) {
 }
 
 TEST_F(CommandLine, NamesTheOptionsThatHelpWhereASimulationIsSlow) {
-  const std::vector<std::string> hang = {"eval", "relu", "tests/cheats/hang.cu", "--device", "sim", "--launch-limit", "0.1"};
+  // Arithmetic without end; a thread that waits for another is recognised without a limit.
+  const std::string slow = Write("slow.cu", "/*hone\n[[launch]]\nkernel = \"slow\"\ngrid = [\"1\"]\nblock = [\"32\"]\n"
+                                            "args = [\"x\", \"out\", \"rows * d:i64\"]\n*/\n"
+                                            "__global__ void slow(const float* x, float* out, long long n) {\n"
+                                            "  for (long long round = 0; round < 1000000000; ++round)\n"
+                                            "    for (long long i = threadIdx.x; i < n; i += 32) out[i] = fmaxf(x[i], 0.0f);\n"
+                                            "}\n");
+  const std::vector<std::string> hang = {"eval", "relu", slow, "--device", "sim", "--launch-limit", "0.1"};
   const Outcome timed = Hone(hang);
   EXPECT_EQ(timed.status, 1) << timed.err;
   EXPECT_THAT(timed.out, testing::AllOf(HasSubstr("--launch-limit SECONDS"), HasSubstr("--case N"), HasSubstr("--no-time")));

@@ -22,9 +22,10 @@ __global__ void merge(const __half* v_a, const float* s_a, const __half* v_b, co
   if (i >= pairs * width) return;
   const float a = s_a[i / width], b = s_b[i / width];
   const float top = fmaxf(a, b);
-  const float wa = expf(a - top), wb = expf(b - top);
-  if (i % width == 0) s_out[i / width] = top + logf(wa + wb);
+  const bool none = isinf(top) && top < 0.0f;  // two parts without keys
+  const float wa = none ? 0.0f : expf(a - top), wb = none ? 0.0f : expf(b - top);
+  if (i % width == 0) s_out[i / width] = none ? top : top + logf(wa + wb);
   if (dim > 0) {
-    v_out[i] = __float2half_rn((__half2float(v_a[i]) * wa + __half2float(v_b[i]) * wb) / (wa + wb));
+    v_out[i] = __float2half_rn((__half2float(v_a[i]) * wa + __half2float(v_b[i]) * wb) / (none ? 1.0f : wa + wb));
   }
 }

@@ -21,7 +21,8 @@ __global__ void merge(const __half* v_a, const float* s_a, const __half* v_b, co
   const long long i = blockIdx.x * 128LL + threadIdx.x;
   if (i >= pairs * width) return;
   const float a = s_a[i / width], b = s_b[i / width];
+  const bool none = isinf(a) && a == b;  // two parts without keys
   const float share = a >= b ? 1.0f / (1.0f + expf(b - a)) : expf(a - b) / (1.0f + expf(a - b));
-  if (i % width == 0) s_out[i / width] = fmaxf(a, b) + log1pf(expf(-fabsf(a - b)));
-  if (dim > 0) v_out[i] = __float2half_rn(__half2float(v_a[i]) * share + __half2float(v_b[i]) * (1.0f - share));
+  if (i % width == 0) s_out[i / width] = none ? a : fmaxf(a, b) + log1pf(expf(-fabsf(a - b)));
+  if (dim > 0) v_out[i] = none ? __float2half_rn(0.0f) : __float2half_rn(__half2float(v_a[i]) * share + __half2float(v_b[i]) * (1.0f - share));
 }

@@ -184,7 +184,7 @@ class JudgeBench {
                          .incumbent = has_incumbent ? &theirs : nullptr, .fallback = has_fallback ? &seed : nullptr,
                          .options = options,
                          // The fake device takes the host's time for kernels whose own it says: none of it is the subject.
-                         .timing_budget_seconds = 600};
+                         .timing_budget_seconds = 600, .gates = gates};
     return Judge(*session, request, {});
   }
   Evaluation Run() {
@@ -203,6 +203,7 @@ class JudgeBench {
     request.seed = 0x60d5eed;
     return request;
   }();
+  GateSwitches gates;
   std::unique_ptr<FakeSession> session;
   std::function<std::unique_ptr<FakeSession>(const FakeDevice&)> make_session;  // where the test brings one of its own
 

@@ -124,9 +124,10 @@ TEST(TimingProtocol, OneSampleRunsOnDisjointBuffersAndOrdersChange) {
   EXPECT_EQ(distinct.size(), sets);
 }
 
-TEST(TimingProtocol, CheckCasesAreAlignedAsPromisedAndNoBetter) {
+TEST(TimingProtocol, CheckCasesOfOneAlignmentAreAlignedAsPromisedAndNoBetter) {
   JudgeBench bench;
   bench.options.time = false;
+  bench.gates.both_alignments = false;
   int64_t looked = 0, better = 0, worse = 0;
   bench.candidate().run = [&](FakeLaunch& launch) {
     Scale(launch);
@@ -183,7 +184,17 @@ TEST(TimingProtocol, AModelledDeviceIsNeverMeasured) {
   EXPECT_EQ(Timed(evaluation)->timing.quads, 0);
   EXPECT_EQ(Timed(evaluation)->time_us->low, Timed(evaluation)->time_us->high);
   EXPECT_DOUBLE_EQ(Timed(evaluation)->speedup->median, 2);
-  EXPECT_FALSE(Timed(evaluation)->refuse_below_us);
+  EXPECT_LT(*Timed(evaluation)->refuse_below_us, Timed(evaluation)->time_us->median);
+}
+
+TEST(TimingProtocol, AModelledTimeThatNoMemoryDeliversIsRefused) {
+  JudgeBench bench;
+  bench.device.facts.modelled = true;
+  bench.device.log_noise = {};
+  bench.candidate().microseconds = Costs(1e-6);
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kRuleViolation) << evaluation.detail;
+  EXPECT_NE(evaluation.detail.find("impossible"), std::string::npos) << evaluation.detail;
 }
 
 TEST(TimingProtocol, OnlyTheTimeCasesAskedForAreTimed) {

@@ -127,6 +127,10 @@ struct Finding {
   int64_t shapes = 0;    // how many shapes showed it, `dims` among them; 0: not counted
 };
 
+// The version of the gates that a candidate must pass. It grows when gates tighten, and then the verdicts of older
+// versions say less: docs/measurement.md, "The version of the gates".
+inline constexpr int kGatesVersion = 2;
+
 struct Evaluation {
   Verdict verdict = Verdict::kInvalidTask;
   std::string detail;              // what a person or an agent needs to act on; compiler text in digest
@@ -149,6 +153,7 @@ struct Evaluation {
   std::optional<Profile> profile;  // only where the request asked for it and the verdict is ok
   double wall_seconds = 0;
   double device_seconds = 0;
+  int gates = 0;                   // kGatesVersion of the judge that gave the verdict; 0: before versions, or none judged
   uint64_t seed = 0;               // the secret seed, told after the fact so that a verdict can be replayed
   std::map<std::string, double> metrics;  // counters: pch_misses, cache_hits, accesses, …
 };

@@ -29,6 +29,7 @@ struct EvaluatorOptions {
   std::string cuda_home;              // where the CUDA toolkit lies; empty: the usual places
   std::vector<std::string> environment;  // "NAME=value" for workers: CUDA_VISIBLE_DEVICES, LD_LIBRARY_PATH, …
   std::string cutlass_home;           // CUTLASS, for the `cute` include set; empty: the usual places
+  bool simulate = true;               // false: as if no request asked for EvaluationRequest::simulate
   int compile_jobs = 0;               // 0: one per core
   double compile_limit_seconds = 60;
   double launch_limit_seconds = 10;   // of any one launch of a candidate
@@ -52,6 +53,8 @@ struct EvaluationRequest {
   int max_quads = 0;                  // 0: the protocol's default; else kLeastQuads to kMostQuads
   bool check_cases = true;            // false: check and hidden cases are skipped and the verdict is labelled
                                       // "unchecked"; for calibrating the timer, never for judging a kernel
+  bool simulate = true;               // on a GPU: small cases of what is right run on the simulated GPU too, where the candidate can run
+                                      // there, and what it finds joins the verdict
   bool profile = false;               // count where the time goes: Evaluation::profile, and its findings among the others
   bool profile_gains = false;         // with `profile`: only where the kernel is faster, in the geometric mean, than the one
                                       // it is timed against, or is that one itself

@@ -48,11 +48,19 @@ enum class Distribution {
   kLogUniform,    // positive, exponents uniform in [log low, log high)
   kIndex,         // integer in [0, index_bound): for index tensors
   kOffsets,       // ascending integers along each slice, from 0 to index_bound: where a CSR structure's rows begin
+  kSpecial,       // row by row another kind of what kernels branch on (core/draw.h, SpecialRow); a task cannot name it
 };
 std::string_view DistributionName(Distribution d);
 std::optional<Distribution> DistributionFromName(std::string_view name);
 // Drawn as integers below or up to an `index_bound`.
 constexpr bool DrawsIntegers(Distribution d) { return d == Distribution::kIndex || d == Distribution::kOffsets; }
+
+// Values beyond the ordinary that an input may hold, as a set of bits: whether a kernel must answer them as the oracle
+// does is for the task to say (`special`).
+enum SpecialValue : unsigned { kSpecialInf = 1, kSpecialMinusInf = 2, kSpecialNan = 4, kSpecialSubnormal = 8 };
+inline constexpr unsigned kUsualSpecials = kSpecialInf | kSpecialMinusInf | kSpecialSubnormal;
+std::string_view SpecialValueName(SpecialValue value);  // "inf", …
+std::optional<SpecialValue> SpecialValueFromName(std::string_view name);
 
 // How the elements of a kIndex tensor relate to one another.
 enum class IndexOrder {
@@ -72,6 +80,7 @@ struct ValueSpec {
   std::optional<Expression> index_bound;  // kIndex: exclusive bound; kOffsets: the last offset; over the dimensions
   IndexOrder index_order = IndexOrder::kIndependent;  // kIndex
   double padding = 0.0;                               // kIndex: the share of elements that are -1
+  unsigned special = 0;                               // kSpecial: which SpecialValues occur
   // Where the task gives a number as an expression over the dimensions; ResolveValues evaluates it in real numbers.
   std::optional<Expression> low_text, high_text, scale_text, offset_text;
 };
@@ -106,6 +115,9 @@ struct Tolerance {
   double c_rms = 0.0;
   double floor = 0.0;  // not the task's to say: the judge derives it from the dtype and the inputs of each launch
   double absolute = 0.0;  // in units of the output; 1 forgives one unit of an integer result
+  // Where it is not 0, |err| <= c_small * max(|ref|, rms(ref over its slice) / 2^20) holds beside c_max: an element far
+  // below its slice's rms is right by its own measure.
+  double c_small = 0.0;
 };
 
 enum class CaseRole { kTime, kCheck, kHidden };
@@ -143,7 +155,7 @@ std::optional<WorkloadClass> WorkloadClassFromName(std::string_view name);
 // Values worked out by hand, that the oracle must reproduce: the linter's check of the oracle itself.
 struct HandCase {
   Dims dims;
-  bool candidates = false;                              // candidates are run on it too
+  bool candidates = true;                               // candidates are run on it too
   std::map<std::string, std::vector<double>> inputs;   // in and inout tensors, row-major
   std::map<std::string, std::vector<double>> outputs;  // out and inout tensors, row-major
 };

@@ -138,7 +138,7 @@ std::string SerializeTensorFile(const TensorFile& file) {
         {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + tensor.bytes.size()}}};
     offset += tensor.bytes.size();
   }
-  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text = DumpJson(header);
   text.resize(RoundUp(text.size(), 8), ' ');
   std::string bytes;
   bytes.reserve(8 + text.size() + offset);

@@ -157,10 +157,10 @@ TensorFile MakeCheckpoint(const CheckpointHeader& header, Model<float>& model, A
   TensorFile file;
   file.metadata["format"] = "pt";  // what other readers of weights look for
   file.metadata[std::string(kFormatKey)] = kFormatVersion;
-  file.metadata[std::string(kModelKey)] = ModelOptionsToJson(header.model).dump();
-  file.metadata[std::string(kTrainKey)] = TrainOptionsToJson(header.train).dump();
+  file.metadata[std::string(kModelKey)] = DumpJson(ModelOptionsToJson(header.model));
+  file.metadata[std::string(kTrainKey)] = DumpJson(TrainOptionsToJson(header.train));
   file.metadata[std::string(kGraphKey)] = header.graph_fingerprint;
-  file.metadata[std::string(kStateKey)] = StateToJson(header).dump();
+  file.metadata[std::string(kStateKey)] = DumpJson(StateToJson(header));
   AppendParameters(model, file.tensors);
   for (const Parameter<float>* moment : optimizer.moments()) {
     file.tensors.push_back(MakeFloatTensor(std::string(kOptimizerPrefix) + moment->name, moment->shape, moment->value));

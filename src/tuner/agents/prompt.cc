@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/random.h"
 #include "tuner/agents/prompt_text.h"
 #include "tuner/agents/regions.h"
@@ -155,7 +156,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   request.attachments = {{"parent", parent_source},
                          {"task", in.task->toml},
                          {"tried", tried},
-                         {"facts", DeviceFactsToJson(*in.facts).dump()},
+                         {"facts", DumpJson(DeviceFactsToJson(*in.facts))},
                          {"plan", values["plan"]}};
   return request;
 }

@@ -12,6 +12,8 @@ namespace hone {
 
 namespace {
 
+constexpr size_t kMaxArgumentBytes = 4096;  // as for an expression
+
 std::string_view Trim(std::string_view text) {
   const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
   while (!text.empty() && space(text.front())) text.remove_prefix(1);
@@ -130,6 +132,9 @@ Result<Argument> ParseStruct(std::string_view text, const ArgumentNames& names) 
 Result<Argument> ParseArgument(std::string_view text, const ArgumentNames& names) {
   text = Trim(text);
   if (text.empty()) return Status::InvalidArgument("the argument is empty");
+  if (text.size() > kMaxArgumentBytes) {
+    return Status::InvalidArgument(fmt::format("the argument has {} bytes; at most {} are read", text.size(), kMaxArgumentBytes));
+  }
   const auto after = [&](std::string_view prefix) -> std::optional<std::string_view> {
     if (text.substr(0, prefix.size()) != prefix) return std::nullopt;
     return Trim(text.substr(prefix.size()));

@@ -25,17 +25,34 @@ Binding DefaultBinding(const LaunchPlan& plan) {
   return binding;
 }
 
+namespace {
+
+// A constraint that has no value for a binding (a division by zero) does not hold for it.
+bool Holds(const Expression& constraint, const Binding& binding) {
+  const Result<int64_t> value = constraint.Evaluate(binding);
+  return value.ok() && *value != 0;
+}
+bool AllHold(const std::vector<Expression>& constraints, const Binding& binding) {
+  return std::all_of(constraints.begin(), constraints.end(), [&](const Expression& c) { return Holds(c, binding); });
+}
+
+}  // namespace
+
 bool SatisfiesConstraints(const LaunchPlan& plan, const Binding& binding) {
   return std::all_of(plan.constraints.begin(), plan.constraints.end(), [&](const std::string& text) {
-    Result<Expression> constraint = Expression::Parse(text);
-    if (!constraint.ok()) return false;
-    // A constraint that has no value for a binding (a division by zero) does not hold for it.
-    Result<int64_t> value = constraint->Evaluate(binding);
-    return value.ok() && *value != 0;
+    const Result<Expression> constraint = Expression::Parse(text);
+    return constraint.ok() && Holds(*constraint, binding);
   });
 }
 
 std::vector<Binding> AllBindings(const LaunchPlan& plan) {
+  // Read once: there may be 65,536 combinations.
+  std::vector<Expression> constraints;
+  for (const std::string& text : plan.constraints) {
+    Result<Expression> constraint = Expression::Parse(text);
+    if (!constraint.ok()) return {};
+    constraints.push_back(std::move(constraint).value());
+  }
   std::vector<Binding> bindings = {{}};
   for (const auto& [name, choices] : plan.tunables) {
     std::vector<Binding> extended;
@@ -48,7 +65,7 @@ std::vector<Binding> AllBindings(const LaunchPlan& plan) {
     }
     bindings = std::move(extended);
   }
-  std::erase_if(bindings, [&](const Binding& binding) { return !SatisfiesConstraints(plan, binding); });
+  std::erase_if(bindings, [&](const Binding& binding) { return !AllHold(constraints, binding); });
   return bindings;
 }
 

@@ -14,11 +14,20 @@
 
 namespace hone {
 
+// One thing that a launch of the plan demands of its kernel's signature.
+struct PlanCheck {
+  size_t kernel = 0;      // index into TranslationUnit::kernels
+  int line = 1;           // of the [[launch]]
+  std::string condition;  // a constant expression over the templates of translation_unit.cc; kKernelType is its type
+  std::string message;    // what to say where it does not hold
+};
+
 // Built by core/translation_unit.h: what follows the precompiled headers.
 struct TranslationUnit {
   std::string file;                  // name for messages and #line
-  std::string body;                  // tunable defines, the source, generated static_asserts
+  std::string body;                  // tunable defines and the source
   std::vector<std::string> kernels;  // name expressions to resolve
+  std::vector<PlanCheck> checks;     // stand behind the body as PlanCheckText writes them
   std::vector<std::string> options;  // the plan's compiler options
   std::string include_set;
   // Parameter C++ types the launcher passes, per kernel: the simulator generates typed trampolines from

@@ -66,9 +66,10 @@ HONE_HD uint64_t Permute(uint64_t index, uint64_t n, uint64_t key) {
 
 inline constexpr int kQuantiles = 4096;
 
-// The distributions by number, as in hone::Distribution (static_asserted in draw_table.cc).
+// The distributions by number, as in hone::Distribution (static_asserted in draw_table.cc). kSpecial needs the number of
+// the slice: SpecialFromBits.
 enum Kind : int {
-  kNormal, kUniform, kZero, kConstant, kHeavyTailed, kSorted, kCancelling, kLogUniform, kIndex, kOffsets
+  kNormal, kUniform, kZero, kConstant, kHeavyTailed, kSorted, kCancelling, kLogUniform, kIndex, kOffsets, kSpecial
 };
 
 // How the elements of a kIndex tensor relate to one another, by number, as in hone::IndexOrder.
@@ -84,6 +85,10 @@ struct Parameters {
   int order;               // kIndex
   float padding;           // kIndex: the share of elements that are -1 instead
   int64_t row_elements;    // kDistinctRows: elements along the last axis
+  unsigned special;        // kSpecial: the SpecialValues that may occur, by bit as in hone::SpecialValue
+  uint64_t pattern_key;    // kSpecial: one for all tensors of an input set, so that they meet the same kinds in the same rows
+  bool sliced;             // kSpecial: a slice is one row; otherwise each run along the last axis
+  float smallest_normal;   // kSpecial: of the dtype, or of float32 where that is larger
 };
 
 HONE_HD float UniformFromBits(uint64_t bits) {  // [0, 1), 24 bits
@@ -149,8 +154,77 @@ HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t positio
   return Clip(p, v);
 }
 
+// What kernels branch on, a kind for each row: the maximum of a softmax that is not subtracted, an eps that is left out, a
+// mask that leaves nothing, a fast path for "small" numbers. Kinds follow from `pattern_key` and the row's number alone,
+// so that tensors which are added or multiplied meet the same kind in the same row: eps shows only where both are small.
+enum SpecialKind : int { kTinyRow, kScaledRow, kFarFromZero, kEqualRow, kSprinkledRow, kMaskedRow, kLargeRow, kBelowNormal };
+inline constexpr int kSpecialKinds = 8;
+enum SpecialBit : unsigned { kInfinityBit = 1, kMinusInfinityBit = 2, kNanBit = 4, kSubnormalBit = 8 };
+
+HONE_HD float FloatOfBits(uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __uint_as_float(bits);
+#else
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+#endif
+}
+
+// `slice`: what is drawn, wherever it goes; `bits`: Hash(p.key, slice, position). Not clipped: what is not special stays
+// within 2^7 times the scale, or 40 times beside the offset.
+HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits, uint64_t position,
+                              const float* quantiles) {
+  const uint64_t row_elements = static_cast<uint64_t>(p.row_elements);
+  const uint64_t row = p.sliced ? slice : position / row_elements;
+  const uint64_t column = p.sliced ? position : position - row * row_elements;
+  const uint64_t columns = static_cast<uint64_t>(p.sliced ? p.slice_elements : p.row_elements);
+  const uint64_t choice = Hash(p.pattern_key, row, 0x59ec1a1);
+  const uint64_t more = Mix(bits);  // of the element, beside its normal value
+  const uint64_t of_row = Mix(choice);
+  const float sign = (more & 1) ? -1.0f : 1.0f;
+  const float normal = Normal(bits, quantiles) * p.scale;
+  const float usual = normal + p.offset;
+  const float subnormal = p.smallest_normal * UniformFromBits(more) * sign;
+  int power = 0;
+  switch (static_cast<int>(choice % kSpecialKinds)) {
+    case kTinyRow: power = -14 + static_cast<int>(of_row % 7); break;     // about the root of eps, and below
+    case kScaledRow: power = -7 + static_cast<int>(of_row % 15); break;
+    case kLargeRow: power = 7; break;
+    case kFarFromZero: {
+      const float away = (8.0f + 8.0f * UniformFromBits(of_row)) * (p.scale < 0.0f ? -p.scale : p.scale);
+      return usual + away;
+    }
+    case kEqualRow:
+      if (of_row % 4 == 0) return sign * 0.0f;
+      return Normal(Hash(p.key, row, 0x5eed), quantiles) * p.scale + p.offset;
+    case kSprinkledRow:
+      if ((more >> 1) % 4 == 0) return sign * 0.0f;
+      if ((more >> 1) % 4 == 1 && (p.special & kSubnormalBit)) return subnormal;
+      if ((more >> 8) % 32 == 0 && (of_row & 1) && (p.special & kInfinityBit)) return FloatOfBits(0x7f800000u);
+      if ((more >> 8) % 32 == 1 && (p.special & kNanBit)) return FloatOfBits(0x7fc00000u);
+      break;
+    case kMaskedRow: {
+      // A quarter of these rows hold nothing else; the others are masked from some column on, or here and there.
+      const bool tail = (of_row & 4) && column >= 1 + (of_row >> 8) % (columns > 0 ? columns : 1);
+      const bool here = !(of_row & 4) && column > 0 && ((more >> 3) & 1);
+      if ((p.special & kMinusInfinityBit) && (of_row % 4 == 0 || tail || here)) return FloatOfBits(0xff800000u);
+      break;
+    }
+    default:  // kBelowNormal
+      if (p.special & kSubnormalBit) return subnormal;
+      power = -14;
+      break;
+  }
+  float value = usual;
+  for (; power > 0; --power) value *= 2.0f;
+  for (; power < 0; ++power) value *= 0.5f;
+  return Clip(p, value);
+}
+
 HONE_HD float Value(const Parameters& p, uint64_t slice, uint64_t position, const float* quantiles,
                     const float* exp_quantiles) {
+  if (p.kind == kSpecial) return SpecialFromBits(p, slice, Hash(p.key, slice, position), position, quantiles);
   return ValueFromBits(p, Hash(p.key, slice, position), position, quantiles, exp_quantiles);
 }
 

@@ -19,6 +19,10 @@ static_assert(static_cast<int>(draw::kCancelling) == static_cast<int>(Distributi
 static_assert(static_cast<int>(draw::kLogUniform) == static_cast<int>(Distribution::kLogUniform));
 static_assert(static_cast<int>(draw::kIndex) == static_cast<int>(Distribution::kIndex));
 static_assert(static_cast<int>(draw::kOffsets) == static_cast<int>(Distribution::kOffsets));
+static_assert(static_cast<int>(draw::kSpecial) == static_cast<int>(Distribution::kSpecial));
+static_assert(static_cast<unsigned>(draw::kInfinityBit) == kSpecialInf && static_cast<unsigned>(draw::kNanBit) == kSpecialNan);
+static_assert(static_cast<unsigned>(draw::kMinusInfinityBit) == kSpecialMinusInf);
+static_assert(static_cast<unsigned>(draw::kSubnormalBit) == kSpecialSubnormal);
 static_assert(static_cast<int>(draw::kIndependent) == static_cast<int>(IndexOrder::kIndependent));
 static_assert(static_cast<int>(draw::kDistinct) == static_cast<int>(IndexOrder::kDistinct));
 static_assert(static_cast<int>(draw::kDistinctRows) == static_cast<int>(IndexOrder::kDistinctRows));
@@ -91,6 +95,8 @@ float LargestMagnitude(DType dtype) {
   return 0.0f;
 }
 
+float SmallestNormal(DType dtype) { return dtype == DType::kFloat16 ? 0x1p-14f : 0x1p-126f; }
+
 // A factor from [1 / vary, vary], log-uniform: one for each key and purpose, and so for a tensor in one input set.
 double VaryFactor(double vary, uint64_t key, uint64_t purpose) {
   if (!(vary > 1)) return 1;
@@ -125,6 +131,8 @@ draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t k
   parameters.order = static_cast<int>(values.index_order);
   parameters.padding = static_cast<float>(values.padding);
   parameters.row_elements = std::max<int64_t>(row_elements, 1);
+  parameters.special = values.special;
+  parameters.smallest_normal = SmallestNormal(dtype);
   return parameters;
 }
 

@@ -21,7 +21,7 @@ const float* ExpQuantiles();
 // What draw::Value and draw::Index need. `key`: secret, one per (evaluation, input set, tensor). `index_bound`:
 // the resolved bound of kIndex and kOffsets, else ignored. `slice_elements`: positions in one slice; `row_elements`:
 // elements along the last axis. Values are clipped to the largest finite number of `dtype`. `values` as ResolveValues
-// gives them.
+// gives them. Whoever draws kSpecial sets `pattern_key` and `sliced` beside.
 draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t key, int64_t index_bound,
                                 int64_t slice_elements, int64_t row_elements = 1);
 

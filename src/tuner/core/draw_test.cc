@@ -304,5 +304,68 @@ TEST(Vary, MultipliesScaleAndOffsetByFactorsOfTheirOwnForEachKey) {
   EXPECT_GT(most, 8);
 }
 
+// One row of each kind is found among some hundred.
+std::vector<double> SpecialRow(unsigned special, uint64_t row, uint64_t pattern_key, int64_t columns = 64, uint64_t key = 7) {
+  ValueSpec spec = Spec(Distribution::kSpecial);
+  spec.scale = 2.0;
+  spec.offset = 1.0;
+  spec.special = special;
+  draw::Parameters p = MakeParameters(spec, DType::kFloat32, key, 0, columns);
+  p.pattern_key = pattern_key;
+  p.sliced = true;
+  std::vector<double> values;
+  for (int64_t i = 0; i < columns; ++i) {
+    values.push_back(static_cast<double>(draw::Value(p, row, static_cast<uint64_t>(i), NormalQuantiles(), ExpQuantiles())));
+  }
+  return values;
+}
+
+TEST(SpecialDraws, HoldEveryKindOfRow) {
+  bool tiny = false, large = false, far = false, equal = false, zeros = false, masked = false, part = false, subnormal = false,
+       infinite = false, nan = false, negative_zero = false;
+  for (uint64_t row = 0; row < 500; ++row) {
+    const std::vector<double> v = SpecialRow(kUsualSpecials | kSpecialNan, row, 3);
+    const auto all = [&](const auto& is) { return std::all_of(v.begin(), v.end(), is); };
+    const auto any = [&](const auto& is) { return std::any_of(v.begin(), v.end(), is); };
+    const double mean = Mean(v);
+    tiny |= all([](double x) { return std::fabs(x) < 0.1 && std::fabs(x) > 1e-30; });
+    large |= std::isfinite(mean) && MeanSquare(v) > 1e4;
+    far |= all([&](double x) { return x > 4; });
+    equal |= v[0] != 0 && all([&](double x) { return x == v[0]; });
+    zeros |= all([](double x) { return x == 0; });
+    negative_zero |= any([](double x) { return x == 0 && std::signbit(x); });
+    masked |= all([](double x) { return x == -INFINITY; });
+    part |= v[0] != -INFINITY && any([](double x) { return x == -INFINITY; });
+    subnormal |= all([](double x) { return std::fabs(x) < 0x1p-126; }) && any([](double x) { return x != 0; });
+    infinite |= any([](double x) { return x == INFINITY; });
+    nan |= any([](double x) { return std::isnan(x); });
+  }
+  EXPECT_TRUE(tiny && large && far && equal && zeros && masked && part && subnormal && infinite && nan && negative_zero)
+      << tiny << large << far << equal << zeros << masked << part << subnormal << infinite << nan << negative_zero;
+}
+
+TEST(SpecialDraws, HoldOnlyWhatTheTaskCovers) {
+  for (uint64_t row = 0; row < 500; ++row) {
+    for (const double x : SpecialRow(0, row, 3)) {
+      EXPECT_TRUE(std::isfinite(x));
+      EXPECT_TRUE(x == 0 || std::fabs(x) >= 0x1p-126);
+    }
+  }
+}
+
+TEST(SpecialDraws, TensorsOfOneInputSetMeetTheSameKindInTheSameRow) {
+  int tiny = 0, alike = 0;
+  for (uint64_t row = 0; row < 400; ++row) {
+    const auto small = [](const std::vector<double>& v) {
+      return std::all_of(v.begin(), v.end(), [](double x) { return std::fabs(x) < 0.02; });
+    };
+    const bool a = small(SpecialRow(0, row, 3, 64, 7)), b = small(SpecialRow(0, row, 3, 64, 8));
+    tiny += a;
+    alike += a == b;
+  }
+  EXPECT_GT(tiny, 20);
+  EXPECT_GT(alike, 390);
+}
+
 }  // namespace
 }  // namespace hone

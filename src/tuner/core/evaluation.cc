@@ -10,6 +10,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/json_text.h"
 #include "tuner/core/evaluation_fields.h"
 #include "tuner/core/field_json.h"
 
@@ -85,7 +86,7 @@ std::string EvaluationToJson(const Evaluation& evaluation, int indent) {
   ordered object = {{"schema", "hone-evaluation-1"}};
   // A time is worth nothing without the verdict that it belongs to, so it is not written with another one.
   VisitFields(evaluation, FieldWriter(object, evaluation.verdict == Verdict::kOk));
-  return object.dump(indent, ' ', false, ordered::error_handler_t::replace);
+  return DumpJson(object, indent);
 }
 
 Result<Evaluation> EvaluationFromJson(std::string_view text) {

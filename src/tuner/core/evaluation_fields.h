@@ -172,6 +172,7 @@ void VisitFields(E& e, Visitor&& visit) {
   visit("stages", e.stages);
   visit("wall_seconds", e.wall_seconds);
   visit("device_seconds", e.device_seconds);
+  visit("gates", e.gates, Unless{0});
   visit("seed", e.seed);
   visit("metrics", e.metrics);
   visit("log", e.log);

@@ -11,6 +11,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "tuner/core/fallback_text.h"
 #include "tuner/core/finding_text.h"
 
 namespace hone {
@@ -176,6 +177,28 @@ TEST(GeomeanSpeedup, IsTheGeometricMeanOfThoseThatHaveOne) {
   EXPECT_NEAR(*GeomeanSpeedup(cases), 4.0, 1e-12);
   cases[1].speedup = Interval{std::numeric_limits<double>::infinity(), 0, 0};
   EXPECT_NEAR(*GeomeanSpeedup(cases), 4.0, 1e-12);
+}
+
+// The verdict is ok where the seed serves what the plan leaves out: who reads it must see how much that was.
+TEST(Evaluation, TellsWhatTheSeedServed) {
+  Evaluation e;
+  for (int rows = 1; rows <= 7; ++rows) {
+    CaseResult c;
+    c.dims = {{"rows", rows}};
+    c.role = rows <= 5 ? CaseRole::kCheck : CaseRole::kHidden;
+    c.fallback = rows % 3 == 0 || rows == 7;
+    e.cases.push_back(c);
+  }
+  CaseResult timed;
+  timed.dims = {{"rows", 64}};
+  e.cases.push_back(timed);
+  const std::string text = DescribeFallback(e);
+  EXPECT_THAT(text, HasSubstr("served 3 of the 7 checked cases, for"));
+  EXPECT_THAT(text, HasSubstr("rows=3; rows=6; rows=7"));
+  e.cases.back().fallback = true;
+  EXPECT_THAT(DescribeFallback(e), HasSubstr("3 of the 7 checked cases and 1 of the 1 timed case,"));
+  for (CaseResult& c : e.cases) c.fallback = false;
+  EXPECT_EQ(DescribeFallback(e), "");
 }
 
 }  // namespace

@@ -23,6 +23,14 @@ constexpr size_t kMaxChoices = 64;
 constexpr size_t kMaxBindings = 65536;
 constexpr size_t kMaxEntries = 256;
 constexpr size_t kMaxArguments = 128;
+constexpr size_t kMaxTunables = 32;
+constexpr size_t kMaxOptions = 16;
+constexpr size_t kMaxNamed = 64;  // workspaces; tensor maps
+// Text of all conditions of a plan: thousands of shapes are tried against them (kAimedDraws of judge_policy.h), which took
+// 21 s for 256 conditions of 4 KB. An honest one has some 40 bytes.
+constexpr size_t kMaxConditionBytes = 16384;
+// Text of all constraints, times the combinations of tunables that each is worked out for: a second or so.
+constexpr size_t kMaxConstraintWork = size_t{32} << 20;
 
 constexpr std::string_view kFacts[] = {"sm_count", "cc", "l2_bytes", "smem_optin"};
 // Fields that TOML takes for those of the last [table] when they stand below it.
@@ -161,6 +169,11 @@ class PlanParser {
     if (const auto set = reader.Word("include_set", {"", "full", "cute"})) include_set_ = *set;
     // Names first: arguments refer to workspaces and tensor maps that stand anywhere in the plan.
     const std::vector<const TomlNode*> workspaces = reader.Tables("workspace"), maps = reader.Tables("tensor_map");
+    for (const auto& [key, tables] : {std::pair("workspace", &workspaces), std::pair("tensor_map", &maps)}) {
+      if (tables->size() <= kMaxNamed) continue;
+      reader.Error(key, fmt::format("has {} entries; a plan may have {}", tables->size(), kMaxNamed));
+      return errors_.status();
+    }
     for (size_t i = 0; i < workspaces.size(); ++i) TakeName(*workspaces[i], "workspace", i, names_.workspaces);
     for (size_t i = 0; i < maps.size(); ++i) TakeName(*maps[i], "tensor_map", i, names_.tensor_maps);
     for (size_t i = 0; i < workspaces.size(); ++i) ReadWorkspace(*workspaces[i], i);
@@ -249,6 +262,11 @@ class PlanParser {
       // Where a model most naturally writes it; TOML counts what follows [tune] as part of it.
       if (name == "constraints") continue;
       (void)tune.Take(name);
+      if (plan_.tunables.size() == kMaxTunables) {
+        tune.Error(name, fmt::format("is one tunable too many: a plan may have {}; write what has one choice as a constexpr",
+                                     kMaxTunables));
+        return;
+      }
       if (!IsIdentifier(name)) {
         tune.Error(name, "is not an identifier (letters, digits, underscores)");
       } else if (IsTaken(name)) {
@@ -286,6 +304,15 @@ class PlanParser {
   void ReadConstraints(TableReader& reader, std::string_view key) {
     const std::optional<std::vector<std::string>> texts = reader.Strings(key);
     if (!texts) return;
+    size_t bytes = 0, bindings = 1;
+    for (const std::string& text : *texts) bytes += text.size();
+    for (const auto& [name, choices] : plan_.tunables) bindings *= choices.size();
+    if (bytes > kMaxConstraintWork / bindings) {
+      reader.Error(key, fmt::format("{} bytes of constraints for {} combinations of tunables are too much to work out: shorten "
+                                    "them to {} bytes, or list fewer choices",
+                                    bytes, bindings, kMaxConstraintWork / bindings));
+      return;
+    }
     for (const std::string& text : *texts) {
       Result<Expression> constraint = Expression::Parse(text);
       if (!constraint.ok()) {
@@ -313,6 +340,10 @@ class PlanParser {
   void ReadOptions(TableReader& reader) {
     const std::optional<std::vector<std::string>> options = reader.Strings("options");
     if (!options) return;
+    if (options->size() > kMaxOptions) {
+      reader.Error("options", fmt::format("has {} entries; a plan may have {}", options->size(), kMaxOptions));
+      return;
+    }
     for (const std::string& option : *options) {
       if (!AllowedOption(option)) {
         reader.Error(
@@ -441,6 +472,12 @@ class PlanParser {
     }
     entry.when = reader.OneExpression("when");
     if (entry.when) CheckExpression(reader, "when", *entry.when);
+    condition_bytes_ += entry.when ? entry.when->text().size() : 0;
+    if (condition_bytes_ > kMaxConditionBytes) {
+      reader.Error("when", fmt::format("makes the plan's conditions {} bytes long together; at most {} are worked out for "
+                                       "thousands of shapes: shorten them, or branch inside the kernel",
+                                       condition_bytes_, kMaxConditionBytes));
+    }
   }
 
   void FinishTable(TableReader& reader) {
@@ -522,8 +559,8 @@ class PlanParser {
       reader.Error("launch", fmt::format("the plan has more than {} entries", kMaxEntries));
       return;
     }
-    for (size_t i = 0; i < launches.size(); ++i) ReadLaunch(*launches[i], i);
-    for (size_t i = 0; i < memsets.size(); ++i) ReadMemset(*memsets[i], i);
+    for (size_t i = 0; i < launches.size() && errors_.ok(); ++i) ReadLaunch(*launches[i], i);
+    for (size_t i = 0; i < memsets.size() && errors_.ok(); ++i) ReadMemset(*memsets[i], i);
     if (!errors_.ok()) return;
     // Launches and memsets are two arrays to TOML; alternatives are tried in the order of the file.
     std::stable_sort(plan_.entries.begin(), plan_.entries.end(), [](const PlanEntry& a, const PlanEntry& b) {
@@ -600,6 +637,7 @@ class PlanParser {
   ArgumentNames names_;
   std::vector<std::string> integers_;  // what expressions may name: dimensions, facts, tunables
   std::optional<std::string> include_set_;
+  size_t condition_bytes_ = 0;  // of all `when`
   LaunchPlan plan_;
 };
 

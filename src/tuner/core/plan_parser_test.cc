@@ -296,5 +296,36 @@ TEST(PlanParser, HostModeNamesOneFunctionAndItsArguments) {
   EXPECT_EQ(candidate.plan.entries[0].args.size(), 3u);
 }
 
+TEST(PlanParser, PlansThatWouldTakeMinutesToWorkOutAreRefused) {
+  const auto message = [](const std::string& plan) {
+    return ParseCandidate(Source(plan), "k.cu", PlanTask()).status().message();
+  };
+  const auto repeated = [](const std::string& piece, size_t bytes) {
+    std::string text;
+    while (text.size() < bytes) text += piece;
+    return text;
+  };
+  const std::string launch = "[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"out\"]\nwhen = \"";
+  const std::string condition = "d % 4 == 0" + repeated(" || tokens * d > 4194304", 3900) + "\"\n";
+  EXPECT_NE(message(repeated(launch + condition, 20000)).find("conditions"), std::string::npos);
+  // As many alternatives as a plan may have, with conditions as long as honest ones are.
+  std::string honest;
+  for (int i = 0; i < 250; ++i) honest += launch + "tokens == " + std::to_string(i) + " && d % 8 == 0 && ld > d\"\n";
+  EXPECT_EQ(message(honest), "");
+
+  std::string tunables = "[tune]\n";
+  for (int i = 0; i < 100; ++i) tunables += "T" + std::to_string(i) + " = 1\n";
+  EXPECT_NE(message(tunables + OneLaunch()).find("one tunable too many"), std::string::npos);
+  std::string wide = "[tune]\n";
+  for (int i = 0; i < 16; ++i) wide += "T" + std::to_string(i) + " = [1, 2]\n";
+  EXPECT_NE(message(wide + "constraints = [\"T0 > 0" + repeated(" || T1 > T2", 3900) + "\"]\n" + OneLaunch()).find("combinations"),
+            std::string::npos);
+  EXPECT_NE(message(OneLaunch("", "[\"" + repeated("x", 100000) + "\"]")).find("at most 4096"), std::string::npos);
+  EXPECT_NE(message("options = [" + repeated("\"-lineinfo\",", 1000) + "]\n" + OneLaunch()).find("a plan may have"), std::string::npos);
+  std::string workspaces;
+  for (int i = 0; i < 100; ++i) workspaces += "[[workspace]]\nname = \"w" + std::to_string(i) + "\"\nbytes = 4\n";
+  EXPECT_NE(message(OneLaunch() + workspaces).find("a plan may have 64"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hone

@@ -42,7 +42,9 @@ const DTypeRow& Row(DType dtype) {
 }
 
 constexpr std::string_view kDistributions[] = {"normal", "uniform",    "zero",        "constant", "heavy_tailed",
-                                               "sorted", "cancelling", "log_uniform", "index", "offsets"};
+                                               "sorted", "cancelling", "log_uniform", "index", "offsets", "special"};
+constexpr std::pair<SpecialValue, std::string_view> kSpecialValues[] = {
+    {kSpecialInf, "inf"}, {kSpecialMinusInf, "-inf"}, {kSpecialNan, "nan"}, {kSpecialSubnormal, "subnormal"}};
 constexpr std::string_view kWorkloads[] = {"gemm",      "elementwise", "reduction", "convolution",
                                            "attention", "gather",      "graph",     "other"};
 
@@ -101,7 +103,21 @@ std::string_view CaseRoleName(CaseRole role) {
 
 std::string_view DistributionName(Distribution d) { return kDistributions[static_cast<size_t>(d)]; }
 std::optional<Distribution> DistributionFromName(std::string_view name) {
-  return FromName<Distribution>(kDistributions, name);
+  const std::optional<Distribution> named = FromName<Distribution>(kDistributions, name);
+  return named == Distribution::kSpecial ? std::nullopt : named;
+}
+
+std::string_view SpecialValueName(SpecialValue value) {
+  for (const auto& [known, name] : kSpecialValues) {
+    if (known == value) return name;
+  }
+  return "unknown";
+}
+std::optional<SpecialValue> SpecialValueFromName(std::string_view name) {
+  for (const auto& [value, known] : kSpecialValues) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
 }
 
 std::string_view WorkloadClassName(WorkloadClass c) { return kWorkloads[static_cast<size_t>(c)]; }

@@ -42,6 +42,7 @@ class TaskParser {
     task_.summary = reader.RequiredString("summary");
     ReadClass(reader);
     ReadDims(reader);
+    usual_special_ = ReadSpecial(reader).value_or(kUsualSpecials);
     task_.slice = reader.String("slice").value_or("");
     if (!task_.slice.empty() && !IsDim(task_.slice)) {
       reader.Error("slice", fmt::format("'{}' is not a dimension{}", task_.slice, Suggestion(task_.slice, dim_names_)));
@@ -202,8 +203,31 @@ class TaskParser {
     ReadValues(reader, tensor);
     // An index must stay below its bound whatever the input set, and offsets must ascend.
     tensor.stress = reader.Boolean("stress").value_or(true) && !DrawsIntegers(tensor.values.distribution);
+    const std::optional<unsigned> special = ReadSpecial(reader);
+    if (special && (tensor.role == TensorRole::kOut || !tensor.stress || !IsFloating(tensor.dtype))) {
+      reader.Error("special", "only floating-point inputs that are stressed are drawn with special values; leave this out");
+    }
+    if (tensor.role != TensorRole::kOut && tensor.stress && IsFloating(tensor.dtype)) {
+      tensor.values.special = special.value_or(usual_special_);
+    }
     reader.Finish();
     task_.tensors.push_back(std::move(tensor));
+  }
+
+  // The special values that the contract covers, of the task or of one tensor. nullopt: it does not say.
+  std::optional<unsigned> ReadSpecial(TableReader& reader) {
+    const std::optional<std::vector<std::string>> names = reader.Strings("special");
+    if (!names) return std::nullopt;
+    unsigned special = 0;
+    for (const std::string& name : *names) {
+      const std::optional<SpecialValue> value = SpecialValueFromName(name);
+      if (!value) {
+        reader.Error("special", fmt::format("'{}' is not one of inf, -inf, nan, subnormal; [] covers none of them", name));
+        continue;
+      }
+      special |= *value;
+    }
+    return special;
   }
 
   void ReadValues(TableReader& reader, TensorSpec& tensor) {
@@ -366,9 +390,9 @@ class TaskParser {
           fields.Error(key, "must be a finite number, zero or more");
         *target = value.value_or(0.0);
       }
-      tolerance.absolute = fields.Number("abs").value_or(0.0);
-      if (!(tolerance.absolute >= 0 && std::isfinite(tolerance.absolute))) {
-        fields.Error("abs", "must be a finite number, zero or more");
+      for (const auto& [key, target] : {std::pair{"abs", &tolerance.absolute}, std::pair{"c_small", &tolerance.c_small}}) {
+        *target = fields.Number(key).value_or(0.0);
+        if (!(*target >= 0 && std::isfinite(*target))) fields.Error(key, "must be a finite number, zero or more");
       }
       fields.Finish();
       task_.tolerance[output] = tolerance;
@@ -628,7 +652,7 @@ class TaskParser {
       TableReader fields(*tables[i], Context("hand", i), errors_);
       HandCase hand;
       hand.dims = ReadCaseDims(fields);
-      hand.candidates = fields.Boolean("candidates").value_or(false);
+      hand.candidates = fields.Boolean("candidates").value_or(true);
       CheckResolves(fields, "dims", hand.dims);
       if (errors_.ok()) ReadHandValues(fields, "inputs", hand.dims, true, hand.inputs);
       if (errors_.ok()) ReadHandValues(fields, "outputs", hand.dims, false, hand.outputs);
@@ -641,6 +665,7 @@ class TaskParser {
   const TomlNode& root_;
   TomlErrors errors_;
   Task task_;
+  unsigned usual_special_ = kUsualSpecials;  // of tensors that do not say
   bool tensors_known_ = true;  // their names and roles; else which outputs need a tolerance is a guess
   std::set<std::string> names_;
   std::vector<std::string> dim_names_;

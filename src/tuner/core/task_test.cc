@@ -517,6 +517,33 @@ TEST(Tolerances, ReadAnAbsolutePart) {
               HasSubstr("field 'abs': must be a finite number"));
 }
 
+TEST(Tolerances, ReadABoundForSmallElements) {
+  Result<Task> task = ParseTask(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nc_small = 0.1"), "task.toml");
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  EXPECT_EQ(task->tolerance.at("out").c_small, 0.1);
+  EXPECT_THAT(Refusal(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nc_small = -1")),
+              HasSubstr("field 'c_small': must be a finite number"));
+}
+
+TEST(SpecialValues, AreThoseOfTheTaskUnlessATensorSaysOtherwise) {
+  const auto special = [](const std::string& of_task, const std::string& of_tensor) {
+    const std::string text = With(With(kSilu, "class = \"elementwise\"", "class = \"elementwise\"\n" + of_task),
+                                  "name = \"x\"", "name = \"x\"\n" + of_tensor);
+    Result<Task> task = ParseTask(text, "task.toml");
+    EXPECT_TRUE(task.ok()) << task.status().message();
+    return task.ok() ? task->FindTensor("x")->values.special : ~0u;
+  };
+  EXPECT_EQ(special("", ""), kSpecialInf | kSpecialMinusInf | kSpecialSubnormal);
+  EXPECT_EQ(special("special = []", ""), 0u);
+  EXPECT_EQ(special("special = [\"nan\"]", ""), kSpecialNan);
+  EXPECT_EQ(special("special = [\"nan\"]", "special = [\"-inf\", \"subnormal\"]"), kSpecialMinusInf | kSpecialSubnormal);
+  EXPECT_EQ(special("", "stress = false"), 0u);
+  EXPECT_THAT(Refusal(With(kSilu, "class = \"elementwise\"", "class = \"elementwise\"\nspecial = [\"infinity\"]")),
+              HasSubstr("'infinity' is not one of inf, -inf, nan, subnormal"));
+  EXPECT_THAT(Refusal(With(kSilu, "name = \"out\"", "name = \"out\"\nspecial = []")), HasSubstr("field 'special'"));
+  EXPECT_THAT(Refusal(With(kSilu, "distribution = \"normal\"", "distribution = \"special\"")), HasSubstr("'special' is not one of"));
+}
+
 TEST(ParseTask, NamesEveryErrorWithItsLine) {
   const std::string text =
       With(With(With(kSilu, "class = \"elementwise\"", "class = \"FILL_IN\""), "\"2 * d\"", "\"FILL_IN\""),

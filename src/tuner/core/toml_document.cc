@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 
 #include "base/nearest_word.h"
@@ -75,6 +76,90 @@ TomlNode Convert(const toml::node& node, int line_offset) {
   return result;
 }
 
+// The line and the fault of a text that nests too deeply to be parsed; an empty `what` where there is none. Looks at
+// brackets, dots and quotes alone, so whether the rest is TOML does not matter.
+struct TooDeep {
+  int line = 1;
+  std::string what;
+};
+
+TooDeep FindTooDeep(std::string_view text) {
+  int line = 1, nesting = 0, dots = 0;
+  const auto begins = [&](size_t at, char quote) { return text.substr(at, 3) == std::string(3, quote); };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    switch (c) {
+      case '#':
+        i = std::min(text.find('\n', i), text.size()) - 1;
+        break;
+      case '"':
+      case '\'': {
+        const bool lines = begins(i, c);
+        for (i += lines ? 3 : 1; i < text.size(); ++i) {
+          if (text[i] == '\n') ++line;
+          if (c == '"' && text[i] == '\\') {
+            if (++i < text.size() && text[i] == '\n') ++line;
+          } else if (lines ? begins(i, c) : text[i] == c || text[i] == '\n') {
+            break;
+          }
+        }
+        // Up to two quotes of the text itself may stand before the closing three.
+        for (int last = lines ? 4 : 0; last > 0 && i + 1 < text.size() && text[i + 1] == c; --last) ++i;
+        break;
+      }
+      case '[':
+      case '{':
+        dots = 0;
+        if (++nesting > kMaxTomlNesting) {
+          return {line, fmt::format("brackets are nested more than {} deep, and no field needs more than 8: write the value "
+                                    "flat, or close the brackets that were left open",
+                                    kMaxTomlNesting)};
+        }
+        break;
+      case ']':
+      case '}':
+        dots = 0;
+        nesting = std::max(nesting - 1, 0);
+        break;
+      case '.':
+        if (++dots >= kMaxTomlKeyParts) {
+          return {line, fmt::format("a key has more than {} parts between dots, and no field has more than 3: quote a name "
+                                    "that holds dots, or leave it out",
+                                    kMaxTomlKeyParts)};
+        }
+        break;
+      case '\n':
+        ++line;
+        dots = 0;
+        break;
+      default:
+        if (c != ' ' && c != '\t' && c != '-' && c != '_' && std::isalnum(static_cast<unsigned char>(c)) == 0) dots = 0;
+    }
+  }
+  return {};
+}
+
+// The first line with a table of more keys than are read, or 0.
+int LineOfTooManyKeys(const TomlNode& node) {
+  if (node.entries.size() > kMaxTomlKeys) return std::max(node.entries[kMaxTomlKeys].second.line, 1);
+  for (const auto& [key, child] : node.entries) {
+    if (const int line = LineOfTooManyKeys(child)) return line;
+  }
+  for (const TomlNode& item : node.items) {
+    if (const int line = LineOfTooManyKeys(item)) return line;
+  }
+  return 0;
+}
+
+// An error says what a stranger's text holds; a megabyte of it helps nobody.
+std::string Clipped(std::string text) {
+  constexpr size_t kMost = 4000;
+  if (text.size() <= kMost) return text;
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
 // The first line that begins a table with something that can begin no key: what toml++ does not report itself.
 int LineOfMalformedHeader(std::string_view text) {
   int line = 1;
@@ -126,11 +211,24 @@ std::string_view TomlKindName(TomlNode::Kind kind) {
 }
 
 Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int line_offset) {
+  if (text.size() > kMaxTomlBytes) {
+    return Status::InvalidArgument(fmt::format("{}:{}: the text has {} bytes; at most {} are read: is it the right file?", file,
+                                               line_offset + 1, text.size(), kMaxTomlBytes));
+  }
+  if (const TooDeep deep = FindTooDeep(text); !deep.what.empty()) {
+    return Status::InvalidArgument(fmt::format("{}:{}: {}", file, line_offset + deep.line, deep.what));
+  }
   try {
-    return Convert(toml::parse(text), line_offset);
+    TomlNode root = Convert(toml::parse(text), line_offset);
+    if (const int line = LineOfTooManyKeys(root)) {
+      return Status::InvalidArgument(fmt::format("{}:{}: the table has more than {} keys, and no table of ours has more than 30: "
+                                                 "leave out what nobody reads",
+                                                 file, line, kMaxTomlKeys));
+    }
+    return root;
   } catch (const toml::parse_error& error) {
-    return Status::InvalidArgument(fmt::format("{}:{}: not valid TOML: {}", file,
-                                               std::max(1, LineOf(error.source(), line_offset)), error.description()));
+    return Status::InvalidArgument(Clipped(fmt::format("{}:{}: not valid TOML: {}", file,
+                                                       std::max(1, LineOf(error.source(), line_offset)), error.description())));
   } catch (const toml_guard::Malformed&) {
     return Status::InvalidArgument(fmt::format("{}:{}: not valid TOML: a [table] or key has no proper name", file,
                                                line_offset + LineOfMalformedHeader(text)));
@@ -159,6 +257,7 @@ void TomlErrors::Push(int line, std::string_view context, std::string_view key, 
   if (entry.text.back() == ' ') entry.text.pop_back();
   if (entry.text.back() != ':') entry.text += ':';
   entry.text += fmt::format(" {}", message);
+  entry.text = Clipped(std::move(entry.text));
   const auto same = [&](const Entry& other) { return other.text == entry.text; };
   if (std::none_of(entries_.begin(), entries_.end(), same)) entries_.push_back(std::move(entry));
 }
@@ -326,6 +425,10 @@ std::vector<const TomlNode*> TableReader::Tables(std::string_view key) {
   if (node == nullptr) return result;
   if (node->kind != TomlNode::Kind::kArray) {
     Error(key, fmt::format("expected tables, each begun by [[{}]], found {}", key, TomlKindName(node->kind)));
+    return result;
+  }
+  if (node->items.size() > kMaxTomlTables) {
+    Error(key, fmt::format("has {} entries; at most {} are read", node->items.size(), kMaxTomlTables));
     return result;
   }
   for (const TomlNode& item : node->items) {

@@ -4,7 +4,9 @@
 // A TOML text as a plain tree that remembers lines and the order of keys, and readers that take it apart with
 // messages a person can act on: file, line, field, what is wrong, what would be right.
 //
-// toml++ sorts keys and is slow to compile, so it stays behind this header in one translation unit.
+// toml++ sorts keys and is slow to compile, so it stays behind this header in one translation unit. It recurses over
+// nested values and over the parts of a dotted key, and so does whoever walks the tree: what a stranger's text may hold
+// is bounded before it is parsed.
 // Tasks and launch plans are both read through TableReader. Not thread-safe; plain values.
 #pragma once
 
@@ -20,6 +22,14 @@
 #include "hone/tuner/expression.h"
 
 namespace hone {
+
+// What is read of a document, far above what any of ours holds: a task has 6 KB, keys of two parts, arrays in arrays as
+// deep as a tensor has axes.
+inline constexpr size_t kMaxTomlBytes = size_t{4} << 20;
+inline constexpr int kMaxTomlNesting = 32;    // brackets within brackets
+inline constexpr int kMaxTomlKeyParts = 16;   // of a.b.c and [a.b.c]
+inline constexpr size_t kMaxTomlKeys = 512;   // of one table
+inline constexpr size_t kMaxTomlTables = 512;  // of one [[array]] of tables
 
 struct TomlNode {
   enum class Kind { kString, kInteger, kFloat, kBoolean, kArray, kTable, kOther };  // kOther: dates and times
@@ -37,7 +47,7 @@ struct TomlNode {
 std::string_view TomlKindName(TomlNode::Kind kind);  // "a string", "an integer", …
 
 // `file` names the text in messages. `line_offset` is added to every line number: the plan of a candidate
-// begins somewhere inside its file. Errors are kInvalidArgument, "file:line: …".
+// begins somewhere inside its file. Errors are kInvalidArgument, "file:line: …"; a text beyond the bounds above is one.
 Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int line_offset = 0);
 
 // " (did you mean 'grid'?)", or " (known: a, b, c)" when nothing is close and the list is short.

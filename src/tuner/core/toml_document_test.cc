@@ -113,5 +113,50 @@ TEST(NearestWord, SuggestsOnlyWhatIsClose) {
   EXPECT_THAT(Suggestion("xyz", {"name", "align"}), HasSubstr("known: name, align"));
 }
 
+std::string Repeated(const std::string& piece, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += piece;
+  return text;
+}
+
+// Each of these ended the program, or would have held it for minutes.
+TEST(TomlDocument, TextsThatNestTooDeeplyAreRefusedWhereTheyDo) {
+  const auto message = [](const std::string& text) { return ParseToml(text, "f.toml", 10).status().message(); };
+  const std::vector<std::string> keys = {"a" + Repeated(".a", 20000) + " = 1", "[a" + Repeated(".a", 20000) + "]",
+                                         "'a'" + Repeated(" . \"a\"", 20000) + " = 1", "b = { a" + Repeated(".a", 20000) + " = 1 }"};
+  for (const std::string& key : keys) {
+    EXPECT_EQ(message("x = 1\n" + key).rfind("f.toml:12: a key has more than 16 parts between dots", 0), 0u) << message(key);
+  }
+  for (const std::string piece : {"[", "{a=", "[{a=[", "[ # ]\n"}) {
+    const std::string told = message("x = \"[[[\"\na = " + Repeated(piece, 100000));
+    EXPECT_EQ(told.rfind("f.toml:", 0), 0u) << told;
+    EXPECT_NE(told.find("nested more than 32 deep"), std::string::npos) << told;
+  }
+  EXPECT_NE(message(std::string(kMaxTomlBytes, '\n') + "a = 1").find("at most"), std::string::npos);
+  std::string many;
+  for (int i = 0; i < 2000; ++i) many += "k" + std::to_string(i) + " = 1\n";
+  EXPECT_EQ(message(many).rfind("f.toml:523: the table has more than 512 keys", 0), 0u) << message(many);
+}
+
+TEST(TomlDocument, BracketsAndDotsInTextsAndCommentsAreNoNesting) {
+  const std::string brackets(1000, '['), dots(1000, '.');
+  for (const std::string& text :
+       {"a = '" + brackets + dots + "'", R"(a = "\")" + brackets + dots + R"(\\")", "# " + brackets + dots + "\na = 1",
+        "a = '''\n" + brackets + "'" + dots + "'''''\nb = [1]", "a = \"\"\"\n\\\"\"\\\"" + brackets + "\"\"\"\nb = [1]",
+        std::string("a = [[[[[[[[1.5]]]]]]]]\nb.c.d = 1979-05-27T07:32:00.999\n")}) {
+    EXPECT_TRUE(ParseToml(text, "f.toml").ok()) << ParseToml(text, "f.toml").status().message();
+  }
+}
+
+TEST(TomlDocument, AMessageIsNeverLongerThanAPage) {
+  const Result<TomlNode> root = ParseToml(std::string(1 << 20, 'k') + " = 1", "f.toml");
+  ASSERT_TRUE(root.ok());
+  TomlErrors errors("f.toml");
+  TableReader reader(*root, "", errors);
+  (void)reader.Integer("known");
+  reader.Finish();
+  EXPECT_LT(errors.status().message().size(), 5000u);
+}
+
 }  // namespace
 }  // namespace hone

@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
+#include "base/hash.h"
 #include "tuner/core/argument_layout.h"
 #include "tuner/core/bindings.h"
 
@@ -19,139 +21,171 @@ namespace hone {
 
 namespace {
 
-// No standard library: NVRTC has none, and the simulator's prelude wants none.
-constexpr std::string_view kParameterCheck = R"cpp(
-#include <cuda_fp16.h>
-#include <cuda_bf16.h>
-#line 1 "hone-parameter-check"
-  namespace hone_plan {
-  template <typename... T>
-  struct Types {};
-  template <typename T, typename U>
-  inline constexpr bool kSame = false;
-  template <typename T>
-  inline constexpr bool kSame<T, T> = true;
-  template <typename T>
-  struct RemoveCv {
-    using type = T;
-  };
-  template <typename T>
-  struct RemoveCv<const T> {
-    using type = T;
-  };
-  template <typename T>
-  struct RemoveCv<volatile T> {
-    using type = T;
-  };
-  template <typename T>
-  struct RemoveCv<const volatile T> {
-    using type = T;
-  };
-  template <typename T>
-  inline constexpr bool kConst = false;
-  template <typename T>
-  inline constexpr bool kConst<const T> = true;
-  template <typename T>
-  inline constexpr bool kConst<const volatile T> = true;
+// No standard library: NVRTC has none, and the simulator's prelude wants none. Every name that is no word of the language
+// gets a prefix before a compiler sees it.
+constexpr std::string_view kTemplates = R"cpp(
+template <typename... T>
+struct Types {};
+template <typename T, typename U>
+inline constexpr bool kSame = false;
+template <typename T>
+inline constexpr bool kSame<T, T> = true;
+template <typename T>
+struct RemoveCv {
+  using type = T;
+};
+template <typename T>
+struct RemoveCv<const T> {
+  using type = T;
+};
+template <typename T>
+struct RemoveCv<volatile T> {
+  using type = T;
+};
+template <typename T>
+struct RemoveCv<const volatile T> {
+  using type = T;
+};
+template <typename T>
+inline constexpr bool kConst = false;
+template <typename T>
+inline constexpr bool kConst<const T> = true;
+template <typename T>
+inline constexpr bool kConst<const volatile T> = true;
 
-  // Stands in for every parameter when their count is wrong: then that alone is reported.
-  struct Absent {};
-  template <unsigned index, typename... P>
-  struct At {
-    using type = Absent;
-  };
-  template <typename First, typename... Rest>
-  struct At<0, First, Rest...> {
-    using type = First;
-  };
-  template <unsigned index, typename First, typename... Rest>
-  struct At<index, First, Rest...> {
-    using type = typename At<index - 1, Rest...>::type;
-  };
+// Stands in for every parameter when their count is wrong: then that alone is reported.
+struct Absent {};
+template <unsigned index, typename... P>
+struct At {
+  using type = Absent;
+};
+template <typename First, typename... Rest>
+struct At<0, First, Rest...> {
+  using type = First;
+};
+template <unsigned index, typename First, typename... Rest>
+struct At<index, First, Rest...> {
+  using type = typename At<index - 1, Rest...>::type;
+};
 
-  template <typename F>
-  struct Signature;
-  template <typename... P>
-  struct Signature<void (*)(P...)> {
-    static constexpr int count = sizeof...(P);
-    template <unsigned index>
-    using Parameter = typename At<index, P...>::type;
-  };
-#ifdef __cpp_noexcept_function_type
-  template <typename... P>
-  struct Signature<void (*)(P...) noexcept> : Signature<void (*)(P...)> {};
-#endif
-  template <typename F>
-  inline constexpr int kCount = Signature<F>::count;
-  template <typename F, unsigned index, bool counted>
-  struct Selected {
-    using type = Absent;
-  };
-  template <typename F, unsigned index>
-  struct Selected<F, index, true> {
-    using type = typename Signature<F>::template Parameter<index>;
-  };
-  // Parameter `index` of a function that takes `count` of them.
-  template <typename F, unsigned index, int count>
-  using Parameter = typename Selected<F, index, kCount<F> == count>::type;
+template <typename F>
+struct Signature;
+template <typename... P>
+struct Signature<void (*)(P...)> {
+  static constexpr int count = sizeof...(P);
+  template <unsigned index>
+  using Parameter = typename At<index, P...>::type;
+};
+template <typename... P>
+struct Signature<void (*)(P...) noexcept> : Signature<void (*)(P...)> {};
+template <typename F>
+inline constexpr int kCount = Signature<F>::count;
+template <typename F, unsigned index, bool counted>
+struct Selected {
+  using type = Absent;
+};
+template <typename F, unsigned index>
+struct Selected<F, index, true> {
+  using type = typename Signature<F>::template Parameter<index>;
+};
+// Parameter `index` of a function that takes `count` of them.
+template <typename F, unsigned index, int count>
+using Parameter = typename Selected<F, index, kCount<F> == count>::type;
 
-  template <typename T, typename List>
-  inline constexpr bool kOneOf = false;
-  template <typename T, typename... U>
-  inline constexpr bool kOneOf<T, Types<U...>> = (kSame<T, U> || ...);
+template <typename T, typename List>
+inline constexpr bool kOneOf = false;
+template <typename T, typename... U>
+inline constexpr bool kOneOf<T, Types<U...>> = (kSame<T, U> || ...);
 
-  using Integers = Types<char, signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long,
-                         long long, unsigned long long>;
+using Integers = Types<char, signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long,
+                       long long, unsigned long long>;
 
-  // A function is no object, and an array's or pointer's element type says nothing about a tensor.
-  template <typename T>
-  inline constexpr bool kElement = true;
-  template <typename R, typename... A>
-  inline constexpr bool kElement<R(A...)> = false;
-  template <typename T>
-  inline constexpr bool kElement<T*> = false;
+// A function is no object, and an array's or pointer's element type says nothing about a tensor.
+template <typename T>
+inline constexpr bool kElement = true;
+template <typename R, typename... A>
+inline constexpr bool kElement<R(A...)> = false;
+template <typename T>
+inline constexpr bool kElement<T*> = false;
 
-  // The parameter points to the tensor's elements, to vectors or bytes of them, or to void; never to a floating
-  // type of `Others`.
-  template <typename P, typename Exact, typename Others>
-  inline constexpr bool kTensor = kSame<P, Absent>;
-  template <typename T, typename Exact, typename Others>
-  inline constexpr bool kTensor<T*, Exact, Others> =
-      kElement<typename RemoveCv<T>::type> && !kSame<typename RemoveCv<T>::type, bool> &&
-      (kSame<typename RemoveCv<T>::type, Exact> || !kOneOf<typename RemoveCv<T>::type, Others>);
-  // Whether what the parameter points to is const; true for what is no pointer, which kTensor reports.
-  template <typename P>
-  inline constexpr bool kReadOnly = true;
-  template <typename T>
-  inline constexpr bool kReadOnly<T*> = kConst<T>;
+// The parameter points to the tensor's elements, to vectors or bytes of them, or to void; never to a floating
+// type of `Others`.
+template <typename P, typename Exact, typename Others>
+inline constexpr bool kTensor = kSame<P, Absent>;
+template <typename T, typename Exact, typename Others>
+inline constexpr bool kTensor<T*, Exact, Others> =
+    kElement<typename RemoveCv<T>::type> && !kSame<typename RemoveCv<T>::type, bool> &&
+    (kSame<typename RemoveCv<T>::type, Exact> || !kOneOf<typename RemoveCv<T>::type, Others>);
+// Whether what the parameter points to is const; true for what is no pointer, which kTensor reports.
+template <typename P>
+inline constexpr bool kReadOnly = true;
+template <typename T>
+inline constexpr bool kReadOnly<T*> = kConst<T>;
 
-  template <typename P>
-  inline constexpr bool kReference = kSame<P, Absent> || kSame<P, double*>;
-  template <typename P>
-  inline constexpr bool kWorkspace = kSame<P, Absent>;
-  template <typename T>
-  inline constexpr bool kWorkspace<T*> = kElement<typename RemoveCv<T>::type>;
+template <typename P>
+inline constexpr bool kReference = kSame<P, Absent> || kSame<P, double*>;
+template <typename P>
+inline constexpr bool kWorkspace = kSame<P, Absent>;
+template <typename T>
+inline constexpr bool kWorkspace<T*> = kElement<typename RemoveCv<T>::type>;
 
-  template <typename P, unsigned bytes>
-  inline constexpr bool kInteger = kSame<P, Absent> || (kOneOf<P, Integers> && sizeof(P) == bytes);
-  template <typename P, typename Exact>
-  inline constexpr bool kExact = kSame<P, Absent> || kSame<P, Exact>;
+template <typename P, unsigned bytes>
+inline constexpr bool kInteger = kSame<P, Absent> || (kOneOf<P, Integers> && sizeof(P) == bytes);
+template <typename P, typename Exact>
+inline constexpr bool kExact = kSame<P, Absent> || kSame<P, Exact>;
 
-  template <typename P, bool is_class>
-  struct HoldsMap {
-    static constexpr bool value = false;
-  };
-  template <typename P>
-  struct HoldsMap<P, true> {
-    static constexpr bool value = sizeof(P) == 128 && alignof(P) % 64 == 0;
-  };
-  template <typename P>
-  inline constexpr bool kTensorMap = kSame<P, Absent> || HoldsMap<P, __is_class(P)>::value;
-  template <typename P, typename Named, unsigned long long bytes, unsigned long long align>
-  inline constexpr bool kStruct = kSame<P, Absent> ||
-                                  (kSame<P, Named> && sizeof(Named) == bytes && alignof(Named) == align);
-  }  // namespace hone_plan
+template <typename P, bool is_class>
+struct HoldsMap {
+  static constexpr bool value = false;
+};
+template <typename P>
+struct HoldsMap<P, true> {
+  static constexpr bool value = sizeof(P) == 128 && alignof(P) % 64 == 0;
+};
+template <typename P>
+inline constexpr bool kTensorMap = kSame<P, Absent> || HoldsMap<P, __is_class(P)>::value;
+template <typename P, typename Named, unsigned long long bytes, unsigned long long align>
+inline constexpr bool kStruct = kSame<P, Absent> ||
+                                (kSame<P, Named> && sizeof(Named) == bytes && alignof(Named) == align);
 )cpp";
+
+// What stays as it is in those templates and in conditions, and what a candidate could have made a macro of.
+constexpr std::string_view kWords[] = {
+    "alignof", "bool", "char", "class", "const", "constexpr", "decltype", "double", "false", "float", "inline", "int", "long",
+    "noexcept", "short", "signed", "sizeof", "static", "static_assert", "struct", "template", "true", "typename", "unsigned",
+    "using", "void", "volatile", "__half", "__half2", "__is_class", "__nv_bfloat16", "__nv_bfloat162"};
+// In conditions: the type of the kernel, and the prefix of the templates' names.
+constexpr std::string_view kKernelType = "$kernel", kPrefix = "hone_plan::";
+
+void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+}
+
+// The templates with `prefix` before every name of theirs.
+std::string Prefixed(std::string_view text, std::string_view prefix) {
+  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    if (text.substr(i, 2) == "//") {
+      i = std::min(text.find('\n', i), text.size());
+      continue;
+    }
+    size_t end = i;
+    while (end < text.size() && part(text[end])) ++end;
+    if (end == i) {
+      result += text[i++];
+      continue;
+    }
+    const std::string_view word = text.substr(i, end - i);
+    const bool name = std::isdigit(static_cast<unsigned char>(word[0])) == 0 &&
+                      std::find(std::begin(kWords), std::end(kWords), word) == std::end(kWords);
+    if (name) result += prefix;
+    result += word;
+    i = end;
+  }
+  return result;
+}
+
 
 // Text inside a C string literal or #line.
 std::string Escaped(std::string_view text) {
@@ -291,7 +325,35 @@ std::string_view CudaElementType(DType dtype) {
   return "void";
 }
 
-std::string_view ParameterCheckHeader() { return kParameterCheck; }
+std::string_view PlanCheckTemplates() { return kTemplates; }
+
+std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::string>& kernels, bool preprocessed) {
+  if (unit.checks.empty()) return "";
+  HONE_CHECK(kernels.size() == unit.kernels.size(), "a name for each kernel of the unit");
+  // No text holds its own hash, so no name below can be foreseen: not to make a macro of it, not to add a specialisation.
+  const std::string prefix = fmt::format("hone_plan_{}_", Sha256Hex(unit.body).substr(0, 24));
+  // The last line of a source may end in a backslash.
+  std::string text = "\n\n";
+  const auto line = [&](int number, const std::string& file) {
+    text += fmt::format("{} {} \"{}\"\n", preprocessed ? "#" : "#line", number, file);
+  };
+  line(1, "hone-plan-checks");
+  if (!preprocessed) {
+    for (const std::string_view word : kWords) text += fmt::format("#undef {}\n", word);
+  }
+  text += Prefixed(kTemplates, prefix);
+  const std::string file = Escaped(unit.file);
+  for (const PlanCheck& check : unit.checks) {
+    std::string condition = check.condition;
+    ReplaceAll(condition, kPrefix, prefix);
+    ReplaceAll(condition, kKernelType, fmt::format("decltype(&{})", kernels[check.kernel]));
+    line(check.line, file);
+    text += fmt::format("static_assert({}, \"launch plan: {}\");\n", condition, Escaped(check.message));
+  }
+  return text;
+}
+
+std::string WholeText(const TranslationUnit& unit) { return unit.body + PlanCheckText(unit, unit.kernels, false); }
 
 TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
                                     bool /*is_oracle*/) {  // `ref:` arguments carry it: only oracles have them
@@ -312,16 +374,15 @@ TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task
   for (const PlanEntry& entry : candidate.plan.entries) {
     if (!BelongsTo(entry, unit)) continue;
     const std::string kernel = SubstituteTunables(entry.kernel, unit.binding);
-    const std::string type = fmt::format("decltype(&{})", kernel);
+    const auto named = std::find(unit.kernels.begin(), unit.kernels.end(), kernel);
     const auto emit = [&](const std::string& condition, const std::string& message) {
-      body += fmt::format("#line {} \"{}\"\nstatic_assert({}, \"launch plan: {}\");\n", std::max(entry.line, 1), file,
-                          condition, Escaped(message));
+      result.checks.push_back({static_cast<size_t>(named - unit.kernels.begin()), std::max(entry.line, 1), condition, message});
     };
-    emit(fmt::format("hone_plan::kCount<{}> == {}", type, entry.args.size()),
+    emit(fmt::format("hone_plan::kCount<{}> == {}", kKernelType, entry.args.size()),
          fmt::format("kernel '{}' does not take the {} argument{} that the plan passes", kernel, entry.args.size(),
                      entry.args.size() == 1 ? "" : "s"));
     for (size_t i = 0; i < entry.args.size(); ++i) {
-      const std::string parameter = fmt::format("hone_plan::Parameter<{}, {}, {}>", type, i, entry.args.size());
+      const std::string parameter = fmt::format("hone_plan::Parameter<{}, {}, {}>", kKernelType, i, entry.args.size());
       for (const Check& check : ChecksOf(entry.args[i], task, parameter)) {
         emit(check.condition, fmt::format("kernel '{}', argument {}: {}", kernel, i + 1, check.message));
       }

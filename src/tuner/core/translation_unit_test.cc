@@ -120,20 +120,22 @@ class Workshop {
   }
 
   // The compiler's messages, or empty when it was content.
-  std::string HostCompile(const TranslationUnit& unit) {
-    Write("unit.cc", "#include \"prelude.h\"\n" + std::string(ParameterCheckHeader()) + unit.body);
-    return Run(fmt::format("{} -std=c++17 -w -fsyntax-only -I{}/fake {}/unit.cc", HONE_HOST_COMPILER,
+  std::string HostCompile(const TranslationUnit& unit) { return HostCompileText(WholeText(unit)); }
+  std::string HostCompileText(const std::string& text) {
+    Write("unit.cc", kPreludes + text);
+    return Run(fmt::format("{} -std=c++20 -w -fsyntax-only -I{}/fake {}/unit.cc", HONE_HOST_COMPILER,
                            directory_.path(), directory_.path()));
   }
 #ifdef HONE_NVCC_PATH
   std::string DeviceCompile(const TranslationUnit& unit) {
-    Write("unit.cu", std::string(ParameterCheckHeader()) + "#include <cuda.h>\n" + unit.body);
+    Write("unit.cu", "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <cuda.h>\n" + WholeText(unit));
     return Run(fmt::format("{} -std=c++17 -w -cubin -arch=sm_90 -o {}/unit.cubin {}/unit.cu", HONE_NVCC_PATH,
                            directory_.path(), directory_.path()));
   }
 #endif
 
  private:
+  static constexpr const char* kPreludes = "#include \"prelude.h\"\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n";
   void Write(const std::string& name, const std::string& text) { std::ofstream(directory_ / name) << text; }
   std::string Run(const std::string& command) {
     const std::string log = directory_ / "log";
@@ -350,8 +352,103 @@ template <int v> __global__ void k(__nv_bfloat16* b, __half* out) {}
   const TranslationUnit four = MakeTranslationUnit(*candidate, TestTask(), units[1], false);
   EXPECT_THAT(eight.kernels, ElementsAre("k<8>"));
   EXPECT_THAT(four.kernels, ElementsAre("k<4>"));
-  EXPECT_THAT(four.body, HasSubstr("decltype(&k<4>)"));
-  EXPECT_THAT(four.body, Not(HasSubstr("decltype(&k<8>)")));
+  EXPECT_THAT(WholeText(four), HasSubstr("decltype(&k<4>)"));
+  EXPECT_THAT(WholeText(four), Not(HasSubstr("decltype(&k<8>)")));
+}
+
+// A kernel that takes what the plan does not pass, with a text before or behind it that would have the assertions say
+// otherwise. Each compiles where the assertions stand within reach of the text.
+struct Cheat {
+  const char* what;
+  const char* before;      // the kernel
+  const char* parameters;  // of the kernel; the plan passes "x" (an input, float16) and "n:i64"
+  const char* behind = "";
+};
+constexpr Cheat kCheats[] = {
+    {"the assertion is made nothing", "#define static_assert(...)\n", "__half* x, long long n"},
+    {"the size of everything is 8", "#define sizeof(...) 8\n", "const __half* x, int n"},
+    {"a type goes by another's name", "", "const float* x, long long n", "#define __half float\n"},
+    {"the type is another's", "__global__ void honest(const __half*, long long, __nv_bfloat16*, __half*) {}\n", "__half* x, int n",
+     "#define decltype(...) void (*)(const __half*, long long, __nv_bfloat16*, __half*)\n"},
+    {"a macro is saved and brought back",
+     "#define static_assert(...)\n#pragma push_macro(\"static_assert\")\n#undef static_assert\n", "float* x, long long n",
+     "#pragma pop_macro(\"static_assert\")\n"},
+    {"the same by way of an operator", "#define static_assert(...)\n_Pragma(\"push_macro(\\\"static_assert\\\")\")\n#undef static_assert\n",
+     "__half* x, int n", "_Pragma(\"pop_macro(\\\"static_assert\\\")\")\n"},
+    {"a line goes on", "#define static_assert(...)\n", "__half* x, long long n", "// \\"},
+    {"a trigraph's line goes on", "#define static_assert(...)\n", "__half* x, long long n", "// the end \\\\\\"},
+    {"words of other languages", "%:define static_assert(...)\n", "const __nv_bfloat16* x, long long n"},
+    {"a type is none of the others any more", "", "const float* x, long long n", "#define float short\n"},
+};
+
+TranslationUnit CheatUnit(const Cheat& cheat) {
+  return Unit(fmt::format("/*hone\n[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"n:i64\", \"b\", \"out\"]\n*/\n{}"
+                          "__global__ void k({}, __nv_bfloat16* b, __half* out) {{}}\n{}",
+                          cheat.before, cheat.parameters, cheat.behind));
+}
+
+// What was built before: the same assertions, in names that can be foreseen, with the macros left where they are.
+std::string WithinReach(const TranslationUnit& unit) {
+  const std::string checks = PlanCheckText(unit, unit.kernels, true);
+  return unit.body + checks.substr(checks.find('#'));
+}
+
+TEST(PlanChecks, NoTextBeforeThemTalksThemOutOfIt) {
+  Workshop workshop;
+  for (const Cheat& cheat : kCheats) {
+    const TranslationUnit unit = CheatUnit(cheat);
+    EXPECT_THAT(workshop.HostCompile(unit), HasSubstr("launch plan: kernel 'k', argument")) << cheat.what;
+    EXPECT_EQ(workshop.HostCompileText(WithinReach(unit)), "") << cheat.what;
+  }
+}
+
+TEST(PlanChecks, NobodyAddsASpecialisationToTemplatesWhoseNamesFollowFromTheText) {
+  Workshop workshop;
+  const Cheat honest{"", "", "__half* x, long long n"};
+  const TranslationUnit first = CheatUnit(honest);
+  const std::string text = WholeText(first);
+  const size_t begin = text.find("hone_plan_");
+  const std::string prefix = text.substr(begin, text.find('_', begin + 10) + 1 - begin);
+  ASSERT_EQ(prefix.size(), 10 + 24 + 1u);
+  // The templates as this text has them, declared beforehand, with an answer of one's own.
+  const std::string declared = fmt::format("template <typename P> inline constexpr bool {0}kReadOnly = true;\n", prefix);
+  const Cheat second{"", declared.c_str(), "__half* x, long long n"};
+  EXPECT_THAT(workshop.HostCompile(CheatUnit(second)), HasSubstr("must point to const"));
+  EXPECT_EQ(WholeText(CheatUnit(second)).find(prefix + "kCount"), std::string::npos) << "another text, another name";
+}
+
+TEST(PlanChecks, ATextThatDoesNotEndIsAnErrorAndNoWayRoundThem) {
+  Workshop workshop;
+  for (const char* behind : {"#if 0\n", "/* \n", "auto s = R\"(\n", "namespace a {\n", "extern \"C\" {\n", "void f() {\n", "#define F(...)\nF(\n",
+                             "struct S {\n", "template <class T>\n", "\"abc", "#ifdef X\n#else\n#if 0\n", "#define F(a) \\\n", "enum E {"}) {
+    const Cheat cheat{behind, "", "__half* x, long long n", behind};
+    EXPECT_NE(workshop.HostCompile(CheatUnit(cheat)), "") << behind;
+  }
+}
+
+TEST(PlanChecks, KernelsFullOfMacrosAreRightAsTheyAre) {
+  Workshop workshop;
+  const auto unit = [](const std::string& kernel, const std::string& source) {
+    return Unit(fmt::format("/*hone\n[[launch]]\nkernel = \"{}\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"n:i64\", \"b\", \"out\"]\n*/\n{}",
+                            kernel, source));
+  };
+  const std::string parameters = "(const __half* x, long long n, __nv_bfloat16* b, __half* out)";
+  const std::pair<std::string, std::string> honest[] = {
+      {"k<T>", "#define T float\ntemplate <typename P> __global__ void k" + parameters + " {}\n"},
+      {"k<BM, (BM > 4)>", "#define BM 64\ntemplate <int m, bool w> __global__ void k" + parameters + " {}\n"},
+      {"NAME", "#define NAME my_kernel\n__global__ void my_kernel" + parameters + " {}\n"},
+      {"Types", "#define value 3\n#define type 4\n#define count 5\n#define index 6\n__global__ void Types" + parameters + " {}\n"},
+      {"k", "#define KERNEL(name) __global__ void name" + parameters + "\n#define CAT(a, b) a##b\nKERNEL(CAT(k,)) {}\n"},
+      {"k", "#define RESTRICT __restrict__\n#define IN(T) const T* RESTRICT\n#define OUT(T) T* RESTRICT\n__global__ void k(IN(__half) x, "
+            "long long n, OUT(__nv_bfloat16) b, OUT(__half) out) {}\n"},
+      {"k", "#define static_assert_size(T, n) static_assert(sizeof(T) == n, #T)\nstatic_assert_size(float4, 16);\n__global__ void k" +
+                parameters + " {}\n"},
+      {"k", "#define FOR_EACH(X) X(0) X(1) X(2)\n#define STEP(i) n += i;\n__global__ void k" + parameters + " { FOR_EACH(STEP) }\n#undef STEP"},
+      {"k", "#define K 1\nnamespace hone_plan { struct Types {}; }\n__global__ void k" + parameters + " {}\n// ends in a comment"},
+      {"k", "template <class T> concept Small = sizeof(T) < 8;\ntemplate <Small T> struct S {};\n__global__ void k" + parameters +
+                " { auto f = []<int i>() { return i; }; (void)f; }\n"},
+  };
+  for (const auto& [kernel, source] : honest) EXPECT_EQ(workshop.HostCompile(unit(kernel, source)), "") << source;
 }
 
 #ifdef HONE_NVCC_PATH

@@ -54,6 +54,7 @@ struct BlockRequest {
   bool exact_align = false;  // address % (2 * align) == align: aligned as promised and not one bit more
   bool sampled = false;      // only sampled launches will touch it, and nothing will be compared: the simulator
                              // may back it by one tile of memory mapped over and over
+  bool written = false;      // with `sampled`: launches write it, so each byte of it is its own
 };
 
 class Arena {
@@ -72,12 +73,26 @@ struct DrawRequest {
   uint64_t permutation_key = 0;  // 0: slice s is drawn as slice s; else as slice Permute(s)
   uint64_t redraw_key = 0;       // 0: none; else slices in `redrawn` are drawn with this key, as themselves
   std::vector<int64_t> redrawn;  // sorted slice numbers
+  uint64_t pattern_key = 0;      // kSpecial: one per input set
+};
+
+// What memory holds before a launch writes it. No one pattern: a kernel that counts on zeros, on a NaN or on the last
+// launch's numbers shall fail sooner or later, and none shall recognise memory that nobody wrote.
+enum class FillKind {
+  kNan,        // floating point: a signalling NaN, which arithmetic does not produce, with a payload from the key; other
+               // dtypes as kBytes
+  kBytes,      // every byte drawn
+  kPlausible,  // numbers as inputs hold them: normal values, integers below 100
+};
+struct FillSpec {
+  FillKind kind = FillKind::kNan;
+  uint64_t key = 1;
 };
 
 // Counters of one comparison; computed where the data lies, only these come back.
 struct Comparison {
   int64_t total = 0;
-  int64_t wrong = 0;               // outside c_max, or NaN or Inf where the reference is finite, or unwritten
+  int64_t wrong = 0;               // outside c_max or c_small, or NaN or Inf where the reference is finite, or unwritten
   int64_t unwritten = 0;           // still the poison pattern
   int64_t non_finite = 0;
   std::optional<int64_t> first_wrong;  // linear row-major element number, the smallest
@@ -86,6 +101,7 @@ struct Comparison {
                                    // less than the dtype's smallest normal number
   double rms_error = 0;            // sqrt(sum err^2 / sum ref^2); 0 when ref is all zero and err is too. The rms of ref
                                    // counts as the dtype's smallest normal number at least
+  double max_small = 0;            // max |err| / max(|ref|, rms of the slice's ref / 2^20), as Tolerance::c_small has it
   double max_ulp = 0, mean_ulp = 0;  // in units of the output dtype
 };
 
@@ -106,6 +122,13 @@ struct ModelledCost {
   double accesses = 0;                   // observed accesses
   double host_seconds = 0;               // processor time the simulation took, all cores together
   double sampled_block_fraction = 1.0;
+  // Of a sample of blocks: the share of the outputs that they wrote, over their share of the grid; about 1 where blocks
+  // divide the work evenly. -1: not known.
+  double written_share = -1;
+  // Whether what the sample wrote is what the whole grid would have written there: it read nothing that blocks outside it
+  // write, and added to nothing. `written_slices`: slices in which it wrote, ascending, 4096 at most.
+  bool comparable = false;
+  std::vector<int64_t> written_slices;
 };
 
 enum class LaunchStatus { kOk, kLaunchError, kResourceLimit, kCrashed, kTimedOut, kRuleViolation, kUnsupported };
@@ -123,6 +146,7 @@ struct LaunchRequest {
   double limit_seconds = 10;
   bool trusted = false;            // the oracle: no block sampling
   bool sample_blocks = false;      // simulator: a stratified sample of blocks is enough (outputs are then partial)
+  uint64_t sample_key = 0;         // simulator: a secret that draws other blocks than those whose cost gives the time
 };
 
 // Compiled modules loaded on the device. Destroyed before its session.
@@ -211,6 +235,9 @@ class DeviceSession {
   // Every addressed byte of the view set to the poison pattern of its dtype: a NaN with a known payload, or
   // a fixed odd integer. Bytes between strided rows get it too.
   virtual Status Poison(const TensorView& view) = 0;
+  // The same with contents that a secret chooses. What comes from kNan is counted by Compare as not written, whatever its
+  // payload; what comes from the others is wrong like any other number.
+  virtual Status FillWith(const TensorView& view, const FillSpec& fill) = 0;
   virtual Status Fill(uint64_t address, int64_t bytes, uint8_t value) = 0;
   virtual Result<bool> IsZero(uint64_t address, int64_t bytes) = 0;
   virtual Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) = 0;

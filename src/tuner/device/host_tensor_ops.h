@@ -26,6 +26,11 @@ uint64_t PoisonBits(DType dtype);
 // How finely a dtype's elements are judged.
 harness::Precision PrecisionOf(DType dtype);
 
+// What `abs` takes from the sum of squared errors that c_rms is about: one element in a hundred may be off by it, and four
+// standard deviations of that number and one more, for ties come as they fall. A quantizing kernel may round a tie the
+// other way; who is off by one everywhere rounds wrongly.
+double ForgivenSquares(double absolute, int64_t elements);
+
 // One element as a double (exact for all dtypes but integers beyond 2^53).
 double ReadElement(DType dtype, const void* element);
 // Rounds to nearest even; integers truncate and wrap.
@@ -34,6 +39,11 @@ void WriteElement(DType dtype, void* element, double value);
 // DeviceSession's calls of the same names. kInvalidArgument for shapes that do not belong together.
 Status Draw(const DrawRequest& request);
 void Poison(const TensorView& view);
+void FillWith(const TensorView& view, const FillSpec& fill);
+// The signalling NaN of a floating-point dtype whose sign and payload follow from `key`.
+uint64_t NanPattern(DType dtype, uint64_t key);
+// What FillKind::kPlausible draws.
+DrawRequest PlausibleDraw(const TensorView& view, uint64_t key);
 Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
 // `reference`: dense row-major doubles of the view's shape.
 Comparison Compare(const TensorView& output, const double* reference, const Tolerance& tolerance);

@@ -22,8 +22,10 @@ class Backend {
   // For host-mode candidates; thread-safe, owned by the backend. kUnavailable, with the reason, where they are not
   // judged.
   virtual Result<Compiler*> host_compiler() = 0;
-  // One job at a time: the evaluator serialises. A job with a host-mode program in it runs confined, in a worker of
-  // its own.
+  // How many jobs may be judged side by side. A GPU judges one, for jobs would disturb each other's times.
+  virtual int judges_at_once() const { return 1; }
+  // Thread-safe up to judges_at_once(); the evaluator lets no more in. A job with a host-mode program in it runs
+  // confined, in a worker of its own.
   virtual Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) = 0;
 };
 

@@ -3,11 +3,23 @@
 #include "tuner/evaluate/case_buffers.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "tuner/core/draw.h"
 #include "tuner/device/host_tensor_ops.h"
+#include "tuner/evaluate/timing/quad_order.h"
 
 namespace hone {
+namespace {
+
+// What a secret is used for, hashed in with it, so that one use tells nothing about another.
+constexpr uint64_t kFillPurpose = 0xf111;
+constexpr uint64_t kPatternPurpose = 0x9a77;
+// A sampled in-place tensor of more bytes repeats in memory, and what is written to it is not compared.
+constexpr int64_t kMostFilledBytes = int64_t{256} << 20;
+
+}  // namespace
 
 std::string InputSet::name() const {
   if (hand != nullptr) return "hand-worked";
@@ -68,6 +80,10 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
                                                        const std::vector<const ResolvedPlan*>& plans, int sets,
                                                        bool exact_align, uint64_t gap_key, bool sampled) {
   std::unique_ptr<CaseBuffers> buffers(new CaseBuffers(session, task, dims));
+  buffers->sampled_ = sampled;
+  buffers->fill_key_ = draw::Mix(gap_key ^ kFillPurpose);
+  // A modelled time is one number, whatever the seed and the number of the launch.
+  if (sampled) buffers->UseFixedFills();
   std::vector<BlockRequest> blocks;
   std::vector<std::pair<const TensorSpec*, size_t>> tensor_blocks;  // within one set
   for (const TensorSpec& tensor : task.tensors) {
@@ -97,14 +113,27 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
       // distinct then.
       const bool any_contents =
           tensor.values.distribution != Distribution::kOffsets && tensor.values.index_order == IndexOrder::kIndependent;
-      blocks.push_back({buffers->shapes_.at(tensor.name).span_bytes, align, exact_align, sampled && any_contents});
+      // What launches write is memory of its own, so that it can be compared; but not where it would first have to be
+      // filled with very much.
+      const bool overwritten = std::any_of(task.tensors.begin(), task.tensors.end(),
+                                           [&](const TensorSpec& other) { return other.alias == tensor.name; });
+      const int64_t bytes = buffers->shapes_.at(tensor.name).span_bytes;
+      const bool written = tensor.role == TensorRole::kOut ||
+                           ((tensor.role == TensorRole::kInOut || overwritten) && bytes <= kMostFilledBytes);
+      blocks.push_back({bytes, align, exact_align, sampled && any_contents, written});
     }
     for (const auto& [name, workspace] : workspaces) {
       if (set == 0) first_block["workspace:" + name] = blocks.size();
-      blocks.push_back({workspace.bytes, workspace.align, false, sampled});
+      blocks.push_back({workspace.bytes, workspace.align, false, sampled, true});
     }
   }
-  HONE_ASSIGN_OR_RETURN(buffers->arena_, session.Allocate(blocks, gap_key));
+  // Where a tensor lies among the others must tell nothing: neither its set nor what the memory is for.
+  std::vector<BlockRequest> placed(blocks.size());
+  std::vector<int> place = SecretOrder(static_cast<int>(blocks.size()), gap_key);
+  if (sampled) std::iota(place.begin(), place.end(), 0);
+  for (size_t i = 0; i < blocks.size(); ++i) placed[static_cast<size_t>(place[i])] = blocks[i];
+  HONE_ASSIGN_OR_RETURN(buffers->arena_, session.Allocate(placed, gap_key));
+  const auto address = [&](size_t block) { return buffers->arena_->address(static_cast<size_t>(place[block])); };
 
   const size_t per_set = sets > 0 ? blocks.size() / static_cast<size_t>(sets) : 0;
   for (int set = 0; set < sets; ++set) {
@@ -113,10 +142,14 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
     for (const TensorSpec& tensor : task.tensors) {
       const std::string& owner = tensor.alias.empty() ? tensor.name : tensor.alias;
       bindings.tensors[tensor.name] = MakeView(tensor, buffers->shapes_.at(tensor.name),
-                                               buffers->arena_->address(base + first_block.at(owner)));
+                                               address(base + first_block.at(owner)));
+      // A launch may not write an input, unless an output shares its memory.
+      const bool shared = std::any_of(task.tensors.begin(), task.tensors.end(),
+                                      [&](const TensorSpec& other) { return other.alias == tensor.name; });
+      if (tensor.role == TensorRole::kIn && !shared) bindings.read_only.insert(tensor.name);
     }
     for (const auto& [name, workspace] : workspaces) {
-      bindings.workspaces[name] = buffers->arena_->address(base + first_block.at("workspace:" + name));
+      bindings.workspaces[name] = address(base + first_block.at("workspace:" + name));
     }
     buffers->bindings_.push_back(std::move(bindings));
   }
@@ -144,6 +177,7 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
     HONE_ASSIGN_OR_RETURN(request.index_bound, tensor.values.index_bound->Evaluate(dims_));
   }
   request.key = TensorKey(inputs.key, task_, tensor);
+  request.pattern_key = draw::Mix(inputs.key ^ kPatternPurpose);
   if (tensor.slice_axis >= 0) {
     request.permutation_key = inputs.permutation_key;
     // Indices that are distinct over all slices keep their values: fresh ones would meet those of slices that stay.
@@ -171,7 +205,7 @@ Status CaseBuffers::PrepareLaunch(int index, const InputSet& inputs, const Resol
       HONE_RETURN_IF_ERROR(DrawTensor(tensor, inputs, view));
     } else if (tensor.role == TensorRole::kOut) {
       if (tensor.alias.empty()) {
-        HONE_RETURN_IF_ERROR(session_.Poison(view));
+        HONE_RETURN_IF_ERROR(fixed_fills_ ? session_.Poison(view) : session_.FillWith(view, NextFill()));
       } else {
         const TensorSpec* owner = task_.FindTensor(tensor.alias);
         HONE_RETURN_IF_ERROR(DrawTensor(*owner, inputs, bindings.tensors.at(tensor.alias)));
@@ -180,10 +214,34 @@ Status CaseBuffers::PrepareLaunch(int index, const InputSet& inputs, const Resol
   }
   for (const ResolvedWorkspace& workspace : plan.workspaces) {
     if (workspace.bytes == 0) continue;
-    const uint64_t address = bindings.workspaces.at(workspace.name);
-    HONE_RETURN_IF_ERROR(session_.Fill(address, workspace.bytes, workspace.zero_on_entry ? 0x00 : 0xa5));
+    HONE_RETURN_IF_ERROR(FillWorkspace(workspace, bindings.workspaces.at(workspace.name)));
   }
   return Status::Ok();
+}
+
+FillSpec CaseBuffers::NextFill() {
+  constexpr FillKind kKinds[] = {FillKind::kNan, FillKind::kBytes, FillKind::kPlausible};
+  const uint64_t number = fills_++;
+  return {kKinds[(fill_key_ + number) % std::size(kKinds)], draw::Hash(fill_key_, kFillPurpose, number) | 1};
+}
+
+Status CaseBuffers::FillWorkspace(const ResolvedWorkspace& workspace, uint64_t address) {
+  if (workspace.zero_on_entry) return session_.Fill(address, workspace.bytes, 0x00);
+  if (fixed_fills_) return session_.Fill(address, workspace.bytes, 0xa5);
+  constexpr int64_t kWord = 4;
+  FillSpec fill = NextFill();
+  if (address % kWord != 0 || workspace.bytes < kWord) fill.kind = FillKind::kBytes;
+  TensorView view;
+  view.address = address;
+  view.dtype = fill.kind == FillKind::kBytes ? DType::kUInt8 : DType::kFloat32;
+  view.elements = workspace.bytes / DTypeBytes(view.dtype);
+  view.span_bytes = view.elements * DTypeBytes(view.dtype);
+  view.shape = {view.elements};
+  view.strides = {1};
+  HONE_RETURN_IF_ERROR(session_.FillWith(view, fill));
+  const int64_t left = workspace.bytes - view.span_bytes;
+  if (left == 0) return Status::Ok();
+  return session_.Fill(address + static_cast<uint64_t>(view.span_bytes), left, static_cast<uint8_t>(fill.key));
 }
 
 }  // namespace hone

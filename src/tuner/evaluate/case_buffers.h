@@ -35,7 +35,8 @@ struct InputSet {
 class CaseBuffers {
  public:
   // `plans`: every plan that will run on these buffers; their workspaces are allocated per set, the largest
-  // request of each name winning. `exact_align`: bases aligned as the task promises and no better.
+  // request of each name winning. `exact_align`: bases aligned as the task promises and no better. `gap_key`: secret; it
+  // chooses the guard zones' pattern, the order in which tensors lie in memory, and the fills.
   // `sampled`: only sampled launches will run here (BlockRequest::sampled).
   static Result<std::unique_ptr<CaseBuffers>> Make(DeviceSession& session, const Task& task, const Dims& dims,
                                                    const std::vector<const ResolvedPlan*>& plans, int sets,
@@ -50,12 +51,17 @@ class CaseBuffers {
   const TensorShape& shape(const std::string& tensor) const { return shapes_.at(tensor); }
   const std::map<std::string, int64_t>& base_align() const { return base_align_; }
   int64_t slices() const { return slices_; }
+  bool sampled() const { return sampled_; }
 
   // Draws every in and inout tensor of set `index`.
   Status DrawInputs(int index, const InputSet& inputs);
-  // Only what a launch overwrites: inout tensors back to pristine, outputs poisoned, workspaces of `plan`
-  // poisoned or zeroed. Call before every launch.
+  // Only what a launch overwrites: inout tensors back to pristine, outputs and workspaces of `plan` filled with what
+  // nobody may count on, or zeroed where the plan asks for that. Call before every launch. The fills are NaNs, bytes and
+  // plausible numbers in turn (FillKind), from a secret start, under secret keys.
   Status PrepareLaunch(int index, const InputSet& inputs, const ResolvedPlan& plan);
+  // The fixed poison from now on, and 0xa5 in workspaces: on sampled buffers, where a launch's cost must repeat, and in
+  // tests of what changing fills catch.
+  void UseFixedFills() { fixed_fills_ = true; }
   Result<std::optional<std::string>> CheckGaps() { return session_.CheckGaps(*arena_); }
 
   // Draws one tensor as set `inputs` says into `view` (which may lie in other memory).
@@ -66,12 +72,19 @@ class CaseBuffers {
  private:
   CaseBuffers(DeviceSession& session, const Task& task, Dims dims) : session_(session), task_(task), dims_(std::move(dims)) {}
 
+  // The next fill: each kind in turn, so that all are met soon.
+  FillSpec NextFill();
+  Status FillWorkspace(const ResolvedWorkspace& workspace, uint64_t address);
+
   DeviceSession& session_;
   const Task& task_;
   Dims dims_;
+  uint64_t fill_key_ = 0, fills_ = 0;
+  bool fixed_fills_ = false;
   std::map<std::string, TensorShape> shapes_;
   std::map<std::string, int64_t> base_align_;
   int64_t slices_ = 1;
+  bool sampled_ = false;
   std::unique_ptr<Arena> arena_;
   std::vector<Bindings> bindings_;
 };

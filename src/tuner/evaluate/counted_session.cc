@@ -58,6 +58,10 @@ Status CountedSession::Poison(const TensorView& view) {
   HONE_TIMED(kPoison);
   return inner_.Poison(view);
 }
+Status CountedSession::FillWith(const TensorView& view, const FillSpec& fill) {
+  HONE_TIMED(kPoison);
+  return inner_.FillWith(view, fill);
+}
 Status CountedSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
   HONE_TIMED(kFill);
   return inner_.Fill(address, bytes, value);

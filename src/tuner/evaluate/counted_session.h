@@ -30,6 +30,7 @@ class CountedSession : public DeviceSession {
   int64_t FreeBytes() const override { return inner_.FreeBytes(); }
   Status Draw(const DrawRequest& request) override;
   Status Poison(const TensorView& view) override;
+  Status FillWith(const TensorView& view, const FillSpec& fill) override;
   Status Fill(uint64_t address, int64_t bytes, uint8_t value) override;
   Result<bool> IsZero(uint64_t address, int64_t bytes) override;
   Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) override;

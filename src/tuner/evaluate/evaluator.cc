@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <semaphore>
 #include <thread>
 
 #include "base/clock.h"
@@ -22,8 +23,10 @@
 #include "tuner/evaluate/baseline/library_timing.h"
 #include "tuner/evaluate/check_request.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
+#include "tuner/evaluate/local_evaluator.h"
 #include "tuner/evaluate/profiling/profile_rules.h"
 #include "tuner/evaluate/profiling/sass_lines.h"
+#include "tuner/evaluate/second_device.h"
 #include "tuner/evaluate/spool.h"
 
 namespace hone {
@@ -34,8 +37,11 @@ constexpr double kLongestLaunch = 86400;  // seconds
 
 class LocalEvaluator : public Evaluator {
  public:
-  LocalEvaluator(std::unique_ptr<Backend> backend, const EvaluatorOptions& options)
-      : backend_(std::move(backend)), options_(options) {
+  LocalEvaluator(std::unique_ptr<Backend> backend, BackendFactory simulated, const EvaluatorOptions& options)
+      : backend_(std::move(backend)),
+        make_simulated_(std::move(simulated)),
+        options_(options),
+        device_places_(backend_->judges_at_once()) {
     jobs_ = options.compile_jobs > 0 ? options.compile_jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   }
 
@@ -52,15 +58,34 @@ class LocalEvaluator : public Evaluator {
     return &backend_->compiler();
   }
 
+  // The candidate's small cases on the simulated GPU, which is made when it is first needed and judges several at once.
+  Result<Evaluation> Simulate(const Task& task, const EvaluationRequest& request) {
+    {
+      std::lock_guard lock(simulated_mutex_);
+      if (simulated_ == nullptr) {
+        HONE_ASSIGN_OR_RETURN(simulated_, make_simulated_());
+      }
+    }
+    return JudgeSmallCases(*simulated_, task, request, options_.launch_limit_seconds, jobs_);
+  }
+  // Why nobody is asked beside this device; empty: the simulated GPU is.
+  std::string WhyAlone(const EvaluationRequest& request, const Candidate& candidate) const {
+    if (!request.simulate || !options_.simulate) return "turned off with --no-sim";
+    if (candidate.plan.host_mode) return "code in host mode launches its own kernels";
+    return make_simulated_ ? "" : "this program has none";
+  }
+
   // The candidate compiled once more, with line information, and taken apart.
   Status AddSass(const Task& task, const CompiledProgram& program, Compiler& compiler, Profile* profile);
   void HoldAgainstLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const JudgeJob& job,
                             const EvaluationProgress& progress, Evaluation* evaluation);
 
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Backend> backend_, simulated_;
+  BackendFactory make_simulated_;
+  std::mutex simulated_mutex_;
   EvaluatorOptions options_;
   int jobs_ = 1;
-  std::mutex device_mutex_;
+  std::counting_semaphore<> device_places_;
   std::mutex programs_mutex_;
   std::map<std::string, Program> programs_;
 };
@@ -256,7 +281,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     fallback = **seed;
   }
 
-  // Judge: the device is held by one evaluation at a time.
+  // Judge: the device is held by as many evaluations at a time as it can tell apart.
   JudgeJob job;
   job.task = task;
   job.candidate = std::move(*compiled);
@@ -266,7 +291,12 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   job.options = request;
   job.launch_limit_seconds = options_.launch_limit_seconds;
   const double wait_started = SteadySeconds();
-  std::lock_guard device(device_mutex_);
+  device_places_.acquire();
+  struct Leave {
+    std::counting_semaphore<>* places;
+    void operator()(void*) const { places->release(); }
+  };
+  std::unique_ptr<void, Leave> held(&device_places_, Leave{&device_places_});
   if (SteadySeconds() - wait_started > 1e-3) stages.push_back({"wait", SteadySeconds() - wait_started, false});
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, backend_->Judge(job, progress));
   if (UsesHostMode(job)) evaluation.guarantee = kHostModeGuarantee;
@@ -281,6 +311,14 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     progress("libraries", request.name);
     HoldAgainstLibraries(libraries, task, job, progress, &evaluation);
     evaluation.stages.push_back({"libraries", SteadySeconds() - libraries_started, true});
+  }
+  held.reset();
+  // Whoever is refused here is refused: the second device is asked about the others, while the GPU judges the next one.
+  if (!facts().modelled && request.check_cases && evaluation.verdict == Verdict::kOk) {
+    const std::string alone = WhyAlone(request, job.candidate.candidate);
+    if (alone.empty()) progress("simulate", request.name);
+    evaluation = alone.empty() ? JoinVerdicts(std::move(evaluation), Simulate(task, request))
+                               : WithoutSimulation(std::move(evaluation), alone);
   }
   double pch_misses = 0, cached = 0;
   for (const auto& [key, module] : job.candidate.modules) {
@@ -303,6 +341,11 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
 
 }  // namespace
 
+std::unique_ptr<Evaluator> MakeLocalEvaluator(std::unique_ptr<Backend> backend, BackendFactory simulated,
+                                              const EvaluatorOptions& options) {
+  return std::unique_ptr<Evaluator>(new LocalEvaluator(std::move(backend), std::move(simulated), options));
+}
+
 Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& asked) {
   EvaluatorOptions options = asked;
   // Its children start in folders of their own.
@@ -318,7 +361,7 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& asked) 
   if (options.compile_jobs < 0) return Status::InvalidArgument(fmt::format("--jobs {}: write 0 (one per core) or more", options.compile_jobs));
   const auto local = [&](Result<std::unique_ptr<Backend>> backend) -> Result<std::unique_ptr<Evaluator>> {
     if (!backend.ok()) return backend.status();
-    return std::unique_ptr<Evaluator>(new LocalEvaluator(std::move(*backend), options));
+    return MakeLocalEvaluator(std::move(*backend), [options] { return MakeSimBackend(options, "h200"); }, options);
   };
   if (device.rfind("spool:", 0) == 0) return MakeSpoolEvaluator(device.substr(6));
   if (device == "sim") return local(MakeSimBackend(options, "h200"));

@@ -350,5 +350,23 @@ TEST_F(ServeSpool, AnOptionOfTheWrongTypeIsAnsweredAtOnce) {
   EXPECT_THAT(spool_->Answer(id_).status().message(), HasSubstr("evaluation options"));
 }
 
+// A spool is a folder that others write to. Fields of a wrong type in an answer once ended whoever read it.
+TEST_F(ServeSpool, AForgedAnswerIsAnErrorAndNoMore) {
+  const std::string done = folder_ / ("done/" + id_ + ".json");
+  std::filesystem::create_directories(folder_ / "done");
+  std::string deep = "{\"evaluation\":";
+  for (int i = 0; i < 200000; ++i) deep += "[";
+  for (const std::string& text :
+       {std::string(R"({"error": {"message": 5, "code": "x"}})"), std::string(R"({"error": {"message": [], "code": 1e300}})"),
+        std::string(R"({"error": {"message": "no", "code": -7}})"), std::string(R"({"error": 3})"), std::string(R"({"evaluation": 3})"),
+        std::string("[1, 2]"), deep}) {
+    std::ofstream(done) << text;
+    const Result<Evaluation> answer = spool_->Answer(id_);
+    ASSERT_FALSE(answer.ok()) << text.substr(0, 60);
+    EXPECT_FALSE(answer.status().message().empty());
+    EXPECT_NE(answer.status().code(), StatusCode::kOk);
+  }
+}
+
 }  // namespace
 }  // namespace hone

@@ -1,7 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judging on the simulated GPU: the system's C++ compiler, and a session whose kernels run in sandboxed children.
+// Judging on the simulated GPU: the system's C++ compiler, and sessions whose kernels run in sandboxed children. Times
+// are modelled, so jobs that are judged side by side do not disturb each other: each has a session of its own.
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
 #include "tuner/device/sim/sim_compiler.h"
 #include "tuner/device/sim/sim_session.h"
 #include "tuner/evaluate/backend.h"
@@ -14,9 +19,14 @@ namespace {
 
 class SimBackend : public Backend {
  public:
-  SimBackend(std::unique_ptr<DeviceSession> session, std::unique_ptr<Compiler> compiler)
-      : session_(std::move(session)), compiler_(std::move(compiler)) {}
-  const DeviceFacts& facts() const override { return session_->facts(); }
+  SimBackend(const SimSessionOptions& options, std::unique_ptr<DeviceSession> session, std::unique_ptr<Compiler> compiler)
+      : options_(options), facts_(session->facts()), compiler_(std::move(compiler)) {
+    idle_.push_back({std::move(session), {}});
+  }
+  const DeviceFacts& facts() const override { return facts_; }
+  int judges_at_once() const override {
+    return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostSessions);
+  }
   Compiler& compiler() override { return *compiler_; }
   Result<Compiler*> host_compiler() override {
     return Status::Unavailable("host-mode candidates launch their own kernels through the CUDA runtime, which the "
@@ -24,24 +34,54 @@ class SimBackend : public Backend {
                                "launch plan (docs/candidate-format.md)");
   }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
-    JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle,
-                         .incumbent = job.incumbent ? &*job.incumbent : nullptr,
-                         .fallback = job.fallback ? &*job.fallback : nullptr, .options = job.options,
-                         .launch_limit_seconds = job.launch_limit_seconds, .floors = &floors_};
-    const JudgeProgress tell = [&](const std::string& phase, const std::string& detail, double) {
-      if (progress) progress(phase, detail);
-    };
-    HONE_ASSIGN_OR_RETURN(Evaluation evaluation, hone::Judge(*session_, request, tell));
-    if (WantsProfile(job, evaluation)) {
-      HONE_ASSIGN_OR_RETURN(evaluation.profile, ProfileCandidate(*session_, request, tell));
-    }
+    HONE_ASSIGN_OR_RETURN(Place place, TakePlace());
+    Result<Evaluation> evaluation = JudgeIn(place, job, progress);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(place));
     return evaluation;
   }
 
  private:
-  std::unique_ptr<DeviceSession> session_;
+  static constexpr int kMostSessions = 8;  // each may hold the tensors of a timed case
+
+  struct Place {
+    std::unique_ptr<DeviceSession> session;
+    FloorCache floors;
+  };
+
+  Result<Place> TakePlace() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        Place place = std::move(idle_.back());
+        idle_.pop_back();
+        return place;
+      }
+    }
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session, MakeSimSession(options_));
+    return Place{std::move(session), {}};
+  }
+
+  static Result<Evaluation> JudgeIn(Place& place, const JudgeJob& job, const EvaluationProgress& progress) {
+    JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle,
+                         .incumbent = job.incumbent ? &*job.incumbent : nullptr,
+                         .fallback = job.fallback ? &*job.fallback : nullptr, .options = job.options,
+                         .launch_limit_seconds = job.launch_limit_seconds, .floors = &place.floors};
+    const JudgeProgress tell = [&](const std::string& phase, const std::string& detail, double) {
+      if (progress) progress(phase, detail);
+    };
+    HONE_ASSIGN_OR_RETURN(Evaluation evaluation, hone::Judge(*place.session, request, tell));
+    if (WantsProfile(job, evaluation)) {
+      HONE_ASSIGN_OR_RETURN(evaluation.profile, ProfileCandidate(*place.session, request, tell));
+    }
+    return evaluation;
+  }
+
+  const SimSessionOptions options_;
+  const DeviceFacts facts_;
   std::unique_ptr<Compiler> compiler_;
-  FloorCache floors_;
+  std::mutex mutex_;
+  std::vector<Place> idle_;  // the one used last is at the back
 };
 
 }  // namespace
@@ -58,7 +98,7 @@ Result<std::unique_ptr<Backend>> MakeSimBackend(const EvaluatorOptions& options,
   session_options.gpu = gpu;
   session_options.child_command = {options.executable, "__sim-child"};
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session, MakeSimSession(session_options));
-  return std::unique_ptr<Backend>(new SimBackend(std::move(session), std::move(compiler)));
+  return std::unique_ptr<Backend>(new SimBackend(session_options, std::move(session), std::move(compiler)));
 }
 
 }  // namespace hone

@@ -136,8 +136,10 @@ class Reader {
     return first >= last ? "" : std::string(Span(s_.text, s_.tokens, first, last - 1));
   }
   int SkipAngles(int open) const {  // the token after the matching '>'
+    // No further than a list of arguments may be: of a text of nothing but "k<" each would look through all the others.
+    constexpr int kMostTokens = 2048;
     int depth = 0;
-    for (int i = open; i < count_; ++i) {
+    for (int i = open; i < std::min(count_, open + kMostTokens); ++i) {
       if (Is(i, "<")) ++depth;
       if (Is(i, ">") && --depth == 0) return i + 1;
       if (At(i).match > i) i = At(i).match;
@@ -149,6 +151,10 @@ class Reader {
   void Add(CuItemKind kind, int first, int last, std::string name = {}) {
     s_.items.push_back({kind, first, last, 0, 0, std::move(name)});
   }
+
+  // Scopes within scopes that are looked into, each by a call of its own: a text may hold a hundred thousand.
+  static constexpr int kMostScopes = 64;
+  int depth_ = 0;
 
   void Items(int i, int end, const std::string& scope) {
     while (i < end) {
@@ -163,17 +169,21 @@ class Reader {
           if (!Is(open, "namespace") && !Is(open, "inline")) name += std::string(At(open).text);
           ++open;
         }
-        if (Is(open, "{") && At(open).match > 0) {
+        if (Is(open, "{") && At(open).match > 0 && depth_ < kMostScopes) {
           Add(CuItemKind::kScope, i, open);
+          ++depth_;
           Items(open + 1, At(open).match, name.empty() ? scope : scope + name + "::");
+          --depth_;
           Add(CuItemKind::kScope, At(open).match, At(open).match);
           i = At(open).match + 1;
           continue;
         }
       }
-      if (Is(i, "extern") && Is(i + 1, "\"C\"") && Is(i + 2, "{") && At(i + 2).match > 0) {
+      if (Is(i, "extern") && Is(i + 1, "\"C\"") && Is(i + 2, "{") && At(i + 2).match > 0 && depth_ < kMostScopes) {
         Add(CuItemKind::kScope, i, i + 2);
+        ++depth_;
         Items(i + 3, At(i + 2).match, scope);
+        --depth_;
         Add(CuItemKind::kScope, At(i + 2).match, At(i + 2).match);
         i = At(i + 2).match + 1;
         continue;
@@ -324,6 +334,7 @@ class Reader {
     k.item = static_cast<int>(s_.items.size()) - 1;
     if (Is(first, "template")) {
       for (const auto& [a, b] : Split(first + 2, SkipAngles(first + 1) - 1)) {
+        if (a >= b) continue;
         CuTemplateParameter p;
         p.is_type = Is(a, "typename") || Is(a, "class");
         int name = a;
@@ -336,7 +347,8 @@ class Reader {
     }
     for (int i = first; i <= last; ++i) {
       if (!Is(i, "(") || At(i).match < 0) continue;
-      if (Is(At(i).match + 1, "{") && !Is(i - 1, "__launch_bounds__")) {
+      // A parenthesis that begins the file has no name before it.
+      if (i > first && Is(At(i).match + 1, "{") && !Is(i - 1, "__launch_bounds__")) {
         k.name = std::string(At(i - 1).text);
         k.qualified = scope + k.name;
         k.parameters = Parameters(i, At(i).match);

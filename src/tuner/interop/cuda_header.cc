@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -16,6 +17,7 @@
 #include "tuner/interop/header_support.h"
 #include "tuner/interop/host_expression.h"
 #include "tuner/interop/plan_writer.h"
+#include "tuner/interop/served_shapes.h"
 
 namespace hone {
 namespace {
@@ -41,7 +43,7 @@ std::string Preamble(const KernelPackage& package, const HeaderSignature& signat
     out += fmt::format(
         "// No run stands behind it: `hone eval {} {}` says whether it is right and how fast. The task's seed runs "
         "only\n"
-        "// where the device lacks what the file's plan asks for.\n",
+        "// where the plan has no alternative, or the device lacks what it asks for.\n",
         task.name, package.file);
   } else {
     out += fmt::format("// Device of the run: {}.{}\n", package.device,
@@ -55,6 +57,10 @@ std::string Preamble(const KernelPackage& package, const HeaderSignature& signat
                          package.modelled ? "" : fmt::format(" [{:.3f}, {:.3f}]", s.speedup.low, s.speedup.high),
                          s.wins ? "" : "  -> the seed runs");
     }
+  }
+  if (std::string served = DescribeServedShapes(package); !served.empty()) {
+    served[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(served[0])));
+    out += fmt::format("// {}.\n", served);
   }
   const std::vector<std::string> options = PackageOptions(package);
   if (!options.empty()) {
@@ -154,6 +160,15 @@ std::vector<std::string> PackageOptions(const KernelPackage& package) {
 
 std::string CudaHeaderName(const KernelPackage& package) { return fmt::format("hone_{}.cuh", package.task.name); }
 
+std::string FunctionDeclaration(const KernelPackage& package) {
+  const HeaderSignature signature = SignatureOf(package.task);
+  std::string parameters;
+  for (const auto* list : {&signature.tensors, &signature.scalars, &signature.dims}) {
+    for (const HeaderParameter& p : *list) parameters += fmt::format("{} {}, ", p.type, p.name);
+  }
+  return fmt::format("cudaError_t hone::{}({}cudaStream_t stream)", signature.function, parameters);
+}
+
 Result<std::string> CudaHeader(const KernelPackage& package) {
   const Task& task = package.task;
   const HeaderSignature signature = SignatureOf(task);
@@ -230,7 +245,13 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
         p.name, elements, std::min<int64_t>(t->align, 4096));
   }
   out += "    return cudaSuccess;\n  }\n\n";
-  out += "  // Shapes where the run did not show the winner to be faster.\n  bool UseSeed() const {\n";
+  out +=
+      "  // Shapes that the winner's plan leaves out, or where the run did not show it to be faster.\n"
+      "  bool UseSeed() const {\n";
+  if (winner.LeavesShapesOut()) {
+    HONE_ASSIGN_OR_RETURN(const std::string serves, winner.Serves());
+    out += fmt::format("    if (!({})) return true;\n", serves);
+  }
   if (winner.NeedsHopper()) {
     out += "    if (DeviceAttribute(cudaDevAttrComputeCapabilityMajor) < 9) return true;  // the winner needs 9.0\n";
   }

@@ -21,6 +21,10 @@ namespace hone {
 // The header's text (C++17, to be compiled by nvcc). kInvalidArgument when a plan asks what host code cannot answer.
 Result<std::string> CudaHeader(const KernelPackage& package);
 
+// The function's declaration in one line, without a semicolon: "cudaError_t hone::silu_and_mul(const __half* x, …)". A
+// plan with workspaces has two more functions, which the header describes.
+std::string FunctionDeclaration(const KernelPackage& package);
+
 // "hone_silu_and_mul.cuh"
 std::string CudaHeaderName(const KernelPackage& package);
 

@@ -15,12 +15,16 @@
 #include "tuner/interop/host_expression.h"
 #include "tuner/interop/interop_test_support.h"
 #include "tuner/interop/interop_test_task.h"
+#include "tuner/interop/join_seed.h"
+#include "tuner/interop/served_shapes.h"
 
 namespace hone {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using namespace hone::testing;
 
@@ -126,6 +130,82 @@ TEST(CudaHeader, LaunchesWhatTheEvaluatorWould) {
   const SubprocessResult run = RunProgram(argv);
   EXPECT_TRUE(run.exit.success()) << run.exit.Describe() << run.err;
   EXPECT_EQ(run.out, expected);
+}
+
+// A plan that serves some shapes is judged with the task's seed for the others: the function must not refuse them.
+TEST(CudaHeader, ShapesThatThePlanLeavesOutRunTheSeed) {
+  KernelPackage package = ScaleAddPackage();
+  std::string source = kScaleAddWinner;
+  const size_t second = source.find("[[launch]]\nstep = 1\nkernel = \"scale<(VEC / 2)>");
+  source.erase(second, source.find("[[launch]]\nstep = 2") - second);
+  package.winner = ParseCandidate(source, "partial.cu", package.task).value();
+  package.winner_binding = DefaultBinding(package.winner.plan);
+  package.seed_shapes.clear();
+  EXPECT_THAT(ServedWhen(package.winner.plan), ElementsAre("d % 4 == 0 && align(x) >= 16"));
+  EXPECT_THAT(RefusedUnless(package), IsEmpty());
+  EXPECT_THAT(DescribeServedShapes(package), HasSubstr("the task's seed, which is compiled in, runs for all others"));
+  const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  Write(directory / "hone_scale_add.cuh", CudaHeader(package).value());
+  std::string program = kProgram;
+  const size_t gone = program.find("    RunKernel(\"winner scale<(2 / 2)>");
+  program.erase(gone, program.find('\n', gone) - gone);
+  Write(directory / "main.cu", program);
+  Write(directory / "second.cu", kSecondFile);
+  ASSERT_EQ(CompileForHost(directory.path(), {"main.cu", "second.cu"}, "program"), "");
+  std::vector<std::string> argv = {directory / "program"};
+  std::string expected;
+  for (const auto& [rows, d] : std::vector<std::pair<int64_t, int64_t>>{{64, 1024}, {3, 5}, {7, 8}, {2000, 3}}) {
+    argv.push_back(std::to_string(rows));
+    argv.push_back(std::to_string(d));
+    expected += fmt::format("{} {}: error 0 0 right\n", rows, d);
+    expected += Expected(package, {{"rows", rows}, {"d", d}}, d % 4 != 0);
+  }
+  const SubprocessResult run = RunProgram(argv);
+  EXPECT_THAT(run.out, ::testing::StartsWith(expected));
+
+  // Without a seed that serves them, they are refused, and who applies the file is told which.
+  package.seed = package.winner;
+  EXPECT_THAT(RefusedUnless(package), ElementsAre("d % 4 == 0 && align(x) >= 16"));
+  EXPECT_THAT(CudaHeader(package).value(),
+              AllOf(HasSubstr("refused with cudaErrorInvalidValue"), HasSubstr("the plan serves no such shape")));
+}
+
+// A run that starts from such a plan starts from both: every step is the plan's own, or every one the seed's.
+TEST(JoinSeed, PutsTheSeedBehindAPlanThatLeavesShapesOut) {
+  KernelPackage package = ScaleAddPackage();
+  package.task.seed_source = kScaleAddSeed;
+  EXPECT_EQ(JoinSeed(package.task, kScaleAddWinner, "k.cu").value(), kScaleAddWinner) << "serves every shape by itself";
+  std::string partial = kScaleAddWinner;
+  const size_t second = partial.find("[[launch]]\nstep = 1\nkernel = \"scale<(VEC / 2)>");
+  partial.erase(second, partial.find("[[launch]]\nstep = 2") - second);
+  const std::string joined = JoinSeed(package.task, partial, "k.cu").value();
+  const Candidate candidate = ParseCandidate(joined, "k.cu", package.task).value();
+  EXPECT_THAT(ServedWhen(candidate.plan), IsEmpty());
+  DeviceFacts facts;
+  facts.sm_count = 4;
+  facts.cc_major = 9;
+  facts.smem_optin = 200 * 1024;
+  const auto kernels = [&](const Dims& dims) {
+    std::vector<std::string> names;
+    const ResolvedPlan plan = ResolvePlan(candidate, package.task, dims, DefaultBinding(candidate.plan), facts).value();
+    for (const ResolvedStep& s : plan.steps) names.push_back(s.is_memset ? "memset" : s.kernel);
+    return names;
+  };
+  EXPECT_THAT(kernels({{"rows", 3}, {"d", 8}}), ElementsAre("memset", "scale<4>", "inner::add_bias"));
+  EXPECT_THAT(kernels({{"rows", 3}, {"d", 5}}), ElementsAre("hone_seed::scale_add"));
+  // It is one file that compiles: both define WIDTH.
+  package.winner = candidate;
+  package.winner_binding = DefaultBinding(candidate.plan);
+  const TemporaryDirectory directory = MakeTemporaryDirectory().value();
+  Write(directory / "hone_scale_add.cuh", CudaHeader(package).value());
+  Write(directory / "main.cu", "#include \"hone_scale_add.cuh\"\nint main() { return 0; }\n");
+  EXPECT_EQ(CompileForHost(directory.path(), {"main.cu"}, "program"), "");
+
+  // What cannot be joined is refused by the file's own name, before anything runs.
+  package.task.seed_source.clear();
+  EXPECT_THAT(JoinSeed(package.task, partial, "k.cu").status().message(),
+              AllOf(::testing::StartsWith("k.cu:"), HasSubstr("d % 4 == 0"), HasSubstr("the task has none"),
+                    HasSubstr("without `when`")));
 }
 
 TEST(CudaHeader, SaysWhereItComesFromAndWhatItPromises) {

@@ -185,6 +185,52 @@ std::string TaskDrafter::WorkText() {
   return out;
 }
 
+// A dimension that may be 0: no kernel has a block to run then, and every output is empty, cleared before or in place.
+// What is left in the memory of another output is no answer.
+std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checked) const {
+  if (checked.empty() || entries_.empty()) return std::nullopt;
+  for (const std::string& d : dim_order_) {
+    if (o_.multiples.count(d) != 0 || o_.hidden.count(d) != 0) continue;
+    Dims dims = checked.front();
+    dims[d] = 0;
+    const std::map<std::string, int64_t> sizes(dims.begin(), dims.end());
+    const auto value = [&](const std::string& text) -> std::optional<int64_t> {
+      const Result<Expression> e = Expression::Parse(text);
+      if (!e.ok()) return std::nullopt;
+      const Result<int64_t> v = e->Evaluate(sizes);
+      return v.ok() ? std::optional<int64_t>(*v) : std::nullopt;
+    };
+    bool serves = true;
+    for (const DraftEntry& e : entries_) {
+      if (e.memset) continue;
+      bool none = false;
+      for (const std::string& g : e.grid) none = none || value(g) == 0;
+      // What else the plan computes must make sense as well: 1024 / d does not.
+      bool sound = true;
+      for (const auto* list : {&e.grid, &e.block}) {
+        for (const std::string& text : *list) sound = sound && value(text).value_or(-1) >= 0;
+      }
+      if (!e.shared.empty()) sound = sound && value(e.shared).has_value();
+      if (!e.when.empty()) sound = sound && value(e.when).has_value();
+      serves = serves && none && sound;
+    }
+    for (const DraftTensor& t : tensors_) {
+      std::optional<int64_t> elements = t.shape.empty() ? std::nullopt : value(Elements(t));
+      serves = serves && elements.has_value();
+      // Indices have nothing to choose below 0.
+      if (!t.bound.empty()) serves = serves && (elements == 0 || value(t.bound).value_or(0) > 0);
+      if (t.workspace || t.role != TensorRole::kOut || elements == 0) continue;
+      serves = serves && std::any_of(entries_.begin(), entries_.end(), [&](const DraftEntry& e) {
+                 if (!e.memset || e.target != t.name) return false;
+                 const int64_t all = elements.value_or(0) * (t.dtype ? DTypeBytes(*t.dtype) : 4);
+                 return e.bytes.empty() || value(e.bytes).value_or(0) >= all;
+               });
+    }
+    if (serves) return d;
+  }
+  return std::nullopt;
+}
+
 std::string TaskDrafter::CasesText() {
   std::string out;
   const bool one = dim_order_.size() <= 1;
@@ -222,15 +268,16 @@ std::string TaskDrafter::CasesText() {
     std::string example;
     for (const std::string& d : dim_order_)
       example += fmt::format("{}{}={}", example.empty() ? "" : ",", d, guess.at(d));
-    Inferred("the timed case: a guess; --case " + example);
+    if (!example.empty()) Inferred("the timed case: a guess; --case " + example);
     out += "\n# A guess: --case with the sizes that matter to you.";
   }
   if (checked.empty()) {
-    constexpr int64_t kRatios[] = {2, 3, 1, 4};
+    // The smallest first: below the width of a stencil, a tile or a vector, edges meet.
+    constexpr int64_t kRatios[] = {1, 2, 2, 3, 1, 4};
     size_t number = 0;
     for (const auto& [first, rest] :
-         one ? std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {255, 0}, {1024, 0}, {70001, 0}}
-             : std::vector<std::pair<int64_t, int64_t>>{{4, 64}, {33, 257}, {1, 1000}, {7, 2072}}) {
+         one ? std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {2, 0}, {255, 0}, {1024, 0}, {70001, 0}}
+             : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {2, 2}, {4, 64}, {33, 257}, {1, 1000}, {7, 2072}}) {
       Dims dims = Sizes(first, rest);
       for (const std::string& d : ratios_) dims[d] = RoundUp(kRatios[number], Multiple(d));
       // No larger than the sizes that are timed: a number of experts need not be a row's length.
@@ -258,6 +305,15 @@ std::string TaskDrafter::CasesText() {
       }
     }
   }
+  if (checked_.empty()) {
+    if (const std::optional<std::string> empty = EmptyDim(checked); empty) {
+      Dims dims = checked.front();
+      dims[*empty] = 0;
+      checked.insert(checked.begin(), dims);
+      Inferred(
+          fmt::format("a check case with {} = 0, for the launch serves it; --check names the cases instead", *empty));
+    }
+  }
   for (const Dims& dims : timed) out += CaseText("time", dims);
   for (const Dims& dims : checked) out += CaseText("check", dims);
   return out + HiddenText();
@@ -268,12 +324,18 @@ std::string TaskDrafter::HiddenText() const {
   std::map<std::string, std::pair<int64_t, int64_t>> ranges;
   for (size_t i = 0; i < dim_order_.size(); ++i) {
     const std::string& d = dim_order_[i];
-    int64_t low = one || i == 0 ? 1 : 8, high = one ? 50000 : i == 0 ? 100 : 1200;
+    int64_t low = 1, high = one ? 50000 : i == 0 ? 100 : 1200;
+    // Beside a small size that is named, k = 8 of 128 experts, this one may have to hold as many.
+    for (const std::string& other : dim_order_) {
+      const std::vector<int64_t> small = GivenSizes(other, true, true);
+      if (i > 0 && other != d && !small.empty() && *std::max_element(small.begin(), small.end()) <= 8)
+        low = std::max(low, *std::max_element(small.begin(), small.end()));
+    }
     // Sizes that the user names bound what is drawn: top-k with k = 8 of 128 experts has no k of 1200.
     const std::vector<int64_t> all = GivenSizes(d, true, true), checked = GivenSizes(d, false, true);
     if (ratios_.count(d) != 0) low = 1, high = 8;
     if (!all.empty()) high = std::min(high, *std::max_element(all.begin(), all.end()));
-    if (!checked.empty()) low = *std::min_element(checked.begin(), checked.end());
+    if (!checked.empty()) low = std::max<int64_t>(1, *std::min_element(checked.begin(), checked.end()));
     low = std::max<int64_t>(1, std::min(low, high));
     ranges[d] = {low, high};
   }

@@ -86,6 +86,25 @@ Status TaskDrafter::GivenOracle() {
       if (p.pointer) pointers.insert(p.name);
     }
   }
+  // One kernel computes the task's tensors by their names, or what it computes is not known.
+  if (read->kernels.size() == 1) {
+    std::vector<std::string> known;
+    for (const DraftTensor& t : tensors_) {
+      if (!t.workspace) known.push_back(t.name);
+    }
+    for (const std::string& name : pointers) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      return Status::InvalidArgument(
+          fmt::format("--oracle {}: '{}' of kernel '{}' is no tensor of the task; its pointers must be called as the tensors "
+                      "are: {}",
+                      o_.oracle_file, name, read->kernels[0].name, fmt::join(known, ", ")));
+    }
+    for (const DraftTensor& t : tensors_) {
+      if (t.workspace || t.role == TensorRole::kIn || pointers.count(t.name) != 0) continue;
+      return Status::InvalidArgument(fmt::format("--oracle {}: kernel '{}' has no pointer '{}', which the task's kernels write",
+                                                 o_.oracle_file, read->kernels[0].name, t.name));
+    }
+  }
   for (const DraftTensor& t : tensors_) {
     if (pointers.count(t.name) == 0 || t.workspace) continue;
     if (t.dtype) inner.dtypes[t.name] = std::string(DTypeName(*t.dtype));

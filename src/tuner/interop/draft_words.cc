@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "hone/tuner/expression.h"
 #include "tuner/interop/plan_expression.h"
 #include "tuner/model/builtin/cuda_lexer.h"
 
@@ -113,6 +114,37 @@ std::optional<double> Literal(string_view text) {
   const double value = std::strtod(t.c_str(), &end);
   if (t.empty() || end != t.c_str() + t.size()) return std::nullopt;
   return value;
+}
+
+Result<GivenValues> ReadGivenValues(const std::string& text) {
+  GivenValues values;
+  // Commas within a bound, as in min(a, b), separate nothing.
+  for (const std::string& part : SplitCommas(text)) {
+    if (values.distribution.empty()) {
+      const size_t colon = part.find(':');
+      values.distribution = part.substr(0, colon);
+      if (colon == std::string::npos) continue;
+      values.bound = part.substr(colon + 1);
+      const Result<Expression> bound = Expression::Parse(values.bound);
+      if (!bound.ok()) return bound.status();
+      continue;
+    }
+    const std::optional<double> share =
+        part.starts_with("padding=") ? Literal(std::string_view(part).substr(8)) : std::nullopt;
+    if (!share || *share < 0 || *share >= 1) {
+      return Status::InvalidArgument(
+          fmt::format("'{}' is not understood; behind the distribution stands padding=SHARE, the share of entries that "
+                      "are -1, from 0 to "
+                      "below 1",
+                      part));
+    }
+    values.padding = part.substr(8);
+  }
+  if (values.distribution.empty())
+    return Status::InvalidArgument("expected a distribution, such as uniform or index:BOUND");
+  if (!values.padding.empty() && values.distribution != "index")
+    return Status::InvalidArgument("padding goes with index alone");
+  return values;
 }
 
 }  // namespace hone

@@ -30,4 +30,12 @@ std::vector<std::string> SplitCommas(const std::string& text);
 // "1e-6f" as a number.
 std::optional<double> Literal(std::string_view text);
 
+// --values ids=index:vocabulary,padding=0.125 without its name: a distribution, and what stands behind the colon.
+struct GivenValues {
+  std::string distribution;
+  std::string bound;    // of indices and offsets; empty: none
+  std::string padding;  // a share, as it is written; empty: none
+};
+Result<GivenValues> ReadGivenValues(const std::string& text);
+
 }  // namespace hone

@@ -71,7 +71,9 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   }
   if (node == 0) {
     return Status::InvalidArgument(fmt::format(
-        "run {} kept nothing that is surely faster than its seed: there is nothing to apply", view.info.id));
+        "run {0} kept nothing that is surely faster than its seed: there is nothing to apply; `hone apply {1} FILE.cu` "
+        "applies the kernel it started from, as any candidate's file, and `hone show {0} 0 --source` prints that",
+        view.info.id, view.info.task));
   }
   if (best && (!view.final_result || view.final_result->node != node)) {
     return Status::InvalidArgument(

@@ -41,8 +41,9 @@ struct KernelPackage {
   std::string guarantee = "full";
 };
 
-// A candidate's file for `task`, named `file` in messages: it runs for every shape that its plan serves, and no times
-// stand behind it. Where the winner needs a newer device than there is, the task's seed runs. kInvalidArgument when the
+// A candidate's file for `task`, named `file` in messages: it runs for every shape that its plan serves, the task's
+// seed for the others, as when it is judged, and no times stand behind it. Where the winner needs a newer device than
+// there is, the task's seed runs as well. kInvalidArgument when the
 // file is no candidate of the task or is in host mode.
 Result<KernelPackage> MakeFilePackage(const Task& task, std::string_view source, const std::string& file);
 

@@ -10,6 +10,7 @@
 
 #include "tuner/core/reserved_names.h"
 #include "tuner/interop/draft_words.h"
+#include "tuner/interop/function_template.h"
 #include "tuner/interop/plan_expression.h"
 #include "tuner/interop/python_source.h"
 #include "tuner/interop/stated_shapes.h"
@@ -18,6 +19,22 @@
 namespace hone {
 
 using std::string_view;
+
+namespace {
+
+// Whether a macro or constant stands in what goes to the device.
+bool UsedByDeviceCode(const CuSource& source, const std::string& name) {
+  for (const CuItem& item : source.items) {
+    const bool device = item.kind == CuItemKind::kKernel || item.kind == CuItemKind::kDevice ||
+                        item.kind == CuItemKind::kType || (item.kind == CuItemKind::kConstant && item.name != name);
+    for (int i = item.first; device && i <= item.last; ++i) {
+      if (source.token(i).text == name) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<TaskDraft> TaskDrafter::Run() {
   HONE_RETURN_IF_ERROR(ChooseLaunches());
@@ -31,6 +48,7 @@ Result<TaskDraft> TaskDrafter::Run() {
   DropUnusedDims();
   HONE_RETURN_IF_ERROR(CheckNames());
   HONE_RETURN_IF_ERROR(ReadCases());
+  AddConsts();
   draft_.seed = SeedText();
   HONE_RETURN_IF_ERROR(Oracle());
   draft_.task_toml = Toml();
@@ -237,6 +255,22 @@ void TaskDrafter::FindDims() {
       const std::string suffix = IntegerSuffix(TypeOf(*kernel, l, p.type));
       if (p.pointer || suffix.empty() || suffix == "bool") continue;
       const std::vector<Token> tokens = LexCuda(l.arguments[i]);
+      // A number in the place of a size: the launch must be told how it follows from the dimension.
+      if (const std::optional<int64_t> number = Constant(l.arguments[i])) {
+        const bool named = tokens.size() == 1 && tokens[0].kind == TokenKind::kIdentifier && !LocalText(l.arguments[i]);
+        // #define N (1 << 24) in a test program is as good as a local of main; where kernels use it, it is no size.
+        if (named && Host()->name == "main" && !UsedByDeviceCode(s_, l.arguments[i])) {
+          AddDim(l.arguments[i]);
+          default_sizes_[dims_.at(l.arguments[i])] = *number;
+          continue;
+        }
+        if (MeantAsSize(p) && dims_.count(l.arguments[i]) == 0) {
+          AddDim(p.name);
+          default_sizes_[dims_.at(p.name)] = *number;
+          literal_sizes_[{kernel, p.name}] = dims_.at(p.name);
+          continue;
+        }
+      }
       if (tokens.size() == 1 && tokens[0].kind == TokenKind::kIdentifier &&
           configured.count(std::string(tokens[0].text)) == 0) {
         const std::string name(tokens[0].text);
@@ -254,6 +288,31 @@ void TaskDrafter::FindDims() {
     for (const std::string& text : l.configuration) Follow(text, 0);
     for (const std::string& text : l.conditions) Follow(text, 0);
   }
+}
+
+std::optional<int64_t> TaskDrafter::Constant(const std::string& text) const {
+  const std::map<std::string, std::string> none;
+  const Result<std::string> value = PlanExpressions(s_, function_, none).Resolve(text);
+  if (!value.ok()) return std::nullopt;
+  const Result<Expression> expression = Expression::Parse(*value);
+  if (!expression.ok()) return std::nullopt;
+  const Result<int64_t> number = expression->Evaluate(std::map<std::string, int64_t>{});
+  if (!number.ok()) return std::nullopt;
+  return *number;
+}
+
+bool TaskDrafter::MeantAsSize(const CuParameter& parameter) const {
+  if (std::find(o_.dims.begin(), o_.dims.end(), parameter.name) != o_.dims.end()) return true;
+  for (const auto* options : {&o_.shapes, &o_.lets}) {
+    for (const auto& [name, text] : *options) {
+      for (const Token& t : LexCuda(text)) {
+        if (t.text == parameter.name) return true;
+      }
+    }
+  }
+  const auto names = [&](const Dims& dims) { return dims.count(parameter.name) != 0; };
+  return std::any_of(o_.time_cases.begin(), o_.time_cases.end(), names) ||
+         std::any_of(o_.check_cases.begin(), o_.check_cases.end(), names);
 }
 
 std::optional<double> TaskDrafter::LocalNumber(const std::string& name) const {
@@ -293,6 +352,11 @@ void TaskDrafter::Follow(const std::string& text, int depth) {
 
 std::vector<std::string> TaskDrafter::TemplateArgs(const CuKernel& kernel, const CuLaunch& launch) const {
   std::vector<std::string> given = o_.template_args.empty() ? launch.template_args : SplitCommas(o_.template_args);
+  // --template answers what the launch leaves open, where it says as much as the launcher's own template takes.
+  if (given.size() < launch.template_args.size()) given = launch.template_args;
+  for (std::string& argument : given) {
+    if (std::string known = Instantiated(argument); !known.empty()) argument = known;
+  }
   for (size_t i = 0; i < given.size() && i < kernel.template_parameters.size(); ++i) {
     if (kernel.template_parameters[i].is_type) continue;
     // A number of the host function's own does not exist in device code.
@@ -302,6 +366,39 @@ std::vector<std::string> TaskDrafter::TemplateArgs(const CuKernel& kernel, const
     }
   }
   return given;
+}
+
+std::string TaskDrafter::Instantiated(const std::string& parameter) const {
+  if (Host() == nullptr) return "";
+  const std::vector<std::string> names = TemplateNames(s_, Host()->body_open);
+  const auto at = std::find(names.begin(), names.end(), parameter);
+  if (at == names.end()) return "";
+  const auto index = static_cast<size_t>(at - names.begin());
+  std::vector<std::string> arguments = SplitCommas(o_.template_args);
+  if (arguments.empty()) {
+    const std::vector<std::vector<std::string>> all = ExplicitInstantiations(s_, Host()->name);
+    if (all.size() != 1) return "";
+    arguments = all[0];
+  }
+  return index < arguments.size() ? arguments[index] : "";
+}
+
+std::string TaskDrafter::OfferedTemplates(const CuKernel& kernel) const {
+  std::vector<std::vector<std::string>> all = ExplicitInstantiations(s_, kernel.name);
+  if (all.empty() && Host() != nullptr) all = ExplicitInstantiations(s_, Host()->name);
+  std::string text;
+  for (const std::vector<std::string>& one : all)
+    text += fmt::format("{}--template \"{}\"", text.empty() ? "" : " or ", fmt::join(one, ", "));
+  return text;
+}
+
+bool TaskDrafter::IsTemplateParameter(const CuKernel& kernel, const std::string& type) const {
+  for (const CuTemplateParameter& p : kernel.template_parameters) {
+    if (p.name == type) return true;
+  }
+  if (Host() == nullptr) return false;
+  const std::vector<std::string> names = TemplateNames(s_, Host()->body_open);
+  return std::find(names.begin(), names.end(), type) != names.end();
 }
 
 std::string TaskDrafter::TypeOf(const CuKernel& kernel, const CuLaunch& launch, const std::string& type) const {
@@ -325,11 +422,25 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
   if (entry.template_args.size() < kernel->template_parameters.size()) {
     std::vector<std::string> names;
     for (const CuTemplateParameter& p : kernel->template_parameters) names.push_back(p.name);
+    const std::string offered = OfferedTemplates(*kernel);
     Ask(fmt::format("template arguments of kernel '{}' ({})", kernel->name, fmt::join(names, ", ")),
-        "--template \"float, 256\"");
+        offered.empty() ? "--template \"float, 256\"" : offered);
+    template_asked_ = true;
   }
   for (const std::string& a : entry.template_args) {
-    if (a == "scalar_t") Ask("what scalar_t stands for", "--template float");
+    const std::vector<std::string> names =
+        Host() == nullptr ? std::vector<std::string>{} : TemplateNames(s_, Host()->body_open);
+    if (a != "scalar_t" && std::find(names.begin(), names.end(), a) == names.end()) continue;
+    const std::string offered = OfferedTemplates(*kernel);
+    Ask(fmt::format("what {} stands for", a), offered.empty() ? "--template float" : offered);
+    template_asked_ = true;
+  }
+  if (o_.template_args.empty() && entry.template_args != launch.template_args && !launch.template_args.empty()) {
+    for (size_t i = 0; i < launch.template_args.size(); ++i) {
+      if (!Instantiated(launch.template_args[i]).empty())
+        Inferred(fmt::format("{} = {}: the file instantiates '{}' for it; --template for another",
+                             launch.template_args[i], entry.template_args[i], Host()->name));
+    }
   }
   // Grid, block, shared memory.
   const auto extents = [&](size_t index, const std::vector<std::string>& given, const char* option) {
@@ -366,6 +477,19 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     return out;
   };
   entry.grid = extents(0, o_.grid, "grid");
+  const bool literal =
+      std::any_of(literal_sizes_.begin(), literal_sizes_.end(), [&](const auto& l) { return l.first.first == kernel; });
+  const bool grid_follows = std::any_of(entry.grid.begin(), entry.grid.end(), [](const std::string& g) {
+    const std::vector<Token> words = LexCuda(g);
+    return std::any_of(words.begin(), words.end(), [](const Token& t) { return t.kind == TokenKind::kIdentifier; });
+  });
+  if (literal && o_.grid.empty() && !grid_follows) {
+    // The launch has numbers where the task has sizes: a grid of one number would serve one shape.
+    Ask(fmt::format("the grid of kernel '{}': the launch says {}, which is for one size", kernel->name,
+                    fmt::join(entry.grid, ", ")),
+        fmt::format("--grid \"ceil_div({}, THREADS)\"", literal_sizes_.begin()->second));
+    entry.grid = {kFillIn};
+  }
   entry.block = extents(1, o_.block, "block");
   entry.shared = o_.shared;
   if (entry.shared.empty() && launch.configuration.size() > 2) {
@@ -422,7 +546,8 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     }
     const std::string suffix = IntegerSuffix(type);
     if (!suffix.empty()) {
-      Result<std::string> value = Plan(actual);
+      const auto literal = literal_sizes_.find({kernel, p.name});
+      Result<std::string> value = literal == literal_sizes_.end() ? Plan(actual) : Result<std::string>(literal->second);
       if (value.ok()) {
         entry.args.push_back(*value + ":" + suffix);
         integers_[{kernel, p.name}] = *value;

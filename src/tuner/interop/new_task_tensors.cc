@@ -26,7 +26,7 @@ DraftTensor* TaskDrafter::FindTensor(const std::string& name) {
 
 // How the kernels use the tensor; `shape` gets what their indices suggest, in the plan's words.
 Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::string>>& shape) {
-  bool seen = false;
+  bool seen = false, taken = false;
   for (const DraftEntry& e : entries_) {
     if (e.memset) {
       // What is cleared first need not hold anything.
@@ -58,9 +58,12 @@ Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::stri
       }
       seen = true;
       t.written = t.written || (!to_const && (use.written || !use.read));
+      t.constant = (t.constant || !taken) && to_const;
+      taken = true;
       t.scattered = t.scattered || (!to_const && use.scattered);
       t.updated = t.updated || use.read;
       t.index = t.index || use.index;
+      t.padded = t.padded || use.padded;
       t.offsets = t.offsets || (use.offsets && use.index);
       const auto plan = [&](const std::string& extent) {
         return extent[0] == '@' ? to_plan[extent] : ReplaceNames(extent, to_plan);
@@ -209,8 +212,12 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
   }
   if (indexed) t.chosen_by.assign(indexed->begin(), indexed->end());
   if (t.shape.empty())
-    Ask(fmt::format("shape of tensor '{}'", t.name),
-        fmt::format("--shape {}={}", t.name, dim_order_.empty() ? "n" : fmt::format("{}", fmt::join(dim_order_, ","))));
+    Ask(fmt::format("shape of tensor '{}'{}", t.name,
+                    dim_order_.empty() ? "" : fmt::format(", over {}", fmt::join(dim_order_, ", "))),
+        fmt::format("--shape {}={}", t.name,
+                    dim_order_.empty()       ? "n"
+                    : dim_order_.size() == 1 ? dim_order_[0]
+                                             : std::string("SIZE,…")));
   t.shape_from = where;
   return Status::Ok();
 }
@@ -222,11 +229,7 @@ void TaskDrafter::ResolveChosenAxes() {
       DraftTensor* chooser = FindTensor(t.shape[i].substr(1));
       std::string size;
       if (chooser != nullptr) {
-        if (const auto given = o_.values.find(chooser->name); given != o_.values.end()) {
-          const size_t colon = given->second.find(':');
-          if (colon != std::string::npos) size = given->second.substr(colon + 1);
-        }
-        if (size.empty()) size = chooser->bound;
+        size = chooser->bound;  // what --values says, else what the indices show
       }
       if (size.empty()) {
         size = t.name + (t.shape.size() > 1 ? "_rows" : "_length");
@@ -247,22 +250,43 @@ Status TaskDrafter::Tensors() {
   for (const auto& [name, value] : o_.shapes) HONE_RETURN_IF_ERROR(KnownTensor("--shape", name));
   for (const auto& [name, value] : o_.dtypes) HONE_RETURN_IF_ERROR(KnownTensor("--dtype", name));
   for (const auto& [name, value] : o_.roles) HONE_RETURN_IF_ERROR(KnownTensor("--role", name));
-  for (const auto& [name, value] : o_.values) HONE_RETURN_IF_ERROR(KnownTensor("--values", name));
+  for (const auto& [name, value] : o_.values) {
+    HONE_RETURN_IF_ERROR(KnownTensor("--values", name));
+    HONE_RETURN_IF_ERROR(ReadGivenValues(value).status().WithContext(fmt::format("--values {}={}", name, value)));
+  }
   for (const std::string& name : o_.no_stress) HONE_RETURN_IF_ERROR(KnownTensor("--no-stress", name));
   for (DraftTensor& t : tensors_) {
     std::optional<std::vector<std::string>> indexed;
     HONE_RETURN_IF_ERROR(ReadUses(t, indexed));
     HONE_RETURN_IF_ERROR(GivenRole(t));
+    if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
+      if (const Result<GivenValues> values = ReadGivenValues(given->second); values.ok()) t.bound = values->bound;
+    }
     if (const auto given = o_.dtypes.find(t.name); given != o_.dtypes.end()) {
       t.dtype = DTypeFromName(given->second);
       if (!t.dtype)
         return Status::InvalidArgument(fmt::format(
             "--dtype {}={}: not a dtype; they are called float32, float16, bfloat16, int32, …", t.name, given->second));
     }
-    if (!t.dtype) Ask(fmt::format("dtype of tensor '{}'", t.name), fmt::format("--dtype {}=float16", t.name));
+    // Where a template's type is asked for, its tensors follow from the answer.
+    if (!t.dtype && !template_asked_)
+      Ask(fmt::format("dtype of tensor '{}'", t.name), fmt::format("--dtype {}=float16", t.name));
     HONE_RETURN_IF_ERROR(ShapeOf(t, indexed));
   }
   ResolveChosenAxes();
+  // A table whose rows are as many as an index may name, where its own accesses were not understood: the index chooses.
+  for (DraftTensor& t : tensors_) {
+    const bool told =
+        std::any_of(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
+    if (told || t.role != TensorRole::kIn || t.shape.size() < 2) continue;
+    for (const DraftTensor& chooser : tensors_) {
+      if (&chooser == &t || chooser.bound.empty() || chooser.offsets || chooser.bound != t.shape[0] ||
+          t.bound == t.shape[0])
+        continue;
+      t.chosen_by = t.shape;
+      t.chosen_by[0] = "@" + chooser.name;
+    }
+  }
   // Where two entries name one row, either may win: an honest scatter is wrong as often as that happens. Sums are not.
   for (const DraftTensor& t : tensors_) {
     for (const std::string& c : t.chosen_by) {
@@ -277,6 +301,9 @@ Status TaskDrafter::Tensors() {
                          t.dtype ? std::string(DTypeName(*t.dtype)) : "?", text,
                          t.shape_from.empty() ? "" : ", from " + t.shape_from));
   }
+  Inferred(
+      "every tensor is aligned to 16 bytes: kernels may rely on it, and are checked with just that; align = N in "
+      "task.toml for another");
   // Outputs last, as a function's results.
   std::stable_sort(tensors_.begin(), tensors_.end(), [](const DraftTensor& a, const DraftTensor& b) {
     return (a.role == TensorRole::kOut) < (b.role == TensorRole::kOut);
@@ -285,7 +312,8 @@ Status TaskDrafter::Tensors() {
                                   [](const DraftTensor& t) { return !t.workspace && t.role != TensorRole::kIn; });
   if (!output)
     return Bad(
-        "no kernel writes through any of its pointers, as far as can be seen; say which one with --role NAME=out");
+        "no kernel writes through any of its pointers, as far as can be seen; say which one it writes with --role "
+        "NAME=out, or --role NAME=inout where it reads what it updates");
   return Status::Ok();
 }
 
@@ -317,6 +345,11 @@ Status TaskDrafter::CheckNames() {
     if (!known(name))
       return Status::InvalidArgument(
           fmt::format("--hidden {}: the dimensions are {}", name, fmt::join(dim_order_, ", ")));
+    if (value.low < 1) {
+      return Status::InvalidArgument(fmt::format(
+          "--hidden {0}={1}..{2}: hidden sizes are 1 or more; an empty one is a case of its own, --check with {0}=0",
+          name, value.low, value.high));
+    }
   }
   for (const auto& [name, value] : o_.multiples) {
     if (!known(name) || value < 1)
@@ -349,9 +382,23 @@ void TaskDrafter::DropUnusedDims() {
     if (used.count(d) != 0) kept.push_back(d);
   }
   dim_order_ = kept;
-  // As the results have them: rows before columns.
+  // As the launcher takes them, for the applied function takes its place; else as the results have them: rows before
+  // columns.
   if (o_.dims.empty()) {
     std::vector<std::string> order;
+    if (Host() != nullptr) {
+      for (const CuParameter& p : Host()->parameters) {
+        const auto plan = dims_.find(p.name);
+        if (p.pointer || plan == dims_.end()) continue;
+        // A size that is a product, group * num_kv_heads, brings its factors.
+        for (const Token& t : LexCuda(plan->second)) {
+          const std::string name(t.text);
+          if (std::find(kept.begin(), kept.end(), name) != kept.end() &&
+              std::find(order.begin(), order.end(), name) == order.end())
+            order.push_back(name);
+        }
+      }
+    }
     for (const DraftTensor& t : tensors_) {
       if (t.role == TensorRole::kIn) continue;
       for (const std::string& extent : t.shape) {
@@ -366,6 +413,33 @@ void TaskDrafter::DropUnusedDims() {
     dim_order_ = order;
   }
   if (dim_order_.empty()) Ask("the dimensions: none was found", "--dims n --shape x=n");
+}
+
+// The parameter of a kernel as its text has it, "int* input", becomes "const int* input".
+void TaskDrafter::AddConsts() {
+  std::set<std::pair<const CuKernel*, std::string>> done;
+  for (const DraftEntry& e : entries_) {
+    if (e.memset) continue;
+    for (const CuParameter& p : e.kernel->parameters) {
+      if (!p.pointer || p.to_const || !done.insert({e.kernel, p.name}).second) continue;
+      const DraftTensor* t = FindTensor(e.tensors.at(p.name));
+      if (t == nullptr || t->workspace || t->role != TensorRole::kIn) continue;
+      // A pointer that is handed on, or kept in another, must be const there too: that is left to its author.
+      bool alone = true;
+      for (int i = e.kernel->body_open; i < e.kernel->body_close; ++i) {
+        if (s_.token(i).text == p.name && s_.token(i - 1).text != "." && s_.token(i + 1).text != "[") alone = false;
+      }
+      if (!alone) {
+        Ask(fmt::format("'{}' is an input, and kernel '{}' takes a pointer that it could write through", p.name,
+                        e.kernel->name),
+            fmt::format("in {}: declare it `const {}* {}`, and pointers made from it", o_.file, p.type, p.name));
+        continue;
+      }
+      consts_.insert({e.kernel->qualified, p.name});
+      Inferred(fmt::format("{}: kernel '{}' never writes through it, so seed.cu takes it as `const {}*`", t->name,
+                           e.kernel->name, p.type));
+    }
+  }
 }
 
 }  // namespace hone

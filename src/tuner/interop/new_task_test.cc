@@ -8,9 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/file.h"
 #include "hone/tuner/candidate.h"
 #include "tuner/interop/cu_source.h"
+#include "tuner/interop/launcher_note.h"
 #include "tuner/interop/plan_expression.h"
 
 namespace hone {
@@ -517,6 +520,181 @@ TEST(NewTask, APythonFilesStringsAreTaken) {
   EXPECT_TRUE(DraftTask(python, options).ok());
 }
 
+constexpr char kCountProgram[] = R"cu(
+#define N (1 << 24)
+#define NUM_BINS 256
+__global__ void count(int* values, int* bins, int total, int num_bins) {
+  extern __shared__ int local[];
+  for (int i = threadIdx.x; i < num_bins; i += blockDim.x) local[i] = 0;
+  __syncthreads();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < total) atomicAdd(&local[values[i]], 1);
+  __syncthreads();
+  for (int b = threadIdx.x; b < num_bins; b += blockDim.x) atomicAdd(&bins[b], local[b]);
+}
+int main() {
+  int *values, *bins;
+  cudaMalloc(&values, N * sizeof(int));
+  cudaMalloc(&bins, NUM_BINS * sizeof(int));
+  cudaMemset(bins, 0, NUM_BINS * sizeof(int));
+  count<<<(N + 511) / 512, 512, NUM_BINS * sizeof(int)>>>(values, bins, N, NUM_BINS);
+}
+)cu";
+
+TEST(NewTask, MacrosOfATestProgramAreDimensionsAndWhatIsNeverWrittenIsAnInput) {
+  NewTaskOptions options = Options("count");
+  options.values = {{"values", "index:NUM_BINS"}};
+  const TaskDraft draft = DraftTask(kCountProgram, options).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "values"), "in int32 | N");
+  EXPECT_EQ(Shape(task, "bins"), "out int32 | NUM_BINS");
+  EXPECT_EQ(task.cases[0].dims, (Dims{{"N", 1 << 24}, {"NUM_BINS", 256}}));
+  EXPECT_THAT(draft.seed, AllOf(HasSubstr("ceil_div(N, 512)"), HasSubstr("NUM_BINS * 4"),
+                                HasSubstr("count(const int* values, int* bins"), HasSubstr("[[memset]]")));
+  EXPECT_THAT(draft.inferred, Contains(AllOf(HasSubstr("never writes through it"), HasSubstr("`const int*`"))));
+  // An empty input is no empty answer: bins are cleared all the same.
+  EXPECT_THAT(task.cases, Contains(Field(&Case::dims, Contains(std::pair<const std::string, int64_t>{"N", 0}))));
+  // What is left to say is said by its option, --role too.
+  options.roles = {{"values", "in"}};
+  EXPECT_EQ(Shape(Parsed(DraftTask(kCountProgram, options).value()), "values"), "in int32 | N");
+}
+
+TEST(NewTask, ANumberInTheLaunchIsADimensionWhereAnOptionNamesIt) {
+  const std::string source =
+      "__global__ void twice(const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) y[i] = 2.0f * x[i];\n}\nvoid run(const float* x, float* y) { twice<<<4096, 256>>>(x, y, 1 << 20); "
+      "}\n";
+  NewTaskOptions options = Options("twice");
+  TaskDraft draft = DraftTask(source, options).value();
+  EXPECT_THAT(draft.questions, Contains(Field(&TaskQuestion::what, HasSubstr("the dimensions"))));
+  EXPECT_THAT(draft.inferred, Not(Contains(::testing::EndsWith("--case "))));
+  options.dims = {"n"};
+  draft = DraftTask(source, options).value();
+  EXPECT_THAT(draft.questions, Contains(Field(&TaskQuestion::what, AllOf(HasSubstr("grid"), HasSubstr("4096")))));
+  options.grid = {"ceil_div(n, 256)"};
+  draft = DraftTask(source, options).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  EXPECT_EQ(Parsed(draft).cases[0].dims, (Dims{{"n", 1 << 20}}));
+  options.dims.clear();
+  options.shapes = {{"x", "n"}, {"y", "n"}};
+  EXPECT_THAT(DraftTask(source, options).value().questions, IsEmpty());
+}
+
+TEST(NewTask, ATemplatesOnlyInstantiationIsTakenAndSeveralAreOffered) {
+  const std::string source =
+      "template <typename T>\n__global__ void shift(const T* x, T* out, int d, int rows) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < d) out[blockIdx.y * d + i] = x[blockIdx.y * d + "
+      "i];\n}\n"
+      "template <typename T>\nvoid launch_shift(const T* x, T* out, int d, int rows, cudaStream_t stream) {\n"
+      "  dim3 grid((d + 127) / 128, rows);\n  shift<T><<<grid, 128, 0, stream>>>(x, out, d, rows);\n}\n"
+      "template void launch_shift<__nv_bfloat16>(const __nv_bfloat16*, __nv_bfloat16*, int, int, cudaStream_t);\n";
+  TaskDraft draft = DraftTask(source, Options("shift")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  EXPECT_THAT(draft.inferred, Contains(HasSubstr("T = __nv_bfloat16")));
+  Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "x"), "in bfloat16 | rows | d");
+  // The launcher's order, for the applied function takes its place; and its text, to be held beside it.
+  EXPECT_EQ(task.dims[0].first, "d");
+  EXPECT_EQ(
+      LauncherNoted(draft.seed),
+      "template<typename T> void launch_shift(const T* x, T* out, int d, int rows, cudaStream_t stream) in shift.cu");
+  const std::string both =
+      source + "template void launch_shift<float>(const float*, float*, int, int, cudaStream_t);\n";
+  draft = DraftTask(both, Options("shift")).value();
+  ASSERT_EQ(draft.questions.size(), 1u) << "one answer gives the dtypes as well";
+  EXPECT_EQ(draft.questions[0].answer, "--template \"__nv_bfloat16\" or --template \"float\"");
+  NewTaskOptions options = Options("shift");
+  options.template_args = "float";
+  EXPECT_EQ(Shape(Parsed(DraftTask(both, options).value()), "out"), "out float32 | rows | d");
+}
+
+TEST(NewTask, AQuotientOfTheIndexChoosesTheRows) {
+  NewTaskOptions options = Options("pick");
+  const std::string source =
+      "__global__ void pick(const int* ids, const float* table, float* out, int num_ids, int dim) {\n"
+      "  int idx = blockIdx.x * blockDim.x + threadIdx.x;\n  if (idx >= num_ids * dim) return;\n  int t = idx / dim;\n"
+      "  int c = idx - t * dim;\n  int id = ids[t];\n  out[idx] = id < 0 ? 0.0f : table[(size_t)id * dim + c];\n}\n"
+      "void run(const int* ids, const float* table, float* out, int num_ids, int dim) {\n"
+      "  pick<<<(num_ids * dim + 255) / 256, 256>>>(ids, table, out, num_ids, dim);\n}\n";
+  Task task = Parsed(DraftTask(source, options).value());
+  EXPECT_EQ(Shape(task, "ids"), "in int32 | num_ids");
+  EXPECT_EQ(Shape(task, "table"), "in float32 | table_rows | dim");
+  // The kernel asks whether an index is negative: some must be.
+  EXPECT_EQ(task.FindTensor("ids")->values.padding, 0.125);
+  options.values = {{"ids", "index:vocabulary,padding=0.25"}};
+  task = Parsed(DraftTask(source, options).value());
+  EXPECT_EQ(Shape(task, "table"), "in float32 | vocabulary | dim");
+  EXPECT_EQ(task.FindTensor("ids")->values.padding, 0.25);
+  options.values = {{"ids", "index:vocabulary,pading=0.25"}};
+  EXPECT_THAT(DraftTask(source, options).status().message(), HasSubstr("padding=SHARE"));
+}
+
+TEST(NewTask, AFiltersWidthIsAConstant) {
+  const std::string source =
+      "#define WIDTH 4\n__global__ void filter(const float* x, const float* weight, const float* taps, float* out, int "
+      "seqlen, int dim) {\n"
+      "  int c = blockIdx.x * blockDim.x + threadIdx.x, l = blockIdx.y;\n  if (c >= dim) return;\n  float acc = 0.0f;\n"
+      "  for (int w = 0; w < WIDTH; ++w) {\n    int t = l - (WIDTH - 1) + w;\n"
+      "    if (t >= 0) acc += weight[c * WIDTH + w] * x[t * dim + c];\n  }\n"
+      "  for (int j = 0; j < 3; ++j) acc += taps[j * dim + c];\n  out[l * dim + c] = acc;\n}\n"
+      "void run(const float* x, const float* weight, const float* taps, float* out, int seqlen, int dim) {\n"
+      "  filter<<<dim3((dim + 127) / 128, seqlen), 128>>>(x, weight, taps, out, seqlen, dim);\n}\n";
+  NewTaskOptions options = Options("filter");
+  options.shapes = {{"x", "seqlen,dim"}};
+  const TaskDraft draft = DraftTask(source, options).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "weight"), "in float32 | dim | 4");
+  EXPECT_EQ(Shape(task, "taps"), "in float32 | 3 | dim");
+  // Sequences shorter than the filter are checked, and the empty one.
+  std::set<int64_t> lengths;
+  for (const Case& c : task.cases) lengths.insert(c.dims.at("seqlen"));
+  EXPECT_THAT(lengths, AllOf(Contains(0), Contains(1), Contains(2)));
+  EXPECT_EQ(task.hidden[0].ranges[1].low, 1);
+}
+
+TEST(NewTask, NamesMeanWhatTheirBlockSays) {
+  const std::string body =
+      "  for (int i = threadIdx.x; i < d; i += blockDim.x) {\n    float* row = A + blockIdx.x * d;\n"
+      "    row[i] = 2.0f * row[i];\n  }\n";
+  const auto part = [&](const std::string& tensor) {
+    return std::string(body).replace(body.find(" A "), 3, " " + tensor + " ");
+  };
+  const std::string source =
+      "__global__ void both(float* q, float* k, int rows, int d) {\n" + part("q") + part("k") +
+      "}\nvoid run(float* q, float* k, int rows, int d) { both<<<rows, 128>>>(q, k, rows, d); }\n";
+  const Task task = Parsed(DraftTask(source, Options("both")).value());
+  EXPECT_EQ(Shape(task, "q"), "inout float32 | rows | d");
+  EXPECT_EQ(Shape(task, "k"), "inout float32 | rows | d");
+}
+
+TEST(NewTask, WhatAHelperWritesIsWritten) {
+  const std::string source =
+      "template <typename T>\n__device__ void turn(T* values, const T* c, int i) { values[i] = values[i] * c[i]; }\n"
+      "__global__ void apply(float* q, const float* c, int rows, int d) {\n"
+      "  for (int i = threadIdx.x; i < d; i += blockDim.x) turn<float>(q + blockIdx.x * d, c, i);\n}\n"
+      "void run(float* q, const float* c, int rows, int d) { apply<<<rows, 128>>>(q, c, rows, d); }\n";
+  NewTaskOptions options = Options("turn");
+  options.shapes = {{"q", "rows,d"}, {"c", "d"}};
+  const TaskDraft draft = DraftTask(source, options).value();
+  EXPECT_THAT(draft.task_toml, HasSubstr("role = \"inout\""));
+  // A pointer into an input stays float* while the helper becomes double: refused with the reason, not written.
+  EXPECT_EQ(draft.oracle, "");
+  EXPECT_THAT(draft.oracle_reasons, Contains(AllOf(HasSubstr("'turn' is given 'c'"), HasSubstr("pass values"))));
+}
+
+TEST(NewTask, AnOraclesPointersAreTheTasksTensors) {
+  NewTaskOptions options = Options("scan");
+  options.oracle_file = "plain.cu";
+  options.oracle = "__global__ void plain(const int* src, int* out, int rows, int n) { out[0] = src[0]; }\n";
+  EXPECT_THAT(DraftTask(TestKernel("inclusive_scan"), options).status().message(),
+              AllOf(HasSubstr("'src' of kernel 'plain' is no tensor of the task"), HasSubstr("in, out")));
+  options.oracle.reset();
+  options.hidden = {{"n", {0, 64, 1}}};
+  EXPECT_THAT(DraftTask(TestKernel("inclusive_scan"), options).status().message(), HasSubstr("--check with n=0"));
+}
+
 TEST(NewTask, HostileTextDoesNotCrashIt) {
   const std::string source = TestKernel("row_softmax");
   for (size_t cut = 0; cut < source.size(); cut += 37) {
@@ -550,6 +728,10 @@ TEST(PlanExpressions, FollowsLocalsMacrosAndHelpers) {
   EXPECT_EQ(plan.Resolve("static_cast<int>(n + 255) / 256").value(), "ceil_div(n, 256)");
   EXPECT_EQ(plan.Resolve("bytes").value(), "256 * 4");
   EXPECT_EQ(plan.Resolve("1 << 20").value(), "1048576");
+  EXPECT_EQ(plan.Resolve("((1 << 20) + 255) / 256").value(), "ceil_div(1048576, 256)");
+  EXPECT_EQ(plan.Resolve("min(1 << 3 + 1, n >> 1)").value(), "min(16, n / 2)");
+  EXPECT_EQ(plan.Resolve("n << kRows < 1 << 4").value(), "(n * 16) < 16");
+  EXPECT_THAT(plan.Resolve("1 << n").status().message(), HasSubstr("shifts by what is not known"));
   EXPECT_EQ(plan.Resolve("2 * (n + 255) / 256").value(), "2 * (n + 255) / 256");
   EXPECT_THAT(plan.Resolve("loop").status().message(), HasSubstr("changed"));
   EXPECT_THAT(plan.Resolve("x.size(0)").status().message(), HasSubstr("'x'"));

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <set>
 
 #include "tuner/interop/draft_words.h"
+#include "tuner/interop/launcher_note.h"
 #include "tuner/interop/task_drafter.h"
 
 namespace hone {
@@ -54,15 +57,48 @@ std::string TaskDrafter::Elements(const DraftTensor& t) {
   return elements.empty() ? kFillIn : elements;
 }
 
+namespace {
+
+// Puts const before the types of the parameters that `consts` names by kernel and parameter.
+std::string WithConsts(const std::string& code, const std::set<std::pair<std::string, std::string>>& consts) {
+  if (consts.empty()) return code;
+  const Result<std::unique_ptr<CuSource>> read = ReadCuSource(code, "seed.cu");
+  if (!read.ok()) return code;
+  const CuSource& s = **read;
+  std::vector<TextEdit> edits;
+  for (const auto& [name, parameter] : consts) {
+    const CuKernel* kernel = s.FindKernel(name);
+    if (kernel == nullptr) continue;
+    const int close = kernel->body_open - 1, open = s.token(close).match;
+    for (int i = open + 1, begin = i; i <= close; ++i) {
+      if (i < close && s.token(i).match > i) i = s.token(i).match;
+      if (i < close && s.token(i).text != ",") continue;
+      for (int k = begin; k < i; ++k) {
+        if (s.token(k).text != parameter) continue;
+        edits.push_back({s.token(begin).begin, s.token(begin).begin, "const "});
+        break;
+      }
+      begin = i + 1;
+    }
+  }
+  return ApplyEdits(code, std::move(edits));
+}
+
+}  // namespace
+
 std::string TaskDrafter::SeedText() {
   std::vector<CuLeftOut> left_out;
-  device_code_ = DeviceCode(s_, &left_out);
+  device_code_ = WithConsts(DeviceCode(s_, &left_out), consts_);
   for (const CuLeftOut& one : left_out)
     draft_.left_out.push_back(
         fmt::format("{}: {}: a candidate is one file; paste what the kernels need of it", At(one.line), one.text));
   std::string plan = "/*hone" + Workspaces(0);
   for (const DraftEntry& e : entries_) plan += EntryText(e, e.args, e.step, e.shared, true);
   plan += "*/\n";
+  // A launcher by pointers and sizes: PyTorch's has another function to be held beside.
+  const bool pointers = Host() != nullptr && std::any_of(Host()->parameters.begin(), Host()->parameters.end(),
+                                                         [](const CuParameter& p) { return p.pointer; });
+  if (pointers && Host()->name != "main") plan += LauncherNote(s_, *Host(), o_.file);
   plan_lines_ = static_cast<int>(std::count(plan.begin(), plan.end(), '\n'));
   return plan + device_code_;
 }
@@ -142,6 +178,7 @@ std::string TaskDrafter::Toml() {
       return in.role == TensorRole::kIn && in.dtype && IsFloating(*in.dtype);
     });
     const bool rounds = floats && (t.dtype == DType::kInt8 || t.dtype == DType::kUInt8 || t.dtype == DType::kInt16);
+    // The judge leaves out a few elements that are off by `abs`; a kernel that is off everywhere shows in the rms.
     if (rounds) c_rms = 1e-3;
     out += fmt::format(
         "\n# A start for {}; `hone tasks check` measures honest kernels and proposes c_rms.\n[tolerance.{}]\nc_max = "
@@ -162,15 +199,25 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
   if (t.role == TensorRole::kOut) return out;
   if (std::find(o_.no_stress.begin(), o_.no_stress.end(), t.name) != o_.no_stress.end()) out += "stress = false\n";
   const auto index = [&](const char* distribution, const std::string& bound, const char* comment) {
-    return fmt::format("values = {{ distribution = \"{}\", bound = {}{} }}{}\n", distribution, Quoted(bound),
-                       t.distinct ? ", distinct = \"tensor\"" : "", comment);
+    // A kernel that asks whether an index is negative must meet one that is.
+    std::string padding =
+        t.padded && !t.offsets && t.dtype != DType::kUInt32 && t.dtype != DType::kUInt8 ? "0.125" : "";
+    if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
+      if (const Result<GivenValues> values = ReadGivenValues(given->second); values.ok() && !values->padding.empty())
+        padding = values->padding;
+    }
+    if (std::string_view(distribution) != "index") padding.clear();
+    if (!padding.empty() && !o_.values.count(t.name))
+      Inferred(
+          fmt::format("{}: an eighth of its entries are -1, for the kernel asks whether they are negative", t.name));
+    return fmt::format("values = {{ distribution = \"{}\", bound = {}{}{} }}{}\n", distribution, Quoted(bound),
+                       t.distinct ? ", distinct = \"tensor\"" : "",
+                       padding.empty() ? "" : ", padding = " + Number(Literal(padding).value_or(0)), comment);
   };
   if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
-    const size_t colon = given->second.find(':');
-    if (colon != std::string::npos) {
-      return out + index(given->second.substr(0, colon).c_str(), given->second.substr(colon + 1), "");
-    }
-    return out + fmt::format("values = {{ distribution = {} }}\n", Quoted(given->second));
+    const GivenValues values = ReadGivenValues(given->second).value();
+    if (!values.bound.empty()) return out + index(values.distribution.c_str(), values.bound, "");
+    return out + fmt::format("values = {{ distribution = {} }}\n", Quoted(values.distribution));
   }
   if (!t.dtype || IsFloating(*t.dtype)) {
     // One number over many elements is nearly the same for every draw: a kernel could answer a constant.

@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 
+#include "hone/tuner/expression.h"
+
 namespace hone {
 namespace {
 
@@ -80,6 +82,40 @@ bool Simple(string_view text) {
 }
 
 std::string Operand(const std::string& text) { return Simple(text) ? text : "(" + text + ")"; }
+
+// What binds less than a shift, or ends the brackets it stands in.
+bool EndsShiftOperand(string_view word) {
+  return word == ")" || word == "," || word == "<" || word == ">" || word == "<=" || word == ">=" || word == "==" ||
+         word == "!=" || word == "&&" || word == "||" || word == "?" || word == ":" || word == "<<";
+}
+
+// Where the left operand of a shift begins in what is written so far.
+size_t LeftOfShift(const std::string& out) {
+  const std::vector<Token> tokens = LexCuda(out);
+  size_t begin = tokens.empty() ? 0 : tokens[0].begin;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].match > static_cast<int>(i)) {
+      i = static_cast<size_t>(tokens[i].match);
+      continue;
+    }
+    if ((tokens[i].text == "(" || EndsShiftOperand(tokens[i].text)) && i + 1 < tokens.size())
+      begin = tokens[i + 1].begin;
+  }
+  return begin;
+}
+
+// Numbers alone are one number.
+std::string Folded(const std::string& text) {
+  const std::vector<Token> tokens = LexCuda(text);
+  if (tokens.size() < 2) return text;
+  for (const Token& t : tokens) {
+    if (t.kind == TokenKind::kIdentifier && Functions().count(t.text) == 0) return text;
+  }
+  const Result<Expression> expression = Expression::Parse(text);
+  if (!expression.ok()) return text;
+  const Result<int64_t> value = expression->Evaluate(std::map<std::string, int64_t>{});
+  return value.ok() ? std::to_string(*value) : text;
+}
 
 }  // namespace
 
@@ -157,12 +193,27 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
     if (IsIntegerType(t.text) && i + 1 < tokens.size() &&
         (tokens[i + 1].text == "(" || IsIntegerType(tokens[i + 1].text)))
       continue;
-    if (t.text == "<<" && i + 1 < tokens.size()) {  // 1 << 20
-      const std::optional<long long> left = Number(out), right = Number(tokens[i + 1].text);
-      if (!left || !right || *right > 62)
-        return Status::InvalidArgument(fmt::format("'{}' shifts what is not known", text));
-      out = std::to_string(*left << *right);
-      ++i;
+    const bool right_shift =
+        t.text == ">" && i + 1 < tokens.size() && tokens[i + 1].text == ">" && t.end == tokens[i + 1].begin;
+    if (t.text == "<<" || right_shift) {  // 1 << 20, (n + 3) >> 2
+      size_t begin = i + (right_shift ? 2 : 1), end = begin;
+      while (end < tokens.size() && !EndsShiftOperand(tokens[end].text)) {
+        end = tokens[end].match > static_cast<int>(end) ? static_cast<size_t>(tokens[end].match) + 1 : end + 1;
+      }
+      std::optional<long long> by;
+      if (begin < end) {
+        const std::string_view operand = text.substr(tokens[begin].begin, tokens[end - 1].end - tokens[begin].begin);
+        const Result<std::string> right = Resolve(operand, depth + 1);
+        if (!right.ok()) return right;
+        by = Number(Folded(*right));
+      }
+      if (!by || *by < 0 || *by > 62)
+        return Status::InvalidArgument(fmt::format("'{}' shifts by what is not known", text));
+      const size_t left = LeftOfShift(out);
+      const std::string shifted =
+          fmt::format("{} {} {}", Operand(out.substr(left)), right_shift ? "/" : "*", 1LL << *by);
+      out = out.substr(0, left) + Operand(Folded(shifted));
+      i = end - 1;
       continue;
     }
     if (t.kind == TokenKind::kIdentifier) {

@@ -11,6 +11,7 @@
 #include "tuner/core/bindings.h"
 #include "tuner/interop/header_support.h"
 #include "tuner/interop/host_expression.h"
+#include "tuner/interop/served_shapes.h"
 
 namespace hone {
 namespace {
@@ -145,6 +146,27 @@ Result<std::string> PlanWriter::Methods() {
     out += "\n    if (!ok) return cudaErrorInvalidValue;\n";
   }
   return out + "    return error;\n  }\n";
+}
+
+bool PlanWriter::LeavesShapesOut() const { return !ServedWhen(plan_).empty(); }
+
+Result<std::string> PlanWriter::Serves() {
+  std::map<int, std::string> steps;  // step -> its conditions; "true" once an alternative has none
+  for (const PlanEntry& entry : plan_.entries) {
+    std::string& step = steps[entry.step];
+    if (!entry.when) {
+      step = "true";
+    } else if (step != "true") {
+      HONE_ASSIGN_OR_RETURN(const std::string when,
+                            Text(*entry.when, EffectiveBinding(plan_, binding_, entry), entry.line));
+      step += fmt::format("{}Holds({})", step.empty() ? "" : " || ", when);
+    }
+  }
+  std::string all;
+  for (const auto& [step, text] : steps) {
+    if (text != "true") all += fmt::format("{}({})", all.empty() ? "" : " && ", text);
+  }
+  return all.empty() ? std::string("true") : all;
 }
 
 Result<std::string> PlanWriter::Text(const Expression& expression, const Binding& binding, int line,

@@ -27,6 +27,11 @@ class PlanWriter {
   // Whether the plan asks for what only compute capability 9.0 has.
   bool NeedsHopper() const;
 
+  // Whether some shape may find no alternative in one of the plan's steps.
+  bool LeavesShapesOut() const;
+  // A C++ condition over the members of Call that holds where every step has an alternative; "true": everywhere.
+  Result<std::string> Serves();
+
   // Members of Call: bytes of workspace, and the run itself.
   Result<std::string> Methods();
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tuner/core/translation_unit.h"
+#include "tuner/interop/device_calls.h"
 
 namespace hone {
 namespace {
@@ -275,6 +276,7 @@ class Promoter {
         Type(i, word, kernel, inputs, outputs, substituted);
         continue;
       }
+      if (kernel != nullptr && i > body && inputs.count(t.text) != 0 && !Is(i + 1, "[")) GivenToHelper(i, body);
       // An element of an input, where it is read and nothing else reads it.
       if (kernel != nullptr && i > body && inputs.count(t.text) != 0 && Is(i + 1, "[") && At(i + 1).match > 0 &&
           !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
@@ -296,6 +298,29 @@ class Promoter {
   }
 
   bool reads_pack(int i) const { return Is(i - 1, "const"); }
+
+  // A pointer into an input keeps its type, and a helper's parameters become pointers to double with everything else:
+  // only a type that the helper deduces from this one argument fits both.
+  void GivenToHelper(int i, int body) {
+    const std::optional<CallSite> call = EnclosingCall(s_, i, body);
+    const std::optional<DeviceFunction> helper = call ? FindDeviceFunction(s_, call->name) : std::nullopt;
+    if (!helper || static_cast<size_t>(call->argument) >= helper->parameters.size()) return;
+    const CuParameter& p = helper->parameters[static_cast<size_t>(call->argument)];
+    if (!p.pointer) return;
+    const auto& names = helper->template_parameters;
+    bool deduced = !call->explicit_template_arguments && std::find(names.begin(), names.end(), p.type) != names.end();
+    for (const CuParameter& other : helper->parameters)
+      deduced = deduced && (other.name == p.name || other.type != p.type);
+    // int keeps its meaning; what is no number is not looked at.
+    if (deduced ||
+        (p.type != "float" && !IsHalf(p.type) && std::find(names.begin(), names.end(), p.type) == names.end()))
+      return;
+    Reason(i,
+           fmt::format(
+               "'{}' is given '{}', a pointer into an input: inputs keep their type, and the helper's `{}* {}` would "
+               "become double; read the input in the kernel and pass values",
+               call->name, At(i).text, p.type, p.name));
+  }
 
   // The dtype behind a pointer that was made from an input: the only floating input there is, else float32.
   DType Base(const KernelToPromote* kernel, string_view, const std::set<string_view>&) const {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tuner/interop/device_calls.h"
 #include "tuner/interop/plan_expression.h"
 
 namespace hone {
@@ -35,6 +36,7 @@ class BodyReader {
  public:
   BodyReader(const CuSource& source, const CuKernel& kernel, const KernelBounds& bounds)
       : s_(source), k_(kernel), bounds_(bounds) {
+    BlockEnds();
     Definitions();
     Limits();
   }
@@ -44,9 +46,8 @@ class BodyReader {
     for (const CuParameter& p : k_.parameters) {
       if (p.pointer) uses[p.name] = {};
     }
-    // Pointers made from parameters: const float* row = x + r * d;
-    auto& derived = derived_;
-    for (const auto& [name, use] : uses) derived[name] = {name, {}};
+    // Pointers made from parameters: const float* row = x + r * d; one name may mean two in two blocks.
+    for (const auto& [name, use] : uses) derived_[name] = {{k_.body_open, k_.body_close, name, {}}};
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!Is(i, "*") && !(Is(i, "auto"))) continue;
       int name = i + 1;
@@ -56,14 +57,14 @@ class BodyReader {
       while (end < k_.body_close && !Is(end, ";")) ++end;
       std::string base;
       for (int k = name + 2; k < end; ++k) {
-        if (Identifier(k) && derived.count(Word(k)) != 0) {
+        if (Identifier(k) && Pointer(Word(k), k) != nullptr) {
           base = Word(k);
           break;
         }
       }
       if (base.empty() || (Is(i, "auto") && Is(name + 2, base.c_str()) && Is(name + 3, "["))) continue;
-      const auto& [parameter, before] = derived[base];
-      Words offset = before;
+      const std::string parameter = Pointer(base, i)->parameter;
+      Words offset = Pointer(base, i)->offset;
       bool vector = false, understood = true;
       // base + e, &base[e], reinterpret_cast<T*>(base + e)
       int k = name + 2;
@@ -92,24 +93,21 @@ class BodyReader {
         }
       }
       if (vector) uses[parameter].vector_access = true;
-      if (!understood) continue;
+      if (!understood) after = {"?"};
       if (!after.empty()) {
         if (!offset.empty()) offset.push_back("+");
         offset.insert(offset.end(), after.begin(), after.end());
       }
-      derived[Word(name)] = {parameter, vector ? Words{"?"} : offset};
+      derived_[Word(name)].push_back({name, BlockEnd(name), parameter, vector ? Words{"?"} : offset});
       skip_.insert({i, end});
     }
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!Identifier(i) || Is(i - 1, ".") || Is(i - 1, "->")) continue;
-      const auto found = derived.find(Word(i));
-      if (found == derived.end()) continue;
-      if (Is(i - 1, "*") && Is(i + 1, "=") && !Is(i + 1, "==")) {
-        // `T* name = …` above, or a store through *name.
-      }
-      PointerUse& use = uses[found->second.first];
+      const DerivedPointer* found = Pointer(Word(i), i);
+      if (found == nullptr) continue;
+      PointerUse& use = uses[found->parameter];
       int access_end = -1;
-      Words index = found->second.second;
+      Words index = found->offset;
       if (Is(i + 1, "[") && At(i + 1).match > 0) {
         access_end = At(i + 1).match;
         if (!index.empty()) index.push_back("+");
@@ -126,34 +124,26 @@ class BodyReader {
           use.vector_access = true;
           index = {"?"};
         } else {
-          // Atomics both read and write; other functions get what their argument says.
-          bool atomic = false;
-          for (int back = i; back > i - 6 && back > k_.body_open; --back)
-            atomic = atomic || Word(back).starts_with("atomic");
-          use.read = true;
-          if (atomic) use.written = true;
+          // Atomics both read and write; functions of the file do what their body does.
+          if (IsAtomic(i)) {
+            use.read = use.written = true;
+          } else if (Is(i - 1, "*") && !Identifier(i - 2) && !Is(i - 2, ")") && !Is(i - 2, "]")) {
+            Effect(i + 1, use);  // *name = …
+          } else {
+            Passed(i, use);
+          }
           continue;
         }
       }
-      const bool address = Is(i - 1, "&") && !Is(i - 2, ")") && !Identifier(i - 2);
-      bool atomic = false;
-      for (int back = i; back > i - 6 && back > k_.body_open; --back)
-        atomic = atomic || Word(back).starts_with("atomic");
+      const bool atomic = IsAtomic(i);
       int after = access_end + 1;
       while (Is(after, ".") || (Identifier(after) && Is(after - 1, "."))) ++after;
-      const std::string next = Word(after);
       if (atomic) {
         use.read = use.written = true;
-      } else if (next == "=") {
-        use.written = true;
-      } else if (next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos) {
-        use.read = use.written = true;
-      } else if (next == "++" || next == "--") {
-        use.read = use.written = true;
-      } else if (!address) {
-        use.read = true;
+      } else if (Is(i - 1, "&") && !Is(i - 2, ")") && !Identifier(i - 2)) {
+        Passed(i, use);  // f(&x[i])
       } else {
-        use.read = true;
+        Effect(after, use);
       }
       if (std::find(index.begin(), index.end(), "?") == index.end()) {
         position_ = i;
@@ -167,6 +157,7 @@ class BodyReader {
       }
     }
     Choosers(uses);
+    Padding(uses);
     return uses;
   }
 
@@ -180,6 +171,143 @@ class BodyReader {
   }
   std::string Word(int i) const {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) ? std::string(At(i).text) : "";
+  }
+
+  // A name of a pointer where it is valid: [from, to] in tokens.
+  struct DerivedPointer {
+    int from = 0, to = 0;
+    std::string parameter;
+    Words offset;
+  };
+  struct Definition {
+    int from = 0, to = 0;
+    Words value;
+  };
+
+  // The `}` of the innermost block around token `i` of the body.
+  int BlockEnd(int i) const {
+    const auto at = static_cast<size_t>(i - k_.body_open);
+    return at < block_ends_.size() ? block_ends_[at] : k_.body_close;
+  }
+  void BlockEnds() {
+    std::vector<int> open = {k_.body_close};
+    for (int i = k_.body_open; i <= k_.body_close; ++i) {
+      if (i > k_.body_open && Is(i, "{") && At(i).match > i) open.push_back(At(i).match);
+      block_ends_.push_back(open.back());
+      if (i == open.back() && open.size() > 1) open.pop_back();
+    }
+  }
+  // The last of several meanings of a name that begins before token `i` and holds there; nullptr: none.
+  template <typename Meaning>
+  static const Meaning* MeaningAt(const std::vector<Meaning>& all, int i) {
+    auto next = std::upper_bound(all.begin(), all.end(), i, [](int at, const Meaning& m) { return at < m.from; });
+    // Blocks side by side that declare one name anew are few; a text made to hold this up is not followed.
+    for (int tries = 0; next != all.begin() && tries < 64; ++tries) {
+      --next;
+      if (i <= next->to) return &*next;
+    }
+    return !all.empty() && all.front().from <= i && i <= all.front().to ? &all.front() : nullptr;
+  }
+  // What the pointer `name` is made from at token `i`; nullptr: no pointer into a parameter.
+  const DerivedPointer* Pointer(const std::string& name, int i) const {
+    const auto found = derived_.find(name);
+    if (found == derived_.end()) return nullptr;
+    return MeaningAt(found->second, i);
+  }
+  // What the integer `name` is defined as at the place that is looked at, else where it is defined first.
+  const Words* DefinitionOf(const std::string& name) const {
+    const auto found = definitions_.find(name);
+    if (found == definitions_.end()) return nullptr;
+    const Definition* here = MeaningAt(found->second, position_);
+    return here != nullptr ? &here->value : &found->second.front().value;
+  }
+
+  // atomicAdd(&x[…], …), atomicAdd(reinterpret_cast<unsigned*>(&x[…]), …): the first argument, and not an index in it.
+  bool IsAtomic(int i) const {
+    int k = i - 1;
+    for (bool again = true; again;) {
+      again = false;
+      while (Is(k, "&") || Is(k, "(")) --k, again = true;
+      if (Is(k, ">")) {
+        int depth = 0;
+        for (; k > k_.body_open; --k) {
+          if (Is(k, ">")) ++depth;
+          if (Is(k, "<") && --depth == 0) break;
+        }
+        --k;
+        if (!Word(k).ends_with("_cast")) return Word(k).starts_with("atomic");
+        --k, again = true;
+      }
+    }
+    return Word(k).starts_with("atomic") && Is(k + 1, "(");
+  }
+  // What stands behind an access: a store, an update, or nothing of the kind.
+  void Effect(int after, PointerUse& use) const {
+    const std::string next = Word(after);
+    if (next == "=") {
+      use.written = true;
+    } else if ((next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos) ||
+               next == "++" || next == "--") {
+      use.read = use.written = true;
+    } else {
+      use.read = true;
+    }
+  }
+  // The pointer at token `i` is an argument: what a function of the file does with it is done to what it points to.
+  void Passed(int i, PointerUse& use) const {
+    PointerUse inner;
+    const std::optional<CallSite> call = EnclosingCall(s_, i, k_.body_open);
+    if (!call || !InFunction(*call, 0, inner)) inner.read = true;
+    use.read = use.read || inner.read;
+    use.written = use.written || inner.written;
+  }
+  // What the function of a call does with the pointer that it is given there; false: the file does not define it.
+  bool InFunction(const CallSite& call, int depth, PointerUse& use) const {
+    if (functions_.count(call.name) == 0) functions_[call.name] = FindDeviceFunction(s_, call.name);
+    const std::optional<DeviceFunction>& f = functions_.at(call.name);
+    if (!f || static_cast<size_t>(call.argument) >= f->parameters.size()) return false;
+    const CuParameter& p = f->parameters[static_cast<size_t>(call.argument)];
+    if (!p.pointer) return false;
+    if (p.to_const) {
+      use.read = true;
+      return true;
+    }
+    for (int k = f->body_open + 1; k < f->body_close; ++k) {
+      if (!Is(k, p.name) || Is(k - 1, ".") || Is(k - 1, "->")) continue;
+      if (Is(k + 1, "[") && At(k + 1).match > 0) {
+        Effect(At(k + 1).match + 1, use);
+      } else if (Is(k - 1, "*") && !Identifier(k - 2) && !Is(k - 2, ")")) {
+        Effect(k + 1, use);
+      } else {
+        const std::optional<CallSite> on = EnclosingCall(s_, k, f->body_open);
+        if (depth > 4 || !on || !InFunction(*on, depth + 1, use))
+          use.read = use.written = true;  // not followed further
+      }
+    }
+    return true;
+  }
+
+  // id < 0, id >= 0, id == -1 with id = ids[t]: elements below zero stand for nothing.
+  void Padding(std::map<std::string, PointerUse>& uses) {
+    for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
+      const bool zero = (Is(i, "<") || Is(i, ">=")) && Is(i + 1, "0");
+      const bool minus = (Is(i, "==") || Is(i, "!=") || Is(i, ">") || Is(i, "<=")) && Is(i + 1, "-") && Is(i + 2, "1");
+      if (!zero && !minus) continue;
+      int begin = i - 1;
+      if (Is(begin, "]") && At(begin).match >= 0) begin = At(begin).match - 1;
+      if (!Identifier(begin)) continue;
+      Words words;
+      for (int k = begin; k < i; ++k) words.push_back(Word(k));
+      position_ = i;
+      // The element itself, not a sum in which it occurs.
+      if (words.size() == 1) {
+        const Words* value = DefinitionOf(words[0]);
+        if (value == nullptr) continue;
+        words = Unwrapped(*value);
+      }
+      if (words.size() < 4 || words[1] != "[" || words.back() != "]") continue;
+      if (const DerivedPointer* pointer = Pointer(words[0], i)) uses[pointer->parameter].padded = true;
+    }
   }
 
   // Marks pointers whose elements are used as an index, of any array, without a bound that can be seen.
@@ -198,16 +326,16 @@ class BodyReader {
     std::set<std::string> pointers;
     if (depth > 4) return pointers;
     for (size_t i = 0; i < words.size(); ++i) {
-      const auto found = derived_.find(words[i]);
-      if (found != derived_.end() && i + 1 < words.size() && words[i + 1] == "[") pointers.insert(found->second.first);
-      if (const auto value = definitions_.find(words[i]); value != definitions_.end() && found == derived_.end()) {
-        for (const std::string& p : Loads(value->second, depth + 1)) pointers.insert(p);
+      const DerivedPointer* found = Pointer(words[i], position_);
+      if (found != nullptr && i + 1 < words.size() && words[i + 1] == "[") pointers.insert(found->parameter);
+      if (const Words* value = DefinitionOf(words[i]); value != nullptr && found == nullptr) {
+        for (const std::string& p : Loads(*value, depth + 1)) pointers.insert(p);
       }
     }
     return pointers;
   }
 
-  // int row = blockIdx.x; the first definition of each integer.
+  // int row = blockIdx.x; every definition of an integer, with the block in which it holds.
   void Definitions() {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!Identifier(i) || !Is(i + 1, "=") || !(Identifier(i - 1) || Is(i - 1, ","))) continue;
@@ -221,7 +349,7 @@ class BodyReader {
         value.push_back(Word(end));
         ++end;
       }
-      definitions_.emplace(Word(i), value);
+      definitions_[Word(i)].push_back({i, BlockEnd(i), value});
     }
   }
 
@@ -252,7 +380,13 @@ class BodyReader {
         }
         limit.push_back(w);
       }
+      position_ = i;
       if (std::optional<std::string> size = SizeText(limit)) limits_[Join(compared)].emplace_back(i, *size);
+      // for (int j = 0; j < 4; ++j): a counter's bound may be a bare number.
+      if (compared.size() == 1 && limit.size() == 1 && At(i + 2).kind == TokenKind::kNumber) {
+        const Words* from = DefinitionOf(compared[0]);
+        if (from != nullptr && *from == Words{"0"}) limits_[compared[0]].emplace_back(i, limit[0]);
+      }
     }
     // dim > name
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
@@ -279,8 +413,8 @@ class BodyReader {
         if (!inner) return std::nullopt;
         any = true;
         out.push_back(*inner);
-      } else if (const auto local = definitions_.find(w); local != definitions_.end()) {
-        std::optional<std::string> inner = SizeText(local->second, depth + 1);
+      } else if (const Words* local = DefinitionOf(w)) {
+        std::optional<std::string> inner = SizeText(*local, depth + 1);
         if (!inner) return std::nullopt;
         any = true;
         out.push_back("(" + *inner + ")");
@@ -374,6 +508,40 @@ class BodyReader {
     return term;
   }
 
+  // "rows * d" over "d": "rows". Only where the factors cancel.
+  static std::optional<std::string> Quotient(const std::string& all, const std::string& part) {
+    const auto factors = [](const std::string& text) {
+      std::vector<std::string> parts(1);
+      int depth = 0;
+      for (const std::string& w : Split(text)) {
+        if (w == "(") ++depth;
+        if (w == ")") --depth;
+        if (w == "*" && depth == 0)
+          parts.emplace_back();
+        else
+          parts.back() += (parts.back().empty() ? "" : " ") + w;
+      }
+      return parts;
+    };
+    for (const std::string& text : {all, part}) {
+      int depth = 0;
+      for (const std::string& w : Split(text)) {
+        if (w == "(") ++depth;
+        if (w == ")") --depth;
+        if (depth == 0 && (w == "+" || w == "-" || w == "/" || w == "%")) return std::nullopt;
+      }
+    }
+    std::vector<std::string> rest = factors(all);
+    for (const std::string& f : factors(part)) {
+      const auto found = std::find(rest.begin(), rest.end(), f);
+      if (found == rest.end()) return std::nullopt;
+      rest.erase(found);
+    }
+    std::string text;
+    for (const std::string& f : rest) text += (text.empty() ? "" : " * ") + f;
+    return text.empty() ? "1" : text;
+  }
+
   // How far a name or expression reaches: "rows".
   std::optional<std::string> Reach(const Words& given, int depth) const {
     if (depth > kMaxDepth) return std::nullopt;
@@ -402,9 +570,22 @@ class BodyReader {
       }
     }
     if (words.size() > 3 && words[1] == "[" && words.back() == "]") {
-      const auto pointer = derived_.find(words[0]);
+      const DerivedPointer* pointer = Pointer(words[0], position_);
       const bool whole = std::count(words.begin(), words.end(), "[") == 1;
-      if (pointer != derived_.end() && whole) return "@" + pointer->second.first;
+      if (pointer != nullptr && whole) return "@" + pointer->parameter;
+    }
+    // i / d with i < rows * d: below rows.
+    level = 0;
+    for (size_t i = words.size(); i-- > 0;) {
+      if (words[i] == ")") ++level;
+      if (words[i] == "(") --level;
+      if (level != 0 || words[i] != "/" || i == 0) continue;
+      const std::optional<std::string> all =
+          Reach(Words(words.begin(), words.begin() + static_cast<long>(i)), depth + 1);
+      const std::optional<std::string> part = SizeText(Words(words.begin() + static_cast<long>(i) + 1, words.end()));
+      if (!all || !part || (*all)[0] == '@') break;
+      if (std::optional<std::string> quotient = Quotient(*all, *part)) return quotient;
+      break;
     }
     // The last comparison before the access, else the first one after it: names may be used twice.
     if (const auto limit = limits_.find(Join(words)); limit != limits_.end()) {
@@ -415,8 +596,7 @@ class BodyReader {
       return *size;
     }
     if (words.size() == 1) {
-      if (const auto value = definitions_.find(words[0]); value != definitions_.end())
-        return Reach(value->second, depth + 1);
+      if (const Words* value = DefinitionOf(words[0])) return Reach(*value, depth + 1);
       return std::nullopt;
     }
     if (words.size() == 3 && words[0] == "blockIdx" && words[1] == ".") {
@@ -433,8 +613,7 @@ class BodyReader {
     if (depth > kMaxDepth) return std::nullopt;
     const Words index = Unwrapped(given);
     if (index.size() == 1 && limits_.count(index[0]) == 0) {
-      if (const auto value = definitions_.find(index[0]); value != definitions_.end())
-        return Shape(value->second, depth + 1);
+      if (const Words* value = DefinitionOf(index[0])) return Shape(*value, depth + 1);
     }
     std::vector<Term> strided;
     std::vector<Words> plain;
@@ -442,9 +621,17 @@ class BodyReader {
       std::optional<Term> term = Factors(part);
       if (!term) return std::nullopt;
       if (term->others.empty()) continue;  // a whole offset: x[row * 2 * d + d + i]
-      const bool has_size = std::any_of(term->sizes.begin(), term->sizes.end(), [&](const std::string& s) {
+      bool has_size = std::any_of(term->sizes.begin(), term->sizes.end(), [&](const std::string& s) {
         return std::isdigit(static_cast<unsigned char>(s[0])) == 0;
       });
+      // weight[c * 4 + w] with w < 4: a row of four. Without that, 2 * i may be any even place.
+      if (!has_size && term->sizes.size() == 1) {
+        for (const Words& other : Summands(index)) {
+          const Words inner = Unwrapped(other);
+          if (inner.size() == 1 && inner != Unwrapped(part))
+            has_size = has_size || Reach(inner, depth + 1) == term->sizes[0];
+        }
+      }
       if (has_size && term->others.size() == 1) {
         strided.push_back(*term);
       } else if (term->sizes.empty()) {
@@ -503,12 +690,14 @@ class BodyReader {
   const CuSource& s_;
   const CuKernel& k_;
   const KernelBounds& bounds_;
-  std::map<std::string, Words> definitions_;
+  std::map<std::string, std::vector<Definition>> definitions_;
   std::map<std::string, std::vector<std::pair<int, std::string>>> limits_;  // expression -> where, below what
-  std::map<std::string, std::pair<std::string, Words>> derived_;            // pointer -> parameter, offset
+  std::map<std::string, std::vector<DerivedPointer>> derived_;              // a pointer's name -> its meanings
   mutable std::vector<std::pair<std::string, std::string>> below_;          // chooser -> size, of the access looked at
   int position_ = 0;                                                        // of the access looked at
   std::set<std::pair<int, int>> skip_;
+  std::vector<int> block_ends_;                                             // of the body's tokens
+  mutable std::map<std::string, std::optional<DeviceFunction>> functions_;  // of the file, as far as asked for
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ struct PointerUse {
   // Of a pointer whose elements choose places.
   bool index = false;              // its elements stand in an index whose bound is not known
   bool offsets = false;            // p[i] and p[i + 1] are read: where rows begin
+  bool padded = false;             // its elements are compared with what is below zero: some stand for nothing
   std::vector<std::string> below;  // sizes that its elements must stay below
 };
 

@@ -32,6 +32,8 @@ struct DraftTensor {
   bool index = false, offsets = false;
   std::string bound;  // its elements are below this; empty: not known
   bool distinct = false;  // it says where to write: no place twice
+  bool padded = false;    // kernels ask whether its elements are negative
+  bool constant = false;  // every kernel takes it as a pointer to const
 };
 // A launch, or bytes that are set.
 struct DraftEntry {
@@ -94,6 +96,14 @@ class TaskDrafter {
   // What host code clears, and calls that no plan can make.
   Status HostMemory();
   std::vector<std::string> TemplateArgs(const CuKernel& kernel, const CuLaunch& launch) const;
+  // What a launcher's template parameter stands for: --template, or the file's only explicit instantiation.
+  std::string Instantiated(const std::string& parameter) const;
+  // The template arguments that the launcher `name` or the kernel is instantiated with in the file, for a question.
+  std::string OfferedTemplates(const CuKernel& kernel) const;
+  bool IsTemplateParameter(const CuKernel& kernel, const std::string& type) const;
+  // Numbers of the host code that are passed as sizes and that the user, or a test program, means to vary.
+  bool MeantAsSize(const CuParameter& parameter) const;
+  std::optional<int64_t> Constant(const std::string& text) const;
   // A template parameter's type, where it is known.
   std::string TypeOf(const CuKernel& kernel, const CuLaunch& launch, const std::string& type) const;
   Result<std::string> Plan(const std::string& text) const;
@@ -118,6 +128,9 @@ class TaskDrafter {
   Status CheckNames();
   void DropUnusedDims();
 
+  // Inputs that a kernel takes by a pointer to non-const are written as pointers to const.
+  void AddConsts();
+
   // The files: new_task_text.cc.
   static std::string KernelName(const DraftEntry& e);
   std::string EntryText(const DraftEntry& e, const std::vector<std::string>& args, int step, const std::string& shared,
@@ -140,6 +153,7 @@ class TaskDrafter {
   // Work, cases and hidden ranges: draft_cases.cc.
   std::string WorkText();
   std::string CasesText();
+  std::optional<std::string> EmptyDim(const std::vector<Dims>& checked) const;
   std::string CaseText(const char* role, const Dims& dims) const;
   std::string HiddenText() const;
   int64_t Multiple(const std::string& dim) const;
@@ -167,6 +181,9 @@ class TaskDrafter {
   std::set<std::string> ratios_;                     // dimensions that are one size divided by another
   std::vector<Dims> timed_, checked_;                // as given, over dim_order_
   std::map<std::string, int64_t> default_sizes_;
+  std::map<std::pair<const CuKernel*, std::string>, std::string> literal_sizes_;  // parameter -> the dimension it is
+  bool template_asked_ = false;
+  std::set<std::pair<std::string, std::string>> consts_;  // kernel, parameter: written with a const of its own
   std::vector<DraftEntry> entries_;
   std::vector<DraftTensor> tensors_;
   std::vector<DraftScalar> scalars_;

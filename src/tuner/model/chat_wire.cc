@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/json_text.h"
 #include "base/utf8.h"
 #include "tuner/model/wire_json.h"
 
@@ -15,9 +16,9 @@ namespace hone {
 using Json = nlohmann::json;
 
 Json ParseWireJson(std::string_view text) {
-  Json json = Json::parse(text, nullptr, false);
+  Json json = ReadJsonText(text);
   // The common case is whole; a copy is made only for what is not.
-  if (json.is_discarded()) json = Json::parse(RepairSurrogateEscapes(RepairUtf8(text)), nullptr, false);
+  if (json.is_discarded()) json = ReadJsonText(RepairSurrogateEscapes(RepairUtf8(text)));
   return json;
 }
 
@@ -35,11 +36,12 @@ std::string TextOf(const Json& json, std::string_view key) {
 
 std::optional<int64_t> CountOf(const Json& json, std::string_view key) {
   const Json& member = Member(json, key);
-  if (!member.is_number() || member.get<double>() < 0) return std::nullopt;
+  // Beyond 2^53 it counts nothing, and a conversion of 1e300 has no value.
+  if (!member.is_number() || member.get<double>() < 0 || member.get<double>() > 9007199254740992.0) return std::nullopt;
   return member.get<int64_t>();
 }
 
-std::string DumpWireJson(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string DumpWireJson(const Json& json) { return DumpJson(json); }
 
 namespace {
 

@@ -15,14 +15,19 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/stoppable_sleep.h"
 #include "tuner/model/request_json.h"
+#include "tuner/model/wire_json.h"
 
 namespace hone {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+
+// A model's longest answer is far below this; the bound keeps a wrong file from filling memory.
+constexpr int64_t kMostFileBytes = int64_t{64} << 20;
 
 std::string NumberName(int64_t number) { return fmt::format("{:04}", number); }
 
@@ -121,11 +126,11 @@ class MailboxProvider : public ModelProvider {
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/requests", error)) {
       if (entry.path().extension() != ".json") continue;
-      Result<std::string> text = ReadFile(entry.path().string());
+      Result<std::string> text = ReadFile(entry.path().string(), kMostFileBytes);
       if (!text.ok()) continue;
-      const Json json = Json::parse(*text, nullptr, false);
-      if (json.is_object() && json.value("run", "") == request.run &&
-          json.value("number", int64_t{-1}) == request.number) {
+      // Others may write here too: a request of theirs may hold anything under any name.
+      const Json json = ReadJsonText(*text);
+      if (TextOf(json, "run") == request.run && CountOf(json, "number") == request.number) {
         return entry.path().stem().string();
       }
     }
@@ -139,8 +144,7 @@ class MailboxProvider : public ModelProvider {
   }
 
   Result<ModelReply> Take(const std::string& path, const ModelRequest& request, double seconds) {
-    // A model's longest answer is far below this; the bound keeps a wrong file from filling memory.
-    HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, int64_t{64} << 20));
+    HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMostFileBytes));
     ModelReply reply;
     reply.provider = "mailbox";
     reply.cost_known = false;

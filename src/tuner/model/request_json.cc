@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace hone {
 
 using Json = nlohmann::json;
@@ -19,7 +21,7 @@ std::string RequestJson(const ModelRequest& request) {
                {"messages", messages},
                {"attachments", request.attachments}};
   if (request.repair_of >= 0) json["repair_of"] = request.repair_of;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return DumpJson(json, 2) + "\n";
 }
 
 }  // namespace hone

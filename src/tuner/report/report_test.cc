@@ -371,5 +371,23 @@ TEST(RunText, WithoutASeedItSaysWhatSpeedupsAreOver) {
   EXPECT_THAT(CompareRuns({Summarize(view)}).warnings, testing::Contains(HasSubstr("has no seed")));
 }
 
+TEST(Gates, ARunSaysHowManyVerdictsOlderOnesGave) {
+  RunView view;
+  view.info = {.id = "r1"};
+  view.info.task = "relu";
+  view.nodes.resize(3);
+  for (int i = 0; i < 3; ++i) {
+    view.nodes[static_cast<size_t>(i)].id = i;
+    view.nodes[static_cast<size_t>(i)].evaluation.emplace().verdict = Verdict::kOk;
+    view.nodes[static_cast<size_t>(i)].evaluation->gates = i == 0 ? kGatesVersion : kGatesVersion - 1;
+  }
+  EXPECT_EQ(VerdictsOfOlderGates(view), 2);
+  EXPECT_THAT(GatesText(view), HasSubstr("the best is judged by the present ones at its end"));
+  view.ended = "attempts_spent";
+  EXPECT_THAT(GatesText(view), HasSubstr("hone show r1 --source > best.cu, then hone eval relu best.cu"));
+  for (RunNode& node : view.nodes) node.evaluation->gates = kGatesVersion;
+  EXPECT_EQ(GatesText(view), "");
+}
+
 }  // namespace
 }  // namespace hone

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json_text.h"
 #include "tuner/report/charts.h"
 #include "tuner/report/html.h"
 #include "tuner/report/page.h"
@@ -268,7 +269,7 @@ std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
     if (s.interval) one["ci95"] = {s.interval->low, s.interval->high};
     list.push_back(std::move(one));
   }
-  return list.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(list, indent);
 }
 
 Comparison CompareRuns(std::vector<RunSummary> runs) {
@@ -404,8 +405,8 @@ std::string ComparisonToJson(const Comparison& c, int indent) {
                     {"seconds", r.seconds},
                     {"modelled", r.modelled}});
   }
-  const Json json = {{"strategies", rows}, {"runs", Json::parse(RunSummaryToJson(c.runs, -1))}, {"notes", c.warnings}};
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  const Json json = {{"strategies", rows}, {"runs", ReadJsonText(RunSummaryToJson(c.runs, -1))}, {"notes", c.warnings}};
+  return DumpJson(json, indent);
 }
 
 std::string ComparisonHtml(const Comparison& c) {

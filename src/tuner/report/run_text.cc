@@ -10,6 +10,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "hone/tuner/library_text.h"
 #include "tuner/core/finding_text.h"
 #include "tuner/report/diff.h"
@@ -322,7 +323,25 @@ std::string RunText(const RunView& view, int columns) {
                   view.options.strategy, view.options.model, view.ended.empty() ? "open" : view.ended);
   text = Wrapped(text, columns) + NodeHeader(columns) + "\n";
   for (const RunNode& node : view.nodes) text += NodeLine(view, node, columns) + "\n";
-  return text + "\n" + ResultText(view, columns) + Wrapped(RemarksText(view, 20), columns);
+  return text + "\n" + ResultText(view, columns) + Wrapped(GatesText(view), columns) + Wrapped(RemarksText(view, 20), columns);
+}
+
+int64_t VerdictsOfOlderGates(const RunView& view) {
+  const auto older = [](const Evaluation& e) { return e.verdict == Verdict::kOk && e.gates < kGatesVersion; };
+  int64_t count = view.final_result && older(view.final_result->evaluation);
+  for (const RunNode& node : view.nodes) count += node.evaluation && older(*node.evaluation);
+  return count;
+}
+
+std::string GatesText(const RunView& view) {
+  const int64_t count = VerdictsOfOlderGates(view);
+  if (count == 0) return "";
+  return fmt::format("{} verdict{} \"ok\" of this run {} given before the gates were as they are (version {}). {}\n", count,
+                     count == 1 ? "" : "s", count == 1 ? "was" : "were", kGatesVersion,
+                     view.ended.empty() ? "When it goes on, the best is judged by the present ones at its end."
+                                        : fmt::format("Judge the best again: hone show {} --source > best.cu, then "
+                                                      "hone eval {} best.cu",
+                                                      view.info.id, view.info.task));
 }
 
 std::string MismatchText(const Mismatch& m) {
@@ -499,7 +518,7 @@ Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t id,
     memos.push_back(std::move(memo));
   }
   json["memos"] = std::move(memos);
-  if (node.evaluation) json["evaluation"] = Json::parse(EvaluationToJson(*node.evaluation, -1), nullptr, false);
+  if (node.evaluation) json["evaluation"] = ReadJsonText(EvaluationToJson(*node.evaluation, -1));
   if (!node.source_hash.empty()) {
     HONE_ASSIGN_OR_RETURN(const std::string source, store.Source(node.source_hash));
     json["source_text"] = source;
@@ -540,7 +559,7 @@ Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t id,
     }
     json["requests"] = std::move(exchanges);
   }
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(json, indent);
 }
 
 std::string RunToJson(const RunView& view, int indent) {
@@ -558,6 +577,7 @@ std::string RunToJson(const RunView& view, int indent) {
       {"options", RunOptionsToJson(view.options)},
       {"attempts", view.attempts},
       {"evaluations", view.evaluations},
+      {"verdicts_of_older_gates", VerdictsOfOlderGates(view)},
       {"requests", view.requests},
       {"asked_again", view.asked_again},
       {"seconds", view.seconds},
@@ -578,9 +598,9 @@ std::string RunToJson(const RunView& view, int indent) {
                        {"rate", structure.rate()}};
   if (view.final_result) {
     json["final"] = {{"node", view.final_result->node},
-                     {"evaluation", Json::parse(EvaluationToJson(view.final_result->evaluation, -1), nullptr, false)}};
+                     {"evaluation", ReadJsonText(EvaluationToJson(view.final_result->evaluation, -1))}};
   }
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(json, indent);
 }
 
 }  // namespace hone

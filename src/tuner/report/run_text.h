@@ -70,6 +70,11 @@ std::string SweepLine(const SweepPoint& point, int columns = 0);
 // What bindings are sorted by: the geometric mean, below 0 for one that is not right.
 double SweptSpeed(const SweepPoint& point);
 
+// Verdicts "ok" of the run that an earlier version of the gates gave (kGatesVersion), and what to do about them in a
+// sentence; empty: there is none.
+int64_t VerdictsOfOlderGates(const RunView& view);
+std::string GatesText(const RunView& view);
+
 // "out[3, 17] is 0, expected 1.25; 12 of 4096 elements wrong, …"
 std::string MismatchText(const Mismatch& mismatch);
 // Whether the evaluation's detail says already what MismatchText would.

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "base/random.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
@@ -91,7 +92,7 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
     e.kind = kind;
     e.time = clock += 0.7;
     e.node = node;
-    e.payload = payload.dump();
+    e.payload = DumpJson(payload);
     e.evaluation = evaluation;
     e.sources = std::move(sources);
     return store.Append(run.id, e).status();

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "tuner/run/run_options.h"
 #include "tuner/store/device_facts.h"
 
@@ -32,7 +33,7 @@ EventDraft Draft(EventKind kind, int64_t node, const Json& payload, const Evalua
   draft.kind = kind;
   draft.node = node;
   // A model's reply may hold bytes that are no UTF-8.
-  draft.payload = payload.dump(-1, ' ', false, Json::error_handler_t::replace);
+  draft.payload = DumpJson(payload);
   if (evaluation != nullptr) draft.evaluation = EvaluationToJson(*evaluation, -1);
   return draft;
 }
@@ -400,7 +401,7 @@ EventDraft EncodeEvent(const RunEvent& event) {
 }
 
 Result<RunEvent> DecodeEvent(const Event& event, int version) {
-  const Json payload = Json::parse(event.payload, nullptr, false);
+  const Json payload = ReadJsonText(event.payload);
   if (!payload.is_object()) {
     return Status::Internal(fmt::format("payload of event {} is no JSON object", event.sequence));
   }

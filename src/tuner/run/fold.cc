@@ -64,7 +64,7 @@ void Settle(RunView& view) {
 
 bool IsNode(const RunView& view, int64_t id) { return id >= 0 && id < static_cast<int64_t>(view.nodes.size()); }
 
-Status Take(RunView& view, const Event&, RunStarted& e) {
+Status ApplyTo(RunView& view, const Event&, RunStarted& e) {
   view.version = e.version;
   view.options = std::move(e.options);
   view.workload = std::move(e.workload);
@@ -98,7 +98,7 @@ Status Open(RunView& view, RunNode node) {
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event&, AttemptOpened& e) {
+Status ApplyTo(RunView& view, const Event&, AttemptOpened& e) {
   RunNode node;
   node.id = e.node;
   node.parent = e.parent;
@@ -113,7 +113,7 @@ Status Take(RunView& view, const Event&, AttemptOpened& e) {
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event&, SweepOpened& e) {
+Status ApplyTo(RunView& view, const Event&, SweepOpened& e) {
   RunNode node;
   node.id = e.node;
   node.parent = e.parent;
@@ -128,17 +128,17 @@ Status Take(RunView& view, const Event&, SweepOpened& e) {
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event&, CasesAsked& e) {
+Status ApplyTo(RunView& view, const Event&, CasesAsked& e) {
   view.cases_asked = true;
   view.nodes[0].turns = {std::move(e.turn)};
   view.open[0] = {};
   return Status::Ok();
 }
 
-Status Take(RunView&, const Event&, FinalBegun&) { return Status::Ok(); }
-Status Take(RunView&, const Event&, OtherChoice&) { return Status::Ok(); }
+Status ApplyTo(RunView&, const Event&, FinalBegun&) { return Status::Ok(); }
+Status ApplyTo(RunView&, const Event&, OtherChoice&) { return Status::Ok(); }
 
-Status Take(RunView& view, const Event&, RequestAsked& e) {
+Status ApplyTo(RunView& view, const Event&, RequestAsked& e) {
   auto found = std::find_if(view.pending.begin(), view.pending.end(),
                             [&](const PendingRequest& p) { return p.number == e.number; });
   if (found != view.pending.end()) {
@@ -164,14 +164,14 @@ Result<std::vector<PendingRequest>::iterator> Answered(RunView& view, const Even
   return Status::Internal(fmt::format("event {} answers request {}, which was never asked", event.sequence, number));
 }
 
-Status Take(RunView& view, const Event& event, RequestFailed& e) {
+Status ApplyTo(RunView& view, const Event& event, RequestFailed& e) {
   // The request stays pending: a later sitting may ask again.
   HONE_RETURN_IF_ERROR(Answered(view, event, e.number).status());
   view.provider_failure = std::move(e.message);
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event& event, ReplyArrived& e) {
+Status ApplyTo(RunView& view, const Event& event, ReplyArrived& e) {
   HONE_ASSIGN_OR_RETURN(const auto found, Answered(view, event, e.reply.number));
   const StoredReply& reply = e.reply;
   view.usage.input += reply.usage.input;
@@ -193,7 +193,7 @@ Status Take(RunView& view, const Event& event, ReplyArrived& e) {
 }
 
 // The lowest turn of a node's requests is read: the next one is due, or its repair.
-Status Take(RunView& view, const Event& event, MemoMade& e) {
+Status ApplyTo(RunView& view, const Event& event, MemoMade& e) {
   const auto progress = view.open.find(event.node);
   if (progress == view.open.end()) {
     return Status::Internal(
@@ -216,7 +216,7 @@ Status Take(RunView& view, const Event& event, MemoMade& e) {
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event& event, CaseVetted& e) {
+Status ApplyTo(RunView& view, const Event& event, CaseVetted& e) {
   if (e.index >= view.cases.size()) {
     return Status::Internal(fmt::format("event {} vets case {}, which nobody proposed", event.sequence, e.index));
   }
@@ -243,7 +243,7 @@ void OpenByProposal(RunView& view, const NodeProposed& e) {
   view.nodes.push_back(std::move(fresh));
 }
 
-Status Take(RunView& view, const Event& event, NodeProposed& e) {
+Status ApplyTo(RunView& view, const Event& event, NodeProposed& e) {
   if (view.version < 2) {
     if (e.exhausted) {
       view.provider_exhausted = true;
@@ -281,7 +281,7 @@ Status Take(RunView& view, const Event& event, NodeProposed& e) {
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event& event, NodeJudged& e) {
+Status ApplyTo(RunView& view, const Event& event, NodeJudged& e) {
   if (!IsNode(view, event.node)) {
     return Status::Internal(fmt::format("event {} evaluates node {}, which is not there", event.sequence, event.node));
   }
@@ -304,7 +304,7 @@ Status Take(RunView& view, const Event& event, NodeJudged& e) {
 }
 
 // The times stay those of the pairing that decided about the node: profiling adds what was counted, and what follows.
-Status Take(RunView& view, const Event& event, NodeProfiled& e) {
+Status ApplyTo(RunView& view, const Event& event, NodeProfiled& e) {
   if (!IsNode(view, event.node) || !view.node(event.node).evaluation) {
     return Status::Internal(
         fmt::format("event {} profiles node {}, which was not evaluated", event.sequence, event.node));
@@ -331,7 +331,7 @@ Status Take(RunView& view, const Event& event, NodeProfiled& e) {
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event& event, FinalJudged& e) {
+Status ApplyTo(RunView& view, const Event& event, FinalJudged& e) {
   if (!IsNode(view, event.node)) {
     return Status::Internal(fmt::format("event {} judges node {}, which is not there", event.sequence, event.node));
   }
@@ -349,20 +349,20 @@ Status Take(RunView& view, const Event& event, FinalJudged& e) {
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event&, SweepPointJudged& e) {
+Status ApplyTo(RunView& view, const Event&, SweepPointJudged& e) {
   view.sweep.push_back(std::move(e.point));
   ++view.evaluations;
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event&, RunResumed&) {
+Status ApplyTo(RunView& view, const Event&, RunResumed&) {
   ++view.sittings;
   view.ended.clear();
   view.provider_failure.clear();
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event&, SittingEnded& e) {
+Status ApplyTo(RunView& view, const Event&, SittingEnded& e) {
   view.ended = std::move(e.reason);
   if (view.ended == "suspended") {
     for (PendingRequest& request : view.pending) request.suspended = true;
@@ -370,7 +370,7 @@ Status Take(RunView& view, const Event&, SittingEnded& e) {
   return Status::Ok();
 }
 
-Status Take(RunView& view, const Event&, NoteTaken& e) {
+Status ApplyTo(RunView& view, const Event&, NoteTaken& e) {
   view.remarks.push_back(std::move(e.remark));
   return Status::Ok();
 }
@@ -395,7 +395,7 @@ Status RunFold::Apply(const Event& event) {
 
   Result<RunEvent> decoded = DecodeEvent(event, view_.version);
   const Status status =
-      decoded.ok() ? std::visit([&](auto& e) { return Take(view_, event, e); }, *decoded) : decoded.status();
+      decoded.ok() ? std::visit([&](auto& e) { return ApplyTo(view_, event, e); }, *decoded) : decoded.status();
   return status.WithContext(
       fmt::format("run {}, event {} ({})", view_.info.id, event.sequence, EventKindName(event.kind)));
 }

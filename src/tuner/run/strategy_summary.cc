@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "tuner/run/cost_text.h"
 #include "tuner/run/gain.h"
 
@@ -192,7 +193,7 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                             {"structural_compile_errors", o.structure.broken},
                             {"seconds", o.seconds}});
   }
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return DumpJson(json, 2);
 }
 
 }  // namespace hone

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/json_text.h"
+#include "base/utf8.h"
 #include "hone/tuner/run_store.h"
 
 namespace hone {
@@ -30,15 +32,11 @@ void CollectHashes(const Json& json, std::set<std::string>& hashes) {
 
 // JSON texts are UTF-8, sources (a model's reply) need not be: those travel as hexadecimal bytes.
 Json SourceLine(const std::string& hash, const std::string& text) {
-  try {
-    (void)Json(text).dump();
-    return {{"source", hash}, {"text", text}};
-  } catch (const Json::exception&) {
-    std::string hex;
-    hex.reserve(2 * text.size());
-    for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-    return {{"source", hash}, {"hex", hex}};
-  }
+  if (CheckUtf8(text, hash).ok()) return {{"source", hash}, {"text", text}};
+  std::string hex;
+  hex.reserve(2 * text.size());
+  for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return {{"source", hash}, {"hex", hex}};
 }
 
 std::string SourceText(const Json& json) {
@@ -51,7 +49,7 @@ std::string SourceText(const Json& json) {
   return text;
 }
 
-std::string Line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string Line(const Json& json) { return DumpJson(json) + "\n"; }
 
 }  // namespace
 
@@ -70,14 +68,14 @@ Result<std::string> ExportRun(RunStore& store, const std::string& run) {
   std::set<std::string> hashes;
   std::string lines;
   for (const Event& event : events) {
-    const Json payload = Json::parse(event.payload, nullptr, false);
+    const Json payload = ReadJsonText(event.payload);
     CollectHashes(payload, hashes);
     Json line = {{"event", EventKindName(event.kind)},
                  {"sequence", event.sequence},
                  {"time", event.time},
                  {"node", event.node},
                  {"payload", payload}};
-    if (!event.evaluation.empty()) line["evaluation"] = Json::parse(event.evaluation, nullptr, false);
+    if (!event.evaluation.empty()) line["evaluation"] = ReadJsonText(event.evaluation);
     lines += Line(line);
   }
   for (const std::string& hash : hashes) {
@@ -102,7 +100,7 @@ Result<std::string> ImportRun(RunStore& store, std::string_view text) {
     if (line.empty()) continue;
     try {
       // Without its own text: that would quote the line up to the fault, which may be a whole kernel.
-      const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+      const Json json = ReadJsonText(line);
       if (json.is_discarded()) {
         if (id.empty()) return Status::InvalidArgument(fmt::format("line {}: not an exported run; `hone show RUN --export FILE.jsonl` writes one", number));
         return Status::InvalidArgument(fmt::format(
@@ -139,8 +137,8 @@ Result<std::string> ImportRun(RunStore& store, std::string_view text) {
         draft.kind = *kind;
         draft.time = json.at("time");
         draft.node = json.at("node");
-        draft.payload = json.at("payload").dump();
-        if (json.contains("evaluation")) draft.evaluation = json.at("evaluation").dump();
+        draft.payload = DumpJson(json.at("payload"));
+        if (json.contains("evaluation")) draft.evaluation = DumpJson(json.at("evaluation"));
         HONE_RETURN_IF_ERROR(store.Append(id, draft).status());
       }
     } catch (const Json::exception& error) {

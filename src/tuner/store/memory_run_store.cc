@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "hone/tuner/run_store.h"
 #include "tuner/store/run_names.h"
 
@@ -37,8 +38,9 @@ class MemoryRunStore : public RunStore {
       info.events = static_cast<int64_t>(run.events.size());
       info.state = "open";
       if (!run.events.empty() && run.events.back().kind == EventKind::kEnded) {
-        const nlohmann::json payload = nlohmann::json::parse(run.events.back().payload, nullptr, false);
-        if (payload.is_object()) info.state = payload.value("reason", "ended");
+        const nlohmann::json payload = ReadJsonText(run.events.back().payload);
+        const auto reason = payload.is_object() ? payload.find("reason") : payload.end();
+        info.state = reason != payload.end() && reason->is_string() ? reason->get<std::string>() : "ended";
       }
       runs.push_back(std::move(info));
     }

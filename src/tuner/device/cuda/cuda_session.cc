@@ -62,6 +62,7 @@ class CudaSession : public DeviceSession {
 
   Status Draw(const DrawRequest& request) override { return harness_->Draw(request); }
   Status Poison(const TensorView& view) override { return harness_->Poison(view); }
+  Status FillWith(const TensorView& view, const FillSpec& fill) override { return harness_->FillWith(view, fill); }
   Status Fill(uint64_t address, int64_t bytes, uint8_t value) override { return harness_->Fill(address, bytes, value); }
   Result<bool> IsZero(uint64_t address, int64_t bytes) override {
     HONE_ASSIGN_OR_RETURN(const bool different, harness_->Differs(address, 0, bytes));

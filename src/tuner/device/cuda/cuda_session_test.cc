@@ -110,6 +110,48 @@ TEST(CudaSession, DrawsTheBitsTheHostDraws) {
   }
 }
 
+TEST(CudaSession, DrawsTheSpecialValuesTheHostDraws) {
+  HONE_REQUIRE_SESSION();
+  for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+    for (const TensorView& view : Shapes(dtype)) {
+      for (const unsigned special : {0u, kUsualSpecials, kUsualSpecials | kSpecialNan}) {
+        DrawRequest request;
+        request.view = view;
+        request.values.distribution = Distribution::kSpecial;
+        request.values.scale = 1.5;
+        request.values.offset = 0.25;
+        request.values.special = special;
+        request.key = 0x1234567890abcdefULL;
+        request.pattern_key = 0x77 + special;
+        ASSERT_NO_FATAL_FAILURE(ExpectSameDraw(session, request));
+        if (view.slice_axis < 0) continue;
+        request.permutation_key = 77;
+        ASSERT_NO_FATAL_FAILURE(ExpectSameDraw(session, request));
+      }
+    }
+  }
+}
+
+TEST(CudaSession, FillsAsTheHostFills) {
+  HONE_REQUIRE_SESSION();
+  for (DType dtype : kDTypes) {
+    for (TensorView view : {View(dtype, {5, 31}, 0, {37, 1}), View(dtype, {77}, -1)}) {
+      for (const FillKind kind : {FillKind::kNan, FillKind::kBytes, FillKind::kPlausible}) {
+        std::vector<uint8_t> memory;
+        const TensorView on_host = OnHost(view, memory);
+        std::unique_ptr<Arena> arena = Place(session, {&view});
+        ASSERT_NE(arena, nullptr);
+        HONE_ASSERT_OK(session.Fill(view.address, view.span_bytes, 0x11));
+        std::memset(reinterpret_cast<void*>(on_host.address), 0x11, static_cast<size_t>(view.span_bytes));
+        HONE_ASSERT_OK(session.FillWith(view, {kind, 0xfeed}));
+        host::FillWith(on_host, {kind, 0xfeed});
+        const std::vector<uint8_t> filled = Read<uint8_t>(session, view);
+        EXPECT_EQ(std::memcmp(filled.data(), reinterpret_cast<void*>(on_host.address), filled.size()), 0) << Describe(view);
+      }
+    }
+  }
+}
+
 TEST(CudaSession, DrawsTheIndicesTheHostDraws) {
   HONE_REQUIRE_SESSION();
   for (const DType dtype : {DType::kInt64, DType::kInt32, DType::kInt16}) {

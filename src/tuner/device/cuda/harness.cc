@@ -185,6 +185,8 @@ Status Harness::Draw(const DrawRequest& request) {
   const int64_t slice_elements = view.elements / layout.slices;
   arguments.parameters = MakeParameters(request.values, view.dtype, request.key, request.index_bound, slice_elements,
                                         view.shape.empty() ? 1 : view.shape.back());
+  arguments.parameters.pattern_key = request.pattern_key;
+  arguments.parameters.sliced = view.slice_axis >= 0;
   arguments.permutation_key = request.permutation_key;
   arguments.quantiles = tables_.as<const float>();
   arguments.exp_quantiles = arguments.quantiles + kTableFloats;
@@ -195,7 +197,8 @@ Status Harness::Draw(const DrawRequest& request) {
     arguments.redrawn = reinterpret_cast<const int64_t*>(list);
   }
   const bool by_slice_number =
-      arguments.parameters.kind == draw::kIndex && arguments.parameters.order == draw::kDistinct;
+      arguments.parameters.kind == draw::kSpecial ||
+      (arguments.parameters.kind == draw::kIndex && arguments.parameters.order == draw::kDistinct);
   if (slice_elements >= kTableSliceElements && !by_slice_number &&
       (arguments.redraw_key != 0 || arguments.permutation_key != 0 || arguments.parameters.kind == draw::kConstant)) {
     HONE_ASSIGN_OR_RETURN(CUdeviceptr table, Scratch(slice_table_, layout.slices * 8));
@@ -217,9 +220,18 @@ Status Harness::Draw(const DrawRequest& request) {
   return Launch(kernel, GridFor(chunks, kDrawThreads, 4), kDrawThreads, layout, arguments);
 }
 
-Status Harness::Poison(const TensorView& view) {
+Status Harness::Poison(const TensorView& view) { return FillPattern(view, host::PoisonBits(view.dtype)); }
+
+Status Harness::FillWith(const TensorView& view, const FillSpec& fill) {
   if (view.span_bytes == 0) return Status::Ok();
-  const uint64_t pattern = host::PoisonBits(view.dtype);
+  if (fill.kind == FillKind::kPlausible) return Draw(host::PlausibleDraw(view, fill.key));
+  if (fill.kind == FillKind::kNan && IsFloating(view.dtype)) return FillPattern(view, host::NanPattern(view.dtype, fill.key));
+  return Launch("hone_scramble", GridFor(static_cast<uint64_t>(view.span_bytes) / 8 + 8, kThreads, 8), kThreads, view.address,
+                view.span_bytes, fill.key);
+}
+
+Status Harness::FillPattern(const TensorView& view, uint64_t pattern) {
+  if (view.span_bytes == 0) return Status::Ok();
   const auto bytes = static_cast<size_t>(view.span_bytes);
   CUresult result = CUDA_SUCCESS;
   switch (DTypeBytes(view.dtype)) {
@@ -328,7 +340,8 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
   HONE_RETURN_IF_ERROR(CopyFromHost(at, &counters, sizeof counters));
   HONE_RETURN_IF_ERROR(Launch(fmt::format("hone_compare_{}", CompareName(output.dtype)),
                               GridFor(static_cast<uint64_t>(output.elements), kThreads, 8), kThreads, layout, reference,
-                              sums, tolerance.c_max, tolerance.absolute, host::PoisonBits(output.dtype),
+                              sums, tolerance.c_max, tolerance.c_small, tolerance.absolute,
+                              harness::UnwrittenOf(host::PoisonBits(output.dtype), host::PrecisionOf(output.dtype)),
                               host::PrecisionOf(output.dtype), at));
   HONE_RETURN_IF_ERROR(CopyToHost(&counters, at, sizeof counters));
 
@@ -337,7 +350,9 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
   comparison.non_finite = static_cast<int64_t>(counters.non_finite);
   comparison.max_scaled = std::bit_cast<double>(counters.max_scaled_bits);
   comparison.max_ulp = std::bit_cast<double>(counters.max_ulp_bits);
+  comparison.max_small = std::bit_cast<double>(counters.max_small_bits);
   comparison.mean_ulp = counters.sum_ulp / static_cast<double>(output.elements);
+  counters.sum_error2 = std::max(0.0, counters.sum_error2 - host::ForgivenSquares(tolerance.absolute, output.elements));
   if (counters.sum_error2 > 0) {
     const double least = static_cast<double>(output.elements) * smallest * smallest;
     const double scale2 = std::max(counters.sum_reference2, least);

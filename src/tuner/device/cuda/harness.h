@@ -33,6 +33,7 @@ class Harness {
 
   Status Draw(const DrawRequest& request);
   Status Poison(const TensorView& view);
+  Status FillWith(const TensorView& view, const FillSpec& fill);
   Status Fill(uint64_t address, int64_t bytes, uint8_t value);
   Status Gather(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
   Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance);
@@ -65,6 +66,8 @@ class Harness {
                 double read_bytes, double written_bytes);
 
  private:
+  // Every element of the view, and what lies between strided rows, set to one pattern of the dtype's width.
+  Status FillPattern(const TensorView& view, uint64_t pattern);
   Harness(std::shared_ptr<CudaContext> context, int sm_count, int64_t l2_bytes);
 
   Result<CUfunction> Function(const std::string& name);

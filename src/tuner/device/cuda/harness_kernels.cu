@@ -80,7 +80,7 @@ __device__ SliceSource SourceOf(const DrawArguments& arguments, int64_t slice, i
 struct DrawSource {
   draw::Parameters parameters;
   uint64_t slice_hash;
-  uint64_t slice;  // 0 where a slice table stands in; only kDistinct reads it, and has none
+  uint64_t slice;  // 0 where a slice table stands in; kDistinct and kSpecial read it, and have none
 };
 
 template <typename T> struct Convert {  // integers of any signedness by their width
@@ -103,6 +103,20 @@ template <> struct Convert<__nv_bfloat16> {
   static __device__ __forceinline__ __nv_bfloat16 Float(float v) { return __float2bfloat16_rn(v); }
   static __device__ __forceinline__ __nv_bfloat16 Integer(int64_t v) { return Float(static_cast<float>(v)); }
 };
+
+// A special value: NaN has the bits that the host gives it.
+template <typename T>
+__device__ __forceinline__ T SpecialOf(float v) {
+  if constexpr (sizeof(T) == 2) {
+    if (v != v) {
+      const uint16_t quiet = 0x7fff;
+      T nan;
+      memcpy(&nan, &quiet, sizeof nan);
+      return nan;
+    }
+  }
+  return Convert<T>::Float(v);
+}
 
 template <typename T, int kWidth>
 struct alignas(sizeof(T) * kWidth) Packed {
@@ -147,6 +161,9 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
             Convert<T>::Integer(draw::IntegerFromBits(parameters, source.slice_hash, source.slice, bits, position));
       } else if (parameters.kind == draw::kConstant && arguments.slice_table != nullptr) {
         packed.values[k] = Convert<T>::Float(__uint_as_float(static_cast<uint32_t>(source.slice_hash)));
+      } else if (parameters.kind == draw::kSpecial) {
+        packed.values[k] =
+            SpecialOf<T>(draw::SpecialFromBits(parameters, source.slice, bits, position, arguments.quantiles));
       } else {
         packed.values[k] = Convert<T>::Float(
             draw::ValueFromBits(parameters, bits, position, arguments.quantiles, arguments.exp_quantiles));
@@ -282,10 +299,10 @@ __device__ __forceinline__ unsigned long long Smallest(unsigned long long a, uns
 
 template <typename T>
 __device__ __forceinline__ void CompareBody(const Layout& layout, const double* reference, const double* slice_rms,
-                                            double c_max, double absolute, uint64_t poison, Precision precision,
-                                            CompareCounters* counters) {
+                                            double c_max, double c_small, double absolute, UnwrittenPattern pattern,
+                                            Precision precision, CompareCounters* counters) {
   using Word = typename WordOf<sizeof(T)>::Type;
-  CompareCounters mine{0, 0, 0, ~0ULL, 0, 0, 0.0, 0.0, 0.0};
+  CompareCounters mine{0, 0, 0, ~0ULL, 0, 0, 0, 0.0, 0.0, 0.0};
 #pragma unroll 2
   for (uint64_t linear = ThreadNumber(); linear < static_cast<uint64_t>(layout.elements); linear += ThreadCount()) {
     const Place place = Locate(layout, linear);
@@ -294,8 +311,9 @@ __device__ __forceinline__ void CompareBody(const Layout& layout, const double* 
     T value;
     memcpy(&value, &word, sizeof value);
     const double actual = ToDouble(value);
-    const Judged judged = Judge(actual, expected, slice_rms[place.slice], c_max, precision, absolute);
-    const bool unwritten = word == static_cast<Word>(poison) && !(actual == expected);
+    const Judged judged = Judge(actual, expected, slice_rms[place.slice], c_max, precision, absolute, c_small);
+    const bool unwritten = (static_cast<uint64_t>(word) & pattern.mask & static_cast<Word>(~Word{0})) ==
+                               (pattern.value & static_cast<Word>(~Word{0})) && !(actual == expected);
     const bool wrong = judged.wrong || unwritten;
     mine.wrong += wrong;
     mine.unwritten += unwritten;
@@ -303,6 +321,7 @@ __device__ __forceinline__ void CompareBody(const Layout& layout, const double* 
     if (wrong) mine.first_wrong = Smallest(mine.first_wrong, linear);
     mine.max_scaled_bits = Largest(mine.max_scaled_bits, BitsOf(judged.scaled));
     mine.max_ulp_bits = Largest(mine.max_ulp_bits, BitsOf(judged.ulps));
+    mine.max_small_bits = Largest(mine.max_small_bits, BitsOf(judged.small));
     mine.sum_error2 += judged.error * judged.error;
     mine.sum_reference2 += IsFinite(expected) ? expected * expected : 0.0;
     mine.sum_ulp += judged.ulps;
@@ -314,6 +333,7 @@ __device__ __forceinline__ void CompareBody(const Layout& layout, const double* 
     mine.first_wrong = Smallest(mine.first_wrong, __shfl_down_sync(kAllLanes, mine.first_wrong, delta));
     mine.max_scaled_bits = Largest(mine.max_scaled_bits, __shfl_down_sync(kAllLanes, mine.max_scaled_bits, delta));
     mine.max_ulp_bits = Largest(mine.max_ulp_bits, __shfl_down_sync(kAllLanes, mine.max_ulp_bits, delta));
+    mine.max_small_bits = Largest(mine.max_small_bits, __shfl_down_sync(kAllLanes, mine.max_small_bits, delta));
     mine.sum_error2 += __shfl_down_sync(kAllLanes, mine.sum_error2, delta);
     mine.sum_reference2 += __shfl_down_sync(kAllLanes, mine.sum_reference2, delta);
     mine.sum_ulp += __shfl_down_sync(kAllLanes, mine.sum_ulp, delta);
@@ -325,6 +345,7 @@ __device__ __forceinline__ void CompareBody(const Layout& layout, const double* 
   if (mine.first_wrong != ~0ULL) atomicMin(&counters->first_wrong, mine.first_wrong);
   if (mine.max_scaled_bits != 0) atomicMax(&counters->max_scaled_bits, mine.max_scaled_bits);
   if (mine.max_ulp_bits != 0) atomicMax(&counters->max_ulp_bits, mine.max_ulp_bits);
+  if (mine.max_small_bits != 0) atomicMax(&counters->max_small_bits, mine.max_small_bits);
   if (mine.sum_error2 != 0.0) atomicAdd(&counters->sum_error2, mine.sum_error2);
   if (mine.sum_reference2 != 0.0) atomicAdd(&counters->sum_reference2, mine.sum_reference2);
   if (mine.sum_ulp != 0.0) atomicAdd(&counters->sum_ulp, mine.sum_ulp);
@@ -463,8 +484,9 @@ extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double e
 #define HONE_COMPARE(name, type)                                                                                  \
   extern "C" __global__ void __launch_bounds__(256) hone_compare_##name(                                          \
       const __grid_constant__ Layout layout, const double* reference, const double* slice_rms, double c_max,      \
-      double absolute, uint64_t poison, const __grid_constant__ Precision precision, CompareCounters* counters) { \
-    CompareBody<type>(layout, reference, slice_rms, c_max, absolute, poison, precision, counters);                \
+      double c_small, double absolute, const __grid_constant__ UnwrittenPattern pattern,                          \
+      const __grid_constant__ Precision precision, CompareCounters* counters) {                                   \
+    CompareBody<type>(layout, reference, slice_rms, c_max, c_small, absolute, pattern, precision, counters);      \
   }
 HONE_COMPARE(f64, double)
 HONE_COMPARE(f32, float)
@@ -517,6 +539,17 @@ extern "C" __global__ void __launch_bounds__(256)
 
 extern "C" __global__ void __launch_bounds__(256) hone_fill64(uint64_t* words, int64_t count, uint64_t value) {
   for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(count); i += ThreadCount()) words[i] = value;
+}
+
+// Bytes that follow from the key and their place: GapByte's, eight at a time where the address allows.
+extern "C" __global__ void __launch_bounds__(256) hone_scramble(uint8_t* memory, int64_t bytes, uint64_t key) {
+  const int64_t words = (reinterpret_cast<uint64_t>(memory) & 7) == 0 ? bytes / 8 : 0;
+  for (uint64_t i = ThreadNumber(); i < static_cast<uint64_t>(words); i += ThreadCount()) {
+    reinterpret_cast<uint64_t*>(memory)[i] = draw::Mix(key + i * 0x9e3779b97f4a7c15ULL);
+  }
+  for (uint64_t i = static_cast<uint64_t>(words) * 8 + ThreadNumber(); i < static_cast<uint64_t>(bytes); i += ThreadCount()) {
+    memory[i] = GapByte(key, static_cast<int64_t>(i));
+  }
 }
 
 // One block per gap.

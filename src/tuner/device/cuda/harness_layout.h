@@ -118,6 +118,7 @@ struct CompareCounters {
   unsigned long long first_wrong;       // starts at ~0
   unsigned long long max_scaled_bits;   // doubles that are not negative order like their bits
   unsigned long long max_ulp_bits;
+  unsigned long long max_small_bits;
   double sum_error2;
   double sum_reference2;
   double sum_ulp;

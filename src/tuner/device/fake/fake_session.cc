@@ -247,6 +247,12 @@ Status FakeSession::Poison(const TensorView& view) {
   return Status::Ok();
 }
 
+Status FakeSession::FillWith(const TensorView& view, const FillSpec& fill) {
+  HONE_RETURN_IF_ERROR(Alive());
+  host::FillWith(view, fill);
+  return Status::Ok();
+}
+
 Status FakeSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
   HONE_RETURN_IF_ERROR(Alive());
   if (bytes > 0) std::memset(Pointer(address), value, static_cast<size_t>(bytes));

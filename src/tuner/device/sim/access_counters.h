@@ -49,6 +49,8 @@ struct alignas(64) Site {
   bool atomic = false;
   bool writable = false;     // the last tensor
   bool may_be_unwritten = false;
+  bool sparse = false;       // the last tensor's bits say "written", not "unwritten"
+  bool drawn = false;        // and it may be read all the same
   bool ignored = false;      // the compiler's own bookkeeping in shared memory
   int16_t range = -1;        // the last tensor's number
 };

@@ -47,4 +47,16 @@ std::vector<uint64_t> SampleBlocks(const std::array<uint32_t, 3>& grid, size_t c
   return blocks;
 }
 
+std::vector<uint64_t> DrawBlocks(const std::array<uint32_t, 3>& grid, size_t count, uint64_t key) {
+  const uint64_t total = uint64_t{grid[0]} * grid[1] * grid[2];
+  const uint64_t strata = std::min<uint64_t>(total, count);
+  std::vector<uint64_t> blocks;
+  for (uint64_t i = 0; i < strata; ++i) {
+    const uint64_t begin = total * i / strata, end = total * (i + 1) / strata;
+    blocks.push_back(begin + draw::Hash(key, total, i) % (end - begin));
+  }
+  for (size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[draw::Hash(~key, total, i) % i]);
+  return blocks;
+}
+
 }  // namespace hone::sim

@@ -19,4 +19,8 @@ inline constexpr size_t kSampledBlocks = 64;
 // hash: the same grid gives the same sample.
 std::vector<uint64_t> SampleBlocks(const std::array<uint32_t, 3>& grid, size_t count = kSampledBlocks);
 
+// So many other blocks, one from each of equal strata, all drawn by `key`; all blocks when there are few, in an order
+// drawn by it.
+std::vector<uint64_t> DrawBlocks(const std::array<uint32_t, 3>& grid, size_t count, uint64_t key);
+
 }  // namespace hone::sim

@@ -21,6 +21,17 @@ bool ReadAt(std::string_view file, uint64_t offset, T* out) {
   return true;
 }
 
+// Whether the section's name begins with "hone_constant.", as sim/cuda/detail/qualifiers.h has it.
+bool SectionIsConstant(std::string_view file, const std::vector<Elf64_Shdr>& sections, size_t names_index,
+                       const Elf64_Shdr& section) {
+  constexpr std::string_view kPrefix = "hone_constant.";
+  if (names_index >= sections.size()) return false;
+  const Elf64_Shdr& names = sections[names_index];
+  if (names.sh_offset > file.size() || names.sh_size > file.size() - names.sh_offset) return false;
+  if (section.sh_name >= names.sh_size) return false;
+  return file.substr(names.sh_offset, names.sh_size).substr(section.sh_name, kPrefix.size()) == kPrefix;
+}
+
 Result<std::vector<ElfSymbol>> Read(std::string_view file, uint32_t table_type) {
   Elf64_Ehdr header;
   if (!ReadAt(file, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -57,6 +68,7 @@ Result<std::vector<ElfSymbol>> Read(std::string_view file, uint32_t table_type) 
       symbol.weak = bind == STB_WEAK;
       if (type == STT_OBJECT && symbol.defined && raw.st_shndx < sections.size()) {
         const Elf64_Shdr& home = sections[raw.st_shndx];
+        symbol.constant = SectionIsConstant(file, sections, header.e_shstrndx, home);
         symbol.data = (home.sh_flags & SHF_WRITE) != 0 && (home.sh_flags & SHF_TLS) == 0;
       }
       symbols.push_back(std::move(symbol));

@@ -20,6 +20,7 @@ struct ElfSymbol {
   bool defined = false;
   bool thread_local_data = false;
   bool data = false;         // an object in a section that is writable at run time
+  bool constant = false;     // in a section that holds __constant__ variables
   bool local = false;        // internal linkage
   bool weak = false;
 };

@@ -101,6 +101,11 @@ LaunchOutcome JudgeReport(const std::string& kernel, const LaunchReport& report,
       outcome.status = LaunchStatus::kUnsupported;
       outcome.detail = fmt::format("{}: {}", kernel, report.detail);
       return outcome;
+    case LaunchEnd::kWaiting:
+      outcome.status = LaunchStatus::kTimedOut;
+      outcome.detail = fmt::format("{}: {}", kernel, report.detail);
+      return outcome;
+    case LaunchEnd::kForbidden:
     case LaunchEnd::kOk:
       break;
   }

@@ -8,6 +8,7 @@
 // WrappedSymbols(), which is made from the same table as the functions.
 #include "tuner/device/sim/hooks.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "tuner/device/sim/worker_access.h"
@@ -91,10 +92,40 @@ void* __wrap_memmove(void* to, const void* from, unsigned long n) {
   AccessRange<true>(Address(to), n, HONE_PC);
   return std::memmove(to, from, n);
 }
+int __wrap_memcmp(const void* a, const void* b, unsigned long n) {
+  AccessRange<false>(Address(a), n, HONE_PC);
+  AccessRange<false>(Address(b), n, HONE_PC);
+  return std::memcmp(a, b, n);
+}
 void* __wrap_memset(void* to, int value, unsigned long n) {
   AccessRange<true>(Address(to), n, HONE_PC);
   return std::memset(to, value, n);
 }
+
+// Mathematics that answers through a pointer: the store is announced here, for the C library's own code has no hooks.
+#define HONE_SPLIT(SUFFIX, T)                                              \
+  T __wrap_modf##SUFFIX(T value, T* whole) {                               \
+    AccessRange<true>(Address(whole), sizeof(T), HONE_PC);                 \
+    return std::modf(value, whole);                                        \
+  }                                                                        \
+  T __wrap_frexp##SUFFIX(T value, int* exponent) {                         \
+    AccessRange<true>(Address(exponent), sizeof(int), HONE_PC);            \
+    return std::frexp(value, exponent);                                    \
+  }                                                                        \
+  T __wrap_remquo##SUFFIX(T value, T by, int* quotient) {                  \
+    AccessRange<true>(Address(quotient), sizeof(int), HONE_PC);            \
+    return std::remquo(value, by, quotient);                               \
+  }                                                                        \
+  void __wrap_sincos##SUFFIX(T value, T* sine, T* cosine) {                \
+    AccessRange<true>(Address(sine), sizeof(T), HONE_PC);                  \
+    AccessRange<true>(Address(cosine), sizeof(T), HONE_PC);                \
+    const T s = std::sin(value), c = std::cos(value);                      \
+    *sine = s;                                                             \
+    *cosine = c;                                                           \
+  }
+HONE_SPLIT(, double)
+HONE_SPLIT(f, float)
+#undef HONE_SPLIT
 
 #define HONE_RMW(BITS, T, NAME, BUILTIN)                                               \
   T __wrap___tsan_atomic##BITS##_##NAME(volatile void* p, T value, int order) {        \
@@ -160,7 +191,8 @@ void __wrap___tsan_vptr_read(void**) {}
 namespace hone::sim {
 
 std::vector<std::string> WrappedSymbols() {
-  std::vector<std::string> names{"memcpy", "memmove", "memset", "__tsan_read_range", "__tsan_write_range",
+  std::vector<std::string> names{"memcpy", "memmove", "memset", "memcmp", "modf", "modff", "frexp", "frexpf",
+                                 "remquo", "remquof", "sincos", "sincosf", "__tsan_read_range", "__tsan_write_range",
                                  "__tsan_atomic_thread_fence", "__tsan_atomic_signal_fence", "__tsan_init",
                                  "__tsan_func_entry", "__tsan_func_exit", "__tsan_vptr_update", "__tsan_vptr_read"};
   for (const char* bytes : {"1", "2", "4", "8", "16"}) {

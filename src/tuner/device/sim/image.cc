@@ -81,6 +81,9 @@ Result<Image> Image::Load(int fd, const ImageNotes& notes) {
   image.layout_ = search.layout;
   image.layout_.has_dynamic = notes.has_dynamic;
   image.layout_.guards = notes.guards;
+  for (const auto& [begin, end] : notes.constants) {
+    image.layout_.constants.emplace_back(image.layout_.image_begin + begin, image.layout_.image_begin + end);
+  }
   image.layout_.static_shared = std::min(notes.static_shared, image.layout_.shared_bytes);
   image.layout_.dynamic_offset = std::min(notes.dynamic_offset, image.layout_.shared_bytes);
   const uint8_t* data = reinterpret_cast<const uint8_t*>(image.layout_.data_begin);

@@ -31,6 +31,9 @@ Result<ImageSymbols> ReadImageSymbols(std::string_view image) {
       }
       if (!result.has_dynamic || symbol.value < dynamic) static_end = std::max(static_end, symbol.value + symbol.size);
     }
+    if (symbol.constant && symbol.defined && symbol.size > 0) {
+      result.constants.emplace_back(symbol.value, symbol.value + symbol.size);
+    }
     if (symbol.data && symbol.defined && symbol.size > 0) {
       result.globals.push_back({symbol.name, static_cast<int64_t>(symbol.size), true, true});
     }

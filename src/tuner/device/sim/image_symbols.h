@@ -28,6 +28,8 @@ struct ImageSymbols {
   // the candidate's data, and g++ makes them even where construction does nothing.
   std::vector<std::pair<uint32_t, uint32_t>> guards;
   std::vector<DeviceGlobal> globals;
+  // Where __constant__ variables lie, as (begin, end) from the image's start.
+  std::vector<std::pair<uint64_t, uint64_t>> constants;
 };
 
 // Is `name` such a mark?

@@ -108,6 +108,7 @@ LaunchReport LaunchRunner::Run(const LaunchSpec& spec, const Image& image) {
   LaunchReport report;
   report.end = launch.end;
   report.detail = std::move(launch.detail);
+  report.incomplete = launch.incomplete.load();
   report.findings = std::move(launch.findings);
   AccessCounters& counters = pool_->workers[0]->counters;
   for (int i = 1; i < launch.workers; ++i) counters.Absorb(pool_->workers[static_cast<size_t>(i)]->counters);

@@ -20,6 +20,8 @@ struct BoundRange {
   uint64_t begin = 0, end = 0;
   bool writable = false;
   std::string name;
+  bool sparse = false;  // see SimArena::Block
+  bool drawn = false;
 };
 
 // A loaded image, as the runtime needs it.
@@ -32,6 +34,7 @@ struct ImageLayout {
   uint32_t dynamic_offset = 0;               // of dynamic shared memory in it
   bool has_dynamic = false;
   std::vector<std::pair<uint32_t, uint32_t>> guards;  // see image_symbols.h
+  std::vector<std::pair<uint64_t, uint64_t>> constants;  // addresses of __constant__ variables, (begin, end)
 };
 
 using KernelEntry = void (*)(const void* const*);
@@ -46,11 +49,14 @@ struct LaunchSpec {
   // order, whatever they say to each other. Otherwise all OS threads share the blocks.
   bool in_order = false;
   std::vector<uint64_t> blocks;              // linear numbers of the blocks to run, in order; empty: all
+  bool secret = false;                       // the blocks were drawn by a secret: what they wrote is compared, nothing timed
   uint64_t access_budget = 0;                // no further block begins after about so many accesses; 0: no bound
   std::vector<BoundRange> ranges;
   uint32_t sm_count = 132;
   uint64_t l1_bytes = 128 * 1024;            // one block's share of the first-level cache
   uint32_t stack_bytes = 64 * 1024;          // of one simulated thread
+  uint32_t local_bytes = 0;                  // of its top, what a kernel's frames take: filled when a block starts
+  uint64_t fill_key = 0;                     // what shared and local memory hold at the start of a block; 0: one pattern
 
   uint64_t grid_blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t block_threads() const { return block[0] * block[1] * block[2]; }
@@ -61,6 +67,8 @@ enum class LaunchEnd {
   kCrashed,        // what a GPU would fault on: out of bounds, misaligned, trap
   kUnsupported,    // the simulator cannot run it
   kStuck,          // sampled blocks wait for blocks outside the sample
+  kForbidden,      // what no launch may do: a write to an input
+  kWaiting,        // all blocks wait for each other and nothing moves
 };
 
 // Something the candidate did wrong. `{0}` and `{1}` in the message stand for the source places of pcs[0] and pcs[1],
@@ -85,6 +93,7 @@ struct LaunchReport {
   LaunchEnd end = LaunchEnd::kOk;
   std::string detail;              // why it ended, with `{0}` as in findings
   std::vector<RawFinding> findings;  // the fatal one, if any, is the last
+  bool incomplete = false;         // a block read what no block had written yet, or added to what others add to
   LaunchCounters counters;
   std::vector<SiteReport> sites;   // the dearest
   double cpu_seconds = 0;          // processor time of the launch, all OS threads

@@ -117,12 +117,13 @@ TEST(ModelledTime, OfACooperativeGridDoesNotDependOnTheThreads) {
   for (const int workers : {1, 2, 3}) {
     SimBench bench("", workers);
     bench.Load(R"(
-      extern "C" void hone_sim_grid_sync();
+      #include <cooperative_groups.h>
+
       __global__ void k(const float* x, float* part, float* y) {
         float s = 0;
         for (int i = threadIdx.x; i < 4096; i += 64) s += x[blockIdx.x % 3 * 4096 + i];
         part[blockIdx.x * 64 + threadIdx.x] = s;
-        hone_sim_grid_sync();
+        cooperative_groups::this_grid().sync();
         for (int i = threadIdx.x; i < 4096; i += 64) s += x[blockIdx.x % 3 * 4096 + i];
         for (int i = threadIdx.x; i < 40 * 64; i += 64) s += part[i];
         y[blockIdx.x * 64 + threadIdx.x] = s;

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "base/frames.h"
+#include "base/json_text.h"
 #include "tuner/device/sim/hooks.h"
 #include "tuner/device/sim/image.h"
 #include "tuner/device/sim/launch_runner.h"
@@ -78,7 +79,7 @@ class Child {
     for (;;) {
       Result<Frame> frame = ReceiveFrame(fd_);
       if (!frame.ok()) return frame.status().code() == StatusCode::kUnavailable ? 0 : 3;
-      json j = json::parse(frame->header, nullptr, false);
+      json j = ReadJsonText(frame->header);
       if (j.is_discarded() || !j.is_object()) return 3;
       const std::string op = j.value("op", "");
       bool served = true;
@@ -112,6 +113,7 @@ class Child {
     notes.static_shared = j.at("static_shared").get<uint32_t>();
     notes.dynamic_offset = j.at("dynamic_offset").get<uint32_t>();
     notes.guards = j.at("guards").get<std::vector<std::pair<uint32_t, uint32_t>>>();
+    notes.constants = j.at("constants").get<std::vector<std::pair<uint64_t, uint64_t>>>();
     notes.has_dynamic = j.at("has_dynamic").get<bool>();
     Result<sim::Image> image = sim::Image::Load(frame.fds[0].get(), notes);
     json answer{{"ok", image.ok()}};
@@ -122,7 +124,7 @@ class Child {
     } else {
       answer["error"] = image.status().message();
     }
-    return SendFrame(fd_, answer.dump(-1, ' ', false, json::error_handler_t::replace)).ok();
+    return SendFrame(fd_, DumpJson(answer)).ok();
   }
 
   bool Map(const json& j, Frame& frame) {
@@ -134,7 +136,8 @@ class Child {
       const size_t step = repeat != 0 ? repeat : bytes;
       for (size_t done = 0; done < bytes; done += step) {
         void* const to = static_cast<char*>(address) + done;
-        void* const mapped = mmap(to, std::min(step, bytes - done), PROT_READ | PROT_WRITE,
+        const int protection = m.at("writable").get<bool>() ? PROT_READ | PROT_WRITE : PROT_READ;
+        void* const mapped = mmap(to, std::min(step, bytes - done), protection,
                                   MAP_SHARED | MAP_FIXED_NOREPLACE, frame.fds[which].get(), m.at("offset").get<off_t>());
         if (mapped != to) return false;
       }

@@ -7,10 +7,12 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -30,6 +32,7 @@
 #include "tuner/device/sim/hooks.h"
 #include "tuner/device/sim/image_symbols.h"
 #include "tuner/device/sim/sim_layout.h"
+#include "tuner/device/sim/source_guard.h"
 
 namespace hone {
 
@@ -39,8 +42,9 @@ using sim::ElfSymbol;
 
 // Behind the candidate: turns an array of value addresses into a call with the kernel's own parameter types. The
 // pointer is volatile so that the kernel is not inlined into a function without hooks.
+// Stands behind the preprocessor, where no macro of the candidate reaches it.
 constexpr std::string_view kEntrySupport = R"cpp(
-#line 1 "hone-entries"
+# 1 "hone-entries"
 namespace hone_sim_entry {
 template <typename T> struct Plain { using type = T; };
 template <typename T> struct Plain<const T> { using type = T; };
@@ -66,9 +70,13 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 }
 )cpp";
 
+// Part of the compiler's fingerprint, by which compiled candidates and refusals are kept: another number when PTX is
+// translated or a source judged by other rules.
+constexpr std::string_view kRules = "rules 2\n";
+
 // Functions besides mathematics and the simulator's own that compiled code may call.
 constexpr std::string_view kAllowedImports[] = {
-    "__tls_get_addr", "memcmp", "strlen", "abort", "__cxa_guard_acquire", "__cxa_guard_release",
+    "__tls_get_addr", "abort", "__cxa_guard_acquire", "__cxa_guard_release",
     "__cxa_pure_virtual", "_ZdlPv", "_ZdlPvm", "_GLOBAL_OFFSET_TABLE_"};
 // Legal in CUDA, not simulated.
 constexpr std::string_view kDeviceHeap[] = {"malloc", "free", "calloc", "_Znwm", "_Znam", "_ZdaPv", "_ZdaPvm"};
@@ -85,6 +93,11 @@ std::string Demangled(const std::string& name) {
 }
 
 bool IsMathematics(const std::string& name) {
+  // These take pointers. Some have a hook of their own under another name (hooks.cc); CUDA has none of the others.
+  for (const char* stem : {"modf", "frexp", "remquo", "sincos", "lgammaf_r", "lgamma_r", "canonicalize", "totalorder", "setpayload",
+                           "getpayload", "fe", "nan", "matherr", "signgam"}) {
+    if (name.rfind(stem, 0) == 0 && name != "nan" && name != "nanf") return false;
+  }
   static void* const library = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return false;
   // dlsym also searches what libm depends on: only what libm itself defines counts.
@@ -92,6 +105,17 @@ bool IsMathematics(const std::string& name) {
   Dl_info info;
   return symbol != nullptr && dladdr(symbol, &info) != 0 && info.dli_fname != nullptr &&
          std::string_view(info.dli_fname).find("libm") != std::string_view::npos;
+}
+
+constexpr double kWallLimits = 10;
+
+// Whether a compiler was ended for taking too long: by us, or by the kernel for its processor time. The driver survives the
+// compiler proper and says what became of it.
+bool TookTooLong(const SubprocessResult& result) {
+  if (result.timed_out) return true;
+  if (result.exit.signal == SIGXCPU || result.exit.signal == SIGKILL) return true;
+  return result.err.find("CPU time limit exceeded signal terminated program") != std::string::npos ||
+         result.err.find("Killed signal terminated program") != std::string::npos;
 }
 
 // The first errors with the source line that the compiler shows below each, in the reader's paths.
@@ -177,6 +201,68 @@ std::optional<std::string> ForbiddenInclude(std::string_view source) {
   return std::nullopt;
 }
 
+// What CUDA's toolkit has and the simulator's subset has not, when that is why the compiler stopped: one sentence.
+std::optional<std::string> AbsentPart(const std::string& log) {
+  constexpr std::string_view kFolders[] = {"cub/", "cuda/", "thrust/", "nv/", "cooperative_groups/", "cutlass/", "cute/",
+                                           "cuda_", "curand", "cublas", "cusparse", "sm_", "device_", "crt/", "nvtx"};
+  constexpr std::string_view kNamespaces[] = {"cub", "cuda", "thrust", "cute", "cutlass", "nvcuda::exec"};
+  const auto begins = [](std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; };
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (const size_t at = line.find("fatal error: "); at != std::string::npos) {
+      const std::string_view rest = std::string_view(line).substr(at + 13);
+      // A toolkit's header may lie where g++ looks and the sandbox does not let it read.
+      const size_t end = std::min(rest.find(": No such file or directory"), rest.find(": Permission denied"));
+      if (end == std::string_view::npos) return std::nullopt;
+      std::string_view header = rest.substr(0, end);
+      if (const size_t folder = header.rfind("/include/"); folder != std::string_view::npos) header.remove_prefix(folder + 9);
+      for (const std::string_view folder : kFolders) {
+        if (begins(header, folder)) {
+          return fmt::format("the simulated GPU has no <{}>: it runs CUDA C++ without the toolkit's libraries (CUB, cuda::std, "
+                             "Thrust); a GPU may judge this candidate", header);
+        }
+      }
+      return std::nullopt;
+    }
+    if (line.find(": error: ") == std::string::npos) continue;
+    // The first error decides: what follows from it says nothing.
+    for (const std::string_view name : kNamespaces) {
+      for (const char* words : {"error: ‘{}’ has not been declared", "error: ‘{}’ is not a namespace-name",
+                                "error: ‘{}’ does not name a type", "error: '{}' has not been declared",
+                                "error: '{}' is not a namespace-name", "is not a member of ‘{}’", "is not a member of '{}'"}) {
+        if (line.find(fmt::format(fmt::runtime(words), name)) == std::string::npos) continue;
+        return fmt::format("the simulated GPU has not all of '{}': it runs CUDA C++ without the toolkit's libraries (CUB, "
+                           "cuda::std, Thrust); a GPU may judge this candidate", name);
+      }
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Cuts what stands behind the first mark off `text` and returns the names between the marks; nullopt when a mark is
+// missing.
+std::optional<std::vector<std::string>> TakeNames(std::string* text, const std::string& mark) {
+  std::vector<std::string> names;
+  const std::string begin = mark + "_begin\n", end = mark + "_end";
+  const size_t first = text->find(begin);
+  for (size_t at = first; at != std::string::npos; at = text->find(begin, at)) {
+    at += begin.size();
+    const size_t stop = text->find(end, at);
+    if (stop == std::string::npos) return std::nullopt;
+    std::istringstream lines(text->substr(at, stop - at));
+    std::string name;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty() && line[0] != '#') name += line + " ";
+    }
+    while (!name.empty() && name.back() == ' ') name.pop_back();
+    names.push_back(std::move(name));
+    at = stop;
+  }
+  if (first != std::string::npos) text->resize(first);
+  return names;
+}
+
 class SimCompiler : public Compiler {
  public:
   SimCompiler(SimCompilerOptions options, std::string cxx) : options_(std::move(options)), cxx_(std::move(cxx)) {}
@@ -188,6 +274,9 @@ class SimCompiler : public Compiler {
  private:
   Status Precompile(const std::vector<std::string>& variant);
   Result<SubprocessResult> RunCompiler(const std::vector<std::string>& arguments, const std::string& scratch) const;
+  // g++ -E of `text`, with the precompiled header named and not read: what Compile goes on with.
+  Result<SubprocessResult> Preprocess(const std::string& text, const std::vector<std::string>& variant,
+                                      const TemporaryDirectory& folder, const std::string& name) const;
   Status CheckImports(const std::string& image, CompiledModule* module) const;
   std::string AliasAssembly(const std::vector<ElfSymbol>& object, bool* has_dynamic) const;
 
@@ -204,7 +293,7 @@ class SimCompiler : public Compiler {
 
 std::vector<std::string> Flags() {
   std::vector<std::string> flags{
-      "-std=gnu++17", "-O2", "-g1", "-gdwarf-4", "-fPIC", "-w", "-fmax-errors=50", "-fdiagnostics-color=never",
+      "-std=gnu++20", "-O2", "-g1", "-gdwarf-4", "-fPIC", "-w", "-fmax-errors=50", "-fdiagnostics-color=never",
       // Every load and store calls the simulator; function entries do not, volatile ones are told apart.
       "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1",
       // Accesses stay what the source says: not split, not joined, not made speculatively, not turned into memset.
@@ -214,6 +303,11 @@ std::vector<std::string> Flags() {
       "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-optimize-sibling-calls",
       // Shared memory is thread-local data reached through __tls_get_addr, never the initial-exec model.
       "-fno-extern-tls-init", "-ftls-model=global-dynamic",
+      // Copies and comparisons are calls, which the simulator answers: g++ would otherwise expand them without hooks. The
+      // CUDA subset expands those that are one load and one store.
+      "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-memcmp", "-fno-builtin-mempcpy",
+      "-fno-builtin-strlen", "-fno-builtin-strcmp", "-fno-builtin-strncmp", "-fno-builtin-strcpy", "-fno-builtin-memchr",
+      "-fno-builtin-bcopy", "-fno-builtin-bzero", "-fno-builtin-bcmp",
       // CUDA's rules where C++ has undefined behaviour, and nvcc's default contraction of multiply and add.
       "-fno-strict-aliasing", "-fwrapv", "-fno-delete-null-pointer-checks", "-fno-aggressive-loop-optimizations",
       "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
@@ -251,8 +345,9 @@ Status SimCompiler::Prepare() {
   }
   std::string all = cxx_ + "\n" + version.out + "\n";
   for (const std::string& flag : flags_) all += flag + "\n";
-  all += ParameterCheckHeader();
+  all += PlanCheckTemplates();
   all += kEntrySupport;
+  all += kRules;
   if (options_.header_directory.empty()) {
     for (const sim::EmbeddedHeader& header : sim::EmbeddedHeaders()) {
       all += fmt::format("{}\n{}\n", header.path, header.text);
@@ -272,7 +367,7 @@ Status SimCompiler::Prepare() {
     }
   }
   const std::string prelude =
-      fmt::format("// Generated: what stands before every candidate.\n#include \"hone_cuda.h\"\n{}", ParameterCheckHeader());
+      "// Generated: what stands before every candidate.\n#include \"hone_cuda.h\"\n";
   const std::string path = prelude_directory_ + "/prelude.h";
   if (!FileExists(path)) HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(path, prelude));
   return Status::Ok();
@@ -285,7 +380,8 @@ Result<SubprocessResult> SimCompiler::RunCompiler(const std::vector<std::string>
   run.argv.insert(run.argv.end(), arguments.begin(), arguments.end());
   run.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "TMPDIR=" + scratch};
   run.working_directory = scratch;
-  run.limit_seconds = options_.limit_seconds;
+  // A busy host makes no candidate slow to compile.
+  run.limit_seconds = kWallLimits * options_.limit_seconds;
   run.max_stderr_bytes = 1 << 20;
   SandboxPolicy policy;
   policy.read_paths = SystemReadPaths();
@@ -301,6 +397,7 @@ Result<SubprocessResult> SimCompiler::RunCompiler(const std::vector<std::string>
   }
   policy.write_paths = {scratch, "/dev/null"};
   policy.processes = 16;
+  policy.cpu_seconds = static_cast<int64_t>(std::ceil(options_.limit_seconds));
   policy.memory_bytes = options_.memory_bytes;
   policy.file_bytes = int64_t{1} << 30;
   run.sandbox = policy;
@@ -354,6 +451,20 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
   }();
   if (status.ok()) precompiled_[variant] = status;
   return status;
+}
+
+Result<SubprocessResult> SimCompiler::Preprocess(const std::string& text, const std::vector<std::string>& variant,
+                                                 const TemporaryDirectory& folder, const std::string& name) const {
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / (name + ".cc"), text));
+  std::vector<std::string> arguments = flags_;
+  arguments.insert(arguments.end(), variant.begin(), variant.end());
+  for (const std::string& a :
+       {std::string("-E"), std::string("-fpch-preprocess"), "-I" + include_directory_, "-I" + include_directory_ + "/..",
+        std::string("-include"), prelude_directory_ + "/prelude.h", "-ffile-prefix-map=" + folder.path() + "=.", name + ".cc",
+        std::string("-o"), name + ".ii"}) {
+    arguments.push_back(a);
+  }
+  return RunCompiler(arguments, folder.path());
 }
 
 // Every undefined thread-local name of the object is an extern __shared__ array; all of them name one buffer.
@@ -419,12 +530,48 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     return finish(Verdict::kRuleViolation,
                   fmt::format("error: #include of '{}': a candidate may include the toolkit's headers by name only", *path));
   }
-  Result<std::string> body = RewriteInlinePtx(unit.body);
-  if (!body.ok()) return finish(Verdict::kUnsupported, fmt::format("{}: {}", unit.file, body.status().message()));
+  if (const auto refusal = sim::GuardRawSource(unit.body, unit.file)) return finish(refusal->verdict, refusal->sentence);
   const std::vector<std::string> variant = VariantFlags(unit.options);
   HONE_RETURN_IF_ERROR(Precompile(variant));
-
+  HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(options_.scratch_directory, "hone-sim-"));
+  const auto failed = [&](SubprocessResult result) -> Result<CompiledModule> {
+    const bool slow = TookTooLong(result);
+    module.log = std::move(result.err);
+    if (slow) {
+      return finish(Verdict::kTimedOut, fmt::format("the compiler did not finish in {} s of processor time", options_.limit_seconds));
+    }
+    // The cache's fault and not the candidate's, so that nobody remembers it as a verdict.
+    if (module.log.find("cannot read PCH file") != std::string::npos) {
+      return Status::Unavailable(fmt::format("'{}' cannot read its precompiled header in '{}': remove that folder; it is made anew", cxx_,
+                                             prelude_directory_ + "/prelude.h.gch"));
+    }
+    if (const std::optional<std::string> absent = AbsentPart(module.log)) return finish(Verdict::kUnsupported, *absent);
+    std::string digest = DigestOf(module.log, folder.path());
+    if (digest.empty()) digest = "the compiler ended with " + result.exit.Describe();
+    return finish(Verdict::kCompileError, std::move(digest));
+  };
+  // What the candidate wrote is judged as the preprocessor leaves it, before its PTX is translated into words that no
+  // candidate may use.
+  HONE_ASSIGN_OR_RETURN(SubprocessResult written, Preprocess(unit.body, variant, folder, "written"));
+  if (written.timed_out || !written.exit.success()) return failed(std::move(written));
+  HONE_ASSIGN_OR_RETURN(const std::string plain, ReadFile(folder / "written.ii", int64_t{1} << 30));
+  if (const auto refusal = sim::GuardPreprocessed(plain, unit.file)) return finish(refusal->verdict, refusal->sentence);
+  Result<std::string> body = RewriteInlinePtx(unit.body);
+  if (!body.ok()) return finish(Verdict::kUnsupported, fmt::format("{}: {}", unit.file, body.status().message()));
+  // Kernels' names may hold macros of the candidate's, so they go through the preprocessor with it; their entries do not.
+  const std::string mark = "hone_name_" + Sha256Hex(unit.body).substr(0, 24);
   std::string text = std::move(*body);
+  for (const std::string& kernel : unit.kernels) text += fmt::format("\n{0}_begin\n{1}\n{0}_end\n", mark, kernel);
+  HONE_ASSIGN_OR_RETURN(SubprocessResult translated, Preprocess(text, variant, folder, "candidate"));
+  if (translated.timed_out || !translated.exit.success()) return failed(std::move(translated));
+  HONE_ASSIGN_OR_RETURN(text, ReadFile(folder / "candidate.ii", int64_t{1} << 30));
+  const std::optional<std::vector<std::string>> names = TakeNames(&text, mark);
+  if (!names || names->size() != unit.kernels.size()) {
+    return finish(Verdict::kCompileError, fmt::format("{}: error: a macro's argument list, a comment or a condition does not end "
+                                                      "before the file does", unit.file));
+  }
+  if (const auto refusal = sim::GuardTranslated(text, unit.file)) return finish(refusal->verdict, refusal->sentence);
+  text += PlanCheckText(unit, *names, true);
   text += kEntrySupport;
   for (size_t i = 0; i < unit.kernels.size(); ++i) {
     const std::string symbol = fmt::format("{}{}", sim::kEntryPrefix, i);
@@ -432,35 +579,20 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     text += fmt::format(
         "extern \"C\" __attribute__((visibility(\"default\"), no_sanitize_thread)) void {}(const void* const* values) {{\n"
         "  hone_sim_entry::Invoke(&{}, values);\n}}\n",
-        symbol, unit.kernels[i]);
+        symbol, (*names)[i]);
   }
 
-  HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(options_.scratch_directory, "hone-sim-"));
-  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "candidate.cc", text));
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "candidate.ii", text));
   std::vector<std::string> arguments = flags_;
   arguments.insert(arguments.end(), variant.begin(), variant.end());
-  for (const std::string& a :
-       {"-I" + include_directory_, "-I" + include_directory_ + "/..", std::string("-include"),
-        prelude_directory_ + "/prelude.h", "-ffile-prefix-map=" + folder.path() + "=.", std::string("-c"), std::string("candidate.cc"),
-        std::string("-o"), std::string("candidate.o")}) {
+  for (const std::string& a : {std::string("-fpreprocessed"), "-ffile-prefix-map=" + folder.path() + "=.", std::string("-c"),
+                               std::string("candidate.ii"), std::string("-o"), std::string("candidate.o")}) {
     arguments.push_back(a);
   }
   HONE_ASSIGN_OR_RETURN(SubprocessResult compiled, RunCompiler(arguments, folder.path()));
+  if (compiled.timed_out || !compiled.exit.success()) return failed(std::move(compiled));
   module.log = std::move(compiled.err);
   module.pch_used = true;
-  if (compiled.timed_out) {
-    return finish(Verdict::kTimedOut, fmt::format("the compiler did not finish in {} s", options_.limit_seconds));
-  }
-  if (!compiled.exit.success()) {
-    // The cache's fault and not the candidate's, so that nobody remembers it as a verdict.
-    if (module.log.find("<command-line>: fatal error: cannot read PCH file") != std::string::npos) {
-      return Status::Unavailable(fmt::format("'{}' cannot read its precompiled header in '{}': remove that folder; it is made anew", cxx_,
-                                             prelude_directory_ + "/prelude.h.gch"));
-    }
-    std::string digest = DigestOf(module.log, folder.path());
-    if (digest.empty()) digest = "the compiler ended with " + compiled.exit.Describe();
-    return finish(Verdict::kCompileError, std::move(digest));
-  }
   HONE_ASSIGN_OR_RETURN(const std::string object, ReadFile(folder / "candidate.o", int64_t{1} << 30));
   HONE_ASSIGN_OR_RETURN(const std::vector<ElfSymbol> object_symbols, sim::ReadElfSymbols(object));
   bool has_dynamic = false;
@@ -475,8 +607,9 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
                   folder.path()));
   if (linked.timed_out || !linked.exit.success()) {
     module.log += linked.err;
-    return finish(linked.timed_out ? Verdict::kTimedOut : Verdict::kCompileError,
-                  linked.timed_out ? "the linker did not finish in time" : DigestOf(linked.err, folder.path()));
+    const bool slow = TookTooLong(linked);
+    return finish(slow ? Verdict::kTimedOut : Verdict::kCompileError,
+                  slow ? "the linker did not finish in time" : DigestOf(linked.err, folder.path()));
   }
   HONE_ASSIGN_OR_RETURN(module.image, ReadFile(folder / "image.so", int64_t{1} << 30));
   HONE_RETURN_IF_ERROR(CheckImports(module.image, &module));

@@ -30,7 +30,7 @@ struct SimCompilerOptions {
   std::string cache_directory;    // headers and precompiled headers, shared by processes; empty: in scratch
   std::string scratch_directory;  // temporary files of each compile; empty: /tmp
   std::string header_directory;   // CUDA subset to use; empty: the embedded one, written to cache_directory
-  double limit_seconds = 60;      // wall, per compiler process
+  double limit_seconds = 60;      // of processor time, per compiler process; ten times that by the clock on the wall
   int64_t memory_bytes = int64_t{8} << 30;
   sim::ChildShortageRetry shortage;  // when the compiler is refused processes of its own
   // Starts the compiler; empty: RunSubprocess.

@@ -40,6 +40,20 @@ TEST(SimCompiler, GivesAnImageWithAnEntryForEachKernel) {
   EXPECT_EQ(module.resources.size(), 2u);
 }
 
+TEST(SimCompiler, IsLimitedInProcessorTime) {
+  const std::unique_ptr<Compiler> compiler = MakeSimCompiler({.limit_seconds = 4}).value();
+  TranslationUnit unit;
+  unit.file = "k.cu";
+  unit.body = "template <int n> constexpr unsigned long work() { unsigned long s = n; for (int i = 0; i < 200000; ++i) s = s * 31 + i; return s; }\n"
+              "template <int n> struct Many { static constexpr unsigned long value = work<n>() + Many<n - 1>::value; };\n"
+              "template <> struct Many<0> { static constexpr unsigned long value = 0; };\n"
+              "__global__ void k(unsigned long* y) { y[0] = Many<800>::value; }";
+  unit.kernels = {"k"};
+  const CompiledModule module = compiler->Compile(unit).value();
+  EXPECT_EQ(module.verdict, Verdict::kTimedOut) << module.log;
+  EXPECT_THAT(module.digest, HasSubstr("4 s of processor time"));
+}
+
 // g++ takes any file of prelude.h.gch whose first bytes fit: what another process finds there must be whole.
 TEST(SimCompiler, PrecompiledHeadersAppearWhole) {
   const TemporaryDirectory cache = MakeTemporaryDirectory("", "sim-cache-").value();

@@ -20,6 +20,10 @@ inline constexpr uint64_t kUnwrittenBase = kGlobalBase + kGlobalSpan;
 // Address of the byte whose bit (address & 7) belongs to `address`.
 inline uint64_t UnwrittenByte(uint64_t address) { return kUnwrittenBase + ((address - kGlobalBase) >> 3); }
 
+// The last addresses are given to no tensor: in the books they stand for an image's own variables.
+inline constexpr uint64_t kImageSpan = uint64_t{1} << 32;
+inline constexpr uint64_t kImageOffset = kGlobalSpan - kImageSpan;
+
 // Blocks of an arena start on multiples of this, so that each can be mapped, with its part of the unwritten map on
 // whole pages, without its neighbours.
 inline constexpr uint64_t kBlockGranule = 64 * 1024;

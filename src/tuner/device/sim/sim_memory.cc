@@ -4,6 +4,7 @@
 // Addresses, files and mappings of arenas.
 #include "tuner/device/sim/sim_memory.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <cstring>
 
 #include "base/rounding.h"
+#include "tuner/core/draw.h"
 #include "tuner/device/sim/sim_layout.h"
 
 namespace hone::sim {
@@ -32,7 +34,7 @@ class AddressBook {
       if (begin - at >= bytes) break;
       at = begin + size;
     }
-    if (at + bytes > kGlobalBase + kGlobalSpan) return std::nullopt;
+    if (at + bytes > kGlobalBase + kImageOffset) return std::nullopt;
     taken_[at] = bytes;
     return at;
   }
@@ -80,7 +82,9 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
     if (request.bytes < 0 || static_cast<uint64_t>(request.bytes) > kGlobalSpan / 4) return OutOfMemory(request.bytes);
     const uint64_t align = static_cast<uint64_t>(std::max<int64_t>(1, request.align));
     Block block;
-    block.tiled = request.sampled && request.bytes > kTileBytes;
+    block.tiled = request.sampled && !request.written && request.bytes > kTileBytes;
+    block.sparse = request.sampled && request.written;
+    block.sampled = request.sampled;
     block.map_begin = at;
     // At least the guard bytes into its granule, and aligned as asked.
     uint64_t start = RoundUp(at + kGuardBytes, request.exact_align ? 2 * align : align);
@@ -127,7 +131,9 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
         }
       }
     }
-    if (!block.tiled) {
+    if (block.sparse) {
+      arena->resident_bytes_ += std::min<int64_t>(kTileBytes, static_cast<int64_t>(block.map_end - block.map_begin));
+    } else if (!block.tiled) {
       arena->resident_bytes_ += static_cast<int64_t>(block.map_end - block.map_begin);
       arena->MarkUnwritten(block.begin, static_cast<int64_t>(block.end - block.begin), true);
     }
@@ -155,19 +161,95 @@ std::optional<std::string> SimArena::CheckGaps() {
   return CheckAndRepairGaps(reinterpret_cast<void*>(begin_), gaps_, gap_key_);
 }
 
+void SimArena::SetDrawn(const Block& block, bool drawn) { blocks_[static_cast<size_t>(&block - blocks_.data())].drawn = drawn; }
+
+namespace {
+
+Status Punch(int fd, uint64_t begin, uint64_t bytes) {
+  if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), static_cast<off_t>(bytes)) == 0) {
+    return Status::Ok();
+  }
+  return Status::Device(fmt::format("cannot clear memory of the simulated GPU: {}", std::strerror(errno)));
+}
+
+}  // namespace
+
+Status SimArena::ForgetWrites(const Block& block) {
+  SetDrawn(block, false);
+  return Punch(unwritten_.get(), (block.begin - begin_) / 8, (block.end - block.begin + 7) / 8);
+}
+
+Status SimArena::Forget(const Block& block) {
+  HONE_RETURN_IF_ERROR(ForgetWrites(block));
+  return Punch(memory_.get(), static_cast<uint64_t>(block.file_offset) + (block.begin - block.map_begin), block.end - block.begin);
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> SimArena::WrittenStretches(uint64_t address, int64_t bytes) const {
+  std::vector<std::pair<uint64_t, uint64_t>> stretches;
+  const Block* const block = Find(address);
+  if (block == nullptr || block->tiled || bytes <= 0) return stretches;
+  const uint64_t end = address + static_cast<uint64_t>(bytes);
+  const uint8_t flip = block->sparse ? 0 : 0xff;
+  uint64_t open = 0;  // where the stretch at hand began; 0: none
+  const auto close = [&](uint64_t at) {
+    if (open != 0) stretches.emplace_back(open, at);
+    open = 0;
+  };
+  for (uint64_t at = address & ~uint64_t{7}; at < end;) {
+    // The bits of what a sparse block never wrote take no memory, and are not looked at.
+    uint64_t until = end;
+    if (block->sparse) {
+      const off_t from = static_cast<off_t>((at - begin_) / 8);
+      const off_t data = lseek(unwritten_.get(), from, SEEK_DATA);
+      if (data > from || data < 0) {
+        close(at);
+        if (data < 0) break;
+        at = begin_ + static_cast<uint64_t>(data) * 8;
+        continue;
+      }
+      until = std::min(end, begin_ + static_cast<uint64_t>(lseek(unwritten_.get(), from, SEEK_HOLE)) * 8);
+    }
+    for (; at < until; at += 8) {
+      const uint8_t written = static_cast<uint8_t>(*reinterpret_cast<const uint8_t*>(UnwrittenByte(at)) ^ flip);
+      if (written == 0xff && at >= address && at + 8 <= end) {
+        if (open == 0) open = at;
+        continue;
+      }
+      for (uint64_t i = std::max(at, address); i < std::min(at + 8, end); ++i) {
+        if (written >> (i & 7) & 1) {
+          if (open == 0) open = i;
+        } else {
+          close(i);
+        }
+      }
+    }
+  }
+  close(end);
+  return stretches;
+}
+
+uint64_t SimArena::NextFillKey() { return draw::Mix(gap_key_ ^ draw::Mix(++fills_ ^ 0xf111)) | 1; }
+
 std::vector<Mapping> SimArena::MappingsOf(const Block& block) const {
   const int64_t bytes = static_cast<int64_t>(block.map_end - block.map_begin);
-  Mapping memory{memory_.get(), block.map_begin, bytes, block.file_offset, 0, id_};
-  if (block.tiled) memory = {tiles_.get(), block.map_begin, bytes, block.file_offset, kTileBytes, id_};
+  Mapping memory{memory_.get(), block.map_begin, bytes, block.file_offset, 0, id_, true};
+  if (block.tiled) memory = {tiles_.get(), block.map_begin, bytes, block.file_offset, kTileBytes, id_, true};
   return {memory,
           {unwritten_.get(), UnwrittenByte(block.map_begin), bytes / 8,
-           static_cast<int64_t>((block.map_begin - begin_) / 8), 0, id_}};
+           static_cast<int64_t>((block.map_begin - begin_) / 8), 0, id_, true}};
 }
 
 void SimArena::MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten) {
   if (bytes <= 0) return;
   const Block* block = Find(address);
   if (block == nullptr || block->tiled) return;
+  if (block->sparse) {
+    if (unwritten) {
+      (void)Forget(*block);
+      return;
+    }
+    unwritten = true;  // its bits are the other way round
+  }
   uint64_t end = address + static_cast<uint64_t>(bytes);
   const auto set = [unwritten](uint64_t byte_address, uint8_t mask) {
     uint8_t& bits = *reinterpret_cast<uint8_t*>(UnwrittenByte(byte_address));

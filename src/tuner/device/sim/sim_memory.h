@@ -35,6 +35,7 @@ struct Mapping {
   int64_t offset = 0;
   int64_t repeat = 0;
   uint64_t arena = 0;  // SimArena::id
+  bool writable = true;
 };
 
 class SimArena : public Arena {
@@ -44,6 +45,10 @@ class SimArena : public Arena {
     uint64_t map_begin = 0, map_end = 0;  // of its granules
     int64_t file_offset = 0;  // of map_begin in the memory file; of a tiled block, of its tile in the tile file
     bool tiled = false;
+    bool sparse = false;      // launches write it and only samples run: no memory where nothing was written, and the bits
+                              // beside it say "written"
+    bool drawn = false;       // of a sparse block: it holds the contents of an in-place tensor, which may be read
+    bool sampled = false;     // only sampled launches run here: nothing in it may be chance
   };
 
   // kDevice when there is no memory left, in the words a GPU's driver would use.
@@ -61,6 +66,19 @@ class SimArena : public Arena {
 
   std::optional<std::string> CheckGaps();
 
+  // Makes a sparse block zero bytes again that nobody has written.
+  Status Forget(const Block& block);
+  // Makes a sparse block one that nobody has written, and leaves its contents to be overwritten.
+  Status ForgetWrites(const Block& block);
+  // After the contents of a sparse block have been put there.
+  void SetDrawn(const Block& block, bool drawn);
+  // Stretches of bytes within [address, address + bytes) of one block that have been written since they counted as
+  // unwritten, ascending.
+  std::vector<std::pair<uint64_t, uint64_t>> WrittenStretches(uint64_t address, int64_t bytes) const;
+
+  // A key for what is filled next: secret as the arena's own, and another one each time.
+  uint64_t NextFillKey();
+
   // What a child needs to see block `i`: its memory and its part of the unwritten map.
   std::vector<Mapping> MappingsOf(const Block& block) const;
 
@@ -76,6 +94,7 @@ class SimArena : public Arena {
   std::vector<Block> blocks_;
   ArenaLayout gaps_;        // only gaps is used; offsets from begin_
   uint64_t gap_key_ = 0;
+  uint64_t fills_ = 0;
   int64_t resident_bytes_ = 0;
 };
 

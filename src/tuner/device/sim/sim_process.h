@@ -41,8 +41,14 @@ class SimProcess {
                                                    std::string* refused);
 
   int64_t writable_bytes() const { return writable_bytes_; }
+  struct ShownBlock {
+    const SimArena* arena = nullptr;
+    const SimArena::Block* block = nullptr;
+    bool writable = true;  // false: a store faults, whatever code does it
+    bool operator==(const ShownBlock& other) const = default;
+  };
   // Makes exactly these blocks visible to the child.
-  Status Show(const std::vector<std::pair<const SimArena*, const SimArena::Block*>>& blocks);
+  Status Show(const std::vector<ShownBlock>& blocks);
   Result<Exchange> Launch(const LaunchMessage& message, double limit_seconds);
 
  private:

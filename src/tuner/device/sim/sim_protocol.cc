@@ -4,18 +4,14 @@
 // JSON in and out. Decoding turns every surprise into a Status.
 #include "tuner/device/sim/sim_protocol.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "base/json_text.h"
 
 namespace hone::sim {
 
 using nlohmann::json;
-
-namespace {
-
-// Text from a stranger may be no UTF-8: what is not is replaced.
-std::string Dump(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-}  // namespace
 
 std::string EncodeArguments(const LaunchMessage& message) {
   std::string blob;
@@ -32,22 +28,25 @@ std::string EncodeLaunch(const LaunchMessage& message) {
          {"shared", spec.dynamic_shared},
          {"cooperative", spec.cooperative},
          {"in_order", spec.in_order},
+         {"secret", spec.secret},
          {"blocks", spec.blocks},
          {"access_budget", spec.access_budget},
          {"sm_count", spec.sm_count},
          {"l1_bytes", spec.l1_bytes},
          {"stack_bytes", spec.stack_bytes},
+         {"local_bytes", spec.local_bytes},
+         {"fill_key", spec.fill_key},
          {"restore_globals", message.restore_globals}};
   j["ranges"] = json::array();
-  for (const BoundRange& r : spec.ranges) j["ranges"].push_back({r.begin, r.end, r.writable, r.name});
+  for (const BoundRange& r : spec.ranges) j["ranges"].push_back({r.begin, r.end, r.writable, r.name, r.sparse, r.drawn});
   j["argument_sizes"] = json::array();
   for (const std::string& bytes : message.argument_bytes) j["argument_sizes"].push_back(bytes.size());
-  return Dump(j);
+  return DumpJson(j);
 }
 
 Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string& blob) {
+  HONE_ASSIGN_OR_RETURN(const json j, ParseJson(header, "a message of the simulated GPU"));
   try {
-    const json j = json::parse(header);
     LaunchMessage message;
     message.kernel_symbol = j.at("kernel").get<std::string>();
     LaunchSpec& spec = message.spec;
@@ -56,15 +55,18 @@ Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string&
     spec.dynamic_shared = j.at("shared").get<uint32_t>();
     spec.cooperative = j.at("cooperative").get<bool>();
     spec.in_order = j.at("in_order").get<bool>();
+    spec.secret = j.at("secret").get<bool>();
     spec.blocks = j.at("blocks").get<std::vector<uint64_t>>();
     spec.access_budget = j.at("access_budget").get<uint64_t>();
     spec.sm_count = j.at("sm_count").get<uint32_t>();
     spec.l1_bytes = j.at("l1_bytes").get<uint64_t>();
     spec.stack_bytes = j.at("stack_bytes").get<uint32_t>();
+    spec.local_bytes = std::min(j.at("local_bytes").get<uint32_t>(), spec.stack_bytes / 2);
+    spec.fill_key = j.at("fill_key").get<uint64_t>();
     message.restore_globals = j.at("restore_globals").get<bool>();
     for (const json& r : j.at("ranges")) {
       spec.ranges.push_back({r.at(0).get<uint64_t>(), r.at(1).get<uint64_t>(), r.at(2).get<bool>(),
-                             r.at(3).get<std::string>()});
+                             r.at(3).get<std::string>(), r.at(4).get<bool>(), r.at(5).get<bool>()});
     }
     size_t at = 0;
     for (const json& size : j.at("argument_sizes")) {
@@ -85,6 +87,7 @@ std::string EncodeAnswer(const LaunchAnswer& answer) {
          {"detail", report.detail},
          {"globals_changed", answer.globals_changed},
          {"cpu_seconds", report.cpu_seconds},
+         {"incomplete", report.incomplete},
          {"signal", answer.signal},
          {"signal_pc", answer.signal_pc},
          {"error", answer.error}};
@@ -100,17 +103,18 @@ std::string EncodeAnswer(const LaunchAnswer& answer) {
     j["sites"].push_back({s.pc, s.shared, s.writes, s.atomic, s.bytes, s.accesses, s.groups, s.sectors, s.cycles,
                           s.ideal_cycles});
   }
-  return Dump(j);
+  return DumpJson(j);
 }
 
 Result<LaunchAnswer> DecodeAnswer(const std::string& header) {
+  HONE_ASSIGN_OR_RETURN(const json j, ParseJson(header, "a message of the simulated GPU"));
   try {
-    const json j = json::parse(header);
     LaunchAnswer answer;
     LaunchReport& report = answer.report;
     const int end = j.at("end").get<int>();
-    if (end < 0 || end > static_cast<int>(LaunchEnd::kStuck)) return Status::Internal("a launch ended in no known way");
+    if (end < 0 || end > static_cast<int>(LaunchEnd::kWaiting)) return Status::Internal("a launch ended in no known way");
     report.end = static_cast<LaunchEnd>(end);
+    report.incomplete = j.at("incomplete").get<bool>();
     report.detail = j.at("detail").get<std::string>();
     answer.globals_changed = j.at("globals_changed").get<bool>();
     report.cpu_seconds = j.at("cpu_seconds").get<double>();

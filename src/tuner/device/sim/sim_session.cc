@@ -9,13 +9,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "base/clock.h"
 #include "tuner/core/argument_layout.h"
+#include "tuner/core/draw.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/device/sim/block_sample.h"
+#include "tuner/device/sim/fill.h"
 #include "tuner/device/sim/findings.h"
 #include "tuner/device/sim/gpu_table.h"
 #include "tuner/device/sim/launch_profile.h"
@@ -37,6 +41,18 @@ using sim::SimProgram;
 
 // A sampled launch stops beginning blocks after so many observed accesses: a third of a second on one core.
 constexpr uint64_t kSampleAccessBudget = 20'000'000;
+// A sample that is compared takes half of that, and no more blocks than these.
+constexpr uint64_t kSecretAccessBudget = 10'000'000;
+constexpr size_t kSecretBlocks = 64;
+// Sampled blocks write about their share of the outputs. Blocks at the grid's edges may write less; a grid of which many
+// blocks have nothing to do is still met at some of those that have. Beyond these bounds the blocks divide the work while
+// they run, or leave it to blocks that are not in the sample, and the sample says nothing of the launch.
+constexpr double kLeastShare = 0.8, kMostShare = 3;
+constexpr size_t kMostSlicesTold = 4096;
+// What a launch whose time is modelled finds in shared and local memory that nobody has written.
+constexpr uint64_t kModelledFill = 0x6d6f64656c6c6564;
+// Of each thread's local memory, so much is filled anew for each block: more than most kernels' frames.
+constexpr uint32_t kFilledLocalBytes = 512;
 // For a child to start and run static initialisers: those that never end are the candidate's doing, a slow start of a
 // process on a busy machine is not.
 constexpr double kLoadSeconds = 30;
@@ -67,6 +83,11 @@ class ArenaHandle : public Arena {
   std::shared_ptr<std::set<std::shared_ptr<SimArena>>> registry_;
 };
 
+// A StepCost holds what the steps of a plan have cost so far.
+struct StepCost : ModelledCost {
+  double last_fraction = 1;  // of its blocks, that the latest step ran
+};
+
 class SimSession : public DeviceSession {
  public:
   SimSession(SimSessionOptions options, sim::GpuModel gpu) : options_(std::move(options)), gpu_(std::move(gpu)) {
@@ -87,6 +108,7 @@ class SimSession : public DeviceSession {
   int64_t FreeBytes() const override;
   Status Draw(const DrawRequest& request) override;
   Status Poison(const TensorView& view) override;
+  Status FillWith(const TensorView& view, const FillSpec& fill) override;
   Status Fill(uint64_t address, int64_t bytes, uint8_t value) override;
   Result<bool> IsZero(uint64_t address, int64_t bytes) override { return host::IsZero(Pointer(address), bytes); }
   Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) override;
@@ -95,16 +117,11 @@ class SimSession : public DeviceSession {
     return Status::Ok();
   }
   Status GatherSlices(const TensorView& source, const TensorView& destination,
-                      const std::vector<int64_t>& slices) override {
-    MarkUnwritten(destination.address, destination.span_bytes, false);
-    return host::GatherSlices(source, destination, slices);
-  }
+                      const std::vector<int64_t>& slices) override;
   Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override {
     return RunPlan(static_cast<SimProgram&>(program), request, CacheState::kCold);
   }
-  Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override {
-    return host::Compare(output, static_cast<const double*>(Pointer(reference)), tolerance);
-  }
+  Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override;
   Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) override { return host::Digest(view, key); }
   Result<SampleOutcome> TimeSample(const SampleRequest& request) override;
   Result<ProfileOutcome> Profile(const ProfileRequest& request) override;
@@ -127,22 +144,36 @@ class SimSession : public DeviceSession {
   // The arena block that holds `address`; a null block when none does.
   Located Locate(uint64_t address) const;
   void MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten);
+  bool Sparse(uint64_t address) const {
+    const Located at = Locate(address);
+    return at.block != nullptr && at.block->sparse;
+  }
   void ForgiveGaps(const LaunchRequest& request);
+  // Outputs of the bindings whose writing is followed (BlockRequest::written): nothing in them counts as written yet.
+  std::vector<const TensorView*> Followed(const LaunchRequest& request) const;
+  int64_t WrittenBytes(const std::vector<const TensorView*>& views) const;
+  std::vector<int64_t> WrittenSlices(const std::vector<const TensorView*>& views) const;
 
   Result<LaunchOutcome> RunPlan(SimProgram& program, const LaunchRequest& request, CacheState cache);
   // One go at it. `stuck`: sampled blocks waited for others.
   Result<LaunchOutcome> RunSteps(SimProgram& program, const LaunchRequest& request, bool sample, double limit_seconds,
                                  CacheState cache, bool* stuck);
+  // Whether a sample's blocks did about their share of the work; else why no time can be given.
+  std::optional<std::string> Unrepresentative(const LaunchOutcome& outcome) const;
   // A refusal that needs no launch, if there is one.
   std::optional<LaunchOutcome> Refusal(const ResolvedStep& step, const SimModule& module) const;
   Result<LaunchOutcome> RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
-                                double limit_seconds, bool sample, bool restore, CacheState cache, ModelledCost* cost,
-                                bool* stuck);
+                                double limit_seconds, bool sample, bool restore, CacheState cache, StepCost* cost,
+                                bool* incomplete, bool* stuck);
   LaunchOutcome Judge(SimModule& module, const ResolvedStep& step, const SimProcess::Exchange& exchange,
                       double limit_seconds);
 
   SimSessionOptions options_;
   sim::GpuModel gpu_;
+  // Copies of slices of which only a sample's part was written: the rest is not compared. After a launch of all blocks
+  // what nobody has written is wrong.
+  std::set<uint64_t> partial_;
+  bool last_was_sample_ = false;
   std::vector<KernelProfile>* profiles_ = nullptr;  // where launches are described, while Profile runs
   std::shared_ptr<std::set<std::shared_ptr<SimArena>>> arenas_ = std::make_shared<std::set<std::shared_ptr<SimArena>>>();
 };
@@ -238,6 +269,27 @@ Status SimSession::Draw(const DrawRequest& request) {
     tile.redrawn.clear();
     return host::Draw(tile);
   }
+  if (at.block != nullptr && at.block->sparse) {
+    // The same contents as a tile would give, each byte of its own memory; and nothing of it written by a launch. The
+    // memory is kept: faulting hundreds of megabytes in again would cost more than all else.
+    HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
+    at.arena->SetDrawn(*at.block, true);
+    if (request.view.span_bytes <= sim::kTileBytes) return host::Draw(request);
+    DrawRequest tile = request;
+    tile.view.elements = std::min(request.view.span_bytes, sim::kTileBytes) / DTypeBytes(request.view.dtype);
+    tile.view.shape = {tile.view.elements};
+    tile.view.strides = {1};
+    tile.view.span_bytes = tile.view.elements * DTypeBytes(request.view.dtype);
+    tile.view.slice_axis = -1;
+    tile.permutation_key = tile.redraw_key = 0;
+    tile.redrawn.clear();
+    HONE_RETURN_IF_ERROR(host::Draw(tile));
+    char* const memory = static_cast<char*>(Pointer(request.view.address));
+    for (int64_t done = sim::kTileBytes; done < request.view.span_bytes; done += sim::kTileBytes) {
+      std::memcpy(memory + done, memory, static_cast<size_t>(std::min(sim::kTileBytes, request.view.span_bytes - done)));
+    }
+    return Status::Ok();
+  }
   MarkUnwritten(request.view.address, request.view.span_bytes, false);
   return host::Draw(request);
 }
@@ -250,8 +302,20 @@ Status SimSession::Poison(const TensorView& view) {
     std::memset(Pointer(view.address), 0, static_cast<size_t>(sim::kTileBytes));
     return Status::Ok();
   }
+  if (at.block != nullptr && at.block->sparse) return at.arena->Forget(*at.block);
+  // A NaN that arithmetic does not make, or an odd integer: what the comparison knows as unwritten. Reading it is a
+  // finding, whatever it is.
   MarkUnwritten(view.address, view.span_bytes, true);
   host::Poison(view);
+  return Status::Ok();
+}
+
+Status SimSession::FillWith(const TensorView& view, const FillSpec& fill) {
+  const Located at = Locate(view.address);
+  // What only sampled launches touch starts on one pattern, so that times repeat; and there may be gigabytes of it.
+  if (at.block != nullptr && (at.block->tiled || at.block->sparse || at.block->sampled)) return Poison(view);
+  host::FillWith(view, fill);
+  MarkUnwritten(view.address, view.span_bytes, true);
   return Status::Ok();
 }
 
@@ -259,16 +323,136 @@ Status SimSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
   if (bytes <= 0) return Status::Ok();
   const Located at = Locate(address);
   if (at.block != nullptr && at.block->tiled) bytes = std::min(bytes, sim::kTileBytes);
-  std::memset(Pointer(address), value, static_cast<size_t>(bytes));
+  if (at.block != nullptr && at.block->sparse) {
+    HONE_RETURN_IF_ERROR(at.arena->Forget(*at.block));
+    if (value == 0) MarkUnwritten(address, bytes, false);
+    return Status::Ok();
+  }
+  if (value == 0 || at.block == nullptr || at.block->sampled) {
+    std::memset(Pointer(address), value, static_cast<size_t>(bytes));
+  } else {
+    const uint64_t key = at.arena->NextFillKey();
+    char* const memory = static_cast<char*>(Pointer(address));
+    for (int64_t done = 0; done < bytes; done += 8) {
+      const uint64_t word = sim::FillWord(key, static_cast<uint64_t>(done) / 8);
+      std::memcpy(memory + done, &word, static_cast<size_t>(std::min<int64_t>(8, bytes - done)));
+    }
+  }
   MarkUnwritten(address, bytes, value != 0);
   return Status::Ok();
 }
 
 Status SimSession::CopyFromHost(uint64_t address, const void* source, int64_t bytes) {
   if (bytes <= 0) return Status::Ok();
+  if (const Located at = Locate(address); at.block != nullptr && at.block->sparse) at.arena->SetDrawn(*at.block, true);
   std::memcpy(Pointer(address), source, static_cast<size_t>(bytes));
   MarkUnwritten(address, bytes, false);
   return Status::Ok();
+}
+
+Status SimSession::GatherSlices(const TensorView& source, const TensorView& destination,
+                                const std::vector<int64_t>& slices) {
+  MarkUnwritten(destination.address, destination.span_bytes, false);
+  HONE_RETURN_IF_ERROR(host::GatherSlices(source, destination, slices));
+  const Located from = Locate(source.address);
+  partial_.erase(destination.address);
+  if (from.block == nullptr || !from.block->sparse || source.slice_axis < 0) return Status::Ok();
+  // What a sample has not written is no output: the copy knows which elements these are.
+  const std::vector<std::pair<uint64_t, uint64_t>> written = from.arena->WrittenStretches(source.address, source.span_bytes);
+  const uint64_t width = static_cast<uint64_t>(DTypeBytes(source.dtype));
+  const auto has = [&](uint64_t address) {
+    auto after = std::upper_bound(written.begin(), written.end(), address, [](uint64_t a, const auto& s) { return a < s.first; });
+    return after != written.begin() && (--after)->second >= address + width;
+  };
+  const size_t axis = static_cast<size_t>(source.slice_axis), rank = destination.shape.size();
+  std::vector<int64_t> at(rank, 0);
+  for (int64_t i = 0; i < destination.elements; ++i) {
+    int64_t from_offset = 0, to_offset = 0;
+    for (size_t d = 0; d < rank; ++d) {
+      from_offset += (d == axis ? slices[static_cast<size_t>(at[d])] : at[d]) * source.strides[d];
+      to_offset += at[d] * destination.strides[d];
+    }
+    if (!has(source.address + static_cast<uint64_t>(from_offset) * width)) {
+      const uint64_t to = destination.address + static_cast<uint64_t>(to_offset) * width;
+      if (last_was_sample_) {
+        MarkUnwritten(to, static_cast<int64_t>(width), true);
+        partial_.insert(destination.address);
+      } else {
+        const uint64_t poison = host::PoisonBits(source.dtype);
+        std::memcpy(Pointer(to), &poison, width);
+      }
+    }
+    for (size_t d = rank; d-- > 0 && ++at[d] == destination.shape[d];) at[d] = 0;
+  }
+  return Status::Ok();
+}
+
+Result<Comparison> SimSession::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
+  const double* const expected = static_cast<const double*>(Pointer(reference));
+  if (partial_.erase(output.address) > 0) {
+    // Dense, as GatherSlices made it. What was not written is made right, so that the rest alone is judged.
+    const Located at = Locate(output.address);
+    const uint64_t width = static_cast<uint64_t>(DTypeBytes(output.dtype));
+    for (int64_t i = 0; i < output.elements; ++i) {
+      const uint64_t address = output.address + static_cast<uint64_t>(i) * width;
+      const uint8_t bits = *reinterpret_cast<const uint8_t*>(sim::UnwrittenByte(address));
+      if (at.block == nullptr || (bits >> (address & 7) & 1) == 0) continue;
+      host::WriteElement(output.dtype, static_cast<char*>(Pointer(address)), expected[i]);
+    }
+  }
+  return host::Compare(output, expected, tolerance);
+}
+
+std::vector<const TensorView*> SimSession::Followed(const LaunchRequest& request) const {
+  std::vector<const TensorView*> followed;
+  for (const auto& [name, view] : request.bindings->tensors) {
+    const Located at = Locate(view.address);
+    if (request.bindings->read_only.count(name) != 0 || at.block == nullptr || !at.block->sparse || view.elements == 0) continue;
+    const bool known = std::any_of(followed.begin(), followed.end(), [&](const TensorView* v) { return v->address == view.address; });
+    if (known || !at.arena->WrittenStretches(view.address, view.span_bytes).empty()) continue;
+    followed.push_back(&view);
+  }
+  return followed;
+}
+
+int64_t SimSession::WrittenBytes(const std::vector<const TensorView*>& views) const {
+  int64_t bytes = 0;
+  for (const TensorView* const view : views) {
+    const Located at = Locate(view->address);
+    for (const auto& [begin, end] : at.arena->WrittenStretches(view->address, view->span_bytes)) {
+      bytes += static_cast<int64_t>(end - begin);
+    }
+  }
+  return bytes;
+}
+
+std::vector<int64_t> SimSession::WrittenSlices(const std::vector<const TensorView*>& views) const {
+  std::set<int64_t> slices;
+  for (const TensorView* const view : views) {
+    if (view->slice_axis < 0) continue;
+    const Located at = Locate(view->address);
+    const size_t axis = static_cast<size_t>(view->slice_axis);
+    const uint64_t width = static_cast<uint64_t>(DTypeBytes(view->dtype));
+    const int64_t stride = std::max<int64_t>(1, view->strides[axis]), extent = view->shape[axis];
+    for (const auto& [begin, end] : at.arena->WrittenStretches(view->address, view->span_bytes)) {
+      const int64_t first = static_cast<int64_t>((begin - view->address) / width);
+      const int64_t last = static_cast<int64_t>((end - 1 - view->address) / width);
+      // From one slice to the next within the stretch.
+      for (int64_t element = first; element <= last && slices.size() < kMostSlicesTold; element = (element / stride + 1) * stride) {
+        slices.insert(element / stride % extent);
+      }
+    }
+  }
+  return {slices.begin(), slices.end()};
+}
+
+std::optional<std::string> SimSession::Unrepresentative(const LaunchOutcome& outcome) const {
+  if (!outcome.cost || outcome.cost->sampled_block_fraction >= 1 || outcome.cost->written_share < 0) return std::nullopt;
+  const double share = outcome.cost->written_share;
+  if (share >= kLeastShare && share <= kMostShare) return std::nullopt;
+  return fmt::format("the simulated GPU cannot time this launch: a sample of its blocks wrote {:.3g} times its share of the "
+                     "outputs, so blocks do not divide the work evenly (a queue that blocks draw from, say, is drained by "
+                     "the first of them)", share);
 }
 
 std::optional<LaunchOutcome> SimSession::Refusal(const ResolvedStep& step, const SimModule& module) const {
@@ -319,7 +503,16 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
   bool stuck = false;
   const bool sample = request.sample_blocks && !request.trusted;
   HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, RunSteps(program, request, sample, request.limit_seconds, cache, &stuck));
-  if (!stuck) return outcome;
+  if (sample && request.sample_key != 0) {
+    // Nothing is lost when such a sample says nothing: whoever asked for it can have everything run.
+    if (stuck) outcome.cost = ModelledCost();
+    return outcome;
+  }
+  if (!stuck) {
+    if (outcome.status != LaunchStatus::kOk || !sample) return outcome;
+    const std::optional<std::string> why = Unrepresentative(outcome);
+    return why ? Outcome(LaunchStatus::kUnsupported, *why) : outcome;
+  }
   // Blocks that wait for others (a look-back scan) cannot be sampled: everything runs. What the first go left behind in
   // self-resetting workspaces is cleared; memset steps do the rest.
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
@@ -335,11 +528,29 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
                                            double limit_seconds, CacheState cache, bool* stuck) {
   const Stopwatch watch;
   LaunchOutcome outcome;
-  ModelledCost cost;
+  StepCost cost;
   cost.sampled_block_fraction = 1;
   if (profiles_ != nullptr) profiles_->clear();  // what a go that got stuck has left
   for (auto& [key, module] : program.modules) module.globals_changed = false;
   std::set<std::string> restored;
+  // How much of the outputs each step writes, against its blocks' share of its grid.
+  const std::vector<const TensorView*> followed = sample ? Followed(request) : std::vector<const TensorView*>();
+  // An in-place tensor without slices may be written in part, by a scatter, say.
+  std::vector<const TensorView*> counted;
+  std::copy_if(followed.begin(), followed.end(), std::back_inserter(counted), [&](const TensorView* view) {
+    return view->slice_axis >= 0 || !Locate(view->address).block->drawn;
+  });
+  double all_bytes = 0, share = 0;
+  for (const TensorView* const view : counted) all_bytes += static_cast<double>(view->elements * DTypeBytes(view->dtype));
+  int64_t written = 0;
+  const auto count = [&](double fraction) {
+    if (counted.empty()) return;
+    const int64_t now = WrittenBytes(counted);
+    share += static_cast<double>(now - written) / std::max(fraction, 1e-12) / std::max(all_bytes, 1.0);
+    written = now;
+  };
+  bool incomplete = false;
+  int kernels = 0;
   for (const ResolvedStep& step : request.plan->steps) {
     if (step.is_memset) {
       const auto tensor = request.bindings->tensors.find(step.target);
@@ -353,6 +564,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
       std::memset(Pointer(address), static_cast<int>(step.memset_value), static_cast<size_t>(bytes));
       MarkUnwritten(address, bytes, false);
       cost.time_us += 1e6 * sim::ModelStream(gpu_, 0, static_cast<double>(step.memset_bytes), cache);
+      count(1);
       continue;
     }
     const auto module = program.modules.find(step.binding_key);
@@ -362,7 +574,8 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     if (std::optional<LaunchOutcome> refusal = Refusal(step, module->second)) return *refusal;
     const bool first = restored.insert(step.binding_key).second;
     HONE_ASSIGN_OR_RETURN(LaunchOutcome one, RunStep(module->second, step, request, limit_seconds - watch.Seconds(),
-                                                     sample && !step.cooperative, first, cache, &cost, stuck));
+                                                     sample && !step.cooperative, first, cache, &cost, &incomplete, stuck));
+    ++kernels;
     if (*stuck) return outcome;
     if (one.status != LaunchStatus::kOk && cost.sampled_block_fraction < 1 && one.status != LaunchStatus::kTimedOut) {
       // What an earlier step's other blocks would have written is not there; such a reader is not to blame before
@@ -370,7 +583,9 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
       *stuck = true;
       return outcome;
     }
-    if (one.status == LaunchStatus::kOk && cost.sampled_block_fraction < 1) ForgiveGaps(request);
+    count(cost.last_fraction);
+    // In a secret sample what another block would have written makes the whole incomplete.
+    if (one.status == LaunchStatus::kOk && cost.sampled_block_fraction < 1 && request.sample_key == 0) ForgiveGaps(request);
     outcome.findings.insert(outcome.findings.end(), one.findings.begin(), one.findings.end());
     if (one.status != LaunchStatus::kOk) {
       outcome.status = one.status;
@@ -378,6 +593,22 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
       return outcome;
     }
   }
+  if (sample) {
+    // Gaps are forgiven between the steps of a launch that is timed: only its single step's writes are all its own.
+    const bool whole = cost.sampled_block_fraction >= 1;
+    const bool forgiven = request.sample_key == 0 && kernels > 1;
+    const bool tiled = std::any_of(request.bindings->tensors.begin(), request.bindings->tensors.end(), [&](const auto& tensor) {
+      const Located at = Locate(tensor.second.address);
+      return request.bindings->read_only.count(tensor.first) == 0 && at.block != nullptr && at.block->tiled;
+    });
+    cost.comparable = !tiled && (whole || (!incomplete && !forgiven));
+    if (!followed.empty()) {
+      if (!counted.empty()) cost.written_share = share;
+      cost.written_slices = WrittenSlices(followed);
+      if (!whole && !counted.empty() && (share < kLeastShare || share > kMostShare)) cost.comparable = false;
+    }
+  }
+  last_was_sample_ = sample && cost.sampled_block_fraction < 1;
   outcome.cost = cost;
   return outcome;
 }
@@ -387,16 +618,17 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
 void SimSession::ForgiveGaps(const LaunchRequest& request) {
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
     const auto bound = request.bindings->workspaces.find(workspace.name);
-    if (bound != request.bindings->workspaces.end()) MarkUnwritten(bound->second, workspace.bytes, false);
+    if (bound != request.bindings->workspaces.end() && !Sparse(bound->second)) MarkUnwritten(bound->second, workspace.bytes, false);
   }
   for (const auto& [name, view] : request.bindings->tensors) {
-    if (request.bindings->read_only.count(name) == 0) MarkUnwritten(view.address, view.span_bytes, false);
+    // Reads of a sparse block are not held against a sample in the first place.
+    if (request.bindings->read_only.count(name) == 0 && !Sparse(view.address)) MarkUnwritten(view.address, view.span_bytes, false);
   }
 }
 
 Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
                                           double limit_seconds, bool sample, bool restore, CacheState cache,
-                                          ModelledCost* cost, bool* stuck) {
+                                          StepCost* cost, bool* incomplete, bool* stuck) {
   if (limit_seconds <= 0) return Outcome(LaunchStatus::kTimedOut, step.kernel + ": no time left for this step");
   LaunchMessage message;
   message.kernel_symbol = module.lowered.at(step.kernel);
@@ -416,20 +648,27 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   spec.l1_bytes = static_cast<uint64_t>(std::max<int64_t>(0, gpu_.l1_bytes_per_sm / resident - shared - 1024));
 
   // What the launch may touch: everything bound, references only where an argument names one.
-  std::vector<std::pair<const SimArena*, const SimArena::Block*>> visible;
+  std::vector<SimProcess::ShownBlock> visible;
   std::vector<std::shared_ptr<SimArena>> held;
+  uint64_t fill_key = 0;
   const auto bind = [&](uint64_t address, int64_t bytes, const std::string& name, bool writable) {
     const Located at = Locate(address);
     if (at.block == nullptr) return;
     held.push_back(at.arena);
-    visible.emplace_back(at.arena.get(), at.block);
+    visible.push_back({at.arena.get(), at.block, writable});
+    fill_key ^= at.block->sampled ? 0 : at.arena->NextFillKey();
     const uint64_t end = bytes >= 0 ? address + static_cast<uint64_t>(bytes) : at.block->end;
-    spec.ranges.push_back({address, std::min(end, at.block->end), writable, name});
+    spec.ranges.push_back({address, std::min(end, at.block->end), writable, name, at.block->sparse, at.block->drawn});
   };
   for (const auto& [name, view] : request.bindings->tensors) {
     bind(view.address, view.span_bytes, name, request.bindings->read_only.count(name) == 0);
   }
-  for (const auto& [name, address] : request.bindings->workspaces) bind(address, -1, name, true);
+  for (const auto& [name, address] : request.bindings->workspaces) {
+    // The memory may be larger, for another plan's sake.
+    const auto own = std::find_if(request.plan->workspaces.begin(), request.plan->workspaces.end(),
+                                  [&](const ResolvedWorkspace& w) { return w.name == name; });
+    bind(address, own != request.plan->workspaces.end() ? own->bytes : -1, name, true);
+  }
   const auto bind_references = [&](const auto& self, const std::vector<ResolvedArgument>& args) -> void {
     for (const ResolvedArgument& a : args) {
       if (a.kind == ArgumentKind::kReference) bind(request.bindings->references.at("ref:" + a.name), -1, "ref:" + a.name, true);
@@ -448,11 +687,19 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     }
     before.end = std::max(before.end, range.end);
     before.writable |= range.writable;
+    before.drawn |= range.drawn;
     if (before.name != range.name) before.name += " / " + range.name;
     spec.ranges.erase(spec.ranges.begin() + static_cast<ptrdiff_t>(i));
   }
-  std::sort(visible.begin(), visible.end(), [](const auto& a, const auto& b) { return a.second->map_begin < b.second->map_begin; });
-  visible.erase(std::unique(visible.begin(), visible.end()), visible.end());
+  // Writable ones first, so that a block that is bound twice is writable if either is.
+  std::sort(visible.begin(), visible.end(), [](const auto& a, const auto& b) {
+    return std::make_tuple(a.block->map_begin, !a.writable) < std::make_tuple(b.block->map_begin, !b.writable);
+  });
+  visible.erase(std::unique(visible.begin(), visible.end(), [](const auto& a, const auto& b) { return a.block == b.block; }),
+                visible.end());
+  // A modelled time repeats to the last bit: what its launch finds in undefined memory is the same each time.
+  spec.fill_key = spec.in_order ? kModelledFill : fill_key | 1;
+  spec.local_bytes = kFilledLocalBytes;
 
   for (const ResolvedArgument& argument : step.args) {
     const std::vector<uint8_t> bytes = PackArgument(argument, [&](const ResolvedArgument& a) -> uint64_t {
@@ -465,7 +712,12 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     message.argument_bytes.emplace_back(bytes.begin(), bytes.end());
   }
 
-  if (sample) {
+  spec.secret = sample && request.sample_key != 0;
+  if (spec.secret) {
+    spec.blocks = sim::DrawBlocks(spec.grid, kSecretBlocks, request.sample_key);
+    spec.access_budget = kSecretAccessBudget;
+    spec.fill_key = draw::Mix(request.sample_key) | 1;
+  } else if (sample) {
     spec.blocks = sim::SampleBlocks(spec.grid);
     spec.access_budget = kSampleAccessBudget;
   }
@@ -505,7 +757,9 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   cost->bank_conflicts += all.shared_conflict_cycles;
   cost->accesses += seen.accesses;
   cost->host_seconds += exchange.answer->report.cpu_seconds;
-  cost->sampled_block_fraction = std::min(cost->sampled_block_fraction, seen.blocks / static_cast<double>(shape.grid_blocks));
+  cost->last_fraction = seen.blocks / static_cast<double>(shape.grid_blocks);
+  cost->sampled_block_fraction = std::min(cost->sampled_block_fraction, cost->last_fraction);
+  *incomplete |= exchange.answer->report.incomplete;
   return outcome;
 }
 

@@ -167,14 +167,15 @@ TEST(SimSession, ReferencesAreNotVisibleToACandidate) {
 TEST(SimSession, CooperativeGridsMeet) {
   SimBench bench;
   bench.Load(R"(
-    extern "C" void hone_sim_grid_sync();
+    #include <cooperative_groups.h>
+
     __global__ void k(const float* x, float* part, float* y, int n) {
       __shared__ float s[64];
       int t = threadIdx.x, b = blockIdx.x;
       s[t] = x[b * 64 + t];
       __syncthreads();
       if (t == 0) { float sum = 0; for (int i = 0; i < 64; ++i) sum += s[i]; part[b] = sum; }
-      hone_sim_grid_sync();
+      cooperative_groups::this_grid().sync();
       float total = 0;
       for (int i = 0; i < gridDim.x; ++i) total += part[i];
       y[b * 64 + t] = s[t] / total;

@@ -171,6 +171,14 @@ class SimBench {
     arenas_.push_back(Value(session_->Allocate(blocks, 7)));
     for (size_t i = 0; i < tensors.size(); ++i) Bind(tensors[i].first, arenas_.back()->address(i), tensors[i].second);
   }
+  // No launch may write it.
+  void ReadOnly(const std::string& name) { bindings_.read_only.insert(name); }
+  // A tensor that sampled launches write: each byte has memory of its own.
+  void NewWritten(const std::string& name, int64_t bytes) {
+    std::vector<BlockRequest> blocks{{bytes, 256, false, true, true}};
+    arenas_.push_back(Value(session_->Allocate(blocks, 7)));
+    Bind(name, arenas_.back()->address(0), bytes);
+  }
   // Row numbers below `bound`, int32.
   void DrawIndices(const std::string& name, int64_t bound) {
     DrawRequest draw;

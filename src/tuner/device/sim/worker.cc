@@ -4,8 +4,13 @@
 // The blocks of a launch: which this worker runs next, and how cooperative ones wait for each other.
 #include "tuner/device/sim/worker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstring>
 #include <deque>
+
+#include "tuner/device/sim/fill.h"
 
 namespace hone::sim {
 
@@ -35,6 +40,10 @@ void Worker::Run(Launch& l, uint8_t* shared) {
   ticks = 0;
   log_.Clear();
   repeated_writes.clear();
+  moved_ = idle_ = false;
+  idle_rounds_ = 0;
+  seen_progress_ = 0;
+  MakeFill();
   counters.BeginLaunch(l.sectors, l.spec->ranges.size(), image.text_begin, l.spec->l1_bytes);
   if (primary_ && (primary_->threads() != static_cast<int>(l.spec->block_threads()) ||
                    primary_->shadow.bytes() < shared_bytes)) {
@@ -46,6 +55,7 @@ void Worker::Run(Launch& l, uint8_t* shared) {
   } else {
     RunIndependent();
   }
+  if (!idle_) l.idle_workers.fetch_add(1);  // no block left: the others need not wait for this one to move
   current_worker = nullptr;
   block = nullptr;
   fiber = nullptr;
@@ -61,12 +71,13 @@ void Worker::RunIndependent() {
   bool more = true;
   int stuck_rounds = 0;
   while (!launch->stop.load(std::memory_order_relaxed)) {
-    bool finished_one = false;
+    bool finished_one = false, moved = false;
     // With many blocks that wait for one another in a chain, each pass may finish only one of them.
     const int patience = resident.size() == 1 ? kSpinRounds : kSpinRoundsOfMany;
     for (size_t i = 0; i < resident.size();) {
       Activate(resident[i].get());
       const Stop stop = RunBlock(*resident[i], patience);
+      moved |= moved_;
       if (stop == Stop::kAborted) return;
       if (stop == Stop::kDone) {
         counters.counters.blocks += 1;
@@ -106,7 +117,8 @@ void Worker::RunIndependent() {
       }
       launch->stop = true;
     }
-    // Otherwise they spin for ever, or until another OS thread's block helps: the session's time limit decides.
+    // Otherwise they spin until another OS thread's block helps, or for ever.
+    if (spec.blocks.empty()) NotePass(moved || finished_one, patience);
   }
   if (!spare.empty()) primary_ = std::move(spare.back());
 }
@@ -134,7 +146,7 @@ void Worker::RunCooperative() {
   }
   std::vector<bool> done(resident.size());
   while (!launch->stop.load(std::memory_order_relaxed)) {
-    bool all_done = true, all_waiting = true;
+    bool all_done = true, all_waiting = true, moved = false;
     for (size_t i = 0; i < resident.size(); ++i) {
       if (done[i]) continue;
       if (resident[i]->at_grid == resident[i]->alive && resident[i]->alive > 0) {
@@ -143,6 +155,7 @@ void Worker::RunCooperative() {
       }
       Activate(resident[i].get());
       const Stop stop = RunBlock(*resident[i], kSpinRounds);
+      moved |= moved_ || stop != Stop::kSpinning;
       if (stop == Stop::kAborted) {
         Leave();
         return;
@@ -157,7 +170,11 @@ void Worker::RunCooperative() {
       }
     }
     if (all_done) break;
-    if (!all_waiting) continue;
+    if (!all_waiting) {
+      NotePass(moved, kSpinRounds);
+      continue;
+    }
+    NotePass(true, 0);
     if (!MeetGrid()) break;
     for (size_t i = 0; i < resident.size(); ++i) {
       if (!done[i]) ReleaseGrid(*resident[i]);
@@ -165,6 +182,52 @@ void Worker::RunCooperative() {
   }
   Leave();
   active_ = nullptr;
+}
+
+void Worker::NotePass(bool moved, int rounds) {
+  Launch& l = *launch;
+  if (moved) {
+    l.progress.fetch_add(1);
+    if (idle_) l.idle_workers.fetch_sub(1);
+    idle_ = false;
+    idle_rounds_ = 0;
+    return;
+  }
+  const uint64_t progress = l.progress.load();
+  if (progress != seen_progress_) idle_rounds_ = 0;
+  seen_progress_ = progress;
+  idle_rounds_ += rounds;
+  if (idle_rounds_ < kStuckRounds) return;
+  if (!idle_) l.idle_workers.fetch_add(1);
+  idle_ = true;
+  if (l.idle_workers.load() < l.workers || l.progress.load() != progress) return;
+  const bool all_begun = l.spec->cooperative || l.next_block.load() >= l.spec->grid_blocks();
+  std::lock_guard lock(l.mutex);
+  if (l.end == LaunchEnd::kOk) {
+    l.end = all_begun ? LaunchEnd::kWaiting : LaunchEnd::kUnsupported;
+    l.detail = all_begun ? fmt::format("every block has begun, and those left wait for each other: {} rounds have passed in "
+                                       "which every thread only looked again", kStuckRounds)
+                         : fmt::format("blocks wait for blocks that the simulated GPU has not begun: it holds {} at a time for "
+                                       "each thread of the host", kMaxResident);
+  }
+  l.stop = true;
+}
+
+// A block starts on what this launch alone has: random bytes, NaNs or plausible numbers, as the key says.
+void Worker::MakeFill() {
+  const uint64_t key = launch->spec->fill_key;
+  constexpr size_t kSpan = 4096;
+  const size_t most = std::max<size_t>({static_shared, dynamic_end, launch->spec->local_bytes, 64});
+  fill_span_ = key == 0 ? 1 : kSpan;
+  fill_.resize((most + fill_span_ + 63) / 64 * 64);
+  if (key == 0) {
+    std::memset(fill_.data(), 0xff, fill_.size());  // NaN in every floating-point type, so that a use shows in the result
+    return;
+  }
+  for (size_t at = 0; at < fill_.size(); at += 8) {
+    const uint64_t word = FillWord(key, at / 8);
+    std::memcpy(fill_.data() + at, &word, 8);
+  }
 }
 
 // This worker has no more blocks: the others need not wait for it.

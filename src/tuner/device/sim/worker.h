@@ -35,6 +35,11 @@ struct Launch {
 
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> next_block{0};
+  std::atomic<bool> incomplete{false};  // see LaunchReport
+  // Passes of any worker in which some thread did more than spin; and how many workers have done nothing else for a
+  // while, or have no block left. When that is all of them, nothing can move any more.
+  std::atomic<uint64_t> progress{0};
+  std::atomic<int> idle_workers{0};
 
   // Launches in order (LaunchSpec::in_order): blocks are dealt out to so many pretended SMs in turn, each of which has
   // one first-level cache. Only the one worker of such a launch looks at these.
@@ -97,8 +102,9 @@ class Worker {
   bool SetRange(Site& site, uint64_t address, uint64_t bytes);
   [[noreturn]] void OutOfBounds(uint64_t pc, uint64_t address, uint64_t bytes, bool writes);
   [[noreturn]] void Misaligned(uint64_t pc, uint64_t address, uint64_t bytes, bool writes);
-  void OtherAddress(uint64_t address, uint64_t bytes, bool writes, uint64_t pc);
-  void InputWritten(Site& site, uint64_t address);
+  void OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool atomic, uint64_t pc);
+  [[noreturn]] void InputWritten(Site& site, uint64_t address);
+  void SparseAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes);
   void UnwrittenGlobal(Site& site, uint64_t address, uint64_t bytes);
   void SharedConflictFound(uint64_t pc, uint32_t offset, uint32_t bytes, bool writes);
   void LogFull(Site& site);
@@ -107,6 +113,7 @@ class Worker {
   // --- hot state, read by every hook ---
   uint64_t shared_begin = 0, shared_bytes = 0;
   uint64_t stack_begin = 0, stack_bytes = 0;
+  uint64_t stack_write_bytes = 0;  // of these, what the thread may write: above lies the record of its fiber
   uint64_t* log_cursor = nullptr;
   uint64_t* log_limit = nullptr;
   int self = 0;                 // thread within the block
@@ -137,6 +144,7 @@ class Worker {
   static constexpr int kStuckRounds = 20 * kSpinRounds;  // such rounds until a sampled launch is given up
   static constexpr size_t kMaxResident = 128;            // blocks begun for the sake of one that spins: any sample
 
+  void MakeFill();
   void BeginBlock(BlockState& state, uint64_t number);
   // Until it is done, or every running thread only spun for `patience` rounds.
   Stop RunBlock(BlockState& state, int patience);
@@ -161,6 +169,9 @@ class Worker {
   void Leave();
   std::unique_ptr<BlockState> MakeBlock() const;
   void AddCost();  // of a block that is done, to what the launch has spent
+  // After a pass over this worker's blocks in which none of them ended: notes whether anything moved, and ends the launch
+  // when nothing has moved anywhere for kStuckRounds. A count, so that the host's load does not matter.
+  void NotePass(bool moved, int rounds);
 
   static void FiberMain(boost::context::detail::transfer_t transfer);
 
@@ -171,6 +182,12 @@ class Worker {
   boost::context::detail::fcontext_t scheduler_ = nullptr;
   BlockState* active_ = nullptr;       // whose shared memory is in place
   bool yielded_ = false, aborting_ = false;
+  bool moved_ = false;                 // a thread did more than spin since RunBlock was called
+  bool idle_ = false;                  // counted in Launch::idle_workers
+  int idle_rounds_ = 0;
+  uint64_t seen_progress_ = 0;
+  std::vector<uint8_t> fill_;          // what blocks of this launch find in shared and local memory, twice over
+  size_t fill_span_ = 0;               // a block takes its fill from anywhere below this
   std::unique_ptr<BlockState> primary_;  // kept from launch to launch while the block size stays
 };
 

@@ -50,7 +50,10 @@ template <bool kWrites, bool kReads, Ordering kOrdering>
     site.atomic = kOrdering == Ordering::kAtomic;
   }
   ++site.total;
-  if (site.may_be_unwritten) {
+  if (kOrdering == Ordering::kAtomic && kWrites) w.launch->incomplete.store(true, std::memory_order_relaxed);
+  if (site.sparse) {
+    w.SparseAccess(site, address, bytes, kReads, kWrites);
+  } else if (site.may_be_unwritten) {
     // One fetch of the map serves both questions.
     if (AnyUnwritten(address, bytes)) {
       if (kReads) w.UnwrittenGlobal(site, address, bytes);
@@ -112,8 +115,8 @@ template <bool kWrites, bool kReads, Ordering kOrdering, bool kAligned>
     } else {
       SharedAccess<kWrites, kReads, kOrdering>(*w, address - w->shared_begin, bytes, pc);
     }
-  } else if (address - w->stack_begin >= w->stack_bytes) [[unlikely]] {
-    w->OtherAddress(address, bytes, kWrites, pc);
+  } else if (address - w->stack_begin >= (kWrites ? w->stack_write_bytes : w->stack_bytes)) [[unlikely]] {
+    w->OtherAddress(address, bytes, kWrites, kOrdering == Ordering::kAtomic, pc);
   }
 }
 
@@ -122,7 +125,12 @@ template <bool kWrites>
 inline void AccessRange(uint64_t address, uint64_t bytes, uint64_t pc) {
   Worker* const w = current_worker;
   if (w == nullptr || bytes == 0) return;
-  if (address - w->stack_begin < w->stack_bytes && address + bytes <= w->stack_begin + w->stack_bytes) return;
+  const uint64_t own = kWrites ? w->stack_write_bytes : w->stack_bytes;
+  if (address - w->stack_begin < own && address + bytes <= w->stack_begin + own) return;
+  if (bytes <= 16 && (bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) == 0) {
+    Access<kWrites, !kWrites, Ordering::kPlain, true>(address, bytes, pc);
+    return;
+  }
   const uint64_t piece = ((address | bytes) & 3) == 0 ? 4 : 1;
   for (uint64_t i = 0; i < bytes; i += piece) {
     Access<kWrites, !kWrites, Ordering::kPlain, true>(address + i, piece, pc);

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 
+#include "tuner/core/draw.h"
 #include "tuner/device/sim/worker.h"
 
 namespace hone::sim {
@@ -63,7 +64,7 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
     f.commits = 0;
     f.copies = &state.copies(t);
     f.copies->clear();
-    f.context = make_fcontext(state.stack_top(t), state.stack_bytes(), &Worker::FiberMain);
+    if (spec.local_bytes == 0) f.context = make_fcontext(state.stack_top(t), state.stack_bytes(), &Worker::FiberMain);
   }
   for (int w = 0; w < state.warp_count(); ++w) {
     Warp& warp = state.warps[static_cast<size_t>(w)];
@@ -74,8 +75,15 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
     warp.ready_operands = {};
     warp.next_operands = 0;
   }
-  // Undefined at the start of a block: NaN in every floating-point type, so that a use shows in the result too.
-  std::memset(reinterpret_cast<void*>(shared_begin), 0xff, std::max(static_shared, dynamic_end));
+  // Undefined at the start of a block, and never what the block before it has left.
+  const uint8_t* const fill = fill_.data() + draw::Mix(number ^ spec.fill_key) % fill_span_ / 64 * 64;
+  std::memcpy(reinterpret_cast<void*>(shared_begin), fill, std::max(static_shared, dynamic_end));
+  if (spec.local_bytes > 0) {
+    for (int t = 0; t < threads; ++t) {
+      std::memcpy(static_cast<uint8_t*>(state.stack_top(t)) - spec.local_bytes, fill, spec.local_bytes);
+      state.fiber(t).context = make_fcontext(state.stack_top(t), state.stack_bytes(), &Worker::FiberMain);
+    }
+  }
 }
 
 void Worker::FiberMain(transfer_t transfer) {
@@ -107,6 +115,7 @@ void Worker::Resume(BlockState& state, int thread) {
   fiber = &f;
   stack_begin = state.stack_begin(thread);
   stack_bytes = state.stack_stride();
+  stack_write_bytes = state.stack_bytes();
   log_cursor = log_.cursor(lane);
   log_limit = log_.limit(lane);
   log_.MarkDirty();
@@ -172,6 +181,7 @@ bool Worker::RunWarp(BlockState& state, int w, bool* only_yields) {
 
 Worker::Stop Worker::RunBlock(BlockState& state, int patience) {
   int spinning_rounds = 0;
+  moved_ = false;
   for (;;) {
     bool ran = false, only_yields = true;
     for (int w = 0; w < state.warp_count(); ++w) {
@@ -181,7 +191,10 @@ Worker::Stop Worker::RunBlock(BlockState& state, int patience) {
     counters.EndRound();
     if (launch->stop.load(std::memory_order_relaxed)) return Stop::kAborted;
     if (state.alive == 0) return Stop::kDone;
-    if (ran && !only_yields) spinning_rounds = 0;
+    if (ran && !only_yields) {
+      spinning_rounds = 0;
+      moved_ = true;
+    }
     if (state.order.exhausted()) {
       state.shadow.Restart();
       state.order.Restart();

@@ -110,7 +110,9 @@ bool Worker::SetRange(Site& site, uint64_t address, uint64_t bytes) {
   site.low = range.begin;
   site.high = range.end;
   site.writable = range.writable;
-  site.may_be_unwritten = range.writable;
+  site.may_be_unwritten = range.writable && !range.sparse;
+  site.sparse = range.writable && range.sparse;
+  site.drawn = range.drawn;
   site.range = static_cast<int16_t>(after - ranges.begin());
   return true;
 }
@@ -133,11 +135,38 @@ void Worker::Misaligned(uint64_t pc, uint64_t address, uint64_t bytes, bool writ
       {pc});
 }
 
-void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, uint64_t pc) {
+void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool atomic, uint64_t pc) {
   const ImageLayout& image = *launch->image;
   if (address >= image.data_begin && address + bytes <= image.data_end) {
+    const bool constant = std::any_of(image.constants.begin(), image.constants.end(), [&](const auto& range) {
+      return address < range.second && address + bytes > range.first;
+    });
+    if (constant && !writes) return;
+    if (constant) {
+      End(LaunchEnd::kForbidden, "constant_written",
+          fmt::format("{} writes {} to a __constant__ variable, at {{0}}", WhereText(), Plural(bytes, "byte")), {pc});
+    }
     if (writes) fiber->ran = true;
+    if (writes && atomic) launch->incomplete = true;
+    // A device global is memory like any other: the second level serves it.
+    Site* const site = counters.Find(pc);
+    if (site == nullptr) return;
+    if (site->total++ == 0) {
+      site->bytes = static_cast<uint8_t>(bytes);
+      site->writes = writes;
+      site->atomic = atomic;
+    }
+    if (log_cursor != log_limit) {
+      *log_cursor++ = AccessLog::Entry(counters.Code(*site), kImageOffset + (address - image.data_begin) % kImageSpan);
+    } else {
+      LogFull(*site);
+    }
     return;
+  }
+  if (address - stack_begin < stack_bytes) {
+    End(LaunchEnd::kCrashed, "out_of_bounds",
+        fmt::format("{} {} {} past the end of its local memory, at {{0}}", WhereText(), writes ? "writes" : "reads",
+                    Plural(bytes, "byte")), {pc});
   }
   if (address >= image.image_begin && address + bytes <= image.image_end) {
     if (!writes) return;
@@ -154,14 +183,39 @@ void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, uint64_
 }
 
 void Worker::InputWritten(Site& site, uint64_t address) {
-  Note("input_written",
-       fmt::format("{} writes to the input '{}' at {{0}}", WhereText(),
-                   launch->spec->ranges[static_cast<size_t>(site.range)].name),
-       {site.pc});
-  (void)address;
+  // The launch ends here: the memory is mapped without the right to write, and the store would fault.
+  const BoundRange& range = launch->spec->ranges[static_cast<size_t>(site.range)];
+  End(LaunchEnd::kForbidden, "input_written",
+      fmt::format("{} writes to the input '{}' + {} at {{0}}; an input may not be written, not even with what it holds", WhereText(),
+                  range.name, Plural(address - range.begin, "byte")),
+      {site.pc});
+}
+
+// Bits are set by atomic operations, since another block may own their neighbours.
+void Worker::SparseAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes) {
+  uint32_t mask = UnwrittenMask(address, bytes), bits;
+  uint8_t* at = reinterpret_cast<uint8_t*>(UnwrittenByte(address));
+  std::memcpy(&bits, at, sizeof bits);
+  // Where only a sample of blocks runs, nothing is known of what the others would have written.
+  if (reads && !site.drawn && (bits & mask) != mask) {
+    if (launch->spec->in_order) {
+      launch->incomplete = true;
+    } else {
+      UnwrittenGlobal(site, address, bytes);
+    }
+  }
+  if (!writes) return;
+  for (; mask != 0; mask >>= 8, ++at) {
+    const uint8_t part = static_cast<uint8_t>(mask);
+    if ((*at & part) != part) std::atomic_ref<uint8_t>(*at).fetch_or(part, std::memory_order_relaxed);
+  }
 }
 
 void Worker::UnwrittenGlobal(Site& site, uint64_t address, uint64_t bytes) {
+  if (launch->spec->secret) {
+    launch->incomplete = true;
+    return;
+  }
   Note("uninitialised_read",
        fmt::format("{} reads {} that nobody has written, at {{0}}", WhereText(), AddressText(address, bytes)),
        {site.pc});

@@ -142,7 +142,7 @@ TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vecto
   SubprocessOptions run;
   run.argv = {*python, "-c", std::string(TorchChildSource())};
   run.environment = options.environment;
-  run.stdin_text = job.dump();
+  run.stdin_text = DumpJson(job);
   run.limit_seconds = options.limit_seconds * static_cast<double>(cases.size());
   const Result<SubprocessResult> ran = RunSubprocess(run);
   if (!ran.ok()) {

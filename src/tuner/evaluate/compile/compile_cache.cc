@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "tuner/core/translation_unit.h"
 
 namespace hone {
 namespace {
@@ -185,7 +186,7 @@ std::string CompileCacheKey(const TranslationUnit& unit, std::string_view finger
   const auto add = [&](std::string_view text) { bytes += fmt::format("{}:{}", text.size(), text); };
   add(fingerprint);
   add(unit.file);
-  add(unit.body);
+  add(WholeText(unit));
   add(unit.include_set);
   add(std::to_string(unit.kernels.size()));
   for (const std::string& kernel : unit.kernels) add(kernel);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 
 namespace hone {
@@ -38,8 +39,7 @@ std::string EncodeModule(const CompiledModule& module) {
                       {"lowered", lowered},                     {"resources", resources},
                       {"globals", globals},                     {"labels", module.labels},
                       {"pch_used", module.pch_used}};
-  std::string body;
-  json::to_cbor(value, body);
+  const std::string body = JsonToCbor(value);
   return std::string(kMagic) + Sha256Hex(body) + body;
 }
 
@@ -48,8 +48,10 @@ Result<CompiledModule> DecodeModule(std::string_view bytes) {
   if (bytes.size() < kMagic.size() + kHashDigits || bytes.substr(0, kMagic.size()) != kMagic) return damaged;
   const std::string_view body = bytes.substr(kMagic.size() + kHashDigits);
   if (bytes.substr(kMagic.size(), kHashDigits) != Sha256Hex(body)) return damaged;
+  const Result<json> parsed = JsonFromCbor(body, "a cached module");
+  if (!parsed.ok()) return damaged;
+  const json& value = *parsed;
   try {
-    const json value = json::from_cbor(body);
     CompiledModule module;
     const std::optional<Verdict> verdict = VerdictFromName(value.at("verdict").get<std::string>());
     if (!verdict) return damaged;

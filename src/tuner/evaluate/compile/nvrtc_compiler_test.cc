@@ -287,6 +287,67 @@ TEST_F(NvrtcCompilerTest, HostilePragmasAndDirectivesAreJustText) {
   ExpectStillWorks();
 }
 
+// Declared by a header of the toolkit that warns of itself here, and not at all without it.
+TEST_F(NvrtcCompilerTest, DependentLaunchesWaitByTheirOwnWords) {
+  for (const char* include : {"", "#include <cuda_runtime.h>\n", "#include <cuda_device_runtime_api.h>\n"}) {
+    const CompiledModule module = Compile(Unit(std::string(include) + R"(
+__global__ void k(float* x) {
+  cudaGridDependencySynchronize();
+  x[threadIdx.x] *= 2;
+  cudaTriggerProgrammaticLaunchCompletion();
+})"));
+    EXPECT_EQ(module.verdict, Verdict::kOk) << include << module.digest;
+  }
+}
+
+TEST_F(NvrtcCompilerTest, TakesCpp20) {
+  for (const char* set : {"", "full"}) {
+    const CompiledModule module = Compile(Unit(R"(
+#include <compare>
+#include <concepts>
+template <typename T> concept Number = sizeof(T) <= 8 && requires(T a) { a + a; };
+struct Pair {
+  int a, b;
+  constexpr auto operator<=>(const Pair&) const = default;
+};
+consteval int Twice(int n) { return 2 * n; }
+template <Number T> __global__ void k(T* x) requires std::integral<T> {
+  auto at = [&]<int i>() -> T& { return x[i]; };
+  static_assert(Pair{1, 2} < Pair{1, 3} && (1 <=> 2) < 0 && (2.0 <=> 1.0) > 0 && std::strong_ordering::equal == 0);
+  if (threadIdx.x == 0) [[likely]] at.template operator()<Twice(2)>() = (Pair{.a = static_cast<int>(x[0]), .b = 1} <=> Pair{2, 1}) < 0;
+})", {"k<int>"}, set));
+    EXPECT_EQ(module.verdict, Verdict::kOk) << module.digest;
+    EXPECT_TRUE(module.pch_used);
+  }
+}
+
+TEST_F(NvrtcCompilerTest, NoTextTalksThePlanOutOfItsChecks) {
+  const auto unit = [](const std::string& before, const std::string& parameters, const std::string& behind) {
+    TranslationUnit made = Unit(before + "__global__ void k(" + parameters + ") {}\n" + behind);
+    made.checks = {{0, 3, "hone_plan::kCount<$kernel> == 1", "kernel 'k' does not take the 1 argument that the plan passes"},
+                   {0, 3, "hone_plan::kInteger<hone_plan::Parameter<$kernel, 0, 1>, 8>", "kernel 'k', argument 1: eight bytes"}};
+    return made;
+  };
+  EXPECT_EQ(Compile(unit("", "long long n", "")).verdict, Verdict::kOk);
+  struct {
+    const char *before, *parameters, *behind;
+  } const cheats[] = {{"", "int n", ""},
+                      {"#define static_assert(...)\n", "int n", ""},
+                      {"", "int n", "#define sizeof(...) 8\n"},
+                      {"", "float n", "#define false true\n"},
+                      {"", "int n", "#define decltype(...) void (*)(long long)\n"},
+                      {"#pragma nv_diag_suppress 1, 20, 1576\n", "int n", "// \\"},
+                      {"#define static_assert(...)\n#pragma push_macro(\"static_assert\")\n#undef static_assert\n", "int n",
+                       "#pragma pop_macro(\"static_assert\")\n"},
+                      {"", "int n, int m", "#define template template <> struct {}; template\n#define bool true\n"}};
+  for (const auto& cheat : cheats) {
+    const CompiledModule module = Compile(unit(cheat.before, cheat.parameters, cheat.behind));
+    EXPECT_EQ(module.verdict, Verdict::kCompileError) << cheat.before << cheat.behind;
+    EXPECT_THAT(module.digest, HasSubstr("candidate.cu:3: error: static assertion failed with \"launch plan: kernel 'k'"))
+        << cheat.before << cheat.behind;
+  }
+}
+
 TEST_F(NvrtcCompilerTest, TooMuchSharedMemoryIsAResourceLimit) {
   const CompiledModule module = Compile(Unit("__global__ void k(float* x) { __shared__ float s[100000]; s[threadIdx.x] = x[0]; "
                                              "__syncthreads(); x[1] = s[5]; }"));

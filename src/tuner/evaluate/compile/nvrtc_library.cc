@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-constexpr const char* kRemedy =
+constexpr const char* kGetNvrtc =
     "install the CUDA toolkit (12.8 or newer; NVRTC and the CUDA headers are enough) or name its folder with CUDA_HOME";
 
 std::vector<std::string> Homes(const std::string& cuda_home) {
@@ -51,7 +51,7 @@ Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtc(const std::string& cuda_ho
   }
   return Status::Unavailable(fmt::format("NVRTC, the CUDA run-time compiler, was not found (looked under {} and where the "
                                          "loader looks; last: {}): {}",
-                                         fmt::join(Homes(cuda_home), ", "), last_error, kRemedy));
+                                         fmt::join(Homes(cuda_home), ", "), last_error, kGetNvrtc));
 }
 
 Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtcFrom(const std::string& path) {
@@ -107,7 +107,7 @@ Result<std::vector<std::string>> FindCudaIncludeDirectories(const std::string& c
     return directories;
   }
   return Status::Unavailable(fmt::format("the CUDA headers were not found (no cuda_fp16.h in {}): {}",
-                                         fmt::join(bases, ", "), kRemedy));
+                                         fmt::join(bases, ", "), kGetNvrtc));
 }
 
 }  // namespace hone

@@ -5,6 +5,7 @@
 // code) travel as blobs, since JSON strings must be UTF-8.
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
 
 namespace hone {
@@ -15,8 +16,8 @@ using nlohmann::json;
 // `decode` reads `frame.header`; a missing or mistyped field becomes a Status.
 template <typename T, typename Decode>
 Result<T> Parse(const Frame& frame, const char* what, Decode decode) {
+  HONE_ASSIGN_OR_RETURN(const json header, ParseJson(frame.header, what));
   try {
-    const json header = json::parse(frame.header);
     T value;
     if (!decode(header, value)) return Status::Internal(std::string(what) + " came without its texts");
     return value;
@@ -24,8 +25,6 @@ Result<T> Parse(const Frame& frame, const char* what, Decode decode) {
     return Status::Internal(std::string(what) + " is malformed: " + e.what());
   }
 }
-
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -37,7 +36,7 @@ WireMessage EncodeSetup(const ZygoteSetup& setup) {
     names.push_back(name);
     message.blobs.push_back(text);
   }
-  message.header = Dump({{"library", setup.nvrtc.library},
+  message.header = DumpJson(json{{"library", setup.nvrtc.library},
                          {"options", setup.nvrtc.options},
                          {"headers", names},
                          {"pch_directory", setup.nvrtc.pch_directory},
@@ -72,7 +71,7 @@ Result<ZygoteSetup> DecodeSetup(const Frame& frame) {
 
 WireMessage EncodeJob(const NvrtcJob& job) {
   WireMessage message;
-  message.header = Dump({{"kernels", job.kernels.size()}});
+  message.header = DumpJson(json{{"kernels", job.kernels.size()}});
   message.blobs = {job.file, job.body};
   message.blobs.insert(message.blobs.end(), job.kernels.begin(), job.kernels.end());
   return message;
@@ -90,7 +89,7 @@ Result<NvrtcJob> DecodeJob(const Frame& frame) {
 
 WireMessage EncodeReply(const NvrtcReply& reply) {
   WireMessage message;
-  message.header = Dump({{"ok", reply.ok},
+  message.header = DumpJson(json{{"ok", reply.ok},
                          {"error", reply.error},
                          {"rejected", reply.rejected},
                          {"lowered", reply.lowered.size()},

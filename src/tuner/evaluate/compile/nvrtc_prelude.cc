@@ -26,6 +26,7 @@ constexpr std::string_view kBase = R"(#include <cuda_fp16.h>
 #include <limits.h>
 #include <float.h>
 #include <math.h>
+#include <cuda_device_runtime_api.h>
 )";
 
 // libcu++'s header under the standard's name: its names are then found in std as well.
@@ -118,6 +119,56 @@ template <class T> __host__ __device__ constexpr void swap(T& a, T& b) { T t = a
 constexpr std::string_view kString = "#pragma once\nnamespace std { using ::memcpy; using ::memset; }\n";
 std::string Embedded(const unsigned char* bytes, unsigned long size) { return {reinterpret_cast<const char*>(bytes), size}; }
 
+// What of the device runtime is one instruction; the toolkit's header declares launches too and warns of itself under NVRTC.
+// Before compute capability 9.0 there is no such instruction, and nothing to wait for.
+constexpr std::string_view kDeviceRuntime = R"(#pragma once
+static inline __device__ void cudaGridDependencySynchronize(void) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+static inline __device__ void cudaTriggerProgrammaticLaunchCompletion(void) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" :::);
+#endif
+}
+)";
+
+// The results of <=>, in the namespace where the language looks for them: libcu++ brings none under NVRTC.
+constexpr std::string_view kCompare = R"(#pragma once
+namespace std {
+#define HONE_ORDERING(NAME)                                                                                           \
+  __host__ __device__ friend constexpr bool operator==(NAME a, decltype(nullptr)) { return a.hone_value == 0; }       \
+  __host__ __device__ friend constexpr bool operator<(NAME a, decltype(nullptr)) { return a.hone_value == -1; }       \
+  __host__ __device__ friend constexpr bool operator>(NAME a, decltype(nullptr)) { return a.hone_value == 1; }        \
+  __host__ __device__ friend constexpr bool operator<=(NAME a, decltype(nullptr)) { return a.hone_value == -1 || a.hone_value == 0; } \
+  __host__ __device__ friend constexpr bool operator>=(NAME a, decltype(nullptr)) { return a.hone_value == 1 || a.hone_value == 0; }  \
+  __host__ __device__ friend constexpr bool operator==(NAME, NAME) = default;                                         \
+  signed char hone_value
+struct partial_ordering {
+  static const partial_ordering less, equivalent, greater, unordered;
+  HONE_ORDERING(partial_ordering);
+};
+struct weak_ordering {
+  static const weak_ordering less, equivalent, greater;
+  HONE_ORDERING(weak_ordering);
+  __host__ __device__ constexpr operator partial_ordering() const { return {hone_value}; }
+};
+struct strong_ordering {
+  static const strong_ordering less, equal, equivalent, greater;
+  HONE_ORDERING(strong_ordering);
+  __host__ __device__ constexpr operator partial_ordering() const { return {hone_value}; }
+  __host__ __device__ constexpr operator weak_ordering() const { return {hone_value}; }
+};
+#undef HONE_ORDERING
+inline constexpr partial_ordering partial_ordering::less{-1}, partial_ordering::equivalent{0}, partial_ordering::greater{1},
+    partial_ordering::unordered{2};
+inline constexpr weak_ordering weak_ordering::less{-1}, weak_ordering::equivalent{0}, weak_ordering::greater{1};
+inline constexpr strong_ordering strong_ordering::less{-1}, strong_ordering::equal{0}, strong_ordering::equivalent{0},
+    strong_ordering::greater{1};
+}
+)";
+
 constexpr std::string_view kNothing = "#pragma once\n";  // built in: printf, assert, malloc, size_t
 
 }  // namespace
@@ -126,13 +177,11 @@ bool IsKnownIncludeSet(std::string_view include_set) {
   return include_set.empty() || include_set == "full" || include_set == "cute";
 }
 
-std::string NvrtcPrelude(std::string_view include_set, std::string_view parameter_check, bool fast_cute) {
+std::string NvrtcPrelude(std::string_view include_set, bool fast_cute) {
   HONE_CHECK(IsKnownIncludeSet(include_set), "the plan's parser let an unknown include set through");
   std::string prelude(kBase);
   if (include_set == "cute" && fast_cute) prelude += "#include \"hone/cute_fast_strides.cuh\"\n";
   for (const std::string_view header : IncludeSetHeaders(include_set)) prelude.append("#include ").append(header).append("\n");
-  prelude += parameter_check;
-  if (!prelude.ends_with('\n')) prelude += '\n';
   return prelude;
 }
 
@@ -140,6 +189,9 @@ const std::vector<std::pair<std::string, std::string>>& NvrtcShimHeaders() {
   static const auto* const headers = new std::vector<std::pair<std::string, std::string>>{
       {"cuda.h", std::string(kCuda)},
       {"cudaTypedefs.h", "#pragma once\n#include <cuda.h>\n"},
+      {"cuda_device_runtime_api.h", std::string(kDeviceRuntime)},
+      {"compare", std::string(kCompare)},
+      {"concepts", FromLibcu("concepts")},
       {"stdint.h", "#pragma once\n#include <cuda/std/cstdint>\n"},
       {"cstdint", FromLibcu("cstdint")},
       {"stddef.h", "#pragma once\n#include <cuda/std/cstddef>\n"},

@@ -16,10 +16,9 @@ namespace hone {
 // groups, pipelines, barriers), "cute" (CUTLASS's CuTe).
 bool IsKnownIncludeSet(std::string_view include_set);
 
-// The text of the precompiled header for a known set, without the header stop that ends it. `parameter_check`:
-// core's ParameterCheckHeader(). `fast_cute`: for "cute", with Hone's faster forms of CuTe's algebra (cute_fast_tuple.cuh
+// The text of the precompiled header for a known set, without the header stop that ends it. `fast_cute`: for "cute", with Hone's faster forms of CuTe's algebra (cute_fast_tuple.cuh
 // and its kin) before CuTe's own headers.
-std::string NvrtcPrelude(std::string_view include_set, std::string_view parameter_check, bool fast_cute);
+std::string NvrtcPrelude(std::string_view include_set, bool fast_cute);
 
 // Name and text of headers served from memory: <cstdint>, <cmath>, <cuda.h> and their like, as far as device code
 // can use them; and hone/cute_fast_*.cuh.

@@ -26,6 +26,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/sandbox.h"
 
 namespace hone {
@@ -129,7 +130,7 @@ class Zygote {
 
   void StartChild(Frame& frame) {
     double limit = 60;
-    const json header = json::parse(frame.header, nullptr, /*allow_exceptions=*/false);
+    const json header = ReadJsonText(frame.header);
     if (header.is_object()) limit = header.value("limit_seconds", limit);
     if (frame.fds.size() != 2) return;  // both ends close, and the asker sees that
     UniqueFd job = std::move(frame.fds[0]);
@@ -167,7 +168,7 @@ class Zygote {
                          {"exit", exit_status},
                          {"timed_out", child.timed_out},
                          {"out_of_memory", child.out_of_memory}};
-    return SendFrame(child.status.get(), header.dump(), {}, {}, 1.0);
+    return SendFrame(child.status.get(), DumpJson(header), {}, {}, 1.0);
   }
 
   void ReapChildren() {
@@ -230,11 +231,11 @@ int NvrtcZygoteMain(int fd) {
   HONE_CHECK(fd >= 0, "the zygote was started without a socket");
   Result<Zygote> zygote = MakeZygote(fd);
   if (!zygote.ok()) {
-    (void)SendFrame(fd, json{{"error", zygote.status().message()}}.dump(-1, ' ', false, json::error_handler_t::replace)).ok();
+    (void)SendFrame(fd, DumpJson(json{{"error", zygote.status().message()}})).ok();
     return 3;
   }
   const bool pch = zygote->pch();
-  if (!SendFrame(fd, json{{"ok", true}, {"pch", pch}}.dump()).ok()) return 3;
+  if (!SendFrame(fd, DumpJson(json{{"ok", true}, {"pch", pch}})).ok()) return 3;
   return zygote->Serve();
 }
 

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/json_text.h"
 
 namespace hone {
 namespace {
@@ -82,7 +83,7 @@ Result<ZygoteHandle::Outcome> ZygoteHandle::Compile(const NvrtcJob& job, double 
   HONE_ASSIGN_OR_RETURN(SocketPair work, MakeSocketPair());
   HONE_ASSIGN_OR_RETURN(SocketPair status, MakeSocketPair());
   {
-    const std::string header = nlohmann::json{{"limit_seconds", limit_seconds}}.dump();
+    const std::string header = DumpJson(nlohmann::json{{"limit_seconds", limit_seconds}});
     const std::lock_guard<std::mutex> lock(send_mutex_);
     const Status sent = SendFrame(socket_.get(), header, {}, {work.theirs.get(), status.theirs.get()}, kGraceSeconds);
     if (!sent.ok()) return Status::Unavailable("the compiler's parent process has ended");

@@ -85,7 +85,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     if (tensor.role != TensorRole::kOut) {
       if (Overwritten(task_, tensor)) {
         pristine_block[tensor.name] = blocks.size();
-        blocks.push_back({buffers.shape(tensor.name).span_bytes, 256, false});
+        // Where the candidate's copy repeats, this one repeats alike.
+        blocks.push_back({buffers.shape(tensor.name).span_bytes, 256, false, buffers.sampled()});
       }
       if (sliced) {
         gathered_in_block[tensor.name] = blocks.size();
@@ -175,6 +176,11 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
             tensor.name, DimsText(buffers.dims()), mismatch.distribution, comparison.wrong, comparison.total,
             fmt::join(mismatch.index, ", "), mismatch.expected, mismatch.actual, hint, comparison.max_scaled,
             tolerance.c_max);
+        if (comparison.max_scaled <= tolerance.c_max && tolerance.c_small > 0 && comparison.max_small > tolerance.c_small) {
+          outcome.detail += fmt::format(
+              "; an element far smaller than its neighbors is off by {:.3g} of its own size, allowed {:.3g}",
+              comparison.max_small, tolerance.c_small);
+        }
         if (comparison.unwritten > 0) outcome.detail += fmt::format(" ({} unwritten)", comparison.unwritten);
       } else {
         outcome.detail = fmt::format(

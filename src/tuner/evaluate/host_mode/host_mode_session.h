@@ -59,6 +59,7 @@ class HostModeSession : public DeviceSession {
   int64_t FreeBytes() const override { return inner_->FreeBytes(); }
   Status Draw(const DrawRequest& request) override { return inner_->Draw(request); }
   Status Poison(const TensorView& view) override { return inner_->Poison(view); }
+  Status FillWith(const TensorView& view, const FillSpec& fill) override { return inner_->FillWith(view, fill); }
   Status Fill(uint64_t address, int64_t bytes, uint8_t value) override { return inner_->Fill(address, bytes, value); }
   Result<bool> IsZero(uint64_t address, int64_t bytes) override { return inner_->IsZero(address, bytes); }
   Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) override {

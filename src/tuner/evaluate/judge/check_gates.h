@@ -22,6 +22,10 @@ Result<Gate> CheckCases(Judgement& judgement);
 Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::vector<StressChoice>& choices,
                        bool plant);
 
+// The largest check case, hidden ones included, with all kinds of values once more, for a candidate whose times are hard
+// to believe.
+Result<Gate> CheckLargestAgain(Judgement& judgement);
+
 // Sorts by the bytes of the tensors; cases that write nothing come last.
 void SortSmallestFirst(const Task& task, std::vector<Case>& cases);
 

@@ -30,36 +30,14 @@ Result<TensorDigests> InputDigests(Judgement& judgement, const CaseBuffers& buff
   return digests;
 }
 
-// What a launch may not do to memory that is not its output. `where`: shape and inputs in words.
-Result<Gate> CheckRules(Judgement& judgement, CaseBuffers& buffers, const Served& served, const TensorDigests& before,
-                        uint64_t digest_key, const std::string& where) {
-  HONE_ASSIGN_OR_RETURN(std::optional<std::string> gaps, buffers.CheckGaps());
-  if (gaps) {
-    return judgement.Stop(Verdict::kRuleViolation, fmt::format("wrote outside its buffers for {}: {}", where, *gaps));
-  }
+// Inputs must come back unchanged, to the bit.
+Result<Gate> CheckInputs(Judgement& judgement, const CaseBuffers& buffers, const TensorDigests& before,
+                         uint64_t digest_key, const std::string& where) {
   for (const auto& [tensor, digest] : before) {
     HONE_ASSIGN_OR_RETURN(std::vector<uint64_t> after,
                           judgement.session.Digest(buffers.set(0).tensors.at(tensor), digest_key));
     if (after != digest) {
       return judgement.Stop(Verdict::kRuleViolation, fmt::format("changed its input {} for {}", tensor, where));
-    }
-  }
-  HONE_ASSIGN_OR_RETURN(bool changed, judgement.session.GlobalsChanged(*served.program));
-  if (changed) {
-    return judgement.Stop(
-        Verdict::kRuleViolation,
-        fmt::format("a device global was left changed after the launch for {}; nothing may be kept between "
-                    "launches (reset it before the kernel ends, or use a workspace)",
-                    where));
-  }
-  for (const ResolvedWorkspace& workspace : served.plan.workspaces) {
-    if (!workspace.zero_on_entry || workspace.bytes == 0) continue;
-    HONE_ASSIGN_OR_RETURN(bool zero,
-                          judgement.session.IsZero(buffers.set(0).workspaces.at(workspace.name), workspace.bytes));
-    if (!zero) {
-      return judgement.Stop(
-          Verdict::kRuleViolation,
-          fmt::format("workspace {} is declared zero on entry but was not left zero for {}", workspace.name, where));
     }
   }
   return Gate::kPassed;
@@ -89,6 +67,33 @@ Result<Gate> CheckOutputs(Judgement& judgement, CaseBuffers& buffers, const Inpu
 
 }  // namespace
 
+Result<Gate> CheckMemoryRules(Judgement& judgement, CaseBuffers& buffers, int set, const Served& served,
+                              const std::string& where) {
+  HONE_ASSIGN_OR_RETURN(std::optional<std::string> gaps, buffers.CheckGaps());
+  if (gaps) {
+    return judgement.Stop(Verdict::kRuleViolation, fmt::format("wrote outside its buffers for {}: {}", where, *gaps));
+  }
+  HONE_ASSIGN_OR_RETURN(bool changed, judgement.session.GlobalsChanged(*served.program));
+  if (changed) {
+    return judgement.Stop(
+        Verdict::kRuleViolation,
+        fmt::format("a device global was left changed after the launch for {}; nothing may be kept between "
+                    "launches (reset it before the kernel ends, or use a workspace)",
+                    where));
+  }
+  for (const ResolvedWorkspace& workspace : served.plan.workspaces) {
+    if (!workspace.zero_on_entry || workspace.bytes == 0) continue;
+    HONE_ASSIGN_OR_RETURN(bool zero,
+                          judgement.session.IsZero(buffers.set(set).workspaces.at(workspace.name), workspace.bytes));
+    if (!zero) {
+      return judgement.Stop(
+          Verdict::kRuleViolation,
+          fmt::format("workspace {} is declared zero on entry but was not left zero for {}", workspace.name, where));
+    }
+  }
+  return Gate::kPassed;
+}
+
 Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Served& served, const InputSet& inputs,
                            OracleChecker& checker, const LaunchChecks& checks, CaseResult* result) {
   const ResolvedPlan& plan = served.plan;
@@ -108,7 +113,8 @@ Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Ser
     return judgement.Stop(VerdictOf(outcome.status), outcome.detail + ", for " + where);
   }
 
-  HONE_PASS_OR_RETURN(CheckRules(judgement, buffers, served, before, digest_key, where));
+  HONE_PASS_OR_RETURN(CheckInputs(judgement, buffers, before, digest_key, where));
+  HONE_PASS_OR_RETURN(CheckMemoryRules(judgement, buffers, 0, served, where));
   return CheckOutputs(judgement, buffers, inputs, checker, checks, result);
 }
 

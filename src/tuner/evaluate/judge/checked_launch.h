@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -26,5 +27,10 @@ struct LaunchChecks {
 // unless it is null. Draws one secret. Set 0 holds the candidate's output afterwards.
 Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Served& served, const InputSet& inputs,
                            OracleChecker& checker, const LaunchChecks& checks, CaseResult* result);
+
+// What no launch may do to memory that is not its output, whether it was timed or not: guard zones, device globals,
+// workspaces that are zero on entry, on set `set` of `buffers`. `where`: shape and inputs in words.
+Result<Gate> CheckMemoryRules(Judgement& judgement, CaseBuffers& buffers, int set, const Served& served,
+                              const std::string& where);
 
 }  // namespace hone

@@ -24,6 +24,18 @@ namespace hone {
 // Floors measured on this device so far: they depend on the bytes alone, not on the candidate.
 using FloorCache = std::map<std::tuple<double, double, int, int>, double>;
 
+// Gates that tests switch off, to show what each of them catches. No text, option or job can: whoever calls Judge in
+// this process decides.
+struct GateSwitches {
+  bool special_values = true;     // rows of special kinds among the stress values
+  bool stress_when_timed = true;  // stress values at timed shapes
+  bool both_alignments = true;    // check cases on bases as promised and as timed ones have them; else as promised
+  bool timed_rms = true;          // c_rms holds in timed launches too
+  bool rough_times = true;        // the outputs of the first timed launches are looked at
+  bool bases_of_their_own = true; // buffer sets share no slice
+  bool changing_fills = true;     // what memory holds before a launch; else the fixed poison, and 0xa5 in workspaces
+};
+
 struct JudgeRequest {
   const Task* task = nullptr;
   const CompiledProgram* candidate = nullptr;
@@ -35,6 +47,7 @@ struct JudgeRequest {
   double launch_limit_seconds = 10;
   double timing_budget_seconds = 2;  // of each timed case: no look at its times is begun after that
   FloorCache* floors = nullptr;      // optional
+  GateSwitches gates;
 };
 
 // Told before anything that may hang, so that a watchdog knows how long to wait for the next word: at each phase, and

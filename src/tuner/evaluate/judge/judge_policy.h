@@ -18,9 +18,11 @@ namespace hone::policy {
 // alternative for one value in a hundred is missed once in 10^8 judgements; a draw costs some microseconds.
 inline constexpr int kAimedDraws = 2000;
 
-// Each check case meets the task's own values and some of these, in this order.
-inline constexpr Distribution kStress[] = {Distribution::kCancelling, Distribution::kHeavyTailed, Distribution::kZero,
-                                           Distribution::kSorted, Distribution::kConstant};
+// Each check case meets the task's own values and some of these; kSpecial, which has a kind for each row, most often.
+inline constexpr Distribution kStress[] = {Distribution::kSpecial, Distribution::kCancelling, Distribution::kHeavyTailed,
+                                           Distribution::kZero,    Distribution::kSorted,     Distribution::kConstant};
+// Of the trials at a timed shape so many hold special values at least, however few trials are asked for.
+inline constexpr int kSpecialTrials = 1;
 
 // A watchdog gives a phase this long beyond the launches of the candidate that it holds, for the work of Hone's own:
 // loading modules, the floor kernels, and the oracle, which may take 120 s by itself.
@@ -29,9 +31,10 @@ inline constexpr double kFloorSeconds = 30;
 inline constexpr double kModelSeconds = 30;
 inline constexpr double kCheckSeconds = 125;
 inline constexpr double kTimedSeconds = 130;
-// A timed case launches the candidate this often between two announcements, and a launch that is modelled this often.
+// A timed case launches the candidate this often between two announcements, and a launch that is modelled this often, the
+// comparison's two among them.
 inline constexpr double kTimedLaunches = 4;
-inline constexpr double kModelledLaunches = 2;
+inline constexpr double kModelledLaunches = 4;
 // A timing that began before its budget was spent may take this many budgets in all.
 inline constexpr double kTimingBudgets = 10;
 
@@ -43,6 +46,15 @@ inline constexpr int64_t kSlowOracleShare = 16;
 inline constexpr double kSlowOracleSeconds = 0.05;
 // The base set is launched against again and again, so it is judged whole even where the oracle is rather slow.
 inline constexpr double kSlowOracleForBaseSeconds = 20 * kSlowOracleSeconds;
+
+// One slice in this many, and one at least, is drawn anew in every quad.
+inline constexpr int64_t kRedrawShare = 64;
+// Of the slices of a timed launch whose bits differ from those that were verified, as many are judged, chosen secretly.
+inline constexpr int64_t kDifferingSlicesJudged = 64;
+// c_rms is a mean: of a few elements that happen to cancel it says nothing. Where fewer are to be judged, other slices join.
+inline constexpr int64_t kLeastRmsElements = 64;
+// Where outputs are not sliced: of the sets of a sample that differ, as many are judged whole beside the audited one.
+inline constexpr int kDifferingSetsJudged = 2;
 
 // ---- docs/measurement.md, "Beyond the hidden ranges"
 
@@ -75,6 +87,15 @@ inline constexpr int64_t kWarmCaches = 4;
 // A warm sample holds as many executions as one part in this many of L2 has room for.
 inline constexpr int64_t kWarmCacheShare = 2;
 
+// ---- docs/measurement.md, "Looked at again"
+
+// A sample that takes this many medians is slow. A kernel with more slow samples than this share of its own, and more
+// than twice the incumbent's share, has a finding: a median hides up to half.
+inline constexpr double kSlowSample = 1.5;
+inline constexpr double kSlowShare = 0.05;
+// A budget whose c_rms is below this refuses TF32 (2.9e-4 at every length), so that only float32's own rate is honest.
+inline constexpr double kReducedPrecision = 2.5e-4;
+
 // ---- docs/measurement.md, "When to stop"
 
 inline constexpr int kMostQuadsShort = 100;  // of kernels that are timed several to a sample
@@ -82,6 +103,19 @@ inline constexpr int kMostQuadsLong = 50;
 inline constexpr int kWarmQuads = 20;  // warm times describe; no search decides by them
 
 // ---- docs/measurement.md, "What is modelled"
+
+// Of the slices that a secret sample of blocks has written, as many are compared as have so many elements and operations
+// in all, and this many at most: a tenth of a second of the oracle on one core.
+inline constexpr int kMostSampledSlices = 8;
+inline constexpr double kSampledElements = 5e5;
+inline constexpr double kSampledFlops = 3e7;
+// A launch of at most so many observed accesses is run whole where a sample of it cannot be compared: some seconds.
+inline constexpr double kWholeAccesses = 1e8;
+// Where less than this share of their part of the outputs is written by blocks drawn at random, others do the work or
+// nobody does.
+inline constexpr double kLeastWrittenShare = 0.8;
+// A secret sample of blocks that costs so much more than the fixed one shows that the fixed one was spared.
+inline constexpr double kSampleDearer = 1.6;
 
 // Ratios of modelled times outside of these are called a difference: as far as quads can tell on a GPU.
 inline constexpr double kModelledFaster = 1.005;

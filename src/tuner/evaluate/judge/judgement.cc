@@ -10,9 +10,15 @@
 #include "tuner/evaluate/judge/judge_policy.h"
 
 namespace hone {
+namespace {
+
+constexpr uint64_t kAlignmentPurpose = 0xa119;
+
+}  // namespace
 
 Judgement::Judgement(DeviceSession& device, const JudgeRequest& asked, const JudgeProgress& progress)
-    : progress_(progress),
+    : alignment_turn_(draw::Mix(asked.options.seed ^ kAlignmentPurpose)),
+      progress_(progress),
       phase_limit_seconds_(policy::kLoadSeconds),
       session(device, [this](double limit_seconds) { AnnounceLaunch(limit_seconds); }),
       request(asked),
@@ -23,6 +29,7 @@ Judgement::Judgement(DeviceSession& device, const JudgeRequest& asked, const Jud
   evaluation.modelled = facts().modelled;
   evaluation.binding = request.candidate->binding;
   evaluation.seed = request.options.seed;
+  evaluation.gates = kGatesVersion;
   evaluation.verdict = Verdict::kOk;
 }
 
@@ -62,6 +69,23 @@ void Judgement::AddFindings(const std::vector<Finding>& findings, const Dims& sh
     shapes.insert(shape);
     known->shapes = static_cast<int64_t>(shapes.size());
   }
+}
+
+Result<std::unique_ptr<CaseBuffers>> Judgement::MakeBuffers(const Dims& dims,
+                                                            const std::vector<const ResolvedPlan*>& plans, int sets,
+                                                            bool exact_align) {
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
+                        CaseBuffers::Make(session, task, dims, plans, sets, exact_align, secrets.Next()));
+  if (!request.gates.changing_fills) buffers->UseFixedFills();
+  return buffers;
+}
+
+void Judgement::AddDoubt(Finding finding) {
+  std::vector<Finding>& findings = evaluation.findings;
+  const auto known = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) {
+    return f.kind == finding.kind && f.dims == finding.dims;
+  });
+  if (known == findings.end()) findings.insert(findings.begin(), std::move(finding));
 }
 
 void Judgement::DropUntimedAdvice() {

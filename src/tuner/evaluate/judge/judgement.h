@@ -17,6 +17,7 @@
 #include "hone/tuner/evaluation.h"
 #include "tuner/core/draw.h"
 #include "tuner/device/device_session.h"
+#include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/counted_session.h"
 #include "tuner/evaluate/judge/judge.h"
 
@@ -72,6 +73,13 @@ class Judgement {
   void AddFindings(const std::vector<Finding>& findings, const Dims& shape, CaseRole role);
   // Keeps a finding that no launch showed.
   void AddFinding(Finding finding) { evaluation.findings.push_back(std::move(finding)); }
+  // Keeps what casts doubt on the times: it comes before all other findings, once for each kind and shape.
+  void AddDoubt(Finding finding);
+  // Whether the next check case has bases aligned as the task promises and no better; else as timed ones have them.
+  bool NextAlignmentIsExact() { return !request.gates.both_alignments || alignment_turn_++ % 2 == 0; }
+  // Memory for one case, as the switches of the request have it.
+  Result<std::unique_ptr<CaseBuffers>> MakeBuffers(const Dims& dims, const std::vector<const ResolvedPlan*>& plans,
+                                                   int sets, bool exact_align);
   // Drops advice that only check cases gave, for after all timed cases were launched: at the shapes that matter the
   // line does well, or is not run.
   void DropUntimedAdvice();
@@ -79,6 +87,8 @@ class Judgement {
   void EndStage(const char* name, double started);
 
  private:
+  uint64_t alignment_turn_;  // from a secret start
+
   // While a launch is under way the watchdog waits no longer than for it; when it is over, as for the phase. A process
   // that hangs in a launch, with a host-mode function or a driver that does not answer, costs that launch's limit.
   void AnnounceLaunch(double limit_seconds);

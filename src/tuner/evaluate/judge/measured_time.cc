@@ -6,18 +6,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "hone/base/units.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/checked_launch.h"
 #include "tuner/evaluate/judge/judge_policy.h"
+#include "tuner/evaluate/judge/plausible.h"
+#include "tuner/evaluate/judge/stress_choices.h"
 #include "tuner/evaluate/judge/time_gates.h"
 #include "tuner/evaluate/launch_verdict.h"
 #include "tuner/evaluate/timing/paired_timer.h"
@@ -45,11 +47,11 @@ class MeasuredCase {
   Status MakeBuffers(int sets);
 
   Result<Gate> CheckTrials();
+  // Verifies the base input of one more buffer set, on both sides.
   Result<Gate> CheckBaseSet();
-  Result<Gate> CheckIncumbent();
   Result<Gate> ChooseSets();
   Result<Gate> TimeCold();
-  Result<Gate> RefuseImpossible();
+  Result<Gate> LookAgain();
   Result<Gate> TimeWarm();
 
   int sets() const { return buffers_->sets(); }
@@ -57,9 +59,15 @@ class MeasuredCase {
  private:
   // Slices on which a large shape is judged where the oracle has been slow; nullopt: on all of them.
   std::optional<std::vector<int64_t>> SliceShare(bool slow);
-  Result<Gate> Launch(const InputSet& inputs, const std::optional<std::vector<int64_t>>& slices);
+  // The trials on buffers that lie there, as `served` serves them.
+  Result<Gate> RunTrials(const std::vector<InputSet>& trials, const Served& served);
+  Result<Gate> Launch(const Served& served, const InputSet& inputs, const std::optional<std::vector<int64_t>>& slices);
+  Result<Gate> CheckIncumbent(const InputSet& base);
+  // The output of a timed launch on set 0 with the first base input, held to what was verified.
+  Result<Gate> CheckRough();
   // nullopt: the judgement has stopped.
   Result<std::optional<double>> RoughMicroseconds();
+  void NoteDoubts(const PairedTiming& timed);
   Result<PairedTiming> Time(const char* phase);
 
   Judgement& judgement_;
@@ -73,12 +81,35 @@ class MeasuredCase {
   int64_t set_bytes_ = 0;
   PairedTimerOptions options_;
   TimedSide mine_, theirs_;
+  bool varies_ = false;  // one input gave outputs of different bits
 };
+
+// What a timed shape is checked with before it is timed: the task's own values, special ones, and of the other stress
+// distributions as many as there are trials, in a secret order.
+std::vector<InputSet> TrialInputs(Judgement& judgement, int count) {
+  std::vector<InputSet> trials;
+  const GateSwitches& gates = judgement.request.gates;
+  const bool stress = judgement.request.options.check_cases && gates.stress_when_timed && TakesStress(judgement.task);
+  if (stress) count = std::max(count, policy::kSpecialTrials);
+  std::vector<int> others = SecretOrder(static_cast<int>(std::size(policy::kStress)), judgement.secrets.Next());
+  for (int trial = 0; trial < count; ++trial) {
+    InputSet inputs{.key = judgement.secrets.NextOdd()};
+    if (stress && trial % 2 == 0) {
+      inputs.use_stress = true;
+      inputs.stress = trial < 2 * policy::kSpecialTrials ? Distribution::kSpecial
+                                                         : policy::kStress[others[static_cast<size_t>(trial / 2) % others.size()]];
+    }
+    if (inputs.use_stress && inputs.stress == Distribution::kSpecial && !gates.special_values) inputs.use_stress = false;
+    trials.push_back(inputs);
+  }
+  std::vector<InputSet> ordered;
+  for (const int at : SecretOrder(static_cast<int>(trials.size()), judgement.secrets.Next())) ordered.push_back(trials[static_cast<size_t>(at)]);
+  return ordered;
+}
 
 Status MeasuredCase::MakeBuffers(int sets) {
   buffers_.reset();
-  HONE_ASSIGN_OR_RETURN(buffers_, CaseBuffers::Make(judgement_.session, task_, dims_, served_.plans(), sets, false,
-                                                    judgement_.secrets.Next()));
+  HONE_ASSIGN_OR_RETURN(buffers_, judgement_.MakeBuffers(dims_, served_.plans(), sets, false));
   return Status::Ok();
 }
 
@@ -87,47 +118,79 @@ std::optional<std::vector<int64_t>> MeasuredCase::SliceShare(bool slow) {
   return SecretSubset(buffers_->slices(), buffers_->slices() / policy::kSlowOracleShare, judgement_.secrets.Next());
 }
 
-Result<Gate> MeasuredCase::Launch(const InputSet& inputs, const std::optional<std::vector<int64_t>>& slices) {
+Result<Gate> MeasuredCase::Launch(const Served& served, const InputSet& inputs,
+                                  const std::optional<std::vector<int64_t>>& slices) {
   HONE_ASSIGN_OR_RETURN(const Gate gate,
-                        LaunchChecked(judgement_, *buffers_, served_.candidate, inputs, checker_,
-                                      {.require_rms = true, .slices = slices ? &*slices : nullptr}, &result_));
-  return gate == Gate::kPassed ? gate : StoppedBy(judgement_, served_.candidate);
+                        LaunchChecked(judgement_, *buffers_, served, inputs, checker_,
+                                      {.require_rms = !inputs.use_stress, .slices = slices ? &*slices : nullptr}, &result_));
+  return gate == Gate::kPassed ? gate : StoppedBy(judgement_, served);
 }
 
-// Level 1: the oracle on fresh input sets at this very shape.
-Result<Gate> MeasuredCase::CheckTrials() {
-  for (int trial = 0; trial + 1 < judgement_.request.options.correctness_trials; ++trial) {
-    const InputSet inputs{.key = judgement_.secrets.NextOdd()};
-    judgement_.Announce("check", fmt::format("{} trial {}", DimsText(dims_), trial + 1), phase_limit_seconds_);
-    const bool slow = trial > 0 && checker_.last_oracle_seconds() > policy::kSlowOracleSeconds;
-    HONE_PASS_OR_RETURN(Launch(inputs, SliceShare(slow)));
+Result<Gate> MeasuredCase::RunTrials(const std::vector<InputSet>& trials, const Served& served) {
+  for (const InputSet& inputs : trials) {
+    judgement_.Announce("check", fmt::format("{} trial, {} inputs", DimsText(dims_), inputs.name()), phase_limit_seconds_);
+    const bool slow = checker_.last_oracle_seconds() > policy::kSlowOracleSeconds;
+    HONE_PASS_OR_RETURN(Launch(served, inputs, SliceShare(slow)));
   }
   return Gate::kPassed;
 }
 
-// The base set of the timed launches: verified like the others, then remembered by digest on the host, out of the
-// candidate's reach.
+// Level 1: the oracle on fresh input sets at this very shape. Some trials have bases as the task promises them and no
+// better, which a caller's tensors may have at this shape too; the others lie as in timed launches, on the same buffers.
+Result<Gate> MeasuredCase::CheckTrials() {
+  std::vector<InputSet> trials = TrialInputs(judgement_, judgement_.request.options.correctness_trials - 1);
+  std::vector<InputSet> exact;
+  if (trials.size() > 1) {
+    const size_t half = trials.size() / 2;
+    exact.assign(trials.end() - static_cast<std::ptrdiff_t>(half), trials.end());
+    trials.resize(trials.size() - half);
+    // Whatever was drawn, special values are met on aligned bases: that is where timed launches are.
+    const auto special = [](const InputSet& inputs) { return inputs.use_stress && inputs.stress == Distribution::kSpecial; };
+    const auto lost = std::find_if(exact.begin(), exact.end(), special);
+    if (lost != exact.end() && std::none_of(trials.begin(), trials.end(), special)) std::swap(*lost, trials.front());
+  }
+  if (!exact.empty()) {
+    HONE_ASSIGN_OR_RETURN(std::optional<Served> served, Serve(judgement_, dims_, PromisedAlignment(task_)));
+    if (!served) return Gate::kStopped;
+    buffers_.reset();
+    HONE_ASSIGN_OR_RETURN(buffers_, judgement_.MakeBuffers(dims_, {&served->plan}, 1, true));
+    HONE_PASS_OR_RETURN(RunTrials(exact, *served));
+    buffers_.reset();
+  }
+  HONE_RETURN_IF_ERROR(MakeBuffers(1));
+  return RunTrials(trials, served_.candidate);
+}
+
+// The base input of a buffer set of the timed launches: verified like the others, then remembered by digest on the host,
+// out of the candidate's reach.
 Result<Gate> MeasuredCase::CheckBaseSet() {
-  options_.seed = judgement_.secrets.Next();
-  options_.digest_key = judgement_.secrets.Next();
-  options_.base = InputSet{.key = judgement_.secrets.NextOdd()};
-  options_.launch_limit_seconds = launch_limit_seconds_;
-  judgement_.Announce("check", fmt::format("{} base set", DimsText(dims_)), phase_limit_seconds_);
+  if (options_.bases.empty()) {
+    options_.seed = judgement_.secrets.Next();
+    options_.digest_key = judgement_.secrets.Next();
+    options_.launch_limit_seconds = launch_limit_seconds_;
+    options_.require_rms = judgement_.request.gates.timed_rms;
+    mine_ = TimedSide{served_.candidate.program, &served_.candidate.plan, {}};
+    if (served_.incumbent) {
+      theirs_ = TimedSide{served_.incumbent->program, &served_.incumbent->plan, {}, judgement_.request.incumbent_is_library};
+    }
+  }
+  const InputSet base{.key = judgement_.secrets.NextOdd()};
+  judgement_.Announce("check", fmt::format("{} base set {}", DimsText(dims_), options_.bases.size() + 1), phase_limit_seconds_);
   const bool slow = checker_.last_oracle_seconds() > policy::kSlowOracleForBaseSeconds &&
                     judgement_.request.options.correctness_trials > 1;
-  HONE_PASS_OR_RETURN(Launch(options_.base, SliceShare(slow)));
-  mine_ = TimedSide{served_.candidate.program, &served_.candidate.plan, {}};
-  HONE_ASSIGN_OR_RETURN(mine_.base_digests,
+  HONE_PASS_OR_RETURN(Launch(served_.candidate, base, SliceShare(slow)));
+  HONE_ASSIGN_OR_RETURN(SliceDigests digests,
                         OutputDigests(judgement_.session, task_, *buffers_, 0, options_.digest_key));
-  return Gate::kPassed;
+  mine_.base_digests.push_back(std::move(digests));
+  options_.bases.push_back(base);
+  return CheckIncumbent(base);
 }
 
 // The same for the other side, which has passed a judgement of its own: a secret share of the slices will do.
-Result<Gate> MeasuredCase::CheckIncumbent() {
+Result<Gate> MeasuredCase::CheckIncumbent(const InputSet& base) {
   if (!served_.incumbent) return Gate::kPassed;
   const ResolvedPlan& plan = served_.incumbent->plan;
-  theirs_ = TimedSide{served_.incumbent->program, &plan, {}, judgement_.request.incumbent_is_library};
-  HONE_RETURN_IF_ERROR(buffers_->PrepareLaunch(0, options_.base, plan));
+  HONE_RETURN_IF_ERROR(buffers_->PrepareLaunch(0, base, plan));
   LaunchRequest launch{.plan = &plan, .bindings = &buffers_->set(0), .limit_seconds = launch_limit_seconds_};
   HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, judgement_.session.Launch(*served_.incumbent->program, launch));
   if (outcome.status != LaunchStatus::kOk) {
@@ -138,19 +201,44 @@ Result<Gate> MeasuredCase::CheckIncumbent() {
           ? std::vector<int64_t>{}
           : SecretSubset(buffers_->slices(), std::max<int64_t>(1, buffers_->slices() / policy::kSlowOracleShare),
                          judgement_.secrets.Next());
-  HONE_ASSIGN_OR_RETURN(CheckOutcome checked, some.empty()
-                                                  ? checker_.CheckAll(*buffers_, 0, options_.base, true)
-                                                  : checker_.CheckSlices(*buffers_, 0, options_.base, some, true));
+  HONE_ASSIGN_OR_RETURN(CheckOutcome checked, some.empty() ? checker_.CheckAll(*buffers_, 0, base, true)
+                                                           : checker_.CheckSlices(*buffers_, 0, base, some, true));
   if (checked.mismatch) return judgement_.Stop(Verdict::kInvalidTask, "the incumbent is wrong: " + checked.detail);
-  HONE_ASSIGN_OR_RETURN(theirs_.base_digests,
+  HONE_ASSIGN_OR_RETURN(SliceDigests digests,
                         OutputDigests(judgement_.session, task_, *buffers_, 0, options_.digest_key));
+  theirs_.base_digests.push_back(std::move(digests));
   return Gate::kPassed;
+}
+
+Result<Gate> MeasuredCase::CheckRough() {
+  const std::string where = DimsText(dims_) + " (a first timed launch)";
+  HONE_PASS_OR_RETURN(CheckMemoryRules(judgement_, *buffers_, 0, served_.candidate, where));
+  HONE_ASSIGN_OR_RETURN(const SliceDigests found,
+                        OutputDigests(judgement_.session, task_, *buffers_, 0, options_.digest_key));
+  if (found == mine_.base_digests.front()) return Gate::kPassed;
+  varies_ = true;
+  std::vector<int64_t> judged;
+  if (Permutable(task_, *buffers_)) {
+    const std::vector<int64_t> differing = DifferingSlices(found, mine_.base_digests.front(), nullptr);
+    const auto all = static_cast<int64_t>(differing.size());
+    for (int64_t pick : SecretSubset(all, std::min(all, policy::kDifferingSlicesJudged), judgement_.secrets.Next())) {
+      judged.push_back(differing[static_cast<size_t>(pick)]);
+    }
+    judged = WithEnoughElements(std::move(judged), task_, *buffers_, judgement_.secrets.Next());
+  }
+  const InputSet& base = options_.bases.front();
+  HONE_ASSIGN_OR_RETURN(CheckOutcome checked, judged.empty() ? checker_.CheckAll(*buffers_, 0, base, options_.require_rms)
+                                                             : checker_.CheckSlices(*buffers_, 0, base, judged, options_.require_rms));
+  result_.max_scaled_error = std::max(result_.max_scaled_error, checked.max_scaled_error);
+  if (!checked.mismatch) return Gate::kPassed;
+  judgement_.evaluation.mismatch = checked.mismatch;
+  return judgement_.Stop(Verdict::kWrongOutput, "in a timed launch, " + checked.detail);
 }
 
 Result<std::optional<double>> MeasuredCase::RoughMicroseconds() {
   double rough_us = 1e30;
   for (int i = 0; i < policy::kRoughLaunches; ++i) {
-    HONE_RETURN_IF_ERROR(buffers_->PrepareLaunch(0, options_.base, served_.candidate.plan));
+    HONE_RETURN_IF_ERROR(buffers_->PrepareLaunch(0, options_.bases.front(), served_.candidate.plan));
     HONE_ASSIGN_OR_RETURN(SampleOutcome sample,
                           judgement_.session.TimeSample({.program = served_.candidate.program,
                                                          .plan = &served_.candidate.plan,
@@ -161,6 +249,12 @@ Result<std::optional<double>> MeasuredCase::RoughMicroseconds() {
       return std::optional<double>();
     }
     rough_us = std::min(rough_us, sample.us_per_plan);
+    HONE_ASSIGN_OR_RETURN(const Gate checked,
+                          judgement_.request.gates.rough_times ? CheckRough() : Result<Gate>(Gate::kPassed));
+    if (checked == Gate::kStopped) {
+      StoppedBy(judgement_, served_.candidate);
+      return std::optional<double>();
+    }
   }
   return std::optional<double>(rough_us);
 }
@@ -177,7 +271,18 @@ Result<Gate> MeasuredCase::ChooseSets() {
     const int64_t room = judgement_.session.FreeBytes() / policy::kSetsMemoryShare / std::max<int64_t>(set_bytes_, 1);
     sets = static_cast<int>(std::clamp<int64_t>(sets, 1, std::max<int64_t>(room, 1)));
   }
-  if (sets > 1) HONE_RETURN_IF_ERROR(MakeBuffers(sets));
+  if (sets == 1) return Gate::kPassed;
+  // A base for each, so that no two executions of a sample share a slice: rows of one are no answer to another.
+  while (static_cast<int>(options_.bases.size()) < sets) {
+    if (judgement_.request.gates.bases_of_their_own) {
+      HONE_PASS_OR_RETURN(CheckBaseSet());
+      continue;
+    }
+    options_.bases.push_back(options_.bases.front());
+    mine_.base_digests.push_back(mine_.base_digests.front());
+    if (served_.incumbent) theirs_.base_digests.push_back(theirs_.base_digests.front());
+  }
+  HONE_RETURN_IF_ERROR(MakeBuffers(sets));
   return Gate::kPassed;
 }
 
@@ -208,6 +313,7 @@ Result<Gate> MeasuredCase::TimeCold() {
     judgement_.Stop(timed.verdict, timed.detail);
     return StoppedBy(judgement_, served_.candidate);
   }
+  NoteDoubts(timed);
   result_.timing = timed.timing;
   result_.time_us = timed.candidate_us;
   if (served_.incumbent) {
@@ -217,20 +323,52 @@ Result<Gate> MeasuredCase::TimeCold() {
   return Gate::kPassed;
 }
 
-// A time no memory could deliver is no time. Writes may still sit in L2 when the interval ends.
-Result<Gate> MeasuredCase::RefuseImpossible() {
-  const DeviceFacts& facts = judgement_.facts();
-  HONE_ASSIGN_OR_RETURN(Traffic traffic, CompulsoryTraffic(task_, dims_));
-  const double must_move =
-      traffic.read_bytes + std::max(0.0, traffic.written_bytes - static_cast<double>(facts.l2_bytes));
-  if (facts.memory_bandwidth <= 0) return Gate::kPassed;
-  result_.refuse_below_us = MicrosecondsToMove(must_move, facts.memory_bandwidth);
-  if (result_.time_us->median >= *result_.refuse_below_us) return Gate::kPassed;
-  return judgement_.Stop(
-      Verdict::kRuleViolation,
-      fmt::format("{}: a cold time of {:.2f} us is impossible; reading the inputs alone takes {:.2f} us at the "
-                  "datasheet bandwidth",
-                  DimsText(dims_), result_.time_us->median, *result_.refuse_below_us));
+// What a median and a tolerance let pass and a reader should know first.
+void MeasuredCase::NoteDoubts(const PairedTiming& timed) {
+  const std::string where = DimsText(dims_);
+  if (timed.candidate_slow_share > policy::kSlowShare && timed.candidate_slow_share > 2 * timed.incumbent_slow_share) {
+    judgement_.AddDoubt({.kind = "slow_samples",
+                         .message = fmt::format("{}: {:.0f} % of the timed samples took more than {} medians{}; the median "
+                                                "does not show them",
+                                                where, 100 * timed.candidate_slow_share, policy::kSlowSample,
+                                                served_.incumbent ? fmt::format(", of the incumbent's {:.0f} %",
+                                                                                100 * timed.incumbent_slow_share)
+                                                                  : ""),
+                         .location = "",
+                         .dims = dims_,
+                         .timed = true,
+                         .shapes = 1});
+  }
+  if (varies_ && !MayVary(task_, served_.candidate.compiled->candidate)) {
+    judgement_.AddDoubt({.kind = "varies_between_runs",
+                         .message = fmt::format("{}: equal inputs at equal addresses gave outputs of different bits, and "
+                                                "neither the task nor an atomic operation of the kernel explains it",
+                                                where),
+                         .location = "",
+                         .dims = dims_,
+                         .timed = true,
+                         .shapes = 1});
+  }
+}
+
+// Where the times ask for it, all that was judged in part is judged whole: every base, and special values once more.
+Result<Gate> MeasuredCase::LookAgain() {
+  if (!BeyondPeak(judgement_, dims_, result_)) return Gate::kPassed;
+  const int timed_sets = sets();
+  HONE_RETURN_IF_ERROR(MakeBuffers(1));
+  std::vector<InputSet> again = options_.bases;
+  again.push_back({.key = judgement_.secrets.NextOdd()});
+  if (TakesStress(task_)) {
+    for (const Distribution stress : policy::kStress) {
+      again.push_back({.key = judgement_.secrets.NextOdd(), .stress = stress, .use_stress = true});
+    }
+  }
+  for (const InputSet& inputs : again) {
+    judgement_.Announce("check", fmt::format("{} again, {} inputs", DimsText(dims_), inputs.name()), phase_limit_seconds_);
+    HONE_PASS_OR_RETURN(Launch(served_.candidate, inputs, std::nullopt));
+  }
+  if (timed_sets > 1) HONE_RETURN_IF_ERROR(MakeBuffers(timed_sets));
+  return Gate::kPassed;
 }
 
 // Warm times are taken only where the working set can be warm at all.
@@ -265,13 +403,12 @@ Result<Gate> TimeMeasured(Judgement& judgement, const Case& time_case, CaseResul
   HONE_ASSIGN_OR_RETURN(std::optional<TimedPrograms> served, ServeTimed(judgement, time_case.dims, false, result));
   if (!served) return Gate::kStopped;
   MeasuredCase measured(judgement, time_case.dims, std::move(*served), result);
-  HONE_RETURN_IF_ERROR(measured.MakeBuffers(1));
   HONE_PASS_OR_RETURN(measured.CheckTrials());
   HONE_PASS_OR_RETURN(measured.CheckBaseSet());
-  HONE_PASS_OR_RETURN(measured.CheckIncumbent());
   HONE_PASS_OR_RETURN(measured.ChooseSets());
   HONE_PASS_OR_RETURN(measured.TimeCold());
-  HONE_PASS_OR_RETURN(measured.RefuseImpossible());
+  HONE_PASS_OR_RETURN(RefuseImpossibleTime(judgement, time_case.dims, result));
+  HONE_PASS_OR_RETURN(measured.LookAgain());
   HONE_RETURN_IF_ERROR(AddFloor(judgement, time_case.dims, measured.sets(), result));
   return measured.TimeWarm();
 }

@@ -2,16 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/evaluate/judge/modelled_time.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/hash.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/evaluate/case_buffers.h"
+#include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/judge_policy.h"
+#include "tuner/evaluate/judge/plausible.h"
 #include "tuner/evaluate/judge/time_gates.h"
 #include "tuner/evaluate/launch_verdict.h"
+#include "tuner/evaluate/timing/paired_timer.h"
 
 namespace hone {
 namespace {
@@ -27,6 +35,118 @@ const char* DecisionOf(double ratio) {
   return ratio > policy::kModelledFaster ? "faster" : ratio < policy::kModelledSlower ? "slower" : "same";
 }
 
+// Some of the slices, as many as the oracle does in a fraction of a second, drawn secretly.
+std::vector<int64_t> DrawnSlices(Judgement& judgement, const CaseBuffers& buffers, std::vector<int64_t> slices) {
+  const double all = static_cast<double>(std::max<int64_t>(1, buffers.slices()));
+  double elements = 0;
+  for (const TensorSpec& tensor : judgement.task.tensors) {
+    elements += static_cast<double>(buffers.shape(tensor.name).elements);
+  }
+  const Result<double> flops = Flops(judgement.task, buffers.dims());
+  double most = policy::kSampledElements / std::max(1.0, elements / all);
+  if (flops.ok() && *flops > 0) most = std::min(most, policy::kSampledFlops / (*flops / all));
+  const auto count = static_cast<size_t>(std::clamp(most, 1.0, static_cast<double>(policy::kMostSampledSlices)));
+  for (size_t i = 0; i < slices.size() && i < count; ++i) {
+    std::swap(slices[i], slices[i + judgement.secrets.Next() % (slices.size() - i)]);
+  }
+  slices.resize(std::min(slices.size(), count));
+  std::sort(slices.begin(), slices.end());
+  return slices;
+}
+
+// Holds some of the slices that a launch has written against the oracle.
+Result<Gate> CompareSlices(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs,
+                           const std::vector<int64_t>& written, CaseResult& result) {
+  if (written.empty()) return Gate::kPassed;
+  OracleChecker checker(judgement.session, judgement.task, judgement.request.oracle->candidate,
+                        *judgement.programs.oracle);
+  const std::vector<int64_t> drawn = DrawnSlices(judgement, buffers, written);
+  Result<CheckOutcome> checked =
+      checker.CheckSlices(buffers, 0, inputs, drawn,
+                          EnoughElements(judgement.task, buffers, static_cast<int64_t>(drawn.size())));
+  if (!checked.ok()) {
+    return checked.status().code() == StatusCode::kInvalidArgument
+               ? Result<Gate>(judgement.Stop(Verdict::kInvalidTask, checked.status().message()))
+               : Result<Gate>(checked.status());
+  }
+  result.max_scaled_error = std::max(result.max_scaled_error, checked->max_scaled_error);
+  result.rms_error = std::max(result.rms_error, checked->rms_error);
+  if (!checked->mismatch) return Gate::kPassed;
+  judgement.evaluation.mismatch = checked->mismatch;
+  return judgement.Stop(Verdict::kWrongOutput, checked->detail);
+}
+
+std::vector<int64_t> AllSlices(const CaseBuffers& buffers) {
+  std::vector<int64_t> slices(static_cast<size_t>(std::min<int64_t>(buffers.slices(), 4096)));
+  for (size_t i = 0; i < slices.size(); ++i) {
+    slices[i] = static_cast<int64_t>(i) * buffers.slices() / static_cast<int64_t>(slices.size());
+  }
+  return slices;
+}
+
+// The blocks whose cost gives the time are known to all. What they compute is compared, and so are other blocks, drawn
+// by a secret and on secret inputs: a candidate that spares itself work at a timed shape is found out by the one or the
+// other. `timed`: what the timed launch cost; its outputs still stand in set 0, made of `timed_inputs`.
+Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Served& served, const InputSet& timed_inputs,
+                            const ModelledCost& timed, CaseResult& result) {
+  if (served.fallback || !judgement.request.options.check_cases) return Gate::kPassed;
+  const Dims& dims = buffers.dims();
+  const auto unverified = [&](const std::string& why) {
+    judgement.AddFinding({"unverified_timed_shape", fmt::format("nothing that was computed for {} was compared: {}",
+                                                                DimsText(dims), why), ""});
+    return Gate::kPassed;
+  };
+  if (judgement.task.slice.empty()) return unverified("the task has no slices, and its oracle would have to do all of it");
+  // Where one slice is work enough for the oracle, the secret sample alone is compared: it is the one that cannot be foreseen.
+  const Result<double> flops = Flops(judgement.task, dims);
+  const bool dear = flops.ok() && *flops > policy::kSampledFlops * static_cast<double>(buffers.slices());
+  if (timed.comparable && !dear) {
+    HONE_PASS_OR_RETURN(CompareSlices(judgement, buffers, timed_inputs, timed.written_slices, result));
+  }
+  const InputSet inputs{.key = judgement.secrets.NextOdd()};
+  LaunchRequest launch{.plan = &served.plan,
+                       .bindings = &buffers.set(0),
+                       .limit_seconds = judgement.request.launch_limit_seconds,
+                       .sample_blocks = true,
+                       .sample_key = judgement.secrets.NextOdd()};
+  const auto run = [&]() -> Result<LaunchOutcome> {
+    HONE_RETURN_IF_ERROR(buffers.DrawInputs(0, inputs));
+    HONE_RETURN_IF_ERROR(buffers.PrepareLaunch(0, inputs, served.plan));
+    return judgement.session.Launch(*served.program, launch);
+  };
+  HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, run());
+  const auto failed = [&] {
+    judgement.AddFindings(outcome.findings, dims, CaseRole::kTime);
+    return judgement.Stop(VerdictOf(outcome.status), outcome.detail + ", for " + DimsText(dims));
+  };
+  if (outcome.status != LaunchStatus::kOk) return failed();
+  const ModelledCost secret = outcome.cost.value_or(ModelledCost());
+  if (secret.comparable) {
+    if (secret.sampled_block_fraction < 1 && secret.time_us > policy::kSampleDearer * timed.time_us) {
+      return judgement.Stop(
+          Verdict::kUnsupported,
+          fmt::format("the simulated GPU cannot time this launch for {}: by the blocks that give modelled times it takes {:.2f} "
+                      "us, by others, drawn at random, {:.2f} us", DimsText(dims), timed.time_us, secret.time_us));
+    }
+    return CompareSlices(judgement, buffers, inputs, secret.written_slices, result);
+  }
+  const double accesses = timed.accesses / std::max(timed.sampled_block_fraction, 1e-9);
+  if (accesses > policy::kWholeAccesses && secret.written_share >= 0 && secret.written_share < policy::kLeastWrittenShare) {
+    return judgement.Stop(Verdict::kUnsupported,
+                          fmt::format("the simulated GPU cannot check this launch for {}: blocks drawn at random wrote {:.3g} times "
+                                      "their share of the outputs, and all of them would take {:.2g} accesses",
+                                      DimsText(dims), secret.written_share, accesses));
+  }
+  if (accesses > policy::kWholeAccesses) {
+    return unverified(fmt::format("its blocks build on each other's results, and all of them would take {:.2g} accesses", accesses));
+  }
+  launch.sample_blocks = false;
+  launch.sample_key = 0;
+  HONE_ASSIGN_OR_RETURN(outcome, run());
+  if (outcome.status != LaunchStatus::kOk) return failed();
+  return CompareSlices(judgement, buffers, inputs, AllSlices(buffers), result);
+}
+
 }  // namespace
 
 Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResult& result) {
@@ -38,9 +158,10 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
                         CaseBuffers::Make(judgement.session, judgement.task, dims, served->plans(), 1, false,
                                           judgement.secrets.Next(), true));
   const InputSet inputs{.key = ModelledInputKey(*judgement.request.candidate)};
-  HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
 
   const auto modelled = [&](const Served& side) -> Result<SampleOutcome> {
+    // Both sides on the same inputs: between them samples on secret ones are compared.
+    HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
     HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, inputs, side.plan));
     return judgement.session.TimeSample(
         {.program = side.program, .plan = &side.plan, .sets = {&buffers->set(0)}, .limit_seconds = launch_limit});
@@ -57,6 +178,13 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
   if (mine.launch.cost) {
     result.sampled_block_fraction = mine.launch.cost->sampled_block_fraction;
     judgement.evaluation.metrics["observed_accesses"] += mine.launch.cost->accesses;
+  }
+  // The model may be talked into much by what it does not see, but not into less time than the memory needs.
+  HONE_PASS_OR_RETURN(RefuseImpossibleTime(judgement, dims, result));
+  if (mine.launch.cost) {
+    HONE_ASSIGN_OR_RETURN(const Gate compared,
+                          CompareSamples(judgement, *buffers, served->candidate, inputs, *mine.launch.cost, result));
+    if (compared == Gate::kStopped) return StoppedBy(judgement, served->candidate);
   }
   if (served->incumbent) {
     HONE_ASSIGN_OR_RETURN(SampleOutcome theirs, modelled(*served->incumbent));

@@ -11,9 +11,14 @@ namespace hone {
 
 std::vector<StressChoice> StressChoices(bool all, size_t case_index) {
   std::vector<StressChoice> choices{{Distribution::kNormal, false, true}};
-  for (size_t i = 0; i < std::size(policy::kStress); ++i) {
-    if (all || i == case_index % std::size(policy::kStress)) choices.push_back({policy::kStress[i], true, false});
+  if (all) {
+    for (const Distribution stress : policy::kStress) choices.push_back({stress, true, false});
+    return choices;
   }
+  // Every second case meets special values, the others what comes next.
+  const size_t others = std::size(policy::kStress) - 1;
+  const size_t next = case_index % 2 == 0 ? 0 : 1 + case_index / 2 % others;
+  choices.push_back({policy::kStress[next], true, false});
   return choices;
 }
 

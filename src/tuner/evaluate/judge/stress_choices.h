@@ -18,7 +18,7 @@ struct StressChoice {
 };
 
 // The input sets that the check case at position `case_index` is tried with, in order: the task's own values, then all
-// stress distributions, or without `all` the one whose turn it is.
+// stress distributions, or without `all` one: special values in every second case.
 std::vector<StressChoice> StressChoices(bool all, size_t case_index);
 
 // Whether any input of the task is drawn from stress distributions. Where none is (`stress = false` everywhere, or

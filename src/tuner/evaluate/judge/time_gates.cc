@@ -8,9 +8,11 @@
 
 #include "base/clock.h"
 #include "tuner/core/dims_text.h"
+#include "tuner/evaluate/judge/check_gates.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/judge/measured_time.h"
 #include "tuner/evaluate/judge/modelled_time.h"
+#include "tuner/evaluate/judge/plausible.h"
 
 namespace hone {
 namespace {
@@ -56,8 +58,12 @@ Result<Gate> TimeEach(Judgement& judgement, std::vector<CaseResult>& timed) {
     const size_t at = index++;
     if (!only.empty() && std::find(only.begin(), only.end(), at) == only.end()) continue;
     CaseResult result{.dims = c.dims, .role = CaseRole::kTime};
-    HONE_PASS_OR_RETURN(judgement.facts().modelled ? TimeModelled(judgement, c, result)
-                                                   : TimeMeasured(judgement, c, result));
+    if (judgement.facts().modelled) {
+      HONE_PASS_OR_RETURN(TimeModelled(judgement, c, result));
+      if (BeyondPeak(judgement, c.dims, result)) HONE_PASS_OR_RETURN(CheckLargestAgain(judgement));
+    } else {
+      HONE_PASS_OR_RETURN(TimeMeasured(judgement, c, result));
+    }
     timed.push_back(std::move(result));
   }
   const bool candidate_timed = std::any_of(timed.begin(), timed.end(), [](const CaseResult& c) { return !c.fallback; });

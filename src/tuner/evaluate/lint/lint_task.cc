@@ -9,6 +9,7 @@
 #include <limits>
 #include <list>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "base/clock.h"
@@ -30,10 +31,14 @@ constexpr double kHandTolerance = 1e-7;
 constexpr double kExactShare = 0.25;
 // Another honest kernel sums in another order: its error differs by some ten per cent.
 constexpr double kLeastRoom = 1.25;
+// A c_small is proposed at this many times what honest kernels reach, where that leaves something of a bound.
+constexpr double kSmallRoom = 4, kMostSmall = 0.25;
 // Timed launches of the seed on a real device, of which the fastest counts: enough to see a floor that is wrong.
 constexpr int kFloorSamples = 5;
 // Samples of inputs to which the answer of another must not pass, where an output has one element.
 constexpr int kFreshSamples = 4;
+// Sizes up to this are small: nobody needs a warning about a task that is checked with 2 and not with 1.
+constexpr int64_t kSmallSize = 2;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // An oracle variant while it is tried.
@@ -82,6 +87,7 @@ class Linter {
   void Record(const TensorSpec& output, const std::string& variant, PrecisionJudgement judgement,
               const Comparison& comparison, bool is_default, bool changed);
   void CheckTraffic();
+  void CheckSmallSizes();
   void CheckScatters();
   Status CheckFloor();
   void ConcludeHonest(OutputPrecision& output);
@@ -133,6 +139,7 @@ void Linter::CheckForm() {
   if (task_.slice.empty()) Warn("no slice dimension: timed launches cannot be checked in part");
   CheckTraffic();
   CheckScatters();
+  CheckSmallSizes();
   for (const Case& one : task_.cases) {
     double bytes = 0;
     for (const TensorSpec& tensor : task_.tensors) {
@@ -158,6 +165,37 @@ void Linter::CheckTraffic() {
       "the bytes that a launch must move cannot be derived: {}; the floor counts nothing for {}. Say what must "
       "move under [work]: bytes = \"{}\" if every kernel must move every tensor whole, less where it need not",
       which, unknown.size() == 1 ? "it" : "them", WholeTrafficText(task_)));
+}
+
+// Edges meet at small sizes: a sequence shorter than a filter, a row narrower than a vector.
+void Linter::CheckSmallSizes() {
+  for (const auto& [dim, description] : task_.dims) {
+    int64_t smallest = std::numeric_limits<int64_t>::max(), largest = 0, unit = 0;
+    const auto tested = [&](int64_t size) {
+      smallest = std::min(smallest, size);
+      largest = std::max(largest, size);
+      unit = std::gcd(unit, size);
+    };
+    for (const Case& one : task_.cases) {
+      if (one.role == CaseRole::kCheck) tested(one.dims.at(dim));
+    }
+    for (const HandCase& hand : task_.hand_cases) tested(hand.dims.at(dim));
+    bool known = true;
+    for (const HiddenGroup& group : task_.hidden) {
+      for (const HiddenRange& range : group.ranges) {
+        if (range.dim != dim) continue;
+        known = known && !range.related();
+        const int64_t low = (range.low + range.multiple - 1) / range.multiple * range.multiple;
+        tested(low);
+        if (range.high > low) tested(low + range.multiple);
+      }
+    }
+    // A size that is the same everywhere is the task's own, and multiples of 8 begin with 8.
+    if (!known || largest == smallest || smallest <= kSmallSize || smallest <= unit) continue;
+    Warn(fmt::format("the smallest {0} tested is {1}: a kernel that fails below it would pass; add a check case with {0} = 1 "
+                     "or 2, or say in the task why there is none",
+                     dim, smallest));
+  }
 }
 
 // Where two entries of an index name one place of an output, what ends up there is a race, and honest kernels differ.
@@ -311,6 +349,7 @@ void Linter::Record(const TensorSpec& output, const std::string& variant, Precis
   } else {
     trial->stress_max_scaled = std::max(trial->stress_max_scaled, broken ? kInfinity : comparison.max_scaled);
   }
+  trial->max_small = std::max(trial->max_small, broken ? kInfinity : comparison.max_small);
   if (comparison.wrong > 0) trial->accepted = false;
 }
 
@@ -490,7 +529,9 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
     if (!ran) return Status::Ok();
     for (const auto& [output, values] : reference) {
       const auto missing = std::find_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
-      if (missing == values.end()) continue;
+      // Of infinities and NaN a formula may make NaN: the same as kernels make of them.
+      const bool special = inputs.use_stress && inputs.stress == Distribution::kSpecial;
+      if (missing == values.end() || special) continue;
       Problem(fmt::format("the oracle's {}[{}] is NaN for {}: never written, or a formula that fails", output,
                           missing - values.begin(), where));
       return Status::Ok();
@@ -536,6 +577,11 @@ std::string MoreVisible(const std::string& variant) {
 
 void Linter::ConcludePrecision() {
   for (OutputPrecision& output : report_.precision) ConcludeHonest(output);
+  for (const TensorSpec& output : task_.tensors) {
+    if (!IsOutput(output) || IsFloating(output.dtype)) continue;
+    report_.whole_numbers.push_back(
+        {output.name, std::string(DTypeName(output.dtype)), task_.tolerance.at(output.name)});
+  }
 
   // A dishonest kernel is caught when any one output gives it away; the widest of the gaps counts.
   struct Suspect {
@@ -591,13 +637,14 @@ void Linter::ConcludePrecision() {
 void Linter::ConcludeHonest(OutputPrecision& output) {
   const double roundoff = UnitRoundoff(task_.FindTensor(output.output)->dtype);
   output.honest_rms = kExactShare * roundoff;
-  double honest_max = roundoff;
+  double honest_max = roundoff, honest_small = roundoff;
   bool exact = true;
   for (const PrecisionTrial& trial : output.trials) {
     if (trial.judgement != "honest") continue;
     exact = exact && trial.rms_error == 0;
     output.honest_rms = std::max(output.honest_rms, trial.rms_error);
     honest_max = std::max({honest_max, trial.max_scaled, trial.stress_max_scaled});
+    honest_small = std::max(honest_small, trial.max_small);
     // The seed has been heard on its own.
     if (!trial.accepted && trial.variant != "seed") {
       Problem(fmt::format("{}: an honest {} kernel is refused (rms error {:.3g}, worst {:.3g}; c_rms = {:.3g}, c_max = {:.3g})",
@@ -606,6 +653,7 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
     }
   }
   output.proposed_c_max = std::isfinite(honest_max) ? 2 * honest_max : 0;
+  output.proposed_c_small = kSmallRoom * honest_small < kMostSmall ? kSmallRoom * honest_small : 0;
   if (!exact && output.tolerance.c_rms < kLeastRoom * output.honest_rms) {
     Problem(fmt::format("{}: c_rms = {:.3g} leaves too little room above honest kernels ({:.3g})", output.output,
                         output.tolerance.c_rms, output.honest_rms));

@@ -412,6 +412,23 @@ TEST_F(LintTaskTest, BytesThatCannotBeDerivedAndScattersAreWarnedAbout) {
   EXPECT_THAT(Lint(task).warnings, testing::Not(Contains(HasSubstr("values of index repeat"))));
 }
 
+// A kernel that is wrong below the width of its filter passes where no shape is that small.
+TEST_F(LintTaskTest, SizesThatBeginHighAreWarnedAbout) {
+  Task task = MakeTask();
+  task.hand_cases.clear();
+  const auto begin_at = [&](int64_t size, int64_t multiple) {
+    for (Case& one : task.cases) one.dims["d"] = size + 3 * multiple * (one.dims["d"] > 7 ? 1 : 0);
+    task.hidden[0].ranges[1].low = size;
+    task.hidden[0].ranges[1].multiple = multiple;
+  };
+  begin_at(8, 1);
+  EXPECT_THAT(Lint(task).warnings, Contains(HasSubstr("the smallest d tested is 8")));
+  begin_at(8, 8);
+  EXPECT_THAT(Lint(task).warnings, testing::Not(Contains(HasSubstr("the smallest d"))));
+  begin_at(2, 1);
+  EXPECT_THAT(Lint(task).warnings, testing::Not(Contains(HasSubstr("the smallest d"))));
+}
+
 TEST_F(LintTaskTest, AnInputThatHardlyMattersSaysByHowMuch) {
   const TaskReport report = Lint(MakeTask(With("scale = 0.3, offset = 1.0", "scale = 1e-7, offset = 1.0")));
   EXPECT_THAT(report.problems,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "tuner/core/dims_text.h"
 
 namespace hone {
@@ -50,14 +51,24 @@ std::string TaskReportToJson(const TaskReport& report, int indent) {
     for (const PrecisionTrial& trial : output.trials) {
       trials.push_back({{"variant", trial.variant}, {"judgement", trial.judgement},
                         {"rms_error", Number(trial.rms_error)}, {"max_scaled", Number(trial.max_scaled)},
-                        {"stress_max_scaled", Number(trial.stress_max_scaled)}, {"accepted", trial.accepted}, {"has_effect", trial.has_effect}});
+                        {"stress_max_scaled", Number(trial.stress_max_scaled)},
+                        {"max_small", Number(trial.max_small)}, {"accepted", trial.accepted}, {"has_effect", trial.has_effect}});
     }
     json["precision"].push_back({{"output", output.output}, {"c_max", output.tolerance.c_max},
                                  {"c_rms", output.tolerance.c_rms}, {"honest_rms", Number(output.honest_rms)},
                                  {"dishonest_rms", Number(output.dishonest_rms)},
                                  {"least_dishonest", output.least_dishonest}, {"gap", Number(output.gap)},
                                  {"proposed_c_rms", Number(output.proposed_c_rms)},
-                                 {"proposed_c_max", Number(output.proposed_c_max)}, {"trials", trials}});
+                                 {"proposed_c_max", Number(output.proposed_c_max)},
+                                 {"proposed_c_small", Number(output.proposed_c_small)}, {"trials", trials}});
+  }
+  json["whole_numbers"] = Json::array();
+  for (const WholeNumbers& output : report.whole_numbers) {
+    json["whole_numbers"].push_back({{"output", output.output},
+                                     {"dtype", output.dtype},
+                                     {"c_max", output.tolerance.c_max},
+                                     {"c_rms", output.tolerance.c_rms},
+                                     {"abs", output.tolerance.absolute}});
   }
   if (report.floor) {
     json["floor"] = {{"dims", report.floor->dims},
@@ -65,7 +76,7 @@ std::string TaskReportToJson(const TaskReport& report, int indent) {
                      {"floor_us", report.floor->floor_us},
                      {"modelled", report.floor->modelled}};
   }
-  return json.dump(indent);
+  return DumpJson(json, indent);
 }
 
 std::string TaskReportToText(const TaskReport& report) {
@@ -105,6 +116,7 @@ std::string TaskReportToText(const TaskReport& report) {
       text += fmt::format("    gap {:.3g} between honest and {}; midpoint c_rms = {:.2g}", output.gap,
                           output.least_dishonest, output.proposed_c_rms);
       if (output.proposed_c_max > 0) text += fmt::format(", suggested c_max = {:.2g}", output.proposed_c_max);
+      if (output.proposed_c_small > 0) text += fmt::format(", suggested c_small = {:.2g}", output.proposed_c_small);
       text += "\n";
     }
     if (output.proposed_c_max == 0 && !output.trials.empty()) {
@@ -112,6 +124,16 @@ std::string TaskReportToText(const TaskReport& report) {
           "    no c_max can be suggested: an honest kernel's {} is infinite or NaN where the oracle's is "
           "finite. Give its inputs a smaller scale, or stress = false where hard values overflow\n",
           output.output);
+    }
+  }
+  for (const WholeNumbers& output : report.whole_numbers) {
+    text += fmt::format("  precision of {}: {}", output.output, output.dtype);
+    const Tolerance& t = output.tolerance;
+    if (t.absolute == 0 && t.c_max == 0) {
+      text += ", right where it equals the oracle's; no lower precision is tried on whole numbers\n";
+    } else {
+      text += fmt::format(", c_rms = {:.3g}, c_max = {:.3g}, abs = {:.3g}; no lower precision is tried on whole numbers\n",
+                          t.c_rms, t.c_max, t.absolute);
     }
   }
   for (const std::string& warning : report.warnings) text += "  warning: " + warning + "\n";

@@ -47,8 +47,9 @@ struct PrecisionTrial {
   double rms_error = 0;     // infinite where the output was not finite
   double max_scaled = 0;
   double stress_max_scaled = 0;  // honest ones: worst max_scaled over the stress sets
+  double max_small = 0;     // worst error of an element relative to its own size (Comparison::max_small), on all sets tried
   bool accepted = false;    // by c_max and c_rms, on every check case
-  bool has_effect = false;  // false: this output is computed without what the variant changes
+  bool has_effect = false;  // whether this output depends on the operations whose precision was changed
 };
 
 struct OutputPrecision {
@@ -62,6 +63,7 @@ struct OutputPrecision {
   double proposed_c_rms = 0;     // their geometric midpoint; 0: none
   double proposed_c_max = 0;     // twice the worst honest max_scaled, stress sets included; 0: none, for an honest
                                  // output is not finite where the oracle's is
+  double proposed_c_small = 0;   // four times the worst honest max_small; 0: honest kernels have no relative accuracy there
 };
 
 // The seed's time on the timed case that moves most, beside its floor: a kernel far faster than its floor shows that
@@ -73,6 +75,13 @@ struct FloorCheck {
   bool modelled = false;
 };
 
+// An output of integers: no lower precision is tried on it, for what is rounded to whole numbers shows little of it.
+struct WholeNumbers {
+  std::string output;
+  std::string dtype;
+  Tolerance tolerance;
+};
+
 struct TaskReport {
   std::string task;
   std::string device;
@@ -81,6 +90,7 @@ struct TaskReport {
   std::vector<InputInfluence> inputs;
   std::vector<TrivialAnswer> trivial;
   std::vector<OutputPrecision> precision;
+  std::vector<WholeNumbers> whole_numbers;  // empty where precisions were not to be tried at all
   std::optional<FloorCheck> floor;  // absent: no seed, no timed case that this device can hold, or nothing to move
   int seed_runs = 0;               // how often the seed was checked: cases times input sets
   std::vector<std::string> problems;

@@ -88,5 +88,15 @@ TEST(TaskReport, SuggestsNoLimitThatIsNone) {
   EXPECT_THAT(text, HasSubstr("smaller scale, or stress = false"));
 }
 
+TEST(TaskReport, SaysWhyIntegersHaveNoPrecision) {
+  TaskReport report = Sample();
+  report.whole_numbers = {{"q", "int8", {.c_rms = 0.05, .absolute = 1}}, {"counts", "int32", {}}};
+  const std::string text = TaskReportToText(report);
+  EXPECT_THAT(text, HasSubstr("precision of q: int8, c_rms = 0.05, c_max = 0, abs = 1; no lower precision is tried"));
+  EXPECT_THAT(text, HasSubstr("precision of counts: int32, right where it equals the oracle's"));
+  const nlohmann::json json = nlohmann::json::parse(TaskReportToJson(report));
+  EXPECT_EQ(json["whole_numbers"][0]["abs"], 1);
+}
+
 }  // namespace
 }  // namespace hone

@@ -98,6 +98,10 @@ class ValueScope : public Scope {
   const std::map<std::string, int64_t>& constants_;
 };
 
+// What one reading of a condition may make of it. A conditional reads its condition twice, so that 40 of them, one within
+// the other's condition, would be 2^40 parts; what is beyond this is an unknown one. An honest condition has ten.
+constexpr int kMostParts = 1024;
+
 // Into (0, 1), keeping order: so that elements in millions do not drown a remainder of three.
 double Scaled(double apart) {
   const double logarithm = std::log2(1 + apart);
@@ -111,6 +115,7 @@ struct ConditionDistance::Part {
   std::vector<std::unique_ptr<Part>> parts;  // kAnd, kOr, kNot
   std::optional<Expression> left, right;     // kCompare
   std::string comparison;
+  int64_t work = 1;  // kCompare: what working it out counts as, one for each 32 bytes of its text
   std::optional<double> to_hold, to_fail;  // kCompare that names no dimension: known once and for all
 };
 
@@ -148,6 +153,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Leaf(std::string_vie
   part->left = *a;
   part->right = *b;
   part->comparison = comparison;
+  part->work = 1 + static_cast<int64_t>((left.size() + right.size()) / 32);
   const auto names_dimension = [&](const Expression& side) {
     const std::vector<std::string> names = side.Names();
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -165,6 +171,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Leaf(std::string_vie
 
 // By precedence, loosest first, as Expression has it. What is no condition by its form holds when it is not 0.
 std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_view text) const {
+  if (++parts_ > kMostParts) return std::make_unique<Part>();
   text = Unwrapped(text);
   const auto join = [&](Kind kind, const std::vector<std::string_view>& pieces) {
     auto part = std::make_unique<Part>();
@@ -235,7 +242,7 @@ double ConditionDistance::Distance(const Part& part, bool hold, const std::vecto
       break;
   }
   if (part.to_hold) return hold ? *part.to_hold : *part.to_fail;
-  ++comparisons_;
+  comparisons_ += part.work;
   const ValueScope scope(dimensions_, &values, constants_);
   const Result<int64_t> left = part.left->Evaluate(scope), right = part.right->Evaluate(scope);
   if (!left.ok() || !right.ok()) return 1;

@@ -38,7 +38,8 @@ class ConditionDistance {
   bool NeverHolds() const;
   // What `dimension == value` parts, all of which must hold, say of the dimensions, by position.
   const std::map<size_t, int64_t>& pinned() const { return pinned_; }
-  // Comparisons worked out by this object so far: the unit in which searches are budgeted.
+  // Comparisons worked out by this object so far, long ones counted for as many as their text is long: the unit in which
+  // searches are budgeted.
   int64_t comparisons() const { return comparisons_; }
 
  private:
@@ -49,6 +50,7 @@ class ConditionDistance {
 
   std::vector<std::string> dimensions_;
   std::map<std::string, int64_t> constants_;
+  mutable int parts_ = 0;  // made by Read; before root_, which is read with it
   std::unique_ptr<Part> root_;
   std::map<size_t, int64_t> pinned_;
   mutable int64_t comparisons_ = 0;

@@ -79,5 +79,15 @@ TEST(ConditionDistance, CountsItsWork) {
   EXPECT_EQ(distance.comparisons(), 2);  // VEC == 4 is known
 }
 
+// Sixty conditionals, each within the condition of the next: read as 2^60 parts, once.
+TEST(ConditionDistance, ConditionalsWithinConditionsAreReadInTime) {
+  std::string text = "a";
+  for (int i = 0; i < 60; ++i) text = "(" + text + " ? b : a)";
+  const Result<Expression> expression = Expression::Parse(text);
+  ASSERT_TRUE(expression.ok());
+  const ConditionDistance distance(*expression, {"a", "b"}, {});
+  EXPECT_GE(distance.ToHold({1, 2}), 0);
+}
+
 }  // namespace
 }  // namespace hone

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "tuner/core/draw.h"
 #include "tuner/core/tensor_roles.h"
+#include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/launch_verdict.h"
 #include "tuner/evaluate/timing/interval.h"
 #include "tuner/evaluate/timing/quad_order.h"
@@ -21,14 +22,12 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kRedrawShare = 64;         // one slice in this many is drawn anew in every quad
-constexpr size_t kDifferingSlicesJudged = 64;  // of slices whose digests differ, as many are judged by tolerance
 constexpr int kMeasuredLooks = 5;
 constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer are permuted sooner than threads start
 
 // Digests of every output of each of `sets`, in their order.
-Result<std::vector<std::map<std::string, std::vector<uint64_t>>>> OutputDigestsOf(
-    DeviceSession& session, const Task& task, CaseBuffers& buffers, const std::vector<int>& sets, uint64_t digest_key) {
+Result<std::vector<SliceDigests>> OutputDigestsOf(DeviceSession& session, const Task& task, CaseBuffers& buffers,
+                                                  const std::vector<int>& sets, uint64_t digest_key) {
   std::vector<TensorView> views;
   for (int set : sets) {
     for (const TensorSpec& tensor : task.tensors) {
@@ -36,7 +35,7 @@ Result<std::vector<std::map<std::string, std::vector<uint64_t>>>> OutputDigestsO
     }
   }
   HONE_ASSIGN_OR_RETURN(std::vector<std::vector<uint64_t>> digests, session.DigestMany(views, digest_key));
-  std::vector<std::map<std::string, std::vector<uint64_t>>> by_set;
+  std::vector<SliceDigests> by_set;
   size_t next = 0;
   for (size_t i = 0; i < sets.size(); ++i) {
     by_set.emplace_back();
@@ -60,12 +59,12 @@ class Protocol {
  private:
   uint64_t Secret() { return secret_ = draw::Mix(secret_ + 0x9e3779b97f4a7c15ULL); }
 
-  bool Permutable() const {
-    if (task_.slice.empty() || buffers_.slices() < 2) return false;
-    return std::all_of(task_.tensors.begin(), task_.tensors.end(),
-                       [](const TensorSpec& t) { return !IsOutput(t) || t.slice_axis >= 0; });
+  bool IsBase(int set) const {
+    const auto at = static_cast<size_t>(set);
+    return inputs_[at].key == options_.bases[at].key;
   }
-
+  // The slices of set `set` that the oracle must judge, whose output has the digests `found`; nullopt: all of them.
+  std::optional<std::vector<int64_t>> SlicesToJudge(const TimedSide& side, int set, const SliceDigests& found);
   Status DrawQuad(bool everything);
   void FindOrigins();
   Result<double> Sample(const TimedSide& side, int sets);
@@ -97,27 +96,37 @@ class Protocol {
   PairedTiming result_;
 };
 
-// Fresh inputs for every buffer set. Tensors without a slice axis (weights, a second matrix) keep the base
-// values: only slices can be moved without a new reference.
+// Share of samples that took kSlowSample medians.
+double SlowShare(const std::vector<double>& samples, double median) {
+  const auto slow = std::count_if(samples.begin(), samples.end(), [&](double us) { return us > policy::kSlowSample * median; });
+  return samples.empty() ? 0.0 : static_cast<double>(slow) / static_cast<double>(samples.size());
+}
+
+// Fresh inputs for every buffer set. Tensors without a slice axis (weights, a second matrix) keep their set's base
+// values: only slices can be moved without a new reference. Without slices the audited set has inputs of its own.
 Status Protocol::DrawQuad(bool everything) {
-  const bool permutable = Permutable();
+  const bool permutable = Permutable(task_, buffers_);
   const int64_t slices = buffers_.slices();
-  inputs_.assign(static_cast<size_t>(buffers_.sets()), options_.base);
+  const std::vector<InputSet> before = std::move(inputs_);
+  inputs_.assign(options_.bases.begin(), options_.bases.begin() + buffers_.sets());
+  audited_set_ = static_cast<int>(Secret() % static_cast<uint64_t>(buffers_.sets()));
   for (int set = 0; set < buffers_.sets(); ++set) {
     InputSet& inputs = inputs_[static_cast<size_t>(set)];
     if (permutable) {
       inputs.permutation_key = Secret() | 1;
       inputs.redraw_key = Secret() | 1;
-      inputs.redrawn = SecretSubset(slices, std::max<int64_t>(1, slices / kRedrawShare), Secret());
+      inputs.redrawn = SecretSubset(slices, std::max<int64_t>(1, slices / policy::kRedrawShare), Secret());
+    } else if (set == audited_set_) {
+      inputs.key = Secret() | 1;
     }
+    const bool new_key = everything || before[static_cast<size_t>(set)].key != inputs.key;
     for (const TensorSpec& tensor : task_.tensors) {
       if (tensor.role == TensorRole::kOut || tensor.role == TensorRole::kInOut) continue;  // inout: before each launch
-      if (!everything && tensor.slice_axis < 0) continue;
+      if (!new_key && tensor.slice_axis < 0) continue;
       HONE_RETURN_IF_ERROR(buffers_.DrawTensor(tensor, inputs, buffers_.set(set).tensors.at(tensor.name)));
     }
   }
   if (permutable) FindOrigins();
-  audited_set_ = static_cast<int>(Secret() % static_cast<uint64_t>(buffers_.sets()));
   audited_input_digests_.clear();
   for (const TensorSpec& tensor : task_.tensors) {
     if (tensor.role != TensorRole::kIn) continue;
@@ -170,7 +179,7 @@ Result<double> Protocol::Sample(const TimedSide& side, int sets) {
   for (int set : executed) request.sets.push_back(&buffers_.set(set));
 
   // In an audit, a set that is not executed must come out as it went in.
-  std::map<int, std::map<std::string, std::vector<uint64_t>>> untouched;
+  std::map<int, SliceDigests> untouched;
   for (size_t i = static_cast<size_t>(sets); i < order.size(); ++i) {
     HONE_ASSIGN_OR_RETURN(untouched[order[i]], OutputDigests(session_, task_, buffers_, order[i], options_.digest_key));
   }
@@ -197,49 +206,54 @@ Result<double> Protocol::Sample(const TimedSide& side, int sets) {
   return outcome.us_per_plan;
 }
 
+std::optional<std::vector<int64_t>> Protocol::SlicesToJudge(const TimedSide& side, int set, const SliceDigests& found) {
+  const InputSet& inputs = inputs_[static_cast<size_t>(set)];
+  const std::vector<int64_t> differing =
+      DifferingSlices(found, side.base_digests.at(static_cast<size_t>(set)), &origins_[static_cast<size_t>(set)]);
+  std::vector<int64_t> judged;
+  if (!differing.empty()) {
+    result_.nondeterministic |= &side == &candidate_;
+    const auto all = static_cast<int64_t>(differing.size());
+    for (int64_t pick : SecretSubset(all, std::min(all, policy::kDifferingSlicesJudged), Secret())) {
+      judged.push_back(differing[static_cast<size_t>(pick)]);
+    }
+  }
+  if (set == audited_set_) judged.insert(judged.end(), inputs.redrawn.begin(), inputs.redrawn.end());
+  std::sort(judged.begin(), judged.end());
+  return WithEnoughElements(std::move(judged), task_, buffers_, Secret());
+}
+
+// Every output is either bit-equal to one that passed both tolerances, or is judged by both: whole, or on secretly
+// chosen slices where all slices differ.
 Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& executed) {
   const bool is_candidate = &side == &candidate_;
-  const bool permutable = Permutable();
+  const bool permutable = Permutable(task_, buffers_);
   // All sets' digests in one trip to the device.
-  std::vector<std::map<std::string, std::vector<uint64_t>>> all_digests;
-  if (permutable) {
-    HONE_ASSIGN_OR_RETURN(all_digests, OutputDigestsOf(session_, task_, buffers_, executed, options_.digest_key));
-  }
+  HONE_ASSIGN_OR_RETURN(const std::vector<SliceDigests> all_digests,
+                        OutputDigestsOf(session_, task_, buffers_, executed, options_.digest_key));
+  // Sets to judge, with the slices to judge there; nullopt: whole.
+  std::vector<std::pair<int, std::optional<std::vector<int64_t>>>> judged;
+  std::vector<int> differing;
   for (size_t at = 0; at < executed.size(); ++at) {
     const int set = executed[at];
-    const InputSet& inputs = inputs_[static_cast<size_t>(set)];
-    std::vector<int64_t> judged;
     if (permutable) {
-      std::vector<int64_t> differing;
-      const auto& digests = all_digests[at];
-      const std::vector<int64_t>& origins = origins_[static_cast<size_t>(set)];
-      for (const auto& [tensor, digest] : digests) {
-        const std::vector<uint64_t>& base = side.base_digests.at(tensor);
-        HONE_CHECK(digest.size() <= origins.size(), "more digests than slices");
-        for (size_t slice = 0; slice < digest.size(); ++slice) {
-          const int64_t from = origins[slice];
-          if (from >= 0 && digest[slice] != base[static_cast<size_t>(from)]) differing.push_back(static_cast<int64_t>(slice));
-        }
-      }
-      if (digests.size() > 1) {
-        std::sort(differing.begin(), differing.end());
-        differing.erase(std::unique(differing.begin(), differing.end()), differing.end());
-      }
-      if (!differing.empty()) {
-        result_.nondeterministic |= is_candidate;
-        const auto share = std::min<size_t>(differing.size(), kDifferingSlicesJudged);
-        for (int64_t pick : SecretSubset(static_cast<int64_t>(differing.size()), static_cast<int64_t>(share), Secret())) {
-          judged.push_back(differing[static_cast<size_t>(pick)]);
-        }
-      }
-      if (set == audited_set_) judged.insert(judged.end(), inputs.redrawn.begin(), inputs.redrawn.end());
-      std::sort(judged.begin(), judged.end());
-    } else if (set != audited_set_) {
-      continue;
+      std::optional<std::vector<int64_t>> slices = SlicesToJudge(side, set, all_digests[at]);
+      if (!slices || !slices->empty()) judged.emplace_back(set, std::move(slices));
+    } else if (!IsBase(set)) {
+      judged.emplace_back(set, std::nullopt);
+    } else if (all_digests[at] != side.base_digests.at(static_cast<size_t>(set))) {
+      result_.nondeterministic |= is_candidate;
+      differing.push_back(set);
     }
-    if (permutable && judged.empty()) continue;
-    Result<CheckOutcome> outcome = permutable ? checker_.CheckSlices(buffers_, set, inputs, judged, false)
-                                              : checker_.CheckAll(buffers_, set, inputs, false);
+  }
+  const auto differ = static_cast<int64_t>(differing.size());
+  for (int64_t pick : SecretSubset(differ, std::min<int64_t>(differ, policy::kDifferingSetsJudged), Secret())) {
+    judged.emplace_back(differing[static_cast<size_t>(pick)], std::nullopt);
+  }
+  for (const auto& [set, slices] : judged) {
+    const InputSet& inputs = inputs_[static_cast<size_t>(set)];
+    Result<CheckOutcome> outcome = slices ? checker_.CheckSlices(buffers_, set, inputs, *slices, options_.require_rms)
+                                          : checker_.CheckAll(buffers_, set, inputs, options_.require_rms);
     if (!outcome.ok()) return outcome.status();
     if (is_candidate) result_.max_scaled_error = std::max(result_.max_scaled_error, outcome->max_scaled_error);
     if (outcome->mismatch) {
@@ -342,8 +356,10 @@ Result<PairedTiming> Protocol::Run() {
   }
 
   result_.candidate_us = MedianInterval(candidate_us);
+  result_.candidate_slow_share = SlowShare(candidate_us, result_.candidate_us.median);
   if (incumbent_ != nullptr) {
     result_.incumbent_us = MedianInterval(incumbent_us).median;
+    result_.incumbent_slow_share = SlowShare(incumbent_us, result_.incumbent_us);
     result_.speedup = RatioInterval(log_ratios);
     result_.timing.decision = DecisionName(decision);
   }
@@ -353,15 +369,61 @@ Result<PairedTiming> Protocol::Run() {
 
 }  // namespace
 
-Result<std::map<std::string, std::vector<uint64_t>>> OutputDigests(DeviceSession& session, const Task& task,
-                                                                   CaseBuffers& buffers, int index, uint64_t digest_key) {
-  HONE_ASSIGN_OR_RETURN(auto one, OutputDigestsOf(session, task, buffers, {index}, digest_key));
+Result<SliceDigests> OutputDigests(DeviceSession& session, const Task& task, CaseBuffers& buffers, int index,
+                                   uint64_t digest_key) {
+  HONE_ASSIGN_OR_RETURN(std::vector<SliceDigests> one, OutputDigestsOf(session, task, buffers, {index}, digest_key));
   return std::move(one.front());
+}
+
+std::vector<int64_t> DifferingSlices(const SliceDigests& output, const SliceDigests& verified,
+                                     const std::vector<int64_t>* origins) {
+  std::vector<int64_t> differing;
+  for (const auto& [tensor, digest] : output) {
+    const std::vector<uint64_t>& base = verified.at(tensor);
+    HONE_CHECK(origins == nullptr || digest.size() <= origins->size(), "more digests than slices");
+    for (size_t slice = 0; slice < digest.size(); ++slice) {
+      const int64_t from = origins == nullptr ? static_cast<int64_t>(slice) : (*origins)[slice];
+      if (from >= 0 && digest[slice] != base[static_cast<size_t>(from)]) differing.push_back(static_cast<int64_t>(slice));
+    }
+  }
+  if (output.size() > 1) {
+    std::sort(differing.begin(), differing.end());
+    differing.erase(std::unique(differing.begin(), differing.end()), differing.end());
+  }
+  return differing;
+}
+
+bool EnoughElements(const Task& task, const CaseBuffers& buffers, int64_t slices) {
+  return std::all_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& tensor) {
+    return !IsOutput(tensor) ||
+           buffers.shape(tensor.name).elements / std::max<int64_t>(buffers.slices(), 1) * slices >= policy::kLeastRmsElements;
+  });
+}
+
+std::vector<int64_t> WithEnoughElements(std::vector<int64_t> judged, const Task& task, const CaseBuffers& buffers, uint64_t key) {
+  const int64_t slices = buffers.slices();
+  int64_t least = policy::kLeastRmsElements;  // elements of a slice
+  for (const TensorSpec& tensor : task.tensors) {
+    if (IsOutput(tensor)) least = std::min(least, buffers.shape(tensor.name).elements / std::max<int64_t>(slices, 1));
+  }
+  const int64_t wanted = std::min(slices, (policy::kLeastRmsElements + std::max<int64_t>(least, 1) - 1) / std::max<int64_t>(least, 1));
+  if (judged.empty() || static_cast<int64_t>(judged.size()) >= wanted) return judged;
+  for (const int64_t slice : SecretSubset(slices, wanted, key)) judged.push_back(slice);
+  std::sort(judged.begin(), judged.end());
+  judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
+  return judged;
+}
+
+bool Permutable(const Task& task, const CaseBuffers& buffers) {
+  if (task.slice.empty() || buffers.slices() < 2) return false;
+  return std::all_of(task.tensors.begin(), task.tensors.end(),
+                     [](const TensorSpec& t) { return !IsOutput(t) || t.slice_axis >= 0; });
 }
 
 Result<PairedTiming> TimePaired(DeviceSession& session, const Task& task, CaseBuffers& buffers, OracleChecker& checker,
                                 const TimedSide& candidate, const TimedSide* incumbent,
                                 const PairedTimerOptions& options) {
+  HONE_CHECK(options.bases.size() >= static_cast<size_t>(buffers.sets()), "a buffer set without a verified base");
   return Protocol(session, task, buffers, checker, candidate, incumbent, options).Run();
 }
 

@@ -66,7 +66,7 @@ Result<CompiledProgram> ProgramFromJson(const json& j, const Task& task, bool is
 
 }  // namespace
 
-std::string EncodeRequestOptions(const EvaluationRequest& request) { return OptionsToJson(request).dump(); }
+std::string EncodeRequestOptions(const EvaluationRequest& request) { return DumpJson(OptionsToJson(request)); }
 
 Result<EvaluationRequest> DecodeRequestOptions(const std::string& text) {
   HONE_ASSIGN_OR_RETURN(const json object, ParseJson(text, "the text of the evaluation options"));
@@ -83,13 +83,12 @@ std::string EncodeJob(const JudgeJob& job) {
             {"launch_limit_seconds", job.launch_limit_seconds}};
   if (job.incumbent) j["incumbent"] = ProgramToJson(*job.incumbent);
   if (job.fallback) j["fallback"] = ProgramToJson(*job.fallback);
-  const std::vector<uint8_t> bytes = json::to_cbor(j);
-  return {bytes.begin(), bytes.end()};
+  return JsonToCbor(j);
 }
 
 Result<JudgeJob> DecodeJob(const std::string& bytes) {
+  HONE_ASSIGN_OR_RETURN(const json j, JsonFromCbor(bytes, "a worker's job"));
   try {
-    const json j = json::from_cbor(bytes);
     JudgeJob job;
     HONE_ASSIGN_OR_RETURN(job.task, ParseTask(j.at("toml").get<std::string>(), j.at("task_file").get<std::string>()));
     HONE_ASSIGN_OR_RETURN(job.oracle, ProgramFromJson(j.at("oracle"), job.task, true));

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/frames.h"
+#include "base/json_text.h"
 #include "tuner/evaluate/worker/worker_main.h"
 
 namespace hone {
@@ -48,7 +49,7 @@ struct Word {
 
 Word ParseWord(const std::string& header) {
   Word word;
-  const json j = json::parse(header, nullptr, false);
+  const json j = ReadJsonText(header);
   if (!j.is_object()) return word;
   const auto text = [&](const char* name, std::string& field) {
     if (const auto found = j.find(name); found != j.end() && found->is_string()) field = found->get<std::string>();
@@ -100,7 +101,7 @@ Result<Frame> WorkerClient::Receive(double timeout_seconds) { return ReceiveFram
 
 Result<DeviceFacts> WorkerClient::Facts() {
   HONE_RETURN_IF_ERROR(Start());
-  HONE_RETURN_IF_ERROR(SendFrame(socket_.get(), json{{"op", "facts"}}.dump(), {}, {}, options_.start_limit_seconds));
+  HONE_RETURN_IF_ERROR(SendFrame(socket_.get(), DumpJson(json{{"op", "facts"}}), {}, {}, options_.start_limit_seconds));
   Result<Frame> frame = Receive(options_.start_limit_seconds);
   if (!frame.ok()) {
     Stop();
@@ -132,7 +133,7 @@ Result<Evaluation> WorkerClient::Judge(const JudgeJob& job, const EvaluationProg
 Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string& bytes, const EvaluationProgress& progress,
                                           bool* begun) {
   HONE_RETURN_IF_ERROR(Start());
-  const Status sent = SendFrame(socket_.get(), json{{"op", "judge"}}.dump(), {bytes}, {}, options_.start_limit_seconds);
+  const Status sent = SendFrame(socket_.get(), DumpJson(json{{"op", "judge"}}), {bytes}, {}, options_.start_limit_seconds);
   // One that ends at once may have said why.
   if (!sent.ok() && sent.code() != StatusCode::kUnavailable) return sent;
   const Stopwatch watch;

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 Status SendError(int fd, const Status& status, bool lost) {
-  return SendFrame(fd, json{{"op", "error"}, {"code", static_cast<int>(status.code())}, {"message", status.message()}, {"lost", lost}}.dump());
+  return SendFrame(fd, DumpJson(json{{"op", "error"}, {"code", static_cast<int>(status.code())}, {"message", status.message()}, {"lost", lost}}));
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ Status SendError(int fd, const Status& status, bool lost) {
 std::string EncodeFacts(const DeviceFacts& facts) {
   json object = json::object();
   VisitFields(facts, [&](const char* name, const auto& value) { object[name] = value; });
-  return object.dump();
+  return DumpJson(object);
 }
 
 Result<DeviceFacts> DecodeFacts(const std::string& text) {
@@ -47,10 +47,10 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
       return 3;
     }
     DeviceSession& device = **session;
-    const json header = json::parse(frame->header, nullptr, false);
+    const json header = ReadJsonText(frame->header);
     const std::string op = header.is_object() ? header.value("op", "") : "";
     if (op == "facts") {
-      if (!SendFrame(fd, json{{"op", "facts"}}.dump(), {EncodeFacts(device.facts())}).ok()) return 0;
+      if (!SendFrame(fd, DumpJson(json{{"op", "facts"}}), {EncodeFacts(device.facts())}).ok()) return 0;
       continue;
     }
     if (op != "judge" || frame->blobs.size() != 1) {
@@ -68,11 +68,11 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
                          .fallback = job->fallback ? &*job->fallback : nullptr, .options = job->options,
                          .launch_limit_seconds = job->launch_limit_seconds, .floors = &floors};
     Result<Evaluation> evaluation = Judge(device, request, [fd](const std::string& phase, const std::string& detail, double limit) {
-      (void)SendFrame(fd, json{{"op", "progress"}, {"phase", phase}, {"detail", detail}, {"limit", limit}}.dump(-1, ' ', false, json::error_handler_t::replace));
+      (void)SendFrame(fd, DumpJson(json{{"op", "progress"}, {"phase", phase}, {"detail", detail}, {"limit", limit}}));
     });
     const bool lost = device.lost();
     const Status sent = evaluation.ok()
-        ? SendFrame(fd, json{{"op", "result"}, {"lost", lost}}.dump(), {EvaluationToJson(*evaluation, -1)})
+        ? SendFrame(fd, DumpJson(json{{"op", "result"}, {"lost", lost}}), {EvaluationToJson(*evaluation, -1)})
         : SendError(fd, evaluation.status(), lost);
     if (!sent.ok()) return 0;
     // The context is beyond use; ending without unloading anything is the fastest way out of it.

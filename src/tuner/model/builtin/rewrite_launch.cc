@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -108,6 +109,101 @@ RewriteOutcome AddRestrict(const SourceView& view) {
   return Applied(view, edits, fmt::format("{} parameter(s) marked", edits.size()));
 }
 
+namespace {
+
+// "kBlockSize", "BLOCK_SIZE" and "block_size" are one word.
+std::string Plain(std::string_view name) {
+  std::string plain;
+  if (name.size() > 1 && name[0] == 'k' && std::isupper(static_cast<unsigned char>(name[1])) != 0)
+    name.remove_prefix(1);
+  for (const char c : name) {
+    if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return plain;
+}
+
+// Whether `name`, a constant or a template parameter of the block's size, is the block's size and no other number that
+// happens to equal it, such as 256 bins: it is called so, or a loop that begins at a thread's own place takes it as its
+// step, or a block's own place is a multiple of it.
+bool StandsForTheBlock(const SourceView& view, std::string_view name) {
+  static const std::set<std::string> kNames = {
+      "block",           "threads",         "blocksize",       "blockdim", "blockthreads", "blockx",
+      "blockdimx",       "threadsperblock", "numthreads",      "nthreads", "tpb",          "threadcount",
+      "threadblocksize", "blocksizex",      "numthreadsblock", "ctasize"};
+  if (kNames.count(Plain(name)) != 0) return true;
+  const auto count = static_cast<int>(view.tokens().size());
+  const auto is = [&](int i, std::string_view text) { return i >= 0 && i < count && Is(view.token(i), text); };
+  for (int i = 0; i < count; ++i) {
+    if (!is(i, name)) continue;
+    // blockIdx.x * NAME, NAME * blockIdx.x
+    if (is(i - 1, "*") && is(i - 2, "x") && is(i - 3, ".") && is(i - 4, "blockIdx")) return true;
+    if (is(i + 1, "*") && is(i + 2, "blockIdx") && is(i + 4, "x")) return true;
+    // for (int i = threadIdx.x; i < n; i += NAME)
+    if (!is(i - 1, "+=") || !is(i + 1, ")")) continue;
+    const int open = view.token(i + 1).match;
+    for (int k = open; k >= 0 && k < i && !is(k, ";"); ++k) {
+      if (is(k, "threadIdx")) return true;
+    }
+  }
+  return false;
+}
+
+// The names of a kernel template's parameters, in order; empty: no template.
+std::vector<std::string> TemplateParameters(const SourceView& view, const KernelText& kernel) {
+  int open = kernel.global;
+  while (open > 0 && !Is(view.token(open), "template") && !Is(view.token(open), "}") && !Is(view.token(open), ";"))
+    --open;
+  std::vector<std::string> names;
+  if (!Is(view.token(open), "template")) return names;
+  int depth = 0;
+  std::string last;
+  bool defaulted = false;
+  for (int i = open + 1; i < kernel.global; ++i) {
+    const Token& t = view.token(i);
+    if (Is(t, "<")) ++depth;
+    const bool end = Is(t, ">") && --depth == 0;
+    if (end || (Is(t, ",") && depth == 1)) {
+      if (!last.empty()) names.push_back(last);
+      last.clear();
+      defaulted = false;
+    }
+    if (end) break;
+    if (Is(t, "=")) defaulted = true;
+    if (t.kind == TokenKind::kIdentifier && !defaulted) last = std::string(t.text);
+  }
+  return names;
+}
+
+// Why a template argument `literal` of entry's kernel may be something else than the block's size; empty: it is that.
+std::string UnclearArgument(const SourceView& view, size_t entry, const std::string& literal) {
+  const std::string& name = view.candidate().plan.entries[entry].kernel;
+  std::vector<std::string> arguments(1);
+  int depth = 0;
+  for (const Token& t : LexCuda(name)) {
+    if (Is(t, "<") || Is(t, "(")) ++depth;
+    if (Is(t, ">") || Is(t, ")")) --depth;
+    if (depth == 0 || (depth == 1 && Is(t, "<"))) continue;
+    if (depth == 1 && Is(t, ","))
+      arguments.emplace_back();
+    else
+      arguments.back() += t.text;
+  }
+  for (const KernelText& kernel : view.kernels()) {
+    if (kernel.name != BaseName(name)) continue;
+    const std::vector<std::string> parameters = TemplateParameters(view, kernel);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (ReplaceWord(arguments[i], literal, "") == arguments[i]) continue;
+      if (arguments[i] == literal && i < parameters.size() && StandsForTheBlock(view, parameters[i])) continue;
+      return fmt::format("{} has the template argument {}: whether it is the block size is not clear", name,
+                         arguments[i]);
+    }
+    return "";
+  }
+  return fmt::format("the kernel {} is not found in the code", name);
+}
+
+}  // namespace
+
 RewriteOutcome MakeBlockTunable(const SourceView& view) {
   const LaunchPlan& plan = view.candidate().plan;
   if (HasTunable(view, "BLOCK")) return NotApplicable("there is a tunable BLOCK already");
@@ -147,6 +243,10 @@ RewriteOutcome MakeBlockTunable(const SourceView& view) {
         Is(view.token(i + 1), ";")) {
       for (int j = std::max(0, i - 6); j < i; ++j) constant = constant || Is(view.token(j), "constexpr");
     }
+    if (constant && !StandsForTheBlock(view, view.token(i - 2).text)) {
+      return NotApplicable(fmt::format("the code has {} = {}: whether it is the block size is not clear",
+                                       view.token(i - 2).text, literal));
+    }
     const bool bounds = i >= 2 && Is(view.token(i - 2), "__launch_bounds__");
     if (!constant && !bounds) {
       return NotApplicable(fmt::format("the code has a bare {}: whether it is the block size is not clear", literal));
@@ -157,11 +257,20 @@ RewriteOutcome MakeBlockTunable(const SourceView& view) {
     if (plan.entries[entry].is_memset) continue;
     const PlanSection* section = view.plan().Entry(entry);
     if (section == nullptr) return NotApplicable("the plan's text is not understood");
-    for (const std::string_view field : {"block", "grid", "shared"}) {
+    for (const std::string_view field : {"block", "grid", "shared", "kernel"}) {
       const PlanKey* key = section->Find(field);
       if (key == nullptr) continue;
       const std::string value(view.text().substr(key->value_begin, key->value_end - key->value_begin));
-      const std::string changed = ReplaceWord(value, literal, "BLOCK");
+      std::string changed = ReplaceWord(value, literal, "BLOCK");
+      if (field == "shared" && changed != value) {
+        return NotApplicable(
+            fmt::format("the shared memory is {}: whether its {} is the block size is not clear", value, literal));
+      }
+      if (field == "kernel" && changed != value) {
+        // A template argument of the block's size: the kernel must know the size that it is launched with.
+        if (const std::string unclear = UnclearArgument(view, entry, literal); !unclear.empty())
+          return NotApplicable(unclear);
+      }
       if (changed != value) edits.push_back({key->value_begin, key->value_end, changed});
     }
   }

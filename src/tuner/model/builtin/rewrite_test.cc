@@ -270,6 +270,36 @@ TEST(BlockTunable, ReplacesTheLiteralEverywhereOrNotAtAll) {
   EXPECT_FALSE(Apply(MakeBlockTunable, Source("#define N 256\n" + kSignature + "}\n")).applied());
 }
 
+TEST(Rewrites, ANumberThatMerelyEqualsTheBlockSizeIsLeftAlone) {
+  // 256 bins are not 256 threads, whatever the launch is.
+  const RewriteOutcome bins =
+      Apply(MakeBlockTunable, Source("static constexpr int kBins = 256;\n" + kSignature + "}\n"));
+  EXPECT_FALSE(bins.applied());
+  EXPECT_THAT(bins.note, HasSubstr("kBins = 256"));
+  // What a loop over threads takes as its step is the block's size, whatever it is called.
+  const RewriteOutcome step =
+      Apply(MakeBlockTunable, Source("constexpr int kWide = 256;\n" + kSignature +
+                                     "  for (int i = threadIdx.x; i < d; i += kWide) out[i] = x[i];\n}\n"));
+  EXPECT_THAT(step.source, HasSubstr("constexpr int kWide = HONE_TUNE_BLOCK;"));
+}
+
+TEST(Rewrites, ATemplateArgumentOfTheBlockSizeFollowsTheLaunch) {
+  const auto source = [](const std::string& parameter, const std::string& body) {
+    std::string text = Source("template <typename T, int " + parameter + ">\n" + kSignature + body + "}\n");
+    const size_t name = text.find("kernel = \"");
+    const size_t end = text.find('"', name + 10);
+    return text.insert(end, "<float, 256>");
+  };
+  const RewriteOutcome named = Apply(MakeBlockTunable, source("BLOCK_SIZE", ""));
+  EXPECT_THAT(named.source, HasSubstr("<float, BLOCK>\"")) << named.note;
+  const RewriteOutcome used =
+      Apply(MakeBlockTunable, source("W", "  for (int i = threadIdx.x; i < d; i += W) out[i] = x[i];\n"));
+  EXPECT_THAT(used.source, HasSubstr("<float, BLOCK>\"")) << used.note;
+  const RewriteOutcome unclear = Apply(MakeBlockTunable, source("W", "  out[0] = x[W];\n"));
+  EXPECT_FALSE(unclear.applied());
+  EXPECT_THAT(unclear.note, HasSubstr("template argument 256"));
+}
+
 TEST(Rewrites, NamesAreUniqueAndTheListIsComplete) {
   std::set<std::string_view> names;
   for (const Rewrite& r : AllRewrites()) EXPECT_TRUE(names.insert(r.name).second) << r.name;

@@ -21,8 +21,9 @@ Status At(int line, std::string message) {
 // End of a raw string literal whose R stands at `position` (after any encoding prefix), or npos when it is none.
 size_t RawStringEnd(std::string_view s, size_t position) {
   if (s.substr(position, 2) != "R\"") return std::string_view::npos;
-  const size_t open = s.find('(', position + 2);
-  if (open == std::string_view::npos || open - position - 2 > 16) return std::string_view::npos;
+  // At most 16 characters stand between: looked for further, R"R"R" would take the square of its length.
+  const size_t open = s.substr(0, std::min(s.size(), position + 19)).find('(', position + 2);
+  if (open == std::string_view::npos) return std::string_view::npos;
   std::string close(1, ')');
   close.append(s.substr(position + 2, open - position - 2)).append(1, '"');
   const size_t end = s.find(close, open);
@@ -96,7 +97,8 @@ class Scanner {
   }
   std::string TakeLiteral() {
     const size_t begin = position_;
-    position_ = SkipCommentOrLiteral(source_, position_);
+    // A raw literal whose delimiter is too long is none; whoever asks for the next one must not meet it again.
+    position_ = std::max(SkipCommentOrLiteral(source_, position_), begin + 1);
     return LiteralValue(source_.substr(begin, position_ - begin));
   }
   // Text up to the parenthesis that closes one already taken, on one line and without comments.
@@ -167,22 +169,24 @@ class Conditionals {
       std::optional<bool> holds = word == "if" ? Holds(scanner) : Defined(scanner.TakeName());
       if (word == "ifndef" && holds) holds = !*holds;
       levels_.push_back({holds, holds});
+      left_out_ += holds == false ? 1 : 0;
     } else if (levels_.empty()) {
       return;
     } else if (word == "endif") {
+      left_out_ -= levels_.back().taken == false ? 1 : 0;
       levels_.pop_back();
     } else if (word == "elif" || word == "else") {
       Level& level = levels_.back();
+      left_out_ -= level.taken == false ? 1 : 0;
       const std::optional<bool> holds = word == "else" ? true : Holds(scanner), earlier = level.earlier;
       level.taken = earlier == true || holds == false ? false : earlier == false ? holds : std::nullopt;
+      left_out_ += level.taken == false ? 1 : 0;
       level.earlier = earlier == true || holds == true     ? true
                       : earlier == false && holds == false ? std::optional<bool>(false)
                                                            : std::nullopt;
     }
   }
-  bool LeftOut() const {
-    return std::any_of(levels_.begin(), levels_.end(), [](const Level& level) { return level.taken == false; });
-  }
+  bool LeftOut() const { return left_out_ > 0; }
 
  private:
   struct Level {
@@ -218,6 +222,7 @@ class Conditionals {
   }
 
   std::vector<Level> levels_;
+  int left_out_ = 0;  // levels whose branch at hand is not taken: asked for at every directive, of as many levels
 };
 
 using StringMacros = std::map<std::string, std::string>;
@@ -231,6 +236,13 @@ void CollectStringMacro(std::string_view line_text, StringMacros& macros) {
   std::string value;
   while (scanner.AtLiteral()) value += scanner.TakeLiteral();
   if (scanner.AtEnd()) macros[name] = value;
+}
+
+constexpr size_t kMaxTemplateBytes = size_t{64} << 10;
+
+// Whether a text holds what stands for operands in templates: written by a candidate, its numbers would be believed.
+bool HoldsMark(std::string_view text) {
+  return text.find_first_of(std::string_view("\x01\x02\x03", 3)) != std::string_view::npos;
 }
 
 // Takes `volatile ( template : outputs : inputs : clobbers )` apart; `scanner` stands after the keyword. Sets *none
@@ -249,8 +261,14 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
 
   std::string raw;  // the template after C++'s own escapes
   for (;;) {
+    // A macro of a megabyte may be named a million times.
+    if (raw.size() > kMaxTemplateBytes) {
+      return At(statement->line, "the asm template is longer than " + std::to_string(kMaxTemplateBytes) + " bytes");
+    }
     if (scanner.AtLiteral()) {
-      raw += scanner.TakeLiteral();
+      const std::string literal = scanner.TakeLiteral();
+      if (HoldsMark(literal)) return At(statement->line, "the asm template holds a control character");
+      raw += literal;
     } else if (scanner.Take('#')) {
       raw += kAsmTextMark + scanner.TakeName() + kAsmMarkEnd;
     } else if (IsNameStart(scanner.Peek())) {
@@ -261,6 +279,7 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
                                        "', which is not a string literal or a macro that expands to one; the "
                                        "simulated GPU needs the PTX as text");
       }
+      if (HoldsMark(macro->second)) return At(statement->line, "the asm template holds a control character");
       raw += macro->second;
     } else {
       break;
@@ -359,9 +378,13 @@ size_t SkipCommentOrLiteral(std::string_view s, size_t p) {
   if (s[p] == '"' || s[p] == '\'') {
     // 1'000'000 is a number, not a character.
     if (s[p] == '\'' && p > 0 && std::isalnum(static_cast<unsigned char>(s[p - 1]))) return p;
+    // What is not terminated is an apostrophe in dead text, or a text that no compiler takes. Neither is looked through again
+    // from each of its characters: of a line of `\"\"\"` that would take the square of its length.
+    constexpr size_t kMostOfACharacter = 64;
     size_t i = p + 1;
     while (i < s.size() && s[i] != s[p]) {
-      if (s[i] == '\n') return p + 1;  // unterminated: an apostrophe in dead text
+      if (s[i] == '\n') return s[p] == '"' ? i : p + 1;
+      if (s[p] == '\'' && i - p > kMostOfACharacter) return p + 1;
       i += s[i] == '\\' ? 2 : 1;
     }
     return std::min(i + 1, s.size());

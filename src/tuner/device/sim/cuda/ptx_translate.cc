@@ -125,7 +125,7 @@ class Translator {
     }
     if (scopes_.size() != 1) return Fail("leaves a brace open");
     // `asm volatile("" ::: "memory")` orders the compiler, and still does.
-    if (body_.empty()) body_ = "__asm__ __volatile__(\"\" : : : \"memory\"); ";
+    if (body_.empty()) body_ = "__atomic_signal_fence(__ATOMIC_SEQ_CST); ";
     return "do { " + entry_ + body_ + exit_ + "} while (0)";
   }
 

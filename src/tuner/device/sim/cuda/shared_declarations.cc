@@ -14,9 +14,14 @@ namespace {
 
 bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
+// How long a declaration may be, and what stands before it, to be looked at: each `__shared__` is, and a text may hold
+// nothing else.
+constexpr size_t kMostOfADeclaration = 2048;
+
 // Places where an initialiser is missing in the declaration that goes on at `begin`, after `__shared__`; empty when
 // it is extern, or when it is not understood (a macro's body without its semicolon, say): then nothing is changed.
 std::vector<size_t> MissingInitializers(std::string_view s, size_t begin, bool in_directive) {
+  s = s.substr(0, std::min(s.size(), begin + kMostOfADeclaration));
   std::vector<size_t> places;
   int depth = 0, angles = 0;
   bool initialized = false;
@@ -66,9 +71,9 @@ std::vector<size_t> MissingInitializers(std::string_view s, size_t begin, bool i
 
 // Whether `extern` stands before position `at` in the same declaration.
 bool ExternBefore(std::string_view s, size_t at) {
-  const size_t start = s.find_last_of(";{}", at);
-  const std::string_view head =
-      s.substr(start == std::string_view::npos ? 0 : start + 1, at - (start == std::string_view::npos ? 0 : start + 1));
+  std::string_view head = s.substr(0, at);
+  head.remove_prefix(at - std::min(at, kMostOfADeclaration));
+  if (const size_t start = head.find_last_of(";{}"); start != std::string_view::npos) head.remove_prefix(start + 1);
   const size_t found = head.rfind("extern");
   return found != std::string_view::npos && (found == 0 || !IsNamePart(head[found - 1])) &&
          (found + 6 >= head.size() || !IsNamePart(head[found + 6])) &&

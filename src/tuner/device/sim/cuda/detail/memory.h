@@ -7,6 +7,8 @@
 // compiler's hook reports it at the candidate's line.
 #pragma once
 
+#include <cstring>
+
 #include "qualifiers.h"
 #include "sim_abi.h"
 
@@ -16,6 +18,19 @@ struct Same {
   typedef T Type;
 };
 }  // namespace hone_sim
+
+// A copy of the size of a word is a load and a store, as in device code; any other is a call, whose accesses the runtime
+// announces itself. Left alone, g++ would expand it in place, where no hook sees it.
+namespace hone_sim {
+extern "C" void* CalledMemcpy(void* to, const void* from, size_t bytes) __asm__("memcpy");
+}
+extern "C" inline __attribute__((gnu_inline, always_inline, artificial)) void* memcpy(void* to, const void* from,
+                                                                                     size_t bytes) noexcept {
+  if (__builtin_constant_p(bytes) && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16)) {
+    return __builtin_memcpy(to, from, bytes);
+  }
+  return hone_sim::CalledMemcpy(to, from, bytes);
+}
 
 #define HONE_SIM_LOAD(NAME)                  \
   template <typename T>                      \

@@ -34,7 +34,10 @@
 #define __global__
 #define __device__
 #define __host__
-#define __constant__
+// In sections of its own, so that the runtime knows constant memory when it sees it.
+#define HONE_SIM_TEXT_OF(x) #x
+#define HONE_SIM_TEXT(x) HONE_SIM_TEXT_OF(x)
+#define __constant__ __attribute__((section("hone_constant." HONE_SIM_TEXT(__COUNTER__))))
 #define __managed__
 #define __shared__ thread_local
 #define __forceinline__ inline __attribute__((always_inline))

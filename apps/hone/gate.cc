@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone gate --base REF --head REF: does a change break a kernel, or make one surely slower?
+#include "tuner/gate/gate.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "base/file.h"
+#include "base/json_text.h"
+#include "common/standard_output.h"
+#include "hone/commands.h"
+#include "tuner/gate/report_formats.h"
+
+namespace hone {
+namespace {
+
+struct GateFlags {
+  DeviceFlags device;
+  std::string base, head = "HEAD", repository = ".", slower = "2%", rate = "1%", junit, markdown;
+  std::vector<std::string> kernels;
+  bool no_time = false, exact_base = false;
+};
+
+// "2%" or "0.02".
+Result<double> Share(const char* option, const std::string& text, double least, double most) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const bool percent = std::string_view(end) == "%";
+  const double share = percent ? number / 100 : number;
+  const bool whole = end != text.c_str() && (percent || *end == '\0');
+  if (whole && share >= least && share <= most) return share;
+  return Status::InvalidArgument(fmt::format("{} {}: write a share from {:g}% to {:g}%, such as 2% or 0.02", option,
+                                             text, 100 * least, 100 * most));
+}
+
+Status Run(CommandContext& context, const GateFlags& flags) {
+  GateOptions options;
+  HONE_ASSIGN_OR_RETURN(options.slower, Share("--slower", flags.slower, 0, 10));
+  HONE_ASSIGN_OR_RETURN(options.rate, Share("--rate", flags.rate, kSmallestRate, 0.5));
+  options.time = !flags.no_time;
+  for (const std::string& kernel : flags.kernels) {
+    const size_t equals = kernel.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == kernel.size()) {
+      return Status::InvalidArgument(
+          fmt::format("--kernel {}: write TASK=FILE.cu, with the file's path from the tree's top", kernel));
+    }
+    options.kernels.push_back({kernel.substr(0, equals), kernel.substr(equals + 1)});
+  }
+  for (const std::string& path : {flags.junit, flags.markdown}) HONE_RETURN_IF_ERROR(CheckOutput(path));
+  GitOptions git;
+  git.repository = flags.repository;
+  git.search_path = SplitSearchPath(context.search_path);
+  git.environment = context.environment;
+  HONE_ASSIGN_OR_RETURN(const TreePair trees, OpenTrees(git, flags.base, flags.head, flags.exact_base));
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
+  const auto tell = [&](const std::string& line) { PrintError("hone: {}\n", line); };
+  HONE_ASSIGN_OR_RETURN(const GateReport report, RunGate(*evaluator, trees, options, tell));
+  Print("{}", flags.device.json ? DumpJson(GateJson(report), 2) + "\n" : GateText(report));
+  context.exit_status = report.failed() ? 1 : 0;
+  // What was found has been told, whether or not its files can be written.
+  Status written;
+  for (const auto& [path, text] : {std::pair{flags.junit, GateJUnit(report)}, {flags.markdown, GateMarkdown(report)}}) {
+    if (path.empty()) continue;
+    const Status one = WriteFileAtomically(path, text);
+    if (written.ok()) written = one;
+  }
+  return written;
+}
+
+}  // namespace
+
+void RegisterGateCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<GateFlags>();
+  CLI::App* command = app.add_subcommand("gate", "fail on a change that breaks a kernel or makes one surely slower");
+  command->add_option("--base", flags->base, "what the change is held against: a git revision, or a folder")
+      ->required();
+  command->add_option("--head", flags->head, "the change: a git revision, or a folder")->capture_default_str();
+  command->add_option("--repo", flags->repository, "the git repository that the revisions are of")
+      ->capture_default_str();
+  command->add_flag("--exact-base", flags->exact_base,
+                    "take the base as it is, and not where head branched off from it");
+  command->add_option("--kernel", flags->kernels,
+                      "a kernel outside its task's folder: TASK=FILE.cu, from the tree's top; may be repeated");
+  command->add_option("--slower", flags->slower, "fail on a kernel that is surely slower by more than this share")
+      ->capture_default_str();
+  command->add_option("--rate", flags->rate, "how likely a false alarm may be, for all comparisons together")
+      ->capture_default_str();
+  command->add_flag("--no-time", flags->no_time, "compile and check kernels, and do not time them");
+  command->add_option("--junit", flags->junit, "write the outcome as JUnit XML to this file");
+  command->add_option("--markdown", flags->markdown,
+                      "write it as Markdown, for a pull request's comment, to this file");
+  AddDeviceFlags(*command, flags->device);
+  command->callback([flags, &context] {
+    if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// hone mcp: the judge as a server that coding agents start and talk to over standard input and output.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "base/file.h"
+#include "common/build_facts.h"
+#include "common/standard_output.h"
+#include "hone/commands.h"
+#include "tuner/mcp/server.h"
+#include "tuner/mcp/tools.h"
+
+namespace hone {
+namespace {
+
+struct McpFlags {
+  DeviceFlags device;
+  std::string root = ".", store;
+};
+
+Status Run(CommandContext& context, const McpFlags& flags) {
+  std::error_code error;
+  const std::filesystem::path root = std::filesystem::canonical(flags.root, error);
+  if (error || !std::filesystem::is_directory(root, error)) {
+    return Status::InvalidArgument(fmt::format(
+        "--root {}: this is no folder; name the one that the server may read from and write to", flags.root));
+  }
+  HONE_RETURN_IF_ERROR(MakeCacheFolder(context));
+  mcp::ToolboxOptions options;
+  options.root = root.string();
+  options.task_roots = TaskRoots(context);
+  options.task_roots[0] = root / "tasks";
+  options.evaluator = MakeEvaluatorOptions(context, flags.device);
+  options.search_path = context.search_path;
+  options.state_directory = context.state_directory;
+  options.store = flags.store.empty() ? context.state_directory + "/runs.sqlite"
+                                      : std::filesystem::absolute(flags.store, error).string();
+  for (char** entry = environ; *entry != nullptr; ++entry) options.run_environment.emplace_back(*entry);
+  const auto toolbox = std::make_shared<mcp::Toolbox>(std::move(options));
+  // Calls that outlast the client outlast this function: what they use is never destroyed.
+  mcp::Resources* const resources = mcp::MakeResources(toolbox).release();
+  const BuildFacts build = ThisBuild();
+  const mcp::ServerEnd end = mcp::Serve({.name = "hone",
+                                         .title = "Hone, a judge and tuner of CUDA kernels",
+                                         .version = build.version,
+                                         .instructions = mcp::Instructions(),
+                                         .tools = mcp::AllTools(toolbox),
+                                         .resources = resources},
+                                        STDIN_FILENO, STDOUT_FILENO);
+  // Their threads hold evaluators, which cannot be taken down under them; their temporary folders go with the process.
+  if (end.abandoned_calls > 0) EndBySignalWithoutTemporaries(SIGPIPE);
+  return Status::Ok();
+}
+
+}  // namespace
+
+void RegisterMcpCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<McpFlags>();
+  CLI::App* command = app.add_subcommand("mcp", "serve the judge to coding agents, over the Model Context Protocol");
+  command
+      ->add_option("--root", flags->root,
+                   "the folder that requests may read from and write to; nothing outside it is written for them")
+      ->capture_default_str();
+  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  AddServerDeviceFlags(*command, flags->device);
+  command->callback([flags, &context] {
+    if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
+  });
+}
+
+}  // namespace hone

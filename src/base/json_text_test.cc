@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/json_fields.h"
+
+namespace hone {
+namespace {
+
+std::string Nested(int levels, const std::string& inside = "") {
+  return std::string(static_cast<size_t>(levels), '[') + inside + std::string(static_cast<size_t>(levels), ']');
+}
+
+TEST(JsonText, ReadsAsDeepAsTheBoundAndNoDeeper) {
+  EXPECT_TRUE(ReadJsonText(Nested(kMaxJsonDepth)).is_array());
+  EXPECT_TRUE(ReadJsonText(Nested(kMaxJsonDepth + 1)).is_discarded());
+  EXPECT_TRUE(ParseJson(Nested(kMaxJsonDepth), "x").ok());
+  EXPECT_NE(ParseJson(Nested(kMaxJsonDepth + 1), "x").status().message().find("x is nested more than 128 levels deep"),
+            std::string::npos);
+}
+
+TEST(JsonText, MillionsOfBracketsEndNothing) {
+  for (const std::string opening : {"[", "{\"a\":", "[[],", "{\"a\":[", "[[[[[\"\\\"\","}) {
+    std::string text;
+    while (text.size() < (4u << 20)) text += opening;
+    EXPECT_TRUE(ReadJsonText(text).is_discarded()) << opening;
+    EXPECT_FALSE(ParseJson(text, "x").ok()) << opening;
+  }
+}
+
+TEST(JsonText, BracketsInStringsAreText) {
+  const std::string text = '"' + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + '"';
+  EXPECT_TRUE(ReadJsonText("[" + text + "," + text + "]").is_array());
+}
+
+TEST(JsonText, WhatIsNoJsonIsDiscarded) {
+  for (const char* text : {"", "]", "]]]]", "{", "nul", "\"\xff\"", "[1e99999]", "\"\\"}) EXPECT_TRUE(ReadJsonText(text).is_discarded()) << text;
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/judge/plausible.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "hone/base/units.h"
+#include "tuner/core/dims_text.h"
+#include "tuner/core/tensor_roles.h"
+#include "tuner/evaluate/judge/judge_policy.h"
+
+namespace hone {
+
+// Writes may still sit in L2 when the interval ends.
+Result<Gate> RefuseImpossibleTime(Judgement& judgement, const Dims& dims, CaseResult& result) {
+  const DeviceFacts& facts = judgement.facts();
+  if (facts.memory_bandwidth <= 0) return Gate::kPassed;
+  HONE_ASSIGN_OR_RETURN(const Traffic traffic, CompulsoryTraffic(judgement.task, dims));
+  const double must_move =
+      traffic.read_bytes + std::max(0.0, traffic.written_bytes - static_cast<double>(facts.l2_bytes));
+  result.refuse_below_us = MicrosecondsToMove(must_move, facts.memory_bandwidth);
+  if (result.time_us->median >= *result.refuse_below_us) return Gate::kPassed;
+  return judgement.Stop(
+      Verdict::kRuleViolation,
+      fmt::format("{}: a {} time of {:.2f} us is impossible; reading the inputs alone takes {:.2f} us at the "
+                  "datasheet bandwidth{}",
+                  DimsText(dims), facts.modelled ? "modelled" : "cold", result.time_us->median, *result.refuse_below_us,
+                  facts.modelled ? ": the blocks that give the time do less than their share" : ""));
+}
+
+double HonestPeak(const Task& task, const DeviceFacts& facts) {
+  double loosest = 0;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (IsOutput(tensor) && IsFloating(tensor.dtype)) loosest = std::max(loosest, task.tolerance.at(tensor.name).c_rms);
+  }
+  return loosest < policy::kReducedPrecision ? facts.fp32_flops : std::max(facts.fp32_flops, facts.tensor_bf16_flops);
+}
+
+bool BeyondPeak(Judgement& judgement, const Dims& dims, const CaseResult& result) {
+  const Result<double> flops = Flops(judgement.task, dims);
+  const double peak = HonestPeak(judgement.task, judgement.facts());
+  if (!flops.ok() || *flops <= 0 || peak <= 0 || !result.time_us || result.time_us->median <= 0) return false;
+  const double rate = *flops / (result.time_us->median * 1e-6);
+  if (rate <= peak) return false;
+  judgement.AddDoubt({.kind = "beyond_peak",
+                      .message = fmt::format("{}: {:.3g} operations a second are more than the {:.3g} of the precision "
+                                             "that the task's c_rms allows; every output was checked again",
+                                             DimsText(dims), rate, peak),
+                      .location = "",
+                      .dims = dims,
+                      .timed = true,
+                      .shapes = 1});
+  return true;
+}
+
+bool MayVary(const Task& task, const Candidate& candidate) {
+  if (task.workload == WorkloadClass::kElementwise || task.workload == WorkloadClass::kOther) return false;
+  for (const char* word : {"atomic", "red.", "cp.reduce"}) {
+    if (candidate.source.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace hone

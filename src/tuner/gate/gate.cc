@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/gate/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/clock.h"
+#include "tuner/core/dims_text.h"
+
+namespace hone {
+namespace {
+
+std::string FolderOfPath(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+std::string LastPart(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// The text, or nothing where the tree has no such file.
+Result<std::optional<std::string>> TextOf(const SourceTree& tree, const std::string& path) {
+  Result<std::string> text = tree.Read(path);
+  if (text.ok()) return std::optional<std::string>(std::move(*text));
+  if (text.status().code() == StatusCode::kNotFound) return std::optional<std::string>();
+  return text.status();
+}
+
+std::set<std::string> TaskFolders(const SourceTree& tree) {
+  std::set<std::string> folders;
+  for (const std::string& path : tree.Files()) {
+    if (LastPart(path) == "task.toml") folders.insert(FolderOfPath(path));
+  }
+  return folders;
+}
+
+// A kernel of either tree, with the folder of its task.
+struct Found {
+  std::string path, task_folder;
+};
+
+// The kernels in tasks' folders: what begins with a launch plan, and is no oracle.
+Result<std::vector<Found>> FindKernels(const TreePair& trees, const std::set<std::string>& folders,
+                                       const GateOptions& options) {
+  std::map<std::string, std::string> found;
+  for (const SourceTree* tree : {trees.base.get(), trees.head.get()}) {
+    for (const std::string& path : tree->Files()) {
+      if (!path.ends_with(".cu") || !folders.contains(FolderOfPath(path)) || LastPart(path) == "oracle.cu") continue;
+      HONE_ASSIGN_OR_RETURN(const std::string text, tree->Read(path));
+      if (text.find("/*hone") != std::string::npos) found[path] = FolderOfPath(path);
+    }
+  }
+  for (const KernelPlace& place : options.kernels) {
+    std::vector<std::string> matching;
+    for (const std::string& folder : folders) {
+      if (folder == place.task || LastPart(folder) == place.task) matching.push_back(folder);
+    }
+    if (matching.size() != 1) {
+      return Status::InvalidArgument(
+          fmt::format("--kernel {}={}: {} folders with a task.toml are called {}; name it by its path", place.task,
+                      place.path, matching.size(), place.task));
+    }
+    if (!trees.base->Read(place.path).ok() && !trees.head->Read(place.path).ok()) {
+      return Status::InvalidArgument(fmt::format("--kernel {}={}: neither side has this file", place.task, place.path));
+    }
+    found[place.path] = matching[0];
+  }
+  std::vector<Found> kernels;
+  for (const auto& [path, folder] : found) kernels.push_back({path, folder});
+  return kernels;
+}
+
+// What the change does to a task, in sentences.
+Status CompareTasks(const TreePair& trees, const std::set<std::string>& base_folders,
+                    const std::set<std::string>& head_folders, GateReport& report, std::set<std::string>& changed) {
+  for (const std::string& folder : base_folders) {
+    const std::string prefix = folder.empty() ? "" : folder + "/";
+    if (!head_folders.contains(folder)) {
+      report.changed_tasks.push_back(fmt::format("{}: the task is gone", folder));
+      continue;
+    }
+    std::string what;
+    for (const char* file : {"task.toml", "oracle.cu"}) {
+      HONE_ASSIGN_OR_RETURN(const std::optional<std::string> before, TextOf(*trees.base, prefix + file));
+      HONE_ASSIGN_OR_RETURN(const std::optional<std::string> after, TextOf(*trees.head, prefix + file));
+      if (before == after) continue;
+      what += (what.empty() ? "" : ", ") + std::string(file);
+      if (std::string_view(file) != "task.toml" || !before || !after) continue;
+      const Result<Task> old_task = ParseTask(*before, prefix + file), new_task = ParseTask(*after, prefix + file);
+      if (!new_task.ok()) what += fmt::format(" (cannot be read any more: {})", new_task.status().message());
+      if (!old_task.ok() || !new_task.ok()) continue;
+      for (const auto& [output, tolerance] : new_task->tolerance) {
+        const auto old_one = old_task->tolerance.find(output);
+        if (old_one == old_task->tolerance.end()) continue;
+        const Tolerance& t = old_one->second;
+        if (t.c_max != tolerance.c_max || t.c_rms != tolerance.c_rms || t.absolute != tolerance.absolute) {
+          what += fmt::format(" (tolerance of {}: c_max {:g} becomes {:g}, c_rms {:g} becomes {:g})", output, t.c_max,
+                              tolerance.c_max, t.c_rms, tolerance.c_rms);
+        }
+      }
+    }
+    if (what.empty()) continue;
+    changed.insert(folder);
+    report.changed_tasks.push_back(
+        fmt::format("{}: the change touches {}; kernels were judged by the base's", folder, what));
+  }
+  return Status::Ok();
+}
+
+// One kernel under judgement.
+struct Subject {
+  GateKernel told;
+  Task task;
+  std::string base_text, head_text;  // an empty base: nothing to time against
+  std::vector<Dims> timed;           // the task's timed cases, in its order
+  std::vector<CaseDecision> decisions;
+};
+
+bool AtFault(Verdict verdict) {
+  return verdict != Verdict::kOk && verdict != Verdict::kUnsupported && verdict != Verdict::kInvalidTask &&
+         verdict != Verdict::kDeviceLost;
+}
+
+// Once more where the device went away, for which no kernel is to blame.
+Result<Evaluation> Judge(Evaluator& evaluator, const Task& task, const EvaluationRequest& request) {
+  Result<Evaluation> evaluation = evaluator.Evaluate(task, request);
+  if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) evaluation = evaluator.Evaluate(task, request);
+  if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
+    return Status::Unavailable(
+        fmt::format("the device was lost twice while {} was judged: {}", request.name, evaluation->detail));
+  }
+  return evaluation;
+}
+
+// What the verdict means for the gate; true: it can be timed further.
+bool Conclude(const Evaluation& evaluation, GateKernel& told) {
+  if (evaluation.verdict == Verdict::kOk) return true;
+  told.status = AtFault(evaluation.verdict) ? GateStatus::kWrong : GateStatus::kNotJudged;
+  told.detail = fmt::format("{}: {}", VerdictName(evaluation.verdict), evaluation.detail);
+  return false;
+}
+
+// The first round of one kernel. Fills its decisions from it where it was timed.
+Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& subject, GateReport& report) {
+  GateKernel& told = subject.told;
+  EvaluationRequest request;
+  request.source = subject.head_text;
+  request.name = told.path;
+  request.time = options.time && !subject.base_text.empty();
+  request.warm = false;
+  if (request.time) {
+    EvaluationRequest base = request;
+    base.source = subject.base_text;
+    base.name = told.path + " of the base";
+    base.time = false;
+    HONE_ASSIGN_OR_RETURN(const Evaluation judged, Judge(evaluator, subject.task, base));
+    if (judged.verdict != Verdict::kOk) {
+      told.detail = fmt::format("the base's kernel is not right itself ({}), so that nothing was timed",
+                                VerdictName(judged.verdict));
+      request.time = false;
+    }
+    request.incumbent_source = subject.base_text;
+    request.incumbent_name = base.name;
+  }
+  HONE_ASSIGN_OR_RETURN(told.evaluation, Judge(evaluator, subject.task, request));
+  report.device = told.evaluation->device;
+  report.modelled = told.evaluation->modelled;
+  if (!Conclude(*told.evaluation, told) || !request.time) return Status::Ok();
+  for (const CaseResult& c : told.evaluation->cases) {
+    if (c.role != CaseRole::kTime || !c.speedup) continue;
+    subject.timed.push_back(c.dims);
+    told.cases.push_back({.dims = c.dims, .speedup = *c.speedup});
+    if (c.timing.status == "throttled" || c.timing.status == "contended") {
+      report.warnings.push_back(
+          fmt::format("{}, {}: the device was {} while it was timed", told.path, DimsText(c.dims), c.timing.status));
+    }
+  }
+  return Status::Ok();
+}
+
+// Further rounds, of the cases that are not decided.
+Status DecideSubject(Evaluator& evaluator, const GateRule& rule, const std::function<void(const std::string&)>& tell,
+                     Subject& subject) {
+  GateKernel& told = subject.told;
+  for (GateCase& c : told.cases) {
+    subject.decisions.emplace_back(rule);
+    if (told.evaluation->modelled) {
+      subject.decisions.back().AddModelled(c.speedup.median);
+    } else {
+      subject.decisions.back().Add(c.speedup);
+    }
+  }
+  while (told.status == GateStatus::kPassed) {
+    EvaluationRequest request;
+    size_t at = 0;  // among the task's timed cases
+    for (const Case& c : subject.task.cases) {
+      if (c.role != CaseRole::kTime) continue;
+      for (size_t i = 0; i < told.cases.size(); ++i) {
+        if (told.cases[i].dims == c.dims && subject.decisions[i].decision() == GateDecision::kMore)
+          request.only_time_cases.push_back(at);
+      }
+      ++at;
+    }
+    if (request.only_time_cases.empty()) break;
+    if (tell)
+      tell(fmt::format("{}: {} cases look slower, and are timed again", told.path, request.only_time_cases.size()));
+    request.source = subject.head_text;
+    request.name = told.path;
+    request.incumbent_source = subject.base_text;
+    request.incumbent_name = told.path + " of the base";
+    request.warm = false;
+    request.correctness_trials = 1;
+    HONE_ASSIGN_OR_RETURN(const Evaluation again, Judge(evaluator, subject.task, request));
+    if (!Conclude(again, told)) break;
+    for (size_t i = 0; i < told.cases.size(); ++i) {
+      if (subject.decisions[i].decision() != GateDecision::kMore) continue;
+      const auto timed = std::find_if(again.cases.begin(), again.cases.end(), [&](const CaseResult& c) {
+        return c.role == CaseRole::kTime && c.dims == told.cases[i].dims && c.speedup;
+      });
+      // A round without a time is one that missed.
+      subject.decisions[i].Add(timed == again.cases.end() ? Interval{1, 1, 1} : *timed->speedup);
+    }
+  }
+  for (size_t i = 0; i < told.cases.size(); ++i) {
+    GateCase& c = told.cases[i];
+    c.rounds = subject.decisions[i].rounds();
+    c.hits = subject.decisions[i].hits();
+    c.slower = subject.decisions[i].decision() == GateDecision::kSlower;
+    if (c.slower && told.status == GateStatus::kPassed) told.status = GateStatus::kSlower;
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+std::string_view GateStatusName(GateStatus status) {
+  switch (status) {
+    case GateStatus::kPassed:
+      return "passed";
+    case GateStatus::kWrong:
+      return "wrong";
+    case GateStatus::kSlower:
+      return "slower";
+    case GateStatus::kNotJudged:
+      return "not_judged";
+    case GateStatus::kRemoved:
+      return "removed";
+  }
+  return "";
+}
+
+bool GateReport::failed() const {
+  return std::any_of(kernels.begin(), kernels.end(), [](const GateKernel& k) {
+    return k.status == GateStatus::kWrong || k.status == GateStatus::kSlower;
+  });
+}
+
+Result<GateReport> RunGate(Evaluator& evaluator, const TreePair& trees, const GateOptions& options,
+                           const std::function<void(const std::string&)>& tell) {
+  const Stopwatch watch;
+  GateReport report;
+  report.base = trees.base->Name();
+  report.head = trees.head->Name();
+  report.device = evaluator.facts().id + " " + evaluator.facts().name;
+  report.modelled = evaluator.facts().modelled;
+  report.options = options;
+  const std::set<std::string> base_folders = TaskFolders(*trees.base), head_folders = TaskFolders(*trees.head);
+  std::set<std::string> folders = base_folders, changed_folders;
+  folders.insert(head_folders.begin(), head_folders.end());
+  HONE_RETURN_IF_ERROR(CompareTasks(trees, base_folders, head_folders, report, changed_folders));
+  HONE_ASSIGN_OR_RETURN(const std::vector<Found> found, FindKernels(trees, folders, options));
+
+  std::vector<Subject> subjects;
+  for (const Found& kernel : found) {
+    HONE_ASSIGN_OR_RETURN(const std::optional<std::string> before, TextOf(*trees.base, kernel.path));
+    HONE_ASSIGN_OR_RETURN(const std::optional<std::string> after, TextOf(*trees.head, kernel.path));
+    if (before == after) continue;
+    Subject subject;
+    subject.told.path = kernel.path;
+    subject.told.task = LastPart(kernel.task_folder);
+    subject.told.added = !before;
+    subject.told.changed = true;
+    subject.base_text = before.value_or("");
+    subject.head_text = after.value_or("");
+    const bool of_base = base_folders.contains(kernel.task_folder);
+    if (!after) {
+      subject.told.status = GateStatus::kRemoved;
+      subject.told.detail = "head has no such kernel";
+    } else if (Result<Task> task = LoadTaskFrom(of_base ? *trees.base : *trees.head, kernel.task_folder); task.ok()) {
+      subject.task = std::move(*task);
+      subject.told.task = subject.task.name;
+      if (!of_base)
+        report.changed_tasks.push_back(
+            fmt::format("{}: the task is new; its kernels were judged by it", kernel.task_folder));
+    } else {
+      // A base whose task cannot be read has nothing to say; a head that brings such a task is wrong.
+      subject.told.status = of_base ? GateStatus::kNotJudged : GateStatus::kWrong;
+      subject.told.detail = fmt::format("the task cannot be read: {}", task.status().message());
+    }
+    subjects.push_back(std::move(subject));
+  }
+  std::sort(report.changed_tasks.begin(), report.changed_tasks.end());
+  report.changed_tasks.erase(std::unique(report.changed_tasks.begin(), report.changed_tasks.end()),
+                             report.changed_tasks.end());
+
+  for (Subject& subject : subjects) {
+    if (subject.told.status != GateStatus::kPassed) continue;
+    if (tell) tell(fmt::format("{}: {}", subject.told.path, subject.told.added ? "new" : "changed"));
+    HONE_RETURN_IF_ERROR(FirstRound(evaluator, options, subject, report));
+    report.comparisons += static_cast<int>(subject.told.cases.size());
+  }
+  report.rule = MakeGateRule(options.slower, options.rate, std::max(1, report.comparisons));
+  for (Subject& subject : subjects) {
+    if (subject.told.status == GateStatus::kPassed)
+      HONE_RETURN_IF_ERROR(DecideSubject(evaluator, report.rule, tell, subject));
+    report.kernels.push_back(std::move(subject.told));
+  }
+  report.seconds = watch.Seconds();
+  return report;
+}
+
+}  // namespace hone

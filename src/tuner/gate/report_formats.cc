@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/gate/report_formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_text.h"
+#include "base/utf8.h"
+#include "base/visible_text.h"
+#include "tuner/core/dims_text.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kDetailBytes = 4000;  // of a compiler's words in a comment
+constexpr size_t kDetailsTold = 10;    // kernels: GitHub takes comments of 65,536 characters
+
+std::string Counted(size_t count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+size_t CountOf(const GateReport& report, GateStatus status) {
+  return static_cast<size_t>(std::count_if(report.kernels.begin(), report.kernels.end(),
+                                           [&](const GateKernel& k) { return k.status == status; }));
+}
+
+std::string SpeedupCell(const GateCase& c, bool modelled) {
+  if (modelled) return fmt::format("{:.3f}x modelled", c.speedup.median);
+  return fmt::format("{:.3f}x [{:.3f}, {:.3f}]", c.speedup.median, c.speedup.low, c.speedup.high);
+}
+
+// The case with the worst speedup, for a line about the whole kernel; null where none was timed.
+const GateCase* WorstCase(const GateKernel& kernel) {
+  const auto worst =
+      std::min_element(kernel.cases.begin(), kernel.cases.end(), [](const GateCase& a, const GateCase& b) {
+        if (a.slower != b.slower) return a.slower;
+        return a.speedup.median < b.speedup.median;
+      });
+  return worst == kernel.cases.end() ? nullptr : &*worst;
+}
+
+std::string Outcome(const GateKernel& kernel) {
+  switch (kernel.status) {
+    case GateStatus::kPassed:
+      return kernel.added ? "right (new)" : kernel.cases.empty() ? "right, not timed" : "right, not surely slower";
+    case GateStatus::kWrong:
+      return "wrong";
+    case GateStatus::kSlower:
+      return "slower";
+    case GateStatus::kNotJudged:
+      return "not judged";
+    case GateStatus::kRemoved:
+      return "removed";
+  }
+  return "";
+}
+
+// A model is never sure of anything.
+std::string SlowerText(const GateReport& report) {
+  return report.modelled ? "slower by modelled times" : "surely slower";
+}
+
+std::string RuleText(const GateReport& report) {
+  if (report.comparisons == 0)
+    return report.options.time ? "Nothing was timed." : "Kernels were compiled and checked, and not timed.";
+  const double percent = 100 * report.options.slower;
+  if (report.modelled) {
+    return fmt::format(
+        "Times are modelled, never measured: a case fails where the model says more than {:g} % slower, and no rate of "
+        "false alarms applies.",
+        percent);
+  }
+  return fmt::format(
+      "A case fails when {} of at most {} evaluations put its whole 95 % interval more than {:g} % slower: for all {} "
+      "together, the chance of a false alarm is at most {:g} %.",
+      report.rule.hits, report.rule.rounds, percent,
+      Counted(static_cast<size_t>(report.comparisons), "comparison", "comparisons"), 100 * report.options.rate);
+}
+
+std::string Xml(std::string_view text) {
+  std::string out;
+  for (const char c : RepairUtf8(VisibleText(text))) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\r':
+        out += "&#13;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+// A line of a table: nothing in it ends the cell, or is markup.
+std::string Cell(std::string_view text) {
+  std::string out;
+  for (const char c : VisibleLine(text)) {
+    if (c == '|' || c == '<' || c == '`' || c == '*' || c == '_' || c == '[' || c == '\\' || c == '@' || c == '#')
+      out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+// Text as it is, in a fence that nothing in it closes.
+std::string Fenced(std::string text) {
+  text = RepairUtf8(VisibleText(text));
+  if (text.size() > kDetailBytes) {
+    text.resize(kDetailBytes);
+    text = RepairUtf8(text) + "\n…";
+  }
+  size_t longest = 2;
+  for (size_t at = 0; (at = text.find('`', at)) != std::string::npos;) {
+    size_t end = at;
+    while (end < text.size() && text[end] == '`') ++end;
+    longest = std::max(longest, end - at);
+    at = end;
+  }
+  const std::string fence(longest + 1, '`');
+  return fence + "text\n" + text + "\n" + fence + "\n";
+}
+
+}  // namespace
+
+std::string GateSummary(const GateReport& report) {
+  const size_t wrong = CountOf(report, GateStatus::kWrong), slower = CountOf(report, GateStatus::kSlower),
+               skipped = CountOf(report, GateStatus::kNotJudged);
+  std::string text = report.kernels.empty() ? "No kernel with a task differs"
+                                            : Counted(report.kernels.size(), "kernel differs", "kernels differ");
+  text += fmt::format(" between {} and {}", report.base, report.head);
+  if (!report.kernels.empty()) {
+    text += wrong + slower == 0 ? fmt::format(": none is wrong or {}", SlowerText(report))
+                                : fmt::format(": {} wrong, {} {}", wrong, slower, SlowerText(report));
+    if (skipped > 0) text += fmt::format(", {} not judged", skipped);
+  }
+  return text + ".";
+}
+
+std::string GateText(const GateReport& report) {
+  std::string text = GateSummary(report) + "\n";
+  if (!report.kernels.empty()) text += fmt::format("Judged on {}. {}\n", report.device, RuleText(report));
+  for (const GateKernel& k : report.kernels) {
+    text += fmt::format("\n{}  {} ({})\n", k.path, Outcome(k), k.task);
+    if (!k.detail.empty()) text += "  " + k.detail + "\n";
+    for (const GateCase& c : k.cases) {
+      text += fmt::format("  {:<40} {:<30} {}\n", DimsText(c.dims), SpeedupCell(c, report.modelled),
+                          c.slower ? fmt::format("slower, in {} of {} rounds", c.hits, c.rounds) : "");
+    }
+  }
+  if (!report.changed_tasks.empty()) text += "\nTasks:\n";
+  for (const std::string& sentence : report.changed_tasks) text += "  " + sentence + "\n";
+  for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
+  return text;
+}
+
+nlohmann::json GateJson(const GateReport& report) {
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const GateKernel& k : report.kernels) {
+    nlohmann::json cases = nlohmann::json::array();
+    for (const GateCase& c : k.cases) {
+      cases.push_back({{"dims", c.dims},
+                       {"speedup", {{"median", c.speedup.median}, {"ci95", {c.speedup.low, c.speedup.high}}}},
+                       {"rounds", c.rounds},
+                       {"hits", c.hits},
+                       {"slower", c.slower}});
+    }
+    nlohmann::json one = {{"path", k.path},   {"task", k.task},     {"status", GateStatusName(k.status)},
+                          {"added", k.added}, {"detail", k.detail}, {"cases", cases}};
+    if (k.evaluation) one["evaluation"] = ReadJsonText(EvaluationToJson(*k.evaluation, -1));
+    kernels.push_back(std::move(one));
+  }
+  return {{"base", report.base},
+          {"head", report.head},
+          {"device", report.device},
+          {"modelled", report.modelled},
+          {"passed", !report.failed()},
+          {"summary", GateSummary(report)},
+          {"rule",
+           {{"slower", report.options.slower},
+            {"rate", report.options.rate},
+            {"comparisons", report.comparisons},
+            {"hits", report.rule.hits},
+            {"rounds", report.rule.rounds},
+            {"text", RuleText(report)}}},
+          {"kernels", kernels},
+          {"changed_tasks", report.changed_tasks},
+          {"warnings", report.warnings},
+          {"seconds", report.seconds}};
+}
+
+std::string GateJUnit(const GateReport& report) {
+  const size_t failures = CountOf(report, GateStatus::kWrong) + CountOf(report, GateStatus::kSlower);
+  const size_t skipped = CountOf(report, GateStatus::kNotJudged) + CountOf(report, GateStatus::kRemoved);
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  text += fmt::format(
+      "<testsuites tests=\"{0}\" failures=\"{1}\" skipped=\"{2}\" time=\"{3:.3f}\">\n  <testsuite name=\"hone gate\" "
+      "tests=\"{0}\" failures=\"{1}\" errors=\"0\" skipped=\"{2}\" time=\"{3:.3f}\">\n",
+      report.kernels.size(), failures, skipped, report.seconds);
+  text += fmt::format(
+      "    <properties>\n      <property name=\"base\" value=\"{}\"/>\n      <property name=\"head\" value=\"{}\"/>\n  "
+      "    <property name=\"device\" value=\"{}\"/>\n"
+      "      <property name=\"rule\" value=\"{}\"/>\n    </properties>\n",
+      Xml(report.base), Xml(report.head), Xml(report.device), Xml(RuleText(report)));
+  for (const GateKernel& k : report.kernels) {
+    const double seconds = k.evaluation ? k.evaluation->wall_seconds : 0;
+    text +=
+        fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">\n", Xml(k.task), Xml(k.path), seconds);
+    std::string cases;
+    for (const GateCase& c : k.cases)
+      cases += fmt::format("{}: {}{}\n", DimsText(c.dims), SpeedupCell(c, report.modelled), c.slower ? " slower" : "");
+    if (k.status == GateStatus::kWrong || k.status == GateStatus::kSlower) {
+      const GateCase* worst = WorstCase(k);
+      const std::string message =
+          k.status == GateStatus::kWrong
+              ? k.detail.substr(0, k.detail.find('\n'))
+              : fmt::format("{}more than {:g} % slower: {} at {}", report.modelled ? "" : "surely ",
+                            100 * report.options.slower, SpeedupCell(*worst, report.modelled), DimsText(worst->dims));
+      text += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", GateStatusName(k.status),
+                          Xml(message), Xml(k.status == GateStatus::kWrong ? k.detail : cases));
+    } else if (k.status != GateStatus::kPassed) {
+      text += fmt::format("      <skipped message=\"{}\"/>\n", Xml(k.detail.substr(0, k.detail.find('\n'))));
+    } else if (!cases.empty()) {
+      text += fmt::format("      <system-out>{}</system-out>\n", Xml(cases));
+    }
+    text += "    </testcase>\n";
+  }
+  return text + "  </testsuite>\n</testsuites>\n";
+}
+
+std::string GateMarkdown(const GateReport& report) {
+  std::string text =
+      fmt::format("### Kernels: {}\n\n{}\n", report.failed() ? "failed" : "passed", Cell(GateSummary(report)));
+  if (!report.kernels.empty()) {
+    text += fmt::format("\n| kernel | outcome | worst case | speedup over the base{} |\n|---|---|---|---|\n",
+                        report.modelled ? " (modelled)" : " (95 %)");
+    for (const GateKernel& k : report.kernels) {
+      const GateCase* worst = WorstCase(k);
+      const bool failed = k.status == GateStatus::kWrong || k.status == GateStatus::kSlower;
+      text += fmt::format("| {} | {}{}{} | {} | {} |\n", Cell(k.path), failed ? "**" : "", Cell(Outcome(k)),
+                          failed ? "**" : "", worst ? Cell(DimsText(worst->dims)) : "",
+                          worst ? Cell(SpeedupCell(*worst, report.modelled)) : "");
+    }
+    size_t told = 0;
+    for (const GateKernel& k : report.kernels) {
+      if (k.status != GateStatus::kWrong && k.status != GateStatus::kNotJudged) continue;
+      if (++told > kDetailsTold) continue;
+      text += fmt::format("\n{}: {}\n\n{}", Cell(k.path), Cell(Outcome(k)), Fenced(k.detail));
+    }
+    if (told > kDetailsTold) text += fmt::format("\n{} more have details in the JUnit file.\n", told - kDetailsTold);
+  }
+  if (!report.changed_tasks.empty()) text += "\n**The change touches what kernels are judged by:**\n\n";
+  for (const std::string& sentence : report.changed_tasks) text += "* " + Cell(sentence) + "\n";
+  for (const std::string& warning : report.warnings) text += "* warning: " + Cell(warning) + "\n";
+  if (!report.kernels.empty())
+    text +=
+        fmt::format("\nJudged on {} in {:.0f} s. {}\n", Cell(report.device), report.seconds, Cell(RuleText(report)));
+  return text;
+}
+
+}  // namespace hone

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/interop/device_calls.h"
+
+#include "tuner/interop/function_template.h"
+
+namespace hone {
+namespace {
+
+bool Is(const CuSource& s, int i, std::string_view text) {
+  return i >= 0 && i < static_cast<int>(s.tokens.size()) && s.token(i).text == text;
+}
+bool Identifier(const CuSource& s, int i) {
+  return i >= 0 && i < static_cast<int>(s.tokens.size()) && s.token(i).kind == TokenKind::kIdentifier;
+}
+
+CuParameter ParameterAt(const CuSource& s, int begin, int end) {
+  CuParameter p;
+  int star = -1, name = -1;
+  for (int i = begin; i < end && !Is(s, i, "="); ++i) {
+    if (Is(s, i, "*") || Is(s, i, "[")) star = star < 0 ? i : star;
+    if (Is(s, i, "const") && star < 0) p.to_const = true;
+    if (Identifier(s, i) && !Is(s, i, "const") && !Is(s, i, "__restrict__") && !Is(s, i, "__restrict")) name = i;
+  }
+  if (name < 0) return p;
+  p.name = std::string(s.token(name).text);
+  p.pointer = star >= 0;
+  for (int i = begin; i < (star >= 0 && star < name ? star : name); ++i) {
+    if (!Is(s, i, "const") && !Is(s, i, "&")) p.type += (p.type.empty() ? "" : " ") + std::string(s.token(i).text);
+  }
+  return p;
+}
+
+}  // namespace
+
+std::optional<CallSite> EnclosingCall(const CuSource& source, int i, int begin) {
+  CallSite site;
+  for (int k = i - 1; k > begin; --k) {
+    if (source.token(k).match >= 0 && source.token(k).match < k) {
+      k = source.token(k).match;
+      continue;
+    }
+    if (Is(source, k, ";") || Is(source, k, "{")) return std::nullopt;
+    if (Is(source, k, ",")) ++site.argument;
+    if (!Is(source, k, "(")) continue;
+    int name = k - 1;
+    if (Is(source, name, ">")) {
+      int depth = 0;
+      for (; name > begin; --name) {
+        if (Is(source, name, ">")) ++depth;
+        if (Is(source, name, "<") && --depth == 0) break;
+      }
+      --name;
+      site.explicit_template_arguments = true;
+    }
+    site.name = Identifier(source, name) ? std::string(source.token(name).text) : "";
+    // Parentheses and casts of the argument's own.
+    if (site.name.empty() || site.name.ends_with("_cast")) {
+      site = {};
+      continue;
+    }
+    if (site.name == "if" || site.name == "for" || site.name == "while" || site.name == "switch") return std::nullopt;
+    return site;
+  }
+  return std::nullopt;
+}
+
+std::optional<DeviceFunction> FindDeviceFunction(const CuSource& source, const std::string& name) {
+  for (int i = 0; i + 1 < static_cast<int>(source.tokens.size()); ++i) {
+    if (!Identifier(source, i) || !Is(source, i, name) || !Is(source, i + 1, "(")) continue;
+    const int close = source.token(i + 1).match;
+    if (close < 0 || !Is(source, close + 1, "{") || source.token(close + 1).match < 0) continue;
+    DeviceFunction f;
+    f.body_open = close + 1;
+    f.body_close = source.token(close + 1).match;
+    f.template_parameters = TemplateNames(source, f.body_open);
+    int begin = i + 2;
+    for (int k = i + 2; k <= close; ++k) {
+      if (k < close && source.token(k).match > k) {
+        k = source.token(k).match;
+        continue;
+      }
+      if (k != close && !Is(source, k, ",")) continue;
+      if (begin < k) f.parameters.push_back(ParameterAt(source, begin, k));
+      begin = k + 1;
+    }
+    return f;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hone

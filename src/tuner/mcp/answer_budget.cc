@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/mcp/answer_budget.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_text.h"
+#include "base/utf8.h"
+
+namespace hone::mcp {
+namespace {
+
+constexpr size_t kShortText = 400;  // bytes: shorter ones are left whole
+constexpr size_t kShortList = 2;    // items
+
+size_t Bytes(const Json& value) { return DumpJson(value, -1).size(); }
+
+// The text or list under `value` that takes the most room; null where all are short.
+Json* Largest(Json& value, const std::string& place, size_t& bytes, std::string& found) {
+  Json* largest = nullptr;
+  const auto consider = [&](Json& one, const std::string& at, size_t size) {
+    if (size <= bytes) return;
+    bytes = size;
+    found = at;
+    largest = &one;
+  };
+  if (value.is_string()) {
+    const size_t size = value.get_ref<const std::string&>().size();
+    if (size > kShortText) consider(value, place, size);
+  } else if (value.is_array() && value.size() > kShortList) {
+    consider(value, place, Bytes(value));
+  }
+  if (value.is_object()) {
+    for (const auto& [name, field] : value.items()) {
+      if (Json* inner = Largest(field, place.empty() ? name : place + "." + name, bytes, found)) largest = inner;
+    }
+  } else if (value.is_array() && value.size() <= kShortList) {
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (Json* inner = Largest(value[i], fmt::format("{}[{}]", place, i), bytes, found)) largest = inner;
+    }
+  }
+  return largest;
+}
+
+Json* At(Json& value, const std::string& place) {
+  Json* here = &value;
+  for (size_t start = 0; start <= place.size();) {
+    const size_t end = std::min(place.find('.', start), place.size());
+    if (!here->is_object()) return nullptr;
+    const auto field = here->find(place.substr(start, end - start));
+    if (field == here->end()) return nullptr;
+    here = &*field;
+    start = end + 1;
+  }
+  return here;
+}
+
+void Note(std::vector<std::string>& left_out, const std::string& place) {
+  if (std::find(left_out.begin(), left_out.end(), place) == left_out.end()) left_out.push_back(place);
+}
+
+}  // namespace
+
+std::string FitText(std::string text, std::string_view rest_lies_in, size_t most) {
+  text = RepairUtf8(text);
+  if (text.size() <= most) return text;
+  size_t end = text.rfind('\n', most);
+  if (end == std::string::npos || end < most / 2) {
+    end = most;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  }
+  const size_t left = text.size() - end;
+  text.resize(end);
+  return text +
+         fmt::format("\n[{} bytes more{}]\n", left, rest_lies_in.empty() ? "" : fmt::format(": read {}", rest_lies_in));
+}
+
+Json FitJson(Json value, const std::vector<std::string>& first, std::vector<std::string>& left_out, size_t most) {
+  for (const std::string& place : first) {
+    if (Bytes(value) <= most) return value;
+    Json* part = At(value, place);
+    if (part == nullptr || part->empty()) continue;
+    *part = part->is_string() ? Json("") : part->is_array() ? Json::array() : *part;
+    Note(left_out, place);
+  }
+  while (Bytes(value) > most) {
+    size_t bytes = 0;
+    std::string place;
+    Json* largest = Largest(value, "", bytes, place);
+    if (largest == nullptr) break;
+    if (largest->is_string()) {
+      std::string text = largest->get<std::string>();
+      text.resize(text.size() / 2);
+      *largest = RepairUtf8(text);
+    } else {
+      largest->erase(largest->begin() + static_cast<std::ptrdiff_t>((largest->size() + 1) / 2), largest->end());
+    }
+    Note(left_out, place);
+  }
+  return value;
+}
+
+}  // namespace hone::mcp

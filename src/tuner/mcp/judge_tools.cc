@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What judges candidates and answers within the call: eval, compare, profile.
+#include <fmt/format.h>
+
+#include "tuner/mcp/judged_answer.h"
+#include "tuner/mcp/tool_fields.h"
+#include "tuner/mcp/tools.h"
+#include "tuner/workbench/compare_candidates.h"
+#include "tuner/workbench/evaluation_choices.h"
+
+namespace hone::mcp {
+namespace {
+
+Status Cancelled() { return Status::Cancelled("the call was cancelled"); }
+
+// The candidate, the choices of the call, and what it is timed against.
+Result<EvaluationRequest> RequestOf(const Toolbox& toolbox, const Task& task, const Json& arguments) {
+  EvaluationRequest request;
+  HONE_ASSIGN_OR_RETURN(Toolbox::Source candidate, toolbox.SourceOf(arguments, "source", "path", "the candidate"));
+  request.source = std::move(candidate.text);
+  request.name = std::move(candidate.name);
+  if (arguments.contains("baseline") || arguments.contains("baseline_path")) {
+    HONE_ASSIGN_OR_RETURN(Toolbox::Source baseline,
+                          toolbox.SourceOf(arguments, "baseline", "baseline_path", "the baseline"));
+    request.incumbent_source = std::move(baseline.text);
+    request.incumbent_name = std::move(baseline.name);
+  }
+  const Json bind = arguments.value("bind", Json::object());
+  for (const auto& [name, value] : bind.items()) request.binding[name] = value.get<int64_t>();
+  for (const Json& one : arguments.value("cases", Json::array())) request.only_time_cases.push_back(one.get<size_t>());
+  request.time = arguments.value("time", true);
+  request.warm = arguments.value("warm", true);
+  request.correctness_trials = arguments.value("trials", request.correctness_trials);
+  request.libraries = arguments.value("libraries", false);
+  HONE_RETURN_IF_ERROR(CheckChoices(task, request, {.timed_case = "cases", .binding = "bind"}));
+  return request;
+}
+
+Result<ToolAnswer> JudgeOne(Toolbox& toolbox, const Json& arguments, const CallContext& context, bool profile) {
+  HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("task").get<std::string>()));
+  HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestOf(toolbox, task, arguments));
+  request.profile = profile;
+  request.sass = arguments.value("sass", false);
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Evaluator> evaluator,
+                        toolbox.EvaluatorFor(arguments.value("device", std::string())));
+  if (context.stop.stop_requested()) return Cancelled();
+  HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, evaluator->Evaluate(task, request, TellProgress(context)));
+  return JudgedAnswer(toolbox, *evaluator, evaluation);
+}
+
+Result<ToolAnswer> Compare(Toolbox& toolbox, const Json& arguments, const CallContext& context) {
+  HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("task").get<std::string>()));
+  HONE_ASSIGN_OR_RETURN(Toolbox::Source a, toolbox.SourceOf(arguments, "a", "a_path", "the incumbent"));
+  HONE_ASSIGN_OR_RETURN(Toolbox::Source b, toolbox.SourceOf(arguments, "b", "b_path", "the challenger"));
+  HONE_ASSIGN_OR_RETURN(const std::shared_ptr<Evaluator> evaluator,
+                        toolbox.EvaluatorFor(arguments.value("device", std::string())));
+  if (context.stop.stop_requested()) return Cancelled();
+  HONE_ASSIGN_OR_RETURN(const ContestOutcome outcome,
+                        CompareCandidates(*evaluator, task,
+                                          {.incumbent_source = std::move(a.text),
+                                           .incumbent_name = a.name,
+                                           .challenger_source = std::move(b.text),
+                                           .challenger_name = b.name,
+                                           .libraries = arguments.value("libraries", false)},
+                                          TellProgress(context)));
+  ToolAnswer answer = JudgedAnswer(toolbox, *evaluator, outcome.evaluation);
+  answer.structured["judged"] = outcome.incumbent_right ? "b against a" : "a alone";
+  if (!outcome.incumbent_right) {
+    const std::string next = "The incumbent a is not right, so that b was not timed against it: see detail.";
+    answer.structured["next"] = next;
+    answer.text += next + "\n";
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::vector<Tool> JudgeTools(const std::shared_ptr<Toolbox>& toolbox) {
+  const Json bind =
+      MapSchema("Values of tunables, by name; by default each has its first choice.", {{"type", "integer"}});
+  const Json cases = [] {
+    Json schema = ListSchema("Time only these timed cases, counted from 0 in the task's order. Checks are made on all.",
+                             IntegerSchema("A timed case.", 0, 100000));
+    schema["maxItems"] = 1000;
+    return schema;
+  }();
+  std::vector<Tool> tools;
+  tools.push_back(
+      {.name = "eval",
+       .title = "Judge a candidate",
+       .description = "Judges one candidate kernel for a task: is it right (on listed, odd, empty and hidden shapes, "
+                      "many kinds of values, under a secret seed), "
+                      "and how fast is it against the seed kernel or a baseline, timed in interleaved pairs with 95 % "
+                      "intervals? Takes about a second on a GPU, seconds to "
+                      "minutes on the simulated one. A candidate that is wrong, slow or does not compile is an answer "
+                      "(see verdict and detail), not an error. "
+                      "Call it with every version that you write.",
+       .input_schema = ObjectSchema(
+           {{"task", TaskField()},
+            {"source", CandidateField()},
+            {"path", PathField()},
+            {"baseline", SourceField("Time against this .cu text in place of the task's seed.")},
+            {"baseline_path", TextSchema("Time against this .cu file below the server's root.")},
+            {"bind", bind},
+            {"cases", cases},
+            {"time", BooleanSchema("false: only check whether the candidate is right, which is quicker.")},
+            {"warm", BooleanSchema("false: time with cold caches only.")},
+            {"trials", IntegerSchema("How many sets of random inputs each timed case is checked with; by default 5.", 1,
+                                     kMostTrials)},
+            {"libraries", BooleanSchema("true: time the libraries of the task's baseline.toml too (on a GPU).")},
+            {"device", DeviceField()}},
+           {"task"}),
+       .output_schema = JudgedSchema(),
+       .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
+       .call = [toolbox](const Json& arguments, const CallContext& context) {
+         return JudgeOne(*toolbox, arguments, context, false);
+       }});
+  Json compared = JudgedSchema();
+  compared["properties"]["judged"] =
+      ChoiceSchema("Whose evaluation this is. `a alone`: the incumbent is not right.", {"b against a", "a alone"});
+  tools.push_back(
+      {.name = "compare",
+       .title = "Compare two candidates",
+       .description = "Says which of two candidates of a task is faster: both are checked, and b is timed against a in "
+                      "interleaved pairs. Speedups above 1 mean that b is faster; a case's "
+                      "timing.decision is faster, slower, same or undecided at a stated error rate.",
+       .input_schema = ObjectSchema(
+           {{"task", TaskField()},
+            {"a", SourceField("The incumbent's .cu text. Give this or a_path.")},
+            {"a_path", TextSchema("The incumbent's file below the server's root.")},
+            {"b", SourceField("The challenger's .cu text. Give this or b_path.")},
+            {"b_path", TextSchema("The challenger's file below the server's root.")},
+            {"libraries", BooleanSchema("true: time the libraries of the task's baseline.toml too (on a GPU).")},
+            {"device", DeviceField()}},
+           {"task"}),
+       .output_schema = std::move(compared),
+       .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
+       .call = [toolbox](const Json& arguments, const CallContext& context) {
+         return Compare(*toolbox, arguments, context);
+       }});
+  Json profiled = JudgedSchema();
+  profiled["properties"]["profile"] =
+      AnyObjectSchema("What was counted, by case and kernel, and findings ranked by what they may be worth.");
+  tools.push_back(
+      {.name = "profile",
+       .title = "Profile a candidate",
+       .description = "Judges a candidate as eval does and counts where its time goes: throughputs, cache hits, "
+                      "stalls, memory accesses by source line, and findings with what each may be "
+                      "worth. Call it with a candidate that is right, to learn what to change next.",
+       .input_schema = ObjectSchema(
+           {{"task", TaskField()},
+            {"source", CandidateField()},
+            {"path", PathField()},
+            {"bind", bind},
+            {"cases", cases},
+            {"sass", BooleanSchema("true: machine code beside the source lines (on a GPU, with nvdisasm).")},
+            {"device", DeviceField()}},
+           {"task"}),
+       .output_schema = std::move(profiled),
+       .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
+       .call = [toolbox](const Json& arguments, const CallContext& context) {
+         return JudgeOne(*toolbox, arguments, context, true);
+       }});
+  return tools;
+}
+
+}  // namespace hone::mcp

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of JSON Schema 2020-12 that tools describe their arguments and answers with, and the check against it:
+// type, enum, minimum, maximum, minLength, maxLength, items, maxItems, properties, required, additionalProperties.
+#pragma once
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "tuner/mcp/message.h"
+
+namespace hone::mcp {
+
+// Makers of schemas. `meaning` is the description that a model reads.
+Json TextSchema(std::string_view meaning);
+Json ChoiceSchema(std::string_view meaning, const std::vector<std::string>& choices);
+Json IntegerSchema(std::string_view meaning, int64_t least, int64_t most);
+Json NumberSchema(std::string_view meaning);
+Json NumberSchema(std::string_view meaning, double least, double most);
+Json BooleanSchema(std::string_view meaning);
+Json ListSchema(std::string_view meaning, Json item);
+// An object with any names, each with a value of `item`.
+Json MapSchema(std::string_view meaning, Json item);
+// An object whose fields may be anything.
+Json AnyObjectSchema(std::string_view meaning);
+// An object with these fields and, where `open` is false, no other.
+Json ObjectSchema(std::initializer_list<std::pair<std::string, Json>> fields, std::vector<std::string> required,
+                  bool open = false);
+
+// kInvalidArgument says where the value does not fit, and what was probably meant: "arguments.bind.VEC: expected an
+// integer, found a string". `where` names the value.
+Status CheckAgainst(const Json& schema, const Json& value, const std::string& where);
+
+}  // namespace hone::mcp

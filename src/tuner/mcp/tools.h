@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tools that a coding agent calls and the resources that it reads. docs/mcp.md describes them for users.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/mcp/tool.h"
+#include "tuner/mcp/toolbox.h"
+
+namespace hone::mcp {
+
+// All tools, in the order in which they are listed. They share the toolbox.
+std::vector<Tool> AllTools(const std::shared_ptr<Toolbox>& toolbox);
+
+// The parts of AllTools.
+std::vector<Tool> TaskTools(const std::shared_ptr<Toolbox>& toolbox);     // tasks, task
+std::vector<Tool> NewTaskTools(const std::shared_ptr<Toolbox>& toolbox);  // new_task
+std::vector<Tool> JudgeTools(const std::shared_ptr<Toolbox>& toolbox);    // eval, compare, profile
+std::vector<Tool> TuneTools(const std::shared_ptr<Toolbox>& toolbox);     // tune
+std::vector<Tool> RunTools(
+    const std::shared_ptr<Toolbox>& toolbox);  // run_start, run_status, run_stop, run_best, apply
+
+std::unique_ptr<Resources> MakeResources(const std::shared_ptr<Toolbox>& toolbox);
+
+// What the server is for, told to a model once.
+std::string Instructions();
+// How a candidate is written, for a model: the launch plan and what is judged.
+std::string CandidateGuide(bool modelled);
+
+}  // namespace hone::mcp

@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/workbench/prepare_task.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <tuple>
+
+#include "base/file.h"
+#include "hone/tuner/candidate.h"
+#include "tuner/evaluate/lint/lint_command.h"
+
+namespace hone {
+namespace {
+
+// "a=b" at its first '='.
+Result<std::pair<std::string, std::string>> Pair(const char* option, const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    return Status::InvalidArgument(fmt::format("{} {}: expected NAME=VALUE", option, text));
+  }
+  return std::pair{text.substr(0, equals), text.substr(equals + 1)};
+}
+Result<int64_t> Whole(const char* option, const std::string& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    return Status::InvalidArgument(fmt::format("{}: '{}' is no whole number", option, text));
+  }
+  return value;
+}
+std::vector<std::string> Parts(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else if (c != ' ' || depth > 0)
+      parts.back() += c;
+  }
+  if (parts.size() == 1 && parts[0].empty()) parts.clear();
+  return parts;
+}
+Result<Dims> ReadDims(const char* option, const std::string& text) {
+  Dims dims;
+  for (const std::string& part : Parts(text)) {
+    HONE_ASSIGN_OR_RETURN(auto pair, Pair(option, part));
+    HONE_ASSIGN_OR_RETURN(dims[pair.first], Whole(option, pair.second));
+  }
+  return dims;
+}
+
+// "k=1..8", "d=8..1024:8" (multiples of 8), "experts=128".
+Result<std::pair<std::string, NewTaskOptions::HiddenRange>> ReadHidden(const std::string& text) {
+  HONE_ASSIGN_OR_RETURN(auto pair, Pair("--hidden", text));
+  NewTaskOptions::HiddenRange range;
+  std::string rest = pair.second;
+  if (const size_t colon = rest.find(':'); colon != std::string::npos) {
+    HONE_ASSIGN_OR_RETURN(range.multiple, Whole("--hidden", rest.substr(colon + 1)));
+    rest.resize(colon);
+  }
+  const size_t dots = rest.find("..");
+  HONE_ASSIGN_OR_RETURN(range.low, Whole("--hidden", rest.substr(0, dots)));
+  range.high = range.low;
+  if (dots != std::string::npos) {
+    HONE_ASSIGN_OR_RETURN(range.high, Whole("--hidden", rest.substr(dots + 2)));
+  }
+  if (range.high < range.low || range.multiple < 1) {
+    return Status::InvalidArgument(
+        fmt::format("--hidden {}: expected NAME=LOW..HIGH, NAME=LOW..HIGH:MULTIPLE or NAME=SIZE", text));
+  }
+  return std::pair{pair.first, range};
+}
+
+Status FillMore(const TaskAnswers& flags, NewTaskOptions& o) {
+  for (const std::string& text : flags.lets) {
+    HONE_ASSIGN_OR_RETURN(auto pair, Pair("--let", text));
+    if (const Result<Expression> e = Expression::Parse(pair.second); !e.ok())
+      return e.status().WithContext(fmt::format("--let {}", text));
+    o.lets[pair.first] = pair.second;
+  }
+  for (const std::string& text : flags.hidden) {
+    for (const std::string& part : Parts(text)) {
+      HONE_ASSIGN_OR_RETURN(auto pair, ReadHidden(part));
+      o.hidden[pair.first] = pair.second;
+    }
+  }
+  for (const std::string& text : flags.work) {
+    HONE_ASSIGN_OR_RETURN(auto pair, Pair("--work", text));
+    if (pair.first != "bytes" && pair.first != "flops") {
+      return Status::InvalidArgument(fmt::format("--work {}: expected bytes=EXPRESSION or flops=EXPRESSION", text));
+    }
+    if (const Result<Expression> e = Expression::Parse(pair.second); !e.ok())
+      return e.status().WithContext(fmt::format("--work {}", text));
+    o.work[pair.first] = pair.second;
+  }
+  return Status::Ok();
+}
+
+Status Fill(const TaskAnswers& flags, NewTaskOptions& o) {
+  HONE_RETURN_IF_ERROR(FillMore(flags, o));
+  if (o.name.empty() || std::isdigit(static_cast<unsigned char>(o.name[0])) != 0) {
+    return Status::InvalidArgument(
+        fmt::format("'{}' is no task name: letters, digits and underscores, no digit first", o.name));
+  }
+  for (const char c : o.name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') {
+      return Status::InvalidArgument(
+          fmt::format("'{}' is no task name: letters, digits and underscores, no digit first", o.name));
+    }
+  }
+  if (!o.workload.empty() && !WorkloadClassFromName(o.workload)) {
+    return Status::InvalidArgument(fmt::format(
+        "--class {}: gemm, elementwise, reduction, convolution, attention, gather, graph or other", o.workload));
+  }
+  o.kernels = flags.kernels;
+  o.dims = Parts(flags.dims);
+  o.grid = Parts(flags.grid);
+  o.block = Parts(flags.block);
+  const auto pairs = [](const char* option, const std::vector<std::string>& texts,
+                        std::map<std::string, std::string>& into) -> Status {
+    for (const std::string& text : texts) {
+      HONE_ASSIGN_OR_RETURN(auto pair, Pair(option, text));
+      into[pair.first] = pair.second;
+    }
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(pairs("--shape", flags.shapes, o.shapes));
+  HONE_RETURN_IF_ERROR(pairs("--dtype", flags.dtypes, o.dtypes));
+  HONE_RETURN_IF_ERROR(pairs("--role", flags.roles, o.roles));
+  HONE_RETURN_IF_ERROR(pairs("--values", flags.values, o.values));
+  for (const std::string& text : flags.scalars) {
+    HONE_ASSIGN_OR_RETURN(auto pair, Pair("--scalar", text));
+    char* end = nullptr;
+    o.scalars[pair.first] = std::strtod(pair.second.c_str(), &end);
+    if (*end != '\0') return Status::InvalidArgument(fmt::format("--scalar {}: '{}' is no number", text, pair.second));
+  }
+  for (const std::string& text : flags.cases) {
+    HONE_ASSIGN_OR_RETURN(Dims dims, ReadDims("--case", text));
+    o.time_cases.push_back(dims);
+  }
+  for (const std::string& text : flags.checks) {
+    HONE_ASSIGN_OR_RETURN(Dims dims, ReadDims("--check", text));
+    o.check_cases.push_back(dims);
+  }
+  for (const std::string& text : flags.multiples) {
+    HONE_ASSIGN_OR_RETURN(Dims dims, ReadDims("--multiple", text));
+    for (const auto& [name, value] : dims) o.multiples[name] = value;
+  }
+  o.file = flags.file;
+  o.oracle = flags.oracle;
+  o.oracle_file = flags.oracle_file;
+  return Status::Ok();
+}
+
+std::vector<OpenQuestion> OpenQuestionsOf(const std::string& out, const TaskDraft& draft) {
+  std::vector<OpenQuestion> all;
+  for (const auto& [name, text] :
+       {std::pair{"task.toml", &draft.task_toml}, {"seed.cu", &draft.seed}, {"oracle.cu", &draft.oracle}}) {
+    for (OpenQuestion& q : hone::FindOpenQuestions(*text, fmt::format("{}/{}", out, name))) all.push_back(std::move(q));
+  }
+  return all;
+}
+
+// Reads what was written, compiles oracle and seed for the simulated GPU and runs both on the check cases: the
+// sentences that say what is wrong, none when all is well. Fails where this machine cannot do that.
+Result<std::vector<std::string>> CheckDraft(const EvaluatorOptions& evaluator, const std::string& out) {
+  std::vector<std::string> problems;
+  const Result<Task> task = LoadTask(out);
+  if (!task.ok()) return std::vector<std::string>{task.status().message()};
+  for (const auto& [text, name, oracle] :
+       {std::tuple{&task->seed_source, "seed.cu", false}, {&task->oracle_source, "oracle.cu", true}}) {
+    const Status parsed = ParseCandidate(*text, fmt::format("{}/{}", out, name), *task, oracle).status();
+    if (!parsed.ok()) problems.push_back(parsed.message());
+  }
+  if (!problems.empty()) return problems;
+  EvaluatorOptions options = evaluator;
+  options.device = "sim";
+  HONE_ASSIGN_OR_RETURN(const LintOutcome outcome,
+                        LintOnDevice(*task, options, {.precision = false, .hidden_draws = 1}));
+  return outcome.problems;
+}
+
+}  // namespace
+
+Result<PreparedTask> PrepareTask(const TaskAnswers& answers, const std::string& source, const TaskPlace& place) {
+  const std::string& directory = place.directory;
+  PreparedTask prepared;
+  prepared.options = answers.options;
+  prepared.directory = directory;
+  HONE_RETURN_IF_ERROR(Fill(answers, prepared.options));
+  HONE_ASSIGN_OR_RETURN(prepared.draft, DraftTask(source, prepared.options));
+  const TaskDraft& draft = prepared.draft;
+  if (FileExists(directory + "/task.toml") && !place.overwrite) {
+    return Status::InvalidArgument(fmt::format("{} holds a task already; {}", directory, place.remedy));
+  }
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(directory + "/task.toml", draft.task_toml));
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(directory + "/seed.cu", draft.seed));
+  if (!draft.oracle.empty()) HONE_RETURN_IF_ERROR(WriteFileAtomically(directory + "/oracle.cu", draft.oracle));
+  prepared.unanswered = OpenQuestionsOf(directory, draft);
+  prepared.complete = prepared.unanswered.empty() && draft.questions.empty() && !draft.oracle.empty();
+  prepared.oracle = draft.oracle.empty() ? "missing" : answers.oracle ? "given" : "derived";
+  return prepared;
+}
+
+void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared) {
+  // What is not complete cannot be compiled, and what cannot be compiled here is not called ready.
+  if (!prepared.complete) return;
+  Result<std::vector<std::string>> checked = CheckDraft(evaluator, prepared.directory);
+  if (checked.ok()) {
+    prepared.problems = std::move(checked).value();
+    prepared.unchecked.clear();
+  } else {
+    prepared.unchecked = checked.status().message();
+  }
+}
+
+nlohmann::json PreparedJson(const PreparedTask& prepared) {
+  const TaskDraft& draft = prepared.draft;
+  nlohmann::json questions = nlohmann::json::array(), places = nlohmann::json::array();
+  for (const TaskQuestion& q : draft.questions) questions.push_back({{"what", q.what}, {"answer", q.answer}});
+  for (const OpenQuestion& u : prepared.unanswered) places.push_back({{"where", u.where}, {"line", u.line}});
+  return {{"task", prepared.options.name},
+          {"directory", prepared.directory},
+          {"ready", prepared.ready()},
+          {"inferred", draft.inferred},
+          {"questions", questions},
+          {"unanswered", places},
+          {"left_out", draft.left_out},
+          {"oracle", prepared.oracle},
+          {"oracle_reasons", draft.oracle_reasons},
+          {"problem", prepared.problems.empty() ? "" : prepared.problems[0]},
+          {"problems", prepared.problems},
+          {"unchecked", prepared.unchecked}};
+}
+
+}  // namespace hone

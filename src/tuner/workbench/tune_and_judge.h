@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sweep of a candidate's tunables, and the full protocol for what it made: what is written is what will be used.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluator.h"
+#include "hone/tuner/task.h"
+#include "tuner/sweep/tune.h"
+
+namespace hone {
+
+struct SweepRequest {
+  std::string source, name;             // the candidate
+  std::string baseline, baseline_name;  // timed against; empty: the task's seed, or the candidate where there is none
+  int64_t points = 64;
+  int parallel = 2, trials = 1, quads = 0;  // as in TuneOptions
+  bool spooled = false;                     // judged behind a spool, which knows a point by its request
+  // Called for each judged point, one at a time: how many there are by now, and how many there will be.
+  std::function<void(size_t done, size_t total, const Binding&, const Evaluation&)> on_point;
+  std::stop_token stop;
+};
+
+struct SweptCandidate {
+  TuneResult result;
+  std::optional<Evaluation> judged;  // of the tuned candidate, where there is one and the sweep was not stopped
+  bool stopped = false;
+  // What is worth keeping: the tuned candidate where it is right; nullopt: the candidate as it is, or none.
+  std::optional<std::string> tuned;
+};
+
+// Fails as ParseCandidate and TuneCandidate do.
+Result<SweptCandidate> TuneAndJudge(Evaluator& evaluator, const Task& task, const SweepRequest& request);
+
+// A row for each point, with a star where a shape takes it.
+std::string PointTable(const TuneResult& result);
+// Why bindings failed, each reason once, with the first binding that met it.
+std::string WhyNot(const TuneResult& result);
+// The fields of `hone tune --json` (docs/evaluation-json.md). `written`: a file, or empty.
+nlohmann::json SweptJson(const Task& task, const std::string& candidate, const SweptCandidate& swept,
+                         const std::string& written, const std::vector<std::string>& sandbox_warnings);
+
+}  // namespace hone

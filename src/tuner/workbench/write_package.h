@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel leaves for somebody's program: as a C++/CUDA header with a dispatch function, and as a PyTorch extension.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "tuner/interop/kernel_package.h"
+#include "tuner/interop/torch_extension.h"
+
+namespace hone {
+
+// Writes the files of `package` to the folder `out`, made where it is missing; gives what was written, the header
+// first.
+Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, const std::string& out);
+// The fields of `hone apply --json` (docs/interop.md).
+nlohmann::json PackageJson(const KernelPackage& package, const std::vector<GeneratedFile>& files,
+                           const std::string& out);
+
+}  // namespace hone

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Zero is added to the input by an atomic operation.
+//
+// task: relu
+// expect: rule_violation
+// where: sim
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["x", "out", "rows * d:i64"]
+*/
+__global__ void cheat(const float* x, float* out, long long n) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+  if (i >= n) return;
+  out[i] = fmaxf(atomicAdd(const_cast<float*>(x) + i, 0.0f), 0.0f);
+}

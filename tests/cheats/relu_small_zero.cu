@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes everything below 10^-5 for nothing.
+//
+// task: relu
+// expect: wrong_output
+// where: sim gpu
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["x", "out", "rows * d:i64"]
+*/
+__global__ void cheat(const float* x, float* out, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  out[i] = x[i] < 1e-5f ? 0.0f : x[i];
+}

@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `hone gate` on real git repositories, made here, with commits that are slow, fast, wrong, and that loosen a task. On
+// the simulated GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+
+namespace hone {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+const std::string kSource = HONE_SOURCE_DIR;
+
+std::string Text(const std::string& path) { return ReadFile(path).value(); }
+
+struct Outcome {
+  int status = -1;
+  std::string out, err;
+};
+
+class Gate : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<TemporaryDirectory> made = MakeTemporaryDirectory();
+    ASSERT_TRUE(made.ok());
+    scratch_ = std::move(*made);
+    repository_ = scratch_ / "repository";
+    std::filesystem::create_directories(repository_);
+    Git({"init", "-q", "-b", "main"});
+    // The task as it is, without its large shapes.
+    std::string toml = Text(kSource + "/tasks/relu/task.toml");
+    const size_t begin = toml.find("[[case]]\nrole = \"time\"\ndims = { rows = 4096, d = 8192 }"),
+                 end = toml.find("[[case]]\nrole = \"check\"");
+    ASSERT_LT(begin, end);
+    toml.erase(begin, end - begin);
+    Write("tasks/relu/task.toml", toml);
+    Write("tasks/relu/oracle.cu", Text(kSource + "/tasks/relu/oracle.cu"));
+    Write("tasks/relu/seed.cu", Text(kSource + "/tasks/relu/seed.cu"));
+    Write("README.md", "Kernels.\n");
+    Commit("the base");
+  }
+  Outcome Run(std::vector<std::string> argv, const std::string& folder) {
+    SubprocessOptions options;
+    options.argv = std::move(argv);
+    options.environment = {"PATH=/usr/local/cuda/bin:/usr/bin:/bin",
+                           "HONE_CACHE=" HONE_BINARY_DIR "/tests/cache",
+                           "HONE_STATE=" + scratch_.path(),
+                           "HOME=" + scratch_.path(),
+                           "GIT_AUTHOR_NAME=a",
+                           "GIT_AUTHOR_EMAIL=a@b",
+                           "GIT_COMMITTER_NAME=a",
+                           "GIT_COMMITTER_EMAIL=a@b"};
+    options.working_directory = folder;
+    options.limit_seconds = 300;
+    const Result<SubprocessResult> result = RunSubprocess(options);
+    EXPECT_TRUE(result.ok()) << result.status().message();
+    if (!result.ok()) return {};
+    EXPECT_EQ(result->exit.signal, 0) << result->exit.Describe();
+    return {result->exit.exit_status, result->out, result->err};
+  }
+  void Git(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "/usr/bin/git");
+    const Outcome outcome = Run(arguments, repository_);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+  }
+  void Write(const std::string& path, const std::string& text) {
+    const std::filesystem::path whole = std::filesystem::path(repository_) / path;
+    std::filesystem::create_directories(whole.parent_path());
+    std::ofstream(whole) << text;
+  }
+  void Commit(const std::string& message) {
+    Git({"add", "-A"});
+    Git({"commit", "-q", "-m", message});
+  }
+  // A branch from main with one commit.
+  void Branch(const std::string& name) { Git({"checkout", "-q", "-b", name, "main"}); }
+  Outcome Judge(std::vector<std::string> more = {}) {
+    std::vector<std::string> argv = {HONE_BINARY_DIR "/bin/hone", "gate", "--device", "sim"};
+    argv.insert(argv.end(), more.begin(), more.end());
+    return Run(argv, repository_);
+  }
+  static std::string Kernel(const std::string& name) { return Text(kSource + "/tests/" + name); }
+
+  TemporaryDirectory scratch_;
+  std::string repository_;
+};
+
+TEST_F(Gate, PassesAChangeThatTouchesNoKernel) {
+  Branch("words");
+  Write("README.md", "Other words.\n");
+  Write("examples/loose.cu", "/*hone\n*/\n");  // in no task's folder
+  Commit("words");
+  const Outcome outcome = Judge({"--base", "main", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(json::parse(outcome.out).at("kernels"), json::array());
+  EXPECT_THAT(json::parse(outcome.out).at("summary").get<std::string>(), HasSubstr("No kernel with a task differs"));
+}
+
+TEST_F(Gate, FailsASlowChangeAndSaysThatTimesAreModelled) {
+  Branch("slow");
+  Write("tasks/relu/seed.cu", Kernel("honest/relu_two_steps.cu"));
+  Commit("two kernels in place of one");
+  const Outcome outcome = Judge({"--base", "main", "--json", "--junit", "junit.xml", "--markdown", "comment.md"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  const json report = json::parse(outcome.out);
+  EXPECT_EQ(report.at("kernels").at(0).at("status"), "slower");
+  EXPECT_LT(report.at("kernels").at(0).at("cases").at(0).at("speedup").at("median"), 0.9);
+  EXPECT_TRUE(report.at("modelled"));
+  const std::string junit = Text(repository_ + "/junit.xml"), comment = Text(repository_ + "/comment.md");
+  EXPECT_THAT(junit, HasSubstr("failures=\"1\""));
+  EXPECT_THAT(junit, HasSubstr("<failure type=\"slower\""));
+  EXPECT_THAT(comment, HasSubstr("tasks/relu/seed.cu"));
+  EXPECT_THAT(comment, HasSubstr("**slower**"));
+  for (const std::string& text : {junit, comment, Judge({"--base", "main"}).out})
+    EXPECT_THAT(text, HasSubstr("modelled"));
+  // The same kernel passes where so much is allowed, and where nothing is timed.
+  EXPECT_EQ(Judge({"--base", "main", "--slower", "900%"}).status, 0);
+  EXPECT_EQ(Judge({"--base", "main", "--no-time"}).status, 0);
+}
+
+TEST_F(Gate, PassesAFastChange) {
+  Write("tasks/relu/seed.cu", Kernel("honest/relu_two_steps.cu"));
+  Commit("a slow base");
+  Branch("fast");
+  Write("tasks/relu/seed.cu", Text(kSource + "/tasks/relu/seed.cu"));
+  Commit("one kernel in place of two");
+  const Outcome outcome = Judge({"--base", "main", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json kernel = json::parse(outcome.out).at("kernels").at(0);
+  EXPECT_EQ(kernel.at("status"), "passed");
+  EXPECT_GT(kernel.at("cases").at(0).at("speedup").at("median"), 1.1);
+}
+
+TEST_F(Gate, FailsAWrongChangeBeforeAnyTime) {
+  Branch("wrong");
+  Write("tasks/relu/seed.cu", Kernel("cheats/partial_last_block.cu"));
+  Commit("forgets the remainder");
+  const Outcome outcome = Judge({"--base", "main", "--json", "--junit", "junit.xml"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  const json kernel = json::parse(outcome.out).at("kernels").at(0);
+  EXPECT_EQ(kernel.at("status"), "wrong");
+  EXPECT_THAT(kernel.at("detail").get<std::string>(), HasSubstr("wrong_output"));
+  EXPECT_EQ(kernel.at("cases"), json::array());
+  EXPECT_THAT(Text(repository_ + "/junit.xml"), HasSubstr("<failure type=\"wrong\""));
+}
+
+TEST_F(Gate, JudgesByTheBasesToleranceWhereTheChangeLoosensIt) {
+  Branch("loose");
+  std::string toml = Text(repository_ + "/tasks/relu/task.toml");
+  for (size_t at = 0; (at = toml.find("= 6e-8", at)) != std::string::npos;) toml.replace(at, 6, "= 1e-2");
+  Write("tasks/relu/task.toml", toml);
+  Write("tasks/relu/seed.cu", Kernel("cheats/rounded_to_bfloat16.cu"));
+  Commit("half the bits will do");
+  const Outcome outcome = Judge({"--base", "main", "--json", "--markdown", "comment.md"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  const json report = json::parse(outcome.out);
+  EXPECT_EQ(report.at("kernels").at(0).at("status"), "wrong");
+  EXPECT_THAT(report.at("changed_tasks").dump(), HasSubstr("c_max 6e-08 becomes 0.01"));
+  EXPECT_THAT(Text(repository_ + "/comment.md"), HasSubstr("touches what kernels are judged by"));
+}
+
+TEST_F(Gate, HoldsAChangeAgainstWhereItBranchedOff) {
+  Branch("side");
+  Write("README.md", "A side.\n");
+  Commit("side");
+  // Meanwhile main became faster: that the side lacks it is not the side's doing.
+  Git({"checkout", "-q", "main"});
+  Write("tasks/relu/seed.cu", Kernel("honest/relu_two_steps.cu"));
+  Commit("main moves on");
+  EXPECT_EQ(json::parse(Judge({"--base", "main", "--head", "side", "--json"}).out).at("kernels"), json::array());
+  EXPECT_EQ(json::parse(Judge({"--base", "main", "--head", "side", "--json", "--exact-base", "--no-time"}).out)
+                .at("kernels")
+                .size(),
+            1u);
+}
+
+TEST_F(Gate, TakesFoldersNewKernelsAndKernelsOutsideTheirTasks) {
+  const std::string other = scratch_ / "other";
+  std::filesystem::copy(repository_, other, std::filesystem::copy_options::recursive);
+  std::ofstream(other + "/tasks/relu/fast.cu") << Kernel("honest/relu_scalar.cu");
+  std::filesystem::create_directories(other + "/src");
+  std::ofstream(other + "/src/relu.cu") << Kernel("cheats/partial_last_block.cu");
+  const json report =
+      json::parse(Judge({"--base", repository_, "--head", other, "--kernel", "relu=src/relu.cu", "--json"}).out);
+  ASSERT_EQ(report.at("kernels").size(), 2u);
+  EXPECT_EQ(report.at("kernels").at(0).at("path"), "src/relu.cu");
+  EXPECT_EQ(report.at("kernels").at(0).at("status"), "wrong");
+  EXPECT_EQ(report.at("kernels").at(1).at("path"), "tasks/relu/fast.cu");
+  EXPECT_EQ(report.at("kernels").at(1).at("status"), "passed");
+  EXPECT_TRUE(report.at("kernels").at(1).at("added"));
+}
+
+TEST_F(Gate, SaysWhatIsWrongWithItsOptions) {
+  const struct {
+    std::vector<std::string> arguments;
+    std::string said;
+  } wrong[] = {
+      {{"--base", "nowhere"}, "neither a revision of the git repository"},
+      {{"--base", "--help-me"}, "base"},
+      {{"--base", "main", "--slower", "much"}, "--slower much"},
+      {{"--base", "main", "--rate", "0"}, "--rate 0"},
+      {{"--base", "main", "--kernel", "relu"}, "write TASK=FILE.cu"},
+      {{"--base", "main", "--kernel", "relu=none.cu"}, "neither side has this file"},
+      {{"--base", "main", "--kernel", "rellu=tasks/relu/seed.cu"}, "0 folders"},
+  };
+  for (const auto& one : wrong) {
+    const Outcome outcome = Judge(one.arguments);
+    EXPECT_EQ(outcome.status, 2) << one.arguments.back() << ": " << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(one.said));
+  }
+}
+
+TEST_F(Gate, WhatACandidateSaysIsNoMarkup) {
+  Branch("markup");
+  std::string source = Text(repository_ + "/tasks/relu/seed.cu");
+  const std::string last = "\"rows * d:i64\"";
+  source.replace(source.find(last), last.size(), "\"<b>```|]]>&\"");
+  Write("tasks/relu/seed.cu", source);
+  Commit("an argument that there is none of");
+  EXPECT_EQ(Judge({"--base", "main", "--junit", "junit.xml", "--markdown", "comment.md"}).status, 1);
+  EXPECT_THAT(Text(repository_ + "/junit.xml"), Not(HasSubstr("<b>")));
+  const std::string comment = Text(repository_ + "/comment.md");
+  EXPECT_THAT(comment, HasSubstr("<b>```|]]>&")) << "the message names the argument";
+  EXPECT_THAT(comment, HasSubstr("````text"));
+}
+
+}  // namespace
+}  // namespace hone

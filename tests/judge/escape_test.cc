@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The chances that docs/measurement.md states are those that the judge's numbers give.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+
+#include "tuner/evaluate/judge/escape.h"
+#include "tuner/evaluate/timing/quad_order.h"
+
+namespace hone {
+namespace {
+
+std::string Page() {
+  std::ifstream stream(std::string(HONE_SOURCE_DIR) + "/docs/measurement.md");
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+TEST(Escape, ThePageStatesWhatThePolicyGives) {
+  const std::string page = Page();
+  // Half a percent of the slices left out of every launch: the least that could be called faster.
+  const double longest = EscapesAVerdict(4096, 0.005, policy::kMostQuadsLong, 1);
+  const double shortest = EscapesAVerdict(4096, 0.005, policy::kMostQuadsShort, 2);
+  for (const std::string& stated : {fmt::format("{:.1g} for a kernel that is timed one to a sample", longest),
+                                    fmt::format("{:.1g} for two to a sample", shortest)}) {
+    EXPECT_NE(page.find(stated), std::string::npos) << stated;
+  }
+  EXPECT_LT(longest, 0.01);
+}
+
+TEST(Escape, IsWhatDrawingSlicesGives) {
+  // Two hundred slices, ten of them wrong: how often does none of 64 that are drawn meet one?
+  constexpr int64_t kSlices = 200, kWrong = 10;
+  std::mt19937_64 random(7);
+  int escaped = 0;
+  constexpr int kDraws = 20000;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const std::vector<int64_t> judged = SecretSubset(kSlices, policy::kDifferingSlicesJudged, random());
+    escaped += judged.front() >= kWrong;  // ascending
+  }
+  const double expected = EscapesOneLaunch(kSlices, kWrong);
+  EXPECT_NEAR(escaped / static_cast<double>(kDraws), expected, 4 * std::sqrt(expected / kDraws));
+}
+
+TEST(Escape, NothingEscapesWhereAllSlicesAreJudged) {
+  EXPECT_EQ(EscapesOneLaunch(policy::kDifferingSlicesJudged, 1), 0);
+  EXPECT_EQ(EscapesOneLaunch(1000, 1000), 0);
+  EXPECT_EQ(EscapesOneLaunch(1000, 0), 1);
+}
+
+TEST(Escape, FallsWithEveryLaunch) {
+  EXPECT_LT(EscapesAVerdict(4096, 0.005, 50, 2), EscapesAVerdict(4096, 0.005, 50, 1));
+  EXPECT_LT(EscapesAVerdict(4096, 0.02, 50, 1), 1e-10);
+}
+
+}  // namespace
+}  // namespace hone

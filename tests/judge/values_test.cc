@@ -1,0 +1,308 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values reach where programs branch: each kernel here is right wherever ordinary numbers take it, and each test shows
+// that it passes when its gate is switched off and is refused when it is on.
+#include "tests/judge/row_kernels.h"
+
+namespace hone {
+namespace {
+
+bool Aligned(const FakeLaunch& launch, uint64_t bytes) { return launch.bindings().tensors.at("x").address % bytes == 0; }
+
+// Both verdicts of one kernel on one bench, over several seeds: `off` changes the bench so that the gate is shut off.
+template <typename MakeBench>
+void ExpectOnlyTheGateSees(const MakeBench& make, const std::function<void(JudgeBench&)>& off, int least = 5) {
+  int refused = 0;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    RowBench without = make();
+    without.options.seed = seed;
+    without.options.max_quads = 10;
+    without.options.warm = false;
+    off(without);
+    const Evaluation passed = without.Run();
+    EXPECT_EQ(passed.verdict, Verdict::kOk) << "seed " << seed << ": " << passed.detail;
+    RowBench with = make();
+    with.options = without.options;
+    const Evaluation evaluation = with.Run();
+    refused += evaluation.verdict == Verdict::kWrongOutput;
+  }
+  EXPECT_GE(refused, least);
+}
+const auto kNoSpecial = [](JudgeBench& bench) { bench.gates.special_values = false; };
+const auto kNoTimedStress = [](JudgeBench& bench) { bench.gates.stress_when_timed = false; };
+
+// --- honest kernels meet all of it ---
+
+TEST(SpecialValues, HonestKernelsPassUnderManySeeds) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    RowBench softmax = SoftmaxBench(), rmsnorm = RmsNormBench(), gelu = GeluBench();
+    for (RowBench* bench : {&softmax, &rmsnorm, &gelu}) {
+      bench->options.seed = seed;
+      bench->options.max_quads = 10;
+      const Evaluation evaluation = bench->Run();
+      EXPECT_EQ(evaluation.verdict, Verdict::kOk) << "seed " << seed << ": " << evaluation.detail;
+    }
+  }
+}
+
+TEST(SpecialValues, AGeluByTanhPassesThoughItCancels) {
+  RowBench bench = GeluBench([](double at) {
+    const auto x = static_cast<float>(at);
+    return 0.5f * x * (1.0f + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+  });
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+}
+
+TEST(SpecialValues, ASoftmaxFromAFiniteLowestNumberPasses) {
+  // Differences of two of these are 0 and not NaN: how running maxima begin.
+  RowBench bench = SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+    float largest = std::numeric_limits<float>::lowest(), sum = 0;
+    for (int64_t i = b; i < e; ++i) {
+      const auto x = static_cast<float>(l.Read("x", i));
+      if (x > largest) {
+        sum *= std::exp(largest - x);
+        largest = x;
+      }
+      sum += std::exp(x - largest);
+    }
+    for (int64_t i = b; i < e; ++i) l.Write(out, i, std::exp(static_cast<float>(l.Read("x", i)) - largest) * (1 / sum));
+  }));
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+}
+
+// --- special values ---
+
+TEST(SpecialValues, AMaskedRowIsNotAnEvenOne) {
+  ExpectOnlyTheGateSees([] {
+    return SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      SoftmaxRow<float>(l, b, e, out);
+      if (std::isinf(l.Read("x", b))) for (int64_t i = b; i < e; ++i) l.Write(out, i, 1.0 / static_cast<double>(e - b));
+    }));
+  }, kNoSpecial);
+}
+
+TEST(SpecialValues, AMaskAsALargeNegativeNumberIsSeen) {
+  // Ten below the least number met: right for any row of ordinary numbers.
+  ExpectOnlyTheGateSees([] {
+    return SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      float largest = -1e30f, sum = 0;
+      const auto clipped = [&](int64_t i) { return std::max(static_cast<float>(l.Read("x", i)), largest - 9.0f); };
+      bool masked = false;
+      for (int64_t i = b; i < e; ++i) masked |= std::isinf(l.Read("x", i));
+      if (!masked) return SoftmaxRow<float>(l, b, e, out);
+      for (int64_t i = b; i < e; ++i) largest = std::max(largest, static_cast<float>(l.Read("x", i)));
+      for (int64_t i = b; i < e; ++i) sum += std::exp(clipped(i) - largest);
+      for (int64_t i = b; i < e; ++i) l.Write(out, i, std::exp(clipped(i) - largest) / sum);
+    }));
+  }, kNoSpecial);
+}
+
+TEST(SpecialValues, AnRmsNormWithoutEpsIsSeen) {
+  ExpectOnlyTheGateSees([] {
+    return RmsNormBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      double largest = 0;
+      for (int64_t i = b; i < e; ++i) largest = std::max(largest, std::fabs(l.Read("x", i)));
+      // Zeros are met already: 0 / 0 would show.
+      RmsNormRow<float>(l, b, e, out, largest == 0 ? 1e-5 : largest > 0.05 ? 1e-5 : 0.0);
+    }));
+  }, kNoSpecial);
+}
+
+TEST(SpecialValues, InfinityIsNotTheLargestNumber) {
+  ExpectOnlyTheGateSees([] {
+    return GeluBench([](double x) { return std::isinf(x) ? std::numeric_limits<float>::max() : Gelu<float>(x); });
+  }, kNoSpecial);
+}
+
+TEST(SpecialValues, RowsOfSmallNumbersAreNotZero) {
+  ExpectOnlyTheGateSees([] {
+    return GeluBench([](double x) { return std::fabs(x) < 1e-5 && x != 0 ? 0.0f : Gelu<float>(x); });
+  }, [](JudgeBench& bench) {
+    bench.gates.special_values = false;
+    bench.task.tolerance.at("out").c_small = 0;
+  });
+}
+
+TEST(SpecialValues, ValuesThatATaskDoesNotCoverAreNotDrawn) {
+  RowBench bench = SoftmaxBench();
+  bool infinite = false, nan = false;
+  const auto honest = bench.candidate().run;
+  bench.candidate().run = [&, honest](FakeLaunch& launch) {
+    for (int64_t i = 0; i < launch.Elements("x"); ++i) {
+      infinite |= launch.Read("x", i) == std::numeric_limits<double>::infinity();
+      nan |= std::isnan(launch.Read("x", i));
+    }
+    honest(launch);
+  };
+  EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
+  EXPECT_FALSE(infinite || nan);
+}
+
+TEST(SpecialValues, ValuesThatATaskCoversAreDrawn) {
+  RowBench bench = GeluBench();
+  bench.task.tensors[0].values.special = kSpecialInf | kSpecialMinusInf | kSpecialNan | kSpecialSubnormal;
+  bool seen[5] = {};
+  const auto honest = bench.candidate().run;
+  bench.candidate().run = [&, honest](FakeLaunch& launch) {
+    for (int64_t i = 0; i < launch.Elements("x"); ++i) {
+      const double x = launch.Read("x", i);
+      seen[0] |= std::isinf(x) && x > 0;
+      seen[1] |= std::isinf(x) && x < 0;
+      seen[2] |= std::isnan(x);
+      seen[3] |= x != 0 && std::fabs(x) < 0x1p-126;
+      seen[4] |= x == 0 && std::signbit(x);
+    }
+    honest(launch);
+  };
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  for (const bool one : seen) EXPECT_TRUE(one);
+}
+
+// --- stress values at timed shapes ---
+
+bool TimedShape(const FakeLaunch& launch) { return launch.Extent("x", 0) == 96 && launch.Extent("x", 1) == 32; }
+
+TEST(StressWhenTimed, ASoftmaxWithoutAMaximumAtTheTimedShapeIsSeen) {
+  ExpectOnlyTheGateSees([] {
+    return SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      SoftmaxRow<float>(l, b, e, out, !TimedShape(l));
+    }));
+  }, kNoTimedStress);
+}
+
+TEST(StressWhenTimed, ASoftmaxWithoutAMaximumOnAlignedRowsIsSeen) {
+  ExpectOnlyTheGateSees([] {
+    return SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      SoftmaxRow<float>(l, b, e, out, !(TimedShape(l) && Aligned(l, 256)));
+    }));
+  }, kNoTimedStress);
+}
+
+TEST(StressWhenTimed, AnRmsNormWithoutEpsAtTheTimedShapeIsSeen) {
+  ExpectOnlyTheGateSees([] {
+    return RmsNormBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      RmsNormRow<float>(l, b, e, out, TimedShape(l) ? 0.0 : 1e-5);
+    }));
+  }, kNoTimedStress);
+}
+
+TEST(StressWhenTimed, AGeluThatSaturatesAtTheTimedShapeIsSeen) {
+  const auto make = [] {
+    RowBench bench = GeluBench();
+    bench.candidate().run = ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      for (int64_t i = b; i < e; ++i) {
+        const double x = l.Read("x", i);
+        const bool far_out = TimedShape(l) && std::fabs(x) > 6.5;  // no normal number of these inputs lies there
+        l.Write(out, i, far_out ? (x > 0 ? 6.5 : 0.0) : static_cast<double>(Gelu<float>(x)));
+      }
+    });
+    return bench;
+  };
+  ExpectOnlyTheGateSees(make, kNoTimedStress);
+}
+
+// --- both alignments in check cases ---
+
+TEST(BothAlignments, AKernelThatIsWrongOnWellAlignedBasesIsSeen) {
+  const auto make = [] {
+    RowBench bench = SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      SoftmaxRow<float>(l, b, e, out, !Aligned(l, 64));
+    }));
+    bench.options.time = false;
+    return bench;
+  };
+  ExpectOnlyTheGateSees(make, [](JudgeBench& bench) { bench.gates.both_alignments = false; });
+}
+
+TEST(BothAlignments, EachOccursInEveryVerdict) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    RowBench bench = SoftmaxBench();
+    bench.options.seed = seed;
+    bench.options.time = false;
+    int64_t exact = 0, better = 0;
+    const auto honest = bench.candidate().run;
+    bench.candidate().run = [&, honest](FakeLaunch& launch) {
+      (Aligned(launch, 256) ? better : exact) += 1;
+      EXPECT_TRUE(Aligned(launch, 256) || !Aligned(launch, 32));
+      honest(launch);
+    };
+    EXPECT_EQ(bench.Run().verdict, Verdict::kOk);
+    EXPECT_GT(exact, 0);
+    EXPECT_GT(better, 0);
+  }
+}
+
+// --- small elements ---
+
+TEST(SmallElements, ASoftmaxThatLeavesSmallResultsOutIsSeen) {
+  ExpectOnlyTheGateSees([] {
+    return SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      SoftmaxRow<float>(l, b, e, out);
+      double largest = 0;
+      for (int64_t i = b; i < e; ++i) largest = std::max(largest, l.Read("out", i));
+      for (int64_t i = b; i < e; ++i) if (l.Read("out", i) < 2e-6 * largest) l.Write(out, i, 0);
+    }));
+  }, [](JudgeBench& bench) { bench.task.tolerance.at("out").c_small = 0; });
+}
+
+TEST(SmallElements, AnRmsNormThatSkipsSmallInputsIsSeen) {
+  ExpectOnlyTheGateSees([] {
+    return RmsNormBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      RmsNormRow<float>(l, b, e, out);
+      for (int64_t i = b; i < e; ++i) if (std::fabs(l.Read("out", i)) < 3e-4) l.Write(out, i, 0);  // the rms is 1, or less
+      if (std::fabs(l.Read("x", b)) < 0.05) RmsNormRow<float>(l, b, e, out);                       // where it may be less
+    }));
+  }, [](JudgeBench& bench) { bench.task.tolerance.at("out").c_small = 0; });
+}
+
+TEST(SmallElements, AGeluThatAnswersZeroBelowMinusFourIsSeen) {
+  // gelu(-4.6) is about -1e-5: far below c_max of the row's size.
+  ExpectOnlyTheGateSees([] {
+    return GeluBench([](double x) { return x < -4.6 ? 0.0f : Gelu<float>(x); });
+  }, [](JudgeBench& bench) { bench.task.tolerance.at("out").c_small = 0; }, 3);  // few numbers lie there
+}
+
+TEST(SmallElements, ASoftmaxWhoseSmallResultsAreRoundedOffIsSeen) {
+  ExpectOnlyTheGateSees([] {
+    return SoftmaxBench(ByRows([](FakeLaunch& l, int64_t, int64_t b, int64_t e, const std::string& out) {
+      SoftmaxRow<float>(l, b, e, out);
+      for (int64_t i = b; i < e; ++i) {
+        const double y = l.Read("out", i);
+        if (y < 3e-6 && y > 1e-30) l.Write(out, i, std::ldexp(1.0, static_cast<int>(std::lround(std::log2(y)))));
+      }
+    }));
+  }, [](JudgeBench& bench) { bench.task.tolerance.at("out").c_small = 0; });
+}
+
+TEST(SmallElements, TheVerdictSaysWhatWasOff) {
+  RowBench bench = GeluBench([](double x) { return x < -4.6 ? 0.0f : Gelu<float>(x); });
+  const Evaluation evaluation = bench.Run();
+  ASSERT_EQ(evaluation.verdict, Verdict::kWrongOutput);
+  EXPECT_NE(evaluation.detail.find("far smaller than its neighbors"), std::string::npos) << evaluation.detail;
+}
+
+// --- hand-worked cases ---
+
+TEST(HandCases, AreForCandidatesUnlessTheTaskSaysOtherwise) {
+  const std::string hand = "[[hand]]\ndims = { rows = 1, cols = 1 }\ninputs.x = [1234.5]\noutputs.out = [1.0]\n";
+  for (const bool candidates : {true, false}) {
+    RowBench bench(TaskOfRows("values = { distribution = \"normal\", scale = 3.0 }\nspecial = [\"-inf\"]",
+                           "c_max = 3e-5\nc_rms = 1e-5", hand + (candidates ? "" : "candidates = false\n")),
+                   SoftmaxBench().oracle().run, SoftmaxBench().candidate().run);
+    bench.options.time = false;
+    const auto honest = bench.candidate().run;
+    bench.candidate().run = [honest](FakeLaunch& launch) {
+      honest(launch);
+      if (launch.Elements("x") == 1 && launch.Read("x", 0) == 1234.5) launch.Write("out", 0, 0.5);
+    };
+    const Evaluation evaluation = bench.Run();
+    EXPECT_EQ(evaluation.verdict, candidates ? Verdict::kWrongOutput : Verdict::kOk) << evaluation.detail;
+  }
+}
+
+}  // namespace
+}  // namespace hone

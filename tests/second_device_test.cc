@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two devices, one verdict: on a GPU made of lambdas every candidate here is right; what its text does to memory, only
+// the simulated GPU can see, which is the real one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "tests/judge/judge_fixture.h"
+#include "tuner/evaluate/local_evaluator.h"
+#include "tuner/evaluate/second_device.h"
+
+namespace hone {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// Answers that everything compiles: the fake device knows kernels by their names.
+class YesCompiler : public Compiler {
+ public:
+  Result<CompiledModule> Compile(const TranslationUnit&) override { return CompiledModule{}; }
+  std::string Fingerprint() const override { return "yes"; }
+};
+
+class LambdaGpu : public Backend {
+ public:
+  LambdaGpu() : session_(Device()) {}
+  const DeviceFacts& facts() const override { return session_.facts(); }
+  Compiler& compiler() override { return compiler_; }
+  Result<Compiler*> host_compiler() override { return Status::Unavailable("no host mode here"); }
+  Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress&) override {
+    JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle,
+                         .incumbent = job.incumbent ? &*job.incumbent : nullptr, .options = job.options,
+                         .timing_budget_seconds = 600};
+    return hone::Judge(session_, request, {});
+  }
+
+ private:
+  static FakeDevice Device() {
+    FakeDevice device;
+    device.kernels["scale"] = {.run = Scale};
+    device.kernels["oracle"] = {.run = ScaleOracle};
+    return device;
+  }
+  FakeSession session_;
+  YesCompiler compiler_;
+};
+
+// The scale task with texts that a real compiler can read. `scale` multiplies element by element.
+std::string Kernel(const std::string& body, const std::string& more = "") {
+  return "/*hone\n[[launch]]\nkernel = \"scale\"\ngrid = [\"ceil_div(rows * cols, 64)\"]\nblock = [\"64\"]\n"
+         "args = [\"x\", \"w\", \"out\", \"rows * cols:i64\", \"cols:i64\"]\n*/\n" + more +
+         "__global__ void scale(const float* x, const float* w, float* out, long long n, long long cols) {\n"
+         "  const long long i = blockIdx.x * 64LL + threadIdx.x;\n" + body + "}\n";
+}
+const char* const kHonest = "  if (i < n) out[i] = x[i] * w[i % cols];\n";
+
+Task ScaleTask() {
+  Task task = *ParseTask(kScaleTask, "task.toml");
+  task.oracle_source =
+      "/*hone\n[[launch]]\nkernel = \"oracle\"\ngrid = [\"ceil_div(rows * cols, 64)\"]\nblock = [\"64\"]\n"
+      "args = [\"x\", \"w\", \"ref:out\", \"rows * cols:i64\", \"cols:i64\"]\n*/\n"
+      "__global__ void oracle(const float* x, const float* w, double* out, long long n, long long cols) {\n"
+      "  const long long i = blockIdx.x * 64LL + threadIdx.x;\n"
+      "  if (i < n) out[i] = static_cast<double>(x[i]) * w[i % cols];\n}\n";
+  task.seed_source = Kernel(kHonest);
+  return task;
+}
+
+class SecondDevice : public testing::Test {
+ protected:
+  static Evaluation Judge(const std::string& source, bool simulate = true) {
+    static const std::unique_ptr<Evaluator> evaluator = [] {
+      EvaluatorOptions options;
+      options.executable = std::string(HONE_BINARY_DIR) + "/bin/hone";
+      options.cache_directory = std::string(HONE_BINARY_DIR) + "/tests/cache";
+      return MakeLocalEvaluator(std::make_unique<LambdaGpu>(), [options] { return MakeSimBackend(options, "h200"); }, options);
+    }();
+    EvaluationRequest request;
+    request.source = source;
+    request.seed = 0x60d5eed;
+    request.max_quads = 10;
+    request.warm = false;
+    request.simulate = simulate;
+    Result<Evaluation> evaluation = evaluator->Evaluate(ScaleTask(), request);
+    EXPECT_TRUE(evaluation.ok()) << evaluation.status().message();
+    return evaluation.ok() ? *std::move(evaluation) : Evaluation{};
+  }
+  // Right on the GPU alone, refused by both together.
+  static void ExpectOnlyTheSecondSees(const std::string& source) {
+    const Evaluation alone = Judge(source, false);
+    EXPECT_EQ(alone.verdict, Verdict::kOk) << alone.detail;
+    EXPECT_THAT(alone.labels, Contains("not_simulated"));
+    const Evaluation both = Judge(source);
+    EXPECT_THAT(both.verdict, testing::AnyOf(Verdict::kCrashed, Verdict::kRuleViolation)) << both.detail;
+    EXPECT_THAT(both.detail, HasSubstr("on the simulated GPU"));
+    EXPECT_FALSE(both.geomean_speedup);
+    EXPECT_FALSE(both.findings.empty());
+  }
+};
+
+TEST_F(SecondDevice, AnHonestKernelPassesBoth) {
+  const Evaluation evaluation = Judge(Kernel(kHonest));
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  EXPECT_THAT(evaluation.labels, Not(Contains("not_simulated")));
+  EXPECT_TRUE(evaluation.geomean_speedup);
+  EXPECT_FALSE(evaluation.modelled);
+  EXPECT_TRUE(std::any_of(evaluation.stages.begin(), evaluation.stages.end(),
+                          [](const Stage& stage) { return stage.name == "simulated check" && !stage.holds_device; }));
+}
+
+TEST_F(SecondDevice, SeesReadsPastTheEnd) {
+  ExpectOnlyTheSecondSees(Kernel("  const float next = x[i + 1];\n  if (i < n) out[i] = x[i] * w[i % cols] + (next == 12345.678f ? 1.0f : 0.0f);\n"));
+}
+
+TEST_F(SecondDevice, SeesWritesPastTheEnd) {
+  ExpectOnlyTheSecondSees(Kernel("  out[i] = x[i < n ? i : 0] * w[i % cols];\n"));
+}
+
+TEST_F(SecondDevice, SeesRacesInSharedMemory) {
+  ExpectOnlyTheSecondSees(Kernel("  __shared__ float row[64];\n  row[threadIdx.x] = i < n ? x[i] : 0.0f;\n"
+                                 "  const float mine = row[63 - threadIdx.x];\n"
+                                 "  if (i < n) out[i] = x[i] * w[i % cols] + (mine > 3e38f ? 1.0f : 0.0f);\n"));
+}
+
+TEST_F(SecondDevice, SeesOutputsThatAreReadBeforeTheyAreWritten) {
+  ExpectOnlyTheSecondSees(Kernel("  if (i < n) out[i] = out[i] > 3e38f ? x[i] * w[i % cols] : x[i] * w[i % cols] + 0.0f;\n"));
+}
+
+TEST_F(SecondDevice, AKernelThatItCannotRunIsNotRefusedForThat) {
+  const Evaluation evaluation = Judge(Kernel(std::string("  asm volatile(\"wgmma.fence.sync.aligned;\");\n") + kHonest));
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  EXPECT_THAT(evaluation.labels, Contains("not_simulated"));
+  const auto why = std::find_if(evaluation.findings.begin(), evaluation.findings.end(),
+                                [](const Finding& finding) { return finding.kind == "not_simulated"; });
+  ASSERT_NE(why, evaluation.findings.end());
+  EXPECT_THAT(why->message, HasSubstr("did not run on the simulated GPU"));
+}
+
+TEST_F(SecondDevice, TurnedOffItSaysSo) {
+  const Evaluation evaluation = Judge(Kernel(kHonest), false);
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  ASSERT_FALSE(evaluation.findings.empty());
+  EXPECT_THAT(evaluation.findings.back().message, HasSubstr("--no-sim"));
+}
+
+// --- what is joined, without a device ---
+
+Evaluation Said(Verdict verdict, const std::string& detail = "") {
+  Evaluation evaluation;
+  evaluation.verdict = verdict;
+  evaluation.detail = detail;
+  return evaluation;
+}
+
+TEST(JoinVerdicts, AWrongOutputThereIsAFindingThatComesFirst) {
+  Evaluation measured = Said(Verdict::kOk);
+  measured.findings.push_back({"uncoalesced", "advice", ""});
+  const Evaluation both = JoinVerdicts(measured, Said(Verdict::kWrongOutput, "out differs"));
+  EXPECT_EQ(both.verdict, Verdict::kOk);
+  EXPECT_EQ(both.findings.front().kind, "simulated_wrong_output");
+  EXPECT_THAT(both.findings.front().message, HasSubstr("out differs"));
+}
+
+TEST(JoinVerdicts, AFaultOfTheMachineIsNobodysVerdict) {
+  for (const Verdict verdict : {Verdict::kTimedOut, Verdict::kUnsupported, Verdict::kCompileError, Verdict::kDeviceLost}) {
+    const Evaluation both = JoinVerdicts(Said(Verdict::kOk), Said(verdict, "why"));
+    EXPECT_EQ(both.verdict, Verdict::kOk);
+    EXPECT_THAT(both.labels, Contains("not_simulated"));
+  }
+  EXPECT_EQ(JoinVerdicts(Said(Verdict::kOk), Status::Unavailable("no compiler")).verdict, Verdict::kOk);
+}
+
+TEST(JoinVerdicts, AdviceAboutSpeedStaysWithTheGpu) {
+  Evaluation simulated = Said(Verdict::kOk);
+  simulated.findings = {{"bank_conflict", "advice", ""}, {"shared_write_twice", "no advice", ""}};
+  const Evaluation both = JoinVerdicts(Said(Verdict::kOk), simulated);
+  ASSERT_EQ(both.findings.size(), 1u);
+  EXPECT_EQ(both.findings[0].kind, "shared_write_twice");
+}
+
+TEST(SmallCases, AreTheCheapOnesOfTheTask) {
+  std::string toml(kScaleTask);
+  toml += "[[case]]\nrole = \"check\"\ndims = { rows = 4000, cols = 4000 }\n";
+  const Task small = SmallCases(*ParseTask(toml, "task.toml"));
+  ASSERT_EQ(small.cases.size(), 2u);
+  EXPECT_EQ(small.cases[0].dims, (Dims{{"rows", 3}, {"cols", 5}}));
+  EXPECT_EQ(small.cases[1].dims, (Dims{{"rows", 40}, {"cols", 33}}));
+  ASSERT_EQ(small.hidden.size(), 1u);
+  EXPECT_EQ(small.hidden[0].count, 1);
+}
+
+}  // namespace
+}  // namespace hone
