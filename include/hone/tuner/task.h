@@ -115,9 +115,12 @@ struct Tolerance {
   double c_rms = 0.0;
   double floor = 0.0;  // not the task's to say: the judge derives it from the dtype and the inputs of each launch
   double absolute = 0.0;  // in units of the output; 1 forgives one unit of an integer result
-  // Where it is not 0, |err| <= c_small * max(|ref|, rms(ref over its slice) / 2^20) holds beside c_max: an element far
-  // below its slice's rms is right by its own measure.
+  // Where it is not 0, |err| <= c_small * max(|ref|, small_floor * rms(ref over its slice)) holds beside c_max: an element
+  // far below its slice's rms is right by its own measure.
   double c_small = 0.0;
+  // The part of its slice's rms down to which results have relative accuracy. By default 2^-20: single precision keeps 24
+  // bits, and a result that is the difference of two numbers of the rms's size has nothing left there.
+  double small_floor = 1.0 / (1 << 20);
 };
 
 enum class CaseRole { kTime, kCheck, kHidden };

@@ -394,6 +394,9 @@ class TaskParser {
         *target = fields.Number(key).value_or(0.0);
         if (!(*target >= 0 && std::isfinite(*target))) fields.Error(key, "must be a finite number, zero or more");
       }
+      tolerance.small_floor = fields.Number("small_floor").value_or(tolerance.small_floor);
+      if (!(tolerance.small_floor >= 0 && tolerance.small_floor <= 1)) fields.Error("small_floor", "must lie between 0 and 1");
+      if (fields.Has("small_floor") && tolerance.c_small == 0) fields.Error("small_floor", "means nothing without c_small");
       fields.Finish();
       task_.tolerance[output] = tolerance;
     }

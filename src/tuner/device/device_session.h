@@ -101,7 +101,7 @@ struct Comparison {
                                    // less than the dtype's smallest normal number
   double rms_error = 0;            // sqrt(sum err^2 / sum ref^2); 0 when ref is all zero and err is too. The rms of ref
                                    // counts as the dtype's smallest normal number at least
-  double max_small = 0;            // max |err| / max(|ref|, rms of the slice's ref / 2^20), as Tolerance::c_small has it
+  double max_small = 0;            // max |err| / max(|ref|, small_floor * rms of the slice's ref), as Tolerance has it
   double max_ulp = 0, mean_ulp = 0;  // in units of the output dtype
 };
 

@@ -449,7 +449,7 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
         const double actual = ToDouble(stored);
         const harness::Judged judged =
             harness::Judge(actual, expected, rms[static_cast<size_t>(row.slice + i * row.slice_step)], tolerance.c_max,
-                           precision, tolerance.absolute, tolerance.c_small);
+                           precision, tolerance.absolute, tolerance.c_small, tolerance.small_floor);
         const bool unwritten = (word & pattern_mask) == pattern_value && !(actual == expected);
         if (judged.wrong || unwritten) {
           if (result.wrong == 0) {

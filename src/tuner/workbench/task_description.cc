@@ -104,7 +104,7 @@ Json TaskJson(const Task& task) {
     tensors.push_back(std::move(entry));
   }
   for (const auto& [name, tolerance] : task.tolerance) {
-    tolerances[name] = {{"c_max", tolerance.c_max}, {"c_rms", tolerance.c_rms}, {"abs", tolerance.absolute}, {"c_small", tolerance.c_small}};
+    tolerances[name] = {{"c_max", tolerance.c_max}, {"c_rms", tolerance.c_rms}, {"abs", tolerance.absolute}, {"c_small", tolerance.c_small}, {"small_floor", tolerance.small_floor}};
   }
   for (const Case& c : task.cases) {
     Json entry = {{"role", CaseRoleName(c.role)}, {"dims", c.dims}};

@@ -340,7 +340,7 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
   HONE_RETURN_IF_ERROR(CopyFromHost(at, &counters, sizeof counters));
   HONE_RETURN_IF_ERROR(Launch(fmt::format("hone_compare_{}", CompareName(output.dtype)),
                               GridFor(static_cast<uint64_t>(output.elements), kThreads, 8), kThreads, layout, reference,
-                              sums, tolerance.c_max, tolerance.c_small, tolerance.absolute,
+                              sums, tolerance.c_max, tolerance.c_small, tolerance.small_floor, tolerance.absolute,
                               harness::UnwrittenOf(host::PoisonBits(output.dtype), host::PrecisionOf(output.dtype)),
                               host::PrecisionOf(output.dtype), at));
   HONE_RETURN_IF_ERROR(CopyToHost(&counters, at, sizeof counters));

@@ -70,10 +70,6 @@ HONE_HD double OverflowsFrom(Precision precision) {
   return power * (2.0 - DoubleOf(static_cast<uint64_t>(1022 - precision.mantissa_bits) << 52));
 }
 
-// An element this many powers of two below its slice's rms is judged by c_small as if it were no smaller: single
-// precision keeps 24 bits, and a result that is the difference of two numbers of the rms's size has nothing left there.
-inline constexpr int kSmallBits = 20;
-
 // The bits of a word that tell a signalling NaN of Hone's (exponent all ones, quiet bit clear, the bit below it set) from
 // all else, and what they are then. Nothing a kernel computes looks like that.
 struct UnwrittenPattern {
@@ -95,7 +91,7 @@ struct Judged {
   bool non_finite;  // the output is NaN or infinite
   double error;     // |actual - reference|; 0 when either is not finite
   double scaled;    // error / max(|reference|, rms)
-  double small;     // error / max(|reference|, rms / 2^20, the dtype's smallest normal number)
+  double small;     // error / max(|reference|, small_floor * rms, the dtype's smallest normal number)
   double ulps;
 };
 
@@ -103,12 +99,13 @@ struct Judged {
 // absolute: an error of this much is right whatever the scale.
 // c_small: 0, or what `small` may be. A bound relative to the rms lets a kernel answer 0 for everything that is 1 / c_max
 // times smaller than its neighbours; where results have relative accuracy, that is work left out.
+// small_floor: an element below this part of its slice's rms is judged by c_small as if it were no smaller.
 // A reference that is not finite must be met exactly: NaN by NaN, an infinity by the same infinity. A finite one that
 // the dtype cannot hold is met by the infinity of its sign, which is what correct rounding makes of it; near that
 // threshold, as far as c_max goes and a sixteenth at most, by a finite value as well as by the infinity. A task may allow
 // any c_max, and with a large one an infinity would pass for anything.
 HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, Precision precision,
-                     double absolute = 0.0, double c_small = 0.0) {
+                     double absolute = 0.0, double c_small = 0.0, double small_floor = 0.0) {
   Judged judged{false, !IsFinite(actual), 0.0, 0.0, 0.0, 0.0};
   if (!IsFinite(reference)) {
     judged.wrong = IsNan(reference) ? !IsNan(actual) : actual != reference;
@@ -125,7 +122,7 @@ HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, 
   const double magnitude = Magnitude(reference);
   const double scale = magnitude > rms ? magnitude : rms;
   judged.scaled = scale > 0.0 ? judged.error / scale : DoubleOf(0x7ff0000000000000ULL);
-  const double far_below = rms * DoubleOf(static_cast<uint64_t>(1023 - kSmallBits) << 52);
+  const double far_below = rms * small_floor;
   const double smallest = SmallestNormal(precision);
   const double least = far_below > smallest ? far_below : smallest;
   const double own = magnitude > least ? magnitude : least;

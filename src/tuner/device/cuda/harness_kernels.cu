@@ -299,8 +299,8 @@ __device__ __forceinline__ unsigned long long Smallest(unsigned long long a, uns
 
 template <typename T>
 __device__ __forceinline__ void CompareBody(const Layout& layout, const double* reference, const double* slice_rms,
-                                            double c_max, double c_small, double absolute, UnwrittenPattern pattern,
-                                            Precision precision, CompareCounters* counters) {
+                                            double c_max, double c_small, double small_floor, double absolute,
+                                            UnwrittenPattern pattern, Precision precision, CompareCounters* counters) {
   using Word = typename WordOf<sizeof(T)>::Type;
   CompareCounters mine{0, 0, 0, ~0ULL, 0, 0, 0, 0.0, 0.0, 0.0};
 #pragma unroll 2
@@ -311,7 +311,7 @@ __device__ __forceinline__ void CompareBody(const Layout& layout, const double* 
     T value;
     memcpy(&value, &word, sizeof value);
     const double actual = ToDouble(value);
-    const Judged judged = Judge(actual, expected, slice_rms[place.slice], c_max, precision, absolute, c_small);
+    const Judged judged = Judge(actual, expected, slice_rms[place.slice], c_max, precision, absolute, c_small, small_floor);
     const bool unwritten = (static_cast<uint64_t>(word) & pattern.mask & static_cast<Word>(~Word{0})) ==
                                (pattern.value & static_cast<Word>(~Word{0})) && !(actual == expected);
     const bool wrong = judged.wrong || unwritten;
@@ -484,9 +484,10 @@ extern "C" __global__ void hone_root_mean(double* sums, int64_t slices, double e
 #define HONE_COMPARE(name, type)                                                                                  \
   extern "C" __global__ void __launch_bounds__(256) hone_compare_##name(                                          \
       const __grid_constant__ Layout layout, const double* reference, const double* slice_rms, double c_max,      \
-      double c_small, double absolute, const __grid_constant__ UnwrittenPattern pattern,                          \
+      double c_small, double small_floor, double absolute, const __grid_constant__ UnwrittenPattern pattern,      \
       const __grid_constant__ Precision precision, CompareCounters* counters) {                                   \
-    CompareBody<type>(layout, reference, slice_rms, c_max, c_small, absolute, pattern, precision, counters);      \
+    CompareBody<type>(layout, reference, slice_rms, c_max, c_small, small_floor, absolute, pattern, precision,    \
+                      counters);                                                                                  \
   }
 HONE_COMPARE(f64, double)
 HONE_COMPARE(f32, float)
