@@ -41,7 +41,7 @@ test: setup
 
 test-python: setup
 	$(call configure,$(FULL_FLAGS))
-	@cmake --build $(BUILD) -j $(JOBS) --target hone
+	@cmake --build $(BUILD) -j $(JOBS) --target hone hone_loader
 	@ctest --test-dir $(BUILD) -L python --output-on-failure --no-tests=error
 
 test-gpu: setup

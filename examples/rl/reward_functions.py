@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reward functions in the shapes that trainers call: a batch of answers in, one float each out.
+
+verl, `reward_model.reward_manager=batch` with `custom_reward_function.path=reward_functions.py`, calls `compute_score`.
+TRL's GRPOTrainer takes `grpo_reward` in `reward_funcs`. In both, a sample names its task: verl in `ground_truth`, TRL in a
+column `task` of the data set. HONE_DEVICE says where kernels are judged ("auto"; "spool:DIR" for workers elsewhere).
+"""
+import functools
+import os
+import re
+
+import hone
+
+_FENCE = re.compile(r"```(?:cuda|cpp|c\+\+|cu|c)?[ \t]*\n(.*?)```", re.DOTALL)
+_REWARD = hone.Reward()
+
+
+@functools.cache
+def _judge():
+    return hone.Judge(device=os.environ.get("HONE_DEVICE", "auto"))
+
+
+def kernel_of(answer):
+    """The last fenced block of an answer, which is where a model puts its final kernel; without one, the whole answer."""
+    blocks = _FENCE.findall(answer)
+    return blocks[-1] if blocks else answer
+
+
+def _scores(tasks, answers):
+    jobs = [hone.Job(task, kernel_of(answer) or " ") for task, answer in zip(tasks, answers, strict=True)]
+    scores = [_REWARD(evaluation) for evaluation in _judge().eval_all(jobs)]
+    # A trainer takes floats alone; a sample that could not be judged gets the batch's mean, which moves nothing much.
+    judged = [score for score in scores if score is not None]
+    mean = sum(judged) / len(judged) if judged else 0.0
+    return [mean if score is None else score for score in scores]
+
+
+def compute_score(data_sources, solution_strs, ground_truths, extra_infos=None, **_):
+    """For verl: one float an answer."""
+    return _scores(ground_truths, solution_strs)
+
+
+def grpo_reward(completions, task, **_):
+    """For TRL: one float a completion, which is a text or a list of chat messages."""
+    return _scores(task, [one if isinstance(one, str) else one[-1]["content"] for one in completions])

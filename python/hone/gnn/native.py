@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The library libhone_loader, which samples and gathers: its functions (src/gnn/loader/c_api.h) as Python objects.
+
+Arrays go in as addresses and come out as views of one block of memory a batch, which goes back to the loader when the last
+view is gone. Calls release the interpreter's lock. This module needs neither numpy nor torch.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from ctypes import POINTER, Structure, byref, c_char, c_double, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass
+from typing import Sequence
+
+ABI = 1
+_ERROR_BYTES = 1024
+_OK, _END, _PENDING, _INVALID, _NO_MEMORY = 0, 1, 2, 3, 4
+_WAIT_SECONDS = 0.2  # after which a waiting call looks whether Ctrl-C was pressed
+
+
+class LibraryError(ImportError):
+    """The library is not there, or belongs to another version of this package."""
+
+
+class _RowTable(Structure):
+    _fields_ = [("rows", c_void_p), ("count", c_int64), ("row_bytes", c_int64), ("stride_bytes", c_int64)]
+
+
+class _Options(Structure):
+    _fields_ = [
+        ("fanouts", POINTER(c_int32)),
+        ("hops", c_int32),
+        ("threads", c_int32),
+        ("queue", c_int32),
+        ("edge_ids", c_int32),
+        ("batch", c_int64),
+        ("node_tables", POINTER(_RowTable)),
+        ("edge_tables", POINTER(_RowTable)),
+        ("num_node_tables", c_int32),
+        ("num_edge_tables", c_int32),
+    ]
+
+
+class _View(Structure):
+    _fields_ = [
+        ("batch", c_void_p),
+        ("block", c_void_p),
+        ("block_bytes", c_int64),
+        ("step", c_int64),
+        ("seeds", c_int64),
+        ("nodes", c_int64),
+        ("edges", c_int64),
+        ("hops", c_int32),
+        ("has_edge_ids", c_int32),
+        ("hop_nodes", POINTER(c_int64)),
+        ("hop_edges", POINTER(c_int64)),
+        ("nodes_at", c_int64),
+        ("input_at", c_int64),
+        ("sources_at", c_int64),
+        ("destinations_at", c_int64),
+        ("edge_ids_at", c_int64),
+        ("node_rows_at", POINTER(c_int64)),
+        ("edge_rows_at", POINTER(c_int64)),
+    ]
+
+
+_ARGUMENTS = {
+    "hone_graph_make": [c_void_p, c_void_p, c_int64, c_int64, c_int32, POINTER(c_void_p), c_void_p],
+    "hone_loader_make": [c_void_p, POINTER(_Options), POINTER(c_void_p), c_void_p],
+    "hone_loader_start": [c_void_p, c_void_p, c_int64, c_uint64, c_uint32, c_int32, c_int32, c_int64, c_void_p],
+    "hone_loader_next": [c_void_p, c_double, POINTER(_View), c_void_p],
+    "hone_loader_load": [c_void_p, c_void_p, c_int64, c_uint64, c_uint32, c_uint32, POINTER(_View), c_void_p],
+}
+_WITHOUT_RESULT = ("hone_graph_free", "hone_loader_free", "hone_loader_cancel", "hone_batch_free")
+_library = None
+
+
+def library():
+    """The loaded library. HONE_LOADER_LIBRARY names another file than the one in this package."""
+    global _library
+    if _library is not None:
+        return _library
+    packaged = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib", "libhone_loader.so")
+    path = os.environ.get("HONE_LOADER_LIBRARY", packaged)
+    try:
+        loaded = ctypes.CDLL(path)
+    except OSError as error:
+        raise LibraryError(f"{path} cannot be loaded ({error}): install the package again, or build the target hone_loader and "
+                           "set HONE_LOADER_LIBRARY to build/lib/libhone_loader.so") from error
+    if loaded.hone_loader_abi() != ABI:
+        raise LibraryError(f"{path} has interface {loaded.hone_loader_abi()}, and this package needs {ABI}: they are of different versions")
+    for name, arguments in _ARGUMENTS.items():
+        getattr(loaded, name).argtypes = arguments
+        getattr(loaded, name).restype = c_int32
+    for name in _WITHOUT_RESULT:
+        getattr(loaded, name).argtypes = [c_void_p]
+        getattr(loaded, name).restype = None
+    _library = loaded
+    return loaded
+
+
+def _raise(code, error):
+    message = error.value.decode(errors="replace")
+    if code == _INVALID:
+        raise ValueError(message)
+    if code == _NO_MEMORY:
+        raise MemoryError(message)
+    raise RuntimeError(message)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A tensor by rows: `address` of the first, `count` of them, `row_bytes` each that are copied, `stride_bytes` apart."""
+
+    address: int
+    count: int
+    row_bytes: int
+    stride_bytes: int
+
+
+class Batch:
+    """One batch. `block` is its memory as a buffer; the `…_at` attributes are places in it, in bytes. Ids are int64.
+
+    Views that keep `block` alive (numpy.frombuffer, torch.frombuffer) keep the memory; without one it is used again.
+    """
+
+    __slots__ = ("block", "step", "seeds", "nodes", "edges", "hop_nodes", "hop_edges", "nodes_at", "input_at", "sources_at",
+                 "destinations_at", "edge_ids_at", "node_rows_at", "edge_rows_at")
+
+    def __init__(self, view, node_tables, edge_tables):
+        self.block = (c_char * max(view.block_bytes, 1)).from_address(view.block)
+        weakref.finalize(self.block, _library.hone_batch_free, view.batch)
+        self.step, self.seeds, self.nodes, self.edges = view.step, view.seeds, view.nodes, view.edges
+        self.hop_nodes = view.hop_nodes[: view.hops + 1]
+        self.hop_edges = view.hop_edges[: view.hops]
+        self.nodes_at, self.input_at = view.nodes_at, view.input_at
+        self.sources_at, self.destinations_at = view.sources_at, view.destinations_at
+        self.edge_ids_at = view.edge_ids_at if view.has_edge_ids else None
+        self.node_rows_at = view.node_rows_at[:node_tables]
+        self.edge_rows_at = view.edge_rows_at[:edge_tables]
+
+
+class Graph:
+    """The edges of a graph by destination. `sources` and `destinations` are addresses of int64 [edges], read during the call."""
+
+    def __init__(self, sources: int, destinations: int, edges: int, nodes: int, threads: int = 0):
+        self._free = None
+        handle, error = c_void_p(), ctypes.create_string_buffer(_ERROR_BYTES)
+        code = library().hone_graph_make(sources, destinations, edges, nodes, threads, byref(handle), error)
+        if code != _OK:
+            _raise(code, error)
+        self.handle, self.nodes, self.edges = handle, nodes, edges
+        self._free = weakref.finalize(self, _library.hone_graph_free, handle)
+
+
+class Loader:
+    """Makes batches on threads of its own, ahead of the one thread that takes them.
+
+    What tables point to must outlive the loader: `keep` holds references for that. A forked child must not use it.
+    """
+
+    def __init__(self, graph: Graph, fanouts: Sequence[int], batch: int, *, threads: int = 0, queue: int = 0, edge_ids: bool = True,
+                 node_tables: Sequence[Table] = (), edge_tables: Sequence[Table] = (), keep: object = None):
+        def tables(given):
+            return (_RowTable * max(len(given), 1))(*[(t.address, t.count, t.row_bytes, t.stride_bytes) for t in given])
+
+        numbers = (c_int32 * max(len(fanouts), 1))(*fanouts)
+        nodes, edges = tables(node_tables), tables(edge_tables)
+        options = _Options(numbers, len(fanouts), threads, queue, edge_ids, batch, nodes, edges, len(node_tables), len(edge_tables))
+        handle, error = c_void_p(), ctypes.create_string_buffer(_ERROR_BYTES)
+        code = library().hone_loader_make(graph.handle, byref(options), byref(handle), error)
+        if code != _OK:
+            _raise(code, error)
+        self.handle = handle
+        self._error = error
+        self._tables = len(node_tables), len(edge_tables)
+        self._keep = keep
+        self._seeds = None
+        self._free = weakref.finalize(self, _free_loader, _library, handle, keep, os.getpid())
+
+    def start(self, seeds: int, count: int, *, seed: int, epoch: int, shuffle: bool, drop_last: bool, first_step: int = 0,
+              keep: object = None):
+        """Begins an epoch over `count` int64 node ids at the address `seeds`, which `keep` keeps alive."""
+        code = library().hone_loader_start(self.handle, seeds, count, seed, epoch, shuffle, drop_last, first_step, self._error)
+        self._seeds = keep
+        if code != _OK:
+            _raise(code, self._error)
+
+    def next(self) -> Batch | None:
+        """The next batch of the epoch, or None at its end. Ctrl-C ends the wait."""
+        view = _View()
+        while True:
+            code = _library.hone_loader_next(self.handle, _WAIT_SECONDS, byref(view), self._error)
+            if code == _OK:
+                return Batch(view, *self._tables)
+            if code == _END:
+                return None
+            if code != _PENDING:
+                _raise(code, self._error)
+
+    def cancel(self):
+        """Drops the epoch under way."""
+        _library.hone_loader_cancel(self.handle)
+
+    def load(self, seeds: int, count: int, *, seed: int, epoch: int, step: int) -> Batch:
+        """One batch of `count` distinct int64 node ids at the address `seeds`, made by the calling thread."""
+        view = _View()
+        code = _library.hone_loader_load(self.handle, seeds, count, seed, epoch, step, byref(view), self._error)
+        if code != _OK:
+            _raise(code, self._error)
+        return Batch(view, *self._tables)
+
+
+def _free_loader(loaded, handle, keep, owner):
+    # A forked child has none of the threads that freeing would wait for.
+    if os.getpid() == owner:
+        loaded.hone_loader_free(handle)
+    del keep

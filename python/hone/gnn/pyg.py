@@ -1,0 +1,316 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Neighbor sampling for PyTorch Geometric: a NeighborLoader and a BaseSampler. See docs/pyg.md."""
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any, Callable, Iterator
+
+import torch
+from torch_geometric.data import Data
+from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
+
+from hone.gnn.native import Batch, Graph, Loader, Table
+
+__all__ = ["HoneSampler", "NeighborLoader"]
+
+
+def _graph_of(edge_index: torch.Tensor, num_nodes: int) -> Graph:
+    if not isinstance(edge_index, torch.Tensor) or edge_index.dim() != 2 or edge_index.size(0) != 2:
+        found = tuple(edge_index.shape) if isinstance(edge_index, torch.Tensor) else type(edge_index).__name__
+        raise ValueError(f"data.edge_index: expected a tensor of shape [2, edges], found {found}")
+    if edge_index.device.type != "cpu":
+        raise ValueError(f"data.edge_index is on {edge_index.device}: this loader samples on the CPU; pass data.cpu()")
+    if edge_index.dtype != torch.int64:
+        raise TypeError(f"data.edge_index: expected int64, found {edge_index.dtype}")
+    sources, destinations = edge_index[0].contiguous(), edge_index[1].contiguous()
+    return Graph(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes)
+
+
+def _fanouts_of(num_neighbors: Any) -> list[int]:
+    if isinstance(num_neighbors, dict):
+        raise NotImplementedError("num_neighbors: a dictionary by edge type belongs to heterogeneous graphs, which Hone does not sample yet")
+    fanouts = [int(one) for one in num_neighbors]
+    if not fanouts:
+        raise ValueError("num_neighbors is empty: give one number for each hop")
+    return fanouts
+
+
+def _refuse(**unsupported: Any) -> None:
+    for name, given in unsupported.items():
+        if given:
+            raise NotImplementedError(f"{name}={given!r} is not supported by Hone's sampler yet; leave it out, or use torch_geometric.loader")
+
+
+def _seed_of(generator: torch.Generator | None) -> int:
+    return int(torch.randint(0, 2**62, (1,), generator=generator).item())
+
+
+def _ids(batch: Batch, place: int, count: int) -> torch.Tensor:
+    if count == 0:
+        return torch.empty(0, dtype=torch.int64)
+    return torch.frombuffer(batch.block, dtype=torch.int64, count=count, offset=place)
+
+
+def _edge_index(batch: Batch) -> torch.Tensor:
+    """[2, edges] of local ids: a view, whose rows lie further apart than they are long."""
+    if batch.edges == 0:
+        return torch.empty((2, 0), dtype=torch.int64)
+    distance = (batch.destinations_at - batch.sources_at) // 8
+    both = torch.frombuffer(batch.block, dtype=torch.int64, count=distance + batch.edges, offset=batch.sources_at)
+    return both.as_strided((2, batch.edges), (distance, 1))
+
+
+class _Table:
+    """A tensor whose rows the loader gathers."""
+
+    def __init__(self, key: str, tensor: torch.Tensor):
+        self.key = key
+        self.tensor = tensor if tensor[:1].is_contiguous() else tensor.contiguous()
+        rows = self.tensor.size(0)
+        self.shape = tuple(tensor.shape[1:])
+        self.row_bytes = tensor.element_size() * (tensor[0].numel() if rows else 0)
+        stride = self.tensor.stride(0) * tensor.element_size() if rows > 1 else self.row_bytes
+        self.native = Table(self.tensor.data_ptr(), rows, self.row_bytes, stride)
+
+    def rows(self, batch: Batch, place: int, count: int) -> torch.Tensor:
+        if count == 0 or self.row_bytes == 0:
+            return self.tensor.new_empty((count, *self.shape))
+        elements = count * self.row_bytes // self.tensor.element_size()
+        return torch.frombuffer(batch.block, dtype=self.tensor.dtype, count=elements, offset=place).view(count, *self.shape)
+
+
+def _gatherable(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.layout == torch.strided and not value.requires_grad
+
+
+class NeighborLoader:
+    """Takes the place of torch_geometric.loader.NeighborLoader for a homogeneous graph.
+
+    Yields `Data` objects with the fields that PyTorch Geometric's loader gives them: every node-level tensor of `data` at the
+    batch's nodes (the seeds first), every edge-level tensor at its edges, `edge_index` in local ids, `n_id`, `e_id`,
+    `input_id`, `batch_size`, `num_sampled_nodes`, `num_sampled_edges`; all else as it is. Threads of the loader's own sample
+    and gather ahead, without worker processes.
+
+    data: torch_geometric.data.Data on the CPU, with int64 `edge_index`.
+    num_neighbors: neighbors a node for each hop, drawn uniformly without replacement; -1 takes all.
+    input_nodes: int64 or boolean tensor of seeds, distinct; None takes every node.
+    batch_size, shuffle, drop_last, transform: as for PyTorch Geometric.
+    num_workers: threads; 0 takes all that the process may use. `persistent_workers`, `prefetch_factor`, `pin_memory` and
+        `filter_per_worker` are taken and change nothing but that `pin_memory=True` gives pinned tensors.
+    generator: gives the seed of all draws, once, when the loader is made. With the same seed, the same batches come in the
+        same epoch, whatever the number of threads.
+
+    replace, disjoint, temporal, weighted and induced sampling, heterogeneous graphs and link prediction raise
+    NotImplementedError. A forked child must make a loader of its own.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        num_neighbors: Any,
+        input_nodes: torch.Tensor | None = None,
+        input_time: Any = None,
+        replace: bool = False,
+        subgraph_type: Any = "directional",
+        disjoint: bool = False,
+        temporal_strategy: str = "uniform",
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        transform: Callable[[Data], Data] | None = None,
+        transform_sampler_output: Callable[..., Any] | None = None,
+        is_sorted: bool = False,
+        filter_per_worker: bool | None = None,
+        neighbor_sampler: Any = None,
+        directed: bool = True,
+        *,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        num_workers: int = 0,
+        generator: torch.Generator | None = None,
+        pin_memory: bool = False,
+        persistent_workers: bool = False,
+        prefetch_factor: int | None = None,
+    ):
+        if not isinstance(data, Data):
+            raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
+        _refuse(input_time=input_time is not None, replace=replace, disjoint=disjoint, time_attr=time_attr, weight_attr=weight_attr,
+                transform_sampler_output=transform_sampler_output, neighbor_sampler=neighbor_sampler, undirected=not directed)
+        kind = getattr(subgraph_type, "value", subgraph_type)
+        _refuse(subgraph_type=kind if kind != "directional" else None)
+        del is_sorted, filter_per_worker, temporal_strategy, persistent_workers, prefetch_factor
+        self.data, self.transform = data, transform
+        self.batch_size, self.shuffle, self.drop_last, self.pin_memory = int(batch_size), bool(shuffle), bool(drop_last), bool(pin_memory)
+        self.num_neighbors = _fanouts_of(num_neighbors)
+        self.seed = _seed_of(generator)
+        self.epoch = 0  # the next to begin
+        self._owner = os.getpid()
+        self._iterator: _Epoch | None = None
+        self._loads = 0
+        self._first_step = 0
+        self._input = self._input_of(input_nodes, data.num_nodes)
+        self._nodes, self._edges, self._sliced = [], [], []
+        for key, value in data:
+            if key == "edge_index":
+                continue
+            if data.is_node_attr(key):
+                (self._nodes if _gatherable(value) else self._sliced).append(_Table(key, value) if _gatherable(value) else (key, True))
+            elif data.is_edge_attr(key):
+                (self._edges if _gatherable(value) else self._sliced).append(_Table(key, value) if _gatherable(value) else (key, False))
+        graph = _graph_of(data.edge_index, data.num_nodes)
+        self._loader = Loader(graph, self.num_neighbors, self.batch_size, threads=int(num_workers),
+                              node_tables=[table.native for table in self._nodes], edge_tables=[table.native for table in self._edges],
+                              keep=[table.tensor for table in self._nodes + self._edges])
+
+    @staticmethod
+    def _input_of(input_nodes: Any, num_nodes: int) -> torch.Tensor:
+        if input_nodes is None:
+            return torch.arange(num_nodes)
+        if isinstance(input_nodes, (str, tuple)):
+            raise NotImplementedError("input_nodes by node type belong to heterogeneous graphs, which Hone does not sample yet")
+        given = torch.as_tensor(input_nodes)
+        if given.dtype == torch.bool:
+            if given.numel() != num_nodes:
+                raise ValueError(f"input_nodes: a mask of {given.numel()} entries, and the graph has {num_nodes} nodes")
+            given = given.nonzero().view(-1)
+        if given.dim() != 1 or given.is_floating_point():
+            raise TypeError(f"input_nodes: expected a vector of node ids or a mask, found {given.dtype} of shape {tuple(given.shape)}")
+        given = given.to(device="cpu", dtype=torch.int64).contiguous()
+        if given.unique().numel() != given.numel():
+            raise ValueError("input_nodes: a node occurs twice; seeds must be distinct")
+        return given
+
+    def __len__(self) -> int:
+        full, rest = divmod(self._input.numel(), self.batch_size)
+        return full + (rest > 0 and not self.drop_last)
+
+    def __repr__(self) -> str:
+        return f"hone.gnn.pyg.NeighborLoader({self.data}, num_neighbors={self.num_neighbors}, batch_size={self.batch_size})"
+
+    def __iter__(self) -> Iterator[Data]:
+        """Begins the next epoch. An iterator of an earlier one ends."""
+        self._check_process()
+        self._iterator = _Epoch(self, self.epoch, self._first_step)
+        self._first_step = 0
+        self.epoch += 1
+        return self._iterator
+
+    def __call__(self, index: Any) -> Data:
+        """One batch of the seeds at these positions of `input_nodes`; a draw of its own each time."""
+        self._check_process()
+        positions = torch.as_tensor(index, dtype=torch.int64).view(-1)
+        seeds = self._input[positions].contiguous()
+        self._loads += 1
+        batch = self._loader.load(seeds.data_ptr(), seeds.numel(), seed=self.seed ^ 0x5EED, epoch=self._loads >> 32, step=self._loads & 0xFFFFFFFF)
+        return self._data(batch, positions)
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the loader stands, in the middle of an epoch too: what load_state_dict takes."""
+        if self._iterator is not None and not self._iterator.over:
+            return {"seed": self.seed, "epoch": self._iterator.epoch, "step": self._iterator.step}
+        return {"seed": self.seed, "epoch": self.epoch, "step": 0}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """The next epoch to begin is the one that `state` stands in, from its step on."""
+        self.seed, self.epoch, self._first_step = state["seed"], state["epoch"], state["step"]
+        self._iterator = None
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._owner:
+            raise RuntimeError("this loader was made before a fork, and its threads are not in this process: make a loader here. "
+                               "It needs no DataLoader workers around it, for it has threads of its own.")
+
+    def _data(self, batch: Batch, input_id: torch.Tensor) -> Data:
+        out = copy.copy(self.data)
+        n_id = _ids(batch, batch.nodes_at, batch.nodes)
+        e_id = _ids(batch, batch.edge_ids_at, batch.edges)
+        for table, place in zip(self._nodes, batch.node_rows_at):
+            out[table.key] = table.rows(batch, place, batch.nodes)
+        for table, place in zip(self._edges, batch.edge_rows_at):
+            out[table.key] = table.rows(batch, place, batch.edges)
+        for key, of_nodes in self._sliced:
+            out[key] = _pick(self.data[key], n_id if of_nodes else e_id)
+        out.edge_index = _edge_index(batch)
+        if "num_nodes" in self.data._store:
+            out.num_nodes = batch.nodes
+        out.n_id, out.e_id, out.input_id, out.batch_size = n_id, e_id, input_id, batch.seeds
+        out.num_sampled_nodes, out.num_sampled_edges = batch.hop_nodes, batch.hop_edges
+        if self.pin_memory:
+            out = out.pin_memory()
+        return out if self.transform is None else self.transform(out)
+
+
+def _pick(value: Any, ids: torch.Tensor) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.index_select(0, ids.to(value.device))
+    if isinstance(value, (list, tuple)):
+        return [value[i] for i in ids.tolist()]
+    try:
+        return value[ids.numpy()]
+    except Exception as error:
+        raise TypeError(f"an attribute of type {type(value).__name__} cannot be indexed by a batch's ids") from error
+
+
+class _Epoch:
+    def __init__(self, owner: NeighborLoader, epoch: int, first_step: int):
+        self.owner, self.epoch, self.step, self.over = owner, epoch, first_step, False
+        seeds = owner._input
+        owner._loader.start(seeds.data_ptr(), seeds.numel(), seed=owner.seed, epoch=epoch, shuffle=owner.shuffle,
+                            drop_last=owner.drop_last, first_step=first_step, keep=seeds)
+
+    def __iter__(self) -> "_Epoch":
+        return self
+
+    def __next__(self) -> Data:
+        if self.owner._iterator is not self or self.over:
+            raise StopIteration
+        self.owner._check_process()
+        batch = self.owner._loader.next()
+        if batch is None:
+            self.over = True
+            raise StopIteration
+        self.step = batch.step + 1
+        return self.owner._data(batch, _ids(batch, batch.input_at, batch.seeds))
+
+
+class HoneSampler(BaseSampler):
+    """Samples for torch_geometric.loader.NodeLoader, which then gathers tensors itself. NeighborLoader does both, and faster.
+
+    data, num_neighbors: as for NeighborLoader. Every call draws anew, keyed by `seed` and a counter; a NodeLoader needs
+    num_workers=0, for a forked child would repeat its parent's draws.
+    """
+
+    def __init__(self, data: Data, num_neighbors: Any, seed: int = 0):
+        super().__init__()
+        if not isinstance(data, Data):
+            raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
+        self._graph = _graph_of(data.edge_index, data.num_nodes)
+        self._loader = Loader(self._graph, _fanouts_of(num_neighbors), 1, threads=1)
+        self._seed, self._calls, self._owner = int(seed), 0, os.getpid()
+
+    def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
+        if os.getpid() != self._owner:
+            raise RuntimeError("this sampler was made before a fork: give the loader num_workers=0")
+        _refuse(input_time=index.time is not None)
+        seeds = index.node.to(torch.int64).contiguous()
+        self._calls += 1
+        batch = self._loader.load(seeds.data_ptr(), seeds.numel(), seed=self._seed, epoch=self._calls >> 32, step=self._calls & 0xFFFFFFFF)
+        return SamplerOutput(
+            node=_ids(batch, batch.nodes_at, batch.nodes),
+            row=_ids(batch, batch.sources_at, batch.edges),
+            col=_ids(batch, batch.destinations_at, batch.edges),
+            edge=_ids(batch, batch.edge_ids_at, batch.edges),
+            batch=None,
+            num_sampled_nodes=batch.hop_nodes,
+            num_sampled_edges=batch.hop_edges,
+            metadata=(index.input_id, index.time),
+        )
+
+    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> Any:
+        raise NotImplementedError("Hone does not sample from edges yet; use torch_geometric.loader.LinkNeighborLoader")
+
+    @property
+    def edge_permutation(self) -> None:
+        return None

@@ -1,0 +1,422 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/loader/batch_loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "gnn/graph/parallel.h"
+#include "gnn/sample/draw_rows.h"
+#include "gnn/sample/index_permutation.h"
+#include "hone/gnn/neighbor_sampler.h"
+
+namespace hone::gnn {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+constexpr int64_t kRowsAhead = 12;  // rows of a table that are asked for ahead of the copy
+
+int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Blocks of memory that batches were in, for the next ones: pages that the kernel has given once cost nothing again.
+class BlockPool {
+ public:
+  explicit BlockPool(size_t most_kept) : most_kept_(most_kept) {}
+  ~BlockPool() {
+    for (const Block& block : free_) std::free(block.memory);
+  }
+  struct Block {
+    std::byte* memory = nullptr;
+    int64_t bytes = 0;
+  };
+  // Null memory: there is none.
+  Block Take(int64_t bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto fits = std::find_if(free_.begin(), free_.end(), [&](const Block& b) { return b.bytes >= bytes; });
+      if (fits != free_.end()) {
+        const Block block = *fits;
+        free_.erase(fits);
+        return block;
+      }
+      if (!free_.empty()) {  // too small for this batch, and so for many to come
+        std::free(free_.back().memory);
+        free_.pop_back();
+      }
+    }
+    Block block{nullptr, Aligned(bytes + bytes / 8)};
+    block.memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(block.bytes, kAlignment))));
+    return block;
+  }
+  void Give(Block block) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (free_.size() < most_kept_) {
+        free_.push_back(block);
+        return;
+      }
+    }
+    std::free(block.memory);
+  }
+
+ private:
+  const size_t most_kept_;
+  std::mutex mutex_;
+  std::vector<Block> free_;
+};
+
+class PooledBatch final : public LoadedBatch {
+ public:
+  PooledBatch(std::shared_ptr<BlockPool> pool, BlockPool::Block memory) : pool_(std::move(pool)), memory_(memory) {
+    block = memory.memory;
+    block_bytes = memory.bytes;
+  }
+  ~PooledBatch() override { pool_->Give(memory_); }
+
+ private:
+  std::shared_ptr<BlockPool> pool_;
+  BlockPool::Block memory_;
+};
+
+RowDrawer BestDrawer() {
+  for (const RowDrawer& drawer : {DrawRowsAvx512(), DrawRowsAvx2()}) {
+    if (drawer.draw != nullptr) return drawer;
+  }
+  return DrawRowsScalar();
+}
+
+void GatherRows(const RowTable& table, std::span<const int64_t> rows, std::byte* out) {
+  const auto count = static_cast<int64_t>(rows.size());
+  for (int64_t i = 0; i < count; ++i) {
+    if (i + kRowsAhead < count) {
+      const std::byte* ahead = table.rows + rows[static_cast<size_t>(i + kRowsAhead)] * table.stride_bytes;
+      for (int64_t line = 0; line < table.row_bytes; line += 64) __builtin_prefetch(ahead + line);
+    }
+    std::memcpy(out + i * table.row_bytes, table.rows + rows[static_cast<size_t>(i)] * table.stride_bytes,
+                static_cast<size_t>(table.row_bytes));
+  }
+}
+
+// Makes batches, one at a time. Each thread has its own.
+class BatchMaker {
+ public:
+  BatchMaker(const InEdges& graph, const BatchLoaderOptions& options, std::shared_ptr<BlockPool> pool,
+             std::unique_ptr<NeighborSampler> sampler)
+      : graph_(graph), options_(options), pool_(std::move(pool)), sampler_(std::move(sampler)) {}
+
+  // seeds_ holds the seeds, input_ their positions.
+  Result<std::unique_ptr<LoadedBatch>> Make(const BatchKey& key) {
+    HONE_RETURN_IF_ERROR(sampler_->Sample(seeds_, key, sample_));
+    if (static_cast<size_t>(sample_.num_seeds()) != seeds_.size()) {
+      return Status::InvalidArgument("a node occurs twice among the seeds of a batch: seeds must be distinct");
+    }
+    const NeighborSample::Rows& rows = sample_.rows[0];
+    const int64_t nodes = sample_.num_nodes();
+    const int64_t edges = rows.row_offsets.empty() ? 0 : rows.row_offsets[static_cast<size_t>(sample_.hop_nodes[static_cast<size_t>(sample_.hops() - 1)])];
+    const auto seeds = static_cast<int64_t>(seeds_.size());
+    const int64_t id = sizeof(int64_t);
+    int64_t bytes = Aligned(nodes * id) + Aligned(seeds * id) + 2 * Aligned(edges * id) + (options_.edge_ids ? Aligned(edges * id) : 0);
+    for (const RowTable& table : options_.node_tables) bytes += Aligned(nodes * table.row_bytes);
+    for (const RowTable& table : options_.edge_tables) bytes += Aligned(edges * table.row_bytes);
+    const BlockPool::Block memory = pool_->Take(bytes);
+    if (memory.memory == nullptr) {
+      return Status::ResourceExhausted(fmt::format("no memory for a batch of {} nodes and {} edges ({} bytes)", nodes, edges, bytes));
+    }
+    auto batch = std::make_unique<PooledBatch>(pool_, memory);
+    batch->step = key.step;
+    std::byte* free = memory.memory;
+    const auto ids = [&](int64_t count) {
+      auto* begin = reinterpret_cast<int64_t*>(free);
+      free += Aligned(count * id);
+      return std::span(begin, static_cast<size_t>(count));
+    };
+    const std::span<int64_t> out_nodes = ids(nodes), out_input = ids(seeds), sources = ids(edges), destinations = ids(edges);
+    std::copy(sample_.nodes.begin(), sample_.nodes.end(), out_nodes.begin());
+    std::copy(input_.begin(), input_.end(), out_input.begin());
+    std::copy_n(rows.columns.begin(), edges, sources.begin());
+    int64_t before = 0;
+    for (int hop = 0; hop <= sample_.hops(); ++hop) {
+      const int64_t known = sample_.hop_nodes[static_cast<size_t>(hop)];
+      batch->hop_nodes.push_back(known - before);
+      if (hop < sample_.hops()) {
+        batch->hop_edges.push_back(rows.row_offsets[static_cast<size_t>(known)] - rows.row_offsets[static_cast<size_t>(before)]);
+        for (int64_t v = before; v < known; ++v) {
+          std::fill(destinations.begin() + rows.row_offsets[static_cast<size_t>(v)],
+                    destinations.begin() + rows.row_offsets[static_cast<size_t>(v) + 1], v);
+        }
+      }
+      before = known;
+    }
+    batch->nodes = out_nodes;
+    batch->input = out_input;
+    batch->sources = sources;
+    batch->destinations = destinations;
+    if (options_.edge_ids) {
+      const std::span<int64_t> edge_ids = ids(edges);
+      FindEdges(key, rows, edge_ids);
+      batch->edge_ids = edge_ids;
+    }
+    for (const RowTable& table : options_.node_tables) {
+      GatherRows(table, out_nodes, free);
+      batch->node_rows.push_back(free);
+      free += Aligned(nodes * table.row_bytes);
+    }
+    for (const RowTable& table : options_.edge_tables) {
+      GatherRows(table, batch->edge_ids, free);
+      batch->edge_rows.push_back(free);
+      free += Aligned(edges * table.row_bytes);
+    }
+    return std::unique_ptr<LoadedBatch>(std::move(batch));
+  }
+
+  std::vector<NodeId> seeds_;
+  std::vector<int64_t> input_;
+
+ private:
+  // Which edges were drawn. A draw is a function of its key, so the slots that the sampler took are drawn once more here, for
+  // several rows at a time as the sampler does it; of parallel edges, too, it is the very one that was drawn.
+  void FindEdges(const BatchKey& key, const NeighborSample::Rows& rows, std::span<int64_t> out) {
+    int32_t begin = 0;
+    for (int hop = 0; hop < sample_.hops(); ++hop) {
+      const int32_t fanout = options_.fanouts[static_cast<size_t>(hop)];
+      const DrawKey draw{key.seed, key.step, key.epoch, static_cast<uint32_t>(hop)};
+      int waiting = 0;
+      for (int32_t v = begin; v < sample_.hop_nodes[static_cast<size_t>(hop)]; ++v) {
+        const NodeId node = sample_.nodes[static_cast<size_t>(v)];
+        const int64_t row = graph_.row_offsets[static_cast<size_t>(node)];
+        const int64_t degree = graph_.row_offsets[static_cast<size_t>(node) + 1] - row;
+        const int64_t first = rows.row_offsets[static_cast<size_t>(v)];
+        if (fanout == kAllNeighbors || degree <= fanout) {
+          std::copy_n(graph_.edge_ids.begin() + row, degree, out.begin() + first);
+          continue;
+        }
+        waiting_nodes_[waiting] = static_cast<uint32_t>(node);
+        waiting_degrees_[waiting] = static_cast<uint32_t>(degree);
+        waiting_first_[waiting] = first;
+        if (++waiting == drawer_.lanes) {
+          DrawWaiting(draw, fanout, waiting, out);
+          waiting = 0;
+        }
+      }
+      if (waiting > 0) {
+        for (int lane = waiting; lane < drawer_.lanes; ++lane) {  // rows that nobody asked for
+          waiting_nodes_[lane] = waiting_nodes_[0];
+          waiting_degrees_[lane] = waiting_degrees_[0];
+        }
+        DrawWaiting(draw, fanout, waiting, out);
+      }
+      begin = sample_.hop_nodes[static_cast<size_t>(hop)];
+    }
+  }
+  void DrawWaiting(const DrawKey& key, int32_t fanout, int count, std::span<int64_t> out) {
+    slots_.resize(static_cast<size_t>(fanout) * static_cast<size_t>(drawer_.lanes));
+    drawer_.draw(key, waiting_nodes_, waiting_degrees_, fanout, slots_.data());
+    for (int lane = 0; lane < count; ++lane) {
+      const int64_t* row = graph_.edge_ids.data() + graph_.row_offsets[waiting_nodes_[lane]];
+      for (int32_t s = 0; s < fanout; ++s) {
+        out[static_cast<size_t>(waiting_first_[lane] + s)] = row[slots_[static_cast<size_t>(s * drawer_.lanes + lane)]];
+      }
+    }
+  }
+
+  const InEdges& graph_;
+  const BatchLoaderOptions& options_;
+  std::shared_ptr<BlockPool> pool_;
+  std::unique_ptr<NeighborSampler> sampler_;
+  NeighborSample sample_;
+  const RowDrawer drawer_ = BestDrawer();
+  uint32_t waiting_nodes_[kMaxDrawLanes] = {}, waiting_degrees_[kMaxDrawLanes] = {};
+  int64_t waiting_first_[kMaxDrawLanes] = {};
+  std::vector<uint32_t> slots_;
+};
+
+class ThreadedLoader final : public BatchLoader {
+ public:
+  ThreadedLoader(std::shared_ptr<const InEdges> graph, BatchLoaderOptions options) : graph_(std::move(graph)), options_(std::move(options)) {
+    options_.threads = ThreadCount(options_.threads);
+    if (options_.queue <= 0) options_.queue = options_.threads + 2;
+    slots_.resize(static_cast<size_t>(options_.queue));
+    pool_ = std::make_shared<BlockPool>(slots_.size() + 2);
+  }
+  ~ThreadedLoader() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+      steps_ = claimed_ = 0;
+    }
+    work_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  Status Open() {
+    HONE_ASSIGN_OR_RETURN(alone_, Maker());
+    return Status::Ok();
+  }
+
+  Status Start(const LoaderEpoch& epoch) override {
+    Cancel();
+    const int64_t nodes = graph_->view().num_nodes;
+    for (const int64_t seed : epoch.seeds) {
+      if (seed < 0 || seed >= nodes) return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", seed, nodes));
+    }
+    const auto seeds = static_cast<int64_t>(epoch.seeds.size());
+    const int64_t steps = epoch.drop_last ? seeds / options_.batch : (seeds + options_.batch - 1) / options_.batch;
+    if (epoch.first_step < 0 || epoch.first_step > steps) {
+      return Status::InvalidArgument(fmt::format("an epoch of {} steps cannot begin at step {}", steps, epoch.first_step));
+    }
+    if (threads_.empty()) HONE_RETURN_IF_ERROR(StartThreads());
+    {
+      const std::lock_guard lock(mutex_);
+      epoch_ = epoch;
+      permutation_.emplace(epoch.seed, epoch.epoch, seeds);
+      steps_ = steps;
+      claimed_ = delivered_ = epoch.first_step;
+      for (Slot& slot : slots_) slot = {};
+    }
+    work_.notify_all();
+    return Status::Ok();
+  }
+
+  Result<std::unique_ptr<LoadedBatch>> Next(double seconds) override {
+    std::unique_lock lock(mutex_);
+    if (delivered_ == steps_) return std::unique_ptr<LoadedBatch>();
+    Slot& slot = slots_[static_cast<size_t>(delivered_ % options_.queue)];
+    if (!ready_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return slot.made.has_value(); })) {
+      return Status::Pending("the next batch is being made");
+    }
+    Result<std::unique_ptr<LoadedBatch>> made = std::move(*slot.made);
+    slot.made.reset();
+    ++delivered_;
+    lock.unlock();
+    work_.notify_one();
+    return made;
+  }
+
+  void Cancel() override {
+    std::unique_lock lock(mutex_);
+    steps_ = claimed_ = delivered_ = 0;
+    idle_.wait(lock, [&] { return busy_ == 0; });
+    for (Slot& slot : slots_) slot = {};
+  }
+
+  Result<std::unique_ptr<LoadedBatch>> Load(std::span<const int64_t> seeds, uint64_t seed, uint32_t epoch, uint32_t step) override {
+    alone_->seeds_.clear();
+    alone_->input_.clear();
+    const int64_t nodes = graph_->view().num_nodes;
+    for (const int64_t one : seeds) {
+      if (one < 0 || one >= nodes) return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", one, nodes));
+      alone_->input_.push_back(static_cast<int64_t>(alone_->seeds_.size()));
+      alone_->seeds_.push_back(static_cast<NodeId>(one));
+    }
+    return Guarded(*alone_, {.seed = seed, .epoch = epoch, .step = step});
+  }
+
+ private:
+  struct Slot {
+    std::optional<Result<std::unique_ptr<LoadedBatch>>> made;
+  };
+
+  Result<std::unique_ptr<BatchMaker>> Maker() const {
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<NeighborSampler> sampler,
+                          MakeNeighborSampler(graph_->view(), {.fanouts = options_.fanouts, .frontier = FrontierRule::kNewOnly}));
+    return std::make_unique<BatchMaker>(*graph_, options_, pool_, std::move(sampler));
+  }
+
+  static Result<std::unique_ptr<LoadedBatch>> Guarded(BatchMaker& maker, const BatchKey& key) {
+    try {
+      return maker.Make(key);
+    } catch (const std::bad_alloc&) {
+      return Status::ResourceExhausted("no memory for a batch");
+    }
+  }
+
+  Status StartThreads() {
+    for (int i = 0; i < options_.threads; ++i) {
+      HONE_ASSIGN_OR_RETURN(std::unique_ptr<BatchMaker> maker, Maker());
+      threads_.emplace_back([this, maker = std::shared_ptr<BatchMaker>(std::move(maker))] { Work(*maker); });
+    }
+    return Status::Ok();
+  }
+
+  void Work(BatchMaker& maker) {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      work_.wait(lock, [&] { return ending_ || (claimed_ < steps_ && claimed_ < delivered_ + options_.queue); });
+      if (ending_) return;
+      const int64_t step = claimed_++;
+      ++busy_;
+      const LoaderEpoch epoch = epoch_;
+      const IndexPermutation permutation = *permutation_;
+      lock.unlock();
+      const auto count = static_cast<int64_t>(epoch.seeds.size());
+      const int64_t begin = step * options_.batch, end = std::min(count, begin + options_.batch);
+      maker.seeds_.clear();
+      maker.input_.clear();
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t position = epoch.shuffle ? permutation(i) : i;
+        maker.input_.push_back(position);
+        maker.seeds_.push_back(static_cast<NodeId>(epoch.seeds[static_cast<size_t>(position)]));
+      }
+      Result<std::unique_ptr<LoadedBatch>> made =
+          Guarded(maker, {.seed = epoch.seed, .epoch = epoch.epoch, .step = static_cast<uint32_t>(step)});
+      lock.lock();
+      --busy_;
+      if (steps_ > 0) {  // no Cancel came in between
+        slots_[static_cast<size_t>(step % options_.queue)].made = std::move(made);
+        ready_.notify_all();
+      }
+      if (busy_ == 0) idle_.notify_all();
+    }
+  }
+
+  std::shared_ptr<const InEdges> graph_;
+  BatchLoaderOptions options_;
+  std::shared_ptr<BlockPool> pool_;
+  std::unique_ptr<BatchMaker> alone_;
+  std::vector<std::thread> threads_;
+
+  std::mutex mutex_;
+  std::condition_variable work_, ready_, idle_;
+  LoaderEpoch epoch_;
+  std::optional<IndexPermutation> permutation_;
+  int64_t steps_ = 0;      // of the epoch under way; 0: none is
+  int64_t claimed_ = 0;    // steps begun
+  int64_t delivered_ = 0;  // steps that the consumer took
+  int busy_ = 0;           // threads that make a batch
+  bool ending_ = false;
+  std::vector<Slot> slots_;  // step % queue
+};
+
+}  // namespace
+
+Result<std::unique_ptr<BatchLoader>> BatchLoader::Make(std::shared_ptr<const InEdges> graph, const BatchLoaderOptions& options) {
+  if (options.batch < 1) return Status::InvalidArgument(fmt::format("batch is {}: at least 1 is needed", options.batch));
+  if (options.threads < 0) return Status::InvalidArgument(fmt::format("threads is {}: 0 takes all there are", options.threads));
+  const CsrView view = graph->view();
+  const auto fits = [](const std::vector<RowTable>& tables, int64_t count, const char* what) {
+    for (size_t i = 0; i < tables.size(); ++i) {
+      if (tables[i].count != count) {
+        return Status::InvalidArgument(fmt::format("{} table {} has {} rows, and the graph has {}", what, i, tables[i].count, count));
+      }
+    }
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(fits(options.node_tables, view.num_nodes, "node"));
+  HONE_RETURN_IF_ERROR(fits(options.edge_tables, view.num_edges(), "edge"));
+  if (!options.edge_tables.empty() && !options.edge_ids) return Status::InvalidArgument("edge tables need edge_ids");
+  auto loader = std::make_unique<ThreadedLoader>(std::move(graph), options);
+  HONE_RETURN_IF_ERROR(loader->Open());
+  return std::unique_ptr<BatchLoader>(std::move(loader));
+}
+
+}  // namespace hone::gnn

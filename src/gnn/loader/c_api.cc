@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/loader/c_api.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gnn/loader/batch_loader.h"
+
+using hone::Result;
+using hone::Status;
+using hone::StatusCode;
+using hone::gnn::BatchLoader;
+using hone::gnn::BatchLoaderOptions;
+using hone::gnn::InEdges;
+using hone::gnn::LoadedBatch;
+
+struct HoneGraph {
+  std::shared_ptr<const InEdges> edges;
+};
+struct HoneLoader {
+  std::unique_ptr<BatchLoader> loader;
+};
+struct HoneBatch {
+  std::unique_ptr<LoadedBatch> batch;
+  std::vector<int64_t> node_rows_at, edge_rows_at;
+};
+
+namespace {
+
+int32_t Say(const std::string& message, char* error, int32_t code) {
+  const size_t length = std::min<size_t>(message.size(), HONE_ERROR_BYTES - 1);
+  std::memcpy(error, message.data(), length);
+  error[length] = '\0';
+  return code;
+}
+
+int32_t Say(const Status& status, char* error) {
+  switch (status.code()) {
+    case StatusCode::kPending: return Say(status.message(), error, HONE_PENDING);
+    case StatusCode::kInvalidArgument: return Say(status.message(), error, HONE_INVALID_ARGUMENT);
+    case StatusCode::kResourceExhausted: return Say(status.message(), error, HONE_NO_MEMORY);
+    default: return Say(status.message(), error, HONE_FAILED);
+  }
+}
+
+// No exception crosses into another language.
+template <typename Work>
+int32_t Guarded(char* error, Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return Say("no memory", error, HONE_NO_MEMORY);
+  } catch (const std::exception& problem) {
+    return Say(problem.what(), error, HONE_FAILED);
+  }
+}
+
+int32_t Show(Result<std::unique_ptr<LoadedBatch>> made, HoneBatchView* view, char* error) {
+  if (!made.ok()) return Say(made.status(), error);
+  if (*made == nullptr) return HONE_END;
+  auto held = std::make_unique<HoneBatch>();
+  held->batch = std::move(*made);
+  const LoadedBatch& batch = *held->batch;
+  const auto at = [&](const void* place) { return static_cast<const std::byte*>(place) - batch.block; };
+  for (const std::byte* rows : batch.node_rows) held->node_rows_at.push_back(at(rows));
+  for (const std::byte* rows : batch.edge_rows) held->edge_rows_at.push_back(at(rows));
+  *view = {.batch = nullptr,
+           .block = batch.block,
+           .block_bytes = batch.block_bytes,
+           .step = batch.step,
+           .seeds = static_cast<int64_t>(batch.input.size()),
+           .nodes = static_cast<int64_t>(batch.nodes.size()),
+           .edges = static_cast<int64_t>(batch.sources.size()),
+           .hops = static_cast<int32_t>(batch.hop_edges.size()),
+           .has_edge_ids = !batch.edge_ids.empty() || batch.sources.empty(),
+           .hop_nodes = batch.hop_nodes.data(),
+           .hop_edges = batch.hop_edges.data(),
+           .nodes_at = at(batch.nodes.data()),
+           .input_at = at(batch.input.data()),
+           .sources_at = at(batch.sources.data()),
+           .destinations_at = at(batch.destinations.data()),
+           .edge_ids_at = batch.edge_ids.empty() ? 0 : at(batch.edge_ids.data()),
+           .node_rows_at = held->node_rows_at.data(),
+           .edge_rows_at = held->edge_rows_at.data()};
+  view->batch = held.release();
+  return HONE_OK;
+}
+
+std::vector<hone::gnn::RowTable> Tables(const HoneRowTable* tables, int32_t count) {
+  std::vector<hone::gnn::RowTable> result;
+  for (int32_t i = 0; i < count; ++i) {
+    result.push_back({static_cast<const std::byte*>(tables[i].rows), tables[i].count, tables[i].row_bytes, tables[i].stride_bytes});
+  }
+  return result;
+}
+
+}  // namespace
+
+int32_t hone_loader_abi() { return HONE_LOADER_ABI; }
+
+int32_t hone_graph_make(const int64_t* sources, const int64_t* destinations, int64_t edges, int64_t nodes, int32_t threads,
+                        HoneGraph** graph, char* error) {
+  return Guarded(error, [&] {
+    const auto count = static_cast<size_t>(edges);
+    Result<InEdges> made = hone::gnn::MakeInEdges({sources, count}, {destinations, count}, nodes, threads);
+    if (!made.ok()) return Say(made.status(), error);
+    *graph = new HoneGraph{std::make_shared<const InEdges>(std::move(*made))};
+    return int32_t{HONE_OK};
+  });
+}
+void hone_graph_free(HoneGraph* graph) { delete graph; }
+
+int32_t hone_loader_make(const HoneGraph* graph, const HoneLoaderOptions* options, HoneLoader** loader, char* error) {
+  return Guarded(error, [&] {
+    BatchLoaderOptions ours;
+    ours.fanouts.assign(options->fanouts, options->fanouts + options->hops);
+    ours.batch = options->batch;
+    ours.threads = options->threads;
+    ours.queue = options->queue;
+    ours.edge_ids = options->edge_ids != 0;
+    ours.node_tables = Tables(options->node_tables, options->num_node_tables);
+    ours.edge_tables = Tables(options->edge_tables, options->num_edge_tables);
+    Result<std::unique_ptr<BatchLoader>> made = BatchLoader::Make(graph->edges, ours);
+    if (!made.ok()) return Say(made.status(), error);
+    *loader = new HoneLoader{std::move(*made)};
+    return int32_t{HONE_OK};
+  });
+}
+void hone_loader_free(HoneLoader* loader) { delete loader; }
+
+int32_t hone_loader_start(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch, int32_t shuffle,
+                          int32_t drop_last, int64_t first_step, char* error) {
+  return Guarded(error, [&] {
+    const Status started = loader->loader->Start({.seeds = {seeds, static_cast<size_t>(count)},
+                                                  .seed = seed,
+                                                  .epoch = epoch,
+                                                  .shuffle = shuffle != 0,
+                                                  .drop_last = drop_last != 0,
+                                                  .first_step = first_step});
+    return started.ok() ? int32_t{HONE_OK} : Say(started, error);
+  });
+}
+int32_t hone_loader_next(HoneLoader* loader, double seconds, HoneBatchView* view, char* error) {
+  return Guarded(error, [&] { return Show(loader->loader->Next(seconds), view, error); });
+}
+void hone_loader_cancel(HoneLoader* loader) { loader->loader->Cancel(); }
+
+int32_t hone_loader_load(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch, uint32_t step,
+                         HoneBatchView* view, char* error) {
+  return Guarded(error, [&] {
+    return Show(loader->loader->Load({seeds, static_cast<size_t>(count)}, seed, epoch, step), view, error);
+  });
+}
+void hone_batch_free(HoneBatch* batch) { delete batch; }

@@ -1,0 +1,94 @@
+/* SPDX-FileCopyrightText: 2026 The Hone Authors
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The batch loader for other languages: plain C, so that one library serves every version of Python (python/hone/gnn).
+ *
+ * Calls return HONE_OK, or what went wrong with a sentence in `error`. A loader is used by one thread at a time; batches may
+ * be freed on any thread, also after their loader. Pointers into a batch hold until hone_batch_free. The interface has no
+ * promise of stability: the Python package that comes with it is its one user, and checks HONE_LOADER_ABI.
+ */
+#ifndef HONE_GNN_LOADER_C_API_H_
+#define HONE_GNN_LOADER_C_API_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HONE_LOADER_ABI 1
+#define HONE_ERROR_BYTES 1024
+#define HONE_EXPORT __attribute__((visibility("default")))
+
+enum {
+  HONE_OK = 0,
+  HONE_END = 1,              /* the epoch is over */
+  HONE_PENDING = 2,          /* the next batch is not ready; ask again */
+  HONE_INVALID_ARGUMENT = 3, /* error says which, and what would be right */
+  HONE_NO_MEMORY = 4,
+  HONE_FAILED = 5
+};
+
+typedef struct HoneGraph HoneGraph;
+typedef struct HoneLoader HoneLoader;
+typedef struct HoneBatch HoneBatch;
+
+typedef struct {
+  const void* rows; /* borrowed until the loader is freed */
+  int64_t count;
+  int64_t row_bytes;
+  int64_t stride_bytes;
+} HoneRowTable;
+
+typedef struct {
+  const int32_t* fanouts; /* -1 takes all neighbors */
+  int32_t hops;
+  int32_t threads; /* 0: all that this process may use */
+  int32_t queue;   /* 0: two more than threads */
+  int32_t edge_ids;
+  int64_t batch;
+  const HoneRowTable* node_tables;
+  const HoneRowTable* edge_tables;
+  int32_t num_node_tables;
+  int32_t num_edge_tables;
+} HoneLoaderOptions;
+
+/* Where a batch's arrays begin in its block, in bytes, and how long they are. All ids are int64. */
+typedef struct {
+  HoneBatch* batch;
+  void* block;
+  int64_t block_bytes;
+  int64_t step;
+  int64_t seeds, nodes, edges;
+  int32_t hops;
+  int32_t has_edge_ids;
+  const int64_t* hop_nodes; /* [hops + 1] */
+  const int64_t* hop_edges; /* [hops] */
+  int64_t nodes_at, input_at, sources_at, destinations_at, edge_ids_at;
+  const int64_t* node_rows_at; /* [num_node_tables] */
+  const int64_t* edge_rows_at; /* [num_edge_tables] */
+} HoneBatchView;
+
+HONE_EXPORT int32_t hone_loader_abi(void);
+
+/* sources, destinations: [edges] node ids; read during the call. */
+HONE_EXPORT int32_t hone_graph_make(const int64_t* sources, const int64_t* destinations, int64_t edges, int64_t nodes,
+                                    int32_t threads, HoneGraph** graph, char* error);
+HONE_EXPORT void hone_graph_free(HoneGraph* graph); /* loaders keep what they need */
+
+HONE_EXPORT int32_t hone_loader_make(const HoneGraph* graph, const HoneLoaderOptions* options, HoneLoader** loader, char* error);
+HONE_EXPORT void hone_loader_free(HoneLoader* loader);
+/* seeds: [count] distinct node ids, borrowed until the epoch's end was delivered or cancelled. */
+HONE_EXPORT int32_t hone_loader_start(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch,
+                                      int32_t shuffle, int32_t drop_last, int64_t first_step, char* error);
+HONE_EXPORT int32_t hone_loader_next(HoneLoader* loader, double seconds, HoneBatchView* view, char* error);
+HONE_EXPORT void hone_loader_cancel(HoneLoader* loader);
+HONE_EXPORT int32_t hone_loader_load(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch,
+                                     uint32_t step, HoneBatchView* view, char* error);
+HONE_EXPORT void hone_batch_free(HoneBatch* batch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HONE_GNN_LOADER_C_API_H_ */

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The edges of a graph by destination, made from a list of (source, destination) pairs, with each edge's place in the list.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/gnn/graph.h"
+
+namespace hone::gnn {
+
+// Row v holds the sources of the edges that end in v, ascending; parallel edges stand side by side in the order of the list.
+struct InEdges {
+  std::vector<int64_t> row_offsets;  // [num_nodes + 1]
+  std::vector<NodeId> columns;       // [edges] sources
+  std::vector<int64_t> edge_ids;     // [edges] position in the list
+
+  CsrView view() const { return {static_cast<int64_t>(row_offsets.size()) - 1, row_offsets, columns}; }
+};
+
+// `sources` and `destinations` have one length. Takes 24 bytes an edge while it works and leaves 12 of them. Runs on `threads`
+// threads. kInvalidArgument names the first edge with an end outside [0, num_nodes), or a num_nodes outside [0, 2^31 - 1);
+// kResourceExhausted: no memory.
+Result<InEdges> MakeInEdges(std::span<const int64_t> sources, std::span<const int64_t> destinations, int64_t num_nodes,
+                            int threads);
+
+}  // namespace hone::gnn

@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The Python client of the judge, against a server with faults and against the program itself.
+
+    python judge_test.py HONE SOURCE
+"""
+import asyncio
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+HONE, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+sys.path[:0] = [os.path.join(SOURCE, "python"), os.path.join(SOURCE, "examples", "rl")]
+
+import hone
+from hone.judge import Case, Evaluation, Finding, Interval
+
+
+def evaluation(verdict="ok", speedups=(), **more):
+    cases = tuple(
+        Case(dims={}, role="time", speedup=None if s is None else Interval(math.sqrt(s[0] * s[1]), *s)) for s in speedups
+    )
+    fields = dict(detail="", task="t", device="d", modelled=False, geomean_speedup=None, findings=(), labels=(), mismatch=None,
+                  guarantee="full", gates=2, raw={})
+    fields.update(more)
+    return Evaluation(verdict=verdict, cases=cases, **fields)
+
+
+class AServerWithFaults(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        fake = os.path.join(self.folder.name, "hone")
+        counts = os.path.join(self.folder.name, "counts")
+        os.mkdir(counts)
+        with open(fake, "w") as file:
+            script = os.path.join(SOURCE, "tests", "python", "fake_mcp_server.py")
+            file.write(f"#!/bin/sh\nexec '{sys.executable}' '{script}' '{counts}' \"$@\"\n")
+        os.chmod(fake, 0o755)
+        self.counts = counts
+        self.judge = hone.Judge(program=fake, processes=2)
+
+    def tearDown(self):
+        self.judge.close()
+        self.folder.cleanup()
+
+    def begun(self, name):
+        path = os.path.join(self.counts, name)
+        return os.path.getsize(path) if os.path.exists(path) else 0
+
+    def test_thousands_in_flight_are_answered_each_by_its_own(self):
+        jobs = [hone.Job("t", f"candidate_{i}") for i in range(2000)]
+        self.assertEqual([one.detail for one in self.judge.eval_all(jobs, timeout=60)], [job.source for job in jobs])
+
+    def test_coroutines_share_a_judge(self):
+        async def many():
+            return await asyncio.gather(*(self.judge.eval("t", f"slow_{i}") for i in range(40)))
+
+        begin = time.monotonic()
+        self.assertEqual(len(asyncio.run(many())), 40)
+        self.assertLess(time.monotonic() - begin, 8)  # 40 times 0.3 s one after another would take 12 s
+
+    def test_a_candidate_whose_server_died_is_judged_by_another(self):
+        jobs = [hone.Job("t", f"slow_{i}") for i in range(6)] + [hone.Job("t", "kill_once")]
+        self.assertEqual([one.verdict for one in self.judge.eval_all(jobs, timeout=60)], ["ok"] * 7)
+
+    def test_a_candidate_that_ends_every_server_is_given_up_with_the_servers_last_words(self):
+        self.judge.eval_now("t", "first", timeout=30)
+        with self.assertRaisesRegex(hone.ServerError, "status 9 and said:\nout of luck"):
+            self.judge.eval_now("t", "kill_always", timeout=30)
+        self.assertEqual(self.judge.eval_now("t", "afterwards", timeout=30).verdict, "ok")
+
+    def test_a_program_that_ends_before_it_answers_anything_fails_all_that_wait(self):
+        with hone.Judge(program="/bin/false") as judge:
+            with self.assertRaisesRegex(hone.ServerError, "status 1"):
+                judge.eval_all([hone.Job("t", str(i)) for i in range(50)], timeout=30)
+
+    def test_a_busy_server_is_asked_again_and_a_cut_answer_is_read_whole(self):
+        self.assertEqual(self.judge.eval_now("t", "busy", timeout=30).verdict, "ok")
+        self.assertEqual(self.judge.eval_now("t", "cut", timeout=30).raw["log"], "all of it")
+        self.assertEqual(self.judge.eval_now("t", "garbage", timeout=30).verdict, "ok")
+
+    def test_a_wrong_call_says_what_hone_says(self):
+        with self.assertRaisesRegex(hone.CallError, "there is no task 't'"):
+            self.judge.eval_now("t", "error", timeout=30)
+
+    def test_what_is_cancelled_before_it_began_never_begins(self):
+        async def cancel():
+            filling = [asyncio.ensure_future(self.judge.eval("t", f"slow_{i}")) for i in range(30)]
+            await asyncio.sleep(0)
+            late = asyncio.ensure_future(self.judge.eval("t", "slow_late"))
+            await asyncio.sleep(0.01)
+            late.cancel()
+            await asyncio.gather(*filling)
+
+        asyncio.run(cancel())
+        self.assertEqual(self.begun("slow_late"), 0)
+
+    def test_waiting_ends_at_its_time_limit_and_with_the_judge(self):
+        with self.assertRaises(TimeoutError):
+            self.judge.eval_all([hone.Job("t", f"slow_{i}") for i in range(200)], timeout=0.1)
+        errors = []
+
+        def wait():
+            try:
+                self.judge.eval_all([hone.Job("t", f"slow_{i}") for i in range(200)])
+            except hone.ServerError as error:
+                errors.append(error)
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        time.sleep(0.2)
+        self.judge.close()
+        waiting.join(10)
+        self.assertEqual(len(errors), 1)
+        with self.assertRaisesRegex(hone.ServerError, "closed"):
+            self.judge.eval_now("t", "x")
+
+
+class WrongArguments(unittest.TestCase):
+    def test_name_the_argument(self):
+        with self.assertRaisesRegex(hone.ServerError, "program='/no/such'"):
+            hone.Judge(program="/no/such")
+        with self.assertRaisesRegex(hone.CallError, "processes=0"):
+            hone.Judge(program=HONE, processes=0)
+        with self.assertRaisesRegex(hone.CallError, "root='/no/such'"):
+            hone.Judge(program=HONE, root="/no/such")
+
+
+class AReward(unittest.TestCase):
+    def test_pays_nothing_for_what_is_wrong_and_judges_nothing_that_was_not_judged(self):
+        reward = hone.Reward()
+        for verdict in ("wrong_output", "compile_error", "rule_violation", "timed_out", "unsupported"):
+            self.assertEqual(reward(evaluation(verdict)), 0)
+        self.assertIsNone(reward(evaluation("device_lost")))
+
+    def test_pays_for_the_speedup_that_is_sure_and_never_for_the_median(self):
+        reward = hone.Reward(correct=0.2, most_speedup=4)
+        self.assertAlmostEqual(reward(evaluation(speedups=[(0.9, 3.0)])), 0.2)
+        self.assertAlmostEqual(reward(evaluation(speedups=[(2.0, 3.9)])), 0.2 + 0.8 * 0.5)
+        self.assertAlmostEqual(reward(evaluation(speedups=[(16.0, 17.0)])), 1.0)
+
+    def test_counts_every_timed_shape(self):
+        reward = hone.Reward(correct=0.2, most_speedup=4)
+        self.assertAlmostEqual(reward(evaluation(speedups=[(2.0, 2.1), (0.4, 0.5)])), 0.2)  # as fast here as slow there
+        self.assertAlmostEqual(reward(evaluation(speedups=[(4.0, 4.1), None])), 0.2 + 0.8 * 0.5)
+
+    def test_pays_for_no_doubtful_modelled_or_weaker_time(self):
+        fast = [(4.0, 4.1)]
+        reward = hone.Reward(correct=0.2)
+        self.assertEqual(reward(evaluation(speedups=fast, findings=(Finding("slow_samples", ""),))), 0.2)
+        self.assertEqual(reward(evaluation(speedups=fast, modelled=True)), 0.2)
+        self.assertEqual(reward(evaluation(speedups=fast, guarantee="weaker: host mode")), 0.2)
+        self.assertEqual(hone.Reward(pay_modelled=True)(evaluation(speedups=fast, modelled=True)), 1)
+
+
+class TheProgram(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        environment = dict(os.environ, HONE_STATE=os.path.join(self.folder.name, "state"))
+        self.judge = hone.Judge("sim", program=HONE, root=self.folder.name, environment=environment)
+
+    def tearDown(self):
+        self.judge.close()
+        self.folder.cleanup()
+
+    def test_judges_right_and_wrong_kernels(self):
+        self.assertIn("relu", [task["name"] for task in self.judge.tasks()])
+        seed = self.judge.task("relu")["seed"]
+        right, wrong, broken = self.judge.eval_all(
+            [
+                hone.Job("relu", seed, cases=[0], trials=1, warm=False),
+                hone.Job("relu", seed.replace("0.0f", "1.0f"), time=False),
+                hone.Job("relu", "__global__ void f() {}"),
+            ],
+            timeout=300,
+        )
+        self.assertTrue(right.ok and right.modelled and right.gates > 0, right)
+        self.assertEqual(len(right.timed), 1)
+        self.assertAlmostEqual(right.timed[0].speedup.median, 1.0)
+        self.assertEqual(hone.Reward()(right), 0.3)
+        self.assertEqual(wrong.verdict, "wrong_output")
+        self.assertEqual(wrong.mismatch.tensor, "out")
+        self.assertEqual(broken.verdict, "parse_error")
+        with self.assertRaisesRegex(hone.CallError, "did you mean"):
+            self.judge.eval_now("rellu", seed)
+
+    def test_the_page_s_example_runs(self):
+        with open(os.path.join(SOURCE, "docs", "python.md")) as file:
+            example = file.read().split("```python\n")[1].split("```")[0]
+        environment = dict(os.environ, PYTHONPATH=os.path.join(SOURCE, "python"), HONE_STATE=os.path.join(self.folder.name, "state"),
+                           PATH=os.path.dirname(HONE) + os.pathsep + os.environ.get("PATH", ""))
+        printed = subprocess.run([sys.executable, "-c", example], env=environment, stdout=subprocess.PIPE, check=True, timeout=300).stdout
+        self.assertEqual(printed.decode().split()[0], "ok")
+
+    def test_a_reward_function_takes_a_batch_of_answers(self):
+        import reward_functions
+
+        seed = self.judge.task("relu")["seed"]
+        reward_functions._judge = lambda: self.judge
+        answers = ["Here it is:\n```cuda\n" + seed + "\n```\n", "I cannot."]
+        scores = reward_functions.compute_score(["kernels"] * 2, answers, ["relu"] * 2, [None] * 2)
+        self.assertEqual(scores, [0.3, 0.0])
+        chats = [[{"role": "assistant", "content": answers[1]}]]
+        self.assertEqual(reward_functions.grpo_reward(chats, ["relu"]), [0.0])
+
+
+class Importing(unittest.TestCase):
+    def test_imports_nothing_of_the_judge_before_it_is_used(self):
+        code = "import sys, hone; assert 'asyncio' not in sys.modules and 'hone.judge' not in sys.modules; hone.Judge"
+        subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=os.path.join(SOURCE, "python")))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
