@@ -3,6 +3,7 @@
 #   make demo-gnn  the graph engine: generate a graph, train on it, infer; no GPU
 #   make build     build both programs into build/bin/
 #   make test      build and run every test that needs no GPU (with a GPU, its tests too)
+#   make site      the documentation as a site, build/site; its packages go to build/python
 #   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb
 #   make test-python  only the tests that are written in Python; their packages go to build/python
 #   make test-gpu  only the tests that need a GPU; fails where there is none
@@ -25,7 +26,7 @@ define configure
 	@grep -E '^-- CUDA device' $(BUILD).configure.log; rm -f $(BUILD).configure.log
 endef
 
-.PHONY: build test demo demo-gnn test-python test-gpu package setup format clean
+.PHONY: build test demo demo-gnn test-python test-gpu package site setup format clean
 
 setup:
 	@tools/setup
@@ -62,6 +63,12 @@ demo-gnn: setup
 package: setup
 	$(call configure,$(FULL_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target package
+
+site:
+	@tools/setup python3-venv git
+	$(call configure,$(DEMO_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target hone hone-gnn
+	@tools/site/build $(BUILD)
 
 format:
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i
