@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the reference pages from what the programs say about themselves.
+"""Writes the reference pages from what the programs and the formats say about themselves.
 
     reference.py BIN PAGES
 
 BIN holds hone and hone-gnn, PAGES/reference is filled: a page of options for each program, made of its manual pages
-(`PROGRAM __man`), and a page of the tools of `hone mcp`, made of its own `tools/list`, whose schemas are copied beside it.
+(`PROGRAM __man`); a page of the tools of `hone mcp`, made of its own `tools/list`, whose schemas are copied beside it; and
+a page of an evaluation's fields, made of their JSON Schema.
 """
 import json
 import pathlib
@@ -141,24 +142,57 @@ def ask_tools(hone):
 
 def kind_of(schema):
     kind = schema.get("type", "any")
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if schema.get("$ref", "").endswith("/number") or kind == ["number", "string"]:
+        return "number"
+    if set(schema.get("properties", {})) == {"median", "ci95"}:
+        return "interval"
     kind = " or ".join(kind) if isinstance(kind, list) else kind
     if kind == "array":
         return "list of " + kind_of(schema.get("items", {})) + "s"
     if "enum" in schema:
-        return "one of " + ", ".join(f"`{value}`" for value in schema["enum"])
+        return "one of " + ", ".join(f"`{value}`" if value else "an empty text" for value in schema["enum"])
     limits = [f"{word} {schema[key]}" for key, word in (("minimum", "at least"), ("maximum", "at most")) if key in schema]
     return kind + (" (" + ", ".join(limits) + ")" if limits else "")
 
 
-def fields(schema, prefix=""):
+def resolved(schema, definitions):
+    """Without references; what stands beside one goes before what it leads to."""
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    return {**definitions[name], **schema} if name else schema
+
+
+def fields(schema, prefix="", definitions=None):
     """(name, kind, required, description) of an object's fields, those of objects in it too: "cases[].dims"."""
     for name, field in schema.get("properties", {}).items():
-        full = prefix + name
+        full, field = prefix + name, resolved(field, definitions or {})
+        if "items" in field:
+            field = {**field, "items": resolved(field["items"], definitions or {})}
         yield full, kind_of(field), name in schema.get("required", []), field.get("description", "")
         inner = field
         while inner.get("type") == "array":
             full, inner = full + "[]", inner.get("items", {})
-        yield from fields(inner, full + ".")
+        if set(inner.get("properties", {})) != {"median", "ci95"}:  # an interval is said once
+            yield from fields(inner, full + ".", definitions)
+
+
+def described(entries):
+    """A list of fields, as a page has it."""
+    out = []
+    for name, kind, note, description in entries:
+        out += [code(name), f": {kind}{note}" + (f". {plain(description)}".replace("\n", " ") if description else ""), ""]
+    return out or ["None.", ""]
+
+
+def write_evaluation(schema_file, target):
+    schema = json.loads(schema_file.read_text())
+    out = ["# The evaluation, field by field", "", "This page is made from [evaluation.schema.json](../docs/formats/evaluation.schema.json), the JSON Schema of",
+           "what `hone eval --json` prints; [evaluation-json.md](../docs/evaluation-json.md) explains it. A number that is not finite is one of",
+           "the strings `nan`, `inf` and `-inf`. An interval is an object of a `median` and, as `ci95`, the ends of its 95 % interval.", ""]
+    required = {True: ", always there", False: ""}
+    target.write_text("\n".join(out + described((name, kind, required[needed], text)
+                                                for name, kind, needed, text in fields(schema, definitions=schema["$defs"]))).rstrip() + "\n")
 
 
 def write_tools(hone, target, raw):
@@ -169,12 +203,8 @@ def write_tools(hone, target, raw):
         out += [f"## `{tool['name']}`", "", plain(tool["description"]), ""]
         for heading, schema in (("Arguments", tool["inputSchema"]), ("Answer", tool["outputSchema"])):
             out += [f"### {heading} of `{tool['name']}`", ""]
-            entries = list(fields(schema))
-            for name, kind, required, description in entries:
-                out += [f"`{name}`", f": {kind}{', required' if required and heading == 'Arguments' else ''}"
-                        + (f". {plain(description)}".replace("\n", " ") if description else ""), ""]
-            if not entries:
-                out += ["None.", ""]
+            out += described((name, kind, ", required" if required and heading == "Arguments" else "", text)
+                             for name, kind, required, text in fields(schema))
     target.write_text("\n".join(out).rstrip() + "\n")
     raw.parent.mkdir(parents=True, exist_ok=True)
     raw.write_text(json.dumps(tools, indent=1) + "\n")
@@ -185,6 +215,8 @@ def main():
     (pages / "reference").mkdir(parents=True, exist_ok=True)
     for program in ("hone", "hone-gnn"):
         write_program(binaries / program, pages / "reference" / f"{program}.md")
+    write_evaluation(pathlib.Path(__file__).resolve().parent.parent.parent / "docs/formats/evaluation.schema.json",
+                     pages / "reference/evaluation.md")
     write_tools(binaries / "hone", pages / "reference/mcp-tools.md", pages / "raw/files/reference/mcp-tools.json")
 
 
