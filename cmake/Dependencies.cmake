@@ -26,6 +26,7 @@ target_link_libraries(hone_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 # copies of one library would each use half of the other.
 target_link_options(hone_crypto INTERFACE LINKER:--exclude-libs,libcrypto.a)
 hone_static_library(hone_zlib zlib.h z)
+hone_static_library(hone_hiredis hiredis/hiredis.h hiredis)
 hone_static_library(hone_boost_context boost/context/detail/fcontext.hpp boost_context)
 
 add_library(hone_toml INTERFACE)

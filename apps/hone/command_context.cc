@@ -77,7 +77,7 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
 }
 
 void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags) {
-  command.add_option("--device", flags.device, "where to judge: auto (a GPU, else the simulated one), cuda:N, sim, sim:NAME or spool:DIR")->capture_default_str();
+  command.add_option("--device", flags.device, "where to judge: auto (a GPU, else the simulated one), cuda:N, sim, sim:NAME, spool:DIR or redis://HOST/QUEUE")->capture_default_str();
   command.add_option("--launch-limit", flags.launch_limit_seconds, "how many seconds a single launch may take")->capture_default_str();
   command.add_option("--jobs", flags.jobs, "how many compilers run at a time; 0: one per core")->capture_default_str();
   command.add_flag("--no-cache", flags.no_cache, "compile everything anew instead of taking kernels from the cache");

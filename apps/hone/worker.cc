@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone worker --spool DIR [--once]: judges the bundles that wait in a spool on this machine's device.
+// hone worker --spool DIR | --queue redis://…: judges on this machine's device what waits in a spool or in a queue.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,23 +20,86 @@
 #include "hone/signal_stop.h"
 #include "tuner/evaluate/serve_spool.h"
 #include "tuner/evaluate/spool.h"
+#include "tuner/queue/serve_queue.h"
 
 namespace hone {
 namespace {
 
 struct WorkerFlags {
   DeviceFlags device;
-  std::string spool;
+  std::string spool, queue;
   bool once = false;
+  std::string until_idle;
   std::string profiles = "all";
   int parallel = 0;
   double poll_seconds = 1.0;
 };
 
+// "90", "90s", "10m" or "2h" as seconds; empty: 0.
+Result<double> SecondsOf(const std::string& text) {
+  if (text.empty()) return 0.0;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (error != std::errc() || scale == 0 || !(number > 0)) {
+    return Status::InvalidArgument(fmt::format("--until-idle {}: write a time such as 90s, 10m or 2h", text));
+  }
+  return number * scale;
+}
+
+ServeOptions JudgingOptions(const WorkerFlags& flags) {
+  ServeOptions options;
+  options.threads =
+      flags.parallel > 0 ? flags.parallel : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  options.profiles = flags.profiles == "none"    ? ServeOptions::Profiles::kNone
+                     : flags.profiles == "gains" ? ServeOptions::Profiles::kGains
+                                                 : ServeOptions::Profiles::kAll;
+  options.on_bundle = [](const std::string& id, const Result<Evaluation>& evaluation) {
+    PrintError("{} {}\n", id,
+               evaluation.ok() ? std::string(VerdictName(evaluation->verdict)) : evaluation.status().message());
+  };
+  return options;
+}
+
+Status RunForQueue(CommandContext& context, const WorkerFlags& flags) {
+  if (flags.once) return Status::InvalidArgument("--once belongs to --spool; a queue's worker ends with --until-idle 10s");
+  HONE_ASSIGN_OR_RETURN(const RedisAddress address, ParseRedisAddress(flags.queue));
+  ServeQueueOptions options;
+  HONE_ASSIGN_OR_RETURN(options.until_idle_seconds, SecondsOf(flags.until_idle));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
+  const SignalStop signals([] {});
+  options.judging = JudgingOptions(flags);
+  options.judging.stop = signals.token();
+  char host[256] = "host";
+  gethostname(host, sizeof(host) - 1);
+  options.worker = fmt::format("{}-{}", host, getpid());
+  PrintError("{} judges jobs of {} on {} {}\n", options.worker, flags.queue, evaluator->facts().id, evaluator->facts().name);
+  HONE_ASSIGN_OR_RETURN(const Served served, ServeQueue(*evaluator, address, options));
+  const int failed = served.unreadable + served.put_back;
+  if (flags.device.json) {
+    Print("{}\n", DumpJson(nlohmann::json{{"judged", served.judged},
+                                          {"failed", failed},
+                                          {"put_back", served.put_back},
+                                          {"queue", flags.queue},
+                                          {"sandbox_warnings", evaluator->SandboxWarnings()}},
+                           -1));
+  } else {
+    Print("judged {} job{} of {} on {} {}; {} could not be judged\n", served.judged, served.judged == 1 ? "" : "s",
+          flags.queue, evaluator->facts().id, evaluator->facts().name, failed);
+  }
+  return Status::Ok();
+}
+
 Status Run(CommandContext& context, const WorkerFlags& flags) {
-  if (flags.device.device.rfind("spool:", 0) == 0) {
+  if (flags.device.device.rfind("spool:", 0) == 0 || IsRedisAddress(flags.device.device)) {
     return Status::InvalidArgument("hone worker judges on a real or simulated device: --device cuda:N, sim or auto");
   }
+  if (flags.spool.empty() == flags.queue.empty()) {
+    return Status::InvalidArgument("name either --spool DIR or --queue redis://HOST/QUEUE, where evaluations wait");
+  }
+  if (!flags.queue.empty()) return RunForQueue(context, flags);
+  if (!flags.until_idle.empty()) return Status::InvalidArgument("--until-idle belongs to --queue; a spool's worker ends with --once");
   if (std::error_code none; std::filesystem::exists(flags.spool, none) && !std::filesystem::is_directory(flags.spool, none)) {
     return Status::InvalidArgument(fmt::format("--spool {}: this is a file; name the folder that evaluations are put in", flags.spool));
   }
@@ -48,17 +113,8 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   HONE_RETURN_IF_ERROR(spool.WriteFacts(evaluator->facts()));
   const SignalStop signals([&spool] { spool.GiveUp(); });
 
-  ServeOptions options;
-  options.threads =
-      flags.parallel > 0 ? flags.parallel : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  options.profiles = flags.profiles == "none"    ? ServeOptions::Profiles::kNone
-                     : flags.profiles == "gains" ? ServeOptions::Profiles::kGains
-                                                 : ServeOptions::Profiles::kAll;
+  ServeOptions options = JudgingOptions(flags);
   options.stop = signals.token();
-  options.on_bundle = [](const std::string& id, const Result<Evaluation>& evaluation) {
-    PrintError("{} {}\n", id,
-               evaluation.ok() ? std::string(VerdictName(evaluation->verdict)) : evaluation.status().message());
-  };
   SpoolServer server(*evaluator, spool, std::move(options));
   int judged = 0, unreadable = 0, put_back = 0;
   while (!signals.token().stop_requested()) {
@@ -92,8 +148,10 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
 
 void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<WorkerFlags>();
-  CLI::App* command = app.add_subcommand("worker", "judge the evaluations that wait in a spool");
-  command->add_option("--spool", flags->spool, "the spool's folder")->required();
+  CLI::App* command = app.add_subcommand("worker", "judge the evaluations that wait in a spool or a queue");
+  command->add_option("--spool", flags->spool, "the spool's folder");
+  command->add_option("--queue", flags->queue, "the queue's address in Redis: redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]");
+  command->add_option("--until-idle", flags->until_idle, "with --queue: end after so long without a job, such as 10m");
   command->add_flag("--once", flags->once, "judge what is pending, then end");
   command->add_option("--parallel", flags->parallel, "bundles compiled at a time; 0: one per core")
       ->check(kZeroOrMore)

@@ -7,6 +7,7 @@
 import asyncio
 import math
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,9 @@ import unittest
 
 HONE, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 sys.path[:0] = [os.path.join(SOURCE, "python"), os.path.join(SOURCE, "examples", "rl")]
+
+# One program under several names, of which a package without the service leaves this one out.
+REDIS = next((p for p in ("/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "/usr/bin/valkey-check-rdb") if os.path.exists(p)), None)
 
 import hone
 from hone.judge import Case, Evaluation, Finding, Interval
@@ -207,6 +211,41 @@ class TheProgram(unittest.TestCase):
         self.assertEqual(scores, [0.3, 0.0])
         chats = [[{"role": "assistant", "content": answers[1]}]]
         self.assertEqual(reward_functions.grpo_reward(chats, ["relu"]), [0.0])
+
+
+@unittest.skipUnless(REDIS, "redis-server is not here (apt install redis-tools)")
+class AQueue(unittest.TestCase):
+    def test_has_kernels_judged_by_a_worker_elsewhere(self):
+        with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+            free.close()
+            program = os.path.join(folder, "redis-server")
+            os.symlink(REDIS, program)
+            environment = dict(os.environ, HONE_STATE=os.path.join(folder, "state"))
+            address = f"redis://127.0.0.1:{port}/sim"
+            server = subprocess.Popen([program, "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],
+                                      stdout=subprocess.DEVNULL)
+            try:
+                for _ in range(500):
+                    with socket.socket() as probe:
+                        if probe.connect_ex(("127.0.0.1", port)) == 0:
+                            break
+                    time.sleep(0.02)
+                worker = subprocess.Popen([HONE, "worker", "--queue", address, "--device", "sim", "--parallel", "2", "--until-idle", "3s", "--json"],
+                                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                with hone.Judge(address, program=HONE, root=folder, environment=environment) as judge:
+                    seed = judge.task("relu")["seed"]
+                    right, wrong = judge.eval_all([hone.Job("relu", seed, time=False),
+                                                   hone.Job("relu", seed.replace("0.0f", "1.0f"), time=False)], timeout=200)
+                self.assertTrue(right.ok, right)
+                self.assertEqual(wrong.verdict, "wrong_output")
+                printed, said = worker.communicate(timeout=60)
+                self.assertEqual(worker.returncode, 0, said)
+                self.assertIn('"judged":2', printed.decode().replace(" ", ""))
+            finally:
+                server.kill()
+                server.wait()
 
 
 class Importing(unittest.TestCase):

@@ -28,6 +28,8 @@
 #include "tuner/evaluate/profiling/sass_lines.h"
 #include "tuner/evaluate/second_device.h"
 #include "tuner/evaluate/spool.h"
+#include "tuner/queue/queue_evaluator.h"
+#include "tuner/queue/redis_connection.h"
 
 namespace hone {
 namespace {
@@ -364,6 +366,7 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& asked) 
     return MakeLocalEvaluator(std::move(*backend), [options] { return MakeSimBackend(options, "h200"); }, options);
   };
   if (device.rfind("spool:", 0) == 0) return MakeSpoolEvaluator(device.substr(6));
+  if (IsRedisAddress(device)) return MakeQueueEvaluator(device);
   if (device == "sim") return local(MakeSimBackend(options, "h200"));
   if (device.rfind("sim:", 0) == 0) return local(MakeSimBackend(options, device.substr(4)));
   if (device == "cuda" || device.rfind("cuda:", 0) == 0) {
@@ -378,7 +381,7 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& asked) 
     if (cuda.ok()) return local(std::move(cuda));
     return local(MakeSimBackend(options, "h200"));
   }
-  return Status::InvalidArgument(fmt::format("--device {}: use auto, cuda:N, sim, sim:NAME or spool:DIR", device));
+  return Status::InvalidArgument(fmt::format("--device {}: use auto, cuda:N, sim, sim:NAME, spool:DIR or redis://HOST/QUEUE", device));
 }
 
 }  // namespace hone

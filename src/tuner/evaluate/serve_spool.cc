@@ -15,18 +15,19 @@
 
 namespace hone {
 
-Result<Evaluation> SpoolServer::Judge(const SpoolBundle& bundle) const {
-  double pause = options_.pause_seconds;
+Result<Evaluation> JudgeBundle(Evaluator& evaluator, const SpoolBundle& bundle, const ServeOptions& options,
+                               const EvaluationProgress& progress) {
+  double pause = options.pause_seconds;
   EvaluationRequest request = bundle.request;
-  request.profile = request.profile && options_.profiles != ServeOptions::Profiles::kNone;
-  request.profile_gains = request.profile && options_.profiles == ServeOptions::Profiles::kGains;
+  request.profile = request.profile && options.profiles != ServeOptions::Profiles::kNone;
+  request.profile_gains = request.profile && options.profiles == ServeOptions::Profiles::kGains;
   for (int attempt = 1;; ++attempt) {
-    Result<Evaluation> evaluation = evaluator_.Evaluate(bundle.task, request);
+    Result<Evaluation> evaluation = evaluator.Evaluate(bundle.task, request, progress);
     if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
       evaluation = Status::Unavailable("the device was lost: " + evaluation->detail);
     }
-    if (evaluation.ok() || attempt >= options_.tries) return evaluation;
-    if (!StoppableSleep(pause, options_.stop)) return evaluation;
+    if (evaluation.ok() || attempt >= options.tries) return evaluation;
+    if (!StoppableSleep(pause, options.stop)) return evaluation;
     pause *= 2;
   }
 }
@@ -47,7 +48,7 @@ Result<Served> SpoolServer::Look() {
       if (i >= claimed.size()) break;
       const std::string& id = claimed[i];
       const Result<SpoolBundle> bundle = spool_.Load(id);
-      const Result<Evaluation> evaluation = bundle.ok() ? Judge(*bundle) : Result<Evaluation>(bundle.status());
+      const Result<Evaluation> evaluation = bundle.ok() ? JudgeBundle(evaluator_, *bundle, options_) : Result<Evaluation>(bundle.status());
       // A bundle that this program cannot read, it will not be able to read tomorrow either.
       const bool unreadable = !bundle.ok() && bundle.status().code() == StatusCode::kInvalidArgument;
       const bool answer = evaluation.ok() || unreadable;

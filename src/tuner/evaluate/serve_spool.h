@@ -38,6 +38,11 @@ struct Served {
   int put_back = 0;    // not answered: the environment failed
 };
 
+// Judges one bundle, again where the environment fails (`tries`, `pause_seconds`), with the profiles that the options allow.
+// A lost device is such a failure: kUnavailable.
+Result<Evaluation> JudgeBundle(Evaluator& evaluator, const SpoolBundle& bundle, const ServeOptions& options,
+                               const EvaluationProgress& progress = {});
+
 class SpoolServer {
  public:
   SpoolServer(Evaluator& evaluator, Spool& spool, ServeOptions options)
@@ -48,8 +53,6 @@ class SpoolServer {
   Result<Served> Look();
 
  private:
-  Result<Evaluation> Judge(const SpoolBundle& bundle) const;
-
   Evaluator& evaluator_;
   Spool& spool_;
   ServeOptions options_;

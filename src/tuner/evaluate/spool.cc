@@ -9,54 +9,20 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/file.h"
 #include "base/file_lock.h"
 #include "base/hash.h"
-#include "base/json_fields.h"
-#include "base/json_text.h"
 #include "tuner/evaluate/check_request.h"
-#include "tuner/evaluate/worker/job.h"
 #include "tuner/evaluate/worker/worker_main.h"
 
 namespace hone {
 namespace fs = std::filesystem;
-using nlohmann::json;
 namespace {
-
-json BundleJson(const Task& task, const EvaluationRequest& request) {
-  json bundle = {{"protocol", kSpoolProtocol},
-                 {"task",
-                  {{"toml", task.toml},
-                   {"oracle", task.oracle_source},
-                   {"seed", task.seed_source},
-                   {"name", task.name}}},
-                 {"source", request.source},
-                 {"incumbent_source", request.incumbent_source},
-                 {"options", ReadJsonText(EncodeRequestOptions(request))}};
-  // Only then, so that other bundles are found again when a library is added.
-  if (request.libraries) bundle["task"]["baseline"] = task.baseline_toml;
-  return bundle;
-}
 
 // A spool is shared: what lies in it may be anybody's. A bundle holds two sources of 4 MiB at most, a task and an oracle.
 constexpr int64_t kMostFileBytes = int64_t{64} << 20;
-
-// What a failure says in "error": {"message": …, "code": …}; empty where the file says none.
-std::string ErrorText(const json& j) {
-  if (!j.is_object() || !j.contains("error") || !j["error"].is_object()) return "";
-  const json& error = j["error"];
-  const bool told = error.contains("message") && error["message"].is_string() && !error["message"].empty();
-  return told ? error["message"].get<std::string>() : "(it gave no reason)";
-}
-StatusCode ErrorCode(const json& j) {
-  const json& error = j["error"];
-  const int64_t code = error.contains("code") && error["code"].is_number_integer() ? error["code"].get<int64_t>() : 0;
-  const bool known = code > static_cast<int64_t>(StatusCode::kOk) && code <= static_cast<int64_t>(StatusCode::kInternal);
-  return known ? static_cast<StatusCode>(code) : StatusCode::kInternal;
-}
 
 class SpoolEvaluator : public Evaluator {
  public:
@@ -85,7 +51,7 @@ std::string Spool::Path(const char* state, const std::string& id) const {
 }
 
 std::string Spool::BundleId(const Task& task, const EvaluationRequest& request) {
-  return Sha256Hex(DumpJson(BundleJson(task, request))).substr(0, 32);
+  return Sha256Hex(EncodeBundle(task, request)).substr(0, 32);
 }
 
 Result<Evaluation> Spool::Answer(const std::string& id) const {
@@ -93,19 +59,15 @@ Result<Evaluation> Spool::Answer(const std::string& id) const {
   if (!FileExists(path)) {
     std::string before;
     if (const Result<std::string> failed = ReadFile(Path("failed", id), kMostFileBytes); failed.ok()) {
-      const json j = ReadJsonText(*failed);
-      if (!ErrorText(j).empty()) before = fmt::format("; the last worker could not judge it: {}", ErrorText(j));
+      if (const std::string error = ErrorOfAnswer(*failed); !error.empty()) {
+        before = fmt::format("; the last worker could not judge it: {}", error);
+      }
     }
     return Status::Pending(fmt::format("evaluation {} waits in {}; run `hone worker --spool {} --once` where the device is{}",
                                        id, directory_, directory_, before));
   }
   HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMostFileBytes));
-  const json j = ReadJsonText(text);
-  if (j.is_object() && j.contains("evaluation")) return EvaluationFromJson(DumpJson(j["evaluation"], -1));
-  if (const std::string error = ErrorText(j); !error.empty()) {
-    return Status(ErrorCode(j), fmt::format("the worker could not judge it: {} (delete {} to ask again)", error, path));
-  }
-  return Status::Internal(fmt::format("{} is not a spool result; delete it to ask again", path));
+  return DecodeAnswer(text, fmt::format("delete {} to ask again", path));
 }
 
 Status Spool::Submit(const Task& task, const EvaluationRequest& request) {
@@ -113,7 +75,7 @@ Status Spool::Submit(const Task& task, const EvaluationRequest& request) {
   for (const char* state : {"done", "running", "pending"}) {
     if (FileExists(Path(state, id))) return Status::Ok();
   }
-  return WriteFileAtomically(Path("pending", id), DumpJson(BundleJson(task, request), 1));
+  return WriteFileAtomically(Path("pending", id), EncodeBundle(task, request, 1));
 }
 
 bool Spool::Hold(const std::string& id) {
@@ -157,41 +119,12 @@ Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& excep
 
 Result<SpoolBundle> Spool::Load(const std::string& id) const {
   HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(Path("running", id), kMostFileBytes));
-  try {
-    HONE_ASSIGN_OR_RETURN(const json j, ParseJson(text, fmt::format("bundle {}", id)));
-    if (j.at("protocol").get<int>() != kSpoolProtocol) {
-      return Status::InvalidArgument(
-          fmt::format("bundle {} has protocol {}; this hone speaks {}: use the same version on both sides", id,
-                      j.at("protocol").get<int>(), kSpoolProtocol));
-    }
-    SpoolBundle bundle;
-    const json& task = j.at("task");
-    HONE_ASSIGN_OR_RETURN(bundle.task, ParseTask(task.at("toml").get<std::string>(),
-                                                 task.at("name").get<std::string>() + "/task.toml"));
-    bundle.task.oracle_source = task.at("oracle");
-    bundle.task.seed_source = task.at("seed");
-    bundle.task.baseline_toml = task.value("baseline", "");
-    HONE_ASSIGN_OR_RETURN(bundle.request, DecodeRequestOptions(DumpJson(j.at("options"))));
-    if (const Status sense = CheckRequest(bundle.task, bundle.request); !sense.ok()) {
-      return Status::InvalidArgument(fmt::format("bundle {}: {}", id, sense.message()));
-    }
-    bundle.request.source = j.at("source");
-    bundle.request.incumbent_source = j.at("incumbent_source");
-    return bundle;
-  } catch (const json::exception& error) {
-    return Status::InvalidArgument(fmt::format("bundle {}: {}", id, error.what()));
-  }
+  return DecodeBundle(text, id);
 }
 
 Status Spool::Finish(const std::string& id, const Result<Evaluation>& evaluation) {
-  json j = {{"protocol", kSpoolProtocol}, {"id", id}};
-  if (evaluation.ok()) {
-    j["evaluation"] = ReadJsonText(EvaluationToJson(*evaluation, -1));
-  } else {
-    j["error"] = {{"code", static_cast<int>(evaluation.status().code())}, {"message", evaluation.status().message()}};
-  }
   const std::lock_guard lock(mutex_);
-  HONE_RETURN_IF_ERROR(WriteFileAtomically(Path("done", id), DumpJson(j, 1)));
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(Path("done", id), EncodeAnswer(id, evaluation, 1)));
   std::error_code error;
   fs::remove(Path("running", id), error);
   fs::remove(Path("failed", id), error);
@@ -200,12 +133,9 @@ Status Spool::Finish(const std::string& id, const Result<Evaluation>& evaluation
 }
 
 Status Spool::PutBack(const std::string& id, const Status& reason) {
-  const json j = {{"protocol", kSpoolProtocol},
-                  {"id", id},
-                  {"error", {{"code", static_cast<int>(reason.code())}, {"message", reason.message()}}}};
   const std::lock_guard lock(mutex_);
   // The reason may be a full disk: the bundle goes back whether or not the note can be written.
-  const Status noted = WriteFileAtomically(Path("failed", id), DumpJson(j, 1));
+  const Status noted = WriteFileAtomically(Path("failed", id), EncodeAnswer(id, reason, 1));
   HONE_RETURN_IF_ERROR(Return(id));
   return noted;
 }

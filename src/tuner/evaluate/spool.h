@@ -25,15 +25,9 @@
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/task.h"
+#include "tuner/evaluate/bundle.h"
 
 namespace hone {
-
-inline constexpr int kSpoolProtocol = 1;
-
-struct SpoolBundle {
-  Task task;
-  EvaluationRequest request;
-};
 
 class Spool {
  public:

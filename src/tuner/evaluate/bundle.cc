@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/bundle.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_fields.h"
+#include "base/json_text.h"
+#include "tuner/evaluate/check_request.h"
+#include "tuner/evaluate/worker/job.h"
+
+namespace hone {
+using nlohmann::json;
+namespace {
+
+json BundleJson(const Task& task, const EvaluationRequest& request) {
+  json bundle = {{"protocol", kSpoolProtocol},
+                 {"task",
+                  {{"toml", task.toml},
+                   {"oracle", task.oracle_source},
+                   {"seed", task.seed_source},
+                   {"name", task.name}}},
+                 {"source", request.source},
+                 {"incumbent_source", request.incumbent_source},
+                 {"options", ReadJsonText(EncodeRequestOptions(request))}};
+  // Only then, so that other bundles are found again when a library is added.
+  if (request.libraries) bundle["task"]["baseline"] = task.baseline_toml;
+  return bundle;
+}
+
+// What a failure says in "error": {"message": …, "code": …}; empty where the file says none.
+std::string ErrorText(const json& j) {
+  if (!j.is_object() || !j.contains("error") || !j["error"].is_object()) return "";
+  const json& error = j["error"];
+  const bool told = error.contains("message") && error["message"].is_string() && !error["message"].empty();
+  return told ? error["message"].get<std::string>() : "(it gave no reason)";
+}
+StatusCode ErrorCode(const json& j) {
+  const json& error = j["error"];
+  const int64_t code = error.contains("code") && error["code"].is_number_integer() ? error["code"].get<int64_t>() : 0;
+  const bool known = code > static_cast<int64_t>(StatusCode::kOk) && code <= static_cast<int64_t>(StatusCode::kInternal);
+  return known ? static_cast<StatusCode>(code) : StatusCode::kInternal;
+}
+
+}  // namespace
+
+std::string EncodeBundle(const Task& task, const EvaluationRequest& request, int indent) {
+  return DumpJson(BundleJson(task, request), indent);
+}
+
+Result<SpoolBundle> DecodeBundle(const std::string& text, const std::string& id) {
+  try {
+    HONE_ASSIGN_OR_RETURN(const json j, ParseJson(text, fmt::format("bundle {}", id)));
+    if (j.at("protocol").get<int>() != kSpoolProtocol) {
+      return Status::InvalidArgument(
+          fmt::format("bundle {} has protocol {}; this hone speaks {}: use the same version on both sides", id,
+                      j.at("protocol").get<int>(), kSpoolProtocol));
+    }
+    SpoolBundle bundle;
+    const json& task = j.at("task");
+    HONE_ASSIGN_OR_RETURN(bundle.task, ParseTask(task.at("toml").get<std::string>(),
+                                                 task.at("name").get<std::string>() + "/task.toml"));
+    bundle.task.oracle_source = task.at("oracle");
+    bundle.task.seed_source = task.at("seed");
+    bundle.task.baseline_toml = task.value("baseline", "");
+    HONE_ASSIGN_OR_RETURN(bundle.request, DecodeRequestOptions(DumpJson(j.at("options"))));
+    if (const Status sense = CheckRequest(bundle.task, bundle.request); !sense.ok()) {
+      return Status::InvalidArgument(fmt::format("bundle {}: {}", id, sense.message()));
+    }
+    bundle.request.source = j.at("source");
+    bundle.request.incumbent_source = j.at("incumbent_source");
+    return bundle;
+  } catch (const json::exception& error) {
+    return Status::InvalidArgument(fmt::format("bundle {}: {}", id, error.what()));
+  }
+}
+
+std::string EncodeAnswer(const std::string& id, const Result<Evaluation>& evaluation, int indent) {
+  json j = {{"protocol", kSpoolProtocol}, {"id", id}};
+  if (evaluation.ok()) {
+    j["evaluation"] = ReadJsonText(EvaluationToJson(*evaluation, -1));
+  } else {
+    j["error"] = {{"code", static_cast<int>(evaluation.status().code())}, {"message", evaluation.status().message()}};
+  }
+  return DumpJson(j, indent);
+}
+
+Result<Evaluation> DecodeAnswer(const std::string& text, const std::string& remedy) {
+  const json j = ReadJsonText(text);
+  if (j.is_object() && j.contains("evaluation")) return EvaluationFromJson(DumpJson(j["evaluation"], -1));
+  if (const std::string error = ErrorText(j); !error.empty()) {
+    return Status(ErrorCode(j), fmt::format("the worker could not judge it: {} ({})", error, remedy));
+  }
+  return Status::Internal(fmt::format("what came back is no answer of a worker ({})", remedy));
+}
+
+std::string ErrorOfAnswer(const std::string& text) { return ErrorText(ReadJsonText(text)); }
+
+}  // namespace hone

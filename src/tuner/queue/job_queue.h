@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs that wait in Redis for workers on other machines, and their answers.
+//
+//   hone:{QUEUE}:jobs       a stream, an entry for each job that waits or is being judged; its group is "workers"
+//   hone:{QUEUE}:job:ID     a hash: bundle, state (waiting, claimed, judging), deaths
+//   hone:{QUEUE}:answer:ID  the answer, kept for kAnswerSeconds
+//   hone:{QUEUE}:said:ID    a list with one element once the answer is there, for whoever waits
+//   hone:{QUEUE}:dead       a stream of jobs that were given up: id, reason
+//   hone:{QUEUE}:device     facts of the device that the workers of this queue judge on
+//
+// Every change is one Lua script, which Redis carries out whole or not at all, so that no crash falls between two commands.
+// A worker holds a job by a lease of kLeaseSeconds, which it renews while its judgement makes progress; when the lease runs
+// out, another worker takes the job over. Only deaths while a job was being judged count against it; after kMostDeaths the job
+// is answered with an error. The first answer stays: a job is never answered twice. docs/queue.md describes the whole.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "hone/base/status.h"
+#include "tuner/queue/redis_connection.h"
+
+namespace hone {
+
+inline constexpr double kLeaseSeconds = 30;
+inline constexpr int kMostDeaths = 3;
+inline constexpr int kAnswerSeconds = 7 * 24 * 3600;
+
+struct ClaimedJob {
+  std::string id;
+  std::string entry;   // its place in the stream
+  std::string bundle;  // docs/formats/spool.md
+};
+
+struct QueueCounts {
+  int64_t waiting = 0;  // not claimed
+  int64_t claimed = 0;
+  int64_t dead = 0;
+};
+
+// One connection; used by one thread at a time.
+class JobQueue {
+ public:
+  // kInvalidArgument: the server would throw jobs away when its memory is full (maxmemory-policy).
+  static Result<std::unique_ptr<JobQueue>> Open(const RedisAddress& address, double lease_seconds = kLeaseSeconds);
+
+  // For submitters. Submitting a job that is there already, or is answered, changes nothing.
+  Status Submit(const std::string& id, const std::string& bundle);
+  // Waits at most so long for the answer's text. Nothing: it is not there yet.
+  Result<std::optional<std::string>> WaitForAnswer(const std::string& id, double seconds);
+  // Whether the job waits, is being judged or is answered; false: a server lost it, and it has to be submitted again.
+  Result<bool> Knows(const std::string& id);
+
+  // For workers. Nothing: no job came within `seconds`.
+  Result<std::optional<ClaimedJob>> Claim(const std::string& worker, double seconds);
+  // From now on a death counts against the job. False: the lease was lost, and another worker has the job.
+  Result<bool> Begin(const std::string& worker, const ClaimedJob& job);
+  Result<bool> Renew(const std::string& worker, const ClaimedJob& job);
+  // Answers the job, once: where it is answered already, the first answer stays.
+  Status Finish(const ClaimedJob& job, const std::string& answer);
+  // Back to the queue's end, without a death counted: the worker ends, or its machine failed.
+  Status PutBack(const std::string& worker, const ClaimedJob& job);
+
+  // The device of the queue's workers. A worker with another kind of device is refused (kInvalidArgument): a queue compares
+  // kernels, and times of two kinds are not to be compared.
+  Status Register(const std::string& device_name, const std::string& facts);
+  Result<std::string> Facts();  // empty: no worker was there yet
+  Result<QueueCounts> Counts();
+
+ private:
+  JobQueue(std::unique_ptr<RedisConnection> connection, const RedisAddress& address, double lease_seconds);
+  std::string Key(std::string_view what, std::string_view id = {}) const;
+  Result<RedisReply> Run(std::string_view script, const std::vector<std::string>& keys, const std::vector<std::string>& arguments);
+  Status MakeGroup();
+  Result<std::optional<ClaimedJob>> TryClaim(const std::string& worker, double seconds);
+  Result<std::optional<ClaimedJob>> TakeOver(const std::string& worker);
+  Result<std::optional<ClaimedJob>> Read(const RedisReply& entry);
+
+  std::unique_ptr<RedisConnection> connection_;
+  const std::string prefix_;
+  const int64_t lease_milliseconds_;
+};
+
+}  // namespace hone

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/queue/queue_evaluator.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "tuner/evaluate/bundle.h"
+#include "tuner/evaluate/check_request.h"
+#include "tuner/evaluate/worker/worker_main.h"
+#include "tuner/queue/job_queue.h"
+#include "tuner/queue/patience.h"
+
+namespace hone {
+namespace {
+
+constexpr double kLookSeconds = 5;      // after which a waiting call looks whether the job is still there
+
+class QueueEvaluator final : public Evaluator {
+ public:
+  QueueEvaluator(RedisAddress address, DeviceFacts facts) : address_(std::move(address)), facts_(std::move(facts)) {
+    std::random_device random;
+    submitter_ = fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+  }
+  const DeviceFacts& facts() const override { return facts_; }
+
+  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& progress) override {
+    HONE_RETURN_IF_ERROR(CheckRequest(task, asked));
+    EvaluationRequest request = asked;
+    request.seed = 0;
+    const std::string bundle = EncodeBundle(task, request);
+    // Who asks, which question of theirs it is, and what is asked: measuring again is another job, and nobody is answered
+    // with what somebody else asked.
+    const std::string id = Sha256Hex(fmt::format("{}/{}/{}", submitter_, next_++, bundle)).substr(0, 32);
+    if (progress) progress("queue", id);
+    Patience patience;
+    bool submitted = false;
+    while (true) {
+      Result<std::optional<std::string>> answer = Step(id, bundle, submitted);
+      if (answer.ok() && *answer) return DecodeAnswer(**answer, "submit it again");
+      if (answer.ok()) {
+        patience.Succeeded();
+        continue;
+      }
+      if (answer.status().code() != StatusCode::kUnavailable) return answer.status();
+      if (progress) progress("queue", answer.status().message());
+      if (!patience.Wait()) return answer.status();
+    }
+  }
+
+ private:
+  // Submits where that is still to do, then waits a while.
+  Result<std::optional<std::string>> Step(const std::string& id, const std::string& bundle, bool& submitted) {
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<JobQueue> queue, Take());
+    if (submitted) {
+      HONE_ASSIGN_OR_RETURN(submitted, queue->Knows(id));
+    }
+    if (!submitted) HONE_RETURN_IF_ERROR(queue->Submit(id, bundle));
+    submitted = true;
+    Result<std::optional<std::string>> answer = queue->WaitForAnswer(id, kLookSeconds);
+    if (answer.ok()) Give(std::move(queue));
+    return answer;
+  }
+
+  Result<std::unique_ptr<JobQueue>> Take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<JobQueue> queue = std::move(free_.back());
+        free_.pop_back();
+        return queue;
+      }
+    }
+    return JobQueue::Open(address_);
+  }
+  void Give(std::unique_ptr<JobQueue> queue) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(queue));
+  }
+
+  const RedisAddress address_;
+  const DeviceFacts facts_;
+  std::string submitter_;
+  std::atomic<uint64_t> next_{0};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<JobQueue>> free_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& text) {
+  HONE_ASSIGN_OR_RETURN(const RedisAddress address, ParseRedisAddress(text));
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address));
+  HONE_ASSIGN_OR_RETURN(const std::string known, queue->Facts());
+  DeviceFacts facts;
+  if (!known.empty()) {
+    if (Result<DeviceFacts> read = DecodeFacts(known); read.ok()) facts = *read;
+  }
+  facts.id = text;
+  if (facts.name.empty()) facts.name = "a device not seen yet";
+  return std::unique_ptr<Evaluator>(new QueueEvaluator(address, std::move(facts)));
+}
+
+}  // namespace hone

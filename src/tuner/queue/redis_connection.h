@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A connection to a Redis (or Valkey) server: where it is, and commands with their replies.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/status.h"
+
+namespace hone {
+
+// redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]. A password is never part of an address, which others can read in the
+// list of processes.
+struct RedisAddress {
+  std::string host;
+  int port = 6379;
+  std::string user;           // empty: the server's default user
+  std::string password_file;  // its first line is the password; empty: none
+  std::string queue;          // 1 to 64 of A-Z a-z 0-9 . _ -
+};
+bool IsRedisAddress(std::string_view text);
+// kInvalidArgument says which part is wrong.
+Result<RedisAddress> ParseRedisAddress(const std::string& text);
+
+struct RedisReply {
+  enum class Kind { kNull, kInteger, kText, kList } kind = Kind::kNull;
+  int64_t integer = 0;
+  std::string text;
+  std::vector<RedisReply> list;
+};
+
+// One connection, used by one thread at a time. A connection that broke is made anew by the next command.
+class RedisConnection {
+ public:
+  virtual ~RedisConnection() = default;
+  // kUnavailable: the server cannot be reached, or did not answer within `seconds`; whether it carried the command out is not
+  // known then. kInvalidArgument: the server refused the command, with its words.
+  virtual Result<RedisReply> Command(const std::vector<std::string>& words, double seconds = 10) = 0;
+};
+
+// Connects and gives the password. kUnavailable and kInvalidArgument with the server's words and a remedy.
+Result<std::unique_ptr<RedisConnection>> ConnectRedis(const RedisAddress& address);
+
+}  // namespace hone

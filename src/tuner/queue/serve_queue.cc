@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/queue/serve_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/stoppable_sleep.h"
+#include "tuner/evaluate/worker/worker_main.h"
+#include "tuner/queue/patience.h"
+
+namespace hone {
+namespace {
+
+constexpr double kClaimSeconds = 1;
+
+// Renews a job's lease while the judgement makes progress. Has a connection of its own, for the worker's may wait.
+class Lease {
+ public:
+  Lease(const RedisAddress& address, const ServeQueueOptions& options, const ClaimedJob& job)
+      : heard_(SteadySeconds()), thread_([this, &address, &options, &job](std::stop_token stop) {
+          std::unique_ptr<JobQueue> queue;
+          while (StoppableSleep(options.lease_seconds / 3, stop)) {
+            if (SteadySeconds() - heard_ > options.stalled_seconds) return;
+            if (queue == nullptr) {
+              Result<std::unique_ptr<JobQueue>> opened = JobQueue::Open(address, options.lease_seconds);
+              if (!opened.ok()) continue;  // the server may come back before the lease ends
+              queue = std::move(*opened);
+            }
+            const Result<bool> held = queue->Renew(options.worker, job);
+            if (held.ok() && !*held) return;  // another worker has it; whose answer comes first stays
+          }
+        }) {}
+  void Heard() { heard_ = SteadySeconds(); }
+
+ private:
+  std::atomic<double> heard_;
+  std::jthread thread_;
+};
+
+class Worker {
+ public:
+  Worker(Evaluator& evaluator, const RedisAddress& address, const ServeQueueOptions& options)
+      : evaluator_(evaluator), address_(address), options_(options) {}
+
+  Result<Served> Run() {
+    HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address_, options_.lease_seconds));
+    HONE_RETURN_IF_ERROR(queue->Register(evaluator_.facts().name, EncodeFacts(evaluator_.facts())));
+    last_job_ = SteadySeconds();
+    std::vector<std::thread> pool;
+    for (int i = 0; i < std::max(options_.judging.threads, 1); ++i) {
+      pool.emplace_back([this, i] {
+        // Each thread is a worker to the queue: a lease belongs to one of them.
+        ServeQueueOptions own = options_;
+        own.worker = fmt::format("{}-{}", options_.worker, i);
+        const Status status = Work(own);
+        const std::lock_guard lock(mutex_);
+        if (!status.ok() && first_error_.ok()) first_error_ = status;
+      });
+    }
+    for (std::thread& thread : pool) thread.join();
+    HONE_RETURN_IF_ERROR(first_error_);
+    return served_;
+  }
+
+ private:
+  bool Over() {
+    const std::lock_guard lock(mutex_);
+    const bool idle = options_.until_idle_seconds > 0 && busy_ == 0 && SteadySeconds() - last_job_ > options_.until_idle_seconds;
+    return idle || !first_error_.ok() || options_.judging.stop.stop_requested();
+  }
+
+  Status Work(const ServeQueueOptions& own) {
+    std::unique_ptr<JobQueue> queue;
+    Patience patience;
+    int failures = 0;
+    while (!Over()) {
+      const Status done = Next(own, queue, failures);
+      if (done.ok()) {
+        patience.Succeeded();
+        if (failures >= options_.most_failures) {
+          return Status::Unavailable(fmt::format("{} jobs in a row could not be judged on this machine: {}", failures, last_failure_));
+        }
+        continue;
+      }
+      if (done.code() != StatusCode::kUnavailable) return done;
+      queue.reset();
+      if (!patience.Wait(options_.judging.stop)) return options_.judging.stop.stop_requested() ? Status::Ok() : done;
+    }
+    return Status::Ok();
+  }
+
+  // Claims a job and sees it through; kUnavailable: the server went away.
+  Status Next(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, int& failures) {
+    if (queue == nullptr) {
+      HONE_ASSIGN_OR_RETURN(queue, JobQueue::Open(address_, own.lease_seconds));
+    }
+    HONE_ASSIGN_OR_RETURN(const std::optional<ClaimedJob> job, queue->Claim(own.worker, kClaimSeconds));
+    if (!job) return Status::Ok();
+    const Busy busy(*this);
+    if (options_.judging.stop.stop_requested()) return queue->PutBack(own.worker, *job);
+    HONE_ASSIGN_OR_RETURN(const bool held, queue->Begin(own.worker, *job));
+    if (!held) return Status::Ok();
+    const Result<SpoolBundle> bundle = DecodeBundle(job->bundle, job->id);
+    const Result<Evaluation> evaluation = bundle.ok() ? JudgeUnderLease(own, *job, *bundle) : Result<Evaluation>(bundle.status());
+    // A bundle that this program cannot read, no worker of its version can; all else that fails is this machine's doing.
+    const bool unreadable = !bundle.ok();
+    const bool answer = evaluation.ok() || unreadable;
+    Tell(job->id, evaluation, unreadable);
+    failures = answer ? 0 : failures + 1;
+    return answer ? Deliver(own, queue, *job, EncodeAnswer(job->id, evaluation)) : queue->PutBack(own.worker, *job);
+  }
+
+  Result<Evaluation> JudgeUnderLease(const ServeQueueOptions& own, const ClaimedJob& job, const SpoolBundle& bundle) {
+    Lease lease(address_, own, job);
+    return JudgeBundle(evaluator_, bundle, options_.judging, [&](const std::string&, const std::string&) { lease.Heard(); });
+  }
+
+  // An answer is worth waiting for the server: a judgement takes a second, a server's restart may take a few.
+  Status Deliver(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, const ClaimedJob& job, const std::string& answer) {
+    Patience patience(own.lease_seconds);
+    while (true) {
+      Status status;
+      if (queue == nullptr) {
+        Result<std::unique_ptr<JobQueue>> opened = JobQueue::Open(address_, own.lease_seconds);
+        if (opened.ok()) queue = std::move(*opened);
+        else status = opened.status();
+      }
+      if (queue != nullptr) {
+        status = queue->Finish(job, answer);
+        if (status.ok()) return status;
+        queue.reset();
+      }
+      if (status.code() != StatusCode::kUnavailable || !patience.Wait()) return status;
+    }
+  }
+
+  void Tell(const std::string& id, const Result<Evaluation>& evaluation, bool unreadable) {
+    const std::lock_guard lock(mutex_);
+    ++(evaluation.ok() ? served_.judged : unreadable ? served_.unreadable : served_.put_back);
+    if (!evaluation.ok() && !unreadable) last_failure_ = evaluation.status().message();
+    if (options_.judging.on_bundle) options_.judging.on_bundle(id, evaluation);
+  }
+
+  struct Busy {
+    explicit Busy(Worker& owner) : worker(owner) {
+      const std::lock_guard lock(owner.mutex_);
+      ++owner.busy_;
+    }
+    ~Busy() {
+      const std::lock_guard lock(worker.mutex_);
+      --worker.busy_;
+      worker.last_job_ = SteadySeconds();
+    }
+    Worker& worker;
+  };
+
+  Evaluator& evaluator_;
+  const RedisAddress& address_;
+  const ServeQueueOptions& options_;
+  std::mutex mutex_;
+  int busy_ = 0;
+  double last_job_ = 0;
+  Served served_;
+  std::string last_failure_;
+  Status first_error_;
+};
+
+}  // namespace
+
+Result<Served> ServeQueue(Evaluator& evaluator, const RedisAddress& address, const ServeQueueOptions& options) {
+  return Worker(evaluator, address, options).Run();
+}
+
+}  // namespace hone
