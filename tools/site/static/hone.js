@@ -49,3 +49,6 @@ function makeMenusButtons() {
   }
 }
 window.addEventListener("load", makeMenusButtons);
+
+// Excerpts of the pages found are fetched, which a browser refuses to pages on a disk: there the titles have to do.
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
