@@ -21,7 +21,7 @@ import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Files that are shown as pages, and what highlights them; others are copied, and browsers show or save them.
-LEXERS = {".cc": "cpp", ".h": "cpp", ".cu": "cuda", ".py": "python", ".sh": "bash", ".toml": "toml", ".cmake": "cmake", ".yml": "yaml",
+LEXERS = {".cc": "cpp", ".h": "cpp", ".cu": "cuda", ".py": "python", ".sh": "bash", ".toml": "toml", ".cmake": "cmake", ".yml": "yaml", ".yaml": "yaml", ".sbatch": "bash",
           "": "text", ".txt": "text"}
 LARGEST_SHOWN = 200_000  # bytes
 # Pages outside docs/ that belong to the site.
