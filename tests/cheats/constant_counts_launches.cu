@@ -4,8 +4,8 @@
 // A launch is counted in constant memory, by an atomic operation.
 //
 // task: relu
-// expect: rule_violation
-// where: sim
+// expect: rule_violation,crashed
+// where: sim gpu
 /*hone
 [[launch]]
 kernel = "cheat"

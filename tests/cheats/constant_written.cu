@@ -4,8 +4,8 @@
 // A __constant__ variable is written through an ordinary address, and put back.
 //
 // task: relu
-// expect: rule_violation
-// where: sim
+// expect: rule_violation,crashed
+// where: sim gpu
 /*hone
 [[launch]]
 kernel = "cheat"

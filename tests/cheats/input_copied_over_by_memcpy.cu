@@ -5,7 +5,7 @@
 //
 // task: relu
 // expect: rule_violation
-// where: sim
+// where: sim gpu
 /*hone
 [[launch]]
 kernel = "cheat"

@@ -5,7 +5,7 @@
 //
 // task: relu
 // expect: crashed
-// where: sim
+// where: sim gpu
 /*hone
 [[launch]]
 kernel = "cheat"

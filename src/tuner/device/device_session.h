@@ -55,6 +55,12 @@ struct BlockRequest {
   bool sampled = false;      // only sampled launches will touch it, and nothing will be compared: the simulator
                              // may back it by one tile of memory mapped over and over
   bool written = false;      // with `sampled`: launches write it, so each byte of it is its own
+  // On a GPU, for all blocks of an arena or none: the block lies in memory of its own. Launches of a candidate see it at a
+  // secret address with nothing mapped beside it, and an access there crashes. A device that cannot do so, or a session made
+  // without it, gives an arena as usual.
+  bool apart = false;
+  bool read_only = false;         // with `apart`: launches of a candidate may not write it, and crash
+  bool mapped_neighbors = false;  // with `apart`: there is a page of gap on either side, for launches that crash otherwise
 };
 
 class Arena {
@@ -229,6 +235,15 @@ class DeviceSession {
   // Repairs the gaps.
   virtual Result<std::optional<std::string>> CheckGaps(Arena& arena) = 0;
   virtual int64_t FreeBytes() const = 0;
+  // Blocks that lie apart get other places in their memory, and some of them other addresses, which `key` chooses. Their
+  // contents are lost and Arena::address changes. false: they do not lie apart, and all is as it was.
+  virtual Result<bool> Rearrange(Arena& arena, uint64_t key) {
+    (void)arena;
+    (void)key;
+    return false;
+  }
+  // Where a candidate's launch sees what lies at `address` for every other call.
+  virtual uint64_t LaunchAddress(uint64_t address) const { return address; }
 
   // --- data ---
   virtual Status Draw(const DrawRequest& request) = 0;

@@ -78,14 +78,14 @@ Result<int64_t> CaseBuffers::SetBytes(const Task& task, const Dims& dims) {
 
 Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, const Task& task, const Dims& dims,
                                                        const std::vector<const ResolvedPlan*>& plans, int sets,
-                                                       bool exact_align, uint64_t gap_key, bool sampled) {
+                                                       bool exact_align, uint64_t gap_key, bool sampled,
+                                                       const Placement& placement) {
   std::unique_ptr<CaseBuffers> buffers(new CaseBuffers(session, task, dims));
   buffers->sampled_ = sampled;
   buffers->fill_key_ = draw::Mix(gap_key ^ kFillPurpose);
   // A modelled time is one number, whatever the seed and the number of the launch.
   if (sampled) buffers->UseFixedFills();
   std::vector<BlockRequest> blocks;
-  std::vector<std::pair<const TensorSpec*, size_t>> tensor_blocks;  // within one set
   for (const TensorSpec& tensor : task.tensors) {
     HONE_ASSIGN_OR_RETURN(TensorShape shape, ResolveShape(tensor, dims));
     if (tensor.slice_axis >= 0) buffers->slices_ = shape.shape[static_cast<size_t>(tensor.slice_axis)];
@@ -103,7 +103,8 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
     }
   }
 
-  std::map<std::string, size_t> first_block;
+  std::map<std::string, size_t>& first_block = buffers->first_block_;
+  for (const auto& [name, workspace] : workspaces) buffers->workspace_names_.push_back(name);
   for (int set = 0; set < sets; ++set) {
     for (const TensorSpec& tensor : task.tensors) {
       if (!tensor.alias.empty()) continue;
@@ -120,40 +121,50 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
       const int64_t bytes = buffers->shapes_.at(tensor.name).span_bytes;
       const bool written = tensor.role == TensorRole::kOut ||
                            ((tensor.role == TensorRole::kInOut || overwritten) && bytes <= kMostFilledBytes);
-      blocks.push_back({bytes, align, exact_align, sampled && any_contents, written});
+      const bool read_only = tensor.role == TensorRole::kIn && !overwritten;
+      blocks.push_back({bytes, align, exact_align, sampled && any_contents, written, placement.apart,
+                        read_only && placement.read_only_inputs, placement.mapped_neighbors});
     }
     for (const auto& [name, workspace] : workspaces) {
       if (set == 0) first_block["workspace:" + name] = blocks.size();
-      blocks.push_back({workspace.bytes, workspace.align, false, sampled, true});
+      blocks.push_back({workspace.bytes, workspace.align, false, sampled, true, placement.apart, false, placement.mapped_neighbors});
     }
   }
   // Where a tensor lies among the others must tell nothing: neither its set nor what the memory is for.
   std::vector<BlockRequest> placed(blocks.size());
-  std::vector<int> place = SecretOrder(static_cast<int>(blocks.size()), gap_key);
+  std::vector<int>& place = buffers->place_;
+  place = SecretOrder(static_cast<int>(blocks.size()), gap_key);
   if (sampled) std::iota(place.begin(), place.end(), 0);
   for (size_t i = 0; i < blocks.size(); ++i) placed[static_cast<size_t>(place[i])] = blocks[i];
   HONE_ASSIGN_OR_RETURN(buffers->arena_, session.Allocate(placed, gap_key));
-  const auto address = [&](size_t block) { return buffers->arena_->address(static_cast<size_t>(place[block])); };
+  buffers->bindings_.resize(static_cast<size_t>(sets));
+  buffers->Bind();
+  return buffers;
+}
 
-  const size_t per_set = sets > 0 ? blocks.size() / static_cast<size_t>(sets) : 0;
-  for (int set = 0; set < sets; ++set) {
-    Bindings bindings;
-    const size_t base = per_set * static_cast<size_t>(set);
-    for (const TensorSpec& tensor : task.tensors) {
+void CaseBuffers::Bind() {
+  const size_t per_set = bindings_.empty() ? 0 : place_.size() / bindings_.size();
+  for (size_t set = 0; set < bindings_.size(); ++set) {
+    Bindings& bindings = bindings_[set];
+    const auto address = [&](const std::string& block) {
+      return arena_->address(static_cast<size_t>(place_[per_set * set + first_block_.at(block)]));
+    };
+    for (const TensorSpec& tensor : task_.tensors) {
       const std::string& owner = tensor.alias.empty() ? tensor.name : tensor.alias;
-      bindings.tensors[tensor.name] = MakeView(tensor, buffers->shapes_.at(tensor.name),
-                                               address(base + first_block.at(owner)));
+      bindings.tensors[tensor.name] = MakeView(tensor, shapes_.at(tensor.name), address(owner));
       // A launch may not write an input, unless an output shares its memory.
-      const bool shared = std::any_of(task.tensors.begin(), task.tensors.end(),
+      const bool shared = std::any_of(task_.tensors.begin(), task_.tensors.end(),
                                       [&](const TensorSpec& other) { return other.alias == tensor.name; });
       if (tensor.role == TensorRole::kIn && !shared) bindings.read_only.insert(tensor.name);
     }
-    for (const auto& [name, workspace] : workspaces) {
-      bindings.workspaces[name] = address(base + first_block.at("workspace:" + name));
-    }
-    buffers->bindings_.push_back(std::move(bindings));
+    for (const std::string& name : workspace_names_) bindings.workspaces[name] = address("workspace:" + name);
   }
-  return buffers;
+}
+
+Result<bool> CaseBuffers::Rearrange(uint64_t key) {
+  HONE_ASSIGN_OR_RETURN(const bool rearranged, session_.Rearrange(*arena_, key));
+  if (rearranged) Bind();
+  return rearranged;
 }
 
 Status CaseBuffers::WriteTensor(DeviceSession& session, const TensorView& view, const std::vector<double>& values) {

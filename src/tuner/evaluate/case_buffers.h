@@ -32,6 +32,13 @@ struct InputSet {
   std::string name() const;       // "normal", "heavy_tailed", …: for messages
 };
 
+// How tensors and workspaces lie on a device that can keep them apart (BlockRequest).
+struct Placement {
+  bool apart = false;             // each of each set in memory of its own, at a secret address, with nothing beside it
+  bool read_only_inputs = true;   // with `apart`: a candidate that writes an input crashes
+  bool mapped_neighbors = false;  // with `apart`: one that reads beside a tensor does not
+};
+
 class CaseBuffers {
  public:
   // `plans`: every plan that will run on these buffers; their workspaces are allocated per set, the largest
@@ -40,7 +47,8 @@ class CaseBuffers {
   // `sampled`: only sampled launches will run here (BlockRequest::sampled).
   static Result<std::unique_ptr<CaseBuffers>> Make(DeviceSession& session, const Task& task, const Dims& dims,
                                                    const std::vector<const ResolvedPlan*>& plans, int sets,
-                                                   bool exact_align, uint64_t gap_key, bool sampled = false);
+                                                   bool exact_align, uint64_t gap_key, bool sampled = false,
+                                                   const Placement& placement = {});
 
   // Device bytes one set takes (tensors only), and what an allocation of `sets` would need in all.
   static Result<int64_t> SetBytes(const Task& task, const Dims& dims);
@@ -53,6 +61,9 @@ class CaseBuffers {
   int64_t slices() const { return slices_; }
   bool sampled() const { return sampled_; }
 
+  // Other places and, for some, other addresses for what lies apart. true: all contents are lost, and bindings changed;
+  // false: nothing lies apart.
+  Result<bool> Rearrange(uint64_t key);
   // Draws every in and inout tensor of set `index`.
   Status DrawInputs(int index, const InputSet& inputs);
   // Only what a launch overwrites: inout tensors back to pristine, outputs and workspaces of `plan` filled with what
@@ -72,6 +83,8 @@ class CaseBuffers {
  private:
   CaseBuffers(DeviceSession& session, const Task& task, Dims dims) : session_(session), task_(task), dims_(std::move(dims)) {}
 
+  // Puts the arena's addresses into the bindings.
+  void Bind();
   // The next fill: each kind in turn, so that all are met soon.
   FillSpec NextFill();
   Status FillWorkspace(const ResolvedWorkspace& workspace, uint64_t address);
@@ -86,6 +99,9 @@ class CaseBuffers {
   int64_t slices_ = 1;
   bool sampled_ = false;
   std::unique_ptr<Arena> arena_;
+  std::vector<int> place_;                     // block by block, set after set: its number in the arena
+  std::map<std::string, size_t> first_block_;  // of a tensor, or "workspace:NAME", within a set
+  std::vector<std::string> workspace_names_;
   std::vector<Bindings> bindings_;
 };
 

@@ -50,6 +50,10 @@ Result<std::optional<std::string>> CountedSession::CheckGaps(Arena& arena) {
   HONE_TIMED(kGaps);
   return inner_.CheckGaps(arena);
 }
+Result<bool> CountedSession::Rearrange(Arena& arena, uint64_t key) {
+  HONE_TIMED(kAllocate);
+  return inner_.Rearrange(arena, key);
+}
 Status CountedSession::Draw(const DrawRequest& request) {
   HONE_TIMED(kDraw);
   return inner_.Draw(request);

@@ -28,6 +28,8 @@ class CountedSession : public DeviceSession {
   Result<std::unique_ptr<Arena>> Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) override;
   Result<std::optional<std::string>> CheckGaps(Arena& arena) override;
   int64_t FreeBytes() const override { return inner_.FreeBytes(); }
+  Result<bool> Rearrange(Arena& arena, uint64_t key) override;
+  uint64_t LaunchAddress(uint64_t address) const override { return inner_.LaunchAddress(address); }
   Status Draw(const DrawRequest& request) override;
   Status Poison(const TensorView& view) override;
   Status FillWith(const TensorView& view, const FillSpec& fill) override;

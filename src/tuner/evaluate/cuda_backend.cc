@@ -60,7 +60,7 @@ class CudaBackend : public Backend {
   }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
     if (!UsesHostMode(job)) {
-      HONE_ASSIGN_OR_RETURN(Evaluation evaluation, worker_->Judge(job, progress));
+      HONE_ASSIGN_OR_RETURN(Evaluation evaluation, JudgeAndName(*worker_, job, progress));
       if (WantsProfile(job, evaluation)) {
         if (progress) progress("profile", job.options.name);
         HONE_ASSIGN_OR_RETURN(evaluation.profile, Profile(job));
@@ -80,10 +80,20 @@ class CudaBackend : public Backend {
       confined.one_job = true;
       host_worker_ = std::make_unique<WorkerClient>(std::move(confined));
     }
-    return host_worker_->Judge(job, progress);
+    return JudgeAndName(*host_worker_, job, progress);
   }
 
  private:
+  // One that an access ended is judged again, to say what the access was. The rest of that verdict counts for nothing.
+  Result<Evaluation> JudgeAndName(WorkerClient& worker, const JudgeJob& job, const EvaluationProgress& progress) {
+    HONE_ASSIGN_OR_RETURN(Evaluation evaluation, worker.Judge(job, progress));
+    if (!EndedByAccess(evaluation)) return evaluation;
+    return NameFault(std::move(evaluation), [&](FaultSearch search) {
+      JudgeJob again = job;
+      again.fault_search = search;
+      return worker.Judge(again, progress);
+    });
+  }
   Result<hone::Profile> Profile(const JudgeJob& job) {
     ProfileProcessOptions process;
     process.argv = {options_.executable, "__profile", "--device", device_};

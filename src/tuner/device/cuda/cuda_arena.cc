@@ -61,7 +61,7 @@ std::string DescribeDamage(const ArenaPlan& plan, const std::vector<BlockRequest
   return fmt::format("{} in an arena without blocks", bytes);
 }
 
-CudaArena::CudaArena(DeviceBlock block, ArenaPlan plan, std::vector<BlockRequest> requests, uint64_t gap_key)
+PackedArena::PackedArena(DeviceBlock block, ArenaPlan plan, std::vector<BlockRequest> requests, uint64_t gap_key)
     : block_(std::move(block)), plan_(std::move(plan)), requests_(std::move(requests)), gap_key_(gap_key) {
   base_ = RoundUp(block_.address(), static_cast<uint64_t>(plan_.base_align));
 }

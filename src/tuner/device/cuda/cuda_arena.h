@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of device memory with guard zones around them, cut from one allocation.
+// Blocks of device memory with guard zones around them, and one kind of them: cut from one allocation.
 //
 // Every byte of the allocation that is in no block belongs to a gap and carries a keyed pattern, so that a
 // stray write next to a block shows whatever its distance. Gap sizes vary with the key: a candidate cannot
-// learn from one run where a neighbour lies in the next.
+// learn from one run where a neighbour lies in the next. (The other kind is in guarded_arena.h.)
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tuner/device/cuda/cuda_context.h"
@@ -16,6 +17,18 @@
 #include "tuner/device/device_session.h"
 
 namespace hone {
+
+// What the harness needs of an arena's guard zones.
+class CudaArena : public Arena {
+ public:
+  // Gaps are bytes from here.
+  virtual uint64_t base() const = 0;
+  // In ascending order.
+  virtual const std::vector<harness::Gap>& gaps() const = 0;
+  virtual uint64_t gap_key() const = 0;
+  // "12 bytes written 40 bytes past block 3": where `offset`, in gap number `gap`, lies beside the blocks.
+  virtual std::string Describe(size_t gap, int64_t offset, int64_t damaged_bytes) const = 0;
+};
 
 // Where blocks and gaps lie, as offsets from an address that is a multiple of `base_align`.
 struct ArenaPlan {
@@ -33,18 +46,20 @@ Result<ArenaPlan> PlaceBlocks(const std::vector<BlockRequest>& blocks, uint64_t 
 std::string DescribeDamage(const ArenaPlan& plan, const std::vector<BlockRequest>& blocks, size_t gap, int64_t offset,
                            int64_t damaged_bytes);
 
-class CudaArena : public Arena {
+class PackedArena : public CudaArena {
  public:
   // `block` holds at least plan.bytes + plan.base_align bytes.
-  CudaArena(DeviceBlock block, ArenaPlan plan, std::vector<BlockRequest> requests, uint64_t gap_key);
+  PackedArena(DeviceBlock block, ArenaPlan plan, std::vector<BlockRequest> requests, uint64_t gap_key);
 
   uint64_t address(size_t block) const override { return base_ + static_cast<uint64_t>(plan_.offsets.at(block)); }
   size_t blocks() const override { return plan_.offsets.size(); }
 
-  uint64_t base() const { return base_; }
-  const ArenaPlan& plan() const { return plan_; }
-  const std::vector<BlockRequest>& requests() const { return requests_; }
-  uint64_t gap_key() const { return gap_key_; }
+  uint64_t base() const override { return base_; }
+  const std::vector<harness::Gap>& gaps() const override { return plan_.gaps; }
+  uint64_t gap_key() const override { return gap_key_; }
+  std::string Describe(size_t gap, int64_t offset, int64_t damaged_bytes) const override {
+    return DescribeDamage(plan_, requests_, gap, offset, damaged_bytes);
+  }
 
  private:
   DeviceBlock block_;

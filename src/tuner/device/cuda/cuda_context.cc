@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 #include "base/clock.h"
@@ -56,7 +57,7 @@ void PinnedBlock::Release() {
   context_.reset();
 }
 
-Result<std::shared_ptr<CudaContext>> CudaContext::Make(const CudaDriver& driver, int ordinal) {
+Result<std::shared_ptr<CudaContext>> CudaContext::Make(const CudaDriver& driver, int ordinal, uint64_t address_seed) {
   int count = 0;
   HONE_CUDA_RETURN_IF_ERROR(driver, driver.DeviceGetCount(&count), "counting CUDA devices");
   if (ordinal < 0 || ordinal >= count) {
@@ -71,6 +72,7 @@ Result<std::shared_ptr<CudaContext>> CudaContext::Make(const CudaDriver& driver,
   HONE_CUDA_RETURN_IF_ERROR(driver, driver.CtxSetCurrent(context->context_), where);
   HONE_CUDA_RETURN_IF_ERROR(driver, driver.StreamCreate(&context->stream_, CU_STREAM_NON_BLOCKING), where);
   HONE_CUDA_RETURN_IF_ERROR(driver, driver.EventCreate(&context->done_, CU_EVENT_DISABLE_TIMING), where);
+  if (address_seed != 0) context->virtual_ = VirtualMemory::Make(driver, device, address_seed);
   return context;
 }
 
@@ -84,31 +86,58 @@ CudaContext::~CudaContext() {
 
 Result<DeviceBlock> CudaContext::Allocate(int64_t bytes) {
   HONE_CHECK(bytes >= 0, "a negative size was asked for");
-  if (lost_) return Status::Device("the device was lost");
   if (bytes > (int64_t{1} << 50)) {
     return Status::Unavailable(fmt::format("{} bytes of device memory were asked for; no device has that", bytes));
   }
-  const size_t wanted = RoundUp(std::max<size_t>(static_cast<size_t>(bytes), 1), bytes > kMiB ? 2 * kMiB : 64 * kKiB);
-  // A kept block may be a quarter larger than asked.
-  const auto fit = kept_.lower_bound(wanted);
-  if (fit != kept_.end() && fit->first <= wanted + wanted / 4) {
+  const size_t unit = virtual_ != nullptr ? virtual_->granule() : static_cast<size_t>(bytes > kMiB ? 2 * kMiB : 64 * kKiB);
+  const size_t wanted = RoundUp(std::max<size_t>(static_cast<size_t>(bytes), 1), unit);
+  return KeptOrNew(wanted, wanted + wanted / 4);
+}
+
+Result<DeviceBlock> CudaContext::AllocateGranules(int64_t bytes) {
+  HONE_CHECK(virtual_ != nullptr && bytes > 0, "whole granules are a matter of virtual memory");
+  return KeptOrNew(static_cast<size_t>(bytes), static_cast<size_t>(bytes));
+}
+
+Result<DeviceBlock> CudaContext::KeptOrNew(size_t least, size_t most) {
+  if (lost_) return Status::Device("the device was lost");
+  const auto fit = kept_.lower_bound(least);
+  if (fit != kept_.end() && fit->first <= most) {
     const auto [size, address] = *fit;
     kept_.erase(fit);
     kept_bytes_ -= size;
     return DeviceBlock(shared_from_this(), address, size);
   }
   CUdeviceptr address = 0;
-  CUresult result = driver_.MemAlloc(&address, wanted);
+  CUresult result = Obtain(least, &address);
   if (result == CUDA_ERROR_OUT_OF_MEMORY && !kept_.empty()) {
     FreeKept();
-    result = driver_.MemAlloc(&address, wanted);
+    result = Obtain(least, &address);
   }
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     return Status::Unavailable(
-        fmt::format("{} bytes of device memory were asked for and about {} are free", bytes, FreeBytes()));
+        fmt::format("{} bytes of device memory were asked for and about {} are free", least, FreeBytes()));
   }
-  HONE_CUDA_RETURN_IF_ERROR(driver_, result, fmt::format("allocating {} bytes of device memory", bytes));
-  return DeviceBlock(shared_from_this(), address, wanted);
+  HONE_CUDA_RETURN_IF_ERROR(driver_, result, fmt::format("allocating {} bytes of device memory", least));
+  return DeviceBlock(shared_from_this(), address, least);
+}
+
+CUresult CudaContext::Obtain(size_t bytes, CUdeviceptr* address) {
+  return virtual_ != nullptr ? virtual_->Create(bytes, address) : driver_.MemAlloc(address, bytes);
+}
+
+void CudaContext::Show(CUdeviceptr address, size_t bytes, CUdeviceptr seen) { shown_[address] = {bytes, seen}; }
+
+const std::pair<const CUdeviceptr, CudaContext::Shown>* CudaContext::ShownWith(CUdeviceptr address) const {
+  const auto after = shown_.upper_bound(address);
+  if (after == shown_.begin()) return nullptr;
+  const auto& entry = *std::prev(after);
+  return address - entry.first < entry.second.bytes ? &entry : nullptr;
+}
+
+CUdeviceptr CudaContext::Seen(CUdeviceptr address) const {
+  const auto* shown = ShownWith(address);
+  return shown == nullptr ? address : shown->second.seen + (address - shown->first);
 }
 
 Result<PinnedBlock> CudaContext::AllocatePinned(size_t bytes) {
@@ -121,7 +150,7 @@ Result<PinnedBlock> CudaContext::AllocatePinned(size_t bytes) {
 void CudaContext::Return(CUdeviceptr address, size_t bytes) {
   if (lost_) return;
   if (bytes > kMostKeptBytes) {
-    driver_.MemFree(address);
+    GiveBack(address);
     return;
   }
   if (kept_bytes_ + bytes > kMostKeptBytes) FreeKept();
@@ -129,8 +158,19 @@ void CudaContext::Return(CUdeviceptr address, size_t bytes) {
   kept_bytes_ += bytes;
 }
 
+void CudaContext::GiveBack(CUdeviceptr address) {
+  if (virtual_ == nullptr) {
+    driver_.MemFree(address);
+    return;
+  }
+  // MemFree waits for work that uses the memory, unmapping does not.
+  if (WaitForHarness("work before memory is given back").ok()) virtual_->Free(address);
+}
+
 void CudaContext::FreeKept() {
-  for (const auto& [bytes, address] : kept_) driver_.MemFree(address);
+  for (const auto& [bytes, address] : kept_) {
+    if (!lost_) GiveBack(address);
+  }
   kept_.clear();
   kept_bytes_ = 0;
 }

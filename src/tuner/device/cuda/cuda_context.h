@@ -13,9 +13,11 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "hone/base/status.h"
 #include "tuner/device/cuda/cuda_driver.h"
+#include "tuner/device/cuda/virtual_memory.h"
 
 namespace hone {
 
@@ -66,8 +68,10 @@ enum class WaitResult { kDone, kTimedOut, kFailed };
 
 class CudaContext : public std::enable_shared_from_this<CudaContext> {
  public:
-  // Retains the primary context of device `ordinal` and makes it current on the calling thread.
-  static Result<std::shared_ptr<CudaContext>> Make(const CudaDriver& driver, int ordinal);
+  // Retains the primary context of device `ordinal` and makes it current on the calling thread. `address_seed`: secret;
+  // all device memory lies at addresses drawn from it (virtual_memory.h), where the device can do that. 0: it lies where
+  // the driver puts it.
+  static Result<std::shared_ptr<CudaContext>> Make(const CudaDriver& driver, int ordinal, uint64_t address_seed);
   ~CudaContext();
   CudaContext(const CudaContext&) = delete;
   CudaContext& operator=(const CudaContext&) = delete;
@@ -83,6 +87,21 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   // the next request of about the same size, since a candidate is judged by many allocations of the same sizes.
   // kUnavailable when the device has not that much.
   Result<DeviceBlock> Allocate(int64_t bytes);
+  // Exactly `bytes`, a multiple of virtual_memory()->granule(), which there must be.
+  Result<DeviceBlock> AllocateGranules(int64_t bytes);
+  // Null where addresses are the driver's to choose.
+  VirtualMemory* virtual_memory() { return virtual_.get(); }
+  // What lies in [address, address + bytes) is shown to candidates at `seen`, until it is hidden.
+  void Show(CUdeviceptr address, size_t bytes, CUdeviceptr seen);
+  void Hide(CUdeviceptr address) { shown_.erase(address); }
+  // Where candidates see `address`; itself where nothing else was said.
+  CUdeviceptr Seen(CUdeviceptr address) const;
+  struct Shown {
+    size_t bytes = 0;
+    CUdeviceptr seen = 0;
+  };
+  // What `address` was shown with, by its begin; null: it was not.
+  const std::pair<const CUdeviceptr, Shown>* ShownWith(CUdeviceptr address) const;
   Result<PinnedBlock> AllocatePinned(size_t bytes);
   // What Allocate could still hand out: free on the device plus kept.
   int64_t FreeBytes();
@@ -99,7 +118,11 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   friend class DeviceBlock;
   friend class PinnedBlock;
   CudaContext(const CudaDriver& driver, CUdevice device) : driver_(driver), device_(device) {}
+  // A kept block of `least` to `most` bytes, or a new one of `least`.
+  Result<DeviceBlock> KeptOrNew(size_t least, size_t most);
+  CUresult Obtain(size_t bytes, CUdeviceptr* address);
   void Return(CUdeviceptr address, size_t bytes);
+  void GiveBack(CUdeviceptr address);
   void FreeKept();
 
   const CudaDriver& driver_;
@@ -109,6 +132,8 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   CUevent done_ = nullptr;
   bool lost_ = false;
   double last_wait_ended_ = 0;
+  std::unique_ptr<VirtualMemory> virtual_;
+  std::map<CUdeviceptr, Shown> shown_;
   std::multimap<size_t, CUdeviceptr> kept_;
   size_t kept_bytes_ = 0;
 };

@@ -49,6 +49,15 @@
   X(MemGetInfo, "cuMemGetInfo_v2", (size_t*, size_t*))                                                                \
   X(MemAlloc, "cuMemAlloc_v2", (CUdeviceptr*, size_t))                                                                \
   X(MemFree, "cuMemFree_v2", (CUdeviceptr))                                                                           \
+  X(MemGetAllocationGranularity, "cuMemGetAllocationGranularity",                                                     \
+    (size_t*, const CUmemAllocationProp*, CUmemAllocationGranularity_flags))                                          \
+  X(MemCreate, "cuMemCreate", (CUmemGenericAllocationHandle*, size_t, const CUmemAllocationProp*, unsigned long long)) \
+  X(MemRelease, "cuMemRelease", (CUmemGenericAllocationHandle))                                                       \
+  X(MemAddressReserve, "cuMemAddressReserve", (CUdeviceptr*, size_t, size_t, CUdeviceptr, unsigned long long))        \
+  X(MemAddressFree, "cuMemAddressFree", (CUdeviceptr, size_t))                                                        \
+  X(MemMap, "cuMemMap", (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long))              \
+  X(MemUnmap, "cuMemUnmap", (CUdeviceptr, size_t))                                                                    \
+  X(MemSetAccess, "cuMemSetAccess", (CUdeviceptr, size_t, const CUmemAccessDesc*, size_t))                            \
   X(MemHostAlloc, "cuMemHostAlloc", (void**, size_t, unsigned))                                                       \
   X(MemFreeHost, "cuMemFreeHost", (void*))                                                                            \
   X(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (CUdeviceptr, const void*, size_t, CUstream))                            \

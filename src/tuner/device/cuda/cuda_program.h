@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate's modules on the device: its kernels by name, and its writable globals with their initial image.
+// A candidate's modules on the device: its kernels by name, and its globals with their initial image: constant memory too,
+// which an ordinary store can change.
 //
 // Globals are put back before every launch, so that nothing a kernel keeps in one reaches the next launch. A module with
 // writable memory that has no name, and so cannot be put back, is refused.
@@ -38,9 +39,13 @@ struct CudaKernel {
 class CudaProgram : public LoadedProgram {
  public:
   // A program the driver refuses is an outcome; a Status means that the device failed.
+  struct Keeping {
+    bool constants = true;     // constant memory is put back and compared like other globals
+    bool surroundings = true;  // the pages that globals lie in are compared as a whole
+  };
   // `graph`: the session's, which may come to hold functions of this program and is cleared when it goes.
   static Result<DeviceSession::LoadOutcome> Load(std::shared_ptr<CudaContext> context, std::shared_ptr<SampleGraph> graph,
-                                                 Harness& harness, const CompiledProgram& compiled);
+                                                 Harness& harness, const CompiledProgram& compiled, const Keeping& keeping);
   ~CudaProgram() override;
 
   std::vector<KernelResources> Resources() const override;
@@ -51,13 +56,19 @@ class CudaProgram : public LoadedProgram {
   // nullptr when there is no such kernel.
   CudaKernel* Find(const std::string& kernel, const std::string& binding_key);
   const CudaContext* context() const { return context_.get(); }
+  // Of one thread, over all kernels: what may be left behind in local memory.
+  int64_t MostLocalBytes() const;
 
   Status RestoreGlobals(Harness& harness);        // enqueues
-  Result<bool> GlobalsChanged(Harness& harness);  // waits
+  // Takes down what the pages hold that the program's globals lie in: to the driver a variable is memory of its own, but a
+  // kernel reaches from it whatever else lies there, which nobody clears. Enqueues. Right before a launch.
+  Status MarkSurroundings(Harness& harness);
+  // Whether a global is not what it was at first, or a page is not what it was when it was marked. Waits.
+  Result<bool> GlobalsChanged(Harness& harness);
 
  private:
-  CudaProgram(std::shared_ptr<CudaContext> context, std::shared_ptr<SampleGraph> graph)
-      : context_(std::move(context)), graph_(std::move(graph)) {}
+  CudaProgram(std::shared_ptr<CudaContext> context, std::shared_ptr<SampleGraph> graph, const Keeping& keeping)
+      : context_(std::move(context)), graph_(std::move(graph)), keeping_(keeping) {}
   Result<LaunchOutcome> LoadModule(const std::string& key, const CompiledModule& module);
   Status FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module);
   Status KeepGlobals(Harness& harness);
@@ -70,6 +81,7 @@ class CudaProgram : public LoadedProgram {
 
   std::shared_ptr<CudaContext> context_;
   std::shared_ptr<SampleGraph> graph_;
+  Keeping keeping_;
   std::vector<CUmodule> modules_;
   std::map<std::pair<std::string, std::string>, CudaKernel> kernels_;  // by binding key and name expression
   std::vector<Global> found_;   // in the modules loaded so far, until they are kept
@@ -78,6 +90,9 @@ class CudaProgram : public LoadedProgram {
   std::vector<uint8_t> host_image_;
   std::vector<Global> large_;
   DeviceBlock device_image_;
+  std::vector<uint64_t> pages_;  // that hold a global or constant memory
+  DeviceBlock marks_;            // of each page before a launch, and after it
+  bool marked_ = false;
 };
 
 }  // namespace hone

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 
+#include "base/random.h"
 #include "hone/base/units.h"
 #include "tuner/core/profile_metrics.h"
 #include "tuner/device/cuda/counter_source.h"
@@ -16,6 +17,7 @@
 #include "tuner/device/cuda/cuda_driver.h"
 #include "tuner/device/cuda/cuda_facts.h"
 #include "tuner/device/cuda/cuda_program.h"
+#include "tuner/device/cuda/guarded_arena.h"
 #include "tuner/device/cuda/harness.h"
 #include "tuner/device/cuda/launch_errors.h"
 #include "tuner/device/cuda/nvml.h"
@@ -33,6 +35,8 @@ constexpr double kWarmUpSeconds = 0.02;
 // A floor region far larger than L2 is never found there again, so larger traffic may walk it more than once.
 constexpr int64_t kLargestFloorRegion = 256 * kMiB;
 constexpr size_t kSmallestHeap = 4096;
+// Blocks that get another address when an arena is rearranged, which happens once a quad: 0.2 ms of the host.
+constexpr int kMostMoved = 4;
 
 std::string DescribePlan(const PreparedPlan& plan) {
   std::string text;
@@ -51,7 +55,10 @@ class CudaSession : public DeviceSession {
   const DeviceFacts& facts() const override { return facts_; }
   bool lost() const override { return context_->lost(); }
 
-  Result<LoadOutcome> Load(const CompiledProgram& program) override { return CudaProgram::Load(context_, graph_, *harness_, program); }
+  Result<LoadOutcome> Load(const CompiledProgram& program) override { 
+    return CudaProgram::Load(context_, graph_, *harness_, program,
+                             {.constants = options_.keep_constants, .surroundings = options_.mark_surroundings});
+  }
   Result<bool> GlobalsChanged(LoadedProgram& program) override { return Own(program).GlobalsChanged(*harness_); }
 
   Result<std::unique_ptr<Arena>> Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) override;
@@ -59,6 +66,8 @@ class CudaSession : public DeviceSession {
     return harness_->CheckGaps(static_cast<const CudaArena&>(arena));
   }
   int64_t FreeBytes() const override { return context_->FreeBytes(); }
+  Result<bool> Rearrange(Arena& arena, uint64_t key) override;
+  uint64_t LaunchAddress(uint64_t address) const override { return context_->Seen(address); }
 
   Status Draw(const DrawRequest& request) override { return harness_->Draw(request); }
   Status Poison(const TensorView& view) override { return harness_->Poison(view); }
@@ -104,6 +113,12 @@ class CudaSession : public DeviceSession {
     HONE_CHECK(own.context() == context_.get(), "a program of another session");
     return own;
   }
+  // The same memory where a candidate sees it.
+  Bindings AsSeen(const Bindings& bindings) const;
+  // Every page that a candidate is shown of these sets is read once.
+  Status TouchPages(const std::vector<const Bindings*>& sets);
+  // Leaves nothing in shared and local memory of what another launch put there.
+  Status Scrub(const CudaProgram& program);
   // Waits for the candidate's work and says how it ended.
   Result<LaunchOutcome> Finish(double limit_seconds, const std::string& what);
   // A refused enqueue: the candidate's outcome, or a Status.
@@ -139,7 +154,7 @@ class CudaSession : public DeviceSession {
 Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOptions& options) {
   HONE_ASSIGN_OR_RETURN(const CudaDriver* driver, LoadCudaDriver());
   std::unique_ptr<CudaSession> session(new CudaSession);
-  HONE_ASSIGN_OR_RETURN(session->context_, CudaContext::Make(*driver, options.ordinal));
+  HONE_ASSIGN_OR_RETURN(session->context_, CudaContext::Make(*driver, options.ordinal, options.secret_addresses ? SystemSeed() | 1 : 0));
   HONE_ASSIGN_OR_RETURN(session->facts_, ReadDeviceFacts(*driver, options.ordinal));
   session->options_ = options;
   CUuuid uuid{};
@@ -160,10 +175,14 @@ Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOption
     driver->CtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   }
   session->graph_ = std::make_shared<SampleGraph>(session->context_);
+  const Harness::Places places{.sm_count = session->facts_.sm_count,
+                               .l2_bytes = session->facts_.l2_bytes,
+                               .shared_bytes = session->facts_.smem_optin,
+                               .key = SystemSeed()};
   HONE_CUDA_RETURN_IF_ERROR(*driver, driver->EventCreate(&session->start_, CU_EVENT_DEFAULT), "making an event");
   HONE_CUDA_RETURN_IF_ERROR(*driver, driver->EventCreate(&session->end_, CU_EVENT_DEFAULT), "making an event");
   HONE_ASSIGN_OR_RETURN(session->harness_,
-                        Harness::Make(session->context_, session->facts_.sm_count, session->facts_.l2_bytes));
+                        Harness::Make(session->context_, places));
   return std::unique_ptr<DeviceSession>(std::move(session));
 }
 
@@ -174,11 +193,51 @@ CudaSession::~CudaSession() {
 }
 
 Result<std::unique_ptr<Arena>> CudaSession::Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) {
-  HONE_ASSIGN_OR_RETURN(ArenaPlan plan, PlaceBlocks(blocks, gap_key));
-  HONE_ASSIGN_OR_RETURN(DeviceBlock memory, context_->Allocate(plan.bytes + plan.base_align));
-  auto arena = std::make_unique<CudaArena>(std::move(memory), std::move(plan), blocks, gap_key);
+  const bool apart = context_->virtual_memory() != nullptr && !blocks.empty() && blocks.front().apart;
+  std::unique_ptr<CudaArena> arena;
+  if (apart) {
+    HONE_ASSIGN_OR_RETURN(arena, GuardedArena::Make(context_, blocks, gap_key));
+  } else {
+    HONE_ASSIGN_OR_RETURN(ArenaPlan plan, PlaceBlocks(blocks, gap_key));
+    HONE_ASSIGN_OR_RETURN(DeviceBlock memory, context_->Allocate(plan.bytes + plan.base_align));
+    arena = std::make_unique<PackedArena>(std::move(memory), std::move(plan), blocks, gap_key);
+  }
   HONE_RETURN_IF_ERROR(harness_->FillGaps(*arena));
   return std::unique_ptr<Arena>(std::move(arena));
+}
+
+Result<bool> CudaSession::Rearrange(Arena& arena, uint64_t key) {
+  auto* guarded = dynamic_cast<GuardedArena*>(&arena);
+  if (guarded == nullptr) return false;
+  HONE_RETURN_IF_ERROR(guarded->Rearrange(key, kMostMoved));
+  HONE_RETURN_IF_ERROR(harness_->FillGaps(*guarded));
+  return true;
+}
+
+Bindings CudaSession::AsSeen(const Bindings& bindings) const {
+  Bindings seen = bindings;
+  for (auto& [name, view] : seen.tensors) view.address = context_->Seen(view.address);
+  for (auto& [name, address] : seen.workspaces) address = context_->Seen(address);
+  return seen;
+}
+
+Status CudaSession::TouchPages(const std::vector<const Bindings*>& sets) {
+  if (context_->virtual_memory() == nullptr) return Status::Ok();
+  const size_t granule = context_->virtual_memory()->granule();
+  std::vector<harness::PageRun> runs;
+  const auto add = [&](uint64_t address) {
+    const auto* shown = context_->ShownWith(address);
+    if (shown != nullptr) runs.push_back({shown->second.seen, static_cast<int64_t>(shown->second.bytes / granule)});
+  };
+  for (const Bindings* set : sets) {
+    for (const auto& [name, view] : set->tensors) add(view.address);
+    for (const auto& [name, address] : set->workspaces) add(address);
+  }
+  return harness_->TouchPages(runs, granule);
+}
+
+Status CudaSession::Scrub(const CudaProgram& program) {
+  return options_.scrub ? harness_->Scrub(program.MostLocalBytes()) : Status::Ok();
 }
 
 Result<LaunchOutcome> CudaSession::Refused(CUresult result, const std::string& what) {
@@ -213,9 +272,14 @@ Result<LaunchOutcome> CudaSession::Finish(double limit_seconds, const std::strin
 Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRequest& request) {
   HONE_CHECK(request.plan != nullptr && request.bindings != nullptr, "a launch without a plan or bindings");
   CudaProgram& own = Own(program);
-  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *request.bindings);
+  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan,
+                                        request.trusted ? *request.bindings : AsSeen(*request.bindings));
   if (preparation.outcome.status != LaunchStatus::kOk) return preparation.outcome;
   HONE_RETURN_IF_ERROR(own.RestoreGlobals(*harness_));
+  if (!request.trusted) {
+    HONE_RETURN_IF_ERROR(Scrub(own));
+    HONE_RETURN_IF_ERROR(own.MarkSurroundings(*harness_));
+  }
   HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a launch"));
   harness_->ForgetDeviceState();
   for (const PreparedStep& step : preparation.plan) {
@@ -269,8 +333,10 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   SampleOutcome outcome;
   std::vector<PreparedPlan> plans;
   plans.reserve(request.sets.size());
+  std::vector<Bindings> seen;
   for (const Bindings* set : request.sets) {
-    Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *set);
+    seen.push_back(AsSeen(*set));
+    Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, seen.back());
     if (preparation.outcome.status != LaunchStatus::kOk) {
       outcome.launch = std::move(preparation.outcome);
       return outcome;
@@ -281,6 +347,9 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
                                              : fmt::format("{}, {} times in a graph", DescribePlan(plans[0]), plans.size());
   const bool rested = Rested();
   HONE_RETURN_IF_ERROR(own.RestoreGlobals(*harness_));
+  HONE_RETURN_IF_ERROR(Scrub(own));
+  HONE_RETURN_IF_ERROR(own.MarkSurroundings(*harness_));
+  HONE_RETURN_IF_ERROR(TouchPages(request.sets));
   HONE_RETURN_IF_ERROR(context_->WaitForHarness("work before a timed sample"));
 
   CUgraphExec graph = nullptr;
@@ -296,8 +365,8 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   }
 
   const auto touch = [&]() -> Status {
-    for (const Bindings* set : request.sets) {
-      for (const auto& [name, view] : set->tensors) HONE_RETURN_IF_ERROR(harness_->Touch(view.address, view.span_bytes));
+    for (const Bindings& set : seen) {
+      for (const auto& [name, view] : set.tensors) HONE_RETURN_IF_ERROR(harness_->Touch(view.address, view.span_bytes));
     }
     return Status::Ok();
   };
@@ -419,7 +488,7 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
     counters_ = std::move(*made);
   }
   CudaProgram& own = Own(*request.program);
-  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *request.bindings);
+  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, AsSeen(*request.bindings));
   if (preparation.outcome.status != LaunchStatus::kOk) {
     outcome.launch = std::move(preparation.outcome);
     return outcome;

@@ -23,6 +23,13 @@ namespace hone {
 struct CudaSessionOptions {
   int ordinal = 0;
   bool counted_by_ncu = false;  // the process runs under `ncu`: Profile only marks what it is to count
+  // Device memory lies at secret addresses, and blocks may lie apart (BlockRequest). false: where the driver puts it.
+  bool secret_addresses = true;
+  // What tests switch off to show what it catches: constant memory is put back and compared, the pages that globals lie in
+  // are compared as a whole, shared and local memory are overwritten before each launch of a candidate.
+  bool keep_constants = true;
+  bool mark_surroundings = true;
+  bool scrub = true;
 };
 
 // kUnavailable, with the remedy, when there is no driver or no such device.

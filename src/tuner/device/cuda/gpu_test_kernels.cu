@@ -101,3 +101,85 @@ extern "C" __global__ void tensor_map_box(const __grid_constant__ CUtensorMap ma
   for (int i = threadIdx.x; i < 8 * 16; i += blockDim.x) out[i] = box[i];
 #endif
 }
+
+// ---- what one launch leaves for the next ----
+__constant__ int kept_constant = 5;
+__constant__ int kept_constants[1000] = {1, 2, 3};
+// An address of which the compiler no longer knows that it is constant memory's.
+__device__ volatile int* Ordinary(const int* address) {
+  asm volatile("" : "+l"(address));
+  return const_cast<int*>(address);
+}
+// Writes constant memory through an ordinary address; what the constant cache holds is the launch's own affair.
+extern "C" __global__ void count_in_constant(float* out) {
+  if (threadIdx.x != 0) return;
+  volatile int* kept = Ordinary(&kept_constant);
+  out[0] = static_cast<float>(*kept);
+  *kept = *kept + 1;
+  volatile int* last = Ordinary(&kept_constants[999]);
+  out[1] = static_cast<float>(*last);
+  *last = 7;
+}
+extern "C" __global__ void leave_in_shared(float* out, unsigned value, int words) {
+  extern __shared__ unsigned kept_shared[];
+  for (int i = threadIdx.x; i < words; i += blockDim.x) kept_shared[i] = value;
+  const uint64_t start = Nanoseconds();
+  while (Nanoseconds() - start < 20000) {}
+  __syncthreads();
+  if (kept_shared[words - 1] != value) out[1] = 1.0f;
+}
+// out[0]: how many words hold `value` in memory that this launch has not written.
+extern "C" __global__ void find_in_shared(float* out, unsigned value, int words) {
+  extern __shared__ unsigned kept_shared[];
+  volatile unsigned* kept = kept_shared;
+  int found = 0;
+  for (int i = threadIdx.x; i < words; i += blockDim.x) found += kept[i] == value;
+  if (found > 0) atomicAdd(out, static_cast<float>(found));
+}
+constexpr int kLocalWords = 100;
+extern "C" __global__ void __launch_bounds__(1024, 2) leave_in_local(float* out, unsigned value, int never) {
+  volatile unsigned kept[kLocalWords];
+#pragma unroll 1
+  for (int i = 0; i < kLocalWords; ++i) kept[i] = value;
+  const uint64_t start = Nanoseconds();
+  while (Nanoseconds() - start < 20000) {}
+  if (never != 0) out[1] = static_cast<float>(kept[never]);
+}
+extern "C" __global__ void __launch_bounds__(1024, 2) find_in_local(float* out, unsigned value, int never) {
+  volatile unsigned kept[kLocalWords];
+  if (never != 0) kept[never] = value;
+  int found = 0;
+#pragma unroll 1
+  for (int i = 0; i < kLocalWords; ++i) found += kept[i] == value;
+  if (found > 0) atomicAdd(out, static_cast<float>(found));
+}
+// Reads everything and asks L2 to keep it.
+extern "C" __global__ void read_to_stay(const float4* x, float* out, int words) {
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  float sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x) {
+    float4 v;
+    asm volatile("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(x + i), "l"(policy));
+    sum += v.x + v.y + v.z + v.w;
+  }
+  if (sum == 1.2345f) out[0] = sum;
+}
+extern "C" __global__ void read_once(const float4* x, float* out, int words) {
+  float sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x) {
+    const float4 v = x[i];
+    sum += v.x + v.y + v.z + v.w;
+  }
+  if (sum == 1.2345f) out[0] = sum;
+}
+// What lies around a variable of one's own: words [0, words) from `first` words past it, copied out; then one is changed.
+__device__ int lonely_global = 11;
+extern "C" __global__ void look_around(unsigned* out, long long first, int words, int write_at, unsigned value) {
+  volatile unsigned* around = reinterpret_cast<volatile unsigned*>(&lonely_global) + first;
+  for (int i = threadIdx.x; i < words; i += blockDim.x) out[i] = around[i];
+  __syncthreads();
+  if (threadIdx.x == 0 && write_at >= 0) around[write_at] = value;
+}

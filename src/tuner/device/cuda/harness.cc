@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "tuner/core/draw_table.h"
 #include "tuner/device/cuda/tensor_layout.h"
@@ -35,6 +36,9 @@ constexpr unsigned kThreads = 256;
 constexpr unsigned kDrawThreads = 512;
 constexpr int64_t kShortRow = 128;          // rows below this are walked by one thread
 constexpr int64_t kTableSliceElements = 32; // slices smaller than this compute their key each: a table would not pay
+constexpr uint64_t kMarkPurpose = 0x3a4c;
+constexpr unsigned kScrubThreads = 1024;
+constexpr int64_t kScrubFrames[] = {256, 1024, 4096, 16384};  // bytes of local memory: the kernels there are
 constexpr uint64_t kGateLimitNs = 20'000'000;
 constexpr size_t kTableFloats = draw::kQuantiles + 2;
 
@@ -94,12 +98,13 @@ RowWork PlanRows(const Layout& layout, int width, int sm_count) {
 
 }  // namespace
 
-Harness::Harness(std::shared_ptr<CudaContext> context, int sm_count, int64_t l2_bytes)
-    : context_(std::move(context)), driver_(context_->driver()), sm_count_(sm_count),
-      flush_bytes_((3 * l2_bytes + 15) / 16 * 16) {}
+Harness::Harness(std::shared_ptr<CudaContext> context, const Places& places)
+    : context_(std::move(context)), driver_(context_->driver()), sm_count_(places.sm_count),
+      flush_bytes_((3 * places.l2_bytes + 15) / 16 * 16), shared_bytes_(places.shared_bytes / 16 * 16),
+      scrub_key_(places.key), mark_key_(draw::Mix(places.key ^ kMarkPurpose)) {}
 
-Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> context, int sm_count, int64_t l2_bytes) {
-  std::unique_ptr<Harness> harness(new Harness(std::move(context), sm_count, l2_bytes));
+Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> context, const Places& places) {
+  std::unique_ptr<Harness> harness(new Harness(std::move(context), places));
   CudaContext& c = *harness->context_;
   const CUresult loaded = c.driver().ModuleLoadDataEx(&harness->module_, hone_cuda_harness_fatbin, 0, nullptr, nullptr);
   HONE_CUDA_RETURN_IF_ERROR(c.driver(), loaded, "loading Hone's own kernels (was Hone built for this GPU's architecture?)");
@@ -110,9 +115,14 @@ Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> cont
   HONE_ASSIGN_OR_RETURN(harness->results_, c.AllocatePinned(1 << 20));
   HONE_ASSIGN_OR_RETURN(harness->gate_, c.AllocatePinned(64));
   *static_cast<unsigned*>(harness->gate_.address()) = 0;
-  for (const char* name : {"hone_gate", "hone_touch", "hone_separator", "hone_stream", "hone_spin"}) {
+  for (const char* name : {"hone_gate", "hone_touch", "hone_touch_pages", "hone_separator", "hone_stream", "hone_spin"}) {
     HONE_RETURN_IF_ERROR(harness->Function(name).status());
   }
+  HONE_ASSIGN_OR_RETURN(const CUfunction scrub, harness->Function("hone_scrub_shared"));
+  HONE_CUDA_RETURN_IF_ERROR(c.driver(),
+                            c.driver().FuncSetAttribute(scrub, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                        static_cast<int>(harness->shared_bytes_)),
+                            "asking for all shared memory");
   HONE_RETURN_IF_ERROR(harness->Fill(harness->flush_.address(), harness->flush_bytes_, 0));
   HONE_RETURN_IF_ERROR(c.WaitForHarness("preparing the harness"));
   return harness;
@@ -136,6 +146,11 @@ Result<CUfunction> Harness::Function(const std::string& name) {
 
 template <typename... Args>
 Status Harness::Launch(const std::string& name, uint64_t blocks, unsigned threads, const Args&... args) {
+  return LaunchShared(name, blocks, threads, 0, args...);
+}
+
+template <typename... Args>
+Status Harness::LaunchShared(const std::string& name, uint64_t blocks, unsigned threads, int64_t shared_bytes, const Args&... args) {
   HONE_ASSIGN_OR_RETURN(CUfunction function, Function(name));
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&args))..., nullptr};
   CUlaunchConfig config{};
@@ -143,6 +158,7 @@ Status Harness::Launch(const std::string& name, uint64_t blocks, unsigned thread
   config.gridDimY = config.gridDimZ = 1;
   config.blockDimX = threads;
   config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = static_cast<unsigned>(shared_bytes);
   config.hStream = context_->stream();
   HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.LaunchKernelEx(&config, function, pointers, nullptr), "launching " + name);
   return Status::Ok();
@@ -314,6 +330,22 @@ Result<std::vector<std::vector<uint64_t>>> Harness::Digest(const std::vector<Ten
   return digests;
 }
 
+Status Harness::Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUdeviceptr marks) {
+  TensorView view;
+  view.dtype = DType::kInt64;
+  view.elements = bytes / 8;
+  view.shape = {view.elements};
+  view.strides = {1};
+  view.span_bytes = bytes;
+  HONE_RETURN_IF_ERROR(Fill(marks, static_cast<int64_t>(addresses.size()) * 8, 0));
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    view.address = addresses[i];
+    HONE_ASSIGN_OR_RETURN(const Layout layout, harness::MakeLayout(view));
+    HONE_RETURN_IF_ERROR(EnqueueDigest(view, layout, mark_key_, marks + i * 8));
+  }
+  return Status::Ok();
+}
+
 Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
   Comparison comparison;
   comparison.total = output.elements;
@@ -383,24 +415,25 @@ Result<bool> Harness::Differs(uint64_t a, uint64_t b, int64_t bytes) {
 }
 
 Status Harness::FillGaps(const CudaArena& arena) {
-  const std::vector<Gap>& gaps = arena.plan().gaps;
+  const std::vector<Gap>& gaps = arena.gaps();
   HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, gaps.data(), gaps.size() * sizeof(Gap)));
-  return Launch("hone_gap_fill", gaps.size(), kThreads, arena.base(), list, arena.gap_key());
+  return Launch("hone_gap_fill", gaps.size() * harness::kGapParts, kThreads, arena.base(), list, arena.gap_key());
 }
 
 Result<std::optional<std::string>> Harness::CheckGaps(const CudaArena& arena) {
-  const std::vector<Gap>& gaps = arena.plan().gaps;
+  const std::vector<Gap>& gaps = arena.gaps();
   HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, gaps.data(), gaps.size() * sizeof(Gap)));
   uint64_t first = ~0ULL;
   const CUdeviceptr at = counters_.address();
   HONE_RETURN_IF_ERROR(CopyFromHost(at, &first, sizeof first));
-  HONE_RETURN_IF_ERROR(Launch("hone_gap_check", gaps.size(), kThreads, arena.base(), list, arena.gap_key(), at));
+  HONE_RETURN_IF_ERROR(
+      Launch("hone_gap_check", gaps.size() * harness::kGapParts, kThreads, arena.base(), list, arena.gap_key(), at));
   HONE_RETURN_IF_ERROR(CopyToHost(&first, at, sizeof first));
   if (first == ~0ULL) return std::optional<std::string>();
 
   const auto offset = static_cast<int64_t>(first);
-  const auto gap = std::find_if(gaps.begin(), gaps.end(), [&](const Gap& g) { return offset < g.end; });
-  HONE_CHECK(gap != gaps.end() && offset >= gap->begin, "a damaged byte lies in no gap");
+  const auto gap = std::find_if(gaps.begin(), gaps.end(), [&](const Gap& g) { return offset >= g.begin && offset < g.end; });
+  HONE_CHECK(gap != gaps.end(), "a damaged byte lies in no gap");
   std::vector<uint8_t> content(static_cast<size_t>(gap->end - gap->begin));
   HONE_RETURN_IF_ERROR(CopyToHost(content.data(), arena.base() + static_cast<uint64_t>(gap->begin),
                                   static_cast<int64_t>(content.size())));
@@ -409,8 +442,14 @@ Result<std::optional<std::string>> Harness::CheckGaps(const CudaArena& arena) {
     damaged += content[i] != harness::GapByte(arena.gap_key(), gap->begin + static_cast<int64_t>(i));
   }
   HONE_RETURN_IF_ERROR(FillGaps(arena));
-  return std::optional<std::string>(
-      DescribeDamage(arena.plan(), arena.requests(), static_cast<size_t>(gap - gaps.begin()), offset, damaged));
+  return std::optional<std::string>(arena.Describe(static_cast<size_t>(gap - gaps.begin()), offset, damaged));
+}
+
+Status Harness::TouchPages(const std::vector<harness::PageRun>& runs, uint64_t granule) {
+  if (runs.empty()) return Status::Ok();
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, runs.data(), runs.size() * sizeof(harness::PageRun)));
+  return Launch("hone_touch_pages", static_cast<uint64_t>(sm_count_), 1024, list, static_cast<int64_t>(runs.size()), granule,
+                sink_.address());
 }
 
 // From pageable memory the driver has copied the source before it returns, so callers may reuse theirs at once.
@@ -446,6 +485,19 @@ Status Harness::CopyToHost(void* destination, uint64_t address, int64_t bytes) {
   HONE_RETURN_IF_ERROR(context_->WaitForHarness(what));
   if (staged) std::memcpy(destination, target, size);
   return Status::Ok();
+}
+
+Status Harness::Scrub(int64_t local_bytes) {
+  scrub_key_ = draw::Mix(scrub_key_ + 0x9e3779b97f4a7c15ULL);
+  // A block with all of the shared memory has its multiprocessor to itself, so as many blocks as there are of those reach all.
+  HONE_RETURN_IF_ERROR(LaunchShared("hone_scrub_shared", static_cast<uint64_t>(sm_count_), kScrubThreads, shared_bytes_,
+                                    scrub_key_, static_cast<int>(shared_bytes_ / 16)));
+  if (local_bytes <= 0) return Status::Ok();
+  // Where a thread's local memory lies depends on its place on the multiprocessor and on how much each has: as many threads
+  // as fit, with as much as the candidate's or more, cover all that it could have written.
+  const auto* frame = std::find_if(std::begin(kScrubFrames), std::end(kScrubFrames), [&](int64_t bytes) { return bytes >= local_bytes; });
+  if (frame == std::end(kScrubFrames)) --frame;
+  return Launch(fmt::format("hone_scrub_local_{}", *frame), static_cast<uint64_t>(sm_count_) * 2, kScrubThreads, scrub_key_, sink_.address());
 }
 
 Status Harness::Flush() { return Touch(flush_.address(), flush_bytes_); }

@@ -24,8 +24,13 @@ namespace hone {
 
 class Harness {
  public:
-  // `sm_count` sizes grids; `l2_bytes` the flush.
-  static Result<std::unique_ptr<Harness>> Make(std::shared_ptr<CudaContext> context, int sm_count, int64_t l2_bytes);
+  struct Places {
+    int sm_count = 1;          // sizes grids
+    int64_t l2_bytes = 0;      // sizes the flush
+    int64_t shared_bytes = 0;  // the most a block may have
+    uint64_t key = 0;          // secret: what memory is scrubbed with, and marks are made under
+  };
+  static Result<std::unique_ptr<Harness>> Make(std::shared_ptr<CudaContext> context, const Places& places);
   ~Harness();
 
   // The device's copies of host data can no longer be believed: a candidate ran.
@@ -40,6 +45,8 @@ class Harness {
   Result<std::vector<std::vector<uint64_t>>> Digest(const std::vector<TensorView>& views, uint64_t key);
   // Whether [a, a + bytes) differs from [b, b + bytes), or from zeros when b is 0.
   Result<bool> Differs(uint64_t a, uint64_t b, int64_t bytes);
+  // One keyed digest of `bytes` from each address, of whole words of eight bytes, into `marks` on the device. Enqueues.
+  Status Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUdeviceptr marks);
   Status FillGaps(const CudaArena& arena);
   // First damaged gap as a sentence; repairs all gaps when there is one.
   Result<std::optional<std::string>> CheckGaps(const CudaArena& arena);
@@ -54,8 +61,13 @@ class Harness {
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes);  // waits
 
   // --- what a timed sample is made of; all enqueue only ---
+  // Overwrites the shared memory of every multiprocessor and, where `local_bytes` of a thread are not 0, as much local memory
+  // of every thread that can be resident: with random words, NaNs or plausible numbers in turn.
+  Status Scrub(int64_t local_bytes);
   Status Flush();                                    // reads 3 x L2 of clean memory
   Status Touch(uint64_t address, int64_t bytes);     // reads it, whole 16-byte words inside
+  // Reads a word of each page, so that addresses are translated as quickly as those of memory in use. A fresh mapping's are not.
+  Status TouchPages(const std::vector<harness::PageRun>& runs, uint64_t granule);
   Status Separator();
   Status Gate(unsigned expected);                    // holds the stream until OpenGate(expected), 20 ms at most
   void OpenGate(unsigned expected);
@@ -68,11 +80,13 @@ class Harness {
  private:
   // Every element of the view, and what lies between strided rows, set to one pattern of the dtype's width.
   Status FillPattern(const TensorView& view, uint64_t pattern);
-  Harness(std::shared_ptr<CudaContext> context, int sm_count, int64_t l2_bytes);
+  Harness(std::shared_ptr<CudaContext> context, const Places& places);
 
   Result<CUfunction> Function(const std::string& name);
   template <typename... Args>
   Status Launch(const std::string& name, uint64_t blocks, unsigned threads, const Args&... args);
+  template <typename... Args>
+  Status LaunchShared(const std::string& name, uint64_t blocks, unsigned threads, int64_t shared_bytes, const Args&... args);
   // Device memory of at least `bytes` that stays with the harness under this purpose.
   Result<CUdeviceptr> Scratch(DeviceBlock& block, int64_t bytes);
   Result<CUdeviceptr> SendList(DeviceBlock& block, const void* data, size_t bytes);
@@ -84,6 +98,8 @@ class Harness {
   const CudaDriver& driver_;
   int sm_count_;
   int64_t flush_bytes_;
+  int64_t shared_bytes_;
+  uint64_t scrub_key_, mark_key_;
   CUmodule module_ = nullptr;
   std::unordered_map<std::string, CUfunction> functions_;
 

@@ -553,22 +553,63 @@ extern "C" __global__ void __launch_bounds__(256) hone_scramble(uint8_t* memory,
   }
 }
 
-// One block per gap.
+// kGapParts blocks a gap. `each_word(offset)` is called for whole words of eight bytes, `each_byte(offset)` for those at the
+// gap's ends; false ends the thread's part.
+template <typename EachWord, typename EachByte>
+__device__ __forceinline__ void WalkGap(const Gap* gaps, EachWord each_word, EachByte each_byte) {
+  const Gap gap = gaps[blockIdx.x / kGapParts];
+  const int64_t part = blockIdx.x % kGapParts;
+  const int64_t first_word = (gap.begin + 7) / 8, end_word = gap.end / 8;  // of whole words
+  if (first_word >= end_word) {
+    if (part != 0) return;
+    for (int64_t at = gap.begin + threadIdx.x; at < gap.end; at += blockDim.x) {
+      if (!each_byte(at)) return;
+    }
+    return;
+  }
+  if (part == 0) {
+    const int64_t before = first_word * 8 - gap.begin, after = gap.end - end_word * 8;
+    for (int64_t i = threadIdx.x; i < before + after; i += blockDim.x) {
+      if (!each_byte(i < before ? gap.begin + i : end_word * 8 + i - before)) return;
+    }
+  }
+  const int64_t words = end_word - first_word;
+  const int64_t begin = first_word + words * part / kGapParts, end = first_word + words * (part + 1) / kGapParts;
+  for (int64_t word = begin + threadIdx.x; word < end; word += blockDim.x) {
+    if (!each_word(word * 8)) return;
+  }
+}
+// Offsets are from `base`, which is a multiple of eight.
 extern "C" __global__ void __launch_bounds__(256)
     hone_gap_fill(uint8_t* base, const Gap* gaps, uint64_t key) {
-  const Gap gap = gaps[blockIdx.x];
-  for (int64_t offset = gap.begin + threadIdx.x; offset < gap.end; offset += blockDim.x) base[offset] = GapByte(key, offset);
+  WalkGap(
+      gaps,
+      [&](int64_t offset) {
+        *reinterpret_cast<uint64_t*>(base + offset) = GapWord(key, offset);
+        return true;
+      },
+      [&](int64_t offset) {
+        base[offset] = GapByte(key, offset);
+        return true;
+      });
 }
 // *first_damaged starts at ~0 and becomes the smallest damaged offset.
 extern "C" __global__ void __launch_bounds__(256)
     hone_gap_check(const uint8_t* base, const Gap* gaps, uint64_t key, unsigned long long* first_damaged) {
-  const Gap gap = gaps[blockIdx.x];
-  for (int64_t offset = gap.begin + threadIdx.x; offset < gap.end; offset += blockDim.x) {
-    if (base[offset] != GapByte(key, offset)) {
-      atomicMin(first_damaged, static_cast<unsigned long long>(offset));
-      return;
-    }
-  }
+  const auto check = [&](int64_t offset) {
+    if (base[offset] == GapByte(key, offset)) return true;
+    atomicMin(first_damaged, static_cast<unsigned long long>(offset));
+    return false;
+  };
+  WalkGap(
+      gaps,
+      [&](int64_t offset) {
+        if (*reinterpret_cast<const uint64_t*>(base + offset) == GapWord(key, offset)) return true;
+        for (int64_t at = offset; check(at); ++at) {
+        }
+        return false;
+      },
+      check);
 }
 
 // A block a piece, in turn.
@@ -589,6 +630,45 @@ extern "C" __global__ void __launch_bounds__(32)
   }
 }
 
+#ifdef __CUDACC__
+// ---- what the memory of multiprocessors holds; the host's compiler has none
+// Word i of a scrub: random, a signalling NaN, or a float between 0.5 and 2, as the key has it.
+__device__ __forceinline__ unsigned ScrubWord(uint64_t key, unsigned i) {
+  const auto drawn = static_cast<unsigned>(draw::Mix(key + i * 0x9e3779b97f4a7c15ULL));
+  switch (key % 3) {
+    case 0: return drawn;
+    case 1: return 0x7f800001u | (drawn & 0x003ffffeu);
+    default: return 0x3f000000u + (drawn >> 8);
+  }
+}
+extern "C" __global__ void __launch_bounds__(1024) hone_scrub_shared(uint64_t key, int words16) {
+  extern __shared__ uint4 shared[];
+  for (int i = static_cast<int>(threadIdx.x); i < words16; i += static_cast<int>(blockDim.x)) {
+    const unsigned at = 4u * static_cast<unsigned>(i) + (blockIdx.x << 16);
+    shared[i] = make_uint4(ScrubWord(key, at), ScrubWord(key, at + 1), ScrubWord(key, at + 2), ScrubWord(key, at + 3));
+  }
+  // Blocks that ended at once would leave their multiprocessor to others, and one without any.
+  const uint64_t start = GlobalNanoseconds();
+  while (GlobalNanoseconds() - start < 2000) {
+  }
+}
+// volatile: the stores are all that there is to it.
+template <int kBytes>
+__device__ __forceinline__ void ScrubLocal(uint64_t key, unsigned* sink) {
+  volatile unsigned local[kBytes / 4];
+#pragma unroll 1
+  for (unsigned i = 0; i < kBytes / 4; ++i) local[i] = ScrubWord(key, i + threadIdx.x);
+  const uint64_t start = GlobalNanoseconds();
+  while (GlobalNanoseconds() - start < 2000) {
+  }
+  if (local[key % (kBytes / 4)] == 1u && key == 1) *sink = local[0];
+}
+extern "C" __global__ void __launch_bounds__(1024, 2) hone_scrub_local_256(uint64_t key, unsigned* sink) { ScrubLocal<256>(key, sink); }
+extern "C" __global__ void __launch_bounds__(1024, 2) hone_scrub_local_1024(uint64_t key, unsigned* sink) { ScrubLocal<1024>(key, sink); }
+extern "C" __global__ void __launch_bounds__(1024, 2) hone_scrub_local_4096(uint64_t key, unsigned* sink) { ScrubLocal<4096>(key, sink); }
+extern "C" __global__ void __launch_bounds__(1024, 2) hone_scrub_local_16384(uint64_t key, unsigned* sink) { ScrubLocal<16384>(key, sink); }
+#endif
+
 // ------------------------------------------------------------------------------------------------ timing
 
 // Reads words [0, words): leaves exactly these lines, clean, as the most recent ones in L2. sink is written only
@@ -607,6 +687,19 @@ extern "C" __global__ void __launch_bounds__(512) hone_touch(const uint4* source
   }
   for (; i < count; i += step) sum = Xor(sum, source[i]);
   if ((sum.x | sum.y | sum.z | sum.w) == 0) *sink = sum;
+}
+
+// Every block reads a word of every page, a warp a run, so that no multiprocessor has yet to translate an address.
+extern "C" __global__ void __launch_bounds__(1024)
+    hone_touch_pages(const PageRun* runs, int64_t count, uint64_t granule, unsigned* sink) {
+  unsigned sum = 0;
+  for (int64_t i = threadIdx.x / 32; i < count; i += blockDim.x / 32) {
+    const PageRun run = runs[i];
+    for (int64_t page = threadIdx.x % 32; page < run.pages; page += 32) {
+      sum += *reinterpret_cast<const volatile unsigned*>(run.address + static_cast<uint64_t>(page) * granule);
+    }
+  }
+  if (sum == 0x9e3779b9u && count < 0) *sink = sum;
 }
 
 extern "C" __global__ void hone_separator() {}

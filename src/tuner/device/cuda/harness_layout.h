@@ -81,6 +81,15 @@ struct Gap {
   int64_t end;
 };
 
+// So many blocks share the work on one gap: the gaps of a small tensor in a reservation of its own are 2 MiB long.
+inline constexpr int kGapParts = 16;
+
+// Pages of one mapping, from its begin on.
+struct PageRun {
+  uint64_t address;
+  int64_t pages;
+};
+
 // Bytes of a device global and where they lie in an image; at most kGlobalPieceBytes, so that a large one is many blocks' work.
 struct GlobalPiece {
   uint64_t address;
@@ -89,10 +98,13 @@ struct GlobalPiece {
 };
 constexpr uint32_t kGlobalPieceBytes = 4096;
 
+// Eight bytes of the guard pattern, at a multiple of eight from the arena's base.
+HONE_HD uint64_t GapWord(uint64_t key, int64_t offset) {
+  return draw::Mix(key + (static_cast<uint64_t>(offset) >> 3) * 0x9e3779b97f4a7c15ULL);
+}
 // The byte of the guard pattern at `offset` from the arena's base.
 HONE_HD uint8_t GapByte(uint64_t key, int64_t offset) {
-  const uint64_t word = draw::Mix(key + (static_cast<uint64_t>(offset) >> 3) * 0x9e3779b97f4a7c15ULL);
-  return static_cast<uint8_t>(word >> (8 * (static_cast<uint64_t>(offset) & 7)));
+  return static_cast<uint8_t>(GapWord(key, offset) >> (8 * (static_cast<uint64_t>(offset) & 7)));
 }
 
 // What draw_* kernels need beside the layout.

@@ -18,7 +18,11 @@ namespace hone::test {
 
 // One session for all tests of this process. Null: `SkipReason` says why.
 inline Result<std::unique_ptr<DeviceSession>>& SharedSession() {
+#ifdef HONE_FAKE_DRIVER  // whose globals lie among the test program's own
+  static Result<std::unique_ptr<DeviceSession>> session = MakeCudaSession({.mark_surroundings = false});
+#else
   static Result<std::unique_ptr<DeviceSession>> session = MakeCudaSession({});
+#endif
   return session;
 }
 
@@ -72,6 +76,21 @@ inline std::unique_ptr<Arena> Place(DeviceSession& session, std::vector<TensorVi
   std::vector<BlockRequest> blocks;
   for (const TensorView* view : views) blocks.push_back({view->span_bytes, 256, false});
   Result<std::unique_ptr<Arena>> arena = session.Allocate(blocks, 4711);
+  EXPECT_TRUE(arena.ok()) << arena.status().message();
+  if (!arena.ok()) return nullptr;
+  for (size_t i = 0; i < views.size(); ++i) views[i]->address = (*arena)->address(i);
+  return std::move(*arena);
+}
+
+// The same, each in memory of its own, written by no launch where `read_only` says so; `key` chooses their places.
+inline std::unique_ptr<Arena> PlaceApart(DeviceSession& session, std::vector<TensorView*> views, std::vector<bool> read_only,
+                                         uint64_t key = 4711, bool mapped_neighbors = false) {
+  std::vector<BlockRequest> blocks;
+  for (size_t i = 0; i < views.size(); ++i) {
+    blocks.push_back({.bytes = views[i]->span_bytes, .align = 256, .apart = true, .read_only = read_only[i],
+                      .mapped_neighbors = mapped_neighbors});
+  }
+  Result<std::unique_ptr<Arena>> arena = session.Allocate(blocks, key);
   EXPECT_TRUE(arena.ok()) << arena.status().message();
   if (!arena.ok()) return nullptr;
   for (size_t i = 0; i < views.size(); ++i) views[i]->address = (*arena)->address(i);

@@ -111,7 +111,7 @@ LaunchOutcome HostModeSession::Call(HostProgram& program, const ResolvedPlan& pl
       bytes.push_back(PackArgument(argument, [&](const ResolvedArgument& pointer) {
         const uint64_t address = AddressOf(pointer, bindings);
         unbound = unbound || address == 0;
-        return address;
+        return inner_->LaunchAddress(address);
       }));
       if (unbound) return Refuse(LaunchStatus::kLaunchError, fmt::format("'{}' is bound to no memory", argument.name));
       arguments.push_back(bytes.back().data());

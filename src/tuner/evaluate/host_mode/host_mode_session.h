@@ -57,6 +57,8 @@ class HostModeSession : public DeviceSession {
   }
   Result<std::optional<std::string>> CheckGaps(Arena& arena) override { return inner_->CheckGaps(arena); }
   int64_t FreeBytes() const override { return inner_->FreeBytes(); }
+  Result<bool> Rearrange(Arena& arena, uint64_t key) override { return inner_->Rearrange(arena, key); }
+  uint64_t LaunchAddress(uint64_t address) const override { return inner_->LaunchAddress(address); }
   Status Draw(const DrawRequest& request) override { return inner_->Draw(request); }
   Status Poison(const TensorView& view) override { return inner_->Poison(view); }
   Status FillWith(const TensorView& view, const FillSpec& fill) override { return inner_->FillWith(view, fill); }

@@ -34,6 +34,9 @@ struct GateSwitches {
   bool rough_times = true;        // the outputs of the first timed launches are looked at
   bool bases_of_their_own = true; // buffer sets share no slice
   bool changing_fills = true;     // what memory holds before a launch; else the fixed poison, and 0xa5 in workspaces
+  bool apart = true;              // each tensor of each set in memory of its own, with nothing mapped beside it
+  bool read_only_inputs = true;   // inputs are mapped without the right to write
+  bool mapped_neighbors = false;  // pages beside each tensor: for finding out what an access that crashes was
 };
 
 struct JudgeRequest {

@@ -74,8 +74,11 @@ void Judgement::AddFindings(const std::vector<Finding>& findings, const Dims& sh
 Result<std::unique_ptr<CaseBuffers>> Judgement::MakeBuffers(const Dims& dims,
                                                             const std::vector<const ResolvedPlan*>& plans, int sets,
                                                             bool exact_align) {
+  const Placement placement{.apart = request.gates.apart,
+                            .read_only_inputs = request.gates.read_only_inputs,
+                            .mapped_neighbors = request.gates.mapped_neighbors};
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
-                        CaseBuffers::Make(session, task, dims, plans, sets, exact_align, secrets.Next()));
+                        CaseBuffers::Make(session, task, dims, plans, sets, exact_align, secrets.Next(), false, placement));
   if (!request.gates.changing_fills) buffers->UseFixedFills();
   return buffers;
 }

@@ -23,6 +23,7 @@ namespace hone {
 namespace {
 
 constexpr int kMeasuredLooks = 5;
+constexpr uint64_t kPlacePurpose = 0x91ace;  // hashed in with a secret that is used for something else too
 constexpr int64_t kSlicesForThreads = 1 << 15;  // fewer are permuted sooner than threads start
 
 // Digests of every output of each of `sets`, in their order.
@@ -103,8 +104,11 @@ double SlowShare(const std::vector<double>& samples, double median) {
 }
 
 // Fresh inputs for every buffer set. Tensors without a slice axis (weights, a second matrix) keep their set's base
-// values: only slices can be moved without a new reference. Without slices the audited set has inputs of its own.
+// values: only slices can be moved without a new reference. Without slices the audited set has inputs of its own. What
+// lies apart lies elsewhere in each quad.
 Status Protocol::DrawQuad(bool everything) {
+  HONE_ASSIGN_OR_RETURN(const bool rearranged, buffers_.Rearrange(draw::Mix(secret_ ^ kPlacePurpose)));
+  everything = everything || rearranged;
   const bool permutable = Permutable(task_, buffers_);
   const int64_t slices = buffers_.slices();
   const std::vector<InputSet> before = std::move(inputs_);

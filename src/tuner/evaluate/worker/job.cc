@@ -80,7 +80,8 @@ std::string EncodeJob(const JudgeJob& job) {
             {"candidate", ProgramToJson(job.candidate)},
             {"options", OptionsToJson(job.options)},
             {"incumbent_is_library", job.incumbent_is_library},
-            {"launch_limit_seconds", job.launch_limit_seconds}};
+            {"launch_limit_seconds", job.launch_limit_seconds},
+            {"fault_search", static_cast<int>(job.fault_search)}};
   if (job.incumbent) j["incumbent"] = ProgramToJson(*job.incumbent);
   if (job.fallback) j["fallback"] = ProgramToJson(*job.fallback);
   return JsonToCbor(j);
@@ -102,6 +103,7 @@ Result<JudgeJob> DecodeJob(const std::string& bytes) {
     job.incumbent_is_library = j.at("incumbent_is_library");
     HONE_ASSIGN_OR_RETURN(job.options, OptionsFromJson(j.at("options")));
     job.launch_limit_seconds = j.at("launch_limit_seconds");
+    job.fault_search = static_cast<FaultSearch>(j.at("fault_search").get<int>());
     return job;
   } catch (const json::exception& error) {
     return Status::Internal(std::string("a worker's job could not be read: ") + error.what());

@@ -14,6 +14,7 @@
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/compiled_program.h"
+#include "tuner/evaluate/worker/name_fault.h"
 
 namespace hone {
 
@@ -26,6 +27,7 @@ struct JudgeJob {
   std::optional<CompiledProgram> fallback;  // see JudgeRequest
   EvaluationRequest options;   // sources are left out: they are in the programs
   double launch_limit_seconds = 10;
+  FaultSearch fault_search = FaultSearch::kNone;
 };
 
 // Whether code of a candidate runs on the host for this job: its own, or that of the incumbent it is timed against,

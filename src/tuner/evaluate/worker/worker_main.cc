@@ -67,6 +67,8 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
                          .incumbent_is_library = job->incumbent_is_library,
                          .fallback = job->fallback ? &*job->fallback : nullptr, .options = job->options,
                          .launch_limit_seconds = job->launch_limit_seconds, .floors = &floors};
+    request.gates.read_only_inputs = job->fault_search != FaultSearch::kInputsWritable;
+    request.gates.mapped_neighbors = job->fault_search == FaultSearch::kNeighborsMapped;
     Result<Evaluation> evaluation = Judge(device, request, [fd](const std::string& phase, const std::string& detail, double limit) {
       (void)SendFrame(fd, DumpJson(json{{"op", "progress"}, {"phase", phase}, {"detail", detail}, {"limit", limit}}));
     });

@@ -9,7 +9,9 @@
 // Built as libcuda.so.1 into a folder of its own, which only the test program's run path names.
 #include "tuner/device/cuda/cuda_driver.h"
 
+#include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -103,8 +105,15 @@ namespace {
 constexpr size_t kMemoryBytes = size_t{2} << 30;
 size_t used_bytes = 0;
 std::map<void*, size_t> allocations;
+constexpr size_t kGranule = size_t{2} << 20;
+std::map<CUmemGenericAllocationHandle, size_t> physical;  // bytes, by file
 
 using Clock = std::chrono::steady_clock;
+
+// Kernels that wait for the host or that fill a multiprocessor's memory: nothing happens here.
+bool OnlyForAGpu(const std::string& name) {
+  return name == "hone_gate" || name == "hone_spin" || name.rfind("hone_scrub_", 0) == 0;
+}
 
 // A piece of work, as a launch or as a graph's node.
 struct Operation {
@@ -121,7 +130,7 @@ struct Operation {
       std::memset(target, value, bytes);
       return;
     }
-    if (name == "hone_gate" || name == "hone_spin") return;
+    if (OnlyForAGpu(name)) return;
     std::vector<void*> pointers;
     for (const auto& argument : arguments) pointers.push_back(const_cast<uint8_t*>(argument.data()));
     // Grid-stride loops do not care; kernels with one block per gap do.
@@ -213,7 +222,7 @@ CUresult fake_ModuleUnload(CUmodule) { return CUDA_SUCCESS; }
 CUresult fake_ModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
   const auto& kernels = hone::fake::HostKernels();
   const auto found = kernels.find(name);
-  const bool waits = std::string(name) == "hone_gate" || std::string(name) == "hone_spin";
+  const bool waits = OnlyForAGpu(name);
   if (found == kernels.end() && !waits) return CUDA_ERROR_NOT_FOUND;
   const auto [entry, added] = Functions().try_emplace(name, Function{name, waits ? &kNothing : &found->second});
   *function = reinterpret_cast<CUfunction>(&entry->second);
@@ -290,6 +299,57 @@ CUresult fake_MemFree(CUdeviceptr address) {
   std::free(found->first);
   allocations.erase(found);
   return CUDA_SUCCESS;
+}
+// Physical memory is a file without a name, so that it can be mapped at several addresses with rights of their own, as on
+// a GPU: what breaks them ends the process by SIGSEGV.
+CUresult fake_MemGetAllocationGranularity(size_t* bytes, const CUmemAllocationProp*, CUmemAllocationGranularity_flags) {
+  *bytes = kGranule;
+  return CUDA_SUCCESS;
+}
+CUresult fake_MemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const CUmemAllocationProp*, unsigned long long) {
+  if (bytes == 0 || bytes % kGranule != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes > kMemoryBytes - used_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
+  const int file = memfd_create("fake device memory", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  used_bytes += bytes;
+  physical[static_cast<CUmemGenericAllocationHandle>(file)] = bytes;
+  *handle = static_cast<CUmemGenericAllocationHandle>(file);
+  return CUDA_SUCCESS;
+}
+CUresult fake_MemRelease(CUmemGenericAllocationHandle handle) {
+  const auto found = physical.find(handle);
+  if (found == physical.end()) return CUDA_ERROR_INVALID_VALUE;
+  used_bytes -= found->second;
+  physical.erase(found);
+  close(static_cast<int>(handle));
+  return CUDA_SUCCESS;
+}
+CUresult fake_MemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment, CUdeviceptr asked, unsigned long long) {
+  if (alignment > kGranule || asked % kGranule != 0) return CUDA_ERROR_INVALID_VALUE;
+  const int fixed = asked != 0 ? MAP_FIXED_NOREPLACE : 0;
+  void* at = mmap(reinterpret_cast<void*>(asked), bytes + (asked != 0 ? 0 : kGranule), PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+  if (at == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
+  *address = (reinterpret_cast<CUdeviceptr>(at) + kGranule - 1) / kGranule * kGranule;
+  return CUDA_SUCCESS;
+}
+CUresult fake_MemAddressFree(CUdeviceptr address, size_t bytes) {
+  return munmap(reinterpret_cast<void*>(address), bytes) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult fake_MemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long) {
+  const auto found = physical.find(handle);
+  if (found == physical.end() || offset != 0 || bytes != found->second) return CUDA_ERROR_INVALID_VALUE;
+  void* at = mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, static_cast<int>(handle), 0);
+  return at == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+CUresult fake_MemUnmap(CUdeviceptr address, size_t bytes) {
+  void* at = mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  return at == MAP_FAILED ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+CUresult fake_MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* access, size_t count) {
+  if (count != 1) return CUDA_ERROR_INVALID_VALUE;
+  const int rights = access->flags == CU_MEM_ACCESS_FLAGS_PROT_READ ? PROT_READ : PROT_READ | PROT_WRITE;
+  return mprotect(reinterpret_cast<void*>(address), bytes, rights) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult fake_MemHostAlloc(void** memory, size_t bytes, unsigned) { *memory = std::malloc(bytes); return CUDA_SUCCESS; }
 CUresult fake_MemFreeHost(void* memory) { std::free(memory); return CUDA_SUCCESS; }

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors that lie apart: what a candidate's launch may touch, and what ends it. Runs over the fake driver, whose memory is
+// protected by the host's own pages, and on a GPU. A fault ends the fake's process and a GPU's context, so each has a
+// process of its own (a death test).
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <set>
+#include <sys/wait.h>
+
+#include "tuner/device/cuda/session_test_support.h"
+
+extern "C" {
+extern const unsigned char hone_session_test_fatbin[];
+extern const unsigned long hone_session_test_fatbin_size;
+}
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::vector<std::string> kKernels = {"add_one", "increment", "read_at", "write_at"};
+
+// A launch's access that has no right to be ends a process so: by the host's own protection under the fake driver, and on a
+// GPU by an outcome, which the test has looked at.
+bool Faulted(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0;
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+}
+
+// An input x and an output out that lie apart, and the program.
+struct Apart {
+  TensorView x = View(DType::kFloat32, {1024}, 0), out = x;
+  std::unique_ptr<Arena> arena;
+  std::unique_ptr<LoadedProgram> program;
+  Bindings bindings;
+
+  explicit Apart(DeviceSession& session, uint64_t key = 4711, bool mapped_neighbors = false) {
+    const std::string image(reinterpret_cast<const char*>(hone_session_test_fatbin), hone_session_test_fatbin_size);
+    program = Load(session, Program(image, kKernels));
+    arena = PlaceApart(session, {&x, &out}, {true, false}, key, mapped_neighbors);
+    Fill(session);
+  }
+  void Fill(DeviceSession& session) {
+    std::vector<float> values(1024);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    Write(session, x, values);
+    EXPECT_TRUE(session.Poison(out).ok());
+    bindings.tensors = {{"x", x}, {"out", out}};
+  }
+  LaunchOutcome Read(DeviceSession& session, const char* tensor, int64_t offset) {
+    return Launch(session, *program, Plan({Step("read_at", {Tensor(tensor), Tensor("out"), Value<int64_t>(offset)})}), bindings);
+  }
+  LaunchOutcome Write8(DeviceSession& session, const char* tensor, int64_t offset) {
+    return Launch(session, *program, Plan({Step("write_at", {Tensor(tensor), Value<int64_t>(offset), Value<int32_t>(7)})}), bindings);
+  }
+  static void Write(DeviceSession& session, const TensorView& view, const std::vector<float>& values) {
+    test::Write(session, view, values);
+  }
+};
+
+// A key under which x ends where its memory ends, and one under which it does not; the granule is 2 MiB wherever this ran.
+uint64_t KeyWhere(DeviceSession& session, bool at_the_end) {
+  for (uint64_t key = 1; key < 100; ++key) {
+    TensorView x = View(DType::kFloat32, {1024}, 0), out = x;
+    const std::unique_ptr<Arena> arena = PlaceApart(session, {&x, &out}, {true, false}, key);
+    if (((x.address + 4096) % (2 << 20) == 0) == at_the_end) return key;
+  }
+  ADD_FAILURE() << "no key puts x there";
+  return 0;
+}
+
+[[noreturn]] void EndWith(DeviceSession& session, const LaunchOutcome& outcome) {
+  std::fprintf(stderr, "%s\n", outcome.detail.c_str());
+  std::_Exit(outcome.status == LaunchStatus::kCrashed && session.lost() ? 0 : 2);
+}
+
+class CudaApart : public testing::Test {
+ protected:
+  CudaApart() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(CudaApart, LaunchesReadInputsAndWriteOutputs) {
+  HONE_REQUIRE_SESSION();
+  Apart apart(session);
+  EXPECT_NE(session.LaunchAddress(apart.x.address), apart.x.address) << "a candidate is shown another mapping";
+  EXPECT_EQ(session.LaunchAddress(apart.x.address + 100), session.LaunchAddress(apart.x.address) + 100);
+  const ResolvedPlan plan = Plan({Step("add_one", {Tensor("x"), Tensor("out"), Value<int32_t>(1024)}, 4, 256)});
+  ASSERT_EQ(Launch(session, *apart.program, plan, apart.bindings).status, LaunchStatus::kOk);
+  EXPECT_EQ(Read<float>(session, apart.out)[1023], 1024.0f);
+  EXPECT_EQ(*session.CheckGaps(*apart.arena), std::nullopt);
+}
+
+TEST_F(CudaApart, EachTensorIsFarFromTheOthers) {
+  HONE_REQUIRE_SESSION();
+  std::vector<TensorView> views(8, View(DType::kFloat32, {1024}, 0));
+  std::vector<TensorView*> all;
+  for (TensorView& view : views) all.push_back(&view);
+  const std::unique_ptr<Arena> arena = PlaceApart(session, all, std::vector<bool>(8, false));
+  std::vector<uint64_t> addresses;
+  for (const TensorView& view : views) {
+    addresses.push_back(view.address);
+    addresses.push_back(session.LaunchAddress(view.address));
+  }
+  std::sort(addresses.begin(), addresses.end());
+  for (size_t i = 1; i < addresses.size(); ++i) EXPECT_GT(addresses[i] - addresses[i - 1], uint64_t{32} << 20);
+}
+
+TEST_F(CudaApart, SamplesRunOnWhatLiesApart) {
+  HONE_REQUIRE_SESSION();
+  Apart a(session, 1), b(session, 2);
+  const ResolvedPlan plan = Plan({Step("increment", {Tensor("out"), Value<int32_t>(1024)})});
+  for (const Apart* data : {&a, &b}) HONE_ASSERT_OK(session.Fill(data->out.address, 4096, 0));
+  for (const CacheState cache : {CacheState::kCold, CacheState::kWarm}) {
+    SampleRequest request{.program = a.program.get(), .plan = &plan, .sets = {&a.bindings, &b.bindings}, .cache = cache};
+    Result<SampleOutcome> outcome = session.TimeSample(request);
+    ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    ASSERT_EQ(outcome->launch.status, LaunchStatus::kOk) << outcome->launch.detail;
+  }
+  EXPECT_EQ(Read<float>(session, a.out)[1023], 2.0f);
+  EXPECT_EQ(Read<float>(session, b.out)[0], 2.0f);
+}
+
+TEST_F(CudaApart, StrayWritesBesideATensorShow) {
+  HONE_REQUIRE_SESSION();
+  const uint64_t key = KeyWhere(session, false);
+  for (const int64_t offset : {int64_t{-1}, int64_t{4096}, int64_t{4096 + 255}}) {
+    Apart apart(session, key);
+    ASSERT_EQ(apart.Write8(session, "out", offset).status, LaunchStatus::kOk);
+    Result<std::optional<std::string>> damage = session.CheckGaps(*apart.arena);
+    ASSERT_TRUE(damage.ok() && damage->has_value()) << offset;
+    EXPECT_THAT(**damage, HasSubstr("1 byte written"));
+    EXPECT_THAT(**damage, HasSubstr(offset < 0 ? "1 bytes before block 1" : "past block 1, which has 4096 bytes"));
+    EXPECT_EQ(*session.CheckGaps(*apart.arena), std::nullopt) << "repaired";
+  }
+}
+
+TEST_F(CudaApart, RearrangedTensorsLieElsewhereAndStillWork) {
+  HONE_REQUIRE_SESSION();
+  Apart apart(session);
+  std::set<uint64_t> seen, offsets;
+  for (uint64_t key = 1; key <= 12; ++key) {
+    Result<bool> rearranged = session.Rearrange(*apart.arena, key);
+    ASSERT_TRUE(rearranged.ok()) << rearranged.status().message();
+    EXPECT_TRUE(*rearranged);
+    apart.x.address = apart.arena->address(0);
+    apart.out.address = apart.arena->address(1);
+    apart.Fill(session);
+    EXPECT_EQ(*session.CheckGaps(*apart.arena), std::nullopt);
+    seen.insert(session.LaunchAddress(apart.x.address) >> 21);
+    offsets.insert(apart.x.address % (2 << 20));
+    const ResolvedPlan plan = Plan({Step("add_one", {Tensor("x"), Tensor("out"), Value<int32_t>(1024)})});
+    ASSERT_EQ(Launch(session, *apart.program, plan, apart.bindings).status, LaunchStatus::kOk);
+    EXPECT_EQ(Read<float>(session, apart.out)[1023], 1024.0f);
+  }
+  EXPECT_EQ(seen.size(), 12u) << "at an address of its own each time";
+  EXPECT_GT(offsets.size(), 3u);
+}
+
+TEST_F(CudaApart, AReadPastTheEndFaults) {
+  HONE_REQUIRE_SESSION();
+  const uint64_t key = KeyWhere(session, true);
+  EXPECT_EXIT(EndWith(session, Apart(session, key).Read(session, "x", 4096)), Faulted, "");
+}
+
+TEST_F(CudaApart, AReadOfTheLastByteDoesNot) {
+  HONE_REQUIRE_SESSION();
+  Apart apart(session, KeyWhere(session, true));
+  EXPECT_EQ(apart.Read(session, "x", 4095).status, LaunchStatus::kOk);
+}
+
+TEST_F(CudaApart, AReadBeforeTheMemoryFaults) {
+  HONE_REQUIRE_SESSION();
+  EXPECT_EXIT(EndWith(session, Apart(session).Read(session, "x", -(int64_t{2} << 20))), Faulted, "");
+}
+
+TEST_F(CudaApart, MappedNeighborsTakeSuchReads) {
+  HONE_REQUIRE_SESSION();
+  Apart apart(session, KeyWhere(session, true), /*mapped_neighbors=*/true);
+  EXPECT_EQ(apart.Read(session, "x", 4096).status, LaunchStatus::kOk);
+  EXPECT_EQ(apart.Write8(session, "out", 4096 + 5000).status, LaunchStatus::kOk);
+  EXPECT_TRUE(session.CheckGaps(*apart.arena)->has_value());
+}
+
+TEST_F(CudaApart, AWriteToAnInputFaultsEvenWithWhatItHeld) {
+  HONE_REQUIRE_SESSION();
+  Apart apart(session);
+  EXPECT_EXIT(EndWith(session, Apart(session).Write8(session, "x", 7)), Faulted, "");
+}
+
+TEST_F(CudaApart, TheJudgeMayStillWriteIt) {
+  HONE_REQUIRE_SESSION();
+  Apart apart(session);
+  HONE_ASSERT_OK(session.Fill(apart.x.address, 4096, 0));
+  ASSERT_EQ(apart.Read(session, "x", 77).status, LaunchStatus::kOk);
+  EXPECT_EQ(Read<float>(session, apart.out)[0], 0.0f) << "and a launch sees it";
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device memory at secret addresses, of which one piece may be mapped at several with different rights.
+//
+// Whoever is given the address of one tensor must not find another thing by counting on from it. So each piece of
+// memory is mapped in a reservation of its own, drawn from some 2^25 places, with a page on either side that nothing is ever
+// mapped to: an access past the end faults, and so does a guess. The judge's own mapping may be written; a candidate is
+// shown a second mapping of the same memory, which can be taken away, moved or denied writing without touching the first.
+//
+// Writes through one mapping are seen through another from the next kernel on (CUDA's rule for aliased memory), which is
+// all that is asked here. Unmapping does not wait for work that uses the mapping: callers do.
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "tuner/device/cuda/cuda_driver.h"
+
+namespace hone {
+
+enum class Rights { kRead, kReadWrite };
+
+class VirtualMemory {
+ public:
+  // `seed`: secret; places are drawn from it. Null where the device or its driver cannot do all of this: one piece is
+  // mapped twice to see.
+  static std::unique_ptr<VirtualMemory> Make(const CudaDriver& driver, CUdevice device, uint64_t seed);
+
+  size_t granule() const { return granule_; }  // bytes; sizes are multiples of it, and mappings begin at one
+
+  // New memory of `bytes`, a multiple of granule(), mapped for reading and writing.
+  CUresult Create(size_t bytes, CUdeviceptr* address);
+  // Gives it back. Its other mappings must be gone.
+  void Free(CUdeviceptr address);
+
+  // The memory of Create(`address`) at one more address.
+  CUresult MapAgain(CUdeviceptr address, Rights rights, CUdeviceptr* again);
+  void Unmap(CUdeviceptr again);
+
+ private:
+  struct Mapping {
+    CUmemGenericAllocationHandle handle = 0;
+    size_t bytes = 0;
+    CUdeviceptr reservation = 0;
+    size_t reserved = 0;
+  };
+  VirtualMemory(const CudaDriver& driver, CUdevice device, uint64_t seed) : driver_(driver), device_(device), state_(seed) {}
+
+  uint64_t Secret();
+  CUresult Map(CUmemGenericAllocationHandle handle, size_t bytes, Rights rights, CUdeviceptr* address);
+  void Drop(CUdeviceptr address, const Mapping& mapping);
+
+  const CudaDriver& driver_;
+  CUdevice device_;
+  uint64_t state_;
+  size_t granule_ = 0;
+  std::map<CUdeviceptr, Mapping> mappings_;
+};
+
+}  // namespace hone

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/worker/name_fault.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+
+Evaluation Ended(Verdict verdict, const std::string& detail) {
+  Evaluation evaluation;
+  evaluation.verdict = verdict;
+  evaluation.detail = detail;
+  return evaluation;
+}
+
+const char kFault[] = "k, grid 1x1x1: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)";
+
+// What NameFault says when the two searches end like this.
+Evaluation Named(const Evaluation& writable, const Evaluation& beside, std::vector<FaultSearch>* asked = nullptr) {
+  return NameFault(Ended(Verdict::kCrashed, kFault), [&](FaultSearch search) -> Result<Evaluation> {
+           if (asked != nullptr) asked->push_back(search);
+           return search == FaultSearch::kInputsWritable ? writable : beside;
+         }).value();
+}
+
+TEST(NameFault, IsAskedOfIllegalAccessesOnly) {
+  EXPECT_TRUE(EndedByAccess(Ended(Verdict::kCrashed, kFault)));
+  EXPECT_FALSE(EndedByAccess(Ended(Verdict::kCrashed, "k: CUDA_ERROR_ASSERT (device-side assert)")));
+  EXPECT_FALSE(EndedByAccess(Ended(Verdict::kOk, kFault)));
+}
+
+TEST(NameFault, AnInputThatCameBackChangedIsNamed) {
+  std::vector<FaultSearch> asked;
+  const Evaluation named = Named(Ended(Verdict::kRuleViolation, "changed its input x for rows=3"), {}, &asked);
+  EXPECT_EQ(named.verdict, Verdict::kRuleViolation);
+  EXPECT_THAT(named.detail, HasSubstr("changed its input x"));
+  EXPECT_THAT(asked, testing::ElementsAre(FaultSearch::kInputsWritable));
+}
+
+TEST(NameFault, AnInputWrittenAndPutBackIsNoAcceptance) {
+  const Evaluation named = Named(Ended(Verdict::kOk, ""), {});
+  EXPECT_EQ(named.verdict, Verdict::kRuleViolation);
+  EXPECT_THAT(named.detail, HasSubstr("wrote to an input"));
+  EXPECT_THAT(named.detail, HasSubstr(kFault));
+}
+
+TEST(NameFault, AWriteBesideATensorIsNamed) {
+  const Evaluation named = Named(Ended(Verdict::kCrashed, kFault), Ended(Verdict::kRuleViolation, "wrote outside its buffers"));
+  EXPECT_EQ(named.verdict, Verdict::kRuleViolation);
+  EXPECT_THAT(named.detail, HasSubstr("outside"));
+}
+
+TEST(NameFault, AReadBesideATensorIsACrashThatSaysSo) {
+  const Evaluation named = Named(Ended(Verdict::kCrashed, kFault), Ended(Verdict::kOk, ""));
+  EXPECT_EQ(named.verdict, Verdict::kCrashed);
+  EXPECT_THAT(named.detail, HasSubstr("read beside a tensor"));
+}
+
+TEST(NameFault, AWildAccessStaysWhatItWas) {
+  const Evaluation named = Named(Ended(Verdict::kCrashed, kFault), Ended(Verdict::kCrashed, kFault));
+  EXPECT_EQ(named.verdict, Verdict::kCrashed);
+  EXPECT_EQ(named.detail, kFault);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Adds to a local array that nobody has set to zero.
+//
+// task: relu
+// expect: wrong_output,rule_violation
+// where: sim gpu
+/*hone
+[[launch]]
+kernel = "cheat"
+grid   = ["ceil_div(rows * d, 256)"]
+block  = ["256"]
+args   = ["x", "out", "rows * d:i64"]
+*/
+__global__ void cheat(const float* x, float* out, long long n) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+  float parts[64];
+  if (i >= n) return;
+  volatile float* sum = parts;
+  const int at = static_cast<int>(i % 61);
+  sum[at] += fmaxf(x[i], 0.0f);
+  out[i] = sum[at];
+}
