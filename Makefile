@@ -43,7 +43,7 @@ test: setup
 test-python: setup
 	$(call configure,$(FULL_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target hone hone_loader
-	@ctest --test-dir $(BUILD) -L python --output-on-failure --no-tests=error
+	@HONE_INSTALL_TORCH=1 ctest --test-dir $(BUILD) -L python --output-on-failure --no-tests=error
 
 test-gpu: setup
 	$(call configure,$(FULL_FLAGS))

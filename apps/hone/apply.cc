@@ -27,6 +27,7 @@ struct ApplyFlags {
   std::string store, run, file, out;  // with `file`, `run` is a task
   int64_t node = -1;
   bool json = false;
+  std::string as = "extension";
 };
 
 Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& flags) {
@@ -50,7 +51,10 @@ Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& f
 Status Run(const CommandContext& context, const ApplyFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const KernelPackage package, Package(context, flags));
   const std::string out = flags.out.empty() ? "hone_" + package.task.name : flags.out;
-  HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files, WritePackage(package, out));
+  HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files, WritePackage(package, out,
+                                                                             flags.as == "torch"         ? PackageForm::kTorch
+                                                                             : flags.as == "kernelbench" ? PackageForm::kKernelBench
+                                                                                                         : PackageForm::kExtension));
   if (flags.json) {
     Print("{}\n", DumpJson(PackageJson(package, files, out), 2));
     return Status::Ok();
@@ -87,6 +91,9 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
       ->add_option("run", flags->run, "id of a run, a part of one, 'last', an exported file, or a task before FILE.cu")
       ->required();
   command->add_option("file", flags->file, "a candidate of that task, such as one that hone tune wrote");
+  command->add_option("--as", flags->as, "extension: a header and a PyTorch extension; torch: with an operator of torch.library; kernelbench: one file with a ModelNew")
+      ->check(CLI::IsMember({"extension", "torch", "kernelbench"}))
+      ->capture_default_str();
   command->add_option("--node", flags->node, "take this node instead of the best")->check(kZeroOrMore);
   command->add_option("--out", flags->out, "folder to write to; by default hone_TASK");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");

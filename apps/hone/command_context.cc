@@ -59,7 +59,7 @@ CommandContext MakeCommandContext() {
   context.search_path = Environment("PATH");
   // Those of Python: a user's PyTorch may be found by them alone, and keeps what it compiles where they say.
   for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR", "PYTHONPATH",
-                           "PYTHONUSERBASE", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
+                           "PYTHONUSERBASE", "HONE_PYTHON", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
     if (const std::string value = Environment(name); !value.empty()) context.environment.push_back(name + ("=" + value));
   }
   context.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone new NAME --from kernel.cu: a task folder from a stand-alone kernel.
+// hone new NAME --from kernel.cu: a task folder from a stand-alone kernel. hone new NAME --from problem.py, or
+// --from package.module:Class: one from a PyTorch module.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "base/json_text.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
+#include "tuner/workbench/prepare_module_task.h"
 #include "tuner/workbench/prepare_task.h"
 
 namespace hone {
@@ -21,6 +23,11 @@ struct NewFlags {
   TaskAnswers answers;
   std::string from, out, oracle;
   bool force = false, json = false, no_check = false;
+  // Of PyTorch modules.
+  std::vector<std::string> inputs, fixed;
+  std::string init;
+  bool eval_mode = false;
+  double memory_gb = 0, limit_seconds = 300;
 };
 
 // "the oracle's q[0] is NaN": where q was taken for an output alone, what it held before may be missing.
@@ -57,14 +64,91 @@ void PrintText(const NewFlags& flags, const TaskDraft& draft, const std::string&
   }
 }
 
+Status PrintModule(CommandContext& context, const NewFlags& flags, const PreparedModuleTask& prepared) {
+  context.exit_status = prepared.ready() ? 0 : 1;
+  if (flags.json) {
+    Print("{}\n", DumpJson(PreparedModuleJson(prepared), 2));
+    return Status::Ok();
+  }
+  if (!prepared.problems.empty()) {
+    Print("\nNot right yet. On the simulated GPU:\n");
+    for (const std::string& problem : prepared.problems) Print("  {}\n", problem);
+  }
+  if (!prepared.unchecked.empty()) Print("\nThe task was not checked: {}\n", prepared.unchecked);
+  Print("\nNext: write a kernel (docs/candidate-format.md), then  hone eval {} kernel.cu\n", prepared.directory);
+  return Status::Ok();
+}
+
+// "package.module:Class": not a path.
+bool NamesAClass(const std::string& from) {
+  const size_t colon = from.rfind(':');
+  return colon != std::string::npos && colon > 0 && from.find('/') == std::string::npos && !FileExists(from);
+}
+
+Status RunModule(CommandContext& context, NewFlags& flags, const std::string& source) {
+  const TaskAnswers& answers = flags.answers;
+  if (!answers.kernels.empty() || !flags.oracle.empty() || !answers.grid.empty() || !answers.block.empty() || !answers.shapes.empty()) {
+    return Status::InvalidArgument("--kernel, --oracle, --grid, --block and --shape describe a CUDA kernel, and this is a PyTorch module: leave them out");
+  }
+  ModuleTaskOptions options;
+  options.name = answers.options.name;
+  options.summary = answers.options.summary;
+  options.file = answers.file;
+  options.text = source;
+  options.eval = flags.eval_mode;
+  options.fixed = flags.fixed;
+  options.inputs = flags.inputs;
+  options.init = flags.init;
+  options.sizes = answers.cases;
+  options.limit_seconds = flags.limit_seconds;
+  if (source.empty()) {
+    const size_t colon = flags.from.rfind(':');
+    options.module = flags.from.substr(0, colon);
+    options.class_name = flags.from.substr(colon + 1);
+    options.file = flags.from;
+    std::error_code error;
+    options.folder = std::filesystem::current_path(error).string();
+  } else if (!flags.inputs.empty() || !flags.init.empty()) {
+    return Status::InvalidArgument("--input and --init go with --from package.module:Class; a problem file says both itself");
+  }
+  PythonOptions python;
+  python.environment = context.environment;
+  python.memory_bytes = static_cast<int64_t>(flags.memory_gb * 1e9);
+  const std::string out = flags.out.empty() ? "tasks/" + options.name : flags.out;
+  HONE_ASSIGN_OR_RETURN(PreparedModuleTask prepared,
+                        PrepareModuleTask(options, python, {.directory = out, .overwrite = flags.force,
+                                                            .remedy = "--force overwrites it, --out names another folder"}));
+  for (const std::string& warning : prepared.draft.sandbox_warnings) PrintError("hone: warning: {}\n", warning);
+  if (!flags.json) {
+    Print("{}/task.toml, reference.py\n\nFound by running {} with PyTorch {}; look it over:\n", out, options.file, prepared.draft.torch);
+    for (const std::string& line : prepared.draft.inferred) Print("  {}\n", line);
+    for (const std::string& line : prepared.draft.notes) Print("  {}\n", line);
+    std::fflush(stdout);
+  }
+  if (flags.no_check) {
+    prepared.unchecked = "--no-check";
+  } else if (const Status cache = MakeCacheFolder(context); !cache.ok()) {
+    prepared.unchecked = cache.message();
+  } else {
+    DeviceFlags device;
+    CheckPreparedModule(MakeEvaluatorOptions(context, device), prepared);
+  }
+  return PrintModule(context, flags, prepared);
+}
+
 Status Run(CommandContext& context, NewFlags& flags) {
   TaskAnswers& answers = flags.answers;
   answers.file = std::filesystem::path(flags.from).filename().string();
+  if (NamesAClass(flags.from)) return RunModule(context, flags, "");
   if (!flags.oracle.empty()) {
     HONE_ASSIGN_OR_RETURN(answers.oracle, ReadSource(flags.oracle));
     answers.oracle_file = std::filesystem::path(flags.oracle).filename().string();
   }
   HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.from));
+  if (flags.from.ends_with(".py") && IsModuleProblem(source)) return RunModule(context, flags, source);
+  if (!flags.inputs.empty() || !flags.init.empty() || !flags.fixed.empty() || flags.eval_mode) {
+    return Status::InvalidArgument("--input, --init, --fix and --eval describe a PyTorch module, and this is a CUDA kernel: leave them out");
+  }
   const std::string out = flags.out.empty() ? "tasks/" + answers.options.name : flags.out;
   HONE_ASSIGN_OR_RETURN(PreparedTask prepared,
                         PrepareTask(answers, source, {.directory = out, .overwrite = flags.force,
@@ -125,9 +209,9 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<NewFlags>();
   NewTaskOptions& o = flags->answers.options;
   TaskAnswers& answers = flags->answers;
-  CLI::App* command = app.add_subcommand("new", "make a task from a stand-alone .cu file");
+  CLI::App* command = app.add_subcommand("new", "make a task from a stand-alone .cu file or a PyTorch module");
   command->add_option("name", o.name, "name of the new task")->required();
-  command->add_option("--from", flags->from, "the .cu file")->required();
+  command->add_option("--from", flags->from, "the .cu file; or a PyTorch problem: a .py file with Model and get_inputs, or package.module:Class")->required();
   command->add_option("--out", flags->out, "folder to write to; by default tasks/NAME");
   command->add_option("--oracle", flags->oracle, "an oracle with its plan, or a simpler kernel to derive one from");
   command->add_option("--kernel", answers.kernels,
@@ -158,7 +242,13 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--slice", o.slice, "a dimension along which results are independent");
   command->add_option("--summary", o.summary, "what the kernel computes, in one line");
   command->add_option("--no-stress", o.no_stress, "draw this tensor from its own distribution alone (several times)");
-  command->add_flag("--no-check", flags->no_check, "do not compile and run oracle and seed on the simulated GPU");
+  command->add_option("--input", flags->inputs, "what forward of package.module:Class takes: x=float32[batch,hidden]; ids=int64[batch]:vocabulary");
+  command->add_option("--init", flags->init, "arguments of that class, as Python writes them: \"hidden, heads=8\"");
+  command->add_option("--fix", flags->fixed, "keep this size of a PyTorch module as the file has it (several times)");
+  command->add_flag("--eval", flags->eval_mode, "judge a PyTorch module in eval mode: no dropout, statistics as they are kept");
+  command->add_option("--memory", flags->memory_gb, "GB that a PyTorch module may take; by default three quarters of the machine's")->check(CLI::PositiveNumber);
+  command->add_option("--limit", flags->limit_seconds, "seconds that trying a PyTorch module may take")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_flag("--no-check", flags->no_check, "do not try the task on the simulated GPU");
   command->add_flag("--force", flags->force, "overwrite a task that is there");
   command->add_flag("--json", flags->json, "write JSON");
   command->callback([flags, &context] {

@@ -44,7 +44,7 @@ class OracleCheckerTest : public testing::Test {
     for (int64_t row = 0; row < 40; ++row) {
       for (int64_t col = 0; col < 6; ++col) Out()[row * 6 + col] = X()[row * 6 + col] * W()[col];
     }
-    checker_ = std::make_unique<OracleChecker>(*session_, task_, compiled_.candidate, *program_);
+    checker_ = std::make_unique<OracleChecker>(*session_, task_, OracleSource{.candidate = &compiled_.candidate, .program = program_.get(), .host = nullptr});
   }
   float* At(const std::string& tensor) { return reinterpret_cast<float*>(buffers_->set(0).tensors.at(tensor).address); }
   float* X() { return At("x"); }

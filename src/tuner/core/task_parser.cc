@@ -15,6 +15,7 @@
 #include "hone/tuner/task.h"
 #include "tuner/core/reserved_names.h"
 #include "tuner/core/toml_document.h"
+#include "tuner/core/torch_module.h"
 
 namespace hone {
 
@@ -51,6 +52,7 @@ class TaskParser {
     tensors_known_ = errors_.ok();
     ReadScalars(reader);
     ReadTolerances(reader);
+    if (tensors_known_) ReadTorchModule(reader, task_, errors_); else (void)reader.Table("reference");
     ReadWork(reader);
     ReadCases(reader);
     ReadHidden(reader);
@@ -700,7 +702,7 @@ Result<Task> LoadTask(const std::string& directory) {
   const std::string file = (base / "task.toml").string();
   HONE_ASSIGN_OR_RETURN(const std::string toml, ReadText(file));
   HONE_ASSIGN_OR_RETURN(Task task, ParseTask(toml, file));
-  HONE_ASSIGN_OR_RETURN(task.oracle_source, ReadText((base / "oracle.cu").string()));
+  HONE_ASSIGN_OR_RETURN(task.oracle_source, ReadText((base / AnswerFile(task)).string()));
   if (std::filesystem::exists(base / "seed.cu", ignored)) {
     HONE_ASSIGN_OR_RETURN(task.seed_source, ReadText((base / "seed.cu").string()));
   }

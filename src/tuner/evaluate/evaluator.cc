@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/sandbox.h"
+#include "tuner/core/torch_module.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/baseline/library_timing.h"
 #include "tuner/evaluate/check_request.h"
@@ -30,6 +31,7 @@
 #include "tuner/evaluate/spool.h"
 #include "tuner/queue/queue_evaluator.h"
 #include "tuner/queue/redis_connection.h"
+#include "tuner/torch/torch_reference.h"
 
 namespace hone {
 namespace {
@@ -68,7 +70,11 @@ class LocalEvaluator : public Evaluator {
         HONE_ASSIGN_OR_RETURN(simulated_, make_simulated_());
       }
     }
-    return JudgeSmallCases(*simulated_, task, request, options_.launch_limit_seconds, jobs_);
+    std::shared_ptr<HostReference> reference;
+    if (HasTorchModule(task)) {
+      HONE_ASSIGN_OR_RETURN(reference, references_.Get(task, {.environment = options_.environment}));
+    }
+    return JudgeSmallCases(*simulated_, task, request, options_.launch_limit_seconds, jobs_, std::move(reference));
   }
   // Why nobody is asked beside this device; empty: the simulated GPU is.
   std::string WhyAlone(const EvaluationRequest& request, const Candidate& candidate) const {
@@ -90,6 +96,7 @@ class LocalEvaluator : public Evaluator {
   std::counting_semaphore<> device_places_;
   std::mutex programs_mutex_;
   std::map<std::string, Program> programs_;
+  TorchReferences references_;
 };
 
 // The first module that did not compile, or null.
@@ -252,7 +259,15 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   std::string incumbent_name = request.incumbent_source.empty() ? task.name + "/seed.cu" : request.incumbent_name;
   const bool has_incumbent = request.time && !incumbent_source.empty();
   Result<Program> oracle = Status::Internal("not compiled"), incumbent = Status::Internal("not compiled");
-  std::thread oracle_thread([&] { oracle = Compile(task, task.oracle_source, task.name + "/oracle.cu", {}, true); });
+  const bool has_module = HasTorchModule(task);
+  Result<std::shared_ptr<HostReference>> reference = std::shared_ptr<HostReference>();
+  std::thread oracle_thread([&] {
+    if (!has_module) {
+      oracle = Compile(task, task.oracle_source, task.name + "/oracle.cu", {}, true);
+    } else if (facts().modelled) {  // beside a GPU, its worker starts one
+      reference = references_.Get(task, {.environment = options_.environment});
+    }
+  });
   std::thread incumbent_thread([&] {
     if (has_incumbent) incumbent = Compile(task, incumbent_source, incumbent_name, request.incumbent_binding, false);
   });
@@ -272,7 +287,12 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     if (status.code() == StatusCode::kInvalidArgument) return stop(Verdict::kInvalidTask, status.message());
     return status;
   };
-  if (!oracle.ok()) return at_fault(oracle.status());
+  if (!has_module && !oracle.ok()) return at_fault(oracle.status());
+  if (!reference.ok()) return at_fault(reference.status());
+  if (has_module && candidate->plan.host_mode) {
+    return stop(Verdict::kUnsupported, "a candidate in host mode is judged in a process that may start no other, and this task's "
+                                       "reference is one: write device code with a launch plan");
+  }
   if (has_incumbent && !incumbent.ok()) return at_fault(incumbent.status());
 
   // A plan that does not serve every shape leaves the rest to the seed.
@@ -287,7 +307,9 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   JudgeJob job;
   job.task = task;
   job.candidate = std::move(*compiled);
-  job.oracle = **oracle;
+  if (!has_module) job.oracle = **oracle;
+  job.reference = *reference;
+  if (has_module) job.python_environment = options_.environment;
   if (has_incumbent) job.incumbent = **incumbent;
   job.fallback = std::move(fallback);
   job.options = request;

@@ -77,7 +77,8 @@ Task SmallCases(const Task& task) {
 }
 
 Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const EvaluationRequest& request,
-                                   double launch_limit_seconds, int compile_jobs) {
+                                   double launch_limit_seconds, int compile_jobs,
+                                   std::shared_ptr<HostReference> reference) {
   Evaluation cannot;
   cannot.verdict = Verdict::kUnsupported;
   JudgeJob job;
@@ -92,11 +93,15 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
     cannot.detail = "it does not compile there: " + failure->digest;
     return cannot;
   }
-  HONE_ASSIGN_OR_RETURN(job.oracle, Compile(simulated.compiler(), task, task.oracle_source, task.name + "/oracle.cu", {},
-                                            true, compile_jobs));
-  if (const CompiledModule* failure = Failure(job.oracle)) {
-    cannot.detail = "the oracle does not compile there: " + failure->digest;
-    return cannot;
+  if (reference != nullptr) {
+    job.reference = std::move(reference);
+  } else {
+    HONE_ASSIGN_OR_RETURN(job.oracle, Compile(simulated.compiler(), task, task.oracle_source, task.name + "/oracle.cu", {},
+                                              true, compile_jobs));
+    if (const CompiledModule* failure = Failure(job.oracle)) {
+      cannot.detail = "the oracle does not compile there: " + failure->digest;
+      return cannot;
+    }
   }
   if (!task.seed_source.empty()) {
     // For shapes that the plan leaves out.

@@ -24,10 +24,12 @@ namespace hone {
 // cheap to simulate, and one hidden case of each group; hand-worked cases stay.
 Task SmallCases(const Task& task);
 
-// Judges `request`'s candidate on `simulated`, checks alone. Compiles there what it needs. A Status means that the device
+// Judges `request`'s candidate on `simulated`, checks alone. Compiles there what it needs. `reference`: says what is right,
+// where no oracle.cu does. A Status means that the device
 // failed, or that the task is at fault there.
 Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const EvaluationRequest& request,
-                                   double launch_limit_seconds, int compile_jobs);
+                                   double launch_limit_seconds, int compile_jobs,
+                                   std::shared_ptr<HostReference> reference = nullptr);
 
 // What both say: `measured` with the second device's verdict and findings. Labels `not_simulated` where it could not run
 // the candidate, with a finding of that kind that says why.

@@ -63,7 +63,7 @@ class SimBackend : public Backend {
   }
 
   static Result<Evaluation> JudgeIn(Place& place, const JudgeJob& job, const EvaluationProgress& progress) {
-    JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle,
+    JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle, .reference = job.reference.get(),
                          .incumbent = job.incumbent ? &*job.incumbent : nullptr,
                          .fallback = job.fallback ? &*job.fallback : nullptr, .options = job.options,
                          .launch_limit_seconds = job.launch_limit_seconds, .floors = &place.floors};

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "base/utf8.h"
+#include "tuner/core/torch_module.h"
 
 namespace hone {
 namespace fs = std::filesystem;
@@ -20,7 +21,9 @@ namespace {
 constexpr int64_t kMostFileBytes = 16 << 20;
 constexpr double kGitSeconds = 120;
 
-bool IsWanted(const std::string& path) { return path.ends_with(".cu") || path.ends_with(".toml"); }
+bool IsWanted(const std::string& path) {
+  return path.ends_with(".cu") || path.ends_with(".toml") || path.ends_with("reference.py");
+}
 
 std::string Trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
@@ -170,7 +173,7 @@ Result<Task> LoadTaskFrom(const SourceTree& tree, const std::string& directory) 
   const std::string folder = directory.empty() ? "" : directory + "/";
   HONE_ASSIGN_OR_RETURN(const std::string toml, tree.Read(folder + "task.toml"));
   HONE_ASSIGN_OR_RETURN(Task task, ParseTask(toml, folder + "task.toml"));
-  HONE_ASSIGN_OR_RETURN(task.oracle_source, tree.Read(folder + "oracle.cu"));
+  HONE_ASSIGN_OR_RETURN(task.oracle_source, tree.Read(folder + std::string(AnswerFile(task))));
   if (Result<std::string> seed = tree.Read(folder + "seed.cu"); seed.ok()) task.seed_source = std::move(*seed);
   if (Result<std::string> baseline = tree.Read(folder + "baseline.toml"); baseline.ok())
     task.baseline_toml = std::move(*baseline);

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
+#include "tuner/core/torch_module.h"
 #include "tuner/evaluate/device_list.h"
 #include "tuner/mcp/tools.h"
 #include "tuner/report/run_text.h"
@@ -136,7 +137,7 @@ class HoneResources : public Resources {
   static std::vector<std::pair<std::string_view, const std::string*>> FilesOfTask(const Task& task) {
     return {{"task.toml", &task.toml},
             {"seed.cu", &task.seed_source},
-            {"oracle.cu", &task.oracle_source},
+            {AnswerFile(task), &task.oracle_source},
             {"baseline.toml", &task.baseline_toml}};
   }
 

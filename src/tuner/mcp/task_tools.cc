@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/json_text.h"
+#include "tuner/core/torch_module.h"
 #include "tuner/agents/prompt_library.h"
 #include "tuner/agents/prompt_text.h"
 #include "tuner/mcp/answer_budget.h"
@@ -65,14 +66,15 @@ Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
   HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("name").get<std::string>()));
   const DeviceFacts facts = toolbox.Facts();
   const std::string base = "hone://tasks/" + task.name + "/";
-  const auto shown = [&](const std::string& source, const char* file) {
+  const auto shown = [&](const std::string& source, const std::string& file) {
     return source.empty() ? std::string() : FitText(WithoutLicence(source), base + file, kShownSourceBytes);
   };
-  const std::string seed = shown(task.seed_source, "seed.cu"), oracle = shown(task.oracle_source, "oracle.cu");
+  const std::string answer_file(AnswerFile(task));
+  const std::string seed = shown(task.seed_source, "seed.cu"), oracle = shown(task.oracle_source, answer_file);
   const std::string guide = CandidateGuide(facts.modelled);
   const std::string next = fmt::format(
       "Write a candidate and call eval with task \"{}\" and the candidate's whole text as source. {}", task.name,
-      task.seed_source.empty() ? "There is no seed: begin from what oracle.cu computes."
+      task.seed_source.empty() ? fmt::format("There is no seed: begin from what {} computes.", answer_file)
                                : "The seed is right and is what candidates are timed against: begin from it.");
   ToolAnswer answer;
   answer.text = TaskText(task, facts);
@@ -81,8 +83,8 @@ Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
   if (!seed.empty()) answer.text += fmt::format("\n## The seed, {}seed.cu\n\n```cuda\n{}\n```\n", base, seed);
   if (!oracle.empty())
     answer.text += fmt::format(
-        "\n## The oracle, {}oracle.cu, which computes the right answer in double precision\n\n```cuda\n{}\n```\n", base,
-        oracle);
+        "\n## The oracle, {}{}, which computes the right answer in double precision\n\n```{}\n{}\n```\n", base, answer_file,
+        HasTorchModule(task) ? "python" : "cuda", oracle);
   answer.text += "\n" + guide + "\n\n## Next\n\n" + next + "\n";
   answer.text = FitText(std::move(answer.text), "hone://docs/candidate-format");
   Json details = TaskDetailsJson(task, facts);
@@ -90,7 +92,7 @@ Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
   Json files = Json::array();
   for (const auto& [name, text] : {std::pair{"task.toml", &task.toml},
                                    {"seed.cu", &task.seed_source},
-                                   {"oracle.cu", &task.oracle_source},
+                                   {answer_file.c_str(), &task.oracle_source},
                                    {"baseline.toml", &task.baseline_toml}}) {
     if (text->empty()) continue;
     files.push_back(base + name);

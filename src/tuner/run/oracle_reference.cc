@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "hone/tuner/candidate.h"
+#include "tuner/core/torch_module.h"
 
 namespace hone {
 namespace {
@@ -80,6 +81,7 @@ Status Unfit(const Task& task, const std::string& why) {
 }  // namespace
 
 Result<std::string> ReferenceFromOracle(const Task& task) {
+  if (HasTorchModule(task)) return Unfit(task, "it is a PyTorch module");
   const Result<Candidate> oracle = ParseCandidate(task.oracle_source, task.name + "/oracle.cu", task, true);
   if (!oracle.ok()) return Unfit(task, oracle.status().message());
   if (oracle->plan.host_mode) return Unfit(task, "it is in host mode");

@@ -74,6 +74,7 @@ std::string FolderOf(const Task& task) {
 std::vector<std::pair<std::string, std::string>> FilesOf(const Task& task) {
   std::vector<std::pair<std::string, std::string>> files;
   for (const auto& [name, what] : {std::pair{"task.toml", "the task"}, {"oracle.cu", "the right answer, in double precision"},
+                                   {"reference.py", "the PyTorch module whose answer, in double precision, is right"},
                                    {"seed.cu", "a plain kernel to start from and to be timed against"},
                                    {"baseline.toml", "libraries that compute the same, timed by --libraries"}}) {
     const std::string path = FolderOf(task) + "/" + name;

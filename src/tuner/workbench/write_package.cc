@@ -5,14 +5,25 @@
 #include "base/file.h"
 #include "tuner/interop/cuda_header.h"
 #include "tuner/interop/launcher_note.h"
+#include "tuner/interop/python_exports.h"
 #include "tuner/interop/served_shapes.h"
 
 namespace hone {
 
-Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, const std::string& out) {
-  HONE_ASSIGN_OR_RETURN(std::string header, CudaHeader(package));
-  HONE_ASSIGN_OR_RETURN(std::vector<GeneratedFile> files, TorchExtension(package));
-  files.insert(files.begin(), {CudaHeaderName(package), std::move(header), "the function: include this one"});
+Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, const std::string& out, PackageForm form) {
+  std::vector<GeneratedFile> files;
+  if (form == PackageForm::kKernelBench) {
+    HONE_ASSIGN_OR_RETURN(GeneratedFile file, KernelBenchFile(package));
+    files.push_back(std::move(file));
+  } else {
+    HONE_ASSIGN_OR_RETURN(std::string header, CudaHeader(package));
+    HONE_ASSIGN_OR_RETURN(files, TorchExtension(package));
+    files.insert(files.begin(), {CudaHeaderName(package), std::move(header), "the function: include this one"});
+  }
+  if (form == PackageForm::kTorch) {
+    HONE_ASSIGN_OR_RETURN(GeneratedFile file, TorchOperator(package));
+    files.push_back(std::move(file));
+  }
   for (const GeneratedFile& file : files) HONE_RETURN_IF_ERROR(WriteFileAtomically(out + "/" + file.name, file.text));
   return files;
 }

@@ -14,9 +14,17 @@
 
 namespace hone {
 
-// Writes the files of `package` to the folder `out`, made where it is missing; gives what was written, the header
-// first.
-Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, const std::string& out);
+// What a kernel leaves as.
+enum class PackageForm {
+  kExtension,    // the header and a PyTorch extension
+  kTorch,        // these, and an operator of torch.library
+  kKernelBench,  // one Python file with a ModelNew
+};
+
+// Writes the files of `package` to the folder `out`, made where it is missing; gives what was written, the header or the one
+// file first.
+Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, const std::string& out,
+                                                PackageForm form = PackageForm::kExtension);
 // The fields of `hone apply --json` (docs/interop.md).
 nlohmann::json PackageJson(const KernelPackage& package, const std::vector<GeneratedFile>& files,
                            const std::string& out);

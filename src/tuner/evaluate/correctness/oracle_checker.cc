@@ -64,7 +64,10 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
 Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
                                           const std::vector<int64_t>* slices, bool require_rms) {
   const Bindings& bound = buffers.set(index);
-  HONE_ASSIGN_OR_RETURN(ResolvedPlan plan, ResolvePlan(oracle_, task_, dims, {}, session_.facts()));
+  ResolvedPlan plan;  // stays empty where a process of the host computes
+  if (oracle_.host == nullptr) {
+    HONE_ASSIGN_OR_RETURN(plan, ResolvePlan(*oracle_.candidate, task_, dims, {}, session_.facts()));
+  }
 
   // One arena for everything: sizes first, addresses after.
   std::vector<BlockRequest> blocks;
@@ -131,12 +134,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   }
 
   const auto start = std::chrono::steady_clock::now();
-  LaunchRequest request{.plan = &plan, .bindings = &oracle_bindings, .limit_seconds = kOracleLimitSeconds, .trusted = true};
-  HONE_ASSIGN_OR_RETURN(LaunchOutcome launched, session_.Launch(program_, request));
+  HONE_RETURN_IF_ERROR(oracle_.host != nullptr ? RunHost(oracle_bindings, dims) : RunProgram(plan, oracle_bindings, dims));
   last_oracle_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (launched.status != LaunchStatus::kOk) {
-    return Status::InvalidArgument(fmt::format("task {}: its oracle failed for {}: {}", task_.name, DimsText(dims), launched.detail));
-  }
 
   CheckOutcome outcome;
   for (const TensorSpec& tensor : task_.tensors) {
@@ -196,6 +195,27 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     if (bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(reference, bytes, 0xee));
   }
   return outcome;
+}
+
+Status OracleChecker::RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims) {
+  LaunchRequest request{.plan = &plan, .bindings = &bindings, .limit_seconds = kOracleLimitSeconds, .trusted = true};
+  HONE_ASSIGN_OR_RETURN(LaunchOutcome launched, session_.Launch(*oracle_.program, request));
+  if (launched.status == LaunchStatus::kOk) return Status::Ok();
+  return Status::InvalidArgument(fmt::format("task {}: its oracle failed for {}: {}", task_.name, DimsText(dims), launched.detail));
+}
+
+Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {
+  const HostReference::Fill fill = [&](const std::string& tensor, void* elements) {
+    const TensorView& view = bindings.tensors.at(tensor);
+    return view.elements == 0 ? Status::Ok() : session_.CopyToHost(elements, view.address, view.span_bytes);
+  };
+  const HostReference::Take take = [&](const std::string& tensor, const double* values) -> Status {
+    // Of outputs the binding is the whole tensor, also where some slices alone are asked for.
+    HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(*task_.FindTensor(tensor), dims));
+    if (shape.elements == 0) return Status::Ok();
+    return session_.CopyFromHost(bindings.references.at("ref:" + tensor), values, shape.elements * 8);
+  };
+  return oracle_.host->Compute(dims, fill, take).WithContext(fmt::format("task {}: its reference for {}", task_.name, DimsText(dims)));
 }
 
 Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, const InputSet& inputs, bool require_rms) {

@@ -17,6 +17,7 @@
 #include "hone/tuner/evaluation.h"
 #include "tuner/device/device_session.h"
 #include "tuner/evaluate/case_buffers.h"
+#include "tuner/evaluate/correctness/host_reference.h"
 
 namespace hone {
 
@@ -28,11 +29,18 @@ struct CheckOutcome {
   double max_ulp = 0;
 };
 
+// What computes expected outputs: a program on the device, or a process of the host. Borrows what is not null.
+struct OracleSource {
+  const Candidate* candidate = nullptr;  // the oracle's, for its plan
+  LoadedProgram* program = nullptr;      // loaded on the checker's session
+  HostReference* host = nullptr;         // instead of the two
+};
+
 class OracleChecker {
  public:
-  // Borrows all; `oracle` must be loaded on `session`. `program` is the oracle's candidate (for its plan).
-  OracleChecker(DeviceSession& session, const Task& task, const Candidate& oracle, LoadedProgram& program)
-      : session_(session), task_(task), oracle_(oracle), program_(program) {}
+  // Borrows all.
+  OracleChecker(DeviceSession& session, const Task& task, const OracleSource& oracle)
+      : session_(session), task_(task), oracle_(oracle) {}
 
   // Checks set `index` of `buffers`, whose inputs were drawn as `inputs` says and whose outputs a candidate
   // has just written. In-place tensors are drawn again elsewhere for the oracle. `require_rms`: the input
@@ -51,11 +59,13 @@ class OracleChecker {
  private:
   Result<CheckOutcome> Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
                              const std::vector<int64_t>* slices, bool require_rms);
+  // Computes the references of `bindings`, dense and row-major, from its inputs.
+  Status RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims);
+  Status RunHost(const Bindings& bindings, const Dims& dims);
 
   DeviceSession& session_;
   const Task& task_;
-  const Candidate& oracle_;
-  LoadedProgram& program_;
+  const OracleSource oracle_;
   double last_oracle_seconds_ = 0;
 };
 

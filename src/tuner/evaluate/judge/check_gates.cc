@@ -81,8 +81,7 @@ Result<Gate> CheckHand(Judgement& judgement, const HandCase& hand) {
   HONE_PASS_OR_RETURN(FitsMemory(judgement, served->plan, hand.dims));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
                         judgement.MakeBuffers(hand.dims, {&served->plan}, 1, true));
-  OracleChecker checker(judgement.session, judgement.task, judgement.request.oracle->candidate,
-                        *judgement.programs.oracle);
+  OracleChecker checker = judgement.MakeChecker();
   judgement.Announce("check", "hand-worked " + DimsText(hand.dims),
                      judgement.request.launch_limit_seconds + policy::kCheckSeconds);
   const InputSet inputs{.key = judgement.secrets.NextOdd(), .hand = &hand};
@@ -124,8 +123,7 @@ Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::
   HONE_PASS_OR_RETURN(FitsMemory(judgement, served->plan, dims));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
                         judgement.MakeBuffers(dims, {&served->plan}, 1, exact_align));
-  OracleChecker checker(judgement.session, judgement.task, judgement.request.oracle->candidate,
-                        *judgement.programs.oracle);
+  OracleChecker checker = judgement.MakeChecker();
   CaseResult result{.dims = dims, .role = check_case.role, .fallback = served->fallback};
   for (const StressChoice& choice : choices) {
     if (choice.distribution == Distribution::kSpecial && !judgement.request.gates.special_values) continue;

@@ -48,7 +48,8 @@ void RefuseWithoutALaunch(Judgement& judgement) {
 }  // namespace
 
 Result<Evaluation> Judge(DeviceSession& session, const JudgeRequest& request, const JudgeProgress& progress) {
-  HONE_CHECK(request.task && request.candidate && request.oracle, "Judge needs a task, a candidate and an oracle");
+  HONE_CHECK(request.task && request.candidate && (request.oracle || request.reference),
+             "Judge needs a task, a candidate, and an oracle or a reference");
   HONE_CHECK(request.options.seed != 0, "Judge needs a seed");
   Judgement judgement(session, request, progress);
   HONE_ASSIGN_OR_RETURN(const Gate gate, AskTheGates(judgement));

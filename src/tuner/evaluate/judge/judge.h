@@ -18,6 +18,7 @@
 #include "hone/tuner/evaluator.h"
 #include "tuner/core/compiled_program.h"
 #include "tuner/device/device_session.h"
+#include "tuner/evaluate/correctness/host_reference.h"
 
 namespace hone {
 
@@ -42,7 +43,8 @@ struct GateSwitches {
 struct JudgeRequest {
   const Task* task = nullptr;
   const CompiledProgram* candidate = nullptr;
-  const CompiledProgram* oracle = nullptr;
+  const CompiledProgram* oracle = nullptr;     // null: `reference` says what is right
+  HostReference* reference = nullptr;
   const CompiledProgram* incumbent = nullptr;  // null: nothing to compare with
   bool incumbent_is_library = false;           // its host code is Hone's own call of a library: SampleRequest::trusted
   const CompiledProgram* fallback = nullptr;   // the task's seed: runs where no alternative of a step holds; null: none

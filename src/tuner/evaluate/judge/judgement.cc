@@ -33,6 +33,11 @@ Judgement::Judgement(DeviceSession& device, const JudgeRequest& asked, const Jud
   evaluation.verdict = Verdict::kOk;
 }
 
+OracleChecker Judgement::MakeChecker() {
+  if (request.reference != nullptr) return OracleChecker(session, task, {.host = request.reference});
+  return OracleChecker(session, task, {.candidate = &request.oracle->candidate, .program = programs.oracle.get()});
+}
+
 Gate Judgement::Stop(Verdict verdict, std::string detail) {
   evaluation.verdict = verdict;
   evaluation.detail = std::move(detail);

@@ -18,6 +18,7 @@
 #include "tuner/core/draw.h"
 #include "tuner/device/device_session.h"
 #include "tuner/evaluate/case_buffers.h"
+#include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/counted_session.h"
 #include "tuner/evaluate/judge/judge.h"
 
@@ -83,6 +84,8 @@ class Judgement {
   // Drops advice that only check cases gave, for after all timed cases were launched: at the shapes that matter the
   // line does well, or is not run.
   void DropUntimedAdvice();
+  // Holds outputs against the task's oracle, or the reference that stands in for it. After LoadPrograms.
+  OracleChecker MakeChecker();
   // Notes a stage that held the device from `started` (SteadySeconds) until now.
   void EndStage(const char* name, double started);
 

@@ -41,7 +41,7 @@ class MeasuredCase {
         result_(result),
         launch_limit_seconds_(judgement.request.launch_limit_seconds),
         phase_limit_seconds_(launch_limit_seconds_ * policy::kTimedLaunches + policy::kTimedSeconds),
-        checker_(judgement.session, judgement.task, judgement.request.oracle->candidate, *judgement.programs.oracle) {}
+        checker_(judgement.MakeChecker()) {}
 
   // New buffers of `sets` sets, in the place of those that were.
   Status MakeBuffers(int sets);

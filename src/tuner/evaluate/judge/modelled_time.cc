@@ -58,8 +58,7 @@ std::vector<int64_t> DrawnSlices(Judgement& judgement, const CaseBuffers& buffer
 Result<Gate> CompareSlices(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs,
                            const std::vector<int64_t>& written, CaseResult& result) {
   if (written.empty()) return Gate::kPassed;
-  OracleChecker checker(judgement.session, judgement.task, judgement.request.oracle->candidate,
-                        *judgement.programs.oracle);
+  OracleChecker checker = judgement.MakeChecker();
   const std::vector<int64_t> drawn = DrawnSlices(judgement, buffers, written);
   Result<CheckOutcome> checked =
       checker.CheckSlices(buffers, 0, inputs, drawn,

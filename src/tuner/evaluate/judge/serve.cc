@@ -71,11 +71,13 @@ Result<Gate> LoadPrograms(Judgement& judgement) {
   LoadedPrograms& programs = judgement.programs;
   const double started = SteadySeconds();
   judgement.Announce("load", request.candidate->candidate.name, policy::kLoadSeconds);
-  HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome oracle, judgement.session.Load(*request.oracle));
-  if (!oracle.program) {
-    return judgement.Stop(Verdict::kInvalidTask, "the oracle does not load: " + oracle.launch.detail);
+  if (request.reference == nullptr) {
+    HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome oracle, judgement.session.Load(*request.oracle));
+    if (!oracle.program) {
+      return judgement.Stop(Verdict::kInvalidTask, "the oracle does not load: " + oracle.launch.detail);
+    }
+    programs.oracle = std::move(oracle.program);
   }
-  programs.oracle = std::move(oracle.program);
   if (request.incumbent != nullptr) {
     HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome incumbent, judgement.session.Load(*request.incumbent));
     if (!incumbent.program) {

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <thread>
 
+#include "tuner/core/torch_module.h"
 #include "tuner/evaluate/lint/lint_device.h"
 #include "tuner/evaluate/lint/lint_task.h"
+#include "tuner/torch/torch_reference.h"
 
 namespace hone {
 namespace {
@@ -43,6 +46,11 @@ Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& optio
   lint.launch_limit_seconds = std::max(30.0, options.launch_limit_seconds);
   lint.precision = scope.precision;
   lint.hidden_draws = scope.hidden_draws;
+  std::unique_ptr<HostReference> reference;
+  if (HasTorchModule(task)) {
+    HONE_ASSIGN_OR_RETURN(reference, StartTorchReference(task, {.environment = options.environment}));
+    lint.reference = reference.get();
+  }
   HONE_ASSIGN_OR_RETURN(TaskReport report, LintTask(task, *device.session, *device.compiler, lint));
   return LintOutcome{report.valid(), TaskReportToText(report), TaskReportToJson(report), report.problems};
 }

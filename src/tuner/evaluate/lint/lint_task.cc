@@ -47,6 +47,17 @@ struct Variant {
   BenchProgram program;
 };
 
+// What a PyTorch module can be evaluated in; the names are HostReference's.
+const std::vector<PrecisionVariant>& HostPrecisions() {
+  static const std::vector<PrecisionVariant> kPrecisions = {
+      {"float32", PrecisionPart::kAll, kFloat32Format},
+      {"tf32", PrecisionPart::kInputs, kTf32Format},
+      {"float16", PrecisionPart::kAll, kFloat16Format},
+      {"bfloat16", PrecisionPart::kAll, kBFloat16Format},
+  };
+  return kPrecisions;
+}
+
 class Linter {
  public:
   Linter(const Task& task, DeviceSession& session, Compiler& compiler, const LintOptions& options)
@@ -134,8 +145,12 @@ void Linter::CheckForm() {
   if (task_.hidden.empty()) {
     Warn("no [[hidden]] cases: a candidate may be right at the published shapes and nowhere else");
   }
-  if (task_.seed_source.empty()) Warn("no seed.cu: runs start from the oracle made into a kernel, and speedups are over that slow code");
-  if (task_.hand_cases.empty()) Warn("no [[hand]] case: nothing vouches for the oracle");
+  if (task_.seed_source.empty() && options_.reference != nullptr) {
+    Warn("no seed.cu: `hone optimize` needs a kernel to start from, with --seed-kernel, and no speedup is told without --baseline");
+  } else if (task_.seed_source.empty()) {
+    Warn("no seed.cu: runs start from the oracle made into a kernel, and speedups are over that slow code");
+  }
+  if (task_.hand_cases.empty() && options_.reference == nullptr) Warn("no [[hand]] case: nothing vouches for the oracle");
   if (task_.slice.empty()) Warn("no slice dimension: timed launches cannot be checked in part");
   CheckTraffic();
   CheckScatters();
@@ -671,8 +686,12 @@ Result<TaskReport> Linter::Run() {
   };
   CheckForm();
 
-  HONE_ASSIGN_OR_RETURN(const bool loaded, Load(task_.oracle_source, task_.name + "/oracle.cu", true, &oracle_));
-  if (!loaded) return finish();
+  if (options_.reference != nullptr) {
+    oracle_.host = options_.reference;
+  } else {
+    HONE_ASSIGN_OR_RETURN(const bool loaded, Load(task_.oracle_source, task_.name + "/oracle.cu", true, &oracle_));
+    if (!loaded) return finish();
+  }
   if (!task_.seed_source.empty()) {
     HONE_ASSIGN_OR_RETURN([[maybe_unused]] const bool seed_loaded, Load(task_.seed_source, task_.name + "/seed.cu", false, &seed_));
   }
@@ -680,7 +699,14 @@ Result<TaskReport> Linter::Run() {
   // A wrong oracle makes every later finding noise.
   if (!report_.valid()) return finish();
 
-  const OracleHooks hooks = FindOracleHooks(task_.oracle_source);
+  for (const PrecisionVariant& precision : HostPrecisions()) {
+    if (!options_.precision || options_.reference == nullptr) continue;
+    Variant variant{.precision = &precision, .program = {}};
+    variant.program.host = options_.reference;
+    variant.program.host_precision = precision.name;
+    variants_.push_back(std::move(variant));
+  }
+  const OracleHooks hooks = options_.reference != nullptr ? OracleHooks() : FindOracleHooks(task_.oracle_source);
   for (const PrecisionVariant& precision : PrecisionVariants()) {
     if (!options_.precision || !hooks.Reached(precision.part)) continue;
     Variant variant{.precision = &precision, .program = {}};

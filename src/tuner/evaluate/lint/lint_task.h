@@ -16,6 +16,7 @@
 #include "hone/base/status.h"
 #include "tuner/device/compiler.h"
 #include "tuner/device/device_session.h"
+#include "tuner/evaluate/correctness/host_reference.h"
 #include "tuner/evaluate/lint/task_report.h"
 
 namespace hone {
@@ -29,6 +30,7 @@ struct LintOptions {
   double launch_limit_seconds = 30;
   int hidden_draws = 2;           // how often the task's hidden cases are drawn for the seed
   bool precision = true;          // false: the oracle is not compiled in other precisions, tolerances go unjudged
+  HostReference* reference = nullptr;  // says what is right, for a task without oracle.cu
 };
 
 // What is wrong with the task is in the report. A Status says that the device or the compiler failed. Uses the

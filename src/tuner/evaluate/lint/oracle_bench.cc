@@ -57,7 +57,23 @@ Result<std::vector<double>> OracleBench::Get(const TensorSpec& tensor) const {
   return values;
 }
 
+Result<HostValues> OracleBench::RunHost(const BenchProgram& oracle) {
+  HostValues values;
+  const HostReference::Fill fill = [&](const std::string& tensor, void* elements) {
+    const TensorView& view = View(tensor);
+    return view.elements == 0 ? Status::Ok() : session_.CopyToHost(elements, view.address, view.span_bytes);
+  };
+  const HostReference::Take take = [&](const std::string& tensor, const double* numbers) {
+    values[tensor].assign(numbers, numbers + shape(tensor).elements);
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(oracle.host->Compute(dims_, fill, take, oracle.host_precision)
+                           .WithContext(fmt::format("failed for {}", DimsText(dims_))));
+  return values;
+}
+
 Result<HostValues> OracleBench::RunOracle(const BenchProgram& oracle, const Task& task, double limit_seconds) {
+  if (oracle.host != nullptr) return RunHost(oracle);
   Result<ResolvedPlan> resolved = ResolvePlan(oracle.compiled->candidate, task, dims_, oracle.compiled->binding, session_.facts());
   if (!resolved.ok()) return resolved.status();
   const ResolvedPlan& plan = *resolved;

@@ -14,13 +14,17 @@
 #include "tuner/core/compiled_program.h"
 #include "tuner/device/device_session.h"
 #include "tuner/evaluate/case_buffers.h"
+#include "tuner/evaluate/correctness/host_reference.h"
 
 namespace hone {
 
-// A program of the task: compiled, loaded, ready for any case. `compiled` is borrowed.
+// A program of the task: compiled, loaded, ready for any case. `compiled` is borrowed. Or, for a task without oracle.cu, the
+// process that says what is right, borrowed, in one of its precisions.
 struct BenchProgram {
   const CompiledProgram* compiled = nullptr;
   std::unique_ptr<LoadedProgram> loaded;
+  HostReference* host = nullptr;
+  std::string host_precision = "float64";
 };
 
 // Dense row-major values by tensor name.
@@ -58,6 +62,7 @@ class OracleBench {
   Result<HostValues> RunCandidate(const BenchProgram& candidate, const Binding& binding, double limit_seconds);
 
  private:
+  Result<HostValues> RunHost(const BenchProgram& oracle);
   OracleBench(DeviceSession& session, const Task& task, Dims dims)
       : session_(session), task_(task), dims_(std::move(dims)) {}
   const TensorView& View(const std::string& tensor) const { return buffers_->set(0).tensors.at(tensor); }

@@ -109,7 +109,7 @@ int ProfileMain(const std::string& job_file, const std::string& out_file, Result
     HONE_RETURN_IF_ERROR(session.status());
     HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(job_file));
     HONE_ASSIGN_OR_RETURN(const JudgeJob job, DecodeJob(bytes));
-    const JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle, .options = job.options,
+    const JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle, .reference = job.reference.get(), .options = job.options,
                                .launch_limit_seconds = job.launch_limit_seconds};
     Evaluation answer;
     answer.verdict = Verdict::kOk;

@@ -8,6 +8,7 @@
 #include "tuner/core/evaluation_fields.h"
 #include "tuner/core/field_json.h"
 #include "tuner/core/request_fields.h"
+#include "tuner/core/torch_module.h"
 
 namespace hone {
 namespace {
@@ -76,12 +77,17 @@ Result<EvaluationRequest> DecodeRequestOptions(const std::string& text) {
 std::string EncodeJob(const JudgeJob& job) {
   json j = {{"toml", job.task.toml},
             {"task_file", job.task.directory + "/task.toml"},
-            {"oracle", ProgramToJson(job.oracle)},
             {"candidate", ProgramToJson(job.candidate)},
             {"options", OptionsToJson(job.options)},
             {"incumbent_is_library", job.incumbent_is_library},
             {"launch_limit_seconds", job.launch_limit_seconds},
             {"fault_search", static_cast<int>(job.fault_search)}};
+  if (HasTorchModule(job.task)) {
+    j["reference"] = job.task.oracle_source;
+    j["python_environment"] = job.python_environment;
+  } else {
+    j["oracle"] = ProgramToJson(job.oracle);
+  }
   if (job.incumbent) j["incumbent"] = ProgramToJson(*job.incumbent);
   if (job.fallback) j["fallback"] = ProgramToJson(*job.fallback);
   return JsonToCbor(j);
@@ -92,7 +98,12 @@ Result<JudgeJob> DecodeJob(const std::string& bytes) {
   try {
     JudgeJob job;
     HONE_ASSIGN_OR_RETURN(job.task, ParseTask(j.at("toml").get<std::string>(), j.at("task_file").get<std::string>()));
-    HONE_ASSIGN_OR_RETURN(job.oracle, ProgramFromJson(j.at("oracle"), job.task, true));
+    if (HasTorchModule(job.task)) {
+      job.task.oracle_source = j.at("reference").get<std::string>();
+      job.python_environment = j.at("python_environment").get<std::vector<std::string>>();
+    } else {
+      HONE_ASSIGN_OR_RETURN(job.oracle, ProgramFromJson(j.at("oracle"), job.task, true));
+    }
     HONE_ASSIGN_OR_RETURN(job.candidate, ProgramFromJson(j.at("candidate"), job.task, false));
     if (j.contains("incumbent")) {
       HONE_ASSIGN_OR_RETURN(job.incumbent, ProgramFromJson(j.at("incumbent"), job.task, false));

@@ -9,11 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/compiled_program.h"
+#include "tuner/evaluate/correctness/host_reference.h"
 #include "tuner/evaluate/worker/name_fault.h"
 
 namespace hone {
@@ -21,7 +23,9 @@ namespace hone {
 struct JudgeJob {
   Task task;
   CompiledProgram candidate;
-  CompiledProgram oracle;
+  CompiledProgram oracle;                   // empty where `reference`, or one started for the task, says what is right
+  std::shared_ptr<HostReference> reference;  // for a judge in this process; does not travel
+  std::vector<std::string> python_environment;  // of the reference that a worker starts: "NAME=value"
   std::optional<CompiledProgram> incumbent;
   bool incumbent_is_library = false;        // see JudgeRequest
   std::optional<CompiledProgram> fallback;  // see JudgeRequest

@@ -7,8 +7,10 @@
 #include "base/frames.h"
 #include "base/json_fields.h"
 #include "tuner/core/device_facts_fields.h"
+#include "tuner/core/torch_module.h"
 #include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/worker/job.h"
+#include "tuner/torch/torch_reference.h"
 
 namespace hone {
 namespace {
@@ -39,6 +41,7 @@ Result<DeviceFacts> DecodeFacts(const std::string& text) {
 
 int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
   FloorCache floors;
+  TorchReferences references;
   for (;;) {
     Result<Frame> frame = ReceiveFrame(fd);
     if (!frame.ok()) return 0;  // the owner has gone: nothing left to do
@@ -62,16 +65,26 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
       if (!SendError(fd, job.status(), false).ok()) return 0;
       continue;
     }
-    JudgeRequest request{.task = &job->task, .candidate = &job->candidate, .oracle = &job->oracle,
+    const JudgeProgress tell = [fd](const std::string& phase, const std::string& detail, double limit) {
+      (void)SendFrame(fd, DumpJson(json{{"op", "progress"}, {"phase", phase}, {"detail", detail}, {"limit", limit}}));
+    };
+    if (HasTorchModule(job->task)) {
+      tell("reference", job->task.name, kTorchStartSeconds);
+      Result<std::shared_ptr<HostReference>> reference = references.Get(job->task, {.environment = job->python_environment});
+      if (!reference.ok()) {
+        if (!SendError(fd, reference.status(), false).ok()) return 0;
+        continue;
+      }
+      job->reference = *std::move(reference);
+    }
+    JudgeRequest request{.task = &job->task, .candidate = &job->candidate, .oracle = &job->oracle, .reference = job->reference.get(),
                          .incumbent = job->incumbent ? &*job->incumbent : nullptr,
                          .incumbent_is_library = job->incumbent_is_library,
                          .fallback = job->fallback ? &*job->fallback : nullptr, .options = job->options,
                          .launch_limit_seconds = job->launch_limit_seconds, .floors = &floors};
     request.gates.read_only_inputs = job->fault_search != FaultSearch::kInputsWritable;
     request.gates.mapped_neighbors = job->fault_search == FaultSearch::kNeighborsMapped;
-    Result<Evaluation> evaluation = Judge(device, request, [fd](const std::string& phase, const std::string& detail, double limit) {
-      (void)SendFrame(fd, DumpJson(json{{"op", "progress"}, {"phase", phase}, {"detail", detail}, {"limit", limit}}));
-    });
+    Result<Evaluation> evaluation = Judge(device, request, tell);
     const bool lost = device.lost();
     const Status sent = evaluation.ok()
         ? SendFrame(fd, DumpJson(json{{"op", "result"}, {"lost", lost}}), {EvaluationToJson(*evaluation, -1)})

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/core/torch_module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kTable = "reference";
+
+// As Python and JSON write it.
+std::string NumberText(const TomlNode& node) {
+  if (node.kind == TomlNode::Kind::kBoolean) return node.boolean ? "true" : "false";
+  if (node.kind == TomlNode::Kind::kInteger) return std::to_string(node.integer);
+  std::string text = fmt::format("{}", node.number);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";  // a float stays one
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> ReadNames(TableReader& fields, std::string_view key, TomlErrors& errors) {
+  std::vector<std::pair<std::string, std::string>> names;
+  const TomlNode* table = fields.Table(key);
+  if (table == nullptr) return names;
+  TableReader reader(*table, fmt::format("[{}.{}]", kTable, key), errors);
+  for (const auto& [name, node] : table->entries) {
+    if (const std::optional<std::string> other = reader.String(name)) names.emplace_back(name, *other);
+  }
+  return names;
+}
+
+TorchModule ReadFields(TableReader& fields, TomlErrors& errors) {
+  TorchModule module;
+  (void)fields.Take("kind");
+  module.class_name = fields.String("class").value_or(module.class_name);
+  if (!IsIdentifier(module.class_name)) fields.Error("class", fmt::format("'{}' is no name of a class", module.class_name));
+  module.training = fields.Word("mode", {"train", "eval"}).value_or("train") == "train";
+  if (const TomlNode* inputs = fields.Take("inputs")) {
+    if (inputs->kind != TomlNode::Kind::kArray) fields.Error("inputs", "expected an array of tensors' names and numbers");
+    for (const TomlNode& item : inputs->items) {
+      if (item.kind == TomlNode::Kind::kString) {
+        module.inputs.push_back({item.string, ""});
+      } else if (item.kind == TomlNode::Kind::kInteger || item.kind == TomlNode::Kind::kFloat || item.kind == TomlNode::Kind::kBoolean) {
+        module.inputs.push_back({"", NumberText(item)});
+      } else {
+        fields.Error("inputs", "expected tensors' names and numbers");
+      }
+    }
+  } else {
+    fields.Missing("inputs", "the tensors that forward takes, in order: inputs = [\"x\"]");
+  }
+  if (std::optional<std::vector<std::string>> outputs = fields.Strings("outputs")) {
+    module.outputs = std::move(*outputs);
+  } else if (!fields.Has("outputs")) {
+    fields.Missing("outputs", "the tensors that forward returns, in order: outputs = [\"out\"]");
+  }
+  module.state = ReadNames(fields, "state", errors);
+  module.sizes = ReadNames(fields, "sizes", errors);
+  fields.Finish();
+  return module;
+}
+
+// The table's node in a task's text, or null.
+const TomlNode* FindTable(const TomlNode& root) {
+  const TomlNode* table = root.Find(kTable);
+  return table != nullptr && table->kind == TomlNode::Kind::kTable ? table : nullptr;
+}
+
+}  // namespace
+
+bool HasTorchModule(const Task& task) {
+  // Most tasks have no such line, and the text is parsed at every launch's check otherwise.
+  if (task.toml.find(kTable) == std::string::npos) return false;
+  const Result<TomlNode> root = ParseToml(task.toml, "task.toml");
+  if (!root.ok()) return false;
+  const TomlNode* table = FindTable(*root);
+  const TomlNode* kind = table == nullptr ? nullptr : table->Find("kind");
+  return kind != nullptr && kind->string == "torch";
+}
+
+TorchModule TorchModuleOf(const Task& task) {
+  const Result<TomlNode> root = ParseToml(task.toml, "task.toml");
+  HONE_CHECK(root.ok() && FindTable(*root) != nullptr, "TorchModuleOf a task without [reference]");
+  TomlErrors errors("task.toml");
+  TableReader fields(*FindTable(*root), "[reference]", errors);
+  return ReadFields(fields, errors);
+}
+
+std::string_view AnswerFile(const Task& task) { return HasTorchModule(task) ? "reference.py" : "oracle.cu"; }
+
+void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) {
+  const TomlNode* table = reader.Table(kTable);
+  if (table == nullptr) return;
+  TableReader fields(*table, "[reference]", errors);
+  if (!fields.Has("kind")) fields.Missing("kind", "\"cuda\" (oracle.cu, as without this table) or \"torch\" (reference.py)");
+  const std::optional<std::string> kind = fields.Word("kind", {"cuda", "torch"});
+  if (kind != "torch") return fields.Finish();
+  const TorchModule module = ReadFields(fields, errors);
+  if (!errors.ok()) return;
+
+  std::set<std::string> given, made;
+  const auto take = [&](std::string_view key, const std::string& name, bool output, std::set<std::string>& names) {
+    const TensorSpec* tensor = task.FindTensor(name);
+    if (tensor == nullptr) {
+      fields.Error(key, fmt::format("'{}' is not a tensor of the task", name));
+    } else if (output != (tensor->role == TensorRole::kOut)) {
+      fields.Error(key, fmt::format("'{}' has the role \"{}\"", name, TensorRoleName(tensor->role)));
+    } else if (!names.insert(name).second) {
+      fields.Error(key, fmt::format("'{}' stands here twice", name));
+    } else if (!tensor->strides.empty() || !tensor->alias.empty()) {
+      fields.Error(key, fmt::format("'{}' has strides or an alias, and a module's tensors are dense and their own", name));
+    }
+  };
+  for (const TorchModule::Input& input : module.inputs) {
+    if (!input.tensor.empty()) take("inputs", input.tensor, false, given);
+  }
+  for (const auto& [tensor, name] : module.state) take("state", tensor, false, given);
+  for (const std::string& output : module.outputs) take("outputs", output, true, made);
+  for (const TensorSpec& tensor : task.tensors) {
+    const bool known = tensor.role == TensorRole::kOut ? made.contains(tensor.name) : given.contains(tensor.name);
+    if (!known) fields.Error("", fmt::format("tensor '{}' is neither among inputs and state nor among outputs", tensor.name));
+  }
+  for (const auto& [dim, name] : module.sizes) {
+    const bool known = std::any_of(task.dims.begin(), task.dims.end(), [&](const auto& one) { return one.first == dim; });
+    if (!known) fields.Error("sizes", fmt::format("'{}' is not a dimension", dim));
+  }
+  if (!task.scalars.empty()) fields.Error("", "a module takes no [[scalar]]: numbers stand among its inputs");
+}
+
+}  // namespace hone

@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/interop/python_exports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tuner/core/torch_module.h"
+#include "tuner/interop/cuda_header.h"
+
+namespace hone {
+namespace {
+
+// A Python string that holds `text` word for word.
+std::string RawString(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (c == '"') {
+      out += "\\\"";
+    } else {
+      out += c;
+    }
+  }
+  return "\"\"\"" + out + "\"\"\"";
+}
+
+std::string PythonString(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+// An expression over dimensions as Python has it: whole numbers that are not negative, so division is `//`.
+std::string PythonExpression(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "&&") == 0) {
+      out += " and ";
+      ++i;
+    } else if (text.compare(i, 2, "||") == 0) {
+      out += " or ";
+      ++i;
+    } else {
+      out += text[i] == '/' ? "//" : std::string(1, text[i]);
+    }
+  }
+  return out;
+}
+
+bool IsPythonExpression(const std::string& text) { return text.find('?') == std::string::npos && text.find('!') == std::string::npos; }
+
+// The sizes of a task's dimensions from tensors in Python, indented by `indent`. `sizes`: of dimensions that no tensor tells.
+std::string DimsText(const Task& task, const std::string& indent, const Dims& sizes) {
+  std::string direct, divided;
+  for (const DimSource& source : FindDimensions(task)) {
+    if (source.tensor.empty()) {
+      const auto size = sizes.find(source.dim);
+      if (size != sizes.end()) direct += fmt::format("{}{} = {}\n", indent, source.dim, size->second);
+    } else if (source.other.empty()) {
+      direct += fmt::format("{}{} = {}.shape[{}]{}\n", indent, source.dim, source.tensor, source.axis,
+                            source.divisor == 1 ? "" : fmt::format(" // {}", source.divisor));
+    } else {
+      divided += fmt::format("{}{} = {}.shape[{}] // {}\n", indent, source.dim, source.tensor, source.axis, source.other);
+    }
+  }
+  return direct + divided;
+}
+
+// Helpers of expressions that Python does not have.
+constexpr std::string_view kHelpers =
+    "def ceil_div(a, b):\n    return (a + b - 1) // b\n\n\n"
+    "def round_up(a, b):\n    return (a + b - 1) // b * b\n";
+
+std::string Joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
+
+Result<std::string> ShapeText(const TensorSpec& tensor) {
+  std::string shape;
+  for (const Expression& extent : tensor.shape) {
+    if (!IsPythonExpression(extent.text())) {
+      return Status::InvalidArgument(fmt::format("the shape of {} ({}) cannot be written in Python", tensor.name, extent.text()));
+    }
+    shape += PythonExpression(extent.text()) + ", ";
+  }
+  return "(" + shape + ")";
+}
+
+// The arguments of the extension's function, in its order: in and inout tensors, scalars, sizes that no tensor tells.
+struct Call {
+  std::vector<std::string> tensors, scalars, sizes;
+};
+Call CallOf(const Task& task) {
+  Call call;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role != TensorRole::kOut) call.tensors.push_back(tensor.name);
+  }
+  for (const ScalarSpec& scalar : task.scalars) call.scalars.push_back(scalar.name);
+  for (const DimSource& source : FindDimensions(task)) {
+    if (source.tensor.empty()) call.sizes.push_back(source.dim);
+  }
+  return call;
+}
+
+std::string NvccFlags(const KernelPackage& package) {
+  std::string flags = "\"-O3\"";
+  for (const std::string& option : PackageOptions(package)) flags += fmt::format(", \"{}\"", option);
+  for (const char* macro : {"HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"}) {
+    flags += fmt::format(", \"-U__CUDA_NO_{}__\"", macro);
+  }
+  return flags;
+}
+
+// The extension's source with the header's text in the place of its #include.
+Result<std::string> OneSource(const KernelPackage& package) {
+  HONE_ASSIGN_OR_RETURN(const std::string header, CudaHeader(package));
+  HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files, TorchExtension(package));
+  std::string source = files.front().text;
+  const std::string include = fmt::format("#include \"{}\"", CudaHeaderName(package));
+  const size_t at = source.find(include);
+  HONE_CHECK(at != std::string::npos, "the generated binding includes the generated header");
+  std::string body = header;
+  for (size_t once = 0; (once = body.find("#pragma once", once)) != std::string::npos;) body.replace(once, 12, "            ");
+  return source.replace(at, include.size(), body);
+}
+
+}  // namespace
+
+Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
+  const Task& task = package.task;
+  if (!HasTorchModule(task)) {
+    return Status::InvalidArgument(fmt::format(
+        "task {} was not made of a PyTorch module, so there is no Model to derive ModelNew from: use --as torch, or bring the module in "
+        "with hone new --from problem.py",
+        task.name));
+  }
+  const TorchModule module = TorchModuleOf(task);
+  HONE_ASSIGN_OR_RETURN(const std::string source, OneSource(package));
+  std::map<std::string, std::string> state(module.state.begin(), module.state.end());
+  std::vector<std::string> parameters, numbers, arguments;
+  for (size_t i = 0; i < module.inputs.size(); ++i) {
+    const TorchModule::Input& input = module.inputs[i];
+    parameters.push_back(input.tensor.empty() ? fmt::format("number{}", i) : input.tensor);
+    if (!input.tensor.empty()) continue;
+    const std::string number = input.number == "true" ? "True" : input.number == "false" ? "False" : input.number;
+    numbers.push_back(fmt::format("        if number{0} != {1}:\n            raise ValueError(f\"this kernel was judged with {1} for argument {0}, and "
+                                  "got {{number{0}}}\")\n", i, number));
+  }
+  std::string prepared;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role == TensorRole::kOut) continue;
+    arguments.push_back(tensor.name);
+    const auto name = state.find(tensor.name);
+    if (name == state.end()) {
+      prepared += fmt::format("        {0} = {0}.contiguous()\n", tensor.name);
+    } else if (tensor.role == TensorRole::kInOut) {
+      prepared += fmt::format("        {} = self.get_buffer({})\n", tensor.name, PythonString(name->second));
+    } else {
+      prepared += fmt::format("        {} = state[{}].detach().contiguous()\n", tensor.name, PythonString(name->second));
+    }
+  }
+  Dims sizes;
+  for (const Case& one : task.cases) {
+    if (one.role == CaseRole::kTime) sizes = one.dims;
+  }
+  for (const std::string& dim : CallOf(task).sizes) {
+    const auto size = sizes.find(dim);
+    arguments.push_back(size == sizes.end() ? "1" : std::to_string(size->second));
+  }
+  std::string text = fmt::format(
+      "# ModelNew of task {0}: its kernel on the module's own parameters and buffers, in one file.\n"
+      "# Written by `hone apply` from {1}. The kernel is compiled when a ModelNew is first called. It has no backward.\n"
+      "# What follows up to the mark is the problem, word for word.\n\n{2}\n\n"
+      "# ---- the kernel ----\n\nimport torch as _torch\nfrom torch.utils.cpp_extension import load_inline as _load_inline\n\n"
+      "_SOURCE = {3}\n\n_loaded = None\n\n\n"
+      "def _kernel():\n    global _loaded\n    if _loaded is None:\n"
+      "        _loaded = _load_inline(name=\"hone_{0}_model_new\", cpp_sources=[], cuda_sources=[_SOURCE], extra_cflags=[\"-O2\"],\n"
+      "                               extra_cuda_cflags=[{4}])\n    return _loaded.{0}\n\n\n",
+      task.name, PackageOrigin(package), task.oracle_source, RawString(source), NvccFlags(package));
+  text += fmt::format("class ModelNew({}):\n    def forward(self, {}):\n", module.class_name, Joined(parameters));
+  for (const std::string& number : numbers) text += number;
+  if (std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& t) { return t.role == TensorRole::kIn && state.contains(t.name); })) {
+    text += "        state = {**dict(self.named_parameters()), **dict(self.named_buffers())}\n";
+  }
+  text += prepared;
+  text += fmt::format("        with _torch.no_grad():\n            return _kernel()({})\n", Joined(arguments));
+  return GeneratedFile{fmt::format("{}_model_new.py", task.name), std::move(text), "ModelNew, as KernelBench takes it"};
+}
+
+Result<GeneratedFile> TorchOperator(const KernelPackage& package) {
+  const Task& task = package.task;
+  const Call call = CallOf(task);
+  std::vector<std::string> parameters, arguments, in_place, outputs;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role == TensorRole::kOut) {
+      outputs.push_back(tensor.name);
+      continue;
+    }
+    parameters.push_back(tensor.name + ": torch.Tensor");
+    arguments.push_back(tensor.name);
+    if (tensor.role == TensorRole::kInOut) in_place.push_back(PythonString(tensor.name));
+    for (const TensorSpec& other : task.tensors) {
+      if (other.alias == tensor.name) {
+        return Status::InvalidArgument(fmt::format("{} shares the storage of {}, which an operator of torch.library may not return: use the extension "
+                                                   "without --as",
+                                                   other.name, tensor.name));
+      }
+    }
+  }
+  if (arguments.empty()) return Status::InvalidArgument("a task without inputs is no operator: use the extension without --as");
+  for (const std::string& name : call.scalars) {
+    parameters.push_back(fmt::format("{}: float{}", name, call.sizes.empty() ? fmt::format(" = {}", task.FindScalar(name)->value) : ""));
+    arguments.push_back(name);
+  }
+  for (const std::string& name : call.sizes) {
+    parameters.push_back(name + ": int");
+    arguments.push_back(name);
+  }
+  std::string made, results;
+  for (const std::string& name : outputs) {
+    const TensorSpec& tensor = *task.FindTensor(name);
+    HONE_ASSIGN_OR_RETURN(const std::string shape, ShapeText(tensor));
+    made += fmt::format("    {} = {}.new_empty({}, dtype=torch.{})\n", name, arguments.front(), shape, DTypeName(tensor.dtype));
+  }
+  const std::string returned = outputs.empty() ? "None" : outputs.size() == 1 ? outputs.front() : "(" + Joined(outputs) + ")";
+  std::vector<std::string> types(outputs.size(), "torch.Tensor");
+  const std::string type = outputs.empty() ? "None" : outputs.size() == 1 ? "torch.Tensor" : "tuple[" + Joined(types) + "]";
+  std::string text = fmt::format(
+      "# torch.ops.hone.{0}: {0} as an operator that torch.compile and torch.export take. It runs on the current stream and device,\n"
+      "# may be captured in a CUDA graph, and is built on first use by load.py beside it. Written by `hone apply` from {1}.\n#\n"
+      "#   from hone_{0}_op import {0}\n#   {2} = {0}({3})\n\n"
+      "import importlib.util\nimport os\n\nimport torch\n\n_loaded = None\n\n\n"
+      "def _kernel():\n    global _loaded\n    if _loaded is None:\n"
+      "        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), \"load.py\")\n"
+      "        spec = importlib.util.spec_from_file_location(\"hone_{0}_load\", path)\n"
+      "        module = importlib.util.module_from_spec(spec)\n        spec.loader.exec_module(module)\n"
+      "        _loaded = module.{0}\n    return _loaded\n\n\n{4}\n\n"
+      "@torch.library.custom_op(\"hone::{0}\", mutates_args=({5}), device_types=\"cuda\")\n"
+      "def {0}({6}) -> {7}:\n    {8}_kernel()({3})\n\n\n"
+      "@{0}.register_fake\ndef _fake({6}) -> {7}:\n{9}{10}    return {2}\n\n\n"
+      "def _no_backward(*_):\n    raise NotImplementedError(\n"
+      "        \"hone::{0} has no backward: call it under torch.no_grad(), or wrap it in an autograd.Function of yours\")\n\n\n"
+      "{0}.register_autograd(_no_backward)\n",
+      task.name, PackageOrigin(package), returned, Joined(arguments), kHelpers,
+      in_place.empty() ? "" : Joined(in_place) + ",", Joined(parameters), type, outputs.empty() ? "" : "return ",
+      outputs.empty() ? "" : DimsText(task, "    ", {}), made);
+  if (!in_place.empty()) {
+    // An operator that changes its arguments takes no formula: autograd refuses those that require a gradient by itself.
+    const size_t at = text.find("\n\ndef _no_backward");
+    text.resize(at);
+    text += "\n";
+  }
+  return GeneratedFile{fmt::format("hone_{}_op.py", task.name), std::move(text), "the operator torch.ops.hone." + task.name};
+}
+
+}  // namespace hone

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel as Python: a ModelNew in one file, as KernelBench's harness takes it, and an operator of torch.library, which goes
+// through torch.compile and torch.export. Both build the generated header on first use.
+#pragma once
+
+#include <string>
+
+#include "hone/base/status.h"
+#include "tuner/interop/kernel_package.h"
+#include "tuner/interop/torch_extension.h"
+
+namespace hone {
+
+// "TASK_model_new.py": the module of the task's reference.py, word for word, and a class ModelNew derived from it, whose
+// forward launches the kernel on the module's own parameters and buffers. `__init__` is the original's, so the same seed gives the
+// same weights. kInvalidArgument: the task's answer is no PyTorch module.
+Result<GeneratedFile> KernelBenchFile(const KernelPackage& package);
+
+// "hone_TASK_op.py", beside what TorchExtension and CudaHeader write: torch.ops.hone.TASK with a fake kernel, on the current
+// stream and device. It has no backward: asking for one raises.
+Result<GeneratedFile> TorchOperator(const KernelPackage& package);
+
+}  // namespace hone

@@ -1,0 +1,759 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Says what a task must know of a PyTorch problem. Follows problem.py and shapes.py in one text.
+
+Reads one JSON object on standard input: {"file", "class", "training", "fixed": [names], "seed", "threads"} with "text" and
+"sizes" of a problem file, or with "module", "folder" and "added" of a class that lies elsewhere ("added" is what it lacks to
+be a problem). Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end
+of `describe`.
+"""
+import importlib.util
+import inspect
+import random
+
+SMALL_ELEMENTS = 60_000    # of all tensors of a case that a simulated GPU runs
+SMALL_FLOPS = 1_500_000
+TRIAL_ELEMENTS = 500_000  # of the sizes at which precisions are compared
+TRIAL_FLOPS = 100_000_000
+MANY = 256                  # numbers that tell how a tensor is drawn
+LEAST_GAP = 4.0            # between honest and dishonest, as `hone tasks check` asks for
+HONEST_ROOM = 4.0          # a kernel may sum in one long row where PyTorch sums in lanes and blocks
+LARGEST_C_MAX = 0.02
+DTYPES = {"torch.float64": "float64", "torch.float32": "float32", "torch.float16": "float16", "torch.bfloat16": "bfloat16",
+          "torch.int64": "int64", "torch.int32": "int32", "torch.int16": "int16", "torch.int8": "int8", "torch.uint8": "uint8"}
+ROUNDOFF = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8}
+
+
+def tell(answer):
+    print("hone: " + json.dumps(answer), flush=True)
+
+
+def dtype_name(dtype, what):
+    name = DTYPES.get(str(dtype))
+    if name is None:
+        raise Refused(f"{what} is {str(dtype).replace('torch.', '')}, which tasks do not hold: use one of "
+                      f"{', '.join(DTYPES.values())} (a mask as float32 or uint8)")
+    return name
+
+
+def flops_at(shapes, sizes):
+    """Products' floating-point operations at these sizes."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+    try:
+        with torch.device(shapes.device), torch.no_grad():
+            model, names = shapes.problem.build({**shapes.problem.sizes, **sizes})
+            inputs = list(names["get_inputs"]())
+            with FlopCounterMode(display=False) as counted:
+                model(*inputs)
+        return counted.get_total_flops()
+    except Exception:
+        return 0
+
+
+def elements_at(shapes, base, sizes):
+    extents = works(shapes, base, sizes)
+    if extents is None:
+        return None
+    counts = {}
+    for key, size in extents.items():
+        counts[key[:2]] = counts.get(key[:2], 1) * size
+    return sum(counts.values())
+
+
+class Ranges:
+    """The sizes that cases take: the least that works, and the most that is small."""
+
+    def __init__(self, shapes, base, dims):
+        self.shapes, self.base, self.dims = shapes, base, dims
+        self.low = self.least()
+        self.high = self.most(SMALL_ELEMENTS, SMALL_FLOPS, 256)
+
+    def least(self):
+        """Every dimension as small as it works, one after the other, from the file's sizes."""
+        low = {name: dim["size"] for name, dim in self.dims.items()}
+        for _ in range(2):  # a convolution's height may shrink once its width has
+            for name, dim in self.dims.items():
+                unit = dim["multiple"]
+                for count in (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 24, 32, 48, 64, 96, 128):
+                    if unit * count >= low[name]:
+                        break
+                    if works(self.shapes, self.base, {**low, name: unit * count}) is not None:
+                        low[name] = unit * count
+                        break
+        return low
+
+    def fits(self, sizes, elements, flops):
+        count = elements_at(self.shapes, self.base, sizes)
+        return count is not None and count <= elements and flops_at(self.shapes, sizes) <= flops
+
+    def most(self, elements, flops, start, growth=2):
+        """Sizes grown from the least in turn, while all together stay within bounds."""
+        at = dict(self.low)
+        growing = set(at)
+        while growing:
+            for name in sorted(growing, key=lambda one: at[one]):
+                unit, limit = self.dims[name]["multiple"], min(self.dims[name]["size"], start)
+                limit = max(limit // unit * unit, self.low[name])
+                larger = min(limit, max(at[name] + unit, at[name] * growth // unit * unit))
+                if larger <= at[name] or not self.fits({**at, name: larger}, elements, flops):
+                    growing.discard(name)
+                else:
+                    at[name] = larger
+        return at
+
+    def odd(self, share):
+        """Sizes between the least and the most, odd where they may be."""
+        found = {}
+        for name, dim in self.dims.items():
+            unit = dim["multiple"]
+            count = int((self.low[name] + share * (self.high[name] - self.low[name])) / unit) | 1
+            found[name] = min(max(count * unit, self.low[name]), max(self.high[name], self.low[name]))
+        return found
+
+
+    def alone(self):
+        """Dimensions that may be drawn beside one another; the others, of which some combinations fail, keep their most."""
+        drawn = random.Random(7)
+        free = {name for name in self.dims if self.low[name] < self.high[name]}
+
+        def fails(names):
+            for _ in range(8):
+                at = {name: self.high[name] for name in self.dims}
+                for name in names:
+                    unit = self.dims[name]["multiple"]
+                    at[name] = drawn.randint(-(-self.low[name] // unit), self.high[name] // unit) * unit
+                if works(self.shapes, self.base, at) is None:
+                    return True
+            return False
+
+        while free and fails(free):
+            free.discard(sorted(free)[-1])
+        return free
+
+
+def rounded(number):
+    """Three digits: what was measured of a sample is no better."""
+    return float(f"{number:.3g}")
+
+
+def nice(number):
+    """A number that somebody may have meant, where the sample lies near one."""
+    for step in (1.0, 0.5, 0.25, 0.1):
+        near = round(number / step) * step
+        if abs(near - number) <= 0.02 * max(abs(number), step):
+            return float(f"{near:.6g}")
+    return rounded(number)
+
+
+def spread(tensor):
+    import torch
+    flat = tensor.detach().double().flatten()
+    if flat.numel() > 1 << 20:
+        flat = flat[:: flat.numel() // (1 << 20)]
+    mean = flat.mean().item()
+    deviation = flat.std(unbiased=False).item() if flat.numel() > 1 else 0.0
+    fourth = ((flat - mean) ** 4).mean().item() / deviation ** 4 if deviation > 0 else 0.0
+    return {"low": flat.min().item(), "high": flat.max().item(), "mean": mean, "deviation": deviation, "fourth": fourth,
+            "count": flat.numel()}
+
+
+def input_values(tensor, bounds, dims, sizes):
+    """How Hone draws what get_inputs drew, and a sentence where it differs."""
+    if not tensor.is_floating_point():
+        high = bounds.get(tensor.data_ptr())
+        low, bound = (high if high else (0, int(tensor.max().item()) + 1 if tensor.numel() else 1))
+        text = str(bound)
+        for name in dims:
+            if sizes[name] == bound:
+                text = name
+        note = "" if low >= 0 else "its values may be negative, and are drawn from 0"
+        return {"distribution": "index", "bound": text}, note
+    told = spread(tensor)
+    if told["count"] < 16 or told["deviation"] == 0:
+        return {"distribution": "normal"}, "too few or equal values to tell how it is drawn: standard normal"
+    # A uniform distribution has a fourth moment of 1.8, a normal one of 3.
+    if 1.5 < told["fourth"] < 2.1:
+        room = (told["high"] - told["low"]) / max(8, told["count"])
+        return {"distribution": "uniform", "low": nice(told["low"] - room), "high": nice(told["high"] + room)}, ""
+    if 2.4 < told["fourth"] < 3.8:
+        mean = told["mean"] if abs(told["mean"]) > 0.1 * told["deviation"] else 0.0
+        return {"distribution": "normal", "scale": nice(told["deviation"]), "offset": nice(mean)}, ""
+    return ({"distribution": "normal", "scale": rounded(told["deviation"]), "offset": rounded(told["mean"])},
+            "neither uniform nor normal: drawn as a normal distribution of its mean and spread")
+
+
+def constant(tensor):
+    return bool((tensor == tensor.flatten()[0]).all())
+
+
+def is_variance(name, tensor):
+    return "var" in name.split(".")[-1] and bool((tensor > 0).all())
+
+
+def state_values(name, tensor, fans):
+    """How weights are drawn: as the module's initialisers do, but never constants, which a kernel could leave out."""
+    if not tensor.is_floating_point():
+        return {"distribution": "index", "bound": str(max(1, int(tensor.max().item()) + 1 if tensor.numel() else 1))}
+    told = spread(tensor)
+    if is_variance(name, tensor):
+        return {"distribution": "uniform", "low": 0.5, "high": 1.5}
+    if told["deviation"] <= 1e-12 * max(1.0, abs(told["mean"])):
+        return {"distribution": "normal", "scale": 0.25, "offset": rounded(told["mean"])}
+    if told["count"] >= 8 and told["fourth"] < 2.3 and abs(told["mean"]) < 0.3 * told["deviation"] + 1e-12:
+        bound = max(abs(told["low"]), abs(told["high"]))
+        bound = max(bound, told["deviation"] * math.sqrt(3)) if told["count"] < 64 else bound
+        # Linear layers and convolutions draw from +- 1 / sqrt(fan in).
+        for text, fan in fans:
+            if abs(bound * math.sqrt(fan) - 1) < (0.03 if told["count"] >= 256 else 0.25):
+                return {"distribution": "uniform", "low": f"-1 / sqrt({text})", "high": f"1 / sqrt({text})"}
+        return {"distribution": "uniform", "low": -rounded(bound), "high": rounded(bound)}
+    mean = told["mean"] if abs(told["mean"]) > 0.1 * told["deviation"] else 0.0
+    return {"distribution": "normal", "scale": rounded(told["deviation"]), "offset": rounded(mean)}
+
+
+class RandintBounds:
+    """Remembers from which range torch.randint drew."""
+
+    def __enter__(self):
+        import torch
+        self.plain, self.bounds = torch.randint, {}
+
+        def randint(*arguments, **keywords):
+            drawn = self.plain(*arguments, **keywords)
+            numbers = [one for one in arguments if isinstance(one, int)]
+            low = keywords.get("low", numbers[0] if len(numbers) > 1 else 0)
+            high = keywords.get("high", numbers[-1] if numbers else None)
+            if high is not None and torch.is_tensor(drawn):
+                self.bounds[drawn.data_ptr()] = (low, high)
+            return drawn
+
+        torch.randint = randint
+        return self
+
+    def __exit__(self, *_):
+        import torch
+        torch.randint = self.plain
+
+
+class Trial:
+    """The problem at sizes where it is cheap, with inputs and weights as the file draws them."""
+
+    def __init__(self, problem, sizes, seed):
+        import torch
+        self.problem, self.sizes = problem, sizes
+        torch.manual_seed(seed)
+        self.model, names = problem.build(sizes)
+        with RandintBounds() as drawn:
+            self.inputs = list(names["get_inputs"]())
+        self.bounds = drawn.bounds
+        self.all_state = {name: tensor.detach().clone() for name, tensor in state_of(self.model).items()}
+        for name, tensor in self.all_state.items():  # a bias of zeros hides nothing, and the judge draws none
+            if tensor.is_floating_point() and tensor.numel() > 0 and constant(tensor) and not counter(name, tensor):
+                drawn = torch.rand(tensor.shape) + 0.5 if is_variance(name, tensor) else tensor + 0.25 * torch.randn(tensor.shape)
+                self.all_state[name] = drawn.to(tensor.dtype)
+        self.state = {name: tensor for name, tensor in self.all_state.items() if not counter(name, tensor)}
+        # Small tensors tell little of how they are drawn: more of them do.
+        self.drawn = {name: [tensor.detach()] for name, tensor in state_of(self.model).items() if name in self.state}
+        if any(0 < tensor.numel() < MANY for tensor in self.state.values()):
+            for again in range(1, 16):
+                torch.manual_seed(seed + again)
+                other, _ = problem.build(sizes)
+                for name, tensor in state_of(other).items():
+                    if name in self.drawn and tensor.numel() < MANY:
+                        self.drawn[name].append(tensor.detach())
+        self.models = {}
+
+    def run(self, precision="float64", inputs=None, model=None):
+        if model is None:
+            if precision not in self.models:
+                self.models[precision] = model_for(self.problem, self.sizes, precision)
+            model = self.models[precision]
+        return evaluate(self.problem, self.sizes, model, self.inputs if inputs is None else inputs, self.all_state, precision)
+
+
+def same(left, right):
+    import torch
+    return len(left) == len(right) and all(a.shape == b.shape and torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
+                                           for a, b in zip(left, right))
+
+
+def check_repeats(trial):
+    """Refuses what no kernel could reproduce: random numbers, and state that is no parameter and no buffer."""
+    import torch
+    model = trial.model
+    state = {name: tensor.clone() for name, tensor in trial.all_state.items()}
+
+    def run(one, seed):
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            taken = [t.clone() if torch.is_tensor(t) else t for t in trial.inputs]
+            given = {name: tensor.clone() for name, tensor in state.items()}
+            return outputs_of(torch.func.functional_call(one, given, tuple(taken)))
+
+    first, second = run(model, 1), run(model, 2)
+    if [tuple(one.shape) for one in first] != [tuple(one.shape) for one in second]:
+        raise Refused("the shapes of forward's outputs differ between two calls: they depend on data or on chance; return "
+                      "tensors whose shapes follow from the inputs' shapes")
+    if not same(first, second):
+        dropout = any(isinstance(one, torch.nn.modules.dropout._DropoutNd) and one.p > 0 for one in model.modules())
+        if dropout and trial.problem.training:
+            raise Refused("forward drops elements at random (dropout is active, for the module is in training mode): bring it "
+                          "in with --eval, or set p = 0")
+        raise Refused("forward draws random numbers, so its answer is not a function of its inputs: pass them in as an input")
+    torch.manual_seed(3)
+    other, _ = trial.problem.build(trial.sizes)
+    if not same(first, run(other, 1)):
+        raise Refused("two instances with the same parameters and buffers give different answers: the module keeps numbers drawn "
+                      "at random (or the host's state) in plain attributes; register them with register_buffer")
+
+
+def scaled_errors(result, reference, floor):
+    """(worst error of the scale, rms error of the rms), as the judge takes them of a whole tensor."""
+    import torch
+    result, reference = result.double(), reference.double()
+    kept = torch.isfinite(reference)
+    if not bool(kept.all()):
+        result, reference = result[kept], reference[kept]
+    if reference.numel() == 0:
+        return 0.0, 0.0
+    if not bool(torch.isfinite(result).all()):
+        return math.inf, math.inf
+    rms = reference.square().mean().sqrt().item()
+    error = (result - reference).abs()
+    worst = (error / torch.clamp(reference.abs(), min=max(rms, floor, 1e-300))).max().item()
+    return worst, error.square().mean().sqrt().item() / max(rms, 1e-300)
+
+
+def stressed(inputs, kind, generator):
+    import torch
+    made = []
+    for one in inputs:
+        if not torch.is_tensor(one) or not one.is_floating_point():
+            made.append(one)
+        elif kind == "heavy_tailed":
+            size = torch.exp(2 * torch.randn(one.shape, generator=generator)) * torch.randn(one.shape, generator=generator).sign()
+            made.append(size.to(one.dtype))
+        elif kind == "cancelling":
+            sign = (torch.arange(one.numel()) % 2 * 16 - 8).reshape(one.shape)
+            made.append((sign + torch.randn(one.shape, generator=generator)).to(one.dtype))
+        elif kind == "constant":
+            made.append(torch.full_like(one, 0.7))
+        elif kind == "zero":
+            made.append(torch.zeros_like(one))
+        else:
+            made.append(torch.linspace(-3, 3, max(1, one.numel())).reshape(one.shape).to(one.dtype))
+    return made
+
+
+STRESS = ("heavy_tailed", "cancelling", "constant", "zero", "sorted")
+
+
+def measure_precision(trials, results, notes):
+    """({output: tolerance fields}, whether inputs may be stressed) from evaluations of the module itself, honest and dishonest.
+
+    `results(trial_run)`: the tensors to be judged, by name. Where double precision itself moves far when its inputs move by a
+    rounding (the spread of equal numbers), no kernel has an answer.
+    """
+    import torch
+    measured = {}
+    usable = {}
+    steady = True
+    for trial in trials:
+        reference = results(trial.run())
+        rows = {}
+        for precision in ("float32", "tf32", "bfloat16", "float16"):
+            try:
+                rows[precision] = results(trial.run(precision))
+                usable.setdefault(precision, "")
+            except Exception as error:
+                usable[precision] = first_line(error)
+        for name, expected in reference.items():
+            into = measured.setdefault(name, {"honest_rms": 0.0, "honest_max": 0.0, "dishonest": {}, "stress_max": 0.0})
+            if not expected["floating"]:
+                continue
+            floor = 1e-300
+            for precision, found in rows.items():
+                # What a float16 output forgets is the output's own rounding.
+                shown = found[name]["value"].to(expected["dtype"])
+                worst, rms = scaled_errors(shown, expected["value"], floor)
+                if precision.startswith("float32"):
+                    into["honest_rms"], into["honest_max"] = max(into["honest_rms"], rms), max(into["honest_max"], worst)
+                elif precision == "tf32" and rms == scaled_errors(rows["float32"][name]["value"].to(expected["dtype"]), expected["value"], floor)[1]:
+                    pass  # no product was met
+                else:
+                    known = into["dishonest"].get(precision, math.inf)
+                    into["dishonest"][precision] = min(known, rms)
+        generator = torch.Generator().manual_seed(5)
+        for kind in STRESS:
+            inputs = stressed(trial.inputs, kind, generator)
+            try:
+                expected, found = results(trial.run(inputs=inputs)), results(trial.run("float32", inputs=inputs))
+                moved = results(trial.run(inputs=[
+                    one.double() * (1 + ROUNDOFF[DTYPES[str(one.dtype)]] * (2 * torch.rand(one.shape, generator=generator) - 1))
+                    if torch.is_tensor(one) and one.is_floating_point() else one for one in inputs]))
+            except Exception:
+                continue  # values of another kind mean something to this module; the judge draws them all the same
+            for name, one in expected.items():
+                if one["floating"]:
+                    shift, _ = scaled_errors(moved[name]["value"], one["value"], ROUNDOFF[DTYPES[str(one["dtype"])]])
+                    steady = steady and shift <= LARGEST_C_MAX
+                    worst, _ = scaled_errors(found[name]["value"].to(one["dtype"]), one["value"], ROUNDOFF[DTYPES[str(one["dtype"])]])
+                    if math.isfinite(worst):
+                        measured[name]["stress_max"] = max(measured[name]["stress_max"], worst)
+    for precision, why in usable.items():
+        if why:
+            notes.append(f"the module does not run in {precision} ({why}): its tolerance was derived without that")
+    if not steady:
+        notes.append("results at equal or cancelling inputs are rounding errors alone: inputs are drawn as get_inputs draws them, and "
+                     "never stressed")
+    return measured, steady
+
+
+def tolerance_of(name, measured, dtype, notes):
+    if dtype not in ROUNDOFF:
+        return {"c_max": 0.0, "c_rms": 0.0}
+    unit = ROUNDOFF[dtype]
+    honest = max(measured["honest_rms"], unit / 4)
+    cheats = {precision: rms for precision, rms in measured["dishonest"].items()
+              if math.isfinite(rms) and rms > 0 and (dtype in ("float32", "float64") or precision not in ("tf32",))}
+    if dtype in ("float16", "bfloat16"):
+        # An output of few bits hides what was lost inside but for sums that were kept in them.
+        cheats = {precision: rms for precision, rms in cheats.items() if precision == dtype or ROUNDOFF[precision] > unit}
+    told = {"honest_rms": honest, "dishonest": min(cheats.values()) if cheats else 0.0,
+            "least": min(cheats, key=cheats.get) if cheats else ""}
+    if cheats and told["dishonest"] >= LEAST_GAP * honest:
+        c_rms = max(math.sqrt(honest * told["dishonest"]), 1.25 * honest)
+        c_rms = min(c_rms, 100 * max(honest, unit))  # room enough for any order of sums, and no more
+    else:
+        c_rms = HONEST_ROOM * honest
+        told["narrow"] = True
+        notes.append(f"{name}: honest results ({honest:.2g}) and lower precisions ({told['dishonest']:.2g}) lie too near each other "
+                     "to be told apart; the tolerance lets honest ones pass")
+    c_max = max(20 * c_rms, HONEST_ROOM * measured["honest_max"], HONEST_ROOM * measured["stress_max"], 2 * unit)
+    if c_max > LARGEST_C_MAX:
+        c_max = max(LARGEST_C_MAX, HONEST_ROOM * measured["honest_max"])
+    return {"c_max": rounded(c_max), "c_rms": rounded(c_rms), **{key: value for key, value in told.items()}}
+
+
+def covered_specials(trial, results):
+    """Which special values float32 answers as double precision does, without making NaN of them."""
+    import torch
+    covered = []
+    for name, value in (("inf", math.inf), ("-inf", -math.inf), ("subnormal", 1e-40)):
+        inputs = []
+        for one in trial.inputs:
+            if torch.is_tensor(one) and one.is_floating_point() and one.numel() > 0:
+                one = one.clone()
+                one.reshape(-1)[:: 7] = value
+            inputs.append(one)
+        try:
+            expected, found = results(trial.run(inputs=inputs)), results(trial.run("float32", inputs=inputs))
+        except Exception:
+            continue
+        right = True
+        for key, one in expected.items():
+            if one["floating"]:
+                mine = found[key]["value"].double()
+                theirs = one["value"].to(torch.float32).double()
+                right = right and not bool(torch.isnan(theirs).any()) and not bool(torch.isnan(mine).any())
+                right = right and bool((torch.isinf(mine) == torch.isinf(theirs)).all())
+        if right:
+            covered.append(name)
+    return covered
+
+
+def find_slice(shapes, dims, expressions, trial, results, state_names, changed):
+    """A dimension along which every output is independent, proven by permuting and by leaving slices out."""
+    import torch
+    if changed:
+        return None
+    for name in dims:
+        axes = {}
+        for key, text in expressions.items():
+            if text == name:
+                axes.setdefault(key[:2], []).append(key[2])
+            elif name in text.replace("(", " ").replace(")", " ").split():
+                axes.setdefault(key[:2], []).append(-1)
+        outputs = {key for key in expressions if key[0] == "out"}
+        every = {key[:2] for key in outputs}
+        if any(len(found) != 1 or found[0] < 0 for found in axes.values()):
+            continue
+        if any(key[0] == "state" for key in axes) or not every <= set(axes) or not any(key[0] == "in" for key in axes):
+            continue
+        size = trial.sizes[name]
+        if size < 2:
+            continue
+        order = torch.randperm(size, generator=torch.Generator().manual_seed(11))
+        fewer = order[: max(1, size // 2)]
+        whole = results(trial.run())
+        try:
+            proven = True
+            for chosen in (order, fewer):
+                inputs = [one.index_select(axes[("in", i)][0], chosen) if ("in", i) in axes else one
+                          for i, one in enumerate(trial.inputs)]
+                model = model_for(trial.problem, {**trial.sizes, name: len(chosen)}, "float64")
+                found = results(evaluate(trial.problem, trial.sizes, model, inputs, trial.all_state))
+                for i, (key, one) in enumerate(whole.items()):
+                    expected = one["value"].index_select(axes[("out", i)][0], chosen)
+                    error, _ = scaled_errors(found[key]["value"], expected, 1e-30)
+                    proven = proven and found[key]["value"].shape == expected.shape and error < 1e-9
+            if proven:
+                return name
+        except Exception:
+            continue
+    return None
+
+
+def work_of(shapes, dims, base):
+    """Products' operations as an expression, where they are one product of sizes."""
+    at = {name: dim["size"] for name, dim in dims.items()}
+    count = flops_at(shapes, {})
+    if not count:
+        return None
+    factors, product = [], 1
+    for name, dim in dims.items():
+        doubled = flops_at(shapes, {name: 2 * dim["size"]})
+        if doubled == count:
+            continue
+        if doubled == 2 * count:
+            factors.append(name)
+            product *= at[name]
+        elif doubled == 4 * count:
+            factors += [name, name]
+            product *= at[name] ** 2
+        else:
+            return None
+    if count % product != 0:
+        return None
+    return " * ".join([str(count // product)] + factors)
+
+
+def operators_of(trial):
+    """Names of the operators that forward calls, in order."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+    found = []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, function, kinds, arguments=(), keywords=None):
+            found.append(function.__name__.split(".")[0] if hasattr(function, "__name__") else str(function))
+            return function(*arguments, **(keywords or {}))
+
+    with Watch():
+        trial.run("float32")
+    plumbing = {"detach", "view", "t", "transpose", "expand", "clone", "_unsafe_view", "reshape", "permute", "unsqueeze", "squeeze",
+                "_to_copy", "alias", "empty", "empty_like", "slice", "select", "split", "unbind", "contiguous", "_reshape_alias"}
+    named = [one for one in found if one not in plumbing]
+    return [one for i, one in enumerate(named) if i == 0 or one != named[i - 1]]
+
+
+def workload_of(operators, trial, results):
+    names = set(operators)
+    if any("convolution" in one for one in names):
+        return "convolution"
+    products = {"mm", "addmm", "bmm", "baddbmm", "matmul", "linear", "mv", "dot"}
+    if any("attention" in one for one in names) or ("bmm" in names and any("softmax" in one for one in names)):
+        return "attention"
+    if names & products:
+        return "gemm"
+    if any(one in names for one in ("embedding", "gather", "index", "index_select", "scatter", "scatter_add")):
+        return "gather"
+    reduces = ("sum", "mean", "max", "min", "softmax", "norm", "var", "std", "cumsum", "cumprod", "pool", "arg", "prod", "loss", "any", "all")
+    if any(word in one for one in names for word in reduces if one not in ("maximum", "minimum", "clamp_max", "clamp_min")):
+        return "reduction"
+    return "elementwise"
+
+
+def text_of(job):
+    """A module's source, found without running it, with what it lacks to be a problem."""
+    sys.path.insert(0, job["folder"])
+    try:
+        found = importlib.util.find_spec(job["module"])
+    except Exception as error:
+        raise Refused(f"{job['module']} cannot be found ({type(error).__name__}: {first_line(error)}): install its package for "
+                      f"{sys.executable}, or go to the folder that holds it") from error
+    if found is None or not found.origin or not found.origin.endswith(".py"):
+        raise Refused(f"there is no Python source of a module {job['module']}: install its package for {sys.executable}, or go to "
+                      "the folder that holds it")
+    with open(found.origin, encoding="utf-8") as source:
+        text = source.read()
+    sys.path.pop(0)
+    for statement in ast.walk(ast.parse(text, job["module"])):
+        if isinstance(statement, ast.ImportFrom) and statement.level > 0:
+            raise Refused(f"{job['module']} imports from its own package (line {statement.lineno}): reference.py must stand alone; "
+                          "copy the class and what it needs into one file with get_inputs() and get_init_inputs()")
+    return text + job["added"]
+
+
+def describe(job):
+    torch = load_torch()
+    torch.set_num_threads(job["threads"] or 1)  # what is tried is small
+    notes = []
+    text = job["text"] if "text" in job else text_of(job)
+    problem = Problem(text, job["file"], job["class"], job["training"])
+    for name, size in job.get("sizes", {}).items():
+        if name not in problem.sizes:
+            raise Refused(f"--case {name}={size}: {job['file']} has no module-level whole number {name}"
+                          + (f"; it has {', '.join(problem.sizes)}" if problem.sizes else ""))
+        problem.sizes[name] = size
+    for name in ("get_inputs",):
+        if f"def {name}" not in text:
+            raise Refused(f"{job['file']} has no {name}(): KernelBench's form is a class Model with get_inputs() and "
+                          "get_init_inputs(); for a module of a package say --from package.module:Class --input x=float32[rows,width]")
+    shapes = Shapes(problem, "meta")
+    base = shapes.at({})
+    if isinstance(base, str):
+        # The meta device knows no values; on the CPU the module says what is wrong in its own words, or works.
+        shapes = Shapes(problem, "cpu")
+        base_error = base
+        try:
+            base = shapes._run(problem.sizes)
+            if shapes._run(problem.sizes, 1) != base:
+                raise Refused("the shapes of forward's outputs depend on data or on chance: return tensors whose shapes follow from the "
+                              "inputs' shapes")
+        except Refused:
+            raise
+        except Exception as error:
+            raise Refused(explain(error, f"{problem.class_name} of {problem.file}")) from error
+        shapes.known[()] = base
+        notes.append(f"shapes were found by running the module, which looks at values ({base_error})")
+    for key, (rank, dtype) in base[1].items():
+        what = {"in": "input", "state": "the module's", "out": "output"}[key[0]] + f" {key[1]}"
+        if key[0] != "out" or dtype != "torch.bool":
+            class Held:
+                def __str__(self):
+                    return dtype
+            dtype_name(Held(), what)
+        else:
+            raise Refused("forward returns booleans, which tasks do not hold: return them as uint8 or float32 (.to(torch.uint8))")
+        if rank > 8:
+            raise Refused(f"{what} has {rank} axes, and tensors of a task have 8 at most: reshape it inside forward")
+    dims, expressions = find_dimensions(shapes, set(job["fixed"]), notes)
+    base = shapes.at({})
+    ranges = Ranges(shapes, base, dims)
+
+    trial_sizes = ranges.most(TRIAL_ELEMENTS, TRIAL_FLOPS, 4096) if dims else {}
+    if not dims:
+        count = elements_at(shapes, base, {})
+        if count > 64 * TRIAL_ELEMENTS:
+            raise Refused(f"the module has {count} elements at its only sizes, too many to try: write its sizes as module-level names")
+    seed = job["seed"]
+    try:
+        trials = [Trial(problem, {**problem.sizes, **sizes}, seed) for sizes in (trial_sizes, ranges.high if dims else {})]
+        trial = trials[0]
+        for one in trials:
+            check_repeats(one)
+    except Refused:
+        raise
+    except Exception as error:
+        raise Refused(explain(error, f"{problem.class_name} of {problem.file}")) from error
+
+    try:
+        outputs, after, taken = trial.run()
+    except Refused:
+        raise
+    except Exception as error:
+        raise Refused(f"the module does not run in double precision ({type(error).__name__}: {first_line(error)}): build its "
+                      "constants in the dtype of its inputs (torch.zeros_like, x.new_tensor), so that a float64 reference exists") from error
+    for one, was in zip(taken, trial.inputs):
+        if torch.is_tensor(one) and not torch.equal(torch.nan_to_num(one), torch.nan_to_num(as_dtype(was, one.dtype))):
+            raise Refused("forward changes one of its inputs in place: clone it first, and return the result")
+    double = {name: as_dtype(tensor, torch.float64) for name, tensor in trial.state.items()}
+    changed = [name for name in trial.state if not torch.equal(torch.nan_to_num(after[name]), torch.nan_to_num(double[name]))]
+
+    float_kinds = {i: base[1][("out", i)][1] for i in range(len(outputs))}
+
+    def results(run):
+        made, state_after, _ = run
+        found = {}
+        for i, value in enumerate(made):
+            dtype = getattr(torch, float_kinds[i].replace("torch.", ""))
+            found[("out", i)] = {"value": value.detach(), "dtype": dtype, "floating": dtype.is_floating_point}
+        for name in changed:
+            dtype = trial.state[name].dtype
+            found[("state", name)] = {"value": state_after[name].detach(), "dtype": dtype, "floating": dtype.is_floating_point}
+        return found
+
+    measured, steady = measure_precision(trials, results, notes)
+    slice_name = find_slice(shapes, dims, expressions, trials[-1], results, list(trial.state), changed)
+    specials = covered_specials(trials[-1], results) if steady else []
+    operators = operators_of(trials[-1])
+
+    # forward's own names of its arguments.
+    signature = [name for name, one in inspect.signature(trial.model.forward).parameters.items()
+                 if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    inputs = []
+    for i, one in enumerate(trial.inputs):
+        name = signature[i] if i < len(signature) else f"input{i}"
+        if not torch.is_tensor(one):
+            if not isinstance(one, (int, float, bool)) and one is not None:
+                raise Refused(f"get_inputs gives a {type(one).__name__} for {name}: pass tensors and numbers alone")
+            inputs.append({"name": name, "value": one})
+            notes.append(f"{name} = {one} is a number, not a tensor: it stays what it is")
+            continue
+        values, note = input_values(one, trial.bounds, dims, trial.sizes)
+        if note:
+            notes.append(f"{name}: {note}")
+        shape = [expressions[("in", i, axis)] for axis in range(one.dim())]
+        inputs.append({"name": name, "dtype": dtype_name(one.dtype, f"input {name}"), "shape": shape, "values": values,
+                       "stress": steady})
+    state = []
+    fans = [(name, trial.sizes[name]) for name in dims]
+    for name, tensor in trial.state.items():
+        shape = [expressions[("state", name, axis)] for axis in range(tensor.dim())]
+        own = [(" * ".join(parenthesized(text) for text in shape[1:]), math.prod(tensor.shape[1:]))] if tensor.dim() > 1 else []
+        layer = name.rsplit(".", 1)[0] + ".weight" if "." in name else "weight"
+        if layer in trial.state and trial.state[layer].dim() > 1:
+            texts = [expressions[("state", layer, axis)] for axis in range(1, trial.state[layer].dim())]
+            own.append((" * ".join(parenthesized(text) for text in texts), math.prod(trial.state[layer].shape[1:])))
+        state.append({"name": name, "dtype": dtype_name(tensor.dtype, f"the module's {name}"), "shape": shape,
+                      "role": "inout" if name in changed else "in",
+                      "parameter": name in dict(trial.model.named_parameters()),
+                      "values": state_values(name, torch.cat([one.flatten() for one in trial.drawn[name]]), own + fans)})
+    made = []
+    for i, one in enumerate(outputs):
+        dtype = float_kinds[i].replace("torch.", "")
+        made.append({"name": "out" if len(outputs) == 1 else f"out{i}", "dtype": dtype,
+                     "shape": [expressions[("out", i, axis)] for axis in range(one.dim())],
+                     "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes)})
+        value = one.double()
+        finite = value[torch.isfinite(value)]
+        if finite.numel() > 1 and finite.std().item() <= 1e-6 * finite.abs().max().item():
+            notes.append(f"output {i} is the same number everywhere: a kernel that answers a constant may pass")
+    for one in state:
+        if one["role"] == "inout":
+            one["tolerance"] = tolerance_of(one["name"], measured[("state", one["name"])], one["dtype"], notes)
+
+    odd = [ranges.odd(share) for share in (0.3, 0.75)] if dims else []
+    checks = []
+    for sizes in [ranges.low, *odd, ranges.high]:
+        if dims and sizes not in checks and works(shapes, base, sizes) is not None:
+            checks.append(sizes)
+    alone = ranges.alone() if dims else set()
+    return {
+        "text": text, "torch": torch.__version__, "python": sys.version.split()[0], "inputs": inputs, "state": state, "outputs": made,
+        "dims": [{"name": name, "size": dim["size"], "multiple": dim["multiple"], "low": ranges.low[name], "high": ranges.high[name],
+                  "alone": name in alone} for name, dim in dims.items()],
+        "checks": checks, "slice": slice_name or "", "special": specials, "flops": work_of(shapes, dims, base) or "",
+        "class": workload_of(operators, trial, results), "operators": operators, "notes": notes,
+    }
+
+
+def main():
+    job = json.load(sys.stdin)
+    plain = sys.stdout
+    sys.stdout = sys.stderr  # the file's own prints
+    try:
+        answer = describe(job)
+    except Refused as refusal:
+        answer = {"error": str(refusal)}
+    except MemoryError as error:
+        answer = {"error": explain(error, job["file"])}
+    except Exception as error:
+        answer = {"error": explain(error, job["file"])}
+    sys.stdout = plain
+    tell(answer)
+
+
+main()

@@ -1,0 +1,467 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/torch/module_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "base/json_fields.h"
+#include "hone/tuner/task.h"
+#include "tuner/core/reserved_names.h"
+#include "tuner/core/toml_document.h"
+#include "tuner/torch/scripts.h"
+
+namespace hone {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kHiddenCases = 3;
+
+// What describe.py says; its fields are listed at the end of describe() there.
+struct DescribedTolerance {
+  double c_max = 0, c_rms = 0, honest_rms = 0, dishonest = 0;
+  std::string least;
+};
+struct DescribedTensor {
+  std::string name, dtype, role = "in";
+  std::vector<std::string> shape;
+  std::string value;   // JSON of an input that is a number
+  std::string values;  // TOML of how it is drawn
+  bool stress = true;
+  DescribedTolerance tolerance;
+};
+struct DescribedDim {
+  std::string name;
+  int64_t size = 1, multiple = 1, low = 1, high = 1;
+  bool alone = true;  // whether hidden cases may vary it beside the others
+};
+struct Description {
+  std::string error, torch, slice, flops, workload, text;
+  std::vector<DescribedTensor> inputs, state, outputs;
+  std::vector<DescribedDim> dims;
+  std::vector<std::map<std::string, int64_t>> checks;
+  std::vector<std::string> special, operators, notes;
+};
+
+std::string TomlString(std::string_view text) { return DumpJson(json(std::string(text))); }
+
+// {"distribution": "uniform", "low": 0, …} as an inline table. Numbers stay numbers, expressions strings.
+std::string ValuesToml(const json& values, const std::function<std::string(const std::string&)>& rename) {
+  std::string text;
+  for (const char* key : {"distribution", "low", "high", "scale", "offset", "bound"}) {
+    if (!values.contains(key)) continue;
+    const json& value = values[key];
+    const bool expression = value.is_string() && std::string_view(key) != "distribution";
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", key,
+                        expression ? TomlString(rename(value.get<std::string>())) : DumpJson(value));
+  }
+  return "{ " + text + " }";
+}
+
+void ReadTolerance(JsonFields& fields, DescribedTolerance& tolerance) {
+  fields.Object("tolerance", [&](JsonFields& told) {
+    told.Require("c_max", tolerance.c_max);
+    told.Require("c_rms", tolerance.c_rms);
+    told.Read("honest_rms", tolerance.honest_rms);
+    told.Read("dishonest", tolerance.dishonest);
+    told.Read("least", tolerance.least);
+  });
+}
+
+// Names of the task for those of the file: identifiers, all different, none with a meaning of its own in launch plans.
+class Names {
+ public:
+  std::string Take(const std::string& wanted, const char* if_taken) {
+    std::string name;
+    for (const char c : wanted) name += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ? c : '_';
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "t" + name;
+    if (IsReservedName(name) || taken_.contains(name)) name += if_taken;
+    while (IsReservedName(name) || taken_.contains(name)) name += "_";
+    taken_.insert(name);
+    return name;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+// `text` with the identifiers of `renamed` replaced.
+std::string Rename(const std::string& text, const std::map<std::string, std::string>& renamed) {
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    const auto word = [&](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    if (!word(text[i])) {
+      result += text[i++];
+      continue;
+    }
+    size_t end = i;
+    while (end < text.size() && word(text[end])) ++end;
+    const std::string name = text.substr(i, end - i);
+    const auto other = renamed.find(name);
+    result += other == renamed.end() ? name : other->second;
+    i = end;
+  }
+  return result;
+}
+
+Result<Description> ReadDescription(const json& answer, std::map<std::string, std::string>* dim_names, Names* names) {
+  Description told;
+  JsonFields fields(answer, "the description of the module");
+  fields.Read("error", told.error);
+  if (!fields.ok()) return Status::Internal(fields.status().message());
+  if (!told.error.empty()) return told;
+  fields.Require("torch", told.torch);
+  fields.Read("slice", told.slice);
+  fields.Read("flops", told.flops);
+  fields.Require("class", told.workload);
+  fields.Read("text", told.text);
+  fields.Read("checks", told.checks);
+  fields.Read("special", told.special);
+  fields.Read("operators", told.operators);
+  fields.Read("notes", told.notes);
+  fields.Objects("dims", [&](JsonFields& one) {
+    DescribedDim& dim = told.dims.emplace_back();
+    one.Require("name", dim.name);
+    one.Require("size", dim.size);
+    one.Read("multiple", dim.multiple);
+    one.Read("low", dim.low);
+    one.Read("high", dim.high);
+    one.Read("alone", dim.alone);
+    (*dim_names)[dim.name] = names->Take(dim.name, "_size");
+  });
+  const auto rename = [&](const std::string& text) { return Rename(text, *dim_names); };
+  const auto tensors = [&](const char* key, std::vector<DescribedTensor>& into) {
+    size_t at = 0;
+    fields.Objects(key, [&](JsonFields& one) {
+      DescribedTensor& tensor = into.emplace_back();
+      const json& raw = answer[key][at++];
+      one.Require("name", tensor.name);
+      one.Read("dtype", tensor.dtype);
+      one.Read("shape", tensor.shape);
+      one.Read("role", tensor.role);
+      one.Read("stress", tensor.stress);
+      if (raw.contains("value")) tensor.value = DumpJson(raw["value"]);
+      if (raw.contains("values") && raw["values"].is_object()) tensor.values = ValuesToml(raw["values"], rename);
+      ReadTolerance(one, tensor.tolerance);
+      for (std::string& extent : tensor.shape) extent = rename(extent);
+    });
+  };
+  tensors("inputs", told.inputs);
+  tensors("state", told.state);
+  tensors("outputs", told.outputs);
+  if (!fields.ok()) return Status::Internal(fields.status().message());
+  told.slice = rename(told.slice);
+  told.flops = rename(told.flops);
+  return told;
+}
+
+std::string DimsToml(const std::map<std::string, int64_t>& sizes, const std::vector<DescribedDim>& dims,
+                     const std::map<std::string, std::string>& names) {
+  std::string text;
+  for (const DescribedDim& dim : dims) {
+    const auto size = sizes.find(dim.name);
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", names.at(dim.name), size == sizes.end() ? dim.size : size->second);
+  }
+  return "{ " + text + " }";
+}
+
+std::string ShapeToml(const std::vector<std::string>& shape) {
+  std::string text;
+  for (const std::string& extent : shape) text += (text.empty() ? "" : ", ") + TomlString(extent);
+  return "[" + text + "]";
+}
+
+std::string Number(double value) { return fmt::format("{:.3g}", value); }
+
+class Writer {
+ public:
+  Writer(const ModuleTaskOptions& options, Description told, std::map<std::string, std::string> dim_names, Names names)
+      : options_(options), told_(std::move(told)), dim_names_(std::move(dim_names)), names_(std::move(names)) {}
+
+  std::string Toml() {
+    NameTensors();
+    Head();
+    Dims();
+    for (const DescribedTensor& tensor : told_.inputs) {
+      if (tensor.value.empty()) Tensor(tensor, tensor_names_.at("in " + tensor.name), "in", tensor.stress);
+    }
+    for (const DescribedTensor& tensor : told_.state) Tensor(tensor, tensor_names_.at("state " + tensor.name), tensor.role, false);
+    for (const DescribedTensor& tensor : told_.outputs) Tensor(tensor, tensor_names_.at("out " + tensor.name), "out", false);
+    Reference();
+    for (const DescribedTensor& tensor : told_.outputs) Tolerance(tensor, tensor_names_.at("out " + tensor.name));
+    for (const DescribedTensor& tensor : told_.state) {
+      if (tensor.role == "inout") Tolerance(tensor, tensor_names_.at("state " + tensor.name));
+    }
+    if (!told_.flops.empty()) out_ += fmt::format("\n[work]\nflops = {}\n", TomlString(told_.flops));
+    Cases();
+    return out_;
+  }
+
+ private:
+  void NameTensors() {
+    for (const auto& [kind, tensors] : {std::pair{"in", &told_.inputs}, {"state", &told_.state}, {"out", &told_.outputs}}) {
+      for (const DescribedTensor& tensor : *tensors) {
+        if (!tensor.value.empty()) continue;
+        tensor_names_[fmt::format("{} {}", kind, tensor.name)] = names_.Take(tensor.name, "_tensor");
+      }
+    }
+  }
+
+  void Head() {
+    std::string summary = options_.summary;
+    if (summary.empty()) {
+      const size_t most = 12;
+      std::vector<std::string> shown(told_.operators.begin(), told_.operators.begin() + static_cast<std::ptrdiff_t>(std::min(most, told_.operators.size())));
+      summary = fmt::format("{} in PyTorch: {}{}", options_.class_name, fmt::join(shown, ", "), told_.operators.size() > most ? ", …" : "");
+    }
+    out_ += fmt::format(
+        "# Written by `hone new` from {}, with PyTorch {}. Everything here was found by running the module: look it over.\n\n"
+        "name = {}\nsummary = {}\nclass = {}\n",
+        options_.file, told_.torch, TomlString(options_.name), TomlString(summary), TomlString(told_.workload));
+    if (!told_.slice.empty()) out_ += fmt::format("slice = {}\n", TomlString(told_.slice));
+    std::string special;
+    for (const std::string& one : told_.special) special += (special.empty() ? "" : ", ") + TomlString(one);
+    out_ += fmt::format("special = [{}]\n", special);
+    for (const std::string& note : told_.notes) out_ += fmt::format("# {}\n", note);
+  }
+
+  void Dims() {
+    out_ += "\n[dims]\n";
+    for (const DescribedDim& dim : told_.dims) {
+      out_ += fmt::format("{} = {}\n", dim_names_.at(dim.name),
+                          TomlString(fmt::format("{} of the file, {} there{}", dim.name, dim.size,
+                                                 dim.multiple > 1 ? fmt::format(", a multiple of {}", dim.multiple) : "")));
+    }
+    if (told_.dims.empty()) out_ += fmt::format("{} = \"nothing varies: every size is the file's\"\n", Whole());
+  }
+  std::string Whole() {
+    if (whole_.empty()) whole_ = names_.Take("whole", "_");
+    return whole_;
+  }
+
+  void Tensor(const DescribedTensor& tensor, const std::string& name, const std::string& role, bool stress) {
+    out_ += fmt::format("\n[[tensor]]\nname = {}\nrole = {}\ndtype = {}\nshape = {}\n", TomlString(name), TomlString(role),
+                        TomlString(tensor.dtype), ShapeToml(tensor.shape));
+    if (role == "out") return;
+    if (!tensor.values.empty()) out_ += fmt::format("values = {}\n", tensor.values);
+    if (!stress) out_ += "stress = false\n";
+  }
+
+  void Reference() {
+    std::string inputs, outputs;
+    for (const DescribedTensor& tensor : told_.inputs) {
+      inputs += (inputs.empty() ? "" : ", ") + (tensor.value.empty() ? TomlString(tensor_names_.at("in " + tensor.name)) : tensor.value);
+    }
+    for (const DescribedTensor& tensor : told_.outputs) {
+      outputs += (outputs.empty() ? "" : ", ") + TomlString(tensor_names_.at("out " + tensor.name));
+    }
+    out_ += fmt::format("\n[reference]\nkind = \"torch\"\nclass = {}\nmode = \"{}\"\ninputs = [{}]\noutputs = [{}]\n",
+                        TomlString(options_.class_name), options_.eval ? "eval" : "train", inputs, outputs);
+    if (!told_.state.empty()) out_ += "\n[reference.state]\n";
+    for (const DescribedTensor& tensor : told_.state) {
+      out_ += fmt::format("{} = {}\n", tensor_names_.at("state " + tensor.name), TomlString(tensor.name));
+    }
+    std::string sizes;
+    for (const auto& [file, dim] : dim_names_) {
+      if (file != dim) sizes += fmt::format("{} = {}\n", dim, TomlString(file));
+    }
+    if (!sizes.empty()) out_ += "\n[reference.sizes]\n" + sizes;
+  }
+
+  void Tolerance(const DescribedTensor& tensor, const std::string& name) {
+    const DescribedTolerance& told = tensor.tolerance;
+    out_ += "\n";
+    if (!told.least.empty()) {
+      out_ += fmt::format("# The module in float32 has an rms error of {}; {} in its products or throughout has {}.\n",
+                          Number(told.honest_rms), told.least == "tf32" ? "TF32" : told.least, Number(told.dishonest));
+    }
+    out_ += fmt::format("[tolerance.{}]\nc_max = {}\nc_rms = {}\n", name, Number(told.c_max), Number(told.c_rms));
+  }
+
+  void Cases() {
+    std::map<std::string, int64_t> file;
+    for (const DescribedDim& dim : told_.dims) file[dim.name] = dim.size;
+    if (told_.dims.empty()) {
+      for (const char* role : {"time", "check"}) out_ += fmt::format("\n[[case]]\nrole = \"{}\"\ndims = {{ {} = 1 }}\n", role, Whole());
+      return;
+    }
+    out_ += fmt::format("\n# The file's own sizes.\n[[case]]\nrole = \"time\"\ndims = {}\n", DimsToml(file, told_.dims, dim_names_));
+    for (const auto& sizes : told_.checks) {
+      out_ += fmt::format("\n[[case]]\nrole = \"check\"\ndims = {}\n", DimsToml(sizes, told_.dims, dim_names_));
+    }
+    if (told_.checks.empty()) out_ += fmt::format("\n[[case]]\nrole = \"check\"\ndims = {}\n", DimsToml(file, told_.dims, dim_names_));
+    const bool varies = std::any_of(told_.dims.begin(), told_.dims.end(), [](const DescribedDim& dim) { return dim.alone && dim.low < dim.high; });
+    if (!varies) return;
+    out_ += fmt::format("\n[[hidden]]\ncount = {}\n", kHiddenCases);
+    for (const DescribedDim& dim : told_.dims) {
+      if (!dim.alone || dim.low >= dim.high) {
+        out_ += fmt::format("{} = {}\n", dim_names_.at(dim.name), dim.high);
+      } else {
+        out_ += fmt::format("{} = {{ low = {}, high = {}{} }}\n", dim_names_.at(dim.name), dim.low, dim.high,
+                            dim.multiple > 1 ? fmt::format(", multiple = {}", dim.multiple) : "");
+      }
+    }
+  }
+
+  const ModuleTaskOptions& options_;
+  const Description told_;
+  const std::map<std::string, std::string> dim_names_;
+  Names names_;
+  std::map<std::string, std::string> tensor_names_;
+  std::string out_, whole_;
+};
+
+// "x=float32[batch,hidden]" as one argument of get_inputs.
+Result<std::string> InputCall(const std::string& text) {
+  const size_t equals = text.find('='), open = text.find('['), close = text.find(']');
+  const auto wrong = [&](const std::string& why) {
+    return Status::InvalidArgument(fmt::format("--input {}: {}; write x=float32[batch,hidden], and for indices ids=int64[batch]:vocabulary", text, why));
+  };
+  if (equals == std::string::npos || open == std::string::npos || close == std::string::npos || equals > open || open > close) {
+    return wrong("a name, a dtype and a shape are expected");
+  }
+  const std::string name = text.substr(0, equals), dtype = text.substr(equals + 1, open - equals - 1);
+  const std::string shape = text.substr(open + 1, close - open - 1);
+  const std::string bound = close + 1 < text.size() && text[close + 1] == ':' ? text.substr(close + 2) : "";
+  const std::optional<DType> known = DTypeFromName(dtype);
+  if (!IsIdentifier(name)) return wrong(fmt::format("'{}' is no name", name));
+  if (!known) return wrong(fmt::format("'{}' is no dtype", dtype));
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("_,+-*/() ").find(c) != std::string_view::npos; };
+  if (!std::all_of(shape.begin(), shape.end(), plain) || !std::all_of(bound.begin(), bound.end(), plain)) return wrong("shapes hold names and numbers");
+  if (IsFloating(*known)) {
+    if (!bound.empty()) return wrong("only integers are drawn below a size");
+    return fmt::format("torch.randn(({}{}), dtype=torch.{})", shape, shape.empty() ? "" : ",", dtype);
+  }
+  if (bound.empty()) return wrong("integers need a bound");
+  return fmt::format("torch.randint(0, {}, ({}{}), dtype=torch.{})", bound, shape, shape.empty() ? "" : ",", dtype);
+}
+
+// What a module of a package lacks to be a problem: sizes, get_inputs and get_init_inputs.
+Result<std::string> AddedText(const ModuleTaskOptions& options, const std::map<std::string, int64_t>& sizes) {
+  if (options.inputs.empty()) {
+    return Status::InvalidArgument(fmt::format("--from {}:{} needs what forward takes: --input x=float32[batch,hidden] --case batch=32,hidden=512",
+                                               options.module, options.class_name));
+  }
+  std::string text = "\n\n# What `hone new` was told of its sizes and inputs.\nimport torch\n\n";
+  for (const auto& [name, size] : sizes) text += fmt::format("{} = {}\n", name, size);
+  text += "\n\ndef get_inputs():\n    return [";
+  for (size_t i = 0; i < options.inputs.size(); ++i) {
+    HONE_ASSIGN_OR_RETURN(const std::string call, InputCall(options.inputs[i]));
+    text += (i == 0 ? "" : ",\n            ") + call;
+  }
+  text += fmt::format("]\n\n\ndef _arguments(*positional, **named):\n    return [list(positional), named]\n\n\ndef get_init_inputs():\n    return _arguments({})\n", options.init);
+  return text;
+}
+
+Result<std::map<std::string, int64_t>> ReadSizes(const std::vector<std::string>& texts) {
+  std::map<std::string, int64_t> sizes;
+  for (const std::string& text : texts) {
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t end = std::min(text.find(',', begin), text.size());
+      const std::string part = text.substr(begin, end - begin);
+      const size_t equals = part.find('=');
+      const std::string digits = equals == std::string::npos ? "" : part.substr(equals + 1);
+      if (!IsIdentifier(part.substr(0, equals)) || digits.empty() || digits.size() > 12 || digits.find_first_not_of("0123456789") != std::string::npos || std::stoll(digits) < 1) {
+        return Status::InvalidArgument(fmt::format("--case {}: expected sizes of 1 or more by name, as in batch=32,hidden=512", text));
+      }
+      sizes[part.substr(0, equals)] = std::stoll(digits);
+      begin = end + 1;
+    }
+  }
+  return sizes;
+}
+
+}  // namespace
+
+bool IsModuleProblem(std::string_view text) {
+  return text.find("def get_inputs") != std::string_view::npos && text.find("nn.Module") != std::string_view::npos &&
+         text.find("__global__") == std::string_view::npos;
+}
+
+Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const PythonOptions& python_options) {
+  HONE_ASSIGN_OR_RETURN(const auto sizes, ReadSizes(options.sizes));
+  json job = {{"file", options.file}, {"class", options.class_name}, {"training", !options.eval}, {"fixed", options.fixed},
+              {"seed", options.seed}, {"threads", python_options.threads}};
+  if (options.module.empty()) {
+    job["text"] = options.text;
+    job["sizes"] = sizes;
+  } else {
+    HONE_ASSIGN_OR_RETURN(const std::string added, AddedText(options, sizes));
+    job["module"] = options.module;
+    job["added"] = added;
+    job["folder"] = options.folder;
+  }
+  HONE_ASSIGN_OR_RETURN(const Python python, FindPython(python_options.environment));
+  HONE_ASSIGN_OR_RETURN(const TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
+  PythonStart start = StartOf(python, DescribeScript(), scratch.path(), python_options,
+                              options.module.empty() ? std::vector<std::string>() : std::vector<std::string>{options.folder});
+  start.sandbox.cpu_seconds = static_cast<int64_t>(8 * options.limit_seconds);  // of all threads
+  SubprocessOptions run;
+  run.argv = std::move(start.argv);
+  run.environment = std::move(start.environment);
+  run.working_directory = scratch.path();
+  run.sandbox = std::move(start.sandbox);
+  run.stdin_text = DumpJson(job);
+  run.limit_seconds = options.limit_seconds;
+  run.max_stdout_bytes = 16 << 20;
+  HONE_ASSIGN_OR_RETURN(const SubprocessResult ran, RunSubprocess(run));
+  if (ran.timed_out) {
+    return Status::InvalidArgument(fmt::format("{} took more than {:.0f} s to be tried and was ended: make its sizes smaller, or give it more with --limit",
+                                               options.file, options.limit_seconds));
+  }
+  const size_t mark = ran.out.rfind("hone: ");
+  if (mark == std::string::npos) {
+    const bool killed = ran.exit.signal == 9 || ran.exit.signal == 11 || ran.exit.signal == 6;
+    std::string line = ran.err.substr(0, ran.err.find_last_not_of(" \r\n") + 1);
+    line = line.substr(line.rfind('\n') == std::string::npos ? 0 : line.rfind('\n') + 1);
+    return Status::InvalidArgument(fmt::format("{}: the Python process ended with {}{}: {}", options.file, ran.exit.Describe(),
+                                               line.empty() ? "" : fmt::format(" ({})", line.substr(0, 300)),
+                                               killed ? "it may need more memory than it is given (--memory), or its own code ended it" : "its code ended it; leave out what calls exit"));
+  }
+  HONE_ASSIGN_OR_RETURN(const json answer, ParseJson(std::string_view(ran.out).substr(mark + 6), "the description of the module"));
+  std::map<std::string, std::string> dim_names;
+  Names names;
+  HONE_ASSIGN_OR_RETURN(Description told, ReadDescription(answer, &dim_names, &names));
+  if (!told.error.empty()) {
+    const bool missing = told.error.starts_with("PyTorch does not load");
+    return missing ? Status::Unavailable(told.error) : Status::InvalidArgument(told.error);
+  }
+  ModuleTaskDraft draft;
+  draft.reference_py = told.text.empty() ? options.text : told.text;
+  draft.notes = told.notes;
+  draft.torch = told.torch;
+  draft.sandbox_warnings = ran.sandbox.Warnings();
+  draft.seconds = ran.seconds;
+  for (const DescribedDim& dim : told.dims) {
+    draft.inferred.push_back(fmt::format("size {}: {} in the file, {} to {} in hidden cases{}", dim_names.at(dim.name), dim.size, dim.low, dim.high,
+                                         dim.multiple > 1 ? fmt::format(", a multiple of {}", dim.multiple) : ""));
+  }
+  const auto tensors = [&](const char* what, const std::vector<DescribedTensor>& list) {
+    for (const DescribedTensor& tensor : list) {
+      if (!tensor.value.empty()) continue;
+      draft.inferred.push_back(fmt::format("{} {}: {}[{}]{}", what, tensor.name, tensor.dtype, fmt::join(tensor.shape, ", "),
+                                           tensor.values.empty() ? "" : ", drawn as " + tensor.values));
+    }
+  };
+  tensors("input", told.inputs);
+  tensors("weight", told.state);
+  tensors("output", told.outputs);
+  draft.inferred.push_back(told.slice.empty() ? "no size is independent of the others: outputs are judged whole"
+                                              : fmt::format("slice {}: outputs along it are independent, by permuting and by leaving out", told.slice));
+  const std::string file = options.file;
+  draft.task_toml = Writer(options, std::move(told), std::move(dim_names), std::move(names)).Toml();
+  if (const Result<Task> task = ParseTask(draft.task_toml, "task.toml of " + file); !task.ok()) {
+    return Status::Internal("the task that was made of it cannot be read: " + task.status().message());
+  }
+  return draft;
+}
+
+}  // namespace hone

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/torch/module_task.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "hone/tuner/task.h"
+#include "tuner/core/torch_module.h"
+#include "tuner/torch/torch_reference.h"
+
+namespace hone {
+namespace {
+
+using ::testing::HasSubstr;
+
+PythonOptions Fake(const std::string& act) { return {.environment = {"HONE_PYTHON=" HONE_FAKE_PYTHON, "PYTHONPATH=" + act}}; }
+
+ModuleTaskOptions Options() {
+  ModuleTaskOptions options;
+  options.name = "made";
+  options.file = "problem.py";
+  options.text = "import torch\n";
+  options.limit_seconds = 20;
+  return options;
+}
+
+TEST(ModuleTask, ADescriptionBecomesATaskThatCanBeRead) {
+  const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
+  ASSERT_TRUE(draft.ok()) << draft.status().message();
+  const Result<Task> task = ParseTask(draft->task_toml, "task.toml");
+  ASSERT_TRUE(task.ok()) << task.status().message() << "\n" << draft->task_toml;
+  EXPECT_EQ(task->slice, "rows");
+  ASSERT_EQ(task->dims.size(), 2u);
+  EXPECT_EQ(task->dims[1].first, "stride_size") << "stride has a meaning in launch plans";
+  ASSERT_NE(task->FindTensor("fc_weight"), nullptr);
+  ASSERT_NE(task->FindTensor("fc_weight_tensor"), nullptr) << "two names of the module become one identifier";
+  EXPECT_FALSE(task->FindTensor("fc_weight")->stress);
+  EXPECT_EQ(task->FindTensor("fc_weight")->shape[1].text(), "stride_size");
+  EXPECT_TRUE(HasTorchModule(*task));
+  EXPECT_EQ(AnswerFile(*task), "reference.py");
+  const TorchModule module = TorchModuleOf(*task);
+  ASSERT_EQ(module.inputs.size(), 2u);
+  EXPECT_EQ(module.inputs[0].tensor, "x");
+  EXPECT_EQ(module.inputs[1].number, "2.0") << "a float stays one";
+  ASSERT_EQ(module.state.size(), 2u);
+  EXPECT_EQ(module.state[0], (std::pair<std::string, std::string>("fc_weight", "fc.weight")));
+  ASSERT_EQ(module.sizes.size(), 1u);
+  EXPECT_EQ(module.sizes[0], (std::pair<std::string, std::string>("stride_size", "stride")));
+  ASSERT_EQ(task->hidden.size(), 1u);
+  EXPECT_EQ(task->hidden[0].ranges[1].low, 8) << "a size that may not vary beside the others keeps its most";
+  EXPECT_EQ(draft->reference_py, "import torch\n");
+}
+
+struct Failure {
+  const char* act;
+  StatusCode code;
+  const char* says;
+};
+
+TEST(ModuleTask, WhatGoesWrongIsOneSentence) {
+  for (const Failure& failure : {Failure{"missing", StatusCode::kUnavailable, "pip install torch"},
+                                 Failure{"refused", StatusCode::kInvalidArgument, "forward returns a dict"},
+                                 Failure{"silent", StatusCode::kInvalidArgument, "exit status 3 (Killed by itself)"},
+                                 Failure{"other_fields", StatusCode::kInternal, "torch"}}) {
+    const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake(failure.act));
+    ASSERT_FALSE(draft.ok()) << failure.act;
+    EXPECT_EQ(draft.status().code(), failure.code) << failure.act << ": " << draft.status().message();
+    EXPECT_THAT(draft.status().message(), HasSubstr(failure.says));
+    EXPECT_EQ(draft.status().message().find('\n'), std::string::npos);
+  }
+  EXPECT_FALSE(DraftModuleTask(Options(), Fake("garbage")).ok());
+  ModuleTaskOptions hasty = Options();
+  hasty.limit_seconds = 0.3;
+  const Result<ModuleTaskDraft> late = DraftModuleTask(hasty, Fake("endless"));
+  ASSERT_FALSE(late.ok());
+  EXPECT_THAT(late.status().message(), HasSubstr("--limit"));
+}
+
+TEST(ModuleTask, WithoutAPythonTheRemedyIsNamed) {
+  const Result<ModuleTaskDraft> none = DraftModuleTask(Options(), {.environment = {"PATH=/nowhere"}});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.status().code(), StatusCode::kUnavailable);
+  EXPECT_THAT(none.status().message(), HasSubstr("HONE_PYTHON"));
+  const Result<ModuleTaskDraft> wrong = DraftModuleTask(Options(), {.environment = {"HONE_PYTHON=/no/such/python"}});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(wrong.status().message(), HasSubstr("/no/such/python"));
+}
+
+TEST(ModuleTask, InputsOfAPackagesClassAreChecked) {
+  ModuleTaskOptions options = Options();
+  options.text.clear();
+  options.module = "package.module";
+  const auto says = [&](const std::string& input) {
+    options.inputs = {input};
+    const Result<ModuleTaskDraft> draft = DraftModuleTask(options, Fake("described"));
+    return draft.ok() ? std::string("ok") : draft.status().message();
+  };
+  EXPECT_THAT(says("x"), HasSubstr("x=float32[batch,hidden]"));
+  EXPECT_THAT(says("x=float31[n]"), HasSubstr("'float31' is no dtype"));
+  EXPECT_THAT(says("x=int64[n]"), HasSubstr("integers need a bound"));
+  EXPECT_THAT(says("x=float32[__import__('os')]"), HasSubstr("shapes hold names and numbers"));
+  options.inputs.clear();
+  const Result<ModuleTaskDraft> none = DraftModuleTask(options, Fake("described"));
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.status().message(), HasSubstr("--input"));
+}
+
+TEST(ModuleTask, AReferenceThatCannotStartSaysSo) {
+  const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
+  ASSERT_TRUE(draft.ok()) << draft.status().message();
+  Result<Task> task = ParseTask(draft->task_toml, "task.toml");
+  ASSERT_TRUE(task.ok());
+  const Result<std::unique_ptr<HostReference>> reference = StartTorchReference(*task, Fake("silent"));
+  ASSERT_FALSE(reference.ok());
+  EXPECT_THAT(reference.status().message(), HasSubstr("Killed by itself"));
+}
+
+struct Mistake {
+  const char* what;
+  const char* by;
+  const char* says;
+};
+
+TEST(TorchModule, TheTableIsHeldAgainstTheTensors) {
+  const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
+  ASSERT_TRUE(draft.ok());
+  for (const Mistake& mistake : {Mistake{"outputs = [\"out\"]", "outputs = [\"x\"]", "'x' has the role \"in\""},
+                                 Mistake{"inputs = [\"x\", 2.0]", "inputs = [2.0]", "tensor 'x' is neither among"},
+                                 Mistake{"kind = \"torch\"", "kind = \"numpy\"", "kind"},
+                                 Mistake{"mode = \"train\"", "mode = \"test\"", "mode"},
+                                 Mistake{"stride_size = \"stride\"\n\n", "width = \"stride\"\n\n", "'width' is not a dimension"}}) {
+    std::string toml = draft->task_toml;
+    const size_t at = toml.find(mistake.what);
+    ASSERT_NE(at, std::string::npos) << mistake.what << "\n" << toml;
+    toml.replace(at, std::string(mistake.what).size(), mistake.by);
+    const Result<Task> task = ParseTask(toml, "task.toml");
+    ASSERT_FALSE(task.ok()) << mistake.by;
+    EXPECT_THAT(task.status().message(), HasSubstr(mistake.says));
+  }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,294 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A PyTorch problem, built at sizes of one's choice: what describe.py and serve.py share.
+
+A problem is a Python file with a class (`Model`), `get_inputs()` and `get_init_inputs()`; its sizes are module-level names
+with whole numbers. A size is changed in the file's syntax tree before the file is run, so that names which follow from it
+(`hidden = 4 * width`) follow.
+"""
+import ast
+import copy
+import json
+import math
+import sys
+import types
+
+
+class Refused(Exception):
+    """One sentence for the user: what is wrong, and the remedy."""
+
+
+def first_line(error):
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    return (lines[0].strip() if lines else type(error).__name__)[:300]
+
+
+def load_torch():
+    try:
+        import torch
+    except Exception as error:  # a broken installation fails in many ways
+        raise Refused(f"PyTorch does not load in {sys.executable} ({first_line(error)}): install it there "
+                      "(pip install torch), or name another interpreter in HONE_PYTHON") from error
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    return torch
+
+
+def explain(error, doing):
+    """The sentence for what a user's file raised."""
+    import socket
+    import urllib.error
+    told = f"{type(error).__name__}: {first_line(error)}"
+    text = str(error).lower()
+    seen, chain = set(), error
+    while chain is not None and id(chain) not in seen:
+        seen.add(id(chain))
+        if isinstance(chain, (socket.gaierror, urllib.error.URLError, ConnectionError)):
+            return (f"{doing} needs the network ({told}), which the file does not get: build the module without what it "
+                    "downloads (weights=None)")
+        chain = chain.__cause__ or chain.__context__
+    if any(word in text for word in ("name resolution", "connection error", "offline mode", "max retries exceeded")):
+        return (f"{doing} needs the network ({told}), which the file does not get: build the module without what it "
+                "downloads (weights=None)")
+    if isinstance(error, MemoryError) or "not enough memory" in text or "allocate memory" in text:
+        return f"{doing} takes more memory than it is given ({told}): make the sizes smaller, or raise the limit with --memory"
+    if isinstance(error, ModuleNotFoundError):
+        return f"{doing} failed ({told}): install that package for {sys.executable}, or put its code into the file"
+    if ("cuda" in text or "nvidia" in text) and any(word in text for word in ("not compiled", "no nvidia", "driver", "invalid device", "no cuda")):
+        return f"{doing} asks for a GPU ({told}): leave the device out, Hone places the tensors"
+    return f"{doing} failed ({told}): mend the file, then try again"
+
+
+def whole_constant(node):
+    """The value of an expression of whole constants, or None."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.BinOp):
+        left, right = whole_constant(node.left), whole_constant(node.right)
+        if left is None or right is None:
+            return None
+        if isinstance(node.op, ast.Add):
+            return left + right
+        if isinstance(node.op, ast.Sub):
+            return left - right
+        if isinstance(node.op, ast.Mult):
+            return left * right
+        if isinstance(node.op, ast.FloorDiv):
+            return left // right if right else None
+        if isinstance(node.op, ast.Pow) and 0 <= right < 64:
+            return left ** right
+        if isinstance(node.op, ast.LShift) and 0 <= right < 64:
+            return left << right
+    return None
+
+
+class Problem:
+    """The file's text. `sizes`: its module-level whole numbers by name; others may be put in their place."""
+
+    def __init__(self, text, file, class_name="Model", training=True):
+        self.file, self.class_name, self.training = file, class_name, training
+        try:
+            self.tree = ast.parse(text, file)
+        except SyntaxError as error:
+            raise Refused(f"{file}:{error.lineno}: {error.msg}: it is not Python that {sys.version.split()[0]} reads; mend "
+                          "the line") from error
+        # "height = width = 64" is two sizes.
+        body = []
+        for statement in self.tree.body:
+            if isinstance(statement, ast.Assign) and len(statement.targets) > 1 and whole_constant(statement.value) is not None:
+                body += [ast.copy_location(ast.Assign([target], statement.value), statement) for target in statement.targets]
+            else:
+                body.append(statement)
+        self.tree.body = body
+        self.sizes = {}
+        for name, value in self._constants():
+            number = whole_constant(value)
+            if number is not None and 0 < number < 1 << 40:
+                self.sizes[name] = number
+        self.written = dict(self.sizes)
+
+    def _constants(self):
+        for statement in self.tree.body:
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                target, value = statement.targets[0], statement.value
+            elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+                target, value = statement.target, statement.value
+            else:
+                continue
+            if isinstance(target, ast.Name):
+                yield target.id, value
+            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+                for one, number in zip(target.elts, value.elts):
+                    if isinstance(one, ast.Name):
+                        yield one.id, number
+
+    def run_file(self, sizes):
+        """The file's names, with `sizes` in place of what it says."""
+        tree = self.tree
+        if any(self.written.get(name) != size for name, size in sizes.items()):
+            tree = copy.deepcopy(tree)
+            for statement in tree.body:
+                if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                    target = statement.targets[0]
+                    if isinstance(target, ast.Name) and target.id in sizes and whole_constant(statement.value) is not None:
+                        statement.value = ast.copy_location(ast.Constant(sizes[target.id]), statement.value)
+                    elif isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+                        for i, one in enumerate(target.elts):
+                            if isinstance(one, ast.Name) and one.id in sizes and whole_constant(statement.value.elts[i]) is not None:
+                                statement.value.elts[i] = ast.copy_location(ast.Constant(sizes[one.id]), statement.value.elts[i])
+                elif (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+                      and statement.target.id in sizes):
+                    statement.value = ast.copy_location(ast.Constant(sizes[statement.target.id]), statement.value)
+        module = types.ModuleType("hone_problem")
+        module.__file__ = self.file
+        sys.modules["hone_problem"] = module
+        exec(compile(tree, self.file, "exec"), module.__dict__)
+        return module.__dict__
+
+    def build(self, sizes, dtype=None):
+        """(module, names): a new instance at these sizes, its floating-point state in `dtype` where that is given."""
+        import torch
+        names = self.run_file(sizes)
+        if self.class_name not in names:
+            raise Refused(f"{self.file} has no class {self.class_name}: KernelBench's form is a class Model with get_inputs() "
+                          "and get_init_inputs(); name another class with --from package.module:Class")
+        init = names["get_init_inputs"]() if "get_init_inputs" in names else []
+        if isinstance(init, dict):
+            model = names[self.class_name](**init)
+        elif len(init) == 2 and isinstance(init[0], (list, tuple)) and isinstance(init[1], dict):
+            model = names[self.class_name](*init[0], **init[1])
+        else:
+            model = names[self.class_name](*init)
+        if not isinstance(model, torch.nn.Module):
+            raise Refused(f"{self.class_name} of {self.file} is no torch.nn.Module: derive it from nn.Module")
+        if not self.training:
+            model.eval()
+        if dtype is not None:
+            model.to(dtype)
+        return model, names
+
+
+def state_of(model):
+    """Parameters and buffers by name, shared ones once, in the module's order."""
+    state = {}
+    seen = set()
+    for name, tensor in list(model.named_parameters(remove_duplicate=True)) + list(model.named_buffers(remove_duplicate=True)):
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            state[name] = tensor
+    return state
+
+
+def counter(name, tensor):
+    """Whether a buffer only counts calls (batch normalization's): no result depends on it."""
+    return name.split(".")[-1] == "num_batches_tracked" and tensor.numel() == 1
+
+
+def outputs_of(result):
+    """The tensors that forward returned, in order."""
+    import torch
+    if torch.is_tensor(result):
+        return [result]
+    if isinstance(result, dict) or hasattr(result, "keys"):
+        raise Refused("forward returns a dict: return a tensor or a tuple of tensors (write a small Model around it that "
+                      "picks them)")
+    if isinstance(result, (tuple, list)):
+        found = []
+        for one in result:
+            if torch.is_tensor(one):
+                found.append(one)
+            elif isinstance(one, (tuple, list)):
+                found.extend(outputs_of(one))
+            elif one is not None:
+                raise Refused(f"forward returns a {type(one).__name__} among its outputs: return tensors alone")
+        if found:
+            return found
+    raise Refused(f"forward returns a {type(result).__name__}: return a tensor or a tuple of tensors")
+
+
+def as_dtype(tensor, dtype):
+    return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+
+PRODUCTS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+            "conv_transpose2d", "conv_transpose3d", "bilinear", "__matmul__", "__rmatmul__", "scaled_dot_product_attention")
+
+
+def round_mantissa(tensor, bits):
+    """Float32 numbers rounded to `bits` of mantissa, ties to even, as tensor cores take their factors."""
+    import torch
+    drop = 23 - bits
+    whole = tensor.contiguous().view(torch.int32)
+    bias = ((whole >> drop) & 1) + (1 << (drop - 1)) - 1
+    rounded = ((whole + bias) >> drop) << drop
+    return torch.where(torch.isfinite(tensor), rounded.view(torch.float32).reshape(tensor.shape), tensor)
+
+
+def rounding_mode(bits):
+    """A mode under which products round their float32 factors."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class RoundFactors(TorchFunctionMode):
+        met = False
+
+        def __torch_function__(self, function, kinds, arguments=(), keywords=None):
+            if getattr(function, "__name__", "") in PRODUCTS:
+                self.met = True
+
+                def rounded(value):
+                    if torch.is_tensor(value) and value.dtype == torch.float32:
+                        return round_mantissa(value.detach(), bits)
+                    if isinstance(value, (list, tuple)):
+                        return type(value)(rounded(one) for one in value)
+                    return value
+
+                arguments = tuple(rounded(value) for value in arguments)
+            return function(*arguments, **(keywords or {}))
+
+    return RoundFactors()
+
+
+# How forward may be evaluated. The first is the reference; "honest" are orders and precisions that a kernel may use,
+# "dishonest" ones drop half of the mantissa of float32 somewhere.
+PRECISIONS = ("float64", "float32", "bfloat16", "float16", "tf32")
+
+
+def evaluate(problem, sizes, model, inputs, state, precision="float64"):
+    """(outputs, state afterwards): forward on these inputs with this state.
+
+    `inputs`: forward's arguments in order; `state`: tensors by the module's names, which are not changed. `model` is of the
+    sizes; its own state does not matter. "tf32" is float32 with the factors of products rounded to 10 bits.
+    """
+    import torch
+    dtype = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision, torch.float32)
+    given = {name: as_dtype(tensor, dtype).clone() for name, tensor in state.items()}
+    taken = [as_dtype(one, dtype).clone() if torch.is_tensor(one) else one for one in inputs]
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype if dtype != torch.bfloat16 and dtype != torch.float16 else torch.float32)
+    try:
+        torch.manual_seed(0)
+        with torch.no_grad():
+            if precision == "tf32":
+                with rounding_mode(10):
+                    result = torch.func.functional_call(model, given, tuple(taken))
+            else:
+                result = torch.func.functional_call(model, given, tuple(taken))
+    finally:
+        torch.set_default_dtype(before)
+    return outputs_of(result), given, taken
+
+
+def model_for(problem, sizes, precision="float64"):
+    """An instance whose own constants have the precision's dtype."""
+    import torch
+    dtype = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision, torch.float32)
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype if precision == "float64" else torch.float32)
+    try:
+        torch.manual_seed(0)
+        model, _ = problem.build(sizes)
+        return model.to(dtype)
+    finally:
+        torch.set_default_dtype(before)

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/torch/python_process.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/json_fields.h"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Address space that PyTorch takes for itself: libraries with device code, arenas and stacks of threads.
+constexpr int64_t kOwnAddressSpace = int64_t{48} << 30;
+constexpr double kAskSeconds = 20;
+
+constexpr std::string_view kAsk =
+    "import json, os, sys, sysconfig\n"
+    "paths = [sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable)] + sys.path\n"
+    "paths += list(sysconfig.get_paths().values())\n"
+    "print('hone: ' + json.dumps({'executable': sys.executable, 'paths': [os.path.abspath(p) for p in paths if p]}))\n";
+
+std::string ValueOf(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& entry : environment) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') return entry.substr(name.size() + 1);
+  }
+  return "";
+}
+
+int64_t MachineMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && size > 0 ? static_cast<int64_t>(pages) * size : int64_t{8} << 30;
+}
+
+}  // namespace
+
+Result<UniqueFd> MakeMemoryFile(const char* name) {
+  UniqueFd fd(memfd_create(name, MFD_CLOEXEC));
+  if (!fd.valid()) return Status::Io(ErrnoMessage("memfd_create", name, errno));
+  return fd;
+}
+
+Result<Python> FindPython(const std::vector<std::string>& environment) {
+  const std::string named = ValueOf(environment, "HONE_PYTHON");
+  const Result<std::string> found =
+      FindExecutable(named.empty() ? "python3" : named, SplitSearchPath(ValueOf(environment, "PATH")));
+  if (!found.ok()) {
+    return Status::Unavailable(named.empty() ? "python3 is not on the PATH: install it with PyTorch, or name an interpreter in HONE_PYTHON"
+                                             : fmt::format("HONE_PYTHON={}: there is no such program; name a Python with PyTorch", named));
+  }
+  SubprocessOptions ask;
+  ask.argv = {*found, "-c", std::string(kAsk)};
+  ask.environment = environment;
+  ask.limit_seconds = kAskSeconds;
+  HONE_ASSIGN_OR_RETURN(const SubprocessResult said, RunSubprocess(ask));
+  const size_t begin = said.out.find("hone: ");
+  const auto useless = [&](const std::string& why) {
+    return Status::Unavailable(fmt::format("{} is no Python that works ({}): name another in HONE_PYTHON", *found, why));
+  };
+  if (begin == std::string::npos) return useless(said.timed_out ? "it did not answer in time" : said.exit.Describe());
+  const Result<nlohmann::json> json = ParseJson(std::string_view(said.out).substr(begin + 6), "Python's answer");
+  if (!json.ok()) return useless(json.status().message());
+  JsonFields fields(*json, "Python's answer");
+  Python python;
+  fields.Require("executable", python.executable);
+  fields.Require("paths", python.read_paths);
+  if (!fields.ok() || python.executable.empty()) return useless(fields.ok() ? "it does not know its own name" : fields.status().message());
+  // "-c" makes the folder that we are in Python's first path: a user's folder is nothing installed. And a link's target lies
+  // elsewhere.
+  std::error_code ignored;
+  const fs::path here = fs::current_path(ignored);
+  std::erase_if(python.read_paths, [&](const std::string& path) { return path == "/" || fs::path(path) == here; });
+  for (const std::string& path : std::vector<std::string>(python.read_paths)) {
+    const fs::path real = fs::canonical(path, ignored);
+    if (!ignored && real != "/") python.read_paths.push_back(real.string());
+  }
+  std::sort(python.read_paths.begin(), python.read_paths.end());
+  python.read_paths.erase(std::unique(python.read_paths.begin(), python.read_paths.end()), python.read_paths.end());
+  return python;
+}
+
+PythonStart StartOf(const Python& python, std::string script, const std::string& scratch, const PythonOptions& options,
+                    const std::vector<std::string>& more_read_paths) {
+  PythonStart start;
+  start.argv = {python.executable, "-c", std::move(script)};
+  for (const std::string& entry : options.environment) {
+    const std::string name = entry.substr(0, entry.find('='));
+    if (name == "PATH" || name == "LD_LIBRARY_PATH" || name == "PYTHONPATH" || name == "PYTHONUSERBASE" ||
+        (options.gpu && name.starts_with("CUDA_"))) {
+      start.environment.push_back(entry);
+    }
+  }
+  for (const char* entry : {"PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0", "PYTHONUNBUFFERED=1", "USER=hone", "LANG=C.UTF-8"}) {
+    start.environment.emplace_back(entry);
+  }
+  for (const char* name : {"HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"}) {
+    start.environment.push_back(fmt::format("{}={}", name, scratch));
+  }
+  if (!options.gpu) start.environment.emplace_back("CUDA_VISIBLE_DEVICES=");
+
+  SandboxPolicy& policy = start.sandbox;
+  policy.read_paths = SystemReadPaths();
+  for (const char* path : {"/usr", "/opt", "/etc/localtime", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/passwd", "/proc/cpuinfo",
+                           "/proc/meminfo", "/proc/stat", "/sys/devices/system", "/sys/fs/cgroup"}) {
+    policy.read_paths.emplace_back(path);
+  }
+  for (const std::vector<std::string>* paths : {&python.read_paths, &more_read_paths}) {
+    policy.read_paths.insert(policy.read_paths.end(), paths->begin(), paths->end());
+  }
+  for (const std::string& folder : SplitSearchPath(ValueOf(options.environment, "LD_LIBRARY_PATH"))) {
+    if (folder.starts_with("/") && folder != "/") policy.read_paths.push_back(folder);
+  }
+  policy.exec_paths = SystemExecPaths();
+  policy.exec_paths.push_back(python.executable);
+  std::error_code ignored;
+  if (const fs::path real = fs::canonical(python.executable, ignored); !ignored) policy.exec_paths.push_back(real.string());
+  policy.write_paths = {scratch, "/dev/null", "/dev/shm"};
+  policy.own_process_files = true;
+  policy.processes = 0;
+  policy.file_bytes = int64_t{4} << 30;
+  const int64_t memory = options.memory_bytes > 0 ? options.memory_bytes : MachineMemory() / 4 * 3;
+  policy.memory_bytes = memory + kOwnAddressSpace;
+  return start;
+}
+
+}  // namespace hone

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The user's own Python, and the sandbox in which it runs a user's module.
+//
+// A problem file is code. It runs with the rights of a candidate, not of its user: installed software may be read, a folder
+// of its own written, and nothing else; no network, no other programs, no more memory and time than it is given. Layers that
+// this machine's kernel lacks are named by SandboxReport::Warnings.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "hone/base/status.h"
+
+namespace hone {
+
+struct PythonOptions {
+  std::vector<std::string> environment;  // "NAME=value": PATH, HONE_PYTHON, and what else Python looks at
+  int64_t memory_bytes = 0;              // of the module; 0: three quarters of the machine's
+  int threads = 0;                       // of PyTorch; 0: one per core
+  bool gpu = false;                      // whether it may see GPUs
+};
+
+// An interpreter, asked where its packages lie.
+struct Python {
+  std::string executable;
+  std::vector<std::string> read_paths;
+};
+// HONE_PYTHON, else the first python3 on the PATH. Takes some 50 ms. kUnavailable, with the remedy, where there is none.
+Result<Python> FindPython(const std::vector<std::string>& environment);
+
+// How to start `script` in `scratch`, confined. `more_read_paths`: what else it may read.
+struct PythonStart {
+  std::vector<std::string> argv, environment;
+  SandboxPolicy sandbox;
+};
+PythonStart StartOf(const Python& python, std::string script, const std::string& scratch, const PythonOptions& options,
+                    const std::vector<std::string>& more_read_paths = {});
+
+// A file in memory, closed on exec.
+Result<UniqueFd> MakeMemoryFile(const char* name);
+
+}  // namespace hone

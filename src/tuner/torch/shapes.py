@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How a problem's extents follow from its sizes, found by building it at other sizes. Follows problem.py in one text.
+
+Sizes are tried on PyTorch's meta device, where a module of any size costs nothing but its shapes.
+"""
+
+MOST_SHIFT = 64  # of d + a, in an extent such as (d + 2 * padding - kernel) / stride + 1
+MOST_STRIDE = 16
+
+
+class Shapes:
+    """Extents of one problem at sizes of one's choice. `device`: "meta", or "cpu" where the module looks at values."""
+
+    def __init__(self, problem, device):
+        self.problem, self.device = problem, device
+        self.known = {}
+
+    def at(self, changed):
+        """({extent's key: number}, kinds) or a sentence. `changed`: sizes other than the file's."""
+        key = tuple(sorted(changed.items()))
+        if key not in self.known:
+            sizes = {**self.problem.sizes, **changed}
+            try:
+                self.known[key] = self._run(sizes)
+            except Refused:
+                raise
+            except Exception as error:
+                self.known[key] = f"{type(error).__name__}: {first_line(error)}"
+        return self.known[key]
+
+    def _run(self, sizes, seed=0):
+        import torch
+        torch.manual_seed(seed)
+        with torch.device(self.device), torch.no_grad():
+            model, names = self.problem.build(sizes)
+            inputs = list(names["get_inputs"]())
+            state = state_of(model)
+            found = {("in", i): one for i, one in enumerate(inputs) if torch.is_tensor(one)}
+            found.update({("state", name): one for name, one in state.items() if not counter(name, one)})
+            before = {key: (tuple(one.shape), str(one.dtype)) for key, one in found.items()}
+            results = outputs_of(model(*inputs))
+        before.update({("out", i): (tuple(one.shape), str(one.dtype)) for i, one in enumerate(results)})
+        extents = {(*key, axis): size for key, (shape, _) in before.items() for axis, size in enumerate(shape)}
+        kinds = {key: (len(shape), dtype) for key, (shape, dtype) in before.items()}
+        return extents, kinds
+
+
+def works(shapes, base, sizes):
+    """The extents at these sizes where the problem keeps its form there, else None."""
+    found = shapes.at(sizes)
+    return found[0] if not isinstance(found, str) and found[1] == base[1] else None
+
+
+def multiple_of(shapes, base, name, size, others):
+    """(multiple, None) of which sizes of `name` must be, or (None, why the module fixes it)."""
+    for unit in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128):
+        if unit > size or size % unit != 0:
+            continue
+        tries = [unit * count for count in (size // unit + 1, size // unit + 2, size // unit + 3, max(1, size // unit - 1))]
+        if all(works(shapes, base, {**others, name: one}) is not None for one in tries):
+            return unit, None
+    told = shapes.at({**others, name: size + 1})
+    return None, told if isinstance(told, str) else "the number or the kind of tensors would change"
+
+
+def depends(shapes, base, name, size, unit):
+    """The extents that change with `name`, at once or after a few steps."""
+    changed = set()
+    for count in (1, 2, 3, 17):
+        other = works(shapes, base, {name: size + unit * count})
+        changed |= {key for key in base[0] if other is not None and other[key] != base[0][key]}
+    return changed
+
+
+def fit_one(name, points):
+    """An expression over one size for (size, extent) pairs, or None."""
+    (x0, y0) = points[0]
+    if all(x == y for x, y in points):
+        return name
+    if all(x * y0 == y * x0 for x, y in points) and y0 % x0 == 0:
+        return f"{y0 // x0} * {name}"
+    if all(y - x == y0 - x0 for x, y in points) and abs(y0 - x0) <= 1 << 20:
+        return f"{name} {'+' if y0 > x0 else '-'} {abs(y0 - x0)}"
+    (x1, y1) = points[-1]
+    if x1 != x0 and (y1 - y0) % (x1 - x0) == 0:
+        slope = (y1 - y0) // (x1 - x0)
+        rest = y0 - slope * x0
+        if slope > 0 and all(slope * x + rest == y for x, y in points):
+            return f"{slope} * {name} {'+' if rest > 0 else '-'} {abs(rest)}"
+    for stride in range(2, MOST_STRIDE + 1):
+        # Of the forms that agree at these points the one whose dividend is never negative is right at small sizes too.
+        for rest, shift in sorted(((rest, shift) for rest in (1, 0, 2, -1) for shift in range(-MOST_SHIFT, MOST_SHIFT + 1)),
+                                  key=lambda one: (abs(one[0] - 1), abs(one[1]))):
+            if all(x + shift >= 0 and (x + shift) // stride + rest == y for x, y in points):
+                inner = name if shift == 0 else f"({name} {'+' if shift > 0 else '-'} {abs(shift)})"
+                return f"{inner} / {stride}" + (f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else "")
+    return None
+
+
+def parenthesized(text):
+    return f"({text})" if any(sign in text for sign in "+-/") else text
+
+
+class Fitter:
+    def __init__(self, shapes, base, sizes, units):
+        self.shapes, self.base, self.sizes, self.units = shapes, base, sizes, units
+
+    def points(self, key, name):
+        size, unit = self.sizes[name], self.units[name]
+        found = []
+        for one in [size + unit * count for count in (0, 1, 2, 3, 4, 5, 7, 12, 17)] + [unit * count for count in range(1, 6)]:
+            extents = works(self.shapes, self.base, {name: one})
+            if extents is not None:
+                found.append((one, extents[key]))
+        return found
+
+    def value(self, key, changed):
+        extents = works(self.shapes, self.base, changed)
+        return None if extents is None else extents[key]
+
+    def fit(self, key, names):
+        """An expression of extent `key` over `names`, or None."""
+        size = self.base[0][key]
+        if not names:
+            return str(size)
+        singles = {name: fit_one(name, self.points(key, name)) for name in names}
+        if len(names) == 1:
+            return singles[names[0]]
+        at = {name: self.sizes[name] for name in names}
+        # A product of the sizes with a constant; of shapes that shift (a flattened convolution); or a sum of sizes.
+        texts = []
+        product = math.prod(at.values())
+        if size % product == 0:
+            texts.append(" * ".join(([str(size // product)] if size != product else []) + list(names)))
+        if all(isinstance(one, str) for one in singles.values()):
+            # E = prod f_i(d_i) / E0^(n-1) where each f_i is the extent with the others at the file's sizes.
+            power = size ** (len(names) - 1)
+            texts.append("(" + " * ".join(f"({singles[name]})" for name in names) + f") / {power}")
+        rest = size - sum(at.values())
+        texts.append(" + ".join(names) + (f" {'+' if rest > 0 else '-'} {abs(rest)}" if rest else ""))
+        for text in texts:
+            if len(text) < 200 and self.holds(text, key, names):
+                return text
+        return None
+
+    def holds(self, text, key, names):
+        tried = 0
+        for step in range(1, 9):
+            changed = {name: self.sizes[name] + self.units[name] * ((step * (3 + 2 * i)) % 11) for i, name in enumerate(names)}
+            expected = self.value(key, changed)
+            if expected is None:
+                continue
+            tried += 1
+            if evaluate_text(text, changed) != expected:
+                return False
+        return tried >= 3
+
+
+def evaluate_text(text, sizes):
+    """A whole expression as Hone's expressions mean it: division truncates, of numbers that are not negative here."""
+    return eval(compile(text.replace("/", "//"), "expression", "eval"), {"__builtins__": {}}, dict(sizes))
+
+
+def find_dimensions(shapes, fixed_by_user, notes):
+    """(dims, expressions): sizes that vary, {name: {"size", "multiple"}}, and {extent's key: text} for every extent.
+
+    A size that the module fixes, or whose effect on a shape cannot be said in a line, keeps the file's number; `notes` says
+    why.
+    """
+    base = shapes.at({})
+    if isinstance(base, str):
+        raise Refused(base)
+    sizes, units, effects = {}, {}, {}
+    for name, size in shapes.problem.sizes.items():
+        if name in fixed_by_user:
+            notes.append(f"{name} = {size} is fixed: --fix")
+            continue
+        unit, why = multiple_of(shapes, base, name, size, {})
+        if unit is None:
+            # Only sizes are worth a word: a name that no shape depends on is a setting.
+            if any(extent == size for extent in base[0].values()):
+                notes.append(f"{name} = {size} is fixed: at other sizes the module fails ({why})")
+            continue
+        effect = depends(shapes, base, name, size, unit)
+        if effect:
+            sizes[name], units[name], effects[name] = size, unit, effect
+    inputs = {name: any(key[0] == "in" for key in effects[name]) for name in sizes}
+    while True:
+        fitter = Fitter(shapes, base, sizes, units)
+        expressions, unfit = {}, None
+        for key in base[0]:
+            names = [name for name in sizes if key in effects[name]]
+            expressions[key] = fitter.fit(key, names)
+            if expressions[key] is None:
+                unfit = (key, names)
+                break
+        if unfit is None:
+            return {name: {"size": sizes[name], "multiple": units[name]} for name in sizes}, expressions
+        key, names = unfit
+        # What an input's shape names stays rather than what only the module's own sizes follow from.
+        given_up = min(names, key=lambda name: (inputs[name], -list(sizes).index(name)))
+        notes.append(f"{given_up} = {sizes[given_up]} is fixed: how the shape of {' '.join(map(str, key[:2]))} follows from "
+                     f"{' and '.join(names)} cannot be said in one expression")
+        for table in (sizes, units, effects):
+            del table[given_up]

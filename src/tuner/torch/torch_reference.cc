@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/torch/torch_reference.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/frames.h"
+#include "base/hash.h"
+#include "base/json_fields.h"
+#include "base/subprocess.h"
+#include "tuner/core/dims_text.h"
+#include "tuner/core/tensor_roles.h"
+#include "tuner/core/torch_module.h"
+#include "tuner/torch/scripts.h"
+
+namespace hone {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kComputeSeconds = 120;  // as a CUDA oracle has
+constexpr int64_t kAlign = 256;
+constexpr int64_t kMostAnswerBytes = 1 << 20;
+
+// A memory file and where it is mapped here. The other side maps it anew when it has grown.
+class SharedMemory {
+ public:
+  explicit SharedMemory(UniqueFd fd) : fd_(std::move(fd)) {}
+  ~SharedMemory() { Unmap(); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  int fd() const { return fd_.get(); }
+  char* data() const { return data_; }
+  Status Reserve(int64_t bytes) {
+    if (bytes <= bytes_) return Status::Ok();
+    Unmap();
+    if (ftruncate(fd_.get(), bytes) != 0) return Status::Io(ErrnoMessage("ftruncate", "hone-reference", errno));
+    void* mapped = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+    if (mapped == MAP_FAILED) return Status::Io(ErrnoMessage("mmap", "hone-reference", errno));
+    data_ = static_cast<char*>(mapped);
+    bytes_ = bytes;
+    return Status::Ok();
+  }
+
+ private:
+  void Unmap() {
+    if (data_ != nullptr) munmap(data_, static_cast<size_t>(bytes_));
+    data_ = nullptr;
+    bytes_ = 0;
+  }
+  UniqueFd fd_;
+  char* data_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+std::string LastLine(const std::string& text) {
+  size_t end = text.find_last_not_of(" \r\n");
+  if (end == std::string::npos) return "";
+  const size_t begin = text.rfind('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1, std::min<size_t>(end - (begin == std::string::npos ? 0 : begin), 300));
+}
+
+json ModuleJson(const Task& task, const TorchModule& module, const PythonOptions& options) {
+  json inputs = json::array(), state = json::object(), sizes = json::object();
+  for (const TorchModule::Input& input : module.inputs) {
+    if (!input.tensor.empty()) {
+      inputs.push_back({{"tensor", input.tensor}});
+    } else {
+      inputs.push_back({{"value", ReadJsonText(input.number)}});
+    }
+  }
+  for (const auto& [tensor, name] : module.state) state[tensor] = name;
+  for (const auto& [dim, name] : module.sizes) sizes[dim] = name;
+  return {{"text", task.oracle_source}, {"file", (task.directory.empty() ? task.name : task.directory) + "/reference.py"},
+          {"class", module.class_name}, {"training", module.training}, {"threads", options.threads},
+          {"inputs", inputs}, {"outputs", module.outputs}, {"state", state}, {"sizes", sizes}};
+}
+
+class TorchReference : public HostReference {
+ public:
+  TorchReference(Task task, TemporaryDirectory scratch, ChildProcess child, UniqueFd socket, UniqueFd told, UniqueFd memory)
+      : task_(std::move(task)), scratch_(std::move(scratch)), child_(std::move(child)), socket_(std::move(socket)),
+        told_(std::move(told)), memory_(std::move(memory)) {}
+
+  std::string Name() const override { return name_; }
+  bool lost() const override {
+    const std::lock_guard lock(mutex_);
+    return gone_.has_value();
+  }
+
+  Status Begin(const json& module) {
+    HONE_ASSIGN_OR_RETURN(const json answer, Ask(module, kTorchStartSeconds, "loading PyTorch", StatusCode::kUnavailable));
+    JsonFields fields(answer, "PyTorch's answer");
+    std::string version;
+    fields.Require("torch", version);
+    if (!fields.ok()) return Status::Internal(fields.status().message());
+    name_ = fmt::format("PyTorch {} in double precision on the CPU", version);
+    return Status::Ok();
+  }
+
+  Status Compute(const Dims& dims, const Fill& fill, const Take& take, std::string_view precision) override {
+    const std::lock_guard lock(mutex_);
+    if (gone_) return *gone_;
+    json tensors = json::array(), results = json::array();
+    std::vector<std::pair<const TensorSpec*, int64_t>> filled, taken;
+    int64_t bytes = 0;
+    const auto place = [&](int64_t size) {
+      const int64_t at = bytes;
+      bytes += (size + kAlign - 1) / kAlign * kAlign;
+      return at;
+    };
+    for (const TensorSpec& tensor : task_.tensors) {
+      HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
+      if (tensor.role != TensorRole::kOut) {
+        filled.emplace_back(&tensor, place(shape.elements * DTypeBytes(tensor.dtype)));
+        tensors.push_back({{"name", tensor.name}, {"dtype", DTypeName(tensor.dtype)}, {"shape", shape.shape},
+                           {"offset", filled.back().second}});
+      }
+      if (IsOutput(tensor)) {
+        taken.emplace_back(&tensor, place(shape.elements * 8));
+        results.push_back({{"name", tensor.name}, {"shape", shape.shape}, {"offset", taken.back().second}});
+      }
+    }
+    HONE_RETURN_IF_ERROR(memory_.Reserve(std::max(bytes, kAlign)));
+    for (const auto& [tensor, offset] : filled) HONE_RETURN_IF_ERROR(fill(tensor->name, memory_.data() + offset));
+    const json request = {{"dims", dims}, {"tensors", tensors}, {"results", results}, {"bytes", std::max(bytes, kAlign)},
+                          {"precision", precision}};
+    const Result<json> answer =
+        Ask(request, kComputeSeconds, fmt::format("evaluating the module for {}", DimsText(dims)), StatusCode::kInvalidArgument);
+    if (!answer.ok()) return answer.status();
+    for (const auto& [tensor, offset] : taken) {
+      // Memory from ftruncate is aligned to pages, and places in it to 256 bytes.
+      HONE_RETURN_IF_ERROR(take(tensor->name, reinterpret_cast<const double*>(memory_.data() + offset)));  // NOLINT
+    }
+    return Status::Ok();
+  }
+
+ private:
+  // What the process answers; `refused`: the code of what it says is wrong.
+  Result<json> Ask(const json& question, double limit_seconds, const std::string& doing, StatusCode refused) {
+    const Status sent = SendFrame(socket_.get(), DumpJson(question), {}, {}, limit_seconds);
+    if (!sent.ok()) return Gone(sent.code() == StatusCode::kTimedOut, limit_seconds, doing);
+    Result<Frame> frame = ReceiveFrame(socket_.get(), limit_seconds, kMostAnswerBytes);
+    if (!frame.ok()) return Gone(frame.status().code() == StatusCode::kTimedOut, limit_seconds, doing);
+    HONE_ASSIGN_OR_RETURN(json answer, ParseJson(frame->header, "PyTorch's answer"));
+    if (answer.is_object() && answer.contains("error") && answer["error"].is_string()) {
+      return Status(refused, answer["error"].get<std::string>());
+    }
+    return answer;
+  }
+
+  // The process has ended, or is ended because it is late; it stays gone.
+  Status Gone(bool late, double limit_seconds, const std::string& doing) {
+    std::optional<ExitState> end;
+    if (!late) end = child_.Wait(5);
+    if (!end) child_.Kill();
+    if (!end) end = child_.Wait(5);
+    std::string said(4096, '\0');
+    const off_t size = lseek(told_.get(), 0, SEEK_END);
+    const ssize_t got = pread(told_.get(), said.data(), said.size(), std::max<off_t>(0, size - static_cast<off_t>(said.size())));
+    said.resize(got > 0 ? static_cast<size_t>(got) : 0);
+    const std::string line = LastLine(said);
+    if (late) {
+      gone_ = Status::TimedOut(fmt::format("{} took more than {:.0f} s and was ended: make the sizes of the cases smaller", doing, limit_seconds));
+    } else {
+      const std::string how = end && end->signal != 0 && !end->killed_by_us ? fmt::format(" with {}", end->Describe()) : "";
+      gone_ = Status::Unavailable(fmt::format("{}: the Python process ended{}{}; where it needs more memory, make the sizes of the cases smaller",
+                                              doing, how, line.empty() ? "" : " (" + line + ")"));
+    }
+    return *gone_;
+  }
+
+  const Task task_;
+  const TemporaryDirectory scratch_;
+  ChildProcess child_;
+  UniqueFd socket_, told_;  // told_: what it prints
+  SharedMemory memory_;
+  std::string name_;
+  mutable std::mutex mutex_;
+  std::optional<Status> gone_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, const PythonOptions& options) {
+  HONE_CHECK(HasTorchModule(task), "StartTorchReference of a task without a module");
+  HONE_ASSIGN_OR_RETURN(const Python python, FindPython(options.environment));
+  HONE_ASSIGN_OR_RETURN(TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
+  HONE_ASSIGN_OR_RETURN(SocketPair sockets, MakeSocketPair());
+  HONE_ASSIGN_OR_RETURN(UniqueFd memory, MakeMemoryFile("hone-reference"));
+  HONE_ASSIGN_OR_RETURN(UniqueFd told, MakeMemoryFile("hone-reference-output"));
+  PythonStart start = StartOf(python, ServeScript(), scratch.path(), options);
+  ChildOptions child_options;
+  child_options.argv = std::move(start.argv);
+  child_options.environment = std::move(start.environment);
+  child_options.working_directory = scratch.path();
+  child_options.sandbox = std::move(start.sandbox);
+  child_options.descriptors = {{told.get(), 1}, {told.get(), 2}, {sockets.theirs.get(), 3}, {memory.get(), 4}};
+  HONE_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start(child_options));
+  sockets.theirs.Reset();
+  auto reference = std::make_unique<TorchReference>(task, std::move(scratch), std::move(child), std::move(sockets.ours),
+                                                    std::move(told), std::move(memory));
+  HONE_RETURN_IF_ERROR(reference->Begin(ModuleJson(task, TorchModuleOf(task), options)));
+  return std::unique_ptr<HostReference>(std::move(reference));
+}
+
+Result<std::shared_ptr<HostReference>> TorchReferences::Get(const Task& task, const PythonOptions& options) {
+  const std::string key = Sha256Hex(task.toml + '\0' + task.oracle_source);
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < kept_.size(); ++i) {
+    if (kept_[i].first != key) continue;
+    auto found = std::move(kept_[i]);
+    kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (found.second->lost()) break;  // a new one is started
+    kept_.push_back(found);
+    return found.second;
+  }
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<HostReference> started, StartTorchReference(task, options));
+  if (kept_.size() >= kKept) kept_.erase(kept_.begin());
+  kept_.emplace_back(key, std::move(started));
+  return kept_.back().second;
+}
+
+}  // namespace hone

@@ -1,0 +1,312 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""torch_tests.py HONE PART…: PyTorch modules as tasks, on the simulated GPU.
+
+PART is a problem of problems/ (brought in; where kernels/ has a kernel for it, that passes and the kernel with an error planted
+is refused), or "bad_input", "package", "check", "tutorial", "apply". Prints what fails and ends with 1.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# What a problem's task must say: its class, its slice, dims that vary, names of tensors.
+EXPECTED = {
+    "gated_tanh": ("elementwise", "rows", "rows width", "x gate out"),
+    "row_softmax": ("reduction", "rows", "rows width", "logits out"),
+    "layer_norm": ("reduction", "tokens", "tokens features", "x norm_weight norm_bias out"),
+    "linear_relu": ("gemm", "batch_size", "batch_size in_features out_features", "x fc_weight fc_bias out"),
+    "column_mean": ("reduction", "batch_size", "batch_size length channels", "x out"),
+    "conv_gelu": ("convolution", "batch_size", "batch_size in_channels out_channels height width", "image conv_weight conv_bias out"),
+    "batch_norm": ("reduction", "", "batch_size channels pixels", "x norm_weight norm_bias norm_running_mean norm_running_var out"),
+    "mean_and_spread": ("reduction", "rows", "rows width", "x out0 out1"),
+    "scaled_residual": ("gemm", "tokens", "tokens features", "x scale project_weight out"),
+    "small_mlp": ("gemm", "batch_size", "batch_size in_features hidden classes", ""),
+    "attention_block": ("attention", "batch_size", "batch_size length embedding", ""),
+    "embedding_sum": ("gather", "batch_size", "batch_size bag vocabulary width", "ids table_weight out"),
+    "max_pool": ("reduction", "batch_size", "batch_size channels height width", "x out"),
+    "half_swiglu": ("elementwise", "tokens", "tokens width", "gate up out"),
+}
+
+# An error for each kernel: what is replaced by what.
+PLANTED = {
+    "gated_tanh": ("out[i] = tanhf", "out[i] = (i % 61 == 60 ? 0.99f : 1.0f) * tanhf"),
+    "row_softmax": ("i < width; i += 32) sum", "i < width - 1; i += 32) sum"),
+    "linear_relu": ("float sum = bias[column]", "float sum = 0.0f"),
+    "mean_and_spread": ("sqrtf(squares)", "sqrtf(squares * 1.001f)"),
+    "batch_norm": ("static_cast<float>(count - 1)", "static_cast<float>(count)"),
+    "embedding_sum": ("k < bag;", "k < bag - 1;"),
+}
+
+HEAD = "import torch\nimport torch.nn as nn\nn = 64\nd = 128\n"
+TAIL = "\ndef get_inputs():\n    return [torch.rand(n, d)]\n\ndef get_init_inputs():\n    return []\n"
+
+
+def module(forward, init=""):
+    made = f"class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n{init}\n    def forward(self, x):\n{forward}\n"
+    return HEAD + made + TAIL
+
+
+# (name, problem file, options, exit status, what the message says and which remedy it names)
+BAD = [
+    ("syntax", "def get_inputs(:\n  nn.Module", [], 2, r"problem\.py:1: .*mend the line"),
+    ("fails", module("        return x @ x"), [], 2, r"Model of .*failed \(RuntimeError: .*mend the file"),
+    ("dict", module("        return {'out': x}"), [], 2, r"forward returns a dict: return a tensor or a tuple"),
+    ("text", module("        return 'x'"), [], 2, r"forward returns a str: return a tensor"),
+    ("network", module("        return x", "        import urllib.request\n        urllib.request.urlopen('http://127.0.0.1:9/w.pt')"), [], 2,
+     r"needs the network .*weights=None"),
+    ("random", module("        return x + torch.rand_like(x)"), [], 2, r"draws random numbers.*pass them in as an input"),
+    ("dropout", module("        return torch.nn.functional.relu(self.drop(x))", "        self.drop = nn.Dropout(0.5)"), [], 2, r"dropout is active.*--eval"),
+    ("host_state", module("        return x + self.noise", "        self.noise = torch.rand(d)"), [], 2, r"plain attributes; register them with register_buffer"),
+    ("data_dependent", module("        return x[x > 0.5]"), [], 2, r"(depend on data|shape).*inputs' shapes"),
+    ("no_double", module("        return x @ torch.ones(d, 4, dtype=torch.float32)"), [], 2, r"does not run in double precision .*dtype of its inputs"),
+    ("boolean", module("        return x > 0.5"), [], 2, r"returns booleans.*uint8"),
+    ("in_place", module("        return x.mul_(2)"), [], 2, r"changes one of its inputs in place: clone it"),
+    ("gpu", module("        return x.to('cuda')"), [], 2, r"asks for a GPU .*leave the device out"),
+    ("package", "import no_such_package\n" + module("        return x"), [], 2, r"install that package for"),
+    ("ends", "import os\nos._exit(3)\n" + module("        return x"), [], 2, r"the Python process ended with exit status 3"),
+    ("memory", HEAD + "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = nn.Parameter(torch.ones(1 << 38, device='cpu'))\n"
+     "    def forward(self, x):\n        return x * self.w[0]\n" + TAIL, [], 2, r"takes more memory than it is given .*--memory"),
+    ("endless", module("        return x", "        while True: pass"), ["--limit", "20"], 2, r"took more than 20 s .*--limit"),
+    ("writes", "open('/tmp/hone-was-here', 'w')\n" + module("        return x"), [], 2, r"failed \(PermissionError"),
+    ("no_size", module("        return x"), ["--case", "m=3"], 2, r"no module-level whole number m; it has n, d"),
+    ("kernel_options", module("        return x"), ["--kernel", "k"], 2, r"this is a PyTorch module: leave them out"),
+]
+
+failures = 0
+
+
+def fail(what, told=""):
+    global failures
+    failures += 1
+    print(f"FAILED: {what}\n{told}", flush=True)
+
+
+def run(arguments, cwd):
+    done = subprocess.run([HONE] + arguments, cwd=cwd, capture_output=True, text=True, timeout=900)
+    return done.returncode, done.stdout, done.stderr
+
+
+def bring_in(name, path, folder, options=()):
+    code, out, err = run(["new", name, "--from", path, "--out", os.path.join(folder, name), "--json", *options], folder)
+    if not out:
+        fail(f"{name} is not brought in ({code})", err)
+        return None
+    return json.loads(out)
+
+
+def judge(task, kernel, folder):
+    code, out, err = run(["eval", task, kernel, "--device", "sim", "--no-time", "--seed", "1", "--json"], folder)
+    if not out:
+        fail(f"{task} is not judged ({code})", err)
+        return {"verdict": "none"}
+    return json.loads(out)
+
+
+def problem(name, folder):
+    told = bring_in(name, os.path.join(HERE, "problems", name + ".py"), folder, ["--no-check"])
+    if told is None:
+        return
+    print(f"{name}: {told['seconds']:.1f} s; " + "; ".join(told["notes"]), flush=True)
+    task = os.path.join(folder, name)
+    code, out, err = run(["tasks", "show", task, "--json"], folder)
+    if code != 0:
+        return fail(f"{name} cannot be shown", err)
+    shown = json.loads(out)
+    workload, sliced, dims, tensors = EXPECTED[name]
+    found = (shown["class"], shown["slice"], " ".join(shown["dims"]), " ".join(one["name"] for one in shown["tensors"]))
+    for what, wanted, have in zip(("class", "slice", "dims", "tensors"), (workload, sliced, dims, tensors or found[3]), found):
+        same = sorted(wanted.split()) == sorted(have.split()) if what == "dims" else wanted == have
+        if not same:
+            fail(f"{name}: {what} is '{have}', expected '{wanted}'")
+    with open(os.path.join(task, "reference.py"), encoding="utf-8") as copy, \
+            open(os.path.join(HERE, "problems", name + ".py"), encoding="utf-8") as original:
+        if copy.read() != original.read():
+            fail(f"{name}: reference.py is not the problem file")
+    kernel = os.path.join(HERE, "kernels", name + ".cu")
+    if not os.path.exists(kernel):
+        return
+    right = judge(task, kernel, folder)
+    if right["verdict"] != "ok":
+        fail(f"{name}: the right kernel is {right['verdict']}", right.get("detail", ""))
+    with open(kernel, encoding="utf-8") as source:
+        text = source.read()
+    before, after = PLANTED[name]
+    if before not in text:
+        return fail(f"{name}: the error to plant has no place")
+    planted = os.path.join(folder, name + "_planted.cu")
+    with open(planted, "w", encoding="utf-8") as wrong:
+        wrong.write(text.replace(before, after))
+    refused = judge(task, planted, folder)
+    if refused["verdict"] != "wrong_output":
+        fail(f"{name}: the planted error is {refused['verdict']}", refused.get("detail", ""))
+
+
+def bad_input(folder):
+    for name, text, options, status, pattern in BAD:
+        path = os.path.join(folder, "problem.py")
+        with open(path, "w", encoding="utf-8") as source:
+            source.write(text)
+        out = os.path.join(folder, "bad_" + name)
+        code, said, err = run(["new", "bad", "--from", path, "--out", out, "--no-check", *options], folder)
+        message = err[err.find("hone: "):] if "hone: " in err else err
+        sentence = [line for line in err.splitlines() if line.startswith("hone: ") and "warning" not in line]
+        if code != status or not re.search(pattern, err):
+            fail(f"bad input '{name}': exit status {code}", said + message)
+        elif len(sentence) != 1:
+            fail(f"bad input '{name}' is told in {len(sentence)} lines", err)
+        elif os.path.exists(out):
+            fail(f"bad input '{name}' leaves {os.listdir(out)}")
+        else:
+            print(f"{name}: {sentence[0]}", flush=True)
+
+
+def package(folder):
+    """A class of a module in this folder, with what it lacks said in options."""
+    os.makedirs(os.path.join(folder, "layers"))
+    with open(os.path.join(folder, "layers", "__init__.py"), "w", encoding="utf-8"):
+        pass
+    with open(os.path.join(folder, "layers", "gated.py"), "w", encoding="utf-8") as source:
+        source.write("import torch\n\n\nclass Gated(torch.nn.Module):\n    def __init__(self, width, *, bias=True):\n"
+                     "        super().__init__()\n        self.gate = torch.nn.Linear(width, width, bias=bias)\n\n"
+                     "    def forward(self, x):\n        return x * torch.sigmoid(self.gate(x))\n")
+    told = bring_in("gated", "layers.gated:Gated", folder, ["--input", "x=float32[rows,width]", "--case", "rows=512,width=256",
+                                                             "--init", "width, bias=False", "--no-check"])
+    if told is None:
+        return
+    code, out, err = run(["tasks", "show", os.path.join(folder, "gated"), "--json"], folder)
+    shown = json.loads(out) if code == 0 else fail("gated cannot be shown", err)
+    if shown and [one["name"] for one in shown["tensors"]] != ["x", "gate_weight", "out"]:
+        fail("gated has other tensors", out)
+    if shown and shown["slice"] != "rows":
+        fail("gated has another slice", out)
+
+
+def check(folder):
+    """`hone new` with its check, and `hone tasks check` of what it made."""
+    told = bring_in("linear_relu", os.path.join(HERE, "problems", "linear_relu.py"), folder)
+    if told is None:
+        return
+    if not told["ready"]:
+        fail("linear_relu is not ready", "\n".join(told["problems"]) + told["unchecked"])
+    code, out, err = run(["tasks", "check", os.path.join(folder, "linear_relu"), "--device", "sim", "--json"], folder)
+    if code != 0:
+        fail("hone tasks check linear_relu", out + err)
+
+
+def load(path, name):
+    import importlib.util
+    spec = importlib.util.spec_from_file_location(name, path)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def apply(folder):
+    """What leaves as Python, as far as it runs without a GPU: the kernel itself is stood in for."""
+    import torch
+    if bring_in("linear_relu", os.path.join(HERE, "problems", "linear_relu.py"), folder, ["--no-check"]) is None:
+        return
+    kernel = os.path.join(HERE, "kernels", "linear_relu.cu")
+    for form in ("kernelbench", "torch"):
+        code, out, err = run(["apply", os.path.join(folder, "linear_relu"), kernel, "--as", form, "--out", os.path.join(folder, form)], folder)
+        if code != 0:
+            return fail(f"apply --as {form} ends with {code}", out + err)
+
+    def stand_in(x, weight, bias):
+        return torch.relu(x @ weight.T + bias)
+
+    new = load(os.path.join(folder, "kernelbench", "linear_relu_model_new.py"), "model_new")
+    asked = []
+
+    class Loaded:
+        linear_relu = staticmethod(stand_in)
+
+    def load_inline(**arguments):
+        asked.append(arguments)
+        return Loaded
+
+    new._load_inline = load_inline
+    for seed in range(5):  # the harness seeds, builds both, and compares
+        torch.manual_seed(seed)
+        original = new.Model(32, 16)
+        torch.manual_seed(seed)
+        mine = new.ModelNew(32, 16)
+        x = torch.rand(8, 32)
+        if not torch.allclose(original(x), mine(x), atol=1e-5):
+            fail(f"ModelNew differs from Model under seed {seed}")
+        with torch.no_grad():
+            for parameter in mine.parameters():
+                parameter.mul_(2)
+            if torch.allclose(original(x), mine(x), atol=1e-3):
+                fail("ModelNew does not see that its weights have changed")
+    source = asked[0]["cuda_sources"][0] if asked else ""
+    if len(asked) != 1 or "__global__" not in source or "PYBIND11_MODULE" not in source or '#include "hone_' in source:
+        fail("ModelNew hands load_inline another source", source[:2000])
+
+    op = load(os.path.join(folder, "torch", "hone_linear_relu_op.py"), "hone_linear_relu_op")
+
+    class Layer(torch.nn.Module):
+        def forward(self, x, weight, bias):
+            return op.linear_relu(x, weight, bias) + 1
+
+    rows = torch.export.Dim("rows", min=2, max=64)
+    exported = torch.export.export(Layer(), (torch.rand(8, 32), torch.rand(16, 32), torch.rand(16)),
+                                   dynamic_shapes={"x": {0: rows}, "weight": None, "bias": None})
+    if "hone.linear_relu" not in str(exported.graph):
+        fail("the operator is not in the exported graph", str(exported.graph))
+    torch.library.register_kernel("hone::linear_relu", "cpu", stand_in)
+    weight = torch.rand(16, 32, requires_grad=True)
+    result = op.linear_relu(torch.rand(8, 32), weight, torch.rand(16))
+    try:
+        result.sum().backward()
+        fail("the operator has a backward")
+    except NotImplementedError as error:
+        if "has no backward" not in str(error):
+            fail("a backward is refused in other words", str(error))
+
+
+def tutorial(folder):
+    """docs/torch.md, as a reader would follow it."""
+    with open(os.path.join(HERE, "..", "..", "docs", "torch.md"), encoding="utf-8") as page:
+        text = page.read()
+    blocks = {kind: re.search(rf"```{kind}\n(.*?)```", text, re.S).group(1) for kind in ("python", "cuda")}
+    commands = re.findall(r"```sh\nhone ([^\n]*fused_linear[^\n]*)\n```", text)
+    for name, block in (("problem.py", blocks["python"]), ("kernel.cu", blocks["cuda"])):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(block)
+    if len(commands) != 2:
+        fail(f"the tutorial has {len(commands)} commands")
+    for command in commands:
+        code, out, err = run(command.split(), folder)
+        if code != 0:
+            fail(f"hone {command} ends with {code}", out + err)
+    wrong = blocks["cuda"].replace("float sum = bias[column]", "float sum = 0.0f")
+    with open(os.path.join(folder, "kernel.cu"), "w", encoding="utf-8") as file:
+        file.write(wrong)
+    code, out, err = run(commands[-1].split(), folder)
+    if code != 1 or "wrong_output" not in out or wrong == blocks["cuda"]:
+        fail("the tutorial's wrong kernel passes", out + err)
+
+
+def main():
+    global HONE
+    HONE = os.path.abspath(sys.argv[1])
+    for part in sys.argv[2:]:
+        folder = tempfile.mkdtemp(prefix="hone-torch-test-")
+        try:
+            if part in EXPECTED:
+                problem(part, folder)
+            else:
+                {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply}[part](folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(1 if failures else 0)
+
+
+main()
