@@ -22,8 +22,8 @@
 #include "benchmarks/arguments.h"
 #include "benchmarks/sim_variants.h"
 #include "tuner/device/device_session.h"
+#include "tuner/device/sim/image/sim_compiler.h"
 #include "tuner/device/sim/sim_child.h"
-#include "tuner/device/sim/sim_compiler.h"
 #include "tuner/device/sim/sim_session.h"
 #include "tuner/evaluate/timing/spearman.h"
 #ifdef HONE_WITH_CUDA

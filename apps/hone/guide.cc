@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "hone/tuner/strategy.h"
-#include "tuner/device/sim/gpu_table.h"
+#include "tuner/device/sim/model/gpu_table.h"
 #include "tuner/run/open_run.h"
 
 namespace hone {

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "doctor/machine_checks.h"
-#include "tuner/device/sim/gpu_table.h"
-#include "tuner/device/sim/sim_compiler.h"
+#include "tuner/device/sim/image/sim_compiler.h"
+#include "tuner/device/sim/model/gpu_table.h"
 #include "tuner/model/curl_library.h"
 #ifdef HONE_WITH_CUDA
 #include "tuner/device/cuda/cuda_session.h"

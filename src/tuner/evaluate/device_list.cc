@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/evaluate/device_list.h"
 
-#include "tuner/device/sim/gpu_table.h"
+#include "tuner/device/sim/model/gpu_table.h"
 #include "tuner/device/sim/sim_session.h"
 #include "tuner/evaluate/gpu_tools.h"
 #ifdef HONE_WITH_CUDA

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "tuner/device/sim/sim_compiler.h"
+#include "tuner/device/sim/image/sim_compiler.h"
 #include "tuner/device/sim/sim_session.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"

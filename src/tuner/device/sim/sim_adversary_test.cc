@@ -12,8 +12,8 @@
 #include <set>
 #include <thread>
 
+#include "tuner/device/sim/image/source_guard.h"
 #include "tuner/device/sim/sim_test_bench.h"
-#include "tuner/device/sim/source_guard.h"
 
 namespace hone {
 namespace {

@@ -17,13 +17,13 @@
 
 #include "base/frames.h"
 #include "base/json_text.h"
-#include "tuner/device/sim/hooks.h"
-#include "tuner/device/sim/image.h"
-#include "tuner/device/sim/launch_runner.h"
+#include "tuner/device/sim/image/image.h"
 #include "tuner/device/sim/sim_abi.h"
 #include "tuner/device/sim/sim_layout.h"
 #include "tuner/device/sim/sim_protocol.h"
-#include "tuner/device/sim/worker.h"
+#include "tuner/device/sim/worker/hooks.h"
+#include "tuner/device/sim/worker/launch_runner.h"
+#include "tuner/device/sim/worker/worker.h"
 
 namespace hone {
 

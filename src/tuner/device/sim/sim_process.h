@@ -13,7 +13,7 @@
 #include "base/frames.h"
 #include "base/subprocess.h"
 #include "hone/base/status.h"
-#include "tuner/device/sim/image_symbols.h"
+#include "tuner/device/sim/image/image_symbols.h"
 #include "tuner/device/sim/sim_memory.h"
 #include "tuner/device/sim/sim_protocol.h"
 

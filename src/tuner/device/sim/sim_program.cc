@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "tuner/device/sim/sim_model.h"
+#include "tuner/device/sim/model/sim_model.h"
 
 namespace hone::sim {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "tuner/device/device_session.h"
-#include "tuner/device/sim/gpu_table.h"
-#include "tuner/device/sim/image_symbols.h"
+#include "tuner/device/sim/image/image_symbols.h"
+#include "tuner/device/sim/image/source_lines.h"
+#include "tuner/device/sim/model/gpu_table.h"
 #include "tuner/device/sim/sim_process.h"
-#include "tuner/device/sim/source_lines.h"
 
 namespace hone::sim {
 

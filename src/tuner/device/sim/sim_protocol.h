@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "hone/base/status.h"
-#include "tuner/device/sim/launch_types.h"
+#include "tuner/device/sim/worker/launch_types.h"
 
 namespace hone::sim {
 

@@ -8,8 +8,8 @@
 
 #include <set>
 
-#include "tuner/device/sim/block_sample.h"
 #include "tuner/device/sim/sim_test_bench.h"
+#include "tuner/device/sim/worker/block_sample.h"
 
 namespace hone {
 namespace {

@@ -18,15 +18,15 @@
 #include "tuner/core/argument_layout.h"
 #include "tuner/core/draw.h"
 #include "tuner/device/host_tensor_ops.h"
-#include "tuner/device/sim/block_sample.h"
 #include "tuner/device/sim/fill.h"
-#include "tuner/device/sim/findings.h"
-#include "tuner/device/sim/gpu_table.h"
-#include "tuner/device/sim/launch_profile.h"
+#include "tuner/device/sim/model/findings.h"
+#include "tuner/device/sim/model/gpu_table.h"
+#include "tuner/device/sim/model/launch_profile.h"
+#include "tuner/device/sim/model/sim_model.h"
 #include "tuner/device/sim/sim_layout.h"
 #include "tuner/device/sim/sim_memory.h"
-#include "tuner/device/sim/sim_model.h"
 #include "tuner/device/sim/sim_program.h"
+#include "tuner/device/sim/worker/block_sample.h"
 
 namespace hone {
 

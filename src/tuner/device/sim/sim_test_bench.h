@@ -20,7 +20,7 @@
 
 #include "tuner/core/compiled_program.h"
 #include "tuner/device/device_session.h"
-#include "tuner/device/sim/sim_compiler.h"
+#include "tuner/device/sim/image/sim_compiler.h"
 #include "tuner/device/sim/sim_session.h"
 
 namespace hone {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/device/sim/sim_compiler.h"
+#include "tuner/device/sim/image/sim_compiler.h"
 #include "tuner/device/sim/sim_session.h"
 #include "tuner/evaluate/lint/lint_device.h"
 

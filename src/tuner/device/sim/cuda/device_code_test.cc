@@ -17,8 +17,8 @@
 
 #include "tuner/device/compiler.h"
 #include "tuner/device/device_session.h"
+#include "tuner/device/sim/image/sim_compiler.h"
 #include "tuner/device/sim/sim_child.h"
-#include "tuner/device/sim/sim_compiler.h"
 #include "tuner/device/sim/sim_session.h"
 
 namespace hone {

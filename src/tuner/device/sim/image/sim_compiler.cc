@@ -1,0 +1,649 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One compile: text, object, names of its dynamic shared memory, shared library, a look at what it imports.
+#include "tuner/device/sim/image/sim_compiler.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/subprocess.h"
+#include "tuner/core/translation_unit.h"
+#include "tuner/device/sim/cuda/ptx_rewrite.h"
+#include "tuner/device/sim/image/elf_symbols.h"
+#include "tuner/device/sim/image/embedded_headers.h"
+#include "tuner/device/sim/image/image_symbols.h"
+#include "tuner/device/sim/image/source_guard.h"
+#include "tuner/device/sim/sim_layout.h"
+#include "tuner/device/sim/worker/hooks.h"
+
+namespace hone {
+
+namespace {
+
+using sim::ElfSymbol;
+
+// Behind the candidate: turns an array of value addresses into a call with the kernel's own parameter types. The
+// pointer is volatile so that the kernel is not inlined into a function without hooks.
+// Stands behind the preprocessor, where no macro of the candidate reaches it.
+constexpr std::string_view kEntrySupport = R"cpp(
+# 1 "hone-entries"
+namespace hone_sim_entry {
+template <typename T> struct Plain { using type = T; };
+template <typename T> struct Plain<const T> { using type = T; };
+template <typename T> struct Plain<volatile T> { using type = T; };
+template <typename T> struct Plain<const volatile T> { using type = T; };
+template <typename T> struct Plain<T&> : Plain<T> {};
+template <unsigned... I> struct Numbers {};
+template <unsigned n, unsigned... I> struct Count : Count<n - 1, n - 1, I...> {};
+template <unsigned... I> struct Count<0, I...> { using type = Numbers<I...>; };
+template <typename... P, unsigned... I>
+__attribute__((no_sanitize_thread)) void Call(void (*volatile kernel)(P...), const void* const* values, Numbers<I...>) {
+  (void)values;
+  kernel(*static_cast<const typename Plain<P>::type*>(values[I])...);
+}
+template <typename... P>
+__attribute__((no_sanitize_thread)) void Invoke(void (*kernel)(P...), const void* const* values) {
+  Call(kernel, values, typename Count<sizeof...(P)>::type());
+}
+}  // namespace hone_sim_entry
+extern "C" {
+extern thread_local char hone_shared_anchor;
+__attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shared() { return &hone_shared_anchor; }
+}
+)cpp";
+
+// Part of the compiler's fingerprint, by which compiled candidates and refusals are kept: another number when PTX is
+// translated or a source judged by other rules.
+constexpr std::string_view kRules = "rules 2\n";
+
+// Functions besides mathematics and the simulator's own that compiled code may call.
+constexpr std::string_view kAllowedImports[] = {
+    "__tls_get_addr", "abort", "__cxa_guard_acquire", "__cxa_guard_release",
+    "__cxa_pure_virtual", "_ZdlPv", "_ZdlPvm", "_GLOBAL_OFFSET_TABLE_"};
+// Legal in CUDA, not simulated.
+constexpr std::string_view kDeviceHeap[] = {"malloc", "free", "calloc", "_Znwm", "_Znam", "_ZdaPv", "_ZdaPvm"};
+
+constexpr int64_t kMaxStaticShared = 48 * 1024;
+
+std::string Demangled(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  if (status != 0 || text == nullptr) return name;
+  std::string result(text);
+  free(text);
+  return result;
+}
+
+bool IsMathematics(const std::string& name) {
+  // These take pointers. Some have a hook of their own under another name (hooks.cc); CUDA has none of the others.
+  for (const char* stem : {"modf", "frexp", "remquo", "sincos", "lgammaf_r", "lgamma_r", "canonicalize", "totalorder", "setpayload",
+                           "getpayload", "fe", "nan", "matherr", "signgam"}) {
+    if (name.rfind(stem, 0) == 0 && name != "nan" && name != "nanf") return false;
+  }
+  static void* const library = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return false;
+  // dlsym also searches what libm depends on: only what libm itself defines counts.
+  void* const symbol = dlsym(library, name.c_str());
+  Dl_info info;
+  return symbol != nullptr && dladdr(symbol, &info) != 0 && info.dli_fname != nullptr &&
+         std::string_view(info.dli_fname).find("libm") != std::string_view::npos;
+}
+
+constexpr double kWallLimits = 10;
+
+// Whether a compiler was ended for taking too long: by us, or by the kernel for its processor time. The driver survives the
+// compiler proper and says what became of it.
+bool TookTooLong(const SubprocessResult& result) {
+  if (result.timed_out) return true;
+  if (result.exit.signal == SIGXCPU || result.exit.signal == SIGKILL) return true;
+  return result.err.find("CPU time limit exceeded signal terminated program") != std::string::npos ||
+         result.err.find("Killed signal terminated program") != std::string::npos;
+}
+
+// The first errors with the source line that the compiler shows below each, in the reader's paths.
+std::string DigestOf(const std::string& log, const std::string& scratch) {
+  std::istringstream lines(log);
+  std::string line, digest;
+  int errors = 0, shown = 0;
+  while (std::getline(lines, line)) {
+    const bool starts = line.find(": error: ") != std::string::npos || line.find(": fatal error: ") != std::string::npos;
+    if (starts) {
+      if (++errors > 8) continue;
+      shown = 3;
+    }
+    if (shown > 0 && errors <= 8) {
+      --shown;
+      size_t at;
+      while (!scratch.empty() && (at = line.find(scratch + "/")) != std::string::npos) line.erase(at, scratch.size() + 1);
+      if (line.size() > 240) line = line.substr(0, 240) + " …";
+      digest += line + "\n";
+    }
+  }
+  if (errors > 8) digest += fmt::format("({} more errors)\n", errors - 8);
+  if (errors == 0) digest = log.substr(0, 2000);
+  return digest;
+}
+
+// Letters, digits and what keeps types apart; "unsigned int" and such are shortened on both sides.
+std::string Squeezed(std::string text) {
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{"unsigned int", "unsigned"},
+                                 {"void ", ""}, {"(int)", ""}, {"(bool)1", "true"}, {"(bool)0", "false"}}) {
+    for (size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
+  }
+  std::erase_if(text, [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; });
+  // 8u and 8 name the same template argument.
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] == 'u' || text[i] == 'l') && i > 0 && std::isdigit(static_cast<unsigned char>(text[i - 1]))) continue;
+    plain += text[i];
+  }
+  return plain;
+}
+
+// Static shared memory of each kernel. An array declared in a kernel's body is that kernel's alone; one of a device
+// function, of file scope, or of a kernel whose name is spelled too differently to be recognised counts for all.
+std::vector<int64_t> StaticSharedBytes(const std::vector<ElfSymbol>& object, const std::vector<std::string>& kernels) {
+  std::vector<int64_t> bytes(kernels.size(), 0);
+  for (const ElfSymbol& symbol : object) {
+    if (!symbol.thread_local_data || !symbol.defined || sim::IsGuardSymbol(symbol.name)) continue;
+    const std::string name = Squeezed(Demangled(symbol.name));
+    size_t owner = kernels.size();
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const std::string kernel = Squeezed(kernels[i]);
+      if (name.rfind(kernel + "(", 0) == 0) owner = i;
+    }
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      if (owner == kernels.size() || owner == i) bytes[i] += static_cast<int64_t>(symbol.size);
+    }
+  }
+  return bytes;
+}
+
+// Paths that reach out of the header folders. The sandbox refuses them too, where the kernel has one.
+std::optional<std::string> ForbiddenInclude(std::string_view source) {
+  size_t line_start = 0;
+  while (line_start < source.size()) {
+    const size_t line_end = std::min(source.find('\n', line_start), source.size());
+    std::string_view line = source.substr(line_start, line_end - line_start);
+    line_start = line_end + 1;
+    const auto skip = [&line] {
+      while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front()))) line.remove_prefix(1);
+    };
+    skip();
+    if (line.empty() || line.front() != '#') continue;
+    line.remove_prefix(1);
+    skip();
+    if (line.substr(0, 7) != "include" && line.substr(0, 6) != "import" && line.substr(0, 5) != "embed") continue;
+    const size_t open = line.find_first_of("<\"");
+    if (open == std::string_view::npos) continue;
+    const size_t close = line.find_first_of(">\"", open + 1);
+    const std::string_view path = line.substr(open + 1, close == std::string_view::npos ? close : close - open - 1);
+    if (!path.empty() && (path.front() == '/' || path.find("..") != std::string_view::npos)) return std::string(path);
+  }
+  return std::nullopt;
+}
+
+// What CUDA's toolkit has and the simulator's subset has not, when that is why the compiler stopped: one sentence.
+std::optional<std::string> AbsentPart(const std::string& log) {
+  constexpr std::string_view kFolders[] = {"cub/", "cuda/", "thrust/", "nv/", "cooperative_groups/", "cutlass/", "cute/",
+                                           "cuda_", "curand", "cublas", "cusparse", "sm_", "device_", "crt/", "nvtx"};
+  constexpr std::string_view kNamespaces[] = {"cub", "cuda", "thrust", "cute", "cutlass", "nvcuda::exec"};
+  const auto begins = [](std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; };
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (const size_t at = line.find("fatal error: "); at != std::string::npos) {
+      const std::string_view rest = std::string_view(line).substr(at + 13);
+      // A toolkit's header may lie where g++ looks and the sandbox does not let it read.
+      const size_t end = std::min(rest.find(": No such file or directory"), rest.find(": Permission denied"));
+      if (end == std::string_view::npos) return std::nullopt;
+      std::string_view header = rest.substr(0, end);
+      if (const size_t folder = header.rfind("/include/"); folder != std::string_view::npos) header.remove_prefix(folder + 9);
+      for (const std::string_view folder : kFolders) {
+        if (begins(header, folder)) {
+          return fmt::format("the simulated GPU has no <{}>: it runs CUDA C++ without the toolkit's libraries (CUB, cuda::std, "
+                             "Thrust); a GPU may judge this candidate", header);
+        }
+      }
+      return std::nullopt;
+    }
+    if (line.find(": error: ") == std::string::npos) continue;
+    // The first error decides: what follows from it says nothing.
+    for (const std::string_view name : kNamespaces) {
+      for (const char* words : {"error: ‘{}’ has not been declared", "error: ‘{}’ is not a namespace-name",
+                                "error: ‘{}’ does not name a type", "error: '{}' has not been declared",
+                                "error: '{}' is not a namespace-name", "is not a member of ‘{}’", "is not a member of '{}'"}) {
+        if (line.find(fmt::format(fmt::runtime(words), name)) == std::string::npos) continue;
+        return fmt::format("the simulated GPU has not all of '{}': it runs CUDA C++ without the toolkit's libraries (CUB, "
+                           "cuda::std, Thrust); a GPU may judge this candidate", name);
+      }
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Cuts what stands behind the first mark off `text` and returns the names between the marks; nullopt when a mark is
+// missing.
+std::optional<std::vector<std::string>> TakeNames(std::string* text, const std::string& mark) {
+  std::vector<std::string> names;
+  const std::string begin = mark + "_begin\n", end = mark + "_end";
+  const size_t first = text->find(begin);
+  for (size_t at = first; at != std::string::npos; at = text->find(begin, at)) {
+    at += begin.size();
+    const size_t stop = text->find(end, at);
+    if (stop == std::string::npos) return std::nullopt;
+    std::istringstream lines(text->substr(at, stop - at));
+    std::string name;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty() && line[0] != '#') name += line + " ";
+    }
+    while (!name.empty() && name.back() == ' ') name.pop_back();
+    names.push_back(std::move(name));
+    at = stop;
+  }
+  if (first != std::string::npos) text->resize(first);
+  return names;
+}
+
+class SimCompiler : public Compiler {
+ public:
+  SimCompiler(SimCompilerOptions options, std::string cxx) : options_(std::move(options)), cxx_(std::move(cxx)) {}
+
+  Status Prepare();
+  Result<CompiledModule> Compile(const TranslationUnit& unit) override;
+  std::string Fingerprint() const override { return fingerprint_; }
+
+ private:
+  Status Precompile(const std::vector<std::string>& variant);
+  Result<SubprocessResult> RunCompiler(const std::vector<std::string>& arguments, const std::string& scratch) const;
+  // g++ -E of `text`, with the precompiled header named and not read: what Compile goes on with.
+  Result<SubprocessResult> Preprocess(const std::string& text, const std::vector<std::string>& variant,
+                                      const TemporaryDirectory& folder, const std::string& name) const;
+  Status CheckImports(const std::string& image, CompiledModule* module) const;
+  std::string AliasAssembly(const std::vector<ElfSymbol>& object, bool* has_dynamic) const;
+
+  SimCompilerOptions options_;
+  std::string cxx_;
+  std::vector<std::string> flags_;
+  std::string fingerprint_;
+  std::string include_directory_;   // the CUDA subset
+  std::string prelude_directory_;   // prelude.h and prelude.h.gch
+  TemporaryDirectory own_cache_;    // when no cache directory was given
+  std::mutex precompile_mutex_;
+  std::map<std::vector<std::string>, Status> precompiled_;  // by variant flags
+};
+
+std::vector<std::string> Flags() {
+  std::vector<std::string> flags{
+      "-std=gnu++20", "-O2", "-g1", "-gdwarf-4", "-fPIC", "-w", "-fmax-errors=50", "-fdiagnostics-color=never",
+      // Every load and store calls the simulator; function entries do not, volatile ones are told apart.
+      "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1",
+      // Accesses stay what the source says: not split, not joined, not made speculatively, not turned into memset.
+      "-fno-tree-sra", "-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize", "-fno-store-merging",
+      "-fno-tree-loop-distribute-patterns", "-fno-hoist-adjacent-loads", "-fno-split-paths",
+      // Two calls stay two places, each with its line.
+      "-fno-crossjumping", "-fno-tree-tail-merge", "-fno-optimize-sibling-calls",
+      // Shared memory is thread-local data reached through __tls_get_addr, never the initial-exec model.
+      "-fno-extern-tls-init", "-ftls-model=global-dynamic",
+      // Copies and comparisons are calls, which the simulator answers: g++ would otherwise expand them without hooks. The
+      // CUDA subset expands those that are one load and one store.
+      "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-memcmp", "-fno-builtin-mempcpy",
+      "-fno-builtin-strlen", "-fno-builtin-strcmp", "-fno-builtin-strncmp", "-fno-builtin-strcpy", "-fno-builtin-memchr",
+      "-fno-builtin-bcopy", "-fno-builtin-bzero", "-fno-builtin-bcmp",
+      // CUDA's rules where C++ has undefined behaviour, and nvcc's default contraction of multiply and add.
+      "-fno-strict-aliasing", "-fwrapv", "-fno-delete-null-pointer-checks", "-fno-aggressive-loop-optimizations",
+      "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
+      "-fvisibility=hidden", "-fno-semantic-interposition", "-fno-plt", "-fno-exceptions", "-fno-rtti",
+      "-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables", "-fno-stack-protector", "-fcf-protection=none",
+      "-fno-ident", "-U_FORTIFY_SOURCE"};
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
+    for (const char* flag : {"-mavx2", "-mfma", "-mf16c"}) flags.push_back(flag);
+  }
+#endif
+  return flags;
+}
+
+Status SimCompiler::Prepare() {
+  flags_ = Flags();
+  if (options_.cache_directory.empty()) {
+    HONE_ASSIGN_OR_RETURN(own_cache_, MakeTemporaryDirectory(options_.scratch_directory, "hone-sim-cache-"));
+    options_.cache_directory = own_cache_.path();
+  }
+  HONE_RETURN_IF_ERROR(MakeDirectories(options_.cache_directory));
+  // Absolute, because the sandbox's rules are.
+  char* const absolute = realpath(options_.cache_directory.c_str(), nullptr);
+  if (absolute != nullptr) {
+    options_.cache_directory = absolute;
+    free(absolute);
+  }
+  const std::string scratch = options_.scratch_directory.empty() ? "/tmp" : options_.scratch_directory;
+  HONE_RETURN_IF_ERROR(MakeDirectories(scratch));
+  HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(scratch, "hone-sim-"));
+  HONE_ASSIGN_OR_RETURN(const SubprocessResult version, RunCompiler({"--version"}, folder.path()));
+  if (!version.exit.success()) {
+    return Status::Unavailable(fmt::format("'{} --version' failed ({}): {}", cxx_, version.exit.Describe(), version.err));
+  }
+  std::string all = cxx_ + "\n" + version.out + "\n";
+  for (const std::string& flag : flags_) all += flag + "\n";
+  all += PlanCheckTemplates();
+  all += kEntrySupport;
+  all += kRules;
+  if (options_.header_directory.empty()) {
+    for (const sim::EmbeddedHeader& header : sim::EmbeddedHeaders()) {
+      all += fmt::format("{}\n{}\n", header.path, header.text);
+    }
+  } else {
+    all += options_.header_directory;
+  }
+  const std::string hash = Sha256Hex(all).substr(0, 16);
+  fingerprint_ = fmt::format("sim {} {}", version.out.substr(0, version.out.find('\n')), hash);
+  prelude_directory_ = options_.cache_directory + "/sim-" + hash;
+  include_directory_ = options_.header_directory;
+  if (options_.header_directory.empty()) {
+    include_directory_ = prelude_directory_ + "/include";
+    for (const sim::EmbeddedHeader& header : sim::EmbeddedHeaders()) {
+      const std::string path = include_directory_ + "/" + std::string(header.path);
+      if (!FileExists(path)) HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(path, header.text));
+    }
+  }
+  const std::string prelude =
+      "// Generated: what stands before every candidate.\n#include \"hone_cuda.h\"\n";
+  const std::string path = prelude_directory_ + "/prelude.h";
+  if (!FileExists(path)) HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(path, prelude));
+  return Status::Ok();
+}
+
+Result<SubprocessResult> SimCompiler::RunCompiler(const std::vector<std::string>& arguments,
+                                                  const std::string& scratch) const {
+  SubprocessOptions run;
+  run.argv = {cxx_};
+  run.argv.insert(run.argv.end(), arguments.begin(), arguments.end());
+  run.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "TMPDIR=" + scratch};
+  run.working_directory = scratch;
+  // A busy host makes no candidate slow to compile.
+  run.limit_seconds = kWallLimits * options_.limit_seconds;
+  run.max_stderr_bytes = 1 << 20;
+  SandboxPolicy policy;
+  policy.read_paths = SystemReadPaths();
+  for (const char* path : {"/usr/include", "/usr/local/include", "/usr/lib/gcc", "/usr/libexec/gcc"}) {
+    policy.read_paths.push_back(path);
+  }
+  policy.read_paths.push_back(options_.cache_directory);
+  if (!include_directory_.empty()) policy.read_paths.push_back(include_directory_);
+  if (!options_.header_directory.empty()) policy.read_paths.push_back(options_.header_directory + "/..");
+  policy.exec_paths = SystemExecPaths();
+  for (const char* path : {"/usr/bin", "/usr/local/bin", "/usr/lib/gcc", "/usr/libexec/gcc"}) {
+    policy.exec_paths.push_back(path);
+  }
+  policy.write_paths = {scratch, "/dev/null"};
+  policy.processes = 16;
+  policy.cpu_seconds = static_cast<int64_t>(std::ceil(options_.limit_seconds));
+  policy.memory_bytes = options_.memory_bytes;
+  policy.file_bytes = int64_t{1} << 30;
+  run.sandbox = policy;
+  const auto start = [this](const SubprocessOptions& options) { return options_.run ? options_.run(options) : RunSubprocess(options); };
+  SubprocessOptions nothing = run;
+  nothing.argv = {cxx_, "-x", "c++", "-E", "/dev/null", "-o", "/dev/null"};
+  return sim::RunDespiteShortage([&] { return start(run); }, [&] { return start(nothing); }, options_.shortage);
+}
+
+// Flags that a plan's compiler options add. The others of the allowed list change no result here.
+std::vector<std::string> VariantFlags(const std::vector<std::string>& options) {
+  std::vector<std::string> flags;
+  for (const std::string& option : options) {
+    if (option == "--use_fast_math") flags.push_back("-DHONE_SIM_FAST_MATH");
+    if (option == "--fmad=false") flags.push_back("-ffp-contract=off");
+  }
+  return flags;
+}
+
+// Makes prelude.h.gch/<variant>, where g++ looks for one that fits.
+Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
+  std::lock_guard lock(precompile_mutex_);
+  const auto known = precompiled_.find(variant);
+  if (known != precompiled_.end()) return known->second;
+  std::string name = "plain";
+  for (const std::string& flag : variant) name += flag;
+  const std::string header = prelude_directory_ + "/prelude.h";
+  const std::string target = header + ".gch/" + name;
+  const Status status = [&]() -> Status {
+    // With a header directory of someone's choice the contents may change under the same hash: precompile afresh.
+    if (options_.header_directory.empty() && FileExists(target)) return Status::Ok();
+    // Made beside prelude.h.gch and moved there whole: of the files in it g++ takes any whose first bytes fit.
+    HONE_RETURN_IF_ERROR(MakeDirectories(header + ".gch"));
+    HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(prelude_directory_, "precompiled-"));
+    const std::string aside = folder / "prelude.h.gch";
+    std::vector<std::string> arguments = flags_;
+    arguments.insert(arguments.end(), variant.begin(), variant.end());
+    for (const std::string& a : {std::string("-x"), std::string("c++-header"), header, "-I" + include_directory_,
+                                 "-I" + include_directory_ + "/..", std::string("-o"), aside}) {
+      arguments.push_back(a);
+    }
+    HONE_ASSIGN_OR_RETURN(const SubprocessResult result, RunCompiler(arguments, folder.path()));
+    if (!result.exit.success()) {
+      return Status::Unavailable(fmt::format("'{}' cannot precompile the simulator's CUDA headers ({}): {}", cxx_,
+                                             result.exit.Describe(), DigestOf(result.err, folder.path())));
+    }
+    std::error_code error;
+    std::filesystem::rename(aside, target, error);
+    if (error) return Status::Io(fmt::format("cannot rename '{}' to '{}': {}", aside, target, error.message()));
+    return Status::Ok();
+  }();
+  if (status.ok()) precompiled_[variant] = status;
+  return status;
+}
+
+Result<SubprocessResult> SimCompiler::Preprocess(const std::string& text, const std::vector<std::string>& variant,
+                                                 const TemporaryDirectory& folder, const std::string& name) const {
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / (name + ".cc"), text));
+  std::vector<std::string> arguments = flags_;
+  arguments.insert(arguments.end(), variant.begin(), variant.end());
+  for (const std::string& a :
+       {std::string("-E"), std::string("-fpch-preprocess"), "-I" + include_directory_, "-I" + include_directory_ + "/..",
+        std::string("-include"), prelude_directory_ + "/prelude.h", "-ffile-prefix-map=" + folder.path() + "=.", name + ".cc",
+        std::string("-o"), name + ".ii"}) {
+    arguments.push_back(a);
+  }
+  return RunCompiler(arguments, folder.path());
+}
+
+// Every undefined thread-local name of the object is an extern __shared__ array; all of them name one buffer.
+std::string SimCompiler::AliasAssembly(const std::vector<ElfSymbol>& object, bool* has_dynamic) const {
+  std::string names;
+  for (const ElfSymbol& symbol : object) {
+    if (!symbol.thread_local_data || symbol.defined || symbol.name == sim::kSharedAnchor) continue;
+    names += fmt::format(".globl \"{0}\"\n.type \"{0}\", @object\n\"{0}\":\n", symbol.name);
+  }
+  *has_dynamic = !names.empty();
+  std::string text = fmt::format(".section .tbss, \"awT\", @nobits\n.p2align {}\n",
+                                 __builtin_ctz(sim::kDynamicSharedAlign));
+  if (*has_dynamic) {
+    text += fmt::format(".globl {0}\n.type {0}, @object\n{0}:\n{1}.zero {2}\n.size {0}, {2}\n", sim::kDynamicShared,
+                        names, sim::kMaxDynamicShared);
+  }
+  text += fmt::format(".globl {0}\n.type {0}, @object\n{0}:\n.zero 1\n.size {0}, 1\n", sim::kSharedAnchor);
+  text += ".section .note.GNU-stack, \"\", @progbits\n";
+  return text;
+}
+
+Status SimCompiler::CheckImports(const std::string& image, CompiledModule* module) const {
+  HONE_ASSIGN_OR_RETURN(const std::vector<ElfSymbol> symbols, sim::ReadElfDynamicSymbols(image));
+  std::set<std::string> missing, heap;
+  for (const ElfSymbol& symbol : symbols) {
+    if (symbol.defined || symbol.weak) continue;
+    const std::string& name = symbol.name;
+    if (name.rfind("hone_sim_", 0) == 0 || name.rfind("__wrap_", 0) == 0) continue;
+    if (std::find(std::begin(kAllowedImports), std::end(kAllowedImports), name) != std::end(kAllowedImports)) continue;
+    if (std::find(std::begin(kDeviceHeap), std::end(kDeviceHeap), name) != std::end(kDeviceHeap)) {
+      heap.insert(Demangled(name));
+    } else if (!IsMathematics(name)) {
+      missing.insert(Demangled(name));
+    }
+  }
+  if (!missing.empty()) {
+    module->verdict = Verdict::kCompileError;
+    module->digest = "error: undefined in device code:";
+    for (const std::string& name : missing) module->digest += " '" + name + "'";
+  } else if (!heap.empty()) {
+    module->verdict = Verdict::kUnsupported;
+    module->digest = "the simulated GPU has no device heap:";
+    for (const std::string& name : heap) module->digest += " '" + name + "'";
+  }
+  module->log += module->digest;
+  return Status::Ok();
+}
+
+Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
+  const Stopwatch watch;
+  CompiledModule module;
+  const auto finish = [&](Verdict verdict, std::string digest) {
+    module.verdict = verdict;
+    module.digest = std::move(digest);
+    if (module.log.empty()) module.log = module.digest;
+    module.seconds = watch.Seconds();
+    return module;
+  };
+  if (unit.include_set == "cute") {
+    return finish(Verdict::kUnsupported, "the simulated GPU does not run CuTe kernels (include set 'cute')");
+  }
+  if (const auto path = ForbiddenInclude(unit.body)) {
+    return finish(Verdict::kRuleViolation,
+                  fmt::format("error: #include of '{}': a candidate may include the toolkit's headers by name only", *path));
+  }
+  if (const auto refusal = sim::GuardRawSource(unit.body, unit.file)) return finish(refusal->verdict, refusal->sentence);
+  const std::vector<std::string> variant = VariantFlags(unit.options);
+  HONE_RETURN_IF_ERROR(Precompile(variant));
+  HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(options_.scratch_directory, "hone-sim-"));
+  const auto failed = [&](SubprocessResult result) -> Result<CompiledModule> {
+    const bool slow = TookTooLong(result);
+    module.log = std::move(result.err);
+    if (slow) {
+      return finish(Verdict::kTimedOut, fmt::format("the compiler did not finish in {} s of processor time", options_.limit_seconds));
+    }
+    // The cache's fault and not the candidate's, so that nobody remembers it as a verdict.
+    if (module.log.find("cannot read PCH file") != std::string::npos) {
+      return Status::Unavailable(fmt::format("'{}' cannot read its precompiled header in '{}': remove that folder; it is made anew", cxx_,
+                                             prelude_directory_ + "/prelude.h.gch"));
+    }
+    if (const std::optional<std::string> absent = AbsentPart(module.log)) return finish(Verdict::kUnsupported, *absent);
+    std::string digest = DigestOf(module.log, folder.path());
+    if (digest.empty()) digest = "the compiler ended with " + result.exit.Describe();
+    return finish(Verdict::kCompileError, std::move(digest));
+  };
+  // What the candidate wrote is judged as the preprocessor leaves it, before its PTX is translated into words that no
+  // candidate may use.
+  HONE_ASSIGN_OR_RETURN(SubprocessResult written, Preprocess(unit.body, variant, folder, "written"));
+  if (written.timed_out || !written.exit.success()) return failed(std::move(written));
+  HONE_ASSIGN_OR_RETURN(const std::string plain, ReadFile(folder / "written.ii", int64_t{1} << 30));
+  if (const auto refusal = sim::GuardPreprocessed(plain, unit.file)) return finish(refusal->verdict, refusal->sentence);
+  Result<std::string> body = RewriteInlinePtx(unit.body);
+  if (!body.ok()) return finish(Verdict::kUnsupported, fmt::format("{}: {}", unit.file, body.status().message()));
+  // Kernels' names may hold macros of the candidate's, so they go through the preprocessor with it; their entries do not.
+  const std::string mark = "hone_name_" + Sha256Hex(unit.body).substr(0, 24);
+  std::string text = std::move(*body);
+  for (const std::string& kernel : unit.kernels) text += fmt::format("\n{0}_begin\n{1}\n{0}_end\n", mark, kernel);
+  HONE_ASSIGN_OR_RETURN(SubprocessResult translated, Preprocess(text, variant, folder, "candidate"));
+  if (translated.timed_out || !translated.exit.success()) return failed(std::move(translated));
+  HONE_ASSIGN_OR_RETURN(text, ReadFile(folder / "candidate.ii", int64_t{1} << 30));
+  const std::optional<std::vector<std::string>> names = TakeNames(&text, mark);
+  if (!names || names->size() != unit.kernels.size()) {
+    return finish(Verdict::kCompileError, fmt::format("{}: error: a macro's argument list, a comment or a condition does not end "
+                                                      "before the file does", unit.file));
+  }
+  if (const auto refusal = sim::GuardTranslated(text, unit.file)) return finish(refusal->verdict, refusal->sentence);
+  text += PlanCheckText(unit, *names, true);
+  text += kEntrySupport;
+  for (size_t i = 0; i < unit.kernels.size(); ++i) {
+    const std::string symbol = fmt::format("{}{}", sim::kEntryPrefix, i);
+    module.lowered[unit.kernels[i]] = symbol;
+    text += fmt::format(
+        "extern \"C\" __attribute__((visibility(\"default\"), no_sanitize_thread)) void {}(const void* const* values) {{\n"
+        "  hone_sim_entry::Invoke(&{}, values);\n}}\n",
+        symbol, (*names)[i]);
+  }
+
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "candidate.ii", text));
+  std::vector<std::string> arguments = flags_;
+  arguments.insert(arguments.end(), variant.begin(), variant.end());
+  for (const std::string& a : {std::string("-fpreprocessed"), "-ffile-prefix-map=" + folder.path() + "=.", std::string("-c"),
+                               std::string("candidate.ii"), std::string("-o"), std::string("candidate.o")}) {
+    arguments.push_back(a);
+  }
+  HONE_ASSIGN_OR_RETURN(SubprocessResult compiled, RunCompiler(arguments, folder.path()));
+  if (compiled.timed_out || !compiled.exit.success()) return failed(std::move(compiled));
+  module.log = std::move(compiled.err);
+  module.pch_used = true;
+  HONE_ASSIGN_OR_RETURN(const std::string object, ReadFile(folder / "candidate.o", int64_t{1} << 30));
+  HONE_ASSIGN_OR_RETURN(const std::vector<ElfSymbol> object_symbols, sim::ReadElfSymbols(object));
+  bool has_dynamic = false;
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "shared.s", AliasAssembly(object_symbols, &has_dynamic)));
+  std::string wraps;
+  for (const std::string& symbol : sim::WrappedSymbols()) wraps += "-Wl,--wrap=" + symbol + "\n";
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "wraps", wraps));
+  HONE_ASSIGN_OR_RETURN(
+      SubprocessResult linked,
+      RunCompiler({"-shared", "-nostartfiles", "-nodefaultlibs", "-Wl,-z,now", "-Wl,-z,noexecstack", "-Wl,--build-id=none",
+                   "-Wl,--no-undefined-version", "@wraps", "candidate.o", "shared.s", "-lm", "-lc", "-o", "image.so"},
+                  folder.path()));
+  if (linked.timed_out || !linked.exit.success()) {
+    module.log += linked.err;
+    const bool slow = TookTooLong(linked);
+    return finish(slow ? Verdict::kTimedOut : Verdict::kCompileError,
+                  slow ? "the linker did not finish in time" : DigestOf(linked.err, folder.path()));
+  }
+  HONE_ASSIGN_OR_RETURN(module.image, ReadFile(folder / "image.so", int64_t{1} << 30));
+  HONE_RETURN_IF_ERROR(CheckImports(module.image, &module));
+  HONE_ASSIGN_OR_RETURN(const sim::ImageSymbols symbols, sim::ReadImageSymbols(module.image));
+  module.globals = symbols.globals;
+  const std::vector<int64_t> static_shared = StaticSharedBytes(object_symbols, unit.kernels);
+  for (size_t i = 0; i < unit.kernels.size(); ++i) {
+    KernelResources resources;
+    resources.kernel = unit.kernels[i];
+    resources.static_shared_bytes = static_shared[i];
+    module.resources.push_back(resources);
+    if (module.verdict == Verdict::kOk && static_shared[i] > kMaxStaticShared) {
+      module.verdict = Verdict::kResourceLimit;
+      module.digest = fmt::format("{} has {} bytes of static shared memory: {} are allowed; ask for more as dynamic "
+                                  "shared memory", unit.kernels[i], static_shared[i], kMaxStaticShared);
+    }
+  }
+  module.seconds = watch.Seconds();
+  return module;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Compiler>> MakeSimCompiler(const SimCompilerOptions& options) {
+  const std::string name = options.cxx.empty() ? "g++" : options.cxx;
+  Result<std::string> cxx = FindExecutable(name, {"/usr/bin", "/usr/local/bin"});
+  if (!cxx.ok()) {
+    return Status::Unavailable(fmt::format("the simulated GPU compiles candidates with g++ (12 or newer), which is not "
+                                           "there: {}; on Debian and Ubuntu: apt install g++",
+                                           cxx.status().message()));
+  }
+  auto compiler = std::make_unique<SimCompiler>(options, *cxx);
+  HONE_RETURN_IF_ERROR(compiler->Prepare());
+  return std::unique_ptr<Compiler>(std::move(compiler));
+}
+
+}  // namespace hone

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/sim/image/sim_compiler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "tuner/device/sim/image/elf_symbols.h"
+#include "tuner/device/sim/image/image_symbols.h"
+#include "tuner/device/sim/sim_test_bench.h"
+
+namespace hone {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> Imports(const CompiledModule& module) {
+  std::vector<std::string> names;
+  const std::vector<sim::ElfSymbol> symbols = sim::ReadElfDynamicSymbols(module.image).value();
+  for (const sim::ElfSymbol& symbol : symbols) {
+    if (!symbol.defined) names.push_back(symbol.name);
+  }
+  return names;
+}
+
+TEST(SimCompiler, GivesAnImageWithAnEntryForEachKernel) {
+  const CompiledModule module = SimBench::Compile(R"(
+    namespace deep { template <int kN, typename T> __global__ void k(T* y) { y[0] = kN; } }
+    __global__ void plain(float* y) { y[0] = 1; })", {"deep::k<8, float>", "plain"});
+  ASSERT_EQ(module.verdict, Verdict::kOk) << module.log;
+  EXPECT_EQ(module.lowered.at("deep::k<8, float>"), "hone_entry_0");
+  EXPECT_EQ(module.lowered.at("plain"), "hone_entry_1");
+  EXPECT_EQ(module.resources.size(), 2u);
+}
+
+TEST(SimCompiler, IsLimitedInProcessorTime) {
+  const std::unique_ptr<Compiler> compiler = MakeSimCompiler({.limit_seconds = 4}).value();
+  TranslationUnit unit;
+  unit.file = "k.cu";
+  unit.body = "template <int n> constexpr unsigned long work() { unsigned long s = n; for (int i = 0; i < 200000; ++i) s = s * 31 + i; return s; }\n"
+              "template <int n> struct Many { static constexpr unsigned long value = work<n>() + Many<n - 1>::value; };\n"
+              "template <> struct Many<0> { static constexpr unsigned long value = 0; };\n"
+              "__global__ void k(unsigned long* y) { y[0] = Many<800>::value; }";
+  unit.kernels = {"k"};
+  const CompiledModule module = compiler->Compile(unit).value();
+  EXPECT_EQ(module.verdict, Verdict::kTimedOut) << module.log;
+  EXPECT_THAT(module.digest, HasSubstr("4 s of processor time"));
+}
+
+// g++ takes any file of prelude.h.gch whose first bytes fit: what another process finds there must be whole.
+TEST(SimCompiler, PrecompiledHeadersAppearWhole) {
+  const TemporaryDirectory cache = MakeTemporaryDirectory("", "sim-cache-").value();
+  const std::unique_ptr<Compiler> compiler = MakeSimCompiler({.cache_directory = cache.path()}).value();
+  const std::filesystem::path folder = std::filesystem::directory_iterator(cache.path())->path() / "prelude.h.gch";
+  ASSERT_TRUE(MakeDirectories(folder).ok());
+  const UniqueFd watch(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  ASSERT_TRUE(watch.valid());
+  ASSERT_GE(inotify_add_watch(watch.get(), folder.c_str(), IN_CREATE | IN_MOVED_TO), 0);
+  TranslationUnit unit;
+  unit.file = "k.cu";
+  unit.body = "__global__ void k(float* y) { y[0] = 1; }";
+  unit.kernels = {"k"};
+  ASSERT_EQ(compiler->Compile(unit).value().verdict, Verdict::kOk);
+  alignas(inotify_event) char events[4096];
+  const ssize_t bytes = read(watch.get(), events, sizeof events);
+  int moved = 0;
+  for (ssize_t at = 0; at < bytes;) {
+    const auto* event = reinterpret_cast<const inotify_event*>(events + at);
+    EXPECT_EQ(event->mask & IN_CREATE, 0u) << event->name;
+    moved += (event->mask & IN_MOVED_TO) != 0;
+    at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+  }
+  EXPECT_EQ(moved, 1);
+}
+
+// The reason for -fno-tree-sra and its companions. Counting the hooks that an image imports pins the mix.
+TEST(SimCompiler, AFloat4StaysOneAccess) {
+  const CompiledModule module = SimBench::Compile(R"(
+    __global__ void k(const float4* x, float4* y) {
+      float4 v = x[threadIdx.x];
+      v.x = v.x * 2 + 1; v.y = v.y * 3; v.z = -v.z; v.w = v.x + v.w;
+      y[threadIdx.x] = v;
+    })", {"k"});
+  ASSERT_EQ(module.verdict, Verdict::kOk) << module.log;
+  EXPECT_THAT(Imports(module), Contains("__wrap___tsan_read16"));
+  EXPECT_THAT(Imports(module), Contains("__wrap___tsan_write16"));
+  EXPECT_THAT(Imports(module), Not(Contains("__wrap___tsan_read4")));
+  EXPECT_THAT(Imports(module), Not(Contains("__wrap___tsan_write4")));
+}
+
+TEST(SimCompiler, NeighbouringFloatsStayFourAccesses) {
+  const CompiledModule module = SimBench::Compile(R"(
+    __global__ void k(const float* x, float* y) {
+      const float* p = x + 4 * threadIdx.x;
+      float* q = y + 4 * threadIdx.x;
+      q[0] = p[0]; q[1] = p[1]; q[2] = p[2]; q[3] = p[3];
+    }
+    __global__ void zero(float* y) { for (int i = 0; i < 64; ++i) y[i] = 0; })", {"k", "zero"});
+  ASSERT_EQ(module.verdict, Verdict::kOk) << module.log;
+  EXPECT_THAT(Imports(module), Contains("__wrap___tsan_read4"));
+  EXPECT_THAT(Imports(module), Not(Contains("__wrap___tsan_read16")));
+  EXPECT_THAT(Imports(module), Not(Contains("__wrap___tsan_write16")));
+  EXPECT_THAT(Imports(module), Not(Contains("__wrap_memset")));
+}
+
+TEST(SimCompiler, ErrorsComeInDigestAndWhole) {
+  const CompiledModule module = SimBench::Compile("\n\n__global__ void k(float* y) { y[0] = undeclared; }\n", {"k"});
+  EXPECT_EQ(module.verdict, Verdict::kCompileError);
+  EXPECT_THAT(module.digest, HasSubstr("candidate.cu:3"));
+  EXPECT_THAT(module.digest, HasSubstr("undeclared"));
+  EXPECT_THAT(module.log, HasSubstr("undeclared"));
+}
+
+TEST(SimCompiler, AKernelThatIsNotThereIsACompileError) {
+  const CompiledModule module = SimBench::Compile("__global__ void k(float* y) { y[0] = 1; }", {"other"});
+  EXPECT_EQ(module.verdict, Verdict::kCompileError);
+  EXPECT_THAT(module.digest, HasSubstr("other"));
+}
+
+TEST(SimCompiler, FilesOfTheHostCannotBeIncluded) {
+  for (const char* line : {"#include \"/etc/hostname\"", "#  include </etc/passwd>", "#include \"../../../../etc/hostname\""}) {
+    const CompiledModule module = SimBench::Compile(std::string(line) + "\n__global__ void k(float* y) { y[0] = 1; }", {"k"});
+    EXPECT_EQ(module.verdict, Verdict::kRuleViolation) << line;
+  }
+  // By way of a macro it reaches the compiler, which the sandbox keeps from the file.
+  if (ProbeSandbox().landlock_abi > 0) {
+    const CompiledModule module = SimBench::Compile("#define WHERE \"/etc/hostname\"\n#include WHERE\n__global__ void k(float* y) { y[0] = 1; }", {"k"});
+    EXPECT_EQ(module.verdict, Verdict::kCompileError);
+    EXPECT_THAT(module.log, HasSubstr("Permission denied"));
+  }
+}
+
+TEST(SimCompiler, TheHostsFunctionsCannotBeCalled) {
+  const CompiledModule module = SimBench::Compile("extern \"C\" int system(const char*);\n__global__ void k(float* y) { y[0] = system(\"true\"); }", {"k"});
+  EXPECT_EQ(module.verdict, Verdict::kCompileError);
+  EXPECT_THAT(module.digest, HasSubstr("'system'"));
+}
+
+TEST(SimCompiler, TheDeviceHeapIsUnsupported) {
+  const CompiledModule module = SimBench::Compile("#include <stdlib.h>\n__global__ void k(float** y) { y[0] = (float*)malloc(16); }", {"k"});
+  EXPECT_EQ(module.verdict, Verdict::kUnsupported);
+  EXPECT_THAT(module.digest, HasSubstr("malloc"));
+}
+
+TEST(SimCompiler, PtxThatIsNotEmulatedIsUnsupported) {
+  const CompiledModule module = SimBench::Compile("__global__ void k(float* y) {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n  y[0] = 1;\n}", {"k"});
+  EXPECT_EQ(module.verdict, Verdict::kUnsupported);
+  EXPECT_THAT(module.digest, HasSubstr("wgmma"));
+}
+
+TEST(SimCompiler, StaticSharedMemoryIsToldByKernel) {
+  const CompiledModule module = SimBench::Compile(R"(
+    __device__ float reduce(float v) { __shared__ float part[32]; part[threadIdx.x & 31] = v; __syncthreads(); return part[0]; }
+    template <int kN> __global__ void a(float* y) { __shared__ float s[kN]; s[threadIdx.x] = 1; __syncthreads(); y[0] = reduce(s[0]); }
+    __global__ void b(float* y) { __shared__ double s[64]; s[threadIdx.x] = 1; __syncthreads(); y[0] = s[1]; })",
+                                                 {"a<100>", "a<200>", "b"});
+  ASSERT_EQ(module.verdict, Verdict::kOk) << module.log;
+  EXPECT_EQ(module.resources[0].static_shared_bytes, 400 + 128);
+  EXPECT_EQ(module.resources[1].static_shared_bytes, 800 + 128);
+  EXPECT_EQ(module.resources[2].static_shared_bytes, 512 + 128);  // whether b calls reduce is not looked at
+}
+
+TEST(SimCompiler, TooMuchStaticSharedMemoryIsAResourceLimit) {
+  const CompiledModule module = SimBench::Compile("__global__ void k(float* y) { __shared__ float s[12289]; s[threadIdx.x] = 1; __syncthreads(); y[0] = s[5]; }", {"k"});
+  EXPECT_EQ(module.verdict, Verdict::kResourceLimit);
+}
+
+TEST(SimCompiler, ExternSharedArraysAreOneBuffer) {
+  const CompiledModule module = SimBench::Compile(R"(
+    extern __shared__ char raw[];
+    template <typename T> __global__ void a(T* y) { extern __shared__ T typed[]; typed[threadIdx.x] = 1; __syncthreads(); y[0] = typed[0] + raw[0]; })", {"a<float>"});
+  ASSERT_EQ(module.verdict, Verdict::kOk) << module.log;
+  const sim::ImageSymbols symbols = sim::ReadImageSymbols(module.image).value();
+  EXPECT_TRUE(symbols.has_dynamic);
+  uint64_t raw = 1, typed = 2;
+  const std::vector<sim::ElfSymbol> all = sim::ReadElfSymbols(module.image).value();
+  for (const sim::ElfSymbol& symbol : all) {
+    if (symbol.name == "raw") raw = symbol.value;
+    if (symbol.name == "typed") typed = symbol.value;
+  }
+  EXPECT_EQ(raw, symbols.dynamic_offset);
+  EXPECT_EQ(typed, symbols.dynamic_offset);
+}
+
+TEST(SimCompiler, GlobalsAreListed) {
+  const CompiledModule module = SimBench::Compile("__device__ int counter = 3;\n__constant__ float table[8];\n__global__ void k(float* y) { y[0] = table[threadIdx.x] + atomicAdd(&counter, 1); }", {"k"});
+  ASSERT_EQ(module.verdict, Verdict::kOk) << module.log;
+  std::vector<std::string> names;
+  for (const DeviceGlobal& global : module.globals) names.push_back(global.symbol);
+  EXPECT_THAT(names, Contains("counter"));
+}
+
+TEST(SimCompiler, FastMathIsItsOwnPrelude) {
+  const std::string source = "__global__ void k(const float* x, float* y) { y[threadIdx.x] = expf(x[threadIdx.x]); }";
+  const CompiledModule exact = SimBench::Compile(source, {"k"}), fast = SimBench::Compile(source, {"k"}, {"--use_fast_math"});
+  ASSERT_EQ(exact.verdict, Verdict::kOk);
+  ASSERT_EQ(fast.verdict, Verdict::kOk);
+  EXPECT_NE(exact.image, fast.image);
+}
+
+TEST(SimCompiler, TheSameSourceGivesTheSameImage) {
+  const std::string source = "__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] + 1; }";
+  EXPECT_EQ(SimBench::Compile(source, {"k"}).image, SimBench::Compile(source, {"k"}).image);
+}
+
+TEST(SimCompiler, CuteIsUnsupported) {
+  TranslationUnit unit;
+  unit.file = "c.cu";
+  unit.include_set = "cute";
+  EXPECT_EQ(SimBench::SharedCompiler().Compile(unit).value().verdict, Verdict::kUnsupported);
+}
+
+TEST(ElfSymbols, RefuseWhatIsNoElf) {
+  EXPECT_FALSE(sim::ReadElfSymbols("").ok());
+  EXPECT_FALSE(sim::ReadElfSymbols(std::string(64, 'x')).ok());
+  // Every prefix of a sound image is either refused or read within its bounds.
+  const CompiledModule module = SimBench::Compile("__global__ void k(float* y) { y[0] = 1; }", {"k"});
+  for (size_t n = 0; n < module.image.size(); n += 97) (void)sim::ReadElfSymbols(std::string_view(module.image).substr(0, n));
+  std::string broken = module.image;
+  for (size_t i = 40; i < 64; ++i) broken[i] = static_cast<char>(0xff);
+  EXPECT_FALSE(sim::ReadElfSymbols(broken).ok());
+}
+
+}  // namespace
+}  // namespace hone

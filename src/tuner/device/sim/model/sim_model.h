@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns the counters of a simulated launch into a *modelled* time for a named GPU.
+//
+// A launch is as slow as its tightest bottleneck: DRAM, the second-level cache, the load-store units and shared-memory
+// banks, instruction issue, the tensor cores, or plain latency when too few bytes are in flight. Each gives a time;
+// a high-order mean of them stands for "the largest, and a little for company". The aim is the right order of kernels,
+// not the right microsecond: arithmetic outside the tensor cores is not observed, so a kernel bound by it is modelled
+// by its memory instructions alone. Pure arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tuner/device/device_session.h"
+#include "tuner/device/sim/model/gpu_table.h"
+#include "tuner/device/sim/worker/launch_types.h"
+
+namespace hone::sim {
+
+// Registers a thread is taken to use: the simulator's compiler does not know.
+inline constexpr int kAssumedRegisters = 32;
+
+struct LaunchShape {
+  uint64_t grid_blocks = 1;
+  uint32_t block_threads = 1;
+  uint32_t shared_bytes = 0;            // static and dynamic
+  std::vector<int64_t> range_bytes;     // sizes of the bound ranges, as in the counters
+};
+
+// Blocks of this shape that one SM holds at a time; 0: none fits.
+int64_t BlocksPerSm(const DeviceFacts& facts, int64_t block_threads, int64_t shared_bytes);
+
+// Counters of a sample of blocks, scaled up to all: sums by the share of blocks, first uses of sectors up to the size
+// of each range.
+LaunchCounters ScaleToLaunch(const LaunchCounters& counters, const LaunchShape& shape);
+
+// `counters`: scaled. The parts are kept for explanation and tests.
+struct ModelledTime {
+  double seconds = 0;           // launch included
+  double dram_bytes = 0;
+  // Seconds of each bottleneck.
+  double dram = 0, l2 = 0, atomics = 0, sm = 0, issue = 0, tensor = 0, dispatch = 0, latency = 0;
+};
+ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const LaunchCounters& counters,
+                         CacheState cache);
+
+// A memset, and the stream kernel behind a floor, by the same figures.
+double ModelStream(const GpuModel& gpu, double read_bytes, double written_bytes, CacheState cache);
+
+}  // namespace hone::sim

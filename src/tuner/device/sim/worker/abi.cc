@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions of sim_abi.h, which device code calls for everything that is not a plain load or store.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "tuner/device/sim/sim_abi.h"
+#include "tuner/device/sim/worker/worker.h"
+#include "tuner/device/sim/worker/worker_access.h"
+
+using hone::sim::Access;
+using hone::sim::Collective;
+using hone::sim::current_worker;
+using hone::sim::Fiber;
+using hone::sim::LaunchEnd;
+using hone::sim::Ordering;
+using hone::sim::Worker;
+
+namespace {
+
+inline uint64_t Address(const volatile void* p) { return reinterpret_cast<uint64_t>(p); }
+
+// Static initialisers of an image may call anything; none of these makes sense there.
+Worker& Current() {
+  Worker* const w = current_worker;
+  if (w == nullptr || w->fiber == nullptr) __builtin_trap();
+  return *w;
+}
+
+// A named function, so that the return address is the candidate's.
+#define HONE_PC reinterpret_cast<uint64_t>(__builtin_return_address(0))
+
+void Pieces(const volatile void* address, uint32_t bytes, int access, uint64_t pc) {
+  const uint64_t a = Address(address);
+  const bool power = bytes != 0 && (bytes & (bytes - 1)) == 0 && bytes <= 16;
+  if (!power) {
+    if (access != HONE_SIM_WRITE) hone::sim::AccessRange<false>(a, bytes, pc);
+    if (access != HONE_SIM_READ) hone::sim::AccessRange<true>(a, bytes, pc);
+  } else if (access == HONE_SIM_READ) {
+    Access<false, true, Ordering::kPlain, true>(a, bytes, pc);
+  } else if (access == HONE_SIM_WRITE) {
+    Access<true, false, Ordering::kPlain, true>(a, bytes, pc);
+  } else {
+    Access<true, true, Ordering::kPlain, true>(a, bytes, pc);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+uint32_t hone_sim_index(uint32_t which) {
+  const Worker& w = Current();
+  return which < HONE_SIM_INDEX_COUNT ? w.fiber->index[which] : 0;
+}
+
+const uint32_t* hone_sim_thread(void) { return Current().fiber->index; }
+
+void hone_sim_syncthreads(void) { Current().BlockBarrier(HONE_SIM_COUNT, 0, HONE_PC, nullptr); }
+
+int hone_sim_syncthreads_reduce(int kind, int predicate) {
+  int result = 0;
+  Current().BlockBarrier(kind, predicate, HONE_PC, &result);
+  return result;
+}
+
+void hone_sim_named_barrier(uint32_t barrier, uint32_t threads, int wait) {
+  Worker& w = Current();
+  if (barrier == 0 && threads == 0 && wait) {
+    w.BlockBarrier(HONE_SIM_COUNT, 0, HONE_PC, nullptr);
+  } else {
+    w.NamedBarrierWait(barrier, threads, wait != 0, HONE_PC);
+  }
+}
+
+void hone_sim_grid_sync(void) { Current().GridBarrier(HONE_PC); }
+int hone_sim_grid_is_cooperative(void) { return Current().launch->spec->cooperative; }
+
+void hone_sim_syncwarp(uint32_t mask) { Current().Meet(Collective::kSync, mask, 0, HONE_PC); }
+
+uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width, int* in_range) {
+  Worker& w = Current();
+  Fiber& f = *w.fiber;
+  f.value = value;
+  f.operand = argument;
+  f.width = width == 0 || width > 32 || (width & (width - 1)) != 0 ? 32 : width;
+  // Lanes may name different sources, not different kinds of shuffle.
+  w.Meet(Collective::kShuffle, mask, static_cast<uint32_t>(kind), HONE_PC);
+  if (in_range != nullptr) *in_range = f.flag;
+  return f.result;
+}
+
+uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate) {
+  Worker& w = Current();
+  Fiber& f = *w.fiber;
+  f.value = predicate != 0;
+  w.Meet(Collective::kVote, mask, static_cast<uint32_t>(kind), HONE_PC);
+  return static_cast<uint32_t>(f.result);
+}
+
+uint32_t hone_sim_match_any(uint32_t mask, uint64_t value) {
+  Worker& w = Current();
+  w.fiber->value = value;
+  w.Meet(Collective::kMatchAny, mask, 0, HONE_PC);
+  return static_cast<uint32_t>(w.fiber->result);
+}
+
+uint32_t hone_sim_match_all(uint32_t mask, uint64_t value, int* all_equal) {
+  Worker& w = Current();
+  w.fiber->value = value;
+  w.Meet(Collective::kMatchAll, mask, 0, HONE_PC);
+  if (all_equal != nullptr) *all_equal = w.fiber->flag;
+  return static_cast<uint32_t>(w.fiber->result);
+}
+
+uint32_t hone_sim_warp_reduce(int kind, uint32_t mask, uint32_t value) {
+  Worker& w = Current();
+  w.fiber->value = value;
+  w.Meet(Collective::kReduce, mask, static_cast<uint32_t>(kind), HONE_PC);
+  return static_cast<uint32_t>(w.fiber->result);
+}
+
+uint32_t hone_sim_activemask(void) {
+  Worker& w = Current();
+  w.Meet(Collective::kActiveMask, ~0u, 0, HONE_PC);
+  return static_cast<uint32_t>(w.fiber->result);
+}
+
+void hone_sim_warp_gather(uint32_t mask, uint32_t tag, const void* mine, size_t bytes, void* all) {
+  Worker& w = Current();
+  Fiber& f = *w.fiber;
+  f.gather_from = mine;
+  f.gather_to = all;
+  if (bytes > 256) w.End(LaunchEnd::kUnsupported, "unsupported", "a warp gather of more than 256 bytes a lane, at {0}", {HONE_PC});
+  w.Meet(Collective::kGather, mask, tag << 9 | static_cast<uint32_t>(bytes), HONE_PC);
+}
+
+void hone_sim_fence(int) {
+  Worker& w = Current();
+  w.block->order.Fence(w.self);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void hone_sim_atomic(const volatile void* address, uint32_t bytes, int access, int order, int) {
+  const uint64_t a = Address(address);
+  const bool reads = access != HONE_SIM_WRITE, writes = access != HONE_SIM_READ;
+  Current().Spin();  // before the books are kept: the access follows at once
+  if (access == HONE_SIM_READ) {
+    Access<false, true, Ordering::kAtomic, true>(a, bytes, HONE_PC);
+  } else if (access == HONE_SIM_WRITE) {
+    Access<true, false, Ordering::kAtomic, true>(a, bytes, HONE_PC);
+  } else {
+    Access<true, true, Ordering::kAtomic, true>(a, bytes, HONE_PC);
+  }
+  hone::sim::OrderAccess(a, reads, writes, reads && (order == HONE_SIM_ACQUIRE || order == HONE_SIM_ACQ_REL),
+                         writes && (order == HONE_SIM_RELEASE || order == HONE_SIM_ACQ_REL));
+}
+
+void hone_sim_access(const volatile void* address, uint32_t bytes, int access) {
+  Pieces(address, bytes, access, HONE_PC);
+}
+
+void hone_sim_volatile(const volatile void* address, uint32_t bytes, int access) {
+  const uint64_t a = Address(address);
+  if (access == HONE_SIM_READ) {
+    Current().Spin();
+    Access<false, true, Ordering::kVolatile, true>(a, bytes, HONE_PC);
+    hone::sim::OrderAccess(a, true, false, false, false);
+  } else {
+    Access<true, false, Ordering::kVolatile, true>(a, bytes, HONE_PC);
+    hone::sim::OrderAccess(a, false, true, false, false);
+  }
+}
+
+void hone_sim_cp_async(void* shared_destination, const void* global_source, uint32_t bytes, uint32_t source_bytes) {
+  const uint64_t pc = HONE_PC;
+  Worker& w = Current();
+  if (source_bytes > bytes) source_bytes = bytes;
+  const uint64_t to = Address(shared_destination);
+  if (to - w.shared_begin >= w.shared_bytes || to - w.shared_begin + bytes > w.dynamic_end) {
+    w.OutOfBounds(pc, to, bytes, true);
+  }
+  if ((to & (bytes - 1)) != 0) w.Misaligned(pc, to, bytes, true);
+  if ((Address(global_source) & (bytes - 1)) != 0 && source_bytes > 0) {
+    w.Misaligned(pc, Address(global_source), bytes, false);
+  }
+  hone::sim::CopyInFlight copy{shared_destination, bytes, false, pc, {}};
+  if (source_bytes == bytes) {
+    Access<false, true, Ordering::kPlain, true>(Address(global_source), bytes, pc);
+  } else if (source_bytes > 0) {
+    hone::sim::AccessRange<false>(Address(global_source), source_bytes, pc);
+  }
+  std::memcpy(copy.data, global_source, source_bytes);
+  w.fiber->copies->push_back(copy);
+}
+
+void hone_sim_cp_async_commit(void) {
+  Worker& w = Current();
+  w.fiber->copies->push_back({nullptr, 0, true, 0, {}});
+}
+
+void hone_sim_cp_async_wait(uint32_t groups_left) {
+  Worker& w = Current();
+  w.FinishCopies(*w.fiber, groups_left, false);
+}
+
+void hone_sim_cp_async_wait_all(void) {
+  Worker& w = Current();
+  w.FinishCopies(*w.fiber, 0, true);
+}
+
+uint32_t hone_sim_to_shared(const void* generic) {
+  Worker& w = Current();
+  const uint64_t offset = Address(generic) - w.shared_begin;
+  // One past the end is a legal pointer; so is what an offset is later subtracted from.
+  if (offset > w.shared_bytes + hone::sim::kMaxDynamicShared) {
+    w.End(LaunchEnd::kCrashed, "out_of_bounds",
+          fmt::format("{} takes the shared-memory address of {}, at {{0}}", w.WhereText(),
+                      w.AddressText(Address(generic), 1)),
+          {HONE_PC});
+  }
+  return static_cast<uint32_t>(offset);
+}
+
+void* hone_sim_from_shared(uint32_t address) { return reinterpret_cast<void*>(Current().shared_begin + address); }
+
+int hone_sim_is_shared(const void* generic) {
+  const Worker& w = Current();
+  return Address(generic) - w.shared_begin < w.shared_bytes;
+}
+
+int hone_sim_is_global(const void* generic) {
+  const Worker& w = Current();
+  const uint64_t a = Address(generic);
+  return a - hone::sim::kGlobalBase < hone::sim::kGlobalSpan ||
+         (a >= w.launch->image->data_begin && a < w.launch->image->data_end);
+}
+
+void hone_sim_count_mma(uint64_t multiply_adds) {
+  Current().counters.counters.mma_multiply_adds += static_cast<double>(multiply_adds);
+}
+
+uint64_t hone_sim_clock(void) {
+  Worker& w = Current();
+  w.Spin();  // a thread that waits for time to pass must let others run
+  return ++w.ticks;
+}
+
+uint64_t hone_sim_globaltimer(void) {
+  Worker& w = Current();
+  w.Spin();
+  return ++w.ticks;
+}
+
+void hone_sim_nanosleep(uint32_t) { Current().Yield(); }
+
+void hone_sim_trap(void) {
+  Worker& w = Current();
+  w.End(LaunchEnd::kCrashed, "trap", fmt::format("{} traps at {{0}}", w.WhereText()), {HONE_PC});
+}
+
+void hone_sim_assert_fail(const char* expression, const char*, uint32_t, const char*) {
+  Worker& w = Current();
+  // The text is the image's own; a bound keeps a strange pointer from running on.
+  const std::string text(expression, strnlen(expression, 200));
+  w.End(LaunchEnd::kCrashed, "assert", fmt::format("{} fails the assertion '{}' at {{0}}", w.WhereText(), text),
+        {HONE_PC});
+}
+
+void hone_sim_unsupported(const char* what) {
+  Worker& w = Current();
+  const std::string text(what, strnlen(what, 400));
+  w.End(LaunchEnd::kUnsupported, "unsupported", fmt::format("{}, at {{0}}", text), {HONE_PC});
+}
+
+}  // extern "C"

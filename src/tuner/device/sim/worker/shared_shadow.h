@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of every byte of a block's shared memory: who wrote it last, who has read it since, and whether
+// anybody has written it at all. Finds races and reads of undefined values.
+//
+// One 16-byte cell stands for a 4-byte word. A word that is touched in smaller parts is split into four byte cells
+// until it is next written whole, so that neighbours in a half2 do not look like a race. A cell remembers one writer
+// and two readers (the second from another warp than the first): enough for every report to be true, while a race
+// whose only evidence was displaced is missed.
+//
+// Nothing is cleared between blocks: stamps only grow (happens_before.h), and one from an earlier block means
+// "not written in this block". Not thread-safe; one per OS thread.
+#pragma once
+
+#include <cstdint>
+
+#include "tuner/device/sim/worker/happens_before.h"
+#include "tuner/device/sim/worker/zeroed_array.h"
+
+namespace hone::sim {
+
+// How an access takes part in a race. Atomics do not race with each other. Volatile accesses do not race with atomics,
+// nor with each other across warps, where they are flags; within a warp they are what used to be warp-synchronous
+// code, which is a race on today's GPUs.
+enum class Ordering : uint32_t { kPlain = 0, kAtomic = 1, kVolatile = 2 };
+
+// What the access at hand collided with.
+struct SharedConflict {
+  bool unwritten = false;      // it read bytes that nobody has written
+  bool race = false;
+  bool other_wrote = false;    // the other access was a write
+  int other_thread = 0;
+  uint16_t other_site = 0;     // of the other access
+  uint32_t word = 0;           // byte offset of the word
+};
+
+class SharedShadow {
+ public:
+  explicit SharedShadow(uint32_t bytes) : words_((size_t{bytes} + 3) / 4), split_(words_.size() * 4) {}
+
+  uint32_t bytes() const { return static_cast<uint32_t>(words_.size() * 4); }
+
+  // `offset` + `size` must lie inside. `site` numbers the instruction. False when all is well; else see conflict().
+  template <bool kWrites, bool kReads>
+  [[gnu::always_inline]] inline bool Touch(uint32_t offset, uint32_t size, int self, Ordering ordering, uint16_t site, const HappensBefore& hb) {
+    const uint32_t tag = hb.now() << 12 | static_cast<uint32_t>(ordering) << 10 | static_cast<uint32_t>(self);
+    bool bad = false;
+    if (((offset | size) & 3) == 0) [[likely]] {
+      Cell* cell = &words_[offset >> 2];
+      for (Cell* const end = cell + (size >> 2); cell != end; ++cell) {
+        if (IsSplit(*cell, hb)) [[unlikely]] {
+          bad |= TouchSplit<kWrites, kReads>(cell, 0, 4, tag, site, hb);
+        } else if (TouchCell<kWrites, kReads>(*cell, tag, site, hb)) [[unlikely]] {
+          conflict_.word = static_cast<uint32_t>(cell - words_.data()) * 4;
+          bad = true;
+        }
+      }
+      return bad;
+    }
+    return TouchParts<kWrites, kReads>(offset, size, tag, site, hb);
+  }
+
+  const SharedConflict& conflict() const { return conflict_; }
+
+  // After HappensBefore::exhausted: all that was recorded becomes written and ordered.
+  void Restart();
+
+ private:
+  // stamp << 12 | ordering << 10 | thread
+  struct Cell {
+    uint32_t write, read_a, read_b;
+    uint16_t write_site, read_site;
+  };
+  static constexpr uint16_t kSplit = 0xffff;  // write_site of a split word, valid for the block of its stamp
+
+  static bool IsSplit(const Cell& cell, const HappensBefore& hb) {
+    return cell.write_site == kSplit && cell.write >> 12 >= hb.block_begin();
+  }
+
+  static bool Races(uint32_t before, uint32_t tag, const HappensBefore& hb) {
+    if (before >> 12 < hb.base()) return false;
+    if (((before ^ tag) & 1023) == 0) return false;
+    const uint32_t kind = before >> 10 & 3, own = tag >> 10 & 3;
+    if (kind != 0 && own != 0) {
+      const bool both_volatile = kind == 2 && own == 2;
+      if (!both_volatile || ((before ^ tag) & 1023) >= kWarpSize) return false;
+    }
+    return !hb.OrderedSlow(static_cast<int>(before & 1023), before >> 12, static_cast<int>(tag & 1023));
+  }
+
+  // Byte by byte within each word.
+  template <bool kWrites, bool kReads>
+  [[gnu::noinline]] bool TouchParts(uint32_t offset, uint32_t size, uint32_t tag, uint16_t site, const HappensBefore& hb) {
+    bool bad = false;
+    while (size > 0) {
+      const uint32_t first = offset & 3, count = size < 4 - first ? size : 4 - first;
+      bad |= TouchSplit<kWrites, kReads>(&words_[offset >> 2], first, count, tag, site, hb);
+      offset += count;
+      size -= count;
+    }
+    return bad;
+  }
+
+  [[gnu::noinline]] bool Report(uint32_t before, bool other_wrote, uint16_t site) {
+    conflict_ = {};
+    conflict_.race = true;
+    conflict_.other_wrote = other_wrote;
+    conflict_.other_thread = static_cast<int>(before & 1023);
+    conflict_.other_site = site;
+    return true;
+  }
+
+  template <bool kWrites, bool kReads>
+  bool TouchCell(Cell& cell, uint32_t tag, uint16_t site, const HappensBefore& hb) {
+    bool bad = false;
+    if (Races(cell.write, tag, hb)) [[unlikely]] {
+      bad = Report(cell.write, true, cell.write_site);
+    } else if (kReads && cell.write >> 12 < hb.block_begin()) [[unlikely]] {
+      conflict_ = {};
+      conflict_.unwritten = true;
+      bad = true;
+    }
+    if (kWrites) {
+      if (!bad && Races(cell.read_a, tag, hb)) [[unlikely]] bad = Report(cell.read_a, false, cell.read_site);
+      if (!bad && Races(cell.read_b, tag, hb)) [[unlikely]] bad = Report(cell.read_b, false, cell.read_site);
+      // A thread's own plain write, which nobody else is ordered after yet, is the better evidence against atomics.
+      const bool atomic_after_own_plain = (tag >> 10 & 3) != 0 && (cell.write >> 10 & 3) == 0 &&
+                                          ((cell.write ^ tag) & 1023) == 0 && cell.write >> 12 >= hb.base();
+      if (!atomic_after_own_plain) {
+        cell.write = tag;
+        cell.write_site = site;
+      }
+      cell.read_a = cell.read_b = 0;
+    } else {
+      if (cell.read_a >> 12 < hb.base() || ((cell.read_a ^ tag) & 1023) < kWarpSize) {
+        cell.read_a = tag;
+      } else {
+        cell.read_b = tag;
+      }
+      cell.read_site = site;
+    }
+    return bad;
+  }
+
+  template <bool kWrites, bool kReads>
+  [[gnu::noinline]] bool TouchSplit(Cell* word, uint32_t first, uint32_t count, uint32_t tag, uint16_t site, const HappensBefore& hb) {
+    const size_t index = static_cast<size_t>(word - words_.data());
+    Cell* parts = &split_[index * 4];
+    if (!IsSplit(*word, hb)) {
+      for (int i = 0; i < 4; ++i) parts[i] = *word;
+      word->write = hb.now() << 12;
+      word->write_site = kSplit;
+    }
+    bool bad = false;
+    for (uint32_t i = first; i < first + count; ++i) {
+      if (TouchCell<kWrites, kReads>(parts[i], tag, site, hb)) [[unlikely]] {
+        conflict_.word = static_cast<uint32_t>(index * 4);
+        bad = true;
+      }
+    }
+    // A whole word written without a race makes the parts alike again.
+    if (kWrites && count == 4 && !bad) *word = parts[0];
+    return bad;
+  }
+
+  ZeroedArray<Cell> words_;
+  ZeroedArray<Cell> split_;
+  SharedConflict conflict_;
+};
+
+}  // namespace hone::sim

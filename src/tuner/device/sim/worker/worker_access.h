@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The path that every observed access takes: which memory is it, is it legal, is it ordered, what does it cost.
+//
+// This is the simulator's inner loop: tens of millions of calls a second. Everything that is rare is out of line in
+// worker.cc. Inlined into each hook, so that the size is a constant there.
+#pragma once
+
+#include <cstring>
+
+#include "tuner/device/sim/worker/worker.h"
+
+namespace hone::sim {
+
+inline uint32_t UnwrittenMask(uint64_t address, uint64_t bytes) {
+  return ((1u << bytes) - 1) << (address & 7);
+}
+
+// Any of `bytes` (at most 16) without a defined value?
+inline bool AnyUnwritten(uint64_t address, uint64_t bytes) {
+  uint32_t bits;
+  std::memcpy(&bits, reinterpret_cast<const void*>(UnwrittenByte(address)), sizeof bits);
+  return (bits & UnwrittenMask(address, bytes)) != 0;
+}
+
+// Clears bits one byte of the map at a time; atomically, since another block may own its neighbour bits.
+inline void MarkWritten(uint64_t address, uint64_t bytes) {
+  uint32_t mask = UnwrittenMask(address, bytes);
+  uint8_t* at = reinterpret_cast<uint8_t*>(UnwrittenByte(address));
+  for (; mask != 0; mask >>= 8, ++at) {
+    const uint8_t part = static_cast<uint8_t>(mask);
+    if (part == 0xff) {
+      std::atomic_ref<uint8_t>(*at).store(0, std::memory_order_relaxed);
+    } else if (*at & part) {
+      std::atomic_ref<uint8_t>(*at).fetch_and(static_cast<uint8_t>(~part), std::memory_order_relaxed);
+    }
+  }
+}
+
+template <bool kWrites, bool kReads, Ordering kOrdering>
+[[gnu::always_inline]] inline void GlobalAccess(Worker& w, uint64_t address, uint64_t bytes, uint64_t pc) {
+  Site* found = w.counters.Find(pc);
+  if (found == nullptr) [[unlikely]] return;  // not the image's code: the runtime itself
+  Site& site = *found;
+  if (address < site.low || address + bytes > site.high) [[unlikely]] {
+    if (!w.SetRange(site, address, bytes)) w.OutOfBounds(pc, address, bytes, kWrites);
+    site.bytes = static_cast<uint8_t>(bytes);
+    site.writes = kWrites;
+    site.atomic = kOrdering == Ordering::kAtomic;
+  }
+  ++site.total;
+  if (kOrdering == Ordering::kAtomic && kWrites) w.launch->incomplete.store(true, std::memory_order_relaxed);
+  if (site.sparse) {
+    w.SparseAccess(site, address, bytes, kReads, kWrites);
+  } else if (site.may_be_unwritten) {
+    // One fetch of the map serves both questions.
+    if (AnyUnwritten(address, bytes)) {
+      if (kReads) w.UnwrittenGlobal(site, address, bytes);
+      if (kWrites) MarkWritten(address, bytes);
+    }
+  }
+  if (kWrites) {
+    w.fiber->ran = true;
+    if (!site.writable) [[unlikely]] w.InputWritten(site, address);
+  }
+  if (w.log_cursor != w.log_limit) [[likely]] {
+    *w.log_cursor++ = AccessLog::Entry(w.counters.Code(site), address - kGlobalBase);
+  } else {
+    w.LogFull(site);
+  }
+}
+
+template <bool kWrites, bool kReads, Ordering kOrdering>
+[[gnu::always_inline]] inline void SharedAccess(Worker& w, uint64_t offset, uint64_t bytes, uint64_t pc) {
+  const uint64_t end = offset + bytes;
+  if (end > w.static_shared && (offset < w.dynamic_begin || end > w.dynamic_end)) [[unlikely]] {
+    w.OutOfBounds(pc, w.shared_begin + offset, bytes, kWrites);
+  }
+  Site* found = w.counters.Find(pc);
+  if (found == nullptr) [[unlikely]] return;
+  Site& site = *found;
+  if (site.total++ == 0) [[unlikely]] {
+    site.bytes = static_cast<uint8_t>(bytes);
+    site.writes = kWrites;
+    site.atomic = kOrdering == Ordering::kAtomic;
+    site.ignored = w.IsGuard(static_cast<uint32_t>(offset));
+  }
+  if (site.ignored) [[unlikely]] {
+    site.total = 1;
+    return;
+  }
+  w.fiber->ran = true;
+  if (w.block->shadow.Touch<kWrites, kReads>(static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), w.self,
+                                             kOrdering, site.id, w.block->order)) [[unlikely]] {
+    w.SharedConflictFound(pc, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), kWrites);
+  }
+  if (w.log_cursor != w.log_limit) [[likely]] {
+    *w.log_cursor++ = AccessLog::Entry(w.counters.Code(site), offset | AccessLog::kSharedBit);
+  } else {
+    w.LogFull(site);
+  }
+}
+
+// `bytes` is 1, 2, 4, 8 or 16 and, when kAligned, must divide the address.
+template <bool kWrites, bool kReads, Ordering kOrdering, bool kAligned>
+[[gnu::always_inline]] inline void Access(uint64_t address, uint64_t bytes, uint64_t pc) {
+  Worker* const w = current_worker;
+  if (w == nullptr) [[unlikely]] return;
+  const bool global = address - kGlobalBase < kGlobalSpan;
+  if (global || address - w->shared_begin < w->shared_bytes) {
+    if (kAligned && (address & (bytes - 1)) != 0) [[unlikely]] w->Misaligned(pc, address, bytes, kWrites);
+    if (global) {
+      GlobalAccess<kWrites, kReads, kOrdering>(*w, address, bytes, pc);
+    } else {
+      SharedAccess<kWrites, kReads, kOrdering>(*w, address - w->shared_begin, bytes, pc);
+    }
+  } else if (address - w->stack_begin >= (kWrites ? w->stack_write_bytes : w->stack_bytes)) [[unlikely]] {
+    w->OtherAddress(address, bytes, kWrites, kOrdering == Ordering::kAtomic, pc);
+  }
+}
+
+// Any length and alignment, in the pieces in which a GPU would do it: words where it can, else bytes.
+template <bool kWrites>
+inline void AccessRange(uint64_t address, uint64_t bytes, uint64_t pc) {
+  Worker* const w = current_worker;
+  if (w == nullptr || bytes == 0) return;
+  const uint64_t own = kWrites ? w->stack_write_bytes : w->stack_bytes;
+  if (address - w->stack_begin < own && address + bytes <= w->stack_begin + own) return;
+  if (bytes <= 16 && (bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) == 0) {
+    Access<kWrites, !kWrites, Ordering::kPlain, true>(address, bytes, pc);
+    return;
+  }
+  const uint64_t piece = ((address | bytes) & 3) == 0 ? 4 : 1;
+  for (uint64_t i = 0; i < bytes; i += piece) {
+    Access<kWrites, !kWrites, Ordering::kPlain, true>(address + i, piece, pc);
+  }
+}
+
+// Tells the race detector's clocks about an atomic or volatile access.
+inline void OrderAccess(uint64_t address, bool reads, bool writes, bool acquire, bool release) {
+  Worker* const w = current_worker;
+  if (w == nullptr || w->block == nullptr) return;
+  w->block->order.AtomicAccess(w->self, address, reads, writes, acquire, release);
+}
+
+}  // namespace hone::sim

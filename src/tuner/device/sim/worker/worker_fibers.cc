@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fibers of a block: begins them, runs each until it waits, and decides what may go on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "tuner/core/draw.h"
+#include "tuner/device/sim/worker/worker.h"
+
+namespace hone::sim {
+
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+void Worker::Activate(BlockState* state) {
+  counters.UseCache(state->cache, state->number);
+  if (active_ == state) return;
+  uint8_t* const shared = reinterpret_cast<uint8_t*>(shared_begin);
+  const size_t used = std::max(static_shared, dynamic_end);
+  if (active_ != nullptr) active_->saved_shared.assign(shared, shared + used);
+  if (!state->saved_shared.empty()) std::memcpy(shared, state->saved_shared.data(), used);
+  active_ = state;
+  block = state;
+}
+
+void Worker::BeginBlock(BlockState& state, uint64_t number) {
+  const LaunchSpec& spec = *launch->spec;
+  const int threads = state.threads();
+  state.number = number;
+  counters.UseCache(state.cache, number);
+  state.alive = threads;
+  state.at_barrier = state.at_grid = 0;
+  state.barriers = 0;
+  state.effects_exited = false;
+  state.saved_shared.clear();
+  for (NamedBarrier& named : state.named) named = {};
+  if (state.order.now() > HappensBefore::kLastStamp / 2) {
+    state.shadow.Restart();
+    state.order.Restart();
+  }
+  state.order.BeginBlock(threads);
+  const uint32_t bx = static_cast<uint32_t>(number % spec.grid[0]);
+  const uint32_t by = static_cast<uint32_t>(number / spec.grid[0] % spec.grid[1]);
+  const uint32_t bz = static_cast<uint32_t>(number / spec.grid[0] / spec.grid[1]);
+  for (int t = 0; t < threads; ++t) {
+    Fiber& f = state.fiber(t);
+    const uint32_t ut = static_cast<uint32_t>(t);
+    const uint32_t values[HONE_SIM_INDEX_COUNT] = {
+        ut % spec.block[0], ut / spec.block[0] % spec.block[1], ut / spec.block[0] / spec.block[1],
+        bx, by, bz, spec.block[0], spec.block[1], spec.block[2], spec.grid[0], spec.grid[1], spec.grid[2],
+        ut % kWarpSize, ut / kWarpSize, ut, spec.dynamic_shared, static_shared,
+        static_cast<uint32_t>(number % spec.sm_count), spec.sm_count};
+    std::memcpy(f.index, values, sizeof values);
+    f.thread = t;
+    f.wait = Wait::kNone;
+    f.ran = false;
+    f.barriers = 0;
+    f.spins = 0;
+    f.commits = 0;
+    f.copies = &state.copies(t);
+    f.copies->clear();
+    if (spec.local_bytes == 0) f.context = make_fcontext(state.stack_top(t), state.stack_bytes(), &Worker::FiberMain);
+  }
+  for (int w = 0; w < state.warp_count(); ++w) {
+    Warp& warp = state.warps[static_cast<size_t>(w)];
+    const int lanes = std::min(kWarpSize, threads - w * kWarpSize);
+    warp.alive = warp.runnable = lanes == kWarpSize ? ~0u : (1u << lanes) - 1;
+    warp.yielded = 0;
+    warp.groups.clear();
+    warp.ready_operands = {};
+    warp.next_operands = 0;
+  }
+  // Undefined at the start of a block, and never what the block before it has left.
+  const uint8_t* const fill = fill_.data() + draw::Mix(number ^ spec.fill_key) % fill_span_ / 64 * 64;
+  std::memcpy(reinterpret_cast<void*>(shared_begin), fill, std::max(static_shared, dynamic_end));
+  if (spec.local_bytes > 0) {
+    for (int t = 0; t < threads; ++t) {
+      std::memcpy(static_cast<uint8_t*>(state.stack_top(t)) - spec.local_bytes, fill, spec.local_bytes);
+      state.fiber(t).context = make_fcontext(state.stack_top(t), state.stack_bytes(), &Worker::FiberMain);
+    }
+  }
+}
+
+void Worker::FiberMain(transfer_t transfer) {
+  Worker& w = *static_cast<Worker*>(transfer.data);
+  w.scheduler_ = transfer.fctx;
+  w.launch->spec->entry(w.launch->spec->arguments.data());
+  w.FinishCopies(*w.fiber, 0, true);
+  w.fiber->wait = Wait::kExited;
+  jump_fcontext(w.scheduler_, nullptr);
+  __builtin_unreachable();
+}
+
+void Worker::SwitchOut() {
+  if (!repeated_writes.empty()) [[unlikely]] CheckRepeatedWrites();
+  fiber->spins = 0;
+  const transfer_t transfer = jump_fcontext(scheduler_, nullptr);
+  scheduler_ = transfer.fctx;
+}
+
+void Worker::Yield() {
+  yielded_ = true;
+  SwitchOut();
+}
+
+void Worker::Resume(BlockState& state, int thread) {
+  Fiber& f = state.fiber(thread);
+  const int lane = thread & 31;
+  self = thread;
+  fiber = &f;
+  stack_begin = state.stack_begin(thread);
+  stack_bytes = state.stack_stride();
+  stack_write_bytes = state.stack_bytes();
+  log_cursor = log_.cursor(lane);
+  log_limit = log_.limit(lane);
+  log_.MarkDirty();
+  yielded_ = false;
+  const transfer_t transfer = jump_fcontext(f.context, this);
+  f.context = transfer.fctx;
+  log_.set_cursor(lane, log_cursor);
+  if (aborting_) return;
+  Warp& warp = state.warps[static_cast<size_t>(thread >> 5)];
+  if (yielded_) {
+    warp.yielded |= 1u << lane;
+  } else if (f.wait == Wait::kExited) {
+    if (!repeated_writes.empty()) CheckRepeatedWrites();
+    Exited(state, thread);
+  } else {
+    warp.runnable &= ~(f.wait == Wait::kNone ? 0u : 1u << lane);
+  }
+}
+
+void Worker::Exited(BlockState& state, int thread) {
+  Fiber& f = state.fiber(thread);
+  Warp& warp = state.warps[static_cast<size_t>(thread >> 5)];
+  const uint32_t bit = 1u << (thread & 31);
+  warp.alive &= ~bit;
+  warp.runnable &= ~bit;
+  --state.alive;
+  // Leaving early before doing anything is how threads beyond the end of a tensor leave, and barriers do not wait for
+  // them. Leaving after work, with fewer barriers passed than others will pass, is a barrier in a divergent branch.
+  if (f.ran && (!state.effects_exited || f.barriers < state.effects_exited_barriers)) {
+    state.effects_exited = true;
+    state.effects_exited_barriers = f.barriers;
+    state.effects_exited_thread = static_cast<uint64_t>(thread);
+  }
+  if (!state.stack_intact(thread)) {
+    // On the scheduler's own stack: the fiber is gone, so End (which leaves a fiber) does not fit.
+    std::lock_guard lock(launch->mutex);
+    launch->end = LaunchEnd::kUnsupported;
+    launch->detail = fmt::format("a thread needs more than {} KiB of local memory", launch->spec->stack_bytes / 1024);
+    launch->stop = true;
+    aborting_ = true;
+    return;
+  }
+  CompleteReadyGroups(state, thread >> 5);
+}
+
+bool Worker::RunWarp(BlockState& state, int w, bool* only_yields) {
+  Warp& warp = state.warps[static_cast<size_t>(w)];
+  bool ran = false;
+  uint32_t ready;
+  while ((ready = warp.runnable & ~warp.yielded) != 0) {
+    const int lane = std::countr_zero(ready);
+    Resume(state, w * kWarpSize + lane);
+    if (aborting_) return true;
+    ran = true;
+    if (!yielded_) *only_yields = false;
+  }
+  if (ran) {
+    counters.Drain(log_, w);
+    counters.EndBatch();
+  }
+  return ran;
+}
+
+Worker::Stop Worker::RunBlock(BlockState& state, int patience) {
+  int spinning_rounds = 0;
+  moved_ = false;
+  for (;;) {
+    bool ran = false, only_yields = true;
+    for (int w = 0; w < state.warp_count(); ++w) {
+      if (state.warps[static_cast<size_t>(w)].runnable != 0) ran |= RunWarp(state, w, &only_yields);
+      if (aborting_) return Stop::kAborted;
+    }
+    counters.EndRound();
+    if (launch->stop.load(std::memory_order_relaxed)) return Stop::kAborted;
+    if (state.alive == 0) return Stop::kDone;
+    if (ran && !only_yields) {
+      spinning_rounds = 0;
+      moved_ = true;
+    }
+    if (state.order.exhausted()) {
+      state.shadow.Restart();
+      state.order.Restart();
+    }
+    bool spinning = false, runnable = false;
+    for (int w = 0; w < state.warp_count(); ++w) {
+      Warp& warp = state.warps[static_cast<size_t>(w)];
+      spinning |= warp.yielded != 0;
+      warp.yielded = 0;
+      runnable |= warp.runnable != 0;
+    }
+    if (runnable && !spinning) continue;
+    if (ReleaseActive(state)) continue;
+    if (ReleaseBlockBarrier(state)) continue;
+    if (aborting_) return Stop::kAborted;
+    if (spinning) {
+      if (++spinning_rounds >= patience) return Stop::kSpinning;
+      continue;
+    }
+    if (state.at_grid == state.alive) return Stop::kGrid;
+    ReportDeadlock(state);
+    return Stop::kAborted;
+  }
+}
+
+}  // namespace hone::sim
