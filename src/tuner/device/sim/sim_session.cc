@@ -18,6 +18,7 @@
 #include "tuner/core/argument_layout.h"
 #include "tuner/core/draw.h"
 #include "tuner/device/host_tensor_ops.h"
+#include "tuner/device/sim/drawn_tiles.h"
 #include "tuner/device/sim/fill.h"
 #include "tuner/device/sim/model/findings.h"
 #include "tuner/device/sim/model/gpu_table.h"
@@ -174,6 +175,10 @@ class SimSession : public DeviceSession {
   // what nobody has written is wrong.
   std::set<uint64_t> partial_;
   bool last_was_sample_ = false;
+  sim::DrawnTiles tiles_;
+  // By the address of a tensor of its own memory (SimArena::Block::sparse): what was drawn there, where nothing has been
+  // launched, copied or filled since.
+  std::map<uint64_t, sim::DrawnContents> standing_;
   std::vector<KernelProfile>* profiles_ = nullptr;  // where launches are described, while Profile runs
   std::shared_ptr<std::set<std::shared_ptr<SimArena>>> arenas_ = std::make_shared<std::set<std::shared_ptr<SimArena>>>();
 };
@@ -230,6 +235,7 @@ Result<std::unique_ptr<Arena>> SimSession::Allocate(const std::vector<BlockReque
   if (resident + in_use > host) {
     return Status::Device(fmt::format("the host has no memory for {} bytes of the simulated GPU's", resident + in_use));
   }
+  standing_.clear();
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<SimArena> arena, SimArena::Make(blocks, gap_key));
   return std::unique_ptr<Arena>(std::make_unique<ArenaHandle>(std::shared_ptr<SimArena>(std::move(arena)), arenas_));
 }
@@ -267,27 +273,38 @@ Status SimSession::Draw(const DrawRequest& request) {
     tile.view.slice_axis = -1;
     tile.permutation_key = tile.redraw_key = 0;
     tile.redrawn.clear();
-    return host::Draw(tile);
+    return tiles_.Draw(tile);
   }
   if (at.block != nullptr && at.block->sparse) {
     // The same contents as a tile would give, each byte of its own memory; and nothing of it written by a launch. The
     // memory is kept: faulting hundreds of megabytes in again would cost more than all else.
-    HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
-    at.arena->SetDrawn(*at.block, true);
-    if (request.view.span_bytes <= sim::kTileBytes) return host::Draw(request);
+    if (request.view.span_bytes <= sim::kTileBytes) {
+      standing_.erase(request.view.address);
+      HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
+      at.arena->SetDrawn(*at.block, true);
+      return host::Draw(request);
+    }
     DrawRequest tile = request;
-    tile.view.elements = std::min(request.view.span_bytes, sim::kTileBytes) / DTypeBytes(request.view.dtype);
+    tile.view.elements = sim::kTileBytes / DTypeBytes(request.view.dtype);
     tile.view.shape = {tile.view.elements};
     tile.view.strides = {1};
     tile.view.span_bytes = tile.view.elements * DTypeBytes(request.view.dtype);
     tile.view.slice_axis = -1;
     tile.permutation_key = tile.redraw_key = 0;
     tile.redrawn.clear();
-    HONE_RETURN_IF_ERROR(host::Draw(tile));
+    const sim::DrawnContents contents(tile);
+    if (const auto known = standing_.find(request.view.address); known != standing_.end() && known->second == contents) {
+      return Status::Ok();  // drawn as one of the inputs a moment ago, and now for the launch that updates it
+    }
+    standing_.erase(request.view.address);
+    HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
+    at.arena->SetDrawn(*at.block, true);
+    HONE_RETURN_IF_ERROR(tiles_.Draw(tile));
     char* const memory = static_cast<char*>(Pointer(request.view.address));
     for (int64_t done = sim::kTileBytes; done < request.view.span_bytes; done += sim::kTileBytes) {
       std::memcpy(memory + done, memory, static_cast<size_t>(std::min(sim::kTileBytes, request.view.span_bytes - done)));
     }
+    standing_.emplace(request.view.address, contents);
     return Status::Ok();
   }
   MarkUnwritten(request.view.address, request.view.span_bytes, false);
@@ -295,6 +312,7 @@ Status SimSession::Draw(const DrawRequest& request) {
 }
 
 Status SimSession::Poison(const TensorView& view) {
+  standing_.erase(view.address);
   const Located at = Locate(view.address);
   if (at.block != nullptr && at.block->tiled) {
     // Nothing will be compared. What the launch before left there goes all the same: a step that reads what a sample of
@@ -321,6 +339,7 @@ Status SimSession::FillWith(const TensorView& view, const FillSpec& fill) {
 
 Status SimSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
   if (bytes <= 0) return Status::Ok();
+  standing_.erase(address);
   const Located at = Locate(address);
   if (at.block != nullptr && at.block->tiled) bytes = std::min(bytes, sim::kTileBytes);
   if (at.block != nullptr && at.block->sparse) {
@@ -344,6 +363,7 @@ Status SimSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
 
 Status SimSession::CopyFromHost(uint64_t address, const void* source, int64_t bytes) {
   if (bytes <= 0) return Status::Ok();
+  standing_.clear();
   if (const Located at = Locate(address); at.block != nullptr && at.block->sparse) at.arena->SetDrawn(*at.block, true);
   std::memcpy(Pointer(address), source, static_cast<size_t>(bytes));
   MarkUnwritten(address, bytes, false);
@@ -352,6 +372,7 @@ Status SimSession::CopyFromHost(uint64_t address, const void* source, int64_t by
 
 Status SimSession::GatherSlices(const TensorView& source, const TensorView& destination,
                                 const std::vector<int64_t>& slices) {
+  standing_.clear();
   MarkUnwritten(destination.address, destination.span_bytes, false);
   HONE_RETURN_IF_ERROR(host::GatherSlices(source, destination, slices));
   const Located from = Locate(source.address);
@@ -629,6 +650,7 @@ void SimSession::ForgiveGaps(const LaunchRequest& request) {
 Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
                                           double limit_seconds, bool sample, bool restore, CacheState cache,
                                           StepCost* cost, bool* incomplete, bool* stuck) {
+  standing_.clear();
   if (limit_seconds <= 0) return Outcome(LaunchStatus::kTimedOut, step.kernel + ": no time left for this step");
   LaunchMessage message;
   message.kernel_symbol = module.lowered.at(step.kernel);

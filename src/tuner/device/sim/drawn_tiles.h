@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the tiles of values that sampled launches read (sim_memory.h), so that the same inputs are computed once. A
+// judgement asks for the same ones several times at each timed shape: before the candidate and again before the
+// incumbent, and for a tensor that is updated in place before every launch. Computing a tile takes 60 ms, copying it 1 ms.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "tuner/device/device_session.h"
+
+namespace hone::sim {
+
+// All that decides the contents of a dense tensor without slices.
+struct DrawnContents {
+  explicit DrawnContents(const DrawRequest& request);
+  bool operator==(const DrawnContents&) const = default;
+
+  DType dtype;
+  int64_t elements, index_bound;
+  Distribution distribution;
+  IndexOrder index_order;
+  unsigned special;
+  double low, high, scale, offset, vary, padding;
+  uint64_t key, pattern_key;
+};
+
+class DrawnTiles {
+ public:
+  // Does what host::Draw does. The view of `tile` is dense, without slices, and of a few megabytes.
+  Status Draw(const DrawRequest& tile);
+
+ private:
+  // Two sets of inputs of a task with four tensors.
+  static constexpr size_t kMostKept = 8;
+
+  struct Kept {
+    DrawnContents contents;
+    std::vector<char> bytes;
+  };
+  std::list<Kept> kept_;  // the one used last comes first
+};
+
+}  // namespace hone::sim
