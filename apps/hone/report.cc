@@ -44,7 +44,7 @@ Status Run(const CommandContext& context, const ReportFlags& flags) {
     }
     runs.push_back(Summarize(run.view));
   }
-  const Comparison comparison = CompareRuns(std::move(runs));
+  const RunComparison comparison = CompareRuns(std::move(runs));
   if (!flags.out.empty()) HONE_RETURN_IF_ERROR(WriteFileAtomically(flags.out, ComparisonHtml(comparison)));
   Print("{}{}", flags.json ? ComparisonToJson(comparison) : ComparisonText(comparison), flags.json ? "\n" : "");
   if (!flags.out.empty() && !flags.json) Print("Report: {}\n", flags.out);

@@ -17,7 +17,8 @@ namespace hone {
 //   control characters but line end and tab    "\x1b"; the carriage return of a Windows line end stays
 //   bytes that are no UTF-8                    "\xff"
 //   DEL, U+0080 to U+009F, and every other     "\u009b", "\u202e"; beyond U+FFFF two halves, as JSON writes them
-//   format character (Unicode's Cf, Zl, Zp)
+//   format character (Unicode's Cf, Zl, Zp),
+//   and the noncharacters U+FFFE and U+FFFF
 // Everything else stays as it is, whatever its script. A text that was made visible stays the same when it is made
 // visible again, and a JSON text keeps its meaning: JSON itself escapes control characters, and reads the rest back.
 std::string VisibleText(std::string_view text);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/json_text.h"
+#include "base/markup.h"
 #include "base/utf8.h"
 #include "base/visible_text.h"
 #include "tuner/core/dims_text.h"
@@ -77,32 +78,6 @@ std::string RuleText(const GateReport& report) {
       "together, the chance of a false alarm is at most {:g} %.",
       report.rule.hits, report.rule.rounds, percent,
       Counted(static_cast<size_t>(report.comparisons), "comparison", "comparisons"), 100 * report.options.rate);
-}
-
-std::string Xml(std::string_view text) {
-  std::string out;
-  for (const char c : RepairUtf8(VisibleText(text))) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\r':
-        out += "&#13;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 // A line of a table: nothing in it ends the cell, or is markup.
@@ -214,11 +189,11 @@ std::string GateJUnit(const GateReport& report) {
       "    <properties>\n      <property name=\"base\" value=\"{}\"/>\n      <property name=\"head\" value=\"{}\"/>\n  "
       "    <property name=\"device\" value=\"{}\"/>\n"
       "      <property name=\"rule\" value=\"{}\"/>\n    </properties>\n",
-      Xml(report.base), Xml(report.head), Xml(report.device), Xml(RuleText(report)));
+      EscapeMarkup(report.base), EscapeMarkup(report.head), EscapeMarkup(report.device), EscapeMarkup(RuleText(report)));
   for (const GateKernel& k : report.kernels) {
     const double seconds = k.evaluation ? k.evaluation->wall_seconds : 0;
     text +=
-        fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">\n", Xml(k.task), Xml(k.path), seconds);
+        fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">\n", EscapeMarkup(k.task), EscapeMarkup(k.path), seconds);
     std::string cases;
     for (const GateCase& c : k.cases)
       cases += fmt::format("{}: {}{}\n", DimsText(c.dims), SpeedupCell(c, report.modelled), c.slower ? " slower" : "");
@@ -230,11 +205,11 @@ std::string GateJUnit(const GateReport& report) {
               : fmt::format("{}more than {:g} % slower: {} at {}", report.modelled ? "" : "surely ",
                             100 * report.options.slower, SpeedupCell(*worst, report.modelled), DimsText(worst->dims));
       text += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", GateStatusName(k.status),
-                          Xml(message), Xml(k.status == GateStatus::kWrong ? k.detail : cases));
+                          EscapeMarkup(message), EscapeMarkup(k.status == GateStatus::kWrong ? k.detail : cases));
     } else if (k.status != GateStatus::kPassed) {
-      text += fmt::format("      <skipped message=\"{}\"/>\n", Xml(k.detail.substr(0, k.detail.find('\n'))));
+      text += fmt::format("      <skipped message=\"{}\"/>\n", EscapeMarkup(k.detail.substr(0, k.detail.find('\n'))));
     } else if (!cases.empty()) {
-      text += fmt::format("      <system-out>{}</system-out>\n", Xml(cases));
+      text += fmt::format("      <system-out>{}</system-out>\n", EscapeMarkup(cases));
     }
     text += "    </testcase>\n";
   }

@@ -18,14 +18,13 @@ Status Cancelled() { return Status::Cancelled("the call was cancelled"); }
 // The candidate, the choices of the call, and what it is timed against.
 Result<EvaluationRequest> RequestOf(const Toolbox& toolbox, const Task& task, const Json& arguments) {
   EvaluationRequest request;
-  HONE_ASSIGN_OR_RETURN(Toolbox::Source candidate, toolbox.SourceOf(arguments, "source", "path", "the candidate"));
+  HONE_ASSIGN_OR_RETURN(Toolbox::Source candidate, CandidateOf(toolbox, arguments));
   request.source = std::move(candidate.text);
   request.name = std::move(candidate.name);
-  if (arguments.contains("baseline") || arguments.contains("baseline_path")) {
-    HONE_ASSIGN_OR_RETURN(Toolbox::Source baseline,
-                          toolbox.SourceOf(arguments, "baseline", "baseline_path", "the baseline"));
-    request.incumbent_source = std::move(baseline.text);
-    request.incumbent_name = std::move(baseline.name);
+  HONE_ASSIGN_OR_RETURN(std::optional<Toolbox::Source> baseline, BaselineOf(toolbox, arguments));
+  if (baseline) {
+    request.incumbent_source = std::move(baseline->text);
+    request.incumbent_name = std::move(baseline->name);
   }
   const Json bind = arguments.value("bind", Json::object());
   for (const auto& [name, value] : bind.items()) request.binding[name] = value.get<int64_t>();
@@ -78,14 +77,6 @@ Result<ToolAnswer> Compare(Toolbox& toolbox, const Json& arguments, const CallCo
 }  // namespace
 
 std::vector<Tool> JudgeTools(const std::shared_ptr<Toolbox>& toolbox) {
-  const Json bind =
-      MapSchema("Values of tunables, by name; by default each has its first choice.", {{"type", "integer"}});
-  const Json cases = [] {
-    Json schema = ListSchema("Time only these timed cases, counted from 0 in the task's order. Checks are made on all.",
-                             IntegerSchema("A timed case.", 0, 100000));
-    schema["maxItems"] = 1000;
-    return schema;
-  }();
   std::vector<Tool> tools;
   tools.push_back(
       {.name = "eval",
@@ -97,21 +88,13 @@ std::vector<Tool> JudgeTools(const std::shared_ptr<Toolbox>& toolbox) {
                       "minutes on the simulated one. A candidate that is wrong, slow or does not compile is an answer "
                       "(see verdict and detail), not an error. "
                       "Call it with every version that you write.",
-       .input_schema = ObjectSchema(
-           {{"task", TaskField()},
-            {"source", CandidateField()},
-            {"path", PathField()},
-            {"baseline", SourceField("Time against this .cu text in place of the task's seed.")},
-            {"baseline_path", TextSchema("Time against this .cu file below the server's root.")},
-            {"bind", bind},
-            {"cases", cases},
+       .input_schema = CandidateAndBaselineSchema(
+           {{"bind", BindField()},
+            {"cases", CasesField()},
             {"time", BooleanSchema("false: only check whether the candidate is right, which is quicker.")},
             {"warm", BooleanSchema("false: time with cold caches only.")},
-            {"trials", IntegerSchema("How many sets of random inputs each timed case is checked with; by default 5.", 1,
-                                     kMostTrials)},
-            {"libraries", BooleanSchema("true: time the libraries of the task's baseline.toml too (on a GPU).")},
-            {"device", DeviceField()}},
-           {"task"}),
+            {"trials", TrialsField("How many sets of random inputs each timed case is checked with; by default 5.")},
+            {"libraries", LibrariesField()}}),
        .output_schema = JudgedSchema(),
        .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext& context) {
@@ -126,15 +109,12 @@ std::vector<Tool> JudgeTools(const std::shared_ptr<Toolbox>& toolbox) {
        .description = "Says which of two candidates of a task is faster: both are checked, and b is timed against a in "
                       "interleaved pairs. Speedups above 1 mean that b is faster; a case's "
                       "timing.decision is faster, slower, same or undecided at a stated error rate.",
-       .input_schema = ObjectSchema(
-           {{"task", TaskField()},
-            {"a", SourceField("The incumbent's .cu text. Give this or a_path.")},
+       .input_schema = JudgingSchema(
+           {{"a", SourceField("The incumbent's .cu text. Give this or a_path.")},
             {"a_path", TextSchema("The incumbent's file below the server's root.")},
             {"b", SourceField("The challenger's .cu text. Give this or b_path.")},
             {"b_path", TextSchema("The challenger's file below the server's root.")},
-            {"libraries", BooleanSchema("true: time the libraries of the task's baseline.toml too (on a GPU).")},
-            {"device", DeviceField()}},
-           {"task"}),
+            {"libraries", LibrariesField()}}),
        .output_schema = std::move(compared),
        .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext& context) {
@@ -149,15 +129,10 @@ std::vector<Tool> JudgeTools(const std::shared_ptr<Toolbox>& toolbox) {
        .description = "Judges a candidate as eval does and counts where its time goes: throughputs, cache hits, "
                       "stalls, memory accesses by source line, and findings with what each may be "
                       "worth. Call it with a candidate that is right, to learn what to change next.",
-       .input_schema = ObjectSchema(
-           {{"task", TaskField()},
-            {"source", CandidateField()},
-            {"path", PathField()},
-            {"bind", bind},
-            {"cases", cases},
-            {"sass", BooleanSchema("true: machine code beside the source lines (on a GPU, with nvdisasm).")},
-            {"device", DeviceField()}},
-           {"task"}),
+       .input_schema = CandidateSchema(
+           {{"bind", BindField()},
+            {"cases", CasesField()},
+            {"sass", BooleanSchema("true: machine code beside the source lines (on a GPU, with nvdisasm).")}}),
        .output_schema = std::move(profiled),
        .annotations = {{"readOnlyHint", true}, {"openWorldHint", false}},
        .call = [toolbox](const Json& arguments, const CallContext& context) {

@@ -300,7 +300,7 @@ Result<ToolAnswer> Apply(const Toolbox& toolbox, const Json& arguments) {
     package = MakeKernelPackage(*run.store, run.view, arguments.value("node", int64_t{-1}));
   } else {
     HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("task").get<std::string>()));
-    HONE_ASSIGN_OR_RETURN(const Toolbox::Source source, toolbox.SourceOf(arguments, "source", "path", "the candidate"));
+    HONE_ASSIGN_OR_RETURN(const Toolbox::Source source, CandidateOf(toolbox, arguments));
     package = MakeFilePackage(task, source.text, source.name);
   }
   HONE_RETURN_IF_ERROR(package.status());

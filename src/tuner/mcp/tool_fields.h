@@ -1,10 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fields that several tools take, each described once.
+// Fields that several tools take, each described once, and how they are read from a call's arguments.
 #pragma once
 
+#include <initializer_list>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "tuner/mcp/schema.h"
 #include "tuner/mcp/toolbox.h"
@@ -33,6 +37,52 @@ inline Json DeviceField() {
 inline Json RunField(std::string_view more) {
   return TextSchema(std::string("A run: the id that run_start gave, a part of one, or last. ") + std::string(more));
 }
+inline Json TrialsField(std::string_view meaning) { return IntegerSchema(meaning, 1, kMostTrials); }
+inline Json BindField() {
+  return MapSchema("Values of tunables, by name; by default each has its first choice.", {{"type", "integer"}});
+}
+inline Json CasesField() {
+  Json schema = ListSchema("Time only these timed cases, counted from 0 in the task's order. Checks are made on all.",
+                           IntegerSchema("A timed case.", 0, 100000));
+  schema["maxItems"] = 1000;
+  return schema;
+}
+inline Json LibrariesField() {
+  return BooleanSchema("true: time the libraries of the task's baseline.toml too (on a GPU).");
+}
+
+// The arguments of a tool that judges a task's candidates: the task, the device, and `own`.
+inline Json JudgingSchema(std::initializer_list<std::pair<std::string, Json>> own) {
+  Json schema = ObjectSchema(own, {"task"});
+  schema["properties"]["task"] = TaskField();
+  schema["properties"]["device"] = DeviceField();
+  return schema;
+}
+// The same for a tool that judges one candidate, which is given as text or by its path.
+inline Json CandidateSchema(std::initializer_list<std::pair<std::string, Json>> own) {
+  Json schema = JudgingSchema(own);
+  schema["properties"]["source"] = CandidateField();
+  schema["properties"]["path"] = PathField();
+  return schema;
+}
+// The same for a tool that times the candidate against a kernel of the caller's choice, where one is given.
+inline Json CandidateAndBaselineSchema(std::initializer_list<std::pair<std::string, Json>> own) {
+  Json schema = CandidateSchema(own);
+  schema["properties"]["baseline"] = SourceField("Time against this .cu text in place of the task's seed.");
+  schema["properties"]["baseline_path"] = TextSchema("Time against this .cu file below the server's root.");
+  return schema;
+}
+inline Result<Toolbox::Source> CandidateOf(const Toolbox& toolbox, const Json& arguments) {
+  return toolbox.SourceOf(arguments, "source", "path", "the candidate");
+}
+// Nothing where the call names no baseline: the seed is the baseline then.
+inline Result<std::optional<Toolbox::Source>> BaselineOf(const Toolbox& toolbox, const Json& arguments) {
+  if (!arguments.contains("baseline") && !arguments.contains("baseline_path")) return std::optional<Toolbox::Source>();
+  HONE_ASSIGN_OR_RETURN(Toolbox::Source baseline,
+                        toolbox.SourceOf(arguments, "baseline", "baseline_path", "the baseline"));
+  return std::optional<Toolbox::Source>(std::move(baseline));
+}
+
 inline Json LeftOutField() {
   return ListSchema("What was cut to keep the answer short; resources hold it whole.",
                     TextSchema("A place in this answer."));

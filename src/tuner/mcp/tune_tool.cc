@@ -17,15 +17,14 @@ namespace {
 
 Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallContext& context) {
   HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("task").get<std::string>()));
-  HONE_ASSIGN_OR_RETURN(Toolbox::Source candidate, toolbox.SourceOf(arguments, "source", "path", "the candidate"));
+  HONE_ASSIGN_OR_RETURN(Toolbox::Source candidate, CandidateOf(toolbox, arguments));
   SweepRequest request;
   request.source = std::move(candidate.text);
   request.name = std::move(candidate.name);
-  if (arguments.contains("baseline") || arguments.contains("baseline_path")) {
-    HONE_ASSIGN_OR_RETURN(Toolbox::Source baseline,
-                          toolbox.SourceOf(arguments, "baseline", "baseline_path", "the baseline"));
-    request.baseline = std::move(baseline.text);
-    request.baseline_name = std::move(baseline.name);
+  HONE_ASSIGN_OR_RETURN(std::optional<Toolbox::Source> baseline, BaselineOf(toolbox, arguments));
+  if (baseline) {
+    request.baseline = std::move(baseline->text);
+    request.baseline_name = std::move(baseline->name);
   }
   std::string out;
   if (arguments.contains("out")) {
@@ -109,18 +108,10 @@ std::vector<Tool> TuneTools(const std::shared_ptr<Toolbox>& toolbox) {
                       "timed shape, and gives the candidate with its winners written in, judged once more by the full "
                       "protocol. Takes one judgement a binding; bound it "
                       "with points. Cancelling it keeps nothing.",
-       .input_schema = ObjectSchema(
-           {{"task", TaskField()},
-            {"source", CandidateField()},
-            {"path", PathField()},
-            {"baseline", SourceField("Time against this .cu text in place of the task's seed.")},
-            {"baseline_path", TextSchema("Time against this .cu file below the server's root.")},
-            {"points", IntegerSchema("How many bindings are tried at most; by default 64.", 1, 100000)},
-            {"trials",
-             IntegerSchema("Sets of random inputs at each timed case, of each binding; by default 1.", 1, kMostTrials)},
-            {"out", TextSchema("Write the tuned candidate to this file below the server's root.")},
-            {"device", DeviceField()}},
-           {"task"}),
+       .input_schema = CandidateAndBaselineSchema(
+           {{"points", IntegerSchema("How many bindings are tried at most; by default 64.", 1, 100000)},
+            {"trials", TrialsField("Sets of random inputs at each timed case, of each binding; by default 1.")},
+            {"out", TextSchema("Write the tuned candidate to this file below the server's root.")}}),
        .output_schema = ObjectSchema(
            {{"summary", TextSchema("What the sweep found, in a sentence.")},
             {"points",

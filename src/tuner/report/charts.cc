@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tuner/report/html.h"
+#include "base/markup.h"
 #include "tuner/report/run_text.h"
 #include "tuner/run/cost_text.h"
 
@@ -28,7 +28,7 @@ double TickStep(double span) {
 
 std::string Text(double x, double y, const char* anchor, const std::string& text, const char* colour = "var(--soft)") {
   return fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='{}' font-size='13' fill='{}'>{}</text>", x, y, anchor,
-                     colour, EscapeHtml(text));
+                     colour, EscapeMarkup(text));
 }
 
 // The same drawing for a desk and for a hand.
@@ -85,7 +85,7 @@ std::string AttemptDrawing(const RunView& view, double width) {
   path += fmt::format("H{:.1f}", right);
   svg += fmt::format("<path d='{}' fill='none' stroke='var(--accent)' stroke-width='2.5'/>", path);
   for (const RunNode& n : view.nodes) {
-    const std::string title = fmt::format("<title>{}</title>", EscapeHtml(NodeLine(view, n)));
+    const std::string title = fmt::format("<title>{}</title>", EscapeMarkup(NodeLine(view, n)));
     if (n.speedup) {
       svg += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='{}' fill='{}' stroke='var(--accent)'>{}</circle>", x(n.id),
                          y(*n.speedup),
@@ -104,7 +104,7 @@ std::string AttemptDrawing(const RunView& view, double width) {
   return svg + "</svg>";
 }
 
-std::string ShapeName(const Dims& dims) { return EscapeHtml(DimsText(dims)); }
+std::string ShapeName(const Dims& dims) { return EscapeMarkup(DimsText(dims)); }
 
 }  // namespace
 
@@ -114,7 +114,7 @@ std::string AttemptChart(const RunView& view) {
              "<figcaption>Speedup over {}{}, along the chain of kept steps; every attempt and every sweep is a node. "
              "Filled: kept; "
              "the line: best so far; ×: no valid result.</figcaption></figure>\n",
-             EscapeHtml(StartName(view)), view.info.modelled ? ", modelled" : "");
+             EscapeMarkup(StartName(view)), view.info.modelled ? ", modelled" : "");
 }
 
 std::string_view BarClass(double low, double high) {
@@ -170,12 +170,12 @@ std::string SpeedupBars(const Evaluation& evaluation, const std::string& start) 
              "</div><figcaption>Speedup over {0}, one bar a shape{1}; the upright line is 1×, {0}. Grey: no difference "
              "that "
              "counts, within 0.5 % of 1× or not sure.{2}</figcaption></figure>\n",
-             EscapeHtml(start), evaluation.modelled ? ", modelled" : ", with 95 % confidence intervals",
+             EscapeMarkup(start), evaluation.modelled ? ", modelled" : ", with 95 % confidence intervals",
              floors
                  ? fmt::format(
                        " The thin bar below: the speed as a share of the floor’s, which only moves the same bytes; the "
                        "mark on it: {}’s share.",
-                       EscapeHtml(start))
+                       EscapeMarkup(start))
                  : "");
 }
 
@@ -197,7 +197,7 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
       out += fmt::format(
           "<div class=bar><span class=name>{}, {}</span><span class=value>{:.3g} TB/s · {:.0f} %</span><span "
           "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
-          EscapeHtml(p.label), ShapeName(p.dims), p.bytes / p.seconds / 1e12, 100 * share,
+          EscapeMarkup(p.label), ShapeName(p.dims), p.bytes / p.seconds / 1e12, 100 * share,
           p.start ? " seed" : "", std::min(100.0, 100 * share));
     }
     return out + fmt::format(
@@ -259,7 +259,7 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
           "<circle cx='{:.1f}' cy='{:.1f}' r='5.5' fill='{}' stroke='var(--accent)' "
           "stroke-width='1.8'><title>{}</title></circle>",
           x(p.flops / p.bytes), y(p.flops / p.seconds), p.start ? "var(--panel)" : "var(--accent)",
-          EscapeHtml(fmt::format("{}, {}: {:.3g} Tflop/s at {:.3g} flop/byte, {:.0f} % of the memory roof", p.label,
+          EscapeMarkup(fmt::format("{}, {}: {:.3g} Tflop/s at {:.3g} flop/byte, {:.0f} % of the memory roof", p.label,
                                  DimsText(p.dims), p.flops / p.seconds / 1e12, p.flops / p.bytes,
                                  100 * p.bytes / p.seconds / facts.memory_bandwidth)));
     }
@@ -270,7 +270,7 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
          fmt::format(
              "<figcaption>Operations a second{} over operations a byte, one mark a timed shape: filled the best, ring "
              "{}. The roofs are datasheet figures of {}.</figcaption></figure>\n",
-             said, EscapeHtml(start), EscapeHtml(facts.name));
+             said, EscapeMarkup(start), EscapeMarkup(facts.name));
 }
 
 std::string CostBars(const std::vector<CostShare>& shares) {
@@ -283,7 +283,7 @@ std::string CostBars(const std::vector<CostShare>& shares) {
         "<div class=bar><span class=name>{}</span><span class=value>{} requests · {} in, {} out · {}</span><span "
         "class=track><span class='fill seed' style='width:{:.2f}%'></span>"
         "<span class=fill style='width:{:.2f}%'></span></span></div>\n",
-        EscapeHtml(s.role), s.requests, TokensText(s.input_tokens), TokensText(s.output_tokens),
+        EscapeMarkup(s.role), s.requests, TokensText(s.input_tokens), TokensText(s.output_tokens),
         CostText(s.cost_usd, s.unpriced),
         100 * static_cast<double>(s.input_tokens) / most, 100 * static_cast<double>(s.output_tokens) / most);
   }

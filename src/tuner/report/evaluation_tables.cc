@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "tuner/report/html.h"
+#include "base/markup.h"
 #include "tuner/report/run_text.h"
 
 namespace hone {
@@ -29,11 +29,11 @@ std::string ShapeTable(const Evaluation& e, const std::string& baseline) {
         "data-name='{}'>{}</td><td class=number data-name=speedup>{}</td>"
         "<td class=number data-name='floor'>{}</td><td class=number data-name=\"of the floor's speed\">{}</td><td "
         "data-name=timing>{}</td></tr>\n",
-        EscapeHtml(DimsText(c.dims)), c.time_us->median, EscapeHtml(baseline),
+        EscapeMarkup(DimsText(c.dims)), c.time_us->median, EscapeMarkup(baseline),
         c.baseline_us ? fmt::format("{:.2f}", *c.baseline_us) : "–",
         c.speedup ? SpeedupCell(*c.speedup, e.modelled) : "–", c.floor_us ? fmt::format("{:.2f}", *c.floor_us) : "–",
         c.floor_fraction ? fmt::format("{:.0f} %", 100 * *c.floor_fraction) : "–",
-        EscapeHtml(c.timing.status + (c.timing.decision.empty() ? "" : ", " + c.timing.decision)));
+        EscapeMarkup(c.timing.status + (c.timing.decision.empty() ? "" : ", " + c.timing.decision)));
   }
   if (rows.empty()) return "";
   const char* unit = e.modelled ? "modelled µs" : "µs";
@@ -42,7 +42,7 @@ std::string ShapeTable(const Evaluation& e, const std::string& baseline) {
       "{0}</th>"
       "<th class=number>speedup{3}</th><th class=number>floor, {0}</th><th class=number>of the floor's "
       "speed</th><th>timing</th></tr>\n{2}</table></div>\n",
-      unit, EscapeHtml(baseline), rows, e.modelled ? ", modelled" : "");
+      unit, EscapeMarkup(baseline), rows, e.modelled ? ", modelled" : "");
 }
 
 std::string LibraryTable(const Evaluation& e) {
@@ -53,9 +53,9 @@ std::string LibraryTable(const Evaluation& e) {
           "<tr><td data-name=shape>{}</td><td data-name=library>{}</td><td class=number data-name=time>{}</td><td "
           "class=number "
           "data-name=speedup>{}</td><td data-name=how>{}</td></tr>\n",
-          EscapeHtml(DimsText(c.dims)), EscapeHtml(library.name),
+          EscapeMarkup(DimsText(c.dims)), EscapeMarkup(library.name),
           library.time_us ? fmt::format("{:.2f}", *library.time_us) : "–",
-          library.speedup ? EscapeHtml(SpeedupText(*library.speedup, false)) : "–", EscapeHtml(library.detail));
+          library.speedup ? EscapeMarkup(SpeedupText(*library.speedup, false)) : "–", EscapeMarkup(library.detail));
     }
   }
   if (rows.empty()) return "";
@@ -76,8 +76,8 @@ std::string FindingsAndProfile(const Evaluation& e) {
     // What made the verdict has been said in the detail.
     if (profiled || e.detail.find(f.message) != std::string::npos) continue;
     const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);
-    const std::string item = fmt::format("<li><b>{}</b> {}{}</li>\n", EscapeHtml(f.kind), EscapeHtml(f.message),
-                                         placed ? "" : " <small>at " + EscapeHtml(f.location) + "</small>");
+    const std::string item = fmt::format("<li><b>{}</b> {}{}</li>\n", EscapeMarkup(f.kind), EscapeMarkup(f.message),
+                                         placed ? "" : " <small>at " + EscapeMarkup(f.location) + "</small>");
     if (items.find(item) == std::string::npos) items += item;
   }
   std::string out = items.empty() ? "" : "<ul class=findings>\n" + items + "</ul>\n";
@@ -85,8 +85,8 @@ std::string FindingsAndProfile(const Evaluation& e) {
   const std::string text = DescribeProfile(*e.profile, "");
   if (text.empty()) return out;
   return out + fmt::format("<details><summary>Profile{}{}</summary><pre class=text>{}</pre></details>\n",
-                           e.profile->source.empty() ? "" : ", counted by " + EscapeHtml(e.profile->source),
-                           e.profile->modelled ? ", times modelled" : "", EscapeHtml(text));
+                           e.profile->source.empty() ? "" : ", counted by " + EscapeMarkup(e.profile->source),
+                           e.profile->modelled ? ", times modelled" : "", EscapeMarkup(text));
 }
 
 }  // namespace hone

@@ -8,9 +8,9 @@
 #include <cctype>
 #include <set>
 
+#include "base/markup.h"
 #include "tuner/model/builtin/cuda_lexer.h"
 #include "tuner/report/diff.h"
-#include "tuner/report/html.h"
 
 namespace hone {
 namespace {
@@ -37,7 +37,7 @@ void Put(std::vector<std::string>& lines, std::string_view text, const char* tag
     const std::string_view part = text.substr(0, end);
     if (!part.empty()) {
       const bool blank = part.find_first_not_of(" \t\r") == std::string_view::npos;
-      lines.back() += tag == nullptr || blank ? EscapeHtml(part) : fmt::format("<{0}>{1}</{0}>", tag, EscapeHtml(part));
+      lines.back() += tag == nullptr || blank ? EscapeMarkup(part) : fmt::format("<{0}>{1}</{0}>", tag, EscapeMarkup(part));
     }
     if (end == std::string_view::npos) return;
     lines.emplace_back();

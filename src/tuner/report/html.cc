@@ -9,7 +9,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "base/visible_text.h"
+#include "base/markup.h"
 #include "tuner/report/charts.h"
 #include "tuner/report/evaluation_tables.h"
 #include "tuner/report/highlight.h"
@@ -32,43 +32,11 @@ std::string Paragraphs(const std::string& text) {
   while (at < text.size()) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
-    if (!line.empty()) out += "<p>" + EscapeHtml(line) + "</p>\n";
+    if (!line.empty()) out += "<p>" + EscapeMarkup(line) + "</p>\n";
     at = end + 1;
   }
   return out;
 }
-
-}  // namespace
-
-std::string EscapeHtml(std::string_view text) {
-  std::string out;
-  for (const char c : VisibleText(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      case '\r':
-        break;  // of a Windows line end
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-namespace {
 
 // Compulsory bytes and operations of every timed shape of the seed and the best; nothing where the task or the device
 // cannot be read any more: a report is not worth failing for a chart.
@@ -101,7 +69,7 @@ std::string Roofline(RunStore& store, const RunView& view, const std::vector<Eve
 }
 
 std::string Tile(const std::string& value, const std::string& name) {
-  return fmt::format("<div class=tile><b>{}</b><span>{}</span></div>\n", EscapeHtml(value), EscapeHtml(name));
+  return fmt::format("<div class=tile><b>{}</b><span>{}</span></div>\n", EscapeMarkup(value), EscapeMarkup(name));
 }
 
 // The run in four figures. What they say is not said again below them.
@@ -143,7 +111,7 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   const std::vector<Exchange> exchanges = ReadExchanges(events);
   const bool modelled = view.info.modelled;
   std::string body;
-  body += fmt::format("<h1>{} on {}</h1>\n", EscapeHtml(view.info.task), EscapeHtml(JudgedOn(view)));
+  body += fmt::format("<h1>{} on {}</h1>\n", EscapeMarkup(view.info.task), EscapeMarkup(JudgedOn(view)));
   if (modelled) {
     body +=
         "<p><span class=badge>modelled</span> This device is simulated: every time and speedup below is modelled, none "
@@ -168,8 +136,8 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
     body += LibraryTable(e);
   } else if (view.node(view.best).evaluation) {
     body += fmt::format("<p class=soft>Times of {}.</p>\n",
-                        view.best == 0 ? EscapeHtml(StartName(view))
-                                       : "the best so far; it has not been paired with " + EscapeHtml(StartName(view)));
+                        view.best == 0 ? EscapeMarkup(StartName(view))
+                                       : "the best so far; it has not been paired with " + EscapeMarkup(StartName(view)));
     const RunNode& best = view.node(view.best);
     body += ShapeTable(*best.evaluation,
                        best.id == 0 ? StartName(view) : fmt::format("node {}", std::max<int64_t>(best.incumbent, 0)));
@@ -182,8 +150,8 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
     std::string rows;
     for (const ProposedCase& c : view.cases) {
       rows += fmt::format("<tr><td data-name=case>{}</td><td data-name=state>{}</td><td data-name=why>{}</td></tr>\n",
-                          EscapeHtml(DimsText(c.dims)), EscapeHtml(c.state),
-                          EscapeHtml(ClippedLine(c.detail.empty() ? c.reason : c.detail, 300)));
+                          EscapeMarkup(DimsText(c.dims)), EscapeMarkup(c.state),
+                          EscapeMarkup(ClippedLine(c.detail.empty() ? c.reason : c.detail, 300)));
     }
     body += "<h2>Cases the tester proposed</h2>\n<table class=stack><tr><th>case</th><th></th><th>why</th></tr>\n" +
             rows + "</table>\n";
@@ -192,11 +160,11 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   if (view.best != 0) {
     HONE_ASSIGN_OR_RETURN(std::string winner, store.Source(view.node(view.best).source_hash));
     body += fmt::format("<p class=soft>Node {}, with its difference to {}. SHA-256 <small>{}</small></p>\n", view.best,
-                        EscapeHtml(StartName(view)), view.node(view.best).source_hash.hex());
+                        EscapeMarkup(StartName(view)), view.node(view.best).source_hash.hex());
     body += HighlightedDiff(seed, winner);
     body += "<details><summary>The file alone</summary>" + HighlightedSource(winner) + "</details>\n";
   } else {
-    body += fmt::format("<p>Nothing was found that is surely faster than {}; this is it.</p>\n", EscapeHtml(StartName(view)));
+    body += fmt::format("<p>Nothing was found that is surely faster than {}; this is it.</p>\n", EscapeMarkup(StartName(view)));
     body += "<details><summary>" + std::string(view.from_oracle ? "The oracle&#39;s kernel" : "The seed") +
             "</summary>" + HighlightedSource(seed) + "</details>\n";
   }
@@ -204,7 +172,7 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += CostBars(SharesByRole(exchanges));
   body += "<dl>";
   const auto fact = [&](const char* name, const std::string& value) {
-    body += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, EscapeHtml(value));
+    body += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, EscapeMarkup(value));
   };
   fact("run", view.info.id);
   fact("started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(view.info.started))));
@@ -227,7 +195,7 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += "</dl>\n";
   if (!view.remarks.empty()) {
     body += fmt::format("<details><summary>{} note{} on requests</summary><pre class=text>{}</pre></details>\n",
-                        view.remarks.size(), view.remarks.size() == 1 ? "" : "s", EscapeHtml(RemarksText(view, 200)));
+                        view.remarks.size(), view.remarks.size() == 1 ? "" : "s", EscapeMarkup(RemarksText(view, 200)));
   }
   return HtmlPage(view.info.task + " – " + view.info.id, body);
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
@@ -17,9 +16,5 @@ namespace hone {
 // its difference to the seed. Says "modelled" wherever the device is the simulator. `store` gives the sources. Pure
 // text: the caller writes the file.
 Result<std::string> HtmlReport(RunStore& store, const RunView& view);
-
-// `text` for a place between tags or in a quoted attribute: & < > " ' become entities, and what a browser would not
-// show or would use to reorder the text around it is written as an escape (base/visible_text.h): "\u202e".
-std::string EscapeHtml(std::string_view text);
 
 }  // namespace hone

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/markup.h"
 #include "tuner/report/evaluation_tables.h"
 #include "tuner/report/highlight.h"
-#include "tuner/report/html.h"
 #include "tuner/report/run_text.h"
 #include "tuner/report/terminal_rows.h"
 
@@ -29,7 +29,7 @@ std::string Clipped(const std::string& text, size_t most) {
 // A name such as wrong_output may break after an underscore and nowhere else.
 std::string Name(const std::string& name) {
   std::string out;
-  for (const char c : EscapeHtml(name)) out += c == '_' ? "_<wbr>" : std::string(1, c);
+  for (const char c : EscapeMarkup(name)) out += c == '_' ? "_<wbr>" : std::string(1, c);
   return out;
 }
 
@@ -62,7 +62,7 @@ std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& 
       "class='verdict {2}'>{3}</span>"
       "<span class='gain number'>{4}</span><span class='over number'>{5}</span><span "
       "class=fate>{6}</span></summary><div class=inside>\n",
-      n.id, EscapeHtml(ClippedLine(n.idea, 160)),
+      n.id, EscapeMarkup(ClippedLine(n.idea, 160)),
       ok                                                         ? "good"
       : n.evaluation || (!n.problem.empty() && !FoundNothing(n)) ? "bad"
                                                                  : "soft",
@@ -75,33 +75,33 @@ std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& 
     std::string roles;
     for (const Turn& t : n.turns) roles += (roles.empty() ? "" : ", ") + t.role;
     out += fmt::format("<p class=soft>{} from <a href='#node-{}'>node {}</a>{}</p>\n",
-                       EscapeHtml(n.purpose.empty() ? n.origin : n.purpose), n.parent, n.parent,
-                       roles.empty() ? "" : "; asked: " + EscapeHtml(roles));
+                       EscapeMarkup(n.purpose.empty() ? n.origin : n.purpose), n.parent, n.parent,
+                       roles.empty() ? "" : "; asked: " + EscapeMarkup(roles));
   }
-  if (const std::string reason = Reason(view, n); !reason.empty()) out += "<p>" + EscapeHtml(reason) + "</p>\n";
+  if (const std::string reason = Reason(view, n); !reason.empty()) out += "<p>" + EscapeMarkup(reason) + "</p>\n";
   if (!n.detail.empty() && (!n.evaluation || n.evaluation->detail.find(n.detail) == std::string::npos))
-    out += "<p>" + EscapeHtml(Clipped(n.detail, 600)) + "</p>\n";
+    out += "<p>" + EscapeMarkup(Clipped(n.detail, 600)) + "</p>\n";
   if (n.evaluation && !ok) {
     if (!n.evaluation->detail.empty())
-      out += "<pre class=text>" + EscapeHtml(Clipped(n.evaluation->detail, 900)) + "</pre>\n";
+      out += "<pre class=text>" + EscapeMarkup(Clipped(n.evaluation->detail, 900)) + "</pre>\n";
     if (n.evaluation->mismatch && !TellsMismatch(*n.evaluation))
-      out += "<p>First wrong: " + EscapeHtml(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
+      out += "<p>First wrong: " + EscapeMarkup(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
   }
   bool planned = false;  // a planner's reply is its plan and the node's reasoning alike
   for (const Memo& memo : view.memos) {
     if (memo.node != n.id || n.id == 0 || memo.kind == "problem") continue;
     planned = planned || memo.text == n.reasoning;
-    out += fmt::format("<p class=soft>{}</p><pre class=text>{}</pre>\n", EscapeHtml(memo.kind),
-                       EscapeHtml(Clipped(memo.text.empty() ? memo.idea : memo.text, 1200)));
+    out += fmt::format("<p class=soft>{}</p><pre class=text>{}</pre>\n", EscapeMarkup(memo.kind),
+                       EscapeMarkup(Clipped(memo.text.empty() ? memo.idea : memo.text, 1200)));
   }
-  if (!n.reasoning.empty() && !planned) out += "<pre class=text>" + EscapeHtml(Clipped(n.reasoning, 1200)) + "</pre>\n";
+  if (!n.reasoning.empty() && !planned) out += "<pre class=text>" + EscapeMarkup(Clipped(n.reasoning, 1200)) + "</pre>\n";
   if (ok && !n.evaluation->resources.empty())
-    out += "<p class=soft>" + EscapeHtml(ResourcesText(*n.evaluation)) + "</p>\n";
+    out += "<p class=soft>" + EscapeMarkup(ResourcesText(*n.evaluation)) + "</p>\n";
   return out + tables + diff + "</div></details>\n";
 }
 
 std::string MoreElsewhere(const RunView& view, const RunNode& n, const char* what) {
-  return fmt::format("<p class=soft>{}: <code>hone show {} {}</code></p>\n", what, EscapeHtml(view.info.id), n.id);
+  return fmt::format("<p class=soft>{}: <code>hone show {} {}</code></p>\n", what, EscapeMarkup(view.info.id), n.id);
 }
 
 struct Swept {
@@ -122,11 +122,11 @@ std::string SweepBlock(const RunView& view, Swept sweep) {
     rows += fmt::format(
         "<tr{}><td data-name=binding>{}{}</td><td class=number data-name='over {}'>{}</td><td "
         "data-name=verdict>{}</td><td data-name=why>{}</td></tr>\n",
-        best ? " class=best" : "", EscapeHtml(p->binding.empty() ? "(as it stands)" : BindingKey(p->binding)),
-        best ? " <small>best</small>" : "", EscapeHtml(over),
+        best ? " class=best" : "", EscapeMarkup(p->binding.empty() ? "(as it stands)" : BindingKey(p->binding)),
+        best ? " <small>best</small>" : "", EscapeMarkup(over),
         p->evaluation.geomean_speedup && ok ? fmt::format("{:.3f}×", *p->evaluation.geomean_speedup) : "",
         Name(std::string(VerdictName(p->evaluation.verdict))),
-        ok ? "" : EscapeHtml(ClippedLine(p->evaluation.detail.substr(0, p->evaluation.detail.find('\n')), 160)));
+        ok ? "" : EscapeMarkup(ClippedLine(p->evaluation.detail.substr(0, p->evaluation.detail.find('\n')), 160)));
   }
   const SweepPoint& first = *sweep.points.front();
   const std::string best =
@@ -138,7 +138,7 @@ std::string SweepBlock(const RunView& view, Swept sweep) {
       "class=stack><tr><th>binding</th><th class=number>over "
       "{}{}</th><th>verdict</th><th>why</th></tr>\n{}</table></div></details>\n",
       sweep.node, sweep.points.size(), sweep.points.size() == 1 ? "" : "s",
-      failed > 0 ? fmt::format(", {} failed", failed) : "", EscapeHtml(best), EscapeHtml(over), said, rows);
+      failed > 0 ? fmt::format(", {} failed", failed) : "", EscapeMarkup(best), EscapeMarkup(over), said, rows);
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ std::string NodeSection(RunStore& store, const RunView& view) {
       "<div class=head aria-hidden=true><span>node</span><span>idea</span><span>verdict</span><span class=number>over "
       "the best "
       "then{0}</span><span class=number>over {1}{0}</span><span></span></div>\n",
-      view.info.modelled ? ", modelled" : "", EscapeHtml(StartName(view)));
+      view.info.modelled ? ", modelled" : "", EscapeMarkup(StartName(view)));
   for (const RunNode& n : view.nodes) {
     body += NodeBlock(view, n, tables[static_cast<size_t>(n.id)], diffs[static_cast<size_t>(n.id)]);
   }
@@ -189,7 +189,7 @@ std::string NodeSection(RunStore& store, const RunView& view) {
                     "<p class=soft>Over the best then: as the node was timed, in pairs with the best when it was "
                     "begun. Over {}: these gains "
                     "multiplied along the chain of kept steps, an estimate.</p>\n",
-                    EscapeHtml(StartName(view)));
+                    EscapeMarkup(StartName(view)));
 }
 
 std::string SweepSection(const RunView& view) {

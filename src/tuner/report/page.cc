@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "tuner/report/html.h"
+#include "base/markup.h"
 
 namespace hone {
 namespace {
@@ -96,7 +96,7 @@ std::string HtmlPage(std::string_view title, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width, "
       "initial-scale=1\">\n<title>{}</title>\n<style>{}</style></head>\n<body>\n<main>\n{}</main>\n</body></html>\n",
-      EscapeHtml(title), kStyle, body);
+      EscapeMarkup(title), kStyle, body);
 }
 
 }  // namespace hone

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/markup.h"
 #include "tuner/report/charts.h"
 #include "tuner/report/highlight.h"
 #include "tuner/report/html.h"
@@ -161,7 +162,7 @@ TEST(Highlight, ALaunchPlanIsTomlAndNotAComment) {
     for (const char* tag : {"<i>", "</i>", "<b>", "</b>", "<s>", "</s>", "<u>", "</u>"}) {
       for (size_t at; (at = joined.find(tag)) != std::string::npos;) joined.erase(at, std::string(tag).size());
     }
-    EXPECT_EQ(joined, EscapeHtml(broken) + "\n");
+    EXPECT_EQ(joined, EscapeMarkup(broken) + "\n");
   }
 }
 
@@ -169,7 +170,7 @@ TEST(Tree, EveryNodeHasItsOwnRowWithItsIdea) {
   const Written w = Write({});
   const std::string tree = TreeChart(w.view);
   EXPECT_EQ(Count(tree, "<a class='row"), w.view.nodes.size());
-  for (const RunNode& n : w.view.nodes) EXPECT_THAT(tree, HasSubstr(EscapeHtml(n.idea)));
+  for (const RunNode& n : w.view.nodes) EXPECT_THAT(tree, HasSubstr(EscapeMarkup(n.idea)));
   // Both speedups, each under its name.
   EXPECT_THAT(tree, AllOf(HasSubstr("over the seed</span>"), HasSubstr("over the best then</span>")));
   // A parent stands above its children, and only a main child shares its lane.
@@ -430,8 +431,8 @@ RunSummary One(const std::string& strategy, const std::string& task, double spee
   return s;
 }
 
-TEST(Comparison, HasThePapersColumns) {
-  const Comparison c = CompareRuns({One("sample", "a", 1.0, 0), One("sample", "b", 1.21), One("tree", "a", 2.0),
+TEST(RunComparison, HasThePapersColumns) {
+  const RunComparison c = CompareRuns({One("sample", "a", 1.0, 0), One("sample", "b", 1.21), One("tree", "a", 2.0),
                                     One("tree", "b", 8.0), One("tree", "c", 4.0)});
   ASSERT_EQ(c.rows.size(), 2u);
   EXPECT_EQ(c.rows[0].name, "tree");
@@ -453,7 +454,7 @@ TEST(Comparison, HasThePapersColumns) {
   EXPECT_THAT(ComparisonHtml(c), AllOf(HasSubstr("5 runs compared"), HasSubstr("4.000×"), Not(HasSubstr("<script"))));
 }
 
-TEST(Comparison, TheFoldersOfACommandPushNoColumnAway) {
+TEST(RunComparison, TheFoldersOfACommandPushNoColumnAway) {
   std::vector<RunSummary> runs = {One("sample", "a", 2.0), One("sample", "b", 8.0)};
   runs[0].info.model = "exec:/home/somebody/environments/bin/python /home/somebody/agents/propose.py --quick";
   const std::string text = ComparisonText(CompareRuns(runs));
@@ -465,14 +466,14 @@ TEST(Comparison, TheFoldersOfACommandPushNoColumnAway) {
 }
 
 // Runs that asked through folders of their own had one kind of mind and one device, and belong together.
-TEST(Comparison, MailboxesAndSpoolsOfRunsAreNoModelsAndDevicesOfTheirOwn) {
+TEST(RunComparison, MailboxesAndSpoolsOfRunsAreNoModelsAndDevicesOfTheirOwn) {
   std::vector<RunSummary> runs = {One("tree", "a", 2.0), One("tree", "b", 8.0), One("team", "a", 1.5)};
   for (size_t i = 0; i < runs.size(); ++i) {
     runs[i].info.model = fmt::format("mailbox:mail/{0}\nplanner=mailbox:plans/{0}", i);
     runs[i].info.device = fmt::format("spool:jobs/{}", i);
     runs[i].judged_by = "cuda:0 NVIDIA H200";
   }
-  const Comparison c = CompareRuns(runs);
+  const RunComparison c = CompareRuns(runs);
   ASSERT_EQ(c.rows.size(), 2u);
   EXPECT_EQ(c.rows[0].name, "tree");
   EXPECT_NEAR(c.rows[0].geomean, 4.0, 1e-9);
@@ -484,14 +485,14 @@ TEST(Comparison, MailboxesAndSpoolsOfRunsAreNoModelsAndDevicesOfTheirOwn) {
                           HasSubstr("planner=openai:gpt-5")));
 }
 
-TEST(Comparison, SaysWhatMakesItUnfair) {
+TEST(RunComparison, SaysWhatMakesItUnfair) {
   std::vector<RunSummary> runs = {One("refine", "a", 1.5), One("refine", "a", 1.2)};
   runs[1].info.model = "other";
   runs[1].info.device = "sim";
   runs[1].attempts = 5;
   runs[1].proven = false;
   runs[1].state = "interrupted";
-  const Comparison c = CompareRuns(runs);
+  const RunComparison c = CompareRuns(runs);
   EXPECT_EQ(c.rows.size(), 2u);  // one strategy, two models
   EXPECT_THAT(ComparisonText(c),
               AllOf(HasSubstr("different devices"), HasSubstr("different numbers of attempts"),

@@ -81,16 +81,6 @@ TEST(Diff, UnifiedHunksApply) {
   EXPECT_EQ(UnifiedDiff(before, before, "a", "b"), "");
 }
 
-TEST(EscapeHtml, LeavesNoMarkupAndNoBrokenText) {
-  EXPECT_EQ(EscapeHtml("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
-  EXPECT_EQ(EscapeHtml("gr\xc3\xb6\xc3\x9f"
-                       "er \xff\x01."),
-            "gr\xc3\xb6\xc3\x9f"
-            "er \\xff\\x01.");
-  EXPECT_EQ(EscapeHtml("\xe2\x82"), "\\xe2\\x82");
-  EXPECT_EQ(EscapeHtml("a\u202eb\r\n\tc"), "a\\u202eb\n\tc");
-}
-
 TEST(Text, DurationsAndSpeedups) {
   EXPECT_EQ(DurationText(65), "1:05");
   EXPECT_EQ(DurationText(7384), "2:03:04");

@@ -13,8 +13,8 @@
 #include <set>
 
 #include "base/json_text.h"
+#include "base/markup.h"
 #include "tuner/report/charts.h"
-#include "tuner/report/html.h"
 #include "tuner/report/page.h"
 #include "tuner/report/run_text.h"
 #include "tuner/report/spend.h"
@@ -272,8 +272,8 @@ std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
   return DumpJson(list, indent);
 }
 
-Comparison CompareRuns(std::vector<RunSummary> runs) {
-  Comparison c;
+RunComparison CompareRuns(std::vector<RunSummary> runs) {
+  RunComparison c;
   c.runs = std::move(runs);
   std::set<std::string> devices, tasks;
   for (const RunSummary& s : c.runs) {
@@ -343,7 +343,7 @@ Comparison CompareRuns(std::vector<RunSummary> runs) {
   return c;
 }
 
-std::string ComparisonText(const Comparison& c) {
+std::string ComparisonText(const RunComparison& c) {
   size_t width = 10;
   const std::vector<std::string> shown = ShortNames(c.rows);
   for (const std::string& name : shown) width = std::max(width, name.size());
@@ -383,7 +383,7 @@ std::string ComparisonText(const Comparison& c) {
   return text;
 }
 
-std::string ComparisonToJson(const Comparison& c, int indent) {
+std::string ComparisonToJson(const RunComparison& c, int indent) {
   Json rows = Json::array();
   for (const StrategyRow& r : c.rows) {
     rows.push_back({{"name", r.name},
@@ -409,7 +409,7 @@ std::string ComparisonToJson(const Comparison& c, int indent) {
   return DumpJson(json, indent);
 }
 
-std::string ComparisonHtml(const Comparison& c) {
+std::string ComparisonHtml(const RunComparison& c) {
   double high = 1;
   bool modelled = false;
   for (const StrategyRow& r : c.rows) {
@@ -421,7 +421,7 @@ std::string ComparisonHtml(const Comparison& c) {
     body +=
         "<p><span class=badge>modelled</span> Some of these ran on a simulated device: their speedups are modelled, "
         "none is measured.</p>\n";
-  for (const std::string& w : c.warnings) body += "<p class=soft>Note: " + EscapeHtml(w) + ".</p>\n";
+  for (const std::string& w : c.warnings) body += "<p class=soft>Note: " + EscapeMarkup(w) + ".</p>\n";
   body += fmt::format(
       "<h2>Geometric mean of the speedups</h2>\n<figure><div class=bars style='--one:{:.2f}%'>\n",
       100 / high);
@@ -429,7 +429,7 @@ std::string ComparisonHtml(const Comparison& c) {
     body += fmt::format(
         "<div class=bar><span class=name>{}</span><span class=value>{:.3f}× <small>median {:.3f}×</small></span><span "
         "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
-        EscapeHtml(r.name), r.geomean, r.median, BarClass(r.geomean, r.geomean), 100 * r.geomean / high);
+        EscapeMarkup(r.name), r.geomean, r.median, BarClass(r.geomean, r.geomean), 100 * r.geomean / high);
   }
   const bool from_oracle = std::any_of(c.runs.begin(), c.runs.end(), [](const RunSummary& s) { return s.from_oracle; });
   const char* start = from_oracle ? "what each run began with: the seed, or the oracle’s kernel where a task has none" : "the seed";
@@ -450,7 +450,7 @@ std::string ComparisonHtml(const Comparison& c) {
         "data-name=attempts>{}</td><td class=number data-name=broken>{:.1f} %</td><td class=number "
         "data-name=tokens>{}</td>"
         "<td class=number data-name=cost>{}</td><td class=number data-name=time>{}</td></tr>\n",
-        EscapeHtml(r.name), r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
+        EscapeMarkup(r.name), r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
         r.attempts, 100 * r.structure.rate(), TokensText(r.tokens), CostText(r.cost_usd, r.unpriced),
         DurationText(r.seconds));
   }
@@ -466,10 +466,10 @@ std::string ComparisonHtml(const Comparison& c) {
         "data-name=speedup>{}{}</td><td class=number data-name=attempts>{}</td>"
         "<td class=number data-name=right>{}</td><td class=number data-name=cost>{}</td><td class=idea "
         "data-name=idea>{}</td></tr>\n",
-        EscapeHtml(s.info.task), EscapeHtml(s.info.id), EscapeHtml(s.info.strategy),
-        EscapeHtml(ComparedModel(s.info.model)), SpeedupCell(s),
+        EscapeMarkup(s.info.task), EscapeMarkup(s.info.id), EscapeMarkup(s.info.strategy),
+        EscapeMarkup(ComparedModel(s.info.model)), SpeedupCell(s),
         s.interval ? fmt::format(" <small>[{:.3f}, {:.3f}]</small>", s.interval->low, s.interval->high) : "",
-        s.attempts, s.right, CostText(s.cost_usd, s.unpriced), EscapeHtml(s.best_idea));
+        s.attempts, s.right, CostText(s.cost_usd, s.unpriced), EscapeMarkup(s.best_idea));
   }
   body +=
       "</table></div>\n<p class=soft>Success: at least one right candidate was found. Faster: surely, the lower end of "

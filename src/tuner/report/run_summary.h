@@ -60,16 +60,16 @@ struct StrategyRow {
   StructureCount structure;
   bool modelled = false;
 };
-struct Comparison {
+struct RunComparison {
   std::vector<RunSummary> runs;
   std::vector<StrategyRow> rows;  // best geometric mean first
   std::vector<std::string>
       warnings;  // different devices, different numbers of attempts, tasks that not all were run on
 };
-Comparison CompareRuns(std::vector<RunSummary> runs);
+RunComparison CompareRuns(std::vector<RunSummary> runs);
 
-std::string ComparisonText(const Comparison& comparison);
-std::string ComparisonToJson(const Comparison& comparison, int indent = 2);
-std::string ComparisonHtml(const Comparison& comparison);  // a whole page
+std::string ComparisonText(const RunComparison& comparison);
+std::string ComparisonToJson(const RunComparison& comparison, int indent = 2);
+std::string ComparisonHtml(const RunComparison& comparison);  // a whole page
 
 }  // namespace hone

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tuner/report/html.h"
+#include "base/markup.h"
 #include "tuner/report/run_text.h"
 #include "tuner/report/terminal_rows.h"
 
@@ -63,13 +63,13 @@ std::string Row(const RunNode& n, bool best) {
     const std::string word = !n.done()      ? "waiting"
                              : n.evaluation ? std::string(VerdictName(n.evaluation->verdict))
                                             : n.problem;
-    outcome = fmt::format("<span class={}>{}</span>", n.done() && !FoundNothing(n) ? "bad" : "soft", EscapeHtml(word));
+    outcome = fmt::format("<span class={}>{}</span>", n.done() && !FoundNothing(n) ? "bad" : "soft", EscapeMarkup(word));
   }
   return fmt::format(
       "<a class='row{}' href='#node-{}'><span class=id>{}</span><span class=idea>{}</span><span class='over "
       "number'>{}</span><span "
       "class=step>{}</span></a>\n",
-      best ? " best" : "", n.id, n.id, EscapeHtml(ClippedLine(n.idea, 200)),
+      best ? " best" : "", n.id, n.id, EscapeMarkup(ClippedLine(n.idea, 200)),
       n.speedup ? fmt::format("{:.3f}×", *n.speedup) : "", outcome);
 }
 
@@ -136,7 +136,7 @@ std::string TreeChart(const RunView& view) {
       "<figcaption>Who came from whom; the thick line leads to the best. Filled: kept; ring: right, not kept; ×: "
       "failed. Over {0}: along the "
       "chain of kept steps{3}; over the best then: as it was timed{3}.</figcaption></figure>\n",
-      EscapeHtml(StartName(view)), svg, rows, said);
+      EscapeMarkup(StartName(view)), svg, rows, said);
 }
 
 }  // namespace hone

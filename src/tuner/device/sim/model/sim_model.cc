@@ -72,7 +72,11 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   const double per_sm = std::max<double>(1, static_cast<double>(BlocksPerSm(facts, shape.block_threads, shape.shared_bytes)));
   const double warps_per_block = std::ceil(shape.block_threads / 32.0);
 
-  // Blocks come in waves. A grid of a few waves ends with SMs idle; many waves even out.
+  // A wave is as many blocks as all SMs hold at once. The blocks of a first wave start together and end together, and so do
+  // those of the next few: a partly filled last wave then takes as long as a full one, while most SMs idle. After several
+  // waves blocks end at different times, each SM takes its next block as soon as it has room, and only about half a wave
+  // is lost at the end. That this begins at four waves is chosen, not measured; `balance` is the work's time over the
+  // time it would take were no SM ever idle.
   const double waves = blocks / (sms * per_sm);
   const double whole_waves = waves <= 1 ? 1 : (waves < 4 ? std::ceil(waves) : waves + 0.5);
   const double balance = waves <= 1 ? 1 : whole_waves / waves;
