@@ -56,7 +56,7 @@ endforeach()
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Hone Authors <hone@hone.invalid>")
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Hone Authors")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The simulated GPU compiles candidates with g++, and openai: and anthropic: models are asked through libcurl, whose package

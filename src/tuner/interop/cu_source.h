@@ -101,6 +101,10 @@ struct CuSource {
 
   const Token& token(int i) const { return tokens[static_cast<size_t>(i)]; }
   const CuKernel* FindKernel(std::string_view name) const;
+  // Whether there is a token `i`, and it reads `word`.
+  bool TokenIs(int i, std::string_view word) const {
+    return i >= 0 && i < static_cast<int>(tokens.size()) && token(i).text == word;
+  }
 };
 
 // Reads a file. kInvalidArgument when it holds no __global__ function.

@@ -7,9 +7,6 @@
 namespace hone {
 namespace {
 
-bool Is(const CuSource& s, int i, std::string_view text) {
-  return i >= 0 && i < static_cast<int>(s.tokens.size()) && s.token(i).text == text;
-}
 bool Identifier(const CuSource& s, int i) {
   return i >= 0 && i < static_cast<int>(s.tokens.size()) && s.token(i).kind == TokenKind::kIdentifier;
 }
@@ -17,16 +14,16 @@ bool Identifier(const CuSource& s, int i) {
 CuParameter ParameterAt(const CuSource& s, int begin, int end) {
   CuParameter p;
   int star = -1, name = -1;
-  for (int i = begin; i < end && !Is(s, i, "="); ++i) {
-    if (Is(s, i, "*") || Is(s, i, "[")) star = star < 0 ? i : star;
-    if (Is(s, i, "const") && star < 0) p.to_const = true;
-    if (Identifier(s, i) && !Is(s, i, "const") && !Is(s, i, "__restrict__") && !Is(s, i, "__restrict")) name = i;
+  for (int i = begin; i < end && !s.TokenIs(i, "="); ++i) {
+    if (s.TokenIs(i, "*") || s.TokenIs(i, "[")) star = star < 0 ? i : star;
+    if (s.TokenIs(i, "const") && star < 0) p.to_const = true;
+    if (Identifier(s, i) && !s.TokenIs(i, "const") && !s.TokenIs(i, "__restrict__") && !s.TokenIs(i, "__restrict")) name = i;
   }
   if (name < 0) return p;
   p.name = std::string(s.token(name).text);
   p.pointer = star >= 0;
   for (int i = begin; i < (star >= 0 && star < name ? star : name); ++i) {
-    if (!Is(s, i, "const") && !Is(s, i, "&")) p.type += (p.type.empty() ? "" : " ") + std::string(s.token(i).text);
+    if (!s.TokenIs(i, "const") && !s.TokenIs(i, "&")) p.type += (p.type.empty() ? "" : " ") + std::string(s.token(i).text);
   }
   return p;
 }
@@ -40,15 +37,15 @@ std::optional<CallSite> EnclosingCall(const CuSource& source, int i, int begin) 
       k = source.token(k).match;
       continue;
     }
-    if (Is(source, k, ";") || Is(source, k, "{")) return std::nullopt;
-    if (Is(source, k, ",")) ++site.argument;
-    if (!Is(source, k, "(")) continue;
+    if (source.TokenIs(k, ";") || source.TokenIs(k, "{")) return std::nullopt;
+    if (source.TokenIs(k, ",")) ++site.argument;
+    if (!source.TokenIs(k, "(")) continue;
     int name = k - 1;
-    if (Is(source, name, ">")) {
+    if (source.TokenIs(name, ">")) {
       int depth = 0;
       for (; name > begin; --name) {
-        if (Is(source, name, ">")) ++depth;
-        if (Is(source, name, "<") && --depth == 0) break;
+        if (source.TokenIs(name, ">")) ++depth;
+        if (source.TokenIs(name, "<") && --depth == 0) break;
       }
       --name;
       site.explicit_template_arguments = true;
@@ -67,9 +64,9 @@ std::optional<CallSite> EnclosingCall(const CuSource& source, int i, int begin) 
 
 std::optional<DeviceFunction> FindDeviceFunction(const CuSource& source, const std::string& name) {
   for (int i = 0; i + 1 < static_cast<int>(source.tokens.size()); ++i) {
-    if (!Identifier(source, i) || !Is(source, i, name) || !Is(source, i + 1, "(")) continue;
+    if (!Identifier(source, i) || !source.TokenIs(i, name) || !source.TokenIs(i + 1, "(")) continue;
     const int close = source.token(i + 1).match;
-    if (close < 0 || !Is(source, close + 1, "{") || source.token(close + 1).match < 0) continue;
+    if (close < 0 || !source.TokenIs(close + 1, "{") || source.token(close + 1).match < 0) continue;
     DeviceFunction f;
     f.body_open = close + 1;
     f.body_close = source.token(close + 1).match;
@@ -80,7 +77,7 @@ std::optional<DeviceFunction> FindDeviceFunction(const CuSource& source, const s
         k = source.token(k).match;
         continue;
       }
-      if (k != close && !Is(source, k, ",")) continue;
+      if (k != close && !source.TokenIs(k, ",")) continue;
       if (begin < k) f.parameters.push_back(ParameterAt(source, begin, k));
       begin = k + 1;
     }

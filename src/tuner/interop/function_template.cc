@@ -7,19 +7,15 @@
 namespace hone {
 namespace {
 
-bool Is(const CuSource& s, int i, std::string_view text) {
-  return i >= 0 && i < static_cast<int>(s.tokens.size()) && s.token(i).text == text;
-}
-
 // The tokens between the angle bracket at `open` and its partner, by commas; `*close` gets the partner.
 std::vector<std::pair<int, int>> AngleParts(const CuSource& s, int open, int* close) {
   std::vector<std::pair<int, int>> parts;
   int depth = 0, begin = open + 1;
   for (int i = open; i < static_cast<int>(s.tokens.size()); ++i) {
     if (s.token(i).match > i) i = s.token(i).match;
-    if (Is(s, i, "<")) ++depth;
-    const bool end = Is(s, i, ">") && --depth == 0;
-    if (end || (Is(s, i, ",") && depth == 1)) {
+    if (s.TokenIs(i, "<")) ++depth;
+    const bool end = s.TokenIs(i, ">") && --depth == 0;
+    if (end || (s.TokenIs(i, ",") && depth == 1)) {
       if (begin < i) parts.emplace_back(begin, i);
       begin = i + 1;
     }
@@ -27,7 +23,7 @@ std::vector<std::pair<int, int>> AngleParts(const CuSource& s, int open, int* cl
       *close = i;
       return parts;
     }
-    if (Is(s, i, ";") || Is(s, i, "{")) break;
+    if (s.TokenIs(i, ";") || s.TokenIs(i, "{")) break;
   }
   *close = open;
   return {};
@@ -52,11 +48,11 @@ int DefinitionStart(const CuSource& source, int body_open) {
 std::vector<std::string> TemplateNames(const CuSource& source, int body_open) {
   std::vector<std::string> names;
   const int first = DefinitionStart(source, body_open);
-  if (!Is(source, first, "template") || !Is(source, first + 1, "<")) return names;
+  if (!source.TokenIs(first, "template") || !source.TokenIs(first + 1, "<")) return names;
   int close = first;
   for (const auto& [a, b] : AngleParts(source, first + 1, &close)) {
     std::string name;
-    for (int i = a; i < b && !Is(source, i, "="); ++i) {
+    for (int i = a; i < b && !source.TokenIs(i, "="); ++i) {
       if (source.token(i).kind == TokenKind::kIdentifier) name = std::string(source.token(i).text);
     }
     names.push_back(name);
@@ -67,16 +63,16 @@ std::vector<std::string> TemplateNames(const CuSource& source, int body_open) {
 std::vector<std::vector<std::string>> ExplicitInstantiations(const CuSource& source, const std::string& name) {
   std::vector<std::vector<std::string>> all;
   for (int i = 0; i + 2 < static_cast<int>(source.tokens.size()); ++i) {
-    if (!Is(source, i, "template") || Is(source, i + 1, "<")) continue;
-    for (int k = i + 1; k < static_cast<int>(source.tokens.size()) && !Is(source, k, ";") && !Is(source, k, "("); ++k) {
-      if (!Is(source, k, name) || !Is(source, k + 1, "<")) continue;
+    if (!source.TokenIs(i, "template") || source.TokenIs(i + 1, "<")) continue;
+    for (int k = i + 1; k < static_cast<int>(source.tokens.size()) && !source.TokenIs(k, ";") && !source.TokenIs(k, "("); ++k) {
+      if (!source.TokenIs(k, name) || !source.TokenIs(k + 1, "<")) continue;
       int close = k;
       std::vector<std::string> arguments;
       for (const auto& [a, b] : AngleParts(source, k + 1, &close)) {
         const size_t from = source.token(a).begin, to = source.token(b - 1).end;
         arguments.push_back(source.text.substr(from, to - from));
       }
-      if (Is(source, close + 1, "(") && std::find(all.begin(), all.end(), arguments) == all.end())
+      if (source.TokenIs(close + 1, "(") && std::find(all.begin(), all.end(), arguments) == all.end())
         all.push_back(arguments);
       break;
     }
