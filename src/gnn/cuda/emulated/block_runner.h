@@ -7,7 +7,7 @@
 // seed a few blocks are in progress at once, whoever can run is drawn, and a thread may be interrupted before an
 // atomic. Blocks that spin on blocks not yet begun get those to begin, as far as kMaxResident goes.
 // Everything runs on the calling OS thread. What the warp operations compute: base/simt/warp_semantics.h; how lanes meet
-// in them: device/sim/worker.h, without its books.
+// in them: device/sim/worker/worker.h, without its books.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
