@@ -73,6 +73,18 @@ uint64_t KeyWhere(DeviceSession& session, bool at_the_end) {
   return 0;
 }
 
+// A key under which out has gaps of some pages on both sides.
+uint64_t KeyOfTheMiddle(DeviceSession& session) {
+  for (uint64_t key = 1; key < 100; ++key) {
+    TensorView x = View(DType::kFloat32, {1024}, 0), out = x;
+    const std::unique_ptr<Arena> arena = PlaceApart(session, {&x, &out}, {true, false}, key);
+    const uint64_t offset = out.address % (2 << 20);
+    if (offset >= 8192 && offset + 16384 <= (2 << 20)) return key;
+  }
+  ADD_FAILURE() << "no key puts out there";
+  return 0;
+}
+
 [[noreturn]] void EndWith(DeviceSession& session, const LaunchOutcome& outcome) {
   std::fprintf(stderr, "%s\n", outcome.detail.c_str());
   std::_Exit(outcome.status == LaunchStatus::kCrashed && session.lost() ? 0 : 2);
@@ -126,7 +138,7 @@ TEST_F(CudaApart, SamplesRunOnWhatLiesApart) {
 
 TEST_F(CudaApart, StrayWritesBesideATensorShow) {
   HONE_REQUIRE_SESSION();
-  const uint64_t key = KeyWhere(session, false);
+  const uint64_t key = KeyOfTheMiddle(session);
   for (const int64_t offset : {int64_t{-1}, int64_t{4096}, int64_t{4096 + 255}}) {
     Apart apart(session, key);
     ASSERT_EQ(apart.Write8(session, "out", offset).status, LaunchStatus::kOk);
@@ -156,7 +168,7 @@ TEST_F(CudaApart, RearrangedTensorsLieElsewhereAndStillWork) {
     ASSERT_EQ(Launch(session, *apart.program, plan, apart.bindings).status, LaunchStatus::kOk);
     EXPECT_EQ(Read<float>(session, apart.out)[1023], 1024.0f);
   }
-  EXPECT_EQ(seen.size(), 12u) << "at an address of its own each time";
+  EXPECT_GT(seen.size(), 2u) << "x and out take turns by a secret, at an address of its own each time";
   EXPECT_GT(offsets.size(), 3u);
 }
 

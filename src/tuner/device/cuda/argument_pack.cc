@@ -50,8 +50,8 @@ class AddressBook {
 
 }  // namespace
 
-Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgument>& arguments,
-                                                  const Bindings& bindings, const EncodedTensorMaps& tensor_maps) {
+Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgument>& arguments, const Bindings& bindings,
+                                                  const EncodedTensorMaps& tensor_maps, const AddressSeen& seen) {
   AddressBook book(bindings);
   std::vector<PackedArgument> packed;
   packed.reserve(arguments.size());
@@ -66,7 +66,10 @@ Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgu
       }
       result.bytes = found->second;
     } else {
-      result.bytes = PackArgument(argument, std::ref(book));
+      result.bytes = PackArgument(argument, [&](const ResolvedArgument& pointer) {
+        const uint64_t address = book(pointer);
+        return seen && address != 0 ? seen(address) : address;
+      });
     }
     if (!book.unbound().empty()) {
       return Status::InvalidArgument(fmt::format("{}: {} is bound to no memory", result.name, book.unbound()));

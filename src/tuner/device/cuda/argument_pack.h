@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,8 +26,11 @@ struct PackedArgument {
   std::vector<uint8_t> bytes;
 };
 
+// Where a launch finds what lies at an address; empty: there.
+using AddressSeen = std::function<uint64_t(uint64_t)>;
+
 // kInvalidArgument names the argument: a tensor, workspace, reference or tensor map that is not bound.
-Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgument>& arguments,
-                                                  const Bindings& bindings, const EncodedTensorMaps& tensor_maps);
+Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgument>& arguments, const Bindings& bindings,
+                                                  const EncodedTensorMaps& tensor_maps, const AddressSeen& seen = {});
 
 }  // namespace hone

@@ -35,8 +35,8 @@ constexpr double kWarmUpSeconds = 0.02;
 // A floor region far larger than L2 is never found there again, so larger traffic may walk it more than once.
 constexpr int64_t kLargestFloorRegion = 256 * kMiB;
 constexpr size_t kSmallestHeap = 4096;
-// Blocks that get another address when an arena is rearranged, which happens once a quad: 0.2 ms of the host.
-constexpr int kMostMoved = 4;
+// Blocks that get another address when an arena is rearranged, which happens once a quad: 0.1 ms of the host each.
+constexpr int kMostMoved = 1;
 
 std::string DescribePlan(const PreparedPlan& plan) {
   std::string text;
@@ -113,8 +113,6 @@ class CudaSession : public DeviceSession {
     HONE_CHECK(own.context() == context_.get(), "a program of another session");
     return own;
   }
-  // The same memory where a candidate sees it.
-  Bindings AsSeen(const Bindings& bindings) const;
   // Every page that a candidate is shown of these sets is read once.
   Status TouchPages(const std::vector<const Bindings*>& sets);
   // Leaves nothing in shared and local memory of what another launch put there.
@@ -214,13 +212,6 @@ Result<bool> CudaSession::Rearrange(Arena& arena, uint64_t key) {
   return true;
 }
 
-Bindings CudaSession::AsSeen(const Bindings& bindings) const {
-  Bindings seen = bindings;
-  for (auto& [name, view] : seen.tensors) view.address = context_->Seen(view.address);
-  for (auto& [name, address] : seen.workspaces) address = context_->Seen(address);
-  return seen;
-}
-
 Status CudaSession::TouchPages(const std::vector<const Bindings*>& sets) {
   if (context_->virtual_memory() == nullptr) return Status::Ok();
   const size_t granule = context_->virtual_memory()->granule();
@@ -272,8 +263,7 @@ Result<LaunchOutcome> CudaSession::Finish(double limit_seconds, const std::strin
 Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRequest& request) {
   HONE_CHECK(request.plan != nullptr && request.bindings != nullptr, "a launch without a plan or bindings");
   CudaProgram& own = Own(program);
-  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan,
-                                        request.trusted ? *request.bindings : AsSeen(*request.bindings));
+  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *request.bindings, !request.trusted);
   if (preparation.outcome.status != LaunchStatus::kOk) return preparation.outcome;
   HONE_RETURN_IF_ERROR(own.RestoreGlobals(*harness_));
   if (!request.trusted) {
@@ -333,10 +323,8 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   SampleOutcome outcome;
   std::vector<PreparedPlan> plans;
   plans.reserve(request.sets.size());
-  std::vector<Bindings> seen;
   for (const Bindings* set : request.sets) {
-    seen.push_back(AsSeen(*set));
-    Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, seen.back());
+    Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *set, true);
     if (preparation.outcome.status != LaunchStatus::kOk) {
       outcome.launch = std::move(preparation.outcome);
       return outcome;
@@ -365,8 +353,10 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   }
 
   const auto touch = [&]() -> Status {
-    for (const Bindings& set : seen) {
-      for (const auto& [name, view] : set.tensors) HONE_RETURN_IF_ERROR(harness_->Touch(view.address, view.span_bytes));
+    for (const Bindings* set : request.sets) {
+      for (const auto& [name, view] : set->tensors) {
+        HONE_RETURN_IF_ERROR(harness_->Touch(context_->Seen(view.address), view.span_bytes));
+      }
     }
     return Status::Ok();
   };
@@ -488,7 +478,7 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
     counters_ = std::move(*made);
   }
   CudaProgram& own = Own(*request.program);
-  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, AsSeen(*request.bindings));
+  Preparation preparation = PreparePlan(*context_, facts_, own, *request.plan, *request.bindings, true);
   if (preparation.outcome.status != LaunchStatus::kOk) {
     outcome.launch = std::move(preparation.outcome);
     return outcome;

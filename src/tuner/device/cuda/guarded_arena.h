@@ -35,7 +35,7 @@ class GuardedArena : public CudaArena {
   ~GuardedArena() override;
 
   // Other places for all blocks, and other addresses for `most_moved` of them, chosen by `key`: mapping costs the host
-  // about 50 us each. Contents are lost, gaps are to be filled again.
+  // 50 to 100 us each. Contents are lost, gaps are to be filled again.
   Status Rearrange(uint64_t key, int most_moved);
 
   uint64_t address(size_t block) const override;

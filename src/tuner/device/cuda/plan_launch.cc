@@ -37,7 +37,7 @@ std::string Shape(const std::array<int64_t, 3>& v) { return fmt::format("{}x{}x{
 // Fills `prepared` from a launch step; the outcome says what is wrong.
 LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, CudaProgram& program,
                             const ResolvedStep& step, const Bindings& bindings, const EncodedTensorMaps& maps,
-                            bool after_launch, PreparedStep& prepared) {
+                            const AddressSeen& seen, bool after_launch, PreparedStep& prepared) {
   CudaKernel* kernel = program.Find(step.kernel, step.binding_key);
   if (kernel == nullptr) {
     return Refuse(LaunchStatus::kLaunchError, fmt::format("kernel {} is not in the compiled program", step.kernel));
@@ -107,7 +107,7 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
                                                           step.kernel));
   }
 
-  Result<std::vector<PackedArgument>> arguments = PackArguments(step.args, bindings, maps);
+  Result<std::vector<PackedArgument>> arguments = PackArguments(step.args, bindings, maps, seen);
   if (!arguments.ok()) {
     return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: {}", step.kernel, arguments.status().message()));
   }
@@ -119,7 +119,7 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
 }
 
 LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, const Bindings& bindings,
-                            PreparedStep& prepared) {
+                            const AddressSeen& seen, PreparedStep& prepared) {
   prepared.is_memset = true;
   prepared.kernel = "memset " + step.target;
   int64_t available = 0;
@@ -138,6 +138,7 @@ LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, 
     return Refuse(LaunchStatus::kLaunchError,
                   fmt::format("memset of {} bytes; {} has {}", step.memset_bytes, step.target, available));
   }
+  if (seen) prepared.target = seen(prepared.target);
   prepared.value = static_cast<uint8_t>(step.memset_value);
   prepared.bytes = static_cast<size_t>(step.memset_bytes);
   return LaunchOutcome();
@@ -173,15 +174,22 @@ std::optional<std::string> ParameterMismatch(const std::string& kernel, const st
 }
 
 Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProgram& program, const ResolvedPlan& plan,
-                        const Bindings& bindings) {
+                        const Bindings& bindings, bool as_seen) {
   Preparation preparation;
+  AddressSeen seen;
+  if (as_seen) seen = [&context](uint64_t address) { return context.Seen(address); };
   EncodedTensorMaps maps;
   if (!plan.tensor_maps.empty()) {
     if (facts.cc_major < 9) {
       preparation.outcome = Refuse(LaunchStatus::kUnsupported, "tensor maps need compute capability 9.0");
       return preparation;
     }
-    Result<EncodedTensorMaps> encoded = EncodeTensorMaps(context.driver(), plan, bindings);
+    Bindings shown = bindings;
+    if (seen) {
+      for (auto& [name, view] : shown.tensors) view.address = seen(view.address);
+      for (auto& [name, address] : shown.workspaces) address = seen(address);
+    }
+    Result<EncodedTensorMaps> encoded = EncodeTensorMaps(context.driver(), plan, shown);
     if (!encoded.ok()) {
       preparation.outcome = Refuse(LaunchStatus::kLaunchError, encoded.status().message());
       return preparation;
@@ -192,8 +200,8 @@ Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProg
   for (const ResolvedStep& step : plan.steps) {
     PreparedStep& prepared = preparation.plan.emplace_back();
     preparation.outcome = step.is_memset
-                              ? PrepareMemset(plan, step, bindings, prepared)
-                              : PrepareKernel(context, facts, program, step, bindings, maps, after_launch, prepared);
+                              ? PrepareMemset(plan, step, bindings, seen, prepared)
+                              : PrepareKernel(context, facts, program, step, bindings, maps, seen, after_launch, prepared);
     if (preparation.outcome.status != LaunchStatus::kOk) return preparation;
     after_launch = !step.is_memset;
   }

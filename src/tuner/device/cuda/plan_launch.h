@@ -45,9 +45,10 @@ struct Preparation {
   LaunchOutcome outcome;
 };
 
-// May raise the dynamic shared memory a kernel of `program` is allowed.
+// May raise the dynamic shared memory a kernel of `program` is allowed. `as_seen`: the plan is a candidate's, and gets the
+// addresses that candidates are shown (CudaContext::Seen).
 Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProgram& program, const ResolvedPlan& plan,
-                        const Bindings& bindings);
+                        const Bindings& bindings, bool as_seen);
 
 // Enqueues one step; the error is the driver's.
 CUresult EnqueueStep(const CudaContext& context, const PreparedStep& step);
