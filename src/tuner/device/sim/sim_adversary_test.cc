@@ -221,7 +221,7 @@ TEST(SourceGuard, RefusesWhatChangesHowACandidateIsCompiled) {
            "void* __wrap_memcpy(void*, const void*, unsigned long);", "int v = hone_sim::LoadRelaxed(p);",
            "using namespace hone_sim;", "namespace quiet = hone_ptx;", "extern \"C\" void hone_sim_access(void*, int, int);",
            "# 1 \"/usr/include/x.h\" 1 3\n", "%: 1 \"x\" 1\n", "#/**/1/**/\"x\" 1\n", "# \\\n1 \"x\"\n",
-           "#define HONE_SIM_INLINE inline\n"}) {
+           "#define HONE_SIM_INLINE inline\n", "# 1 \"written.cc\" 1\nint f();\n", "#if defined(__SANITIZE_THREAD__)\n#endif\n"}) {
     EXPECT_EQ(Guarded(text), Verdict::kRuleViolation) << text;
   }
   // What may stand there in good faith is not refused on a GPU for the simulator's sake.
@@ -230,6 +230,7 @@ TEST(SourceGuard, RefusesWhatChangesHowACandidateIsCompiled) {
     EXPECT_EQ(Guarded(text), Verdict::kUnsupported) << text;
   }
   EXPECT_EQ(Guarded("int v = __builtin_strlen(p);"), Verdict::kUnsupported);
+  EXPECT_EQ(Guarded("#define NAME \"x.h\"\n#include NAME\n"), Verdict::kUnsupported);
   EXPECT_EQ(Guarded("__attribute__((who_knows)) int f();"), Verdict::kUnsupported);
   const auto header = sim::GuardPreprocessed("# 1 \"/usr/lib/gcc/x86_64-linux-gnu/12/include/immintrin.h\" 1 3 4\nint f();\n", "c");
   ASSERT_TRUE(header.has_value());
@@ -251,10 +252,28 @@ TEST(SourceGuard, LetsDeviceCodePass) {
 
 TEST(SourceGuard, NamesTheLine) {
   const auto refusal = sim::GuardPreprocessed(
-      "# 1 \"x\"\n# 1 \"candidate.cu\"\nint a;\n# 1 \"h.h\" 1\nint b;\nint c;\n# 3 \"candidate.cu\" 2\nint d;\n__attribute__((optimize(1))) int e;",
+      "# 1 \"x\"\n# 1 \"candidate.cu\"\nint a;\n# 1 \"/usr/include/h.h\" 1\nint b;\nint c;\n# 3 \"candidate.cu\" 2\nint d;\n__attribute__((optimize(1))) int e;",
       "candidate.cu");
   ASSERT_TRUE(refusal.has_value());
   EXPECT_THAT(refusal->sentence, HasSubstr("candidate.cu:4: the attribute 'optimize'"));
+}
+
+TEST(SourceGuard, ReadsHeadersForWhatTheCandidatesMacrosPutIntoThem) {
+  for (const char* text : {"# 1 \"./written.cc\" 1\n", "# 1 \"/proc/self/cwd/written.cc\" 1\n",
+                           "# 3 \"/usr/include/x.h\" 1 3\n__attribute__((no_sanitize_thread)) int f();\n# 4 \"candidate.cu\" 2\n"}) {
+    const auto refusal = sim::GuardPreprocessed(text, "candidate.cu");
+    ASSERT_TRUE(refusal.has_value()) << text;
+    EXPECT_EQ(refusal->verdict, Verdict::kRuleViolation) << text;
+  }
+}
+
+TEST(SimAdversary, ACandidateThatIncludesItselfIsRefused) {
+  for (const char* name : {"written.cc", "candidate.cc", "./written.cc"}) {
+    const CompiledModule module = SimBench::Compile(
+        std::string("#ifdef INNER\n__device__ float Peek(const float* p) { return *p; }\n#else\n#define INNER\n#include \"") + name +
+            "\"\n__global__ void k(float* y) { y[0] = Peek(y); }\n#endif\n", {"k"});
+    EXPECT_NE(module.verdict, Verdict::kOk) << name;
+  }
 }
 
 // --- what the simulator has not ---

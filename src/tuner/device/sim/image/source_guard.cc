@@ -120,6 +120,12 @@ void Guard::Marker(size_t begin, size_t end) {
   const std::string_view flags = line.substr(close + 1);
   if (flags.find('1') != std::string_view::npos) {
     ++depth_;
+    // The toolkit's headers are found below folders with absolute names; what lies in the compiler's own folder, first of all
+    // the candidate itself, would pass for a header there.
+    if ((path.empty() || path.front() != '/' || Begins(path, "/proc/") || Begins(path, "/dev/")) && !found_) {
+      found_ = Refuse(Verdict::kRuleViolation,
+                      fmt::format("#include of '{}': a candidate may include the toolkit's headers by name only", path));
+    }
     const size_t slash = path.rfind('/');
     const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
     const bool compilers_own = path.find("/lib/gcc/") != std::string_view::npos && path.find("/c++/") == std::string_view::npos;
@@ -202,6 +208,11 @@ bool Guard::Next() {
     token_ = s_.substr(at_, end - at_);
     at_ = end;
     if (depth_ == 0) return true;
+    // No header of the toolkit switches hooks off: the word came out of a macro of the candidate's.
+    if (!only_assembly_ && token_.find("no_sanitize") != std::string_view::npos) {
+      found_ = Refuse(Verdict::kRuleViolation, fmt::format("'{}' in a header comes from a macro of the candidate's", token_));
+      return false;
+    }
   }
   return false;
 }
@@ -381,6 +392,23 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
     size_t end = next;
     while (end < s.size() && IsNamePart(s[end])) ++end;
     const std::string_view directive = s.substr(next, end - next);
+    if (directive == "include" || directive == "import" || directive == "include_next" || directive == "embed") {
+      const size_t what = skip(end);
+      if (what < s.size() && s[what] != '<' && s[what] != '"') {
+        return SourceRefusal{Verdict::kUnsupported,
+                             fmt::format("{}: the name that '#{}' takes must be written out, not made by a macro", file, directive)};
+      }
+      continue;
+    }
+    if (Begins(directive, "if") || Begins(directive, "elif")) {
+      const std::string_view condition = s.substr(end, std::min(s.find('\n', end), s.size()) - end);
+      if (condition.find("__SANITIZE_") != std::string_view::npos) {
+        return SourceRefusal{Verdict::kRuleViolation,
+                             fmt::format("{}: '#{}' asks how the simulated GPU compiles this; the macro that tells it from a GPU is "
+                                         "HONE_SIM", file, directive)};
+      }
+      continue;
+    }
     if (directive != "define" && directive != "undef") continue;
     next = skip(end);
     end = next;

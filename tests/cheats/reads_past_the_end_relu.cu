@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The last vector load reads up to twelve bytes past the end of x, into the guard zone: on the GPU alone, for under HONE_SIM the same
+// place is read element by element. Whoever runs the same text on two devices need not run the same program.
+//
+// task: relu
+// expect: rule_violation crashed
+// where: gpu
+/*hone
+[[launch]]
+kernel = "relu"
+grid   = ["max(1, ceil_div(ceil_div(rows * d, 4), 256))"]
+block  = ["256"]
+args   = ["x", "out", "rows * d:i64"]
+*/
+
+__global__ void relu(const float* __restrict__ x, float* __restrict__ out, long long elements) {
+  const long long pack = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  const long long packs = elements / 4;
+  if (pack < packs) {
+    const float4 v = reinterpret_cast<const float4*>(x)[pack];
+    reinterpret_cast<float4*>(out)[pack] = make_float4(fmaxf(v.x, 0.0f), fmaxf(v.y, 0.0f), fmaxf(v.z, 0.0f), fmaxf(v.w, 0.0f));
+  } else if (pack == packs && packs * 4 < elements) {
+#ifdef HONE_SIM
+    for (long long i = packs * 4; i < elements; ++i) out[i] = fmaxf(x[i], 0.0f);
+#else
+    const float4 v = reinterpret_cast<const float4*>(x)[pack];
+    const long long left = elements - packs * 4;
+    out[packs * 4] = fmaxf(v.x, 0.0f);
+    if (left > 1) out[packs * 4 + 1] = fmaxf(v.y, 0.0f);
+    if (left > 2) out[packs * 4 + 2] = fmaxf(v.z, 0.0f);
+#endif
+  }
+}
