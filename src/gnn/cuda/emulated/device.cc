@@ -7,12 +7,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "cuda_runtime.h"
 #include "gnn/cuda/emulated/program_symbols.h"
 #include "gnn/cuda/emulated/runtime.h"
+#include "gnn/cuda/emulated/stream.h"
 
 namespace hone::gnn::cuda::emulated {
 
@@ -54,7 +57,7 @@ void SetOrder(uint64_t seed) {
 void* DynamicSharedMemory() { return running->dynamic_shared(); }
 
 cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
-                         std::function<void()> thread) {
+                         std::function<void()> thread, std::span<const ArgumentBytes> arguments) {
   constexpr uint32_t kSharedBytes = 48 << 10;
   Device& device = Device::Get();
   const uint64_t threads = uint64_t{block.x} * block.y * block.z;
@@ -71,7 +74,22 @@ cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t share
   spec.grid = {grid.x, grid.y, grid.z};
   spec.block = {block.x, block.y, block.z};
   spec.shared_bytes = static_cast<uint32_t>(shared_bytes);
-  return Enqueue(stream, "", [spec, kernel, thread = std::move(thread)]() mutable {
+  CUstream_st* const queue = StreamOf(stream);
+  if (queue == nullptr) return Return(cudaErrorInvalidResourceHandle);
+  const auto describe = [&] {
+    GraphNodeFacts facts{.kind = "kernel", .name = KernelName(kernel), .grid = spec.grid, .block = spec.block,
+                         .shared_bytes = spec.shared_bytes};
+    for (const ArgumentBytes& argument : arguments) {
+      // In memory that any type may lie in.
+      const auto copy = std::make_unique<std::max_align_t[]>(argument.bytes / sizeof(std::max_align_t) + 8);
+      std::memcpy(copy.get(), argument.data, argument.bytes);
+      argument.clear_padding(copy.get());
+      const auto* first = reinterpret_cast<const unsigned char*>(copy.get());
+      facts.arguments.emplace_back(first, first + argument.bytes);
+    }
+    return facts;
+  };
+  auto run = [spec, kernel, thread = std::move(thread)]() mutable {
     Device& on = Device::Get();
     spec.thread = &thread;
     spec.order = on.order == 0 ? 0 : on.order + 0x9e3779b97f4a7c15u * ++on.launches;
@@ -83,7 +101,8 @@ cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t share
     if (const std::string complaint = on.memory.CheckGuards(); !complaint.empty()) {
       on.Fail(cudaErrorIllegalAddress, KernelName(kernel) + ": " + complaint);
     }
-  });
+  };
+  return Submit(*queue, std::move(run), describe);
 }
 
 }  // namespace hone::gnn::cuda::emulated

@@ -3,18 +3,19 @@
 //
 // Capture and replay of the emulated runtime: a graph is a list of closures and of what each comes after.
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "gnn/cuda/dump/graph_reader.h"
 #include "gnn/cuda/emulated/device.h"
 #include "gnn/cuda/emulated/stream.h"
 
 using namespace hone::gnn::cuda::emulated;
 
-struct CUgraph_st {
-  std::shared_ptr<const std::vector<GraphNode>> nodes;
-};
 struct CUgraphExec_st {
   std::shared_ptr<const std::vector<GraphNode>> nodes;
 };
@@ -47,6 +48,11 @@ void Replay(const std::vector<GraphNode>& nodes) {
   }
 }
 
+std::function<void(cudaGraph_t)>& Watch() {
+  static std::function<void(cudaGraph_t)> watch;
+  return watch;
+}
+
 // Whether all nodes lie before those of `frontier`, or are among them.
 bool AllJoined(const std::vector<GraphNode>& nodes, const std::vector<size_t>& frontier) {
   std::vector<bool> reached(nodes.size());
@@ -61,7 +67,40 @@ bool AllJoined(const std::vector<GraphNode>& nodes, const std::vector<size_t>& f
   return std::find(reached.begin(), reached.end(), false) == reached.end();
 }
 
+std::string_view KindOf(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kDevice: return "device";
+    case MemoryKind::kPinned: return "host";
+    case MemoryKind::kManaged: return "managed";
+    case MemoryKind::kRegistered: return "registered";
+    case MemoryKind::kMapped: return "mapped";
+  }
+  return "unknown";
+}
+
 }  // namespace
+
+namespace hone::gnn::cuda {
+
+void WatchGraphs(std::function<void(cudaGraph_t)> watch) { Watch() = std::move(watch); }
+
+Result<std::vector<GraphNodeFacts>> ReadGraph(cudaGraph_t graph) {
+  std::vector<GraphNodeFacts> all;
+  for (const GraphNode& node : *graph->nodes) {
+    all.push_back(node.facts);
+    all.back().name = ShortKernelName(node.facts.name);
+    all.back().after = node.after;
+  }
+  return all;
+}
+
+std::optional<MemoryRange> FindMemory(uint64_t address) {
+  const Allocation* const found = Device::Get().memory.Find(reinterpret_cast<const void*>(address), 1);
+  if (found == nullptr) return std::nullopt;
+  return MemoryRange{reinterpret_cast<uint64_t>(found->data), found->bytes, std::string(KindOf(found->kind))};
+}
+
+}  // namespace hone::gnn::cuda
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
   CUstream_st* const stream = StreamOf(handle);
@@ -110,6 +149,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
   if (graph == nullptr) return Return(cudaErrorInvalidValue);
+  if (Watch()) Watch()(graph);
   *exec = new CUgraphExec_st{graph->nodes};
   return Return(cudaSuccess);
 }

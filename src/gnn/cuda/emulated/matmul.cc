@@ -78,8 +78,13 @@ class EmulatedMatmul final : public Matmul {
  public:
   explicit EmulatedMatmul(const MatmulShape& shape) : shape_(shape) {}
   Status Enqueue(const void* a, const void* b, void* out, cudaStream_t stream) override {
-    HONE_CUDA_RETURN_IF_ERROR(
-        emulated::Enqueue(stream, "matmul", [shape = shape_, a, b, out] { Multiply(shape, a, b, out); }));
+    const auto word = [](auto value) { return static_cast<uint64_t>(value); };
+    const auto address = [](const void* pointer) { return reinterpret_cast<uint64_t>(pointer); };
+    const uint64_t arguments[] = {word(shape_.m), word(shape_.n), word(shape_.k), word(shape_.transpose_a),
+                                  word(shape_.transpose_b), word(shape_.in), word(shape_.out),
+                                  address(a), address(b), address(out)};
+    HONE_CUDA_RETURN_IF_ERROR(emulated::Enqueue(
+        stream, "matmul", [shape = shape_, a, b, out] { Multiply(shape, a, b, out); }, arguments));
     return Status::Ok();
   }
 

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "cuda_runtime_api.h"
@@ -54,6 +55,8 @@ std::string Fault();
 void ClearFault();
 
 // Work of the host that stands for a kernel of a library: runs in the stream's order, is captured like a kernel.
-cudaError_t Enqueue(cudaStream_t stream, const char* name, std::function<void()> work);
+// `arguments`, numbers and addresses, are what a dump of the captured work tells besides its name.
+cudaError_t Enqueue(cudaStream_t stream, const char* name, std::function<void()> work,
+                    std::span<const uint64_t> arguments = {});
 
 }  // namespace hone::gnn::cuda::emulated

@@ -78,12 +78,13 @@ void DrainBlocking() {
   Drain(DefaultStream());
 }
 
-cudaError_t Submit(CUstream_st& stream, std::function<void()> work) {
+cudaError_t Submit(CUstream_st& stream, std::function<void()> work, const std::function<GraphNodeFacts()>& describe) {
   if (Device::Get().fault != cudaSuccess) return Return(cudaSuccess);
   if (stream.capture != nullptr) {
     Capture& capture = *stream.capture;
     if (capture.invalid) return Return(cudaErrorStreamCaptureInvalidated);
-    capture.nodes.push_back({std::move(work), stream.after});
+    capture.nodes.push_back({std::move(work), stream.after, describe ? describe() : GraphNodeFacts()});
+    capture.nodes.back().facts.priority = stream.priority;
     stream.after = {capture.nodes.size() - 1};
     return Return(cudaSuccess);
   }
@@ -102,16 +103,23 @@ cudaError_t Submit(CUstream_st& stream, std::function<void()> work) {
   return Return(cudaSuccess);
 }
 
-cudaError_t Enqueue(cudaStream_t handle, const char* name, std::function<void()> work) {
+cudaError_t Enqueue(cudaStream_t handle, const char* name, std::function<void()> work, std::span<const uint64_t> arguments) {
   CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
-  if (*name == '\0') return Submit(*stream, std::move(work));
-  return Submit(*stream, [name = std::string(name), work = std::move(work)] {
+  auto checked = [name = std::string(name), work = std::move(work)] {
     work();
     Device& device = Device::Get();
     if (const std::string complaint = device.memory.CheckGuards(); !complaint.empty()) {
       device.Fail(cudaErrorIllegalAddress, name + ": " + complaint);
     }
+  };
+  return Submit(*stream, std::move(checked), [&] {
+    GraphNodeFacts facts{.kind = "library", .name = name};
+    for (const uint64_t word : arguments) {
+      const auto* first = reinterpret_cast<const unsigned char*>(&word);
+      facts.arguments.emplace_back(first, first + sizeof word);
+    }
+    return facts;
   });
 }
 
@@ -139,8 +147,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return Return(cudaSuccess);
 }
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-  return cudaStreamCreateWithFlags(stream, flags);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  const cudaError_t error = cudaStreamCreateWithFlags(stream, flags);
+  if (error == cudaSuccess) (*stream)->priority = priority;
+  return error;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;

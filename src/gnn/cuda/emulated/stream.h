@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "cuda_runtime_api.h"
+#include "gnn/cuda/dump/graph_text.h"
 
 namespace hone::gnn::cuda::emulated {
 
 struct GraphNode {
   std::function<void()> work;
   std::vector<size_t> after;  // earlier nodes
+  GraphNodeFacts facts;       // what was enqueued; `after` is told above
 };
 
 struct Capture {
@@ -53,13 +55,18 @@ void Drain(CUstream_st& stream);
 void DrainAll();
 // Before work on the default stream: what blocking streams still have.
 void DrainBlocking();
-// Work in the order of the stream, or a node of the graph that the stream records.
-cudaError_t Submit(CUstream_st& stream, std::function<void()> work);
+// Work in the order of the stream, or a node of the graph that the stream records, which `describe` then describes.
+cudaError_t Submit(CUstream_st& stream, std::function<void()> work, const std::function<GraphNodeFacts()>& describe = {});
 
 }  // namespace hone::gnn::cuda::emulated
 
+struct CUgraph_st {
+  std::shared_ptr<const std::vector<hone::gnn::cuda::emulated::GraphNode>> nodes;
+};
+
 struct CUstream_st {
   bool non_blocking = false;
+  int priority = 0;  // which changes nothing here, but is told of captured work
   std::deque<hone::gnn::cuda::emulated::StreamWork> queue;
   std::shared_ptr<hone::gnn::cuda::emulated::Capture> capture;
   std::vector<size_t> after;  // nodes that the next one captured here depends on

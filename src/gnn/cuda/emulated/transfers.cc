@@ -3,6 +3,7 @@
 //
 // Allocation, copies and fills of the emulated runtime.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -90,7 +91,8 @@ cudaError_t cudaMemset(void* pointer, int value, size_t bytes) { return cudaMems
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
   if (bytes == 0) return Return(cudaSuccess);
   if (!OnDevice(pointer, bytes)) return Return(cudaErrorInvalidValue);
-  return Enqueue(stream, "cudaMemset", [pointer, value, bytes] { std::memset(pointer, value, bytes); });
+  const uint64_t arguments[] = {reinterpret_cast<uint64_t>(pointer), static_cast<uint64_t>(value), bytes};
+  return Enqueue(stream, "cudaMemset", [pointer, value, bytes] { std::memset(pointer, value, bytes); }, arguments);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
@@ -109,7 +111,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   const bool pageable_source = !OnDevice(from, bytes), pageable_target = !OnDevice(to, bytes);
   if (stream->capture != nullptr || !(pageable_source || pageable_target)) {
-    return Enqueue(handle, "cudaMemcpyAsync", [to, from, bytes] { std::memmove(to, from, bytes); });
+    const uint64_t arguments[] = {reinterpret_cast<uint64_t>(to), reinterpret_cast<uint64_t>(from), bytes};
+    return Enqueue(handle, "cudaMemcpyAsync", [to, from, bytes] { std::memmove(to, from, bytes); }, arguments);
   }
   if (pageable_source) {
     const auto* first = static_cast<const unsigned char*>(from);

@@ -13,8 +13,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "cuda_runtime_api.h"
@@ -35,9 +37,20 @@ struct Place {
 extern constinit thread_local Place current_place;
 inline void At(const char* file, int line) { current_place = {file, line}; }
 
-// `thread` runs one thread of the kernel.
+// One argument of a launch, and what clears the bytes between the members of a copy of it.
+struct ArgumentBytes {
+  const void* data = nullptr;
+  size_t bytes = 0;
+  void (*clear_padding)(void* copy) = nullptr;
+};
+template <typename T>
+void ClearPadding(void* copy) {
+  // Of larger classes GCC 12 clears members too where they hold arrays.
+  if constexpr (std::is_class_v<T> && sizeof(T) <= 256) __builtin_clear_padding(static_cast<T*>(copy));
+}
+// `thread` runs one thread of the kernel; `arguments` are read before the call returns, where the launch is captured.
 cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
-                         std::function<void()> thread);
+                         std::function<void()> thread, std::span<const ArgumentBytes> arguments);
 // Dynamic shared memory of the block that runs.
 void* DynamicSharedMemory();
 }  // namespace hone::gnn::cuda::emulated
@@ -49,8 +62,12 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   size_t at = 0;
   // Braces: from left to right.
   std::tuple<Parameters...> values{*static_cast<Parameters*>(arguments[at++])...};
+  at = 0;
+  const hone::gnn::cuda::emulated::ArgumentBytes bytes[] = {
+      {arguments[at++], sizeof(Parameters), &hone::gnn::cuda::emulated::ClearPadding<Parameters>}..., {}};
   return hone::gnn::cuda::emulated::LaunchKernel(reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, stream,
-                                                 [kernel, values] { std::apply(kernel, values); });
+                                                 [kernel, values] { std::apply(kernel, values); },
+                                                 std::span(bytes, sizeof...(Parameters)));
 }
 
 #define HONE_EMULATED_AT(...) (::hone::gnn::cuda::emulated::At(__FILE__, __LINE__), __VA_ARGS__)
