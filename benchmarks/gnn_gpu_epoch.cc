@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "benchmarks/arguments.h"
-#include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "benchmarks/arguments.h"
-#include "gnn/cuda/exact_inference.h"
+#include "gnn/cuda/infer/exact_inference.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
 

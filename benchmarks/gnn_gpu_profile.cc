@@ -30,8 +30,8 @@
 
 #include "base/random.h"
 #include "benchmarks/arguments.h"
-#include "gnn/cuda/gpu_engine.h"
-#include "gnn/cuda/latency_mode.h"
+#include "gnn/cuda/engine/gpu_engine.h"
+#include "gnn/cuda/infer/latency_mode.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
 

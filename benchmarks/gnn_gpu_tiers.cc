@@ -20,8 +20,8 @@
 #include <sstream>
 
 #include "benchmarks/arguments.h"
-#include "gnn/cuda/feed.h"
-#include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/engine/feed.h"
+#include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/graph/parallel.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"

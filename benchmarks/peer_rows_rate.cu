@@ -6,7 +6,7 @@
 //   nvcc -O3 -std=c++20 -arch=sm_90a -o peer_rows_rate benchmarks/peer_rows_rate.cu && ./peer_rows_rate [gigabytes]
 //
 // One process maps a part of an array from each GPU that it sees into one range of addresses, as the ranks of
-// `--features peers` do (src/gnn/cuda/peer_rows.h), and every GPU reads rows of 256 bytes: out of its own part, out of all
+// `--features peers` do (src/gnn/cuda/graph/peer_rows.h), and every GPU reads rows of 256 bytes: out of its own part, out of all
 // of it, out of the others' parts. One GPU alone, and all at once. Prints GB/s read by each, the slowest; every row read is
 // looked at. Time is that of events around `kLaunches` launches of kRows rows each, after one that is not counted.
 #include <cuda.h>

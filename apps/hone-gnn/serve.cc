@@ -3,7 +3,7 @@
 //
 // hone-gnn serve GRAPH CHECKPOINT: answers requests for the classes of a few nodes, one line each, until there are no more.
 //
-// Graph and model are made ready once; on a GPU a request is then one launch (src/gnn/cuda/latency_mode.h). A request that
+// Graph and model are made ready once; on a GPU a request is then one launch (src/gnn/cuda/infer/latency_mode.h). A request that
 // cannot be answered is told in its place and costs no other.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // By what a step's gradients travel between the GPUs of a run's ranks: NCCL (nccl_communicator.h), or the GPUs' own memory
-// (gnn/cuda/peer_exchange.h).
+// (gnn/cuda/update/peer_exchange.h).
 //
 // Operations are enqueued on a stream and may be captured into a CUDA graph; every rank must enqueue the same ones in
 // the same order. Host-side decisions (who is there, when to stop) stay with the ranks' Communicator. Only parts are
@@ -20,7 +20,7 @@ struct CUstream_st;  // a cudaStream_t points to one
 namespace hone::gnn {
 
 namespace cuda {
-class PeerRooms;  // gnn/cuda/peer_exchange.h
+class PeerRooms;  // gnn/cuda/update/peer_exchange.h
 }
 
 enum class DeviceElement { kFloat32, kFloat64, kInt32, kInt64, kUInt8 };

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "gnn/cuda/dump/graph_reader.h"
-#include "gnn/cuda/latency_mode.h"
+#include "gnn/cuda/infer/latency_mode.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
 #include "hone/gnn/neighbor_sampler.h"

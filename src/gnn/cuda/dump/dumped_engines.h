@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/engine/gpu_engine.h"
 #include "hone/base/status.h"
 #include "hone/gnn/model.h"
 

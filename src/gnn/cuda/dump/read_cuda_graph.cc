@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/dump/graph_reader.h"
 
 namespace hone::gnn::cuda {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "gnn/cuda/cuda_support.h"
-#include "gnn/cuda/matmul.h"
+#include "gnn/cuda/base/cuda_support.h"
+#include "gnn/cuda/kernels/matmul.h"
 
 namespace hone::gnn::cuda {
 namespace {

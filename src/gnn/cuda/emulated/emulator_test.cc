@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "gnn/cuda/cuda_handles.h"
-#include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/base/cuda_handles.h"
+#include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/emulated/emulator_test_kernels.h"
 #include "gnn/cuda/emulated/runtime.h"
 

@@ -4,7 +4,7 @@
 // The kernels of emulator_test_kernels.h.
 #include "gnn/cuda/emulated/emulator_test_kernels.h"
 
-#include "gnn/cuda/launch.h"
+#include "gnn/cuda/base/launch.h"
 
 namespace hone::gnn::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "gnn/cuda/emulated/runtime.h"
-#include "gnn/cuda/gpu_engine.h"
+#include "gnn/cuda/engine/gpu_engine.h"
 
 namespace hone::gnn::cuda {
 namespace {

@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "gnn/cuda/emulated/runtime.h"
-#include "gnn/cuda/exact_inference.h"
-#include "gnn/cuda/latency_mode.h"
+#include "gnn/cuda/infer/exact_inference.h"
+#include "gnn/cuda/infer/latency_mode.h"
 
 namespace hone::gnn::cuda {
 namespace {

@@ -4,12 +4,12 @@
 // marked_product.h for the emulated runtime, which has no tensor cores: a thread a row's eight columns, sums in the order
 // of k; then a thread a column of a piece. Serves widths that are multiples of 16, so that tests of models have both it
 // and what it replaces.
-#include "gnn/cuda/marked_product.h"
+#include "gnn/cuda/kernels/marked_product.h"
 
-#include "gnn/cuda/column_sums.cuh"
-#include "gnn/cuda/cuda_support.h"
-#include "gnn/cuda/launch.h"
-#include "gnn/cuda/row_marks.cuh"
+#include "gnn/cuda/base/cuda_support.h"
+#include "gnn/cuda/base/launch.h"
+#include "gnn/cuda/base/row_marks.cuh"
+#include "gnn/cuda/kernels/column_sums.cuh"
 
 namespace hone::gnn::cuda {
 namespace {

@@ -3,7 +3,7 @@
 //
 // The matrix products of matmul.h for the emulated runtime, by plain loops: operands as the device holds them, sums in
 // fp32 in the order of k, the result rounded once to the output's type.
-#include "gnn/cuda/matmul.h"
+#include "gnn/cuda/kernels/matmul.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-#include "gnn/cuda/cuda_support.h"
+#include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/emulated/runtime.h"
 
 namespace hone::gnn::cuda {

@@ -3,7 +3,7 @@
 //
 // The gather by the GPUs' own memory: what everybody then has, turn after turn and in a replayed graph, what training
 // makes of it, and that one who waits for a lost rank is let go. Ranks are processes; their kernels wait for one another.
-#include "gnn/cuda/peer_exchange.h"
+#include "gnn/cuda/update/peer_exchange.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "base/file.h"
-#include "gnn/cuda/cuda_handles.h"
+#include "gnn/cuda/base/cuda_handles.h"
 #include "gnn/cuda/emulated/rank_processes.h"
-#include "gnn/cuda/gpu_trainer.h"
+#include "gnn/cuda/engine/gpu_trainer.h"
 #include "gnn/train/test_graph.h"
 
 namespace hone::gnn::cuda {

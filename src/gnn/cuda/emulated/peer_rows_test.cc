@@ -3,7 +3,7 @@
 //
 // Rows shared by the GPUs of several ranks, each a process of its own with an emulated GPU: every rank reads all of them,
 // training has the bits of one GPU that keeps its features itself, and what is refused, on all ranks and with which words.
-#include "gnn/cuda/peer_rows.h"
+#include "gnn/cuda/graph/peer_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "gnn/cuda/device_graph.h"
+#include "gnn/cuda/base/peer_sockets.h"
 #include "gnn/cuda/emulated/rank_processes.h"
-#include "gnn/cuda/gpu_engine.h"
-#include "gnn/cuda/gpu_trainer.h"
-#include "gnn/cuda/peer_sockets.h"
+#include "gnn/cuda/engine/gpu_engine.h"
+#include "gnn/cuda/engine/gpu_trainer.h"
+#include "gnn/cuda/graph/device_graph.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/predictor.h"

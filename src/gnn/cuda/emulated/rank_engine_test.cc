@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "gnn/cuda/emulated/rank_processes.h"
-#include "gnn/cuda/gpu_trainer.h"
+#include "gnn/cuda/engine/gpu_trainer.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/infer/safetensors.h"
 #include "gnn/train/test_graph.h"

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model's parameters in device memory: flat arrays, one update for all, and the way to and from named tensors.
+//
+// Products want widths of whole 8-element vectors, stacked weights and padded column blocks; a Model has PyTorch's
+// tensors. A model's plan says once where each part of each tensor lies (ParameterLayout); what no tensor covers stays
+// zero, and so do its gradient and moments, because padded columns of every activation are zero.
+// Buffers (running statistics) lie in an array of their own, which no optimizer touches.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/rounding.h"
+#include "gnn/cuda/base/cuda_support.h"
+#include "gnn/cuda/base/element.h"
+#include "hone/gnn/layer.h"
+
+namespace hone::gnn::cuda {
+
+int64_t ElementBytes(Element element);
+
+// A block of a tensor, [rows, cols] of it from element `from` on, with rows `tensor_stride` apart, lies at `at` with
+// rows `stride` apart.
+struct TensorPlace {
+  std::string name;
+  bool buffer = false;
+  int64_t rows = 0, cols = 0;
+  int64_t from = 0, tensor_stride = 0;
+  int64_t at = 0, stride = 0;
+};
+
+class ParameterLayout {
+ public:
+  // Room for `count` values; where it begins, a multiple of 64.
+  int64_t Reserve(int64_t count);
+  int64_t ReserveBuffer(int64_t count);
+  void Place(TensorPlace place) { places_.push_back(std::move(place)); }
+  // A whole weight [out, in] with rows `stride` apart, and a whole vector.
+  void PlaceMatrix(const std::string& name, int64_t out, int64_t in, int64_t at, int64_t stride);
+  void PlaceVector(const std::string& name, int64_t size, int64_t at, bool buffer = false);
+
+  // Room for a vector tensor, and its place there.
+  int64_t ReserveVector(const std::string& name, int64_t size, bool buffer = false);
+
+  const std::vector<TensorPlace>& places() const { return places_; }
+  int64_t count() const { return count_; }
+  int64_t buffer_count() const { return buffer_count_; }
+
+ private:
+  std::vector<TensorPlace> places_;
+  int64_t count_ = 0, buffer_count_ = 0;
+};
+
+class DeviceParameters {
+ public:
+  Status Make(ParameterLayout layout, Element element);
+
+  int64_t count() const { return layout_.count(); }
+  int64_t buffer_count() const { return layout_.buffer_count(); }
+  float* master() const { return master_.get(); }
+  float* gradient() const { return gradient_.get(); }
+  float* moment1() const { return moment1_.get(); }
+  float* moment2() const { return moment2_.get(); }
+  float* buffers() const { return buffers_.get(); }
+  Element element() const { return element_; }  // of compute()
+  // What the products read: the master weights in `element`.
+  void* compute() const { return compute_.get(); }
+  const void* compute_at(int64_t at) const { return compute_.get() + at * ElementBytes(element_); }
+
+  // kInvalidArgument where the tensors are not those of the layout, naming one. `parameters` are a model's.
+  Status ExportValues(const std::vector<Parameter<float>*>& parameters) const;
+  Status ExportGradients(const std::vector<Parameter<float>*>& parameters) const;
+  Status ImportValues(const std::vector<Parameter<float>*>& parameters);
+  // Both at once, from a copy in the host's memory: master [count()], moment1, moment2, buffers, one after the other.
+  Status ExportFlat(const float* flat, const std::vector<Parameter<float>*>& parameters,
+                    const std::vector<Parameter<float>*>& moments) const;
+  // `moments` are Adam's: "exp_avg.NAME" and "exp_avg_sq.NAME".
+  Status ExportMoments(const std::vector<Parameter<float>*>& moments) const;
+  Status ImportMoments(const std::vector<Parameter<float>*>& moments);
+
+ private:
+  Status UploadCompute(const std::vector<float>& master);
+
+  ParameterLayout layout_;
+  Element element_ = Element::kFloat32;
+  DeviceArray<float> master_, gradient_, moment1_, moment2_, buffers_;
+  DeviceArray<unsigned char> compute_;
+};
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which neighbors a row draws (sample/draw.h), a slot a lane: shared by every kernel that samples.
+#pragma once
+
+#include "gnn/cuda/base/device_math.cuh"
+#include "gnn/sample/draw.h"
+
+namespace hone::gnn::cuda {
+
+// The slot of `lane` in a row of `degree` neighbors, kLanes lanes to a row, whole warps; meaningless for lanes at or
+// past min(degree, fanout).
+//
+// Draws are independent; Floyd's rule then goes through them in slot order and gives slot j its own replacement,
+// degree - fanout + j, where an earlier slot has what it drew. So slot j is replaced if an earlier one drew the same, or
+// if its draw is the replacement of an earlier slot that was replaced: each slot looks at one other, and as many rounds
+// as such a chain is long, hardly ever more than two, settle all slots at once.
+template <int kLanes>
+__device__ inline int32_t PickSlot(const DrawKey& key, uint32_t node, int32_t degree, int fanout, int lane) {
+  const bool draws = degree > fanout && lane < fanout;
+  if (!__any_sync(kFullWarp, draws)) return lane;
+  const int32_t first_replacement = degree - fanout;
+  int32_t chosen = -1;
+  if (draws) {
+    const uint32_t slot = static_cast<uint32_t>(lane);
+    const uint32_t below = static_cast<uint32_t>(first_replacement + lane + 1);
+    chosen = static_cast<int32_t>(BoundedDraw(key, node, slot, DrawWord(key, node, slot, 0), below));
+  }
+  const int row_lane = static_cast<int>(threadIdx.x % 32) - lane;  // of the row's slot 0
+  const unsigned same = __match_any_sync(kFullWarp, chosen) >> row_lane;
+  const bool met = draws && (same & ((1u << lane) - 1u)) != 0;
+  const int32_t on = chosen - first_replacement;
+  const bool depends = draws && on >= 0 && on < lane;
+  unsigned replaced = __ballot_sync(kFullWarp, met);
+  for (;;) {
+    const unsigned more = __ballot_sync(kFullWarp, met || (depends && (replaced >> (row_lane + on) & 1u) != 0));
+    if (more == replaced) break;
+    replaced = more;
+  }
+  if (!draws) return lane;
+  return (replaced >> (row_lane + lane) & 1u) != 0 ? first_replacement + lane : chosen;
+}
+
+}  // namespace hone::gnn::cuda

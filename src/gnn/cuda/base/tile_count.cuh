@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exclusive counts over tiles in one pass: a block adds up its tile, tells the others, and takes from them what lies
+// before it (Merrill and Garland 2016). Tiles are handed out in the order in which blocks begin, so that a block waits
+// only for blocks that run; whole numbers, so that the sums do not depend on who waited for whom.
+//   words [tiles + 1], zero before the kernel: the first hands out tiles, then one a tile
+#pragma once
+
+#include <cstdint>
+
+#include "gnn/cuda/base/device_math.cuh"
+
+namespace hone::gnn::cuda {
+
+// A tile's word: its own count, or that of all tiles up to it, below 2^30.
+inline constexpr uint32_t kOwnCount = 1u << 30, kCountSoFar = 2u << 30, kCountMask = (1u << 30) - 1;
+
+// The block's tile; every thread of the block calls it, with shared memory of its own.
+__device__ inline int TakeTile(uint32_t* words, uint32_t* shared) {
+  if (threadIdx.x == 0) *shared = atomicAdd(words, 1u);
+  __syncthreads();
+  return static_cast<int>(*shared);
+}
+
+// What the tiles before `tile` count, and tells that this one counts `own`. One whole warp of the block.
+__device__ inline uint32_t CountBefore(uint32_t* words, int tile, uint32_t own) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  ++words;
+  if (tile > 0 && lane == 0) atomicExch(&words[tile], kOwnCount | own);
+  uint32_t before = 0;
+  for (int from = tile - 1; from >= 0; from -= 32) {
+    uint32_t word = kCountSoFar;
+    if (from - lane >= 0) {
+      do word = atomicAdd(&words[from - lane], 0u);
+      while (word == 0);
+    }
+    const unsigned whole = __ballot_sync(kFullWarp, (word & kCountSoFar) != 0);
+    uint32_t count = whole != 0 && lane > __ffs(static_cast<int>(whole)) - 1 ? 0 : word & kCountMask;
+    for (int offset = 16; offset > 0; offset /= 2) count += __shfl_xor_sync(kFullWarp, count, offset);
+    before += count;
+    if (whole != 0) break;
+  }
+  if (lane == 0) atomicExch(&words[tile], kCountSoFar | (before + own));
+  return before;
+}
+
+}  // namespace hone::gnn::cuda

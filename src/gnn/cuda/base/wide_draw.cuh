@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which neighbors a row draws (sample/draw.h), for any fanout: what PickSlot (pick_slot.cuh) is up to 32, here by a warp
+// in shared memory.
+//
+// Floyd's rule asks slot after slot whether its draw t_s is among the slots chosen before it, and if so takes the
+// bound m_s = degree - fanout + s instead. But what was chosen before s is every earlier draw, and m_i of each earlier i
+// that was taken. So t_s is taken if an earlier slot drew it too, which a table answers for all slots at once; or if
+// t_s = m_i of an earlier i that was taken, and there is but one such i, whose answer is found the same way. Slots follow
+// that chain each for itself; it is as long as a draw falls among the last `fanout` neighbors again and again.
+#pragma once
+
+#include "gnn/cuda/base/batch_layout.h"
+#include "gnn/cuda/base/device_math.cuh"
+#include "gnn/cuda/base/fanouts.h"
+#include "gnn/sample/draw.h"
+
+namespace hone::gnn::cuda {
+
+// Shared memory in which a warp draws. Rows longer than a fanout above kMostDrawn cannot be (it stands for all neighbors).
+inline __host__ __device__ uint32_t WideDrawEntries(int fanout) {
+  uint32_t entries = 32;
+  while (entries < 2 * static_cast<uint32_t>(fanout)) entries *= 2;
+  return entries;
+}
+inline __host__ __device__ size_t WideDrawBytes(int fanout) {
+  return fanout > kMostDrawn ? 0 : WideDrawEntries(fanout) * 8 + (static_cast<size_t>(fanout) * 4 + 15) / 16 * 16;
+}
+// Warps of a block, so that its shared memory stays below what every block may have.
+inline int WideWarps(int fanout) {
+  const size_t bytes = WideDrawBytes(fanout);
+  return bytes * 8 <= 40960 ? 8 : static_cast<int>(40960 / bytes);
+}
+
+// What a row draws: neighbor Slot(0), Slot(1), … of those that the graph lists from `begin`.
+struct DrawnRow {
+  int64_t begin = 0;
+  int32_t count = 0;
+  const uint32_t* chosen = nullptr;  // null: all, in their order
+  __device__ int32_t Source(const GraphOnDevice& graph, int32_t slot) const {
+    return __ldg(graph.columns + begin + (chosen == nullptr ? slot : static_cast<int32_t>(chosen[slot])));
+  }
+};
+
+// By a whole warp; `shared`: its WideDrawBytes(fanout), a multiple of 16. The row is good until the warp's next one.
+__device__ inline DrawnRow DrawRow(const GraphOnDevice& graph, const DrawKey& key, uint32_t node, int fanout,
+                                   unsigned char* shared) {
+  constexpr uint32_t kRepeats = 1u << 31;  // of a draw: an earlier slot has it too
+  constexpr unsigned long long kEmpty = ~0ull;
+  DrawnRow row;
+  row.begin = __ldg(graph.row_offsets + node);
+  const auto degree = static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - row.begin);
+  row.count = degree < fanout ? degree : fanout;
+  if (degree <= fanout) return row;
+
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  auto* table = reinterpret_cast<unsigned long long*>(shared);  // draw << 32 | the first slot that has it
+  const uint32_t entries = WideDrawEntries(fanout), mask = entries - 1;
+  auto* draws = reinterpret_cast<uint32_t*>(shared + entries * sizeof(unsigned long long));
+  const auto base = static_cast<uint32_t>(degree - fanout);
+  const auto place_of = [mask](uint32_t draw) { return (draw * 0x9E3779B1u >> 7) & mask; };
+  __syncwarp();  // nobody reads the row before any more
+  for (uint32_t at = static_cast<uint32_t>(lane); at < entries; at += 32) table[at] = kEmpty;
+  __syncwarp();
+  for (uint32_t slot = static_cast<uint32_t>(lane); slot < static_cast<uint32_t>(fanout); slot += 32) {
+    const uint32_t draw = BoundedDraw(key, node, slot, DrawWord(key, node, slot, 0), base + slot + 1);
+    draws[slot] = draw;
+    const unsigned long long entry = static_cast<unsigned long long>(draw) << 32 | slot;
+    for (uint32_t at = place_of(draw);; at = (at + 1) & mask) {
+      const unsigned long long before = atomicCAS(&table[at], kEmpty, entry);
+      if (before == kEmpty) break;
+      if (static_cast<uint32_t>(before >> 32) != draw) continue;
+      atomicMin(&table[at], entry);
+      break;
+    }
+  }
+  __syncwarp();
+  for (uint32_t slot = static_cast<uint32_t>(lane); slot < static_cast<uint32_t>(fanout); slot += 32) {
+    const uint32_t draw = draws[slot];
+    uint32_t at = place_of(draw);
+    while (static_cast<uint32_t>(table[at] >> 32) != draw) at = (at + 1) & mask;
+    if (static_cast<uint32_t>(table[at]) != slot) draws[slot] = draw | kRepeats;
+  }
+  __syncwarp();
+  uint32_t taken = 0;  // a bit for each of the lane's slots, at most kMostDrawn / 32 = 32
+  int bit = 0;
+  for (uint32_t slot = static_cast<uint32_t>(lane); slot < static_cast<uint32_t>(fanout); slot += 32, ++bit) {
+    uint32_t at = slot, draw = draws[at];
+    while ((draw & kRepeats) == 0 && draw >= base && draw - base < at) {
+      at = draw - base;
+      draw = draws[at];
+    }
+    if ((draw & kRepeats) != 0) taken |= 1u << bit;
+  }
+  __syncwarp();
+  bit = 0;
+  for (uint32_t slot = static_cast<uint32_t>(lane); slot < static_cast<uint32_t>(fanout); slot += 32, ++bit) {
+    draws[slot] = (taken >> bit & 1u) != 0 ? base + slot : draws[slot] & ~kRepeats;
+  }
+  __syncwarp();
+  row.chosen = draws;
+  return row;
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Batches that the host sampled, brought into the form in which the device samples them (batch_layout.h).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "gnn/cuda/base/batch_layout.h"
+
+namespace hone::gnn::cuda {
+
+// A hop from compressed rows: destination i of `rows` has the local ids columns[offsets[i] … offsets[i + 1]), at most
+// out.fanout of them. Leaves what EnqueueSampleHop and EnqueueRelabel leave, so EnqueueBySource may follow.
+cudaError_t EnqueueUnpackHop(const int32_t* offsets, const int32_t* columns, int32_t rows, const HopOnDevice& out,
+                             cudaStream_t stream);
+
+// to[i] = from[i]
+cudaError_t EnqueueWiden(const int32_t* from, int64_t count, int64_t* to, cudaStream_t stream);
+
+// to[i] = i
+cudaError_t EnqueueCountUp(int64_t count, int32_t* to, cudaStream_t stream);
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Batches that the host sampled and sliced train to the bits of those that the device samples itself.
+#include "gnn/cuda/base/test_device.h"
+#include "gnn/cuda/engine/feed.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "gnn/graph/synthetic_graph.h"
+#include "gnn/train/test_graph.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+struct Outcome {
+  std::vector<double> losses, accuracies;
+  std::map<std::string, std::vector<float>> parameters;
+  bool operator==(const Outcome&) const = default;
+};
+
+class Feed : public testing::Test {
+ protected:
+  void SetUp() override {
+    HONE_REQUIRE_DEVICE();
+    graph_ = CommunityGraph({.nodes = 180, .classes = 5, .degree = 8, .width = 12, .seed = 2});
+    options_.fanouts = options_.eval_fanouts = {4, 3, 2};
+    options_.batch = 16;
+    options_.seed = 17;
+  }
+  ModelOptions Shape(const std::string& kind) const {
+    ModelOptions shape;
+    shape.kind = kind;
+    shape.in_width = graph_->features().width;
+    shape.num_classes = graph_->num_classes();
+    shape.hidden = 16;
+    shape.layers = 3;
+    shape.seed = 5;
+    return shape;
+  }
+  // Two epochs, each of the device's own batches or of the host's.
+  Outcome Run(const ModelOptions& shape, bool first_fed, bool second_fed, int64_t* larger = nullptr) {
+    auto model = MakeModel(shape).value();
+    Outcome outcome;
+    const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
+    const auto feed = HostFeed::Make(graph_, options_, {.workers = 3, .pinned = false}).value();
+    for (uint32_t epoch = 0; epoch < 2; ++epoch) {
+      EpochOnDevice ran;
+      if (epoch == 0 ? first_fed : second_fed) {
+        const Result<FedEpoch> trained = engine->TrainFedEpoch(epoch, *feed);
+        EXPECT_TRUE(trained.ok()) << trained.status().message();
+        if (!trained.ok()) return outcome;
+        EXPECT_GT(trained->sample_seconds, 0);
+        EXPECT_GT(trained->slice_seconds, 0);
+        EXPECT_GT(trained->rows, 0);
+        EXPECT_EQ(trained->workers, 3);
+        ran = trained->epoch;
+        if (larger != nullptr) *larger += ran.larger;
+      } else {
+        ran = engine->TrainEpoch(epoch).value();
+      }
+      EXPECT_EQ(ran.steps, engine->steps_per_epoch());
+      outcome.losses.push_back(ran.mean_loss);
+      outcome.accuracies.push_back(ran.accuracy);
+    }
+    EXPECT_TRUE(engine->ExportTo(*model).ok());
+    for (const Parameter<float>* p : model->parameters()) outcome.parameters[p->name] = p->value;
+    return outcome;
+  }
+
+  std::shared_ptr<const Graph> graph_;
+  GpuEngineOptions options_;
+};
+
+TEST_F(Feed, EpochsOfTheHostsBatchesHaveTheBitsOfTheDevices) {
+  for (const std::string kind : {"sage", "gin", "gat", "sage-ri"}) {
+    SCOPED_TRACE(kind);
+    ModelOptions shape = Shape(kind);
+    if (kind == "gat") shape.heads = 2;
+    const Outcome expected = Run(shape, false, false);
+    ASSERT_EQ(expected.losses.size(), 2u);
+    EXPECT_NE(expected.losses[0], expected.losses[1]);
+    if (kind != "gin") {
+      EXPECT_EQ(Run(shape, true, true), expected);
+      continue;
+    }
+    EXPECT_EQ(Run(shape, true, false), expected);
+    EXPECT_EQ(Run(shape, false, true), expected);
+  }
+}
+
+TEST_F(Feed, StepsOfSeveralShardsToo) {
+  options_.shards = 3;
+  options_.clip_norm = 0.5;
+  options_.class_weights = {1, 0.5, 2, 1, 0.25};
+  EXPECT_EQ(Run(Shape("sage"), true, true), Run(Shape("sage"), false, false));
+}
+
+TEST_F(Feed, MoreNeighborsThanAWarpHasLanesToo) {
+  options_.fanouts = {3, 2, kAllNeighbors};
+  EXPECT_EQ(Run(Shape("gat"), true, true), Run(Shape("gat"), false, false));
+}
+
+TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
+  auto model = MakeModel(Shape("sage")).value();
+  const auto whole = MakeGpuEngine(*graph_, *model, options_).value();
+  ASSERT_TRUE(whole->TrainEpoch(0).ok());
+  const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
+  const auto feed = HostFeed::Make(graph_, options_, {.workers = 2, .pinned = false}).value();
+  const auto steps = static_cast<uint32_t>(engine->steps_per_epoch());
+  ASSERT_GT(steps, 4u);
+  std::vector<uint32_t> told;
+  StepWatch watch{.step = [&](uint32_t step, double loss) {
+                    EXPECT_GT(loss, 0);
+                    told.push_back(step);
+                    return step == 2;
+                  },
+                  .ahead = 2};
+  const FedSteps first = engine->TrainFedSteps(0, 0, 2, watch, *feed).value();
+  EXPECT_EQ(first.steps.done, 2u);
+  EXPECT_FALSE(first.steps.stopped);
+  const FedSteps second = engine->TrainFedSteps(0, 2, steps, watch, *feed).value();
+  EXPECT_TRUE(second.steps.stopped);
+  EXPECT_GE(second.steps.done, 3u);
+  EXPECT_LE(second.steps.done, 3u + HostFeed::kHeld);
+  feed->Stop();  // as if another process went on
+  const FedSteps third = engine->TrainFedSteps(0, second.steps.done, steps, watch, *feed).value();
+  EXPECT_EQ(third.steps.done, steps);
+  ASSERT_EQ(told.size(), steps);
+  for (uint32_t i = 0; i < steps; ++i) EXPECT_EQ(told[i], i);
+  EXPECT_EQ(engine->Progress()->loss_sum, whole->Progress()->loss_sum);
+  auto found = MakeModel(Shape("sage")).value(), expected = MakeModel(Shape("sage")).value();
+  ASSERT_TRUE(engine->ExportTo(*found).ok());
+  ASSERT_TRUE(whole->ExportTo(*expected).ok());
+  for (size_t i = 0; i < found->parameters().size(); ++i) {
+    EXPECT_EQ(found->parameters()[i]->value, expected->parameters()[i]->value);
+  }
+}
+
+TEST_F(Feed, BatchesThatDoNotFitTakeTheLargerEnvelope) {
+  const Outcome expected = Run(Shape("sage"), false, false);
+  options_.envelope = 0.9;
+  int64_t larger = 0;
+  EXPECT_EQ(Run(Shape("sage"), true, true, &larger), expected);
+  EXPECT_GT(larger, 0);
+}
+
+TEST_F(Feed, WhereTheDeviceKeepsFeaturesDoesNotMatter) {
+  const Outcome expected = Run(Shape("sage"), false, false);
+  options_.storage = {.tier = FeatureTier::kCached, .cache_rows = 20, .misses = MissPath::kStaged, .staging_rows = 16};
+  EXPECT_EQ(Run(Shape("sage"), true, false), expected);
+}
+
+TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
+  const auto whole = OpenGraph("synthetic:arxiv?scale=0.003&seed=3").value();
+  const auto outline = OutlineSyntheticGraph(whole->name()).value();
+  ModelOptions shape = Shape("sage");
+  shape.in_width = outline->features().width;
+  shape.num_classes = outline->num_classes();
+  shape.layers = 2;
+  options_.fanouts = options_.eval_fanouts = {3, 2};
+  options_.batch = 128;
+  auto model = MakeModel(shape).value();
+  const auto engine = MakeGpuEngine(*outline, *model, options_).value();
+  EXPECT_EQ(HostFeed::Make(outline, options_, {}).status().code(), StatusCode::kInvalidArgument);
+  for (const bool moved : {false, true}) {
+    if (moved) {
+      ASSERT_TRUE(engine->SetStorage(*outline, {.tier = FeatureTier::kCached, .cache_rows = 10}).ok());
+    }
+    const auto here = engine->HostGraph(*outline).value();
+    EXPECT_TRUE(std::ranges::equal(here->structure().row_offsets, whole->structure().row_offsets));
+    EXPECT_TRUE(std::ranges::equal(here->structure().columns, whole->structure().columns));
+    const FeatureView found = here->features(), expected = whole->features();
+    ASSERT_EQ(found.stride_bytes, expected.stride_bytes);
+    EXPECT_EQ(std::memcmp(found.rows, expected.rows, static_cast<size_t>(expected.num_rows * expected.stride_bytes)), 0);
+    const auto feed = HostFeed::Make(here, options_, {.workers = 1, .pinned = false}).value();
+    EXPECT_TRUE(engine->TrainFedEpoch(0, *feed).ok());
+  }
+}
+
+TEST_F(Feed, RoomIsCountedForTheLargestBatches) {
+  // 16, then 80 nodes, then all 180 of a graph that has no more; the rows of three batches, and a quarter more.
+  EXPECT_GE(FedBatchBytes({4, 3, 2}, 16, 180, 32), 3 * 180 * 32);
+  EXPECT_LE(FedBatchBytes({4, 3, 2}, 16, 180, 32), 3 * 5 / 4 * (180 * (32 + 16 + 12 + 16 + 4) + 16 * 1024));
+  EXPECT_GT(FedBatchBytes({15, 10, 5}, 1024, int64_t{111} << 20, 256), int64_t{3} * 1024 * 16 * 11 * 6 * 256);
+}
+
+}  // namespace
+}  // namespace hone::gnn::cuda

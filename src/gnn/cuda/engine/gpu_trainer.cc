@@ -1,0 +1,395 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The training loop around the GPU engine. The engine holds weights, moments and the sums of the epoch; the model and
+// the optimizer here are what checkpoints are made of, and are filled before each one is written.
+#include "gnn/cuda/engine/gpu_trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/clock.h"
+#include "gnn/cuda/engine/feed.h"
+#include "gnn/cuda/engine/gpu_engine.h"
+#include "gnn/cuda/graph/device_graph.h"
+#include "gnn/dist/gradient_exchange.h"
+#include "gnn/graph/memory_region.h"
+#include "gnn/train/checkpoint.h"
+#include "gnn/train/train_options.h"
+#include "hone/gnn/communicator.h"
+#include "hone/gnn/predictor.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Status CheckDeviceRanks(const RunOptions& run, const GpuTrainerOptions& gpu) {
+  const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
+  if (ranks == 1 || (gpu.exchange != nullptr && gpu.exchange->size() == ranks)) return Status::Ok();
+  return Status::InvalidArgument(fmt::format("{} ranks train on GPUs, and there is no communicator of the GPUs", ranks));
+}
+
+class GpuTrainer final : public Trainer {
+ public:
+  GpuTrainer(std::shared_ptr<const Graph> graph, const CheckpointHeader& header, const RunOptions& run,
+             const GpuTrainerOptions& gpu, std::unique_ptr<Model<float>> model)
+      : graph_(std::move(graph)),
+        options_(header.train),
+        run_(run),
+        gpu_(gpu),
+        position_(header.position),
+        fingerprint_(header.graph_fingerprint),
+        model_(std::move(model)),
+        optimizer_(model_->parameters(), {.learning_rate = header.learning_rate}),
+        solo_(run.communicator == nullptr ? MakeSoloCommunicator() : nullptr),
+        ranks_(run.communicator == nullptr ? *solo_ : *run.communicator) {
+    optimizer_.set_steps(header.optimizer_steps);
+    valid_.assign(graph_->valid_nodes().begin(), graph_->valid_nodes().end());
+    std::sort(valid_.begin(), valid_.end());  // a batch has distinct seeds, in the CPU's order
+    valid_.erase(std::unique(valid_.begin(), valid_.end()), valid_.end());
+  }
+
+  // `file`: a checkpoint whose moments are taken; null: none.
+  Status Make(const TensorFile* file, std::string_view what, const CheckpointHeader& header) {
+    if (file != nullptr) HONE_RETURN_IF_ERROR(RestoreCheckpoint(*file, what, header, *model_, optimizer_));
+    GpuEngineOptions engine;
+    engine.fanouts = options_.fanouts;
+    engine.eval_fanouts = options_.eval_every > 0 ? options_.eval_fanouts : options_.fanouts;
+    engine.batch = static_cast<int32_t>(options_.batch);
+    engine.eval_batch = static_cast<int32_t>(options_.eval_batch);
+    engine.fp32 = gpu_.fp32;
+    engine.learning_rate = options_.learning_rate;
+    engine.weight_decay = options_.weight_decay;
+    engine.shards = options_.shards;
+    engine.class_weights = options_.class_weights;
+    engine.clip_norm = options_.clip_norm;
+    if (ranks_.size() > 1) {
+      // How many replays are enqueued before the ranks agree to go on must be equal, for replays wait for one another.
+      HONE_RETURN_IF_ERROR(ranks_.Agree("how many steps the GPUs run ahead", static_cast<uint64_t>(gpu_.ahead)));
+      engine.ranks = &ranks_;
+      engine.exchange = gpu_.exchange;
+    }
+    engine.seed = options_.seed;
+    engine.envelope = gpu_.envelope;
+    engine.storage = gpu_.storage;
+    if (engine.storage.threads == 0) engine.storage.threads = run_.threads;
+    HONE_ASSIGN_OR_RETURN(engine_, MakeGpuEngine(*graph_, *model_, engine));
+    if (gpu_.host_batches) HONE_RETURN_IF_ERROR(MakeFeed(engine));
+    if (IsOutline(*graph_)) {
+      HONE_ASSIGN_OR_RETURN(fingerprint_, engine_->Fingerprint(*graph_));
+      if (file != nullptr) HONE_RETURN_IF_ERROR(CheckFingerprint(header, what, *graph_, fingerprint_));
+    }
+    HONE_RETURN_IF_ERROR(engine_->ImportFrom(optimizer_));
+    TrainingProgress progress;
+    progress.learning_rate = optimizer_.learning_rate();
+    progress.adam_steps = optimizer_.steps();
+    progress.follows_plateau = options_.plateau;
+    progress.plateau_rule = {.factor = options_.plateau_factor, .patience = options_.plateau_patience};
+    progress.plateau = position_.plateau;
+    progress.loss_sum = position_.loss_sum;
+    progress.weight_sum = position_.weight_sum;
+    progress.labelled = position_.labelled;
+    progress.correct = position_.correct;
+    HONE_RETURN_IF_ERROR(engine_->SetProgress(progress));
+    return CheckStep(position_, what, steps_per_epoch());
+  }
+
+  // Slices take at most a quarter of what the host has left, shared with the ranks here.
+  Status MakeFeed(const GpuEngineOptions& engine) {
+    std::shared_ptr<const Graph> whole = graph_;
+    if (IsOutline(*graph_)) {
+      HONE_ASSIGN_OR_RETURN(whole, engine_->HostGraph(*graph_));
+    }
+    HostFeedOptions options;
+    options.workers = run_.workers > 0 ? run_.workers : run_.threads;
+    options.queue = run_.queue;
+    options.pinned = gpu_.pinned_batches;
+    if (const int64_t available = AvailableMemoryBytes(); available > 0) {
+      options.buffer_bytes = std::min(options.buffer_bytes, available / 4 / ranks_.size());
+    }
+    HONE_ASSIGN_OR_RETURN(feed_, HostFeed::Make(std::move(whole), engine, options));
+    return Status::Ok();
+  }
+
+  HeldOnDevice held() const {
+    const FeatureView rows = graph_->features();
+    return {.num_edges = engine_->num_edges(),
+            .device_bytes = engine_->device_bytes(),
+            .host_bytes = gpu_.storage.tier == FeatureTier::kCached ? rows.num_rows * rows.stride_bytes : 0,
+            .host_shared = engine_->storage().shared};
+  }
+
+  Model<float>& model() override { return *model_; }
+  const TrainOptions& options() const override { return options_; }
+  int64_t steps_per_epoch() const override { return engine_->steps_per_epoch(); }
+  int next_epoch() const override { return position_.epoch; }
+  int64_t next_step() const override { return position_.step; }
+
+  Status Save(const std::string& path) override {
+    HONE_RETURN_IF_ERROR(Fetch());
+    return Write(path);
+  }
+
+  // Of what model, optimizer and position are.
+  Status Write(const std::string& path) {
+    const CheckpointHeader header{model_->options(),          options_,          fingerprint_, position_,
+                                  optimizer_.learning_rate(), optimizer_.steps()};
+    return WriteTensorFile(path, MakeCheckpoint(header, *model_, optimizer_)).WithContext("saving the checkpoint");
+  }
+
+  Result<TrainResult> Run(const TrainEvents& events) override {
+    if (saves()) RemoveLeftovers(run_.checkpoint);
+    // Written before the first step: a folder that cannot be written must not be found out an epoch later.
+    HONE_RETURN_IF_ERROR(SaveLast());
+    bool stopped = false;
+    while (position_.epoch < options_.epochs && !position_.ended_early && !stopped) {
+      Result<bool> epoch = RunEpoch(events);
+      if (rank_lost_) {
+        if (!saves()) return epoch.status();
+        const Status saved = SaveAfterLoss();  // moves the position back to what it saves
+        return SavedAfterLoss(epoch.status(), saved, position_, run_);
+      }
+      HONE_ASSIGN_OR_RETURN(stopped, std::move(epoch));
+    }
+    if (stopped) HONE_RETURN_IF_ERROR(SaveLast());
+    HONE_RETURN_IF_ERROR(Fetch());  // for whoever goes on with model()
+    return ResultOf(position_, stopped, run_);
+  }
+
+ private:
+  bool saves() const { return !run_.checkpoint.empty() && ranks_.rank() == 0; }
+  Status SaveLast() { return saves() ? Save(LastCheckpoint(run_.checkpoint)) : Status::Ok(); }
+
+  // Of an operation of the communicator between steps: the device's state is good.
+  Status Heard(const Status& status) {
+    rank_lost_ = rank_lost_ || !status.ok();
+    return status;
+  }
+  Status SaveAfterLoss() {
+    if (!lost_in_steps_) return SaveLast();
+    // What the device has may have been computed from what never arrived.
+    uint32_t step = 0;
+    HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->LastGood(*model_, optimizer_, &step));
+    Take(progress);
+    position_.step = step;
+    return Write(LastCheckpoint(run_.checkpoint));
+  }
+
+  // What the device has become, into model, optimizer and position.
+  Status Fetch() {
+    HONE_RETURN_IF_ERROR(engine_->ExportTo(*model_));
+    HONE_RETURN_IF_ERROR(engine_->ExportTo(optimizer_));
+    HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->Progress());
+    Take(progress);
+    return Status::Ok();
+  }
+  void Take(const TrainingProgress& progress) {
+    optimizer_.set_learning_rate(progress.learning_rate);
+    optimizer_.set_steps(progress.adam_steps);
+    TakeProgress(progress);
+  }
+  void TakeProgress(const TrainingProgress& progress) {
+    if (options_.plateau) position_.plateau = progress.plateau;
+    position_.loss_sum = progress.loss_sum;
+    position_.weight_sum = progress.weight_sum;
+    position_.labelled = progress.labelled;
+    position_.correct = progress.correct;
+  }
+
+  // Whether any rank was asked to stop.
+  Result<bool> Stopping(const TrainEvents& events) {
+    double wanted = events.stop && events.stop() ? 1 : 0;
+    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
+    return wanted > 0;
+  }
+
+  // One epoch, or what is left of it; true: stopped on the way.
+  Result<bool> RunEpoch(const TrainEvents& events) {
+    const Stopwatch wall;
+    const double cpu_before = ProcessSeconds();
+    const int64_t steps = steps_per_epoch();
+    EpochReport report;
+    report.epoch = position_.epoch;
+    report.steps = steps;
+    StepWatch watch;
+    watch.ahead = gpu_.ahead;
+    watch.step = [&](uint32_t step, double loss) {
+      if (events.step) events.step({.epoch = position_.epoch, .step = step, .steps = steps, .loss = loss});
+      return events.stop && events.stop();
+    };
+    while (position_.step < steps) {
+      const int64_t next_save = run_.save_every > 0 ? (position_.step / run_.save_every + 1) * run_.save_every : steps;
+      Result<StepsOnDevice> tried = TrainSteps(std::min(steps, next_save), watch, report.times);
+      if (ranks_.size() > 1 && !tried.ok()) rank_lost_ = lost_in_steps_ = true;
+      HONE_ASSIGN_OR_RETURN(const StepsOnDevice ran, std::move(tried));
+      position_.step = ran.done;
+      if (ran.failure != StepsOnDevice::Failure::kNone) return NotANumber(ran);
+      if (ran.stopped) return true;
+      if (position_.step == steps) break;
+      HONE_RETURN_IF_ERROR(SaveLast());
+    }
+    HONE_ASSIGN_OR_RETURN(const TrainingProgress progress, engine_->Progress());
+    TakeProgress(progress);
+    report.times.cpu = ProcessSeconds() - cpu_before;
+    report.times.train = wall.Seconds();
+    if (feed_ == nullptr) report.times.compute = report.times.train;
+    ReportSums(position_, report);
+
+    HONE_ASSIGN_OR_RETURN(const bool stopped, Validate(events, report));
+    if (stopped) return true;
+    report.learning_rate = progress.learning_rate;
+    HONE_RETURN_IF_ERROR(BeginNextEpoch(report, progress));
+    if (report.best && saves()) HONE_RETURN_IF_ERROR(Save(BestCheckpoint(run_.checkpoint)));
+    HONE_RETURN_IF_ERROR(SaveLast());
+    report.times.wall = wall.Seconds();
+    if (events.epoch) events.epoch(report);
+    HONE_ASSIGN_OR_RETURN(const bool asked, Stopping(events));
+    return asked && position_.epoch < options_.epochs;
+  }
+
+  // On to step `until`, with whoever's batches; adds up the stages that have times of their own.
+  Result<StepsOnDevice> TrainSteps(int64_t until, const StepWatch& watch, EpochTimes& times) {
+    const auto epoch = static_cast<uint32_t>(position_.epoch), from = static_cast<uint32_t>(position_.step);
+    if (feed_ == nullptr) return engine_->TrainSteps(epoch, from, static_cast<uint32_t>(until), watch);
+    HONE_ASSIGN_OR_RETURN(const FedSteps ran,
+                          engine_->TrainFedSteps(epoch, from, static_cast<uint32_t>(until), watch, *feed_));
+    times.sample += ran.sample_seconds;
+    times.slice += ran.slice_seconds;
+    times.transfer += ran.copy_seconds;
+    times.compute += ran.compute_seconds;
+    times.exposed += ran.wait_seconds;
+    position_.sampled_nodes += ran.rows;
+    position_.sampled_edges += ran.edges;
+    return ran.steps;
+  }
+
+  Status NotANumber(const StepsOnDevice& ran) {
+    const Result<TrainingProgress> progress = engine_->Progress();
+    return gnn::NotANumber(ran.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", ran.value, position_,
+                           progress.ok() ? progress->learning_rate : kNaN, run_);
+  }
+
+  // Of the epoch just trained, where one is due; true: stopped on the way.
+  Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
+    report.valid_accuracy = kNaN;
+    if (!ValidationIsDue(position_, options_)) return false;
+    const Stopwatch watch;
+    std::vector<int32_t> classes;
+    const EvaluationPart mine{ranks_.rank(), ranks_.size()};
+    HONE_ASSIGN_OR_RETURN(const EpochOnDevice evaluated, engine_->Evaluate(valid_, &classes, mine));
+    if (events.step) {
+      events.step(
+          {.epoch = position_.epoch, .step = evaluated.steps - 1, .steps = evaluated.steps, .validating = true});
+    }
+    // This rank's batches, over the nodes as the split lists them; the CPU's sums, which know no order.
+    const auto [first, end] = mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
+    double counts[] = {0, 0, events.stop && events.stop() ? 1.0 : 0.0};
+    for (const NodeId v : graph_->valid_nodes()) {
+      const auto place = std::lower_bound(valid_.begin(), valid_.end(), v) - valid_.begin();
+      const int32_t label = graph_->labels()[static_cast<size_t>(v)];
+      if (label == kNoLabel || place < first * options_.eval_batch || place >= end * options_.eval_batch) continue;
+      counts[0] += 1;
+      counts[1] += classes[static_cast<size_t>(place)] == label ? 1 : 0;
+    }
+    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the validation's counts", std::span(counts))));
+    if (counts[2] > 0) return true;
+    ReportValidation(position_, counts[0], counts[1], report);
+    report.times.evaluate = watch.Seconds();
+    return false;
+  }
+
+  // Here and on the device.
+  Status BeginNextEpoch(const EpochReport& report, TrainingProgress progress) {
+    FinishEpoch(options_, report, position_);
+    progress.loss_sum = progress.weight_sum = 0;
+    progress.labelled = progress.correct = 0;
+    TakeProgress(progress);
+    return engine_->SetProgress(progress);
+  }
+
+  const std::shared_ptr<const Graph> graph_;
+  const TrainOptions options_;
+  const RunOptions run_;
+  const GpuTrainerOptions gpu_;
+  RunPosition position_;
+  std::string fingerprint_;  // of an outline: known once the engine has made the graph
+  const std::unique_ptr<Model<float>> model_;
+  Adam<float> optimizer_;  // holds moments for checkpoints; the updates are the engine's
+  const std::unique_ptr<Communicator> solo_;
+  Communicator& ranks_;
+  bool rank_lost_ = false;
+  bool lost_in_steps_ = false;  // while the device was at work
+  std::unique_ptr<GpuEngine> engine_;
+  std::unique_ptr<HostFeed> feed_;  // of host_batches; reads what the engine may own
+  std::vector<NodeId> valid_;
+};
+
+}  // namespace
+
+Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu) {
+  const auto refuse = [](const std::string& what) {
+    return Status::InvalidArgument(what + ": the GPU engine cannot do this yet; train on the CPU");
+  };
+  HONE_RETURN_IF_ERROR(CheckShards(options.shards, run));
+  if (options.frontier != FrontierRule::kAllSoFar) return refuse("the frontier rule is new");
+  constexpr int64_t kMostSeeds = 1 << 20;
+  if (options.batch > kMostSeeds || options.eval_batch > kMostSeeds) {
+    return Status::InvalidArgument(fmt::format("--batch is {} and --eval-batch {}; the GPU engine takes up to {}",
+                                               options.batch, options.eval_batch, kMostSeeds));
+  }
+  if (gpu.ahead < 1 || gpu.ahead > 512) {
+    return Status::InvalidArgument(fmt::format("{} steps ahead: use 1 to 512", gpu.ahead));
+  }
+  return Status::Ok();
+}
+
+Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
+                                                const TrainOptions& options, const RunOptions& run,
+                                                const GpuTrainerOptions& gpu, const std::string& init) {
+  ModelOptions sized = model;
+  sized.in_width = graph->features().width;
+  sized.num_classes = graph->num_classes();
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
+  HONE_RETURN_IF_ERROR(CheckForGpu(options, run, gpu));
+  HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
+  if (!init.empty()) {
+    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(init, run));
+    HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
+  }
+  const CheckpointHeader header{sized, options, IsOutline(*graph) ? "" : GraphFingerprint(*graph), {},
+                                options.learning_rate, 0};
+  auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
+  HONE_RETURN_IF_ERROR(trainer->Make(nullptr, "", header));
+  return std::unique_ptr<Trainer>(std::move(trainer));
+}
+
+Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
+                                                  const RunOptions& run, const GpuTrainerOptions& gpu, int epochs) {
+  const std::string path = CheckpointFile(checkpoint);
+  const std::string what = fmt::format("'{}'", path);
+  HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(path, run));
+  HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
+  if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(header, what, *graph, GraphFingerprint(*graph)));
+  if (epochs > 0) header.train.epochs = epochs;
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
+  HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
+  HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
+  auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
+  HONE_RETURN_IF_ERROR(trainer->Make(&file, what, header));
+  return std::unique_ptr<Trainer>(std::move(trainer));
+}
+
+HeldOnDevice HeldBy(const Trainer& trainer) {
+  const auto* const mine = dynamic_cast<const GpuTrainer*>(&trainer);
+  HONE_CHECK(mine != nullptr, "this trainer is not of MakeGpuTrainer or ResumeGpuTrainer");
+  return mine->held();
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The GPU trainer beside the CPU's: the same epochs to rounding, checkpoints that either goes on from, resumption to
+// the bit, stopping, plateau, early end, and what it says of a loss that is not a number.
+#include "gnn/cuda/base/test_device.h"
+#include "gnn/cuda/engine/gpu_trainer.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "base/file.h"
+#include "gnn/infer/safetensors.h"
+#include "gnn/train/test_graph.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+class OnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    HONE_REQUIRE_DEVICE();
+    graph_ = CommunityGraph({.nodes = 220, .degree = 8});
+    model_.kind = "sage";
+    model_.layers = 2;
+    model_.hidden = 16;
+    model_.seed = 3;
+    train_.fanouts = {4, 3};
+    train_.eval_fanouts = {6, 6};
+    train_.batch = 32;  // 5 steps an epoch, the last one smaller
+    train_.eval_batch = 20;
+    train_.epochs = 2;
+    train_.learning_rate = 0.01;
+    train_.seed = 11;
+    gpu_.fp32 = true;
+    gpu_.ahead = 2;
+  }
+  std::string Folder(const std::string& name) const {
+    std::filesystem::create_directories(folder_ / name);
+    return folder_ / name;
+  }
+  std::unique_ptr<Trainer> Make(const RunOptions& run = {}) const {
+    auto trainer = MakeGpuTrainer(graph_, model_, train_, run, gpu_);
+    EXPECT_TRUE(trainer.ok()) << trainer.status().message();
+    return trainer.ok() ? std::move(trainer).value() : nullptr;
+  }
+  static std::vector<EpochReport> RunAll(Trainer& trainer) {
+    std::vector<EpochReport> epochs;
+    const Result<TrainResult> result = trainer.Run({.epoch = [&](const EpochReport& e) { epochs.push_back(e); }});
+    EXPECT_TRUE(result.ok()) << result.status().message();
+    return epochs;
+  }
+  static std::string Bytes(const std::string& folder) { return ReadFile(folder + "/last.safetensors").value(); }
+  // The largest difference between the F32 tensors of two checkpoints, relative to the tensor's largest value.
+  static double Difference(const std::string& a, const std::string& b) {
+    const TensorFile first = ReadTensorFile(a + "/last.safetensors").value();
+    const TensorFile second = ReadTensorFile(b + "/last.safetensors").value();
+    EXPECT_EQ(first.tensors.size(), second.tensors.size());
+    double worst = 0;
+    for (const StoredTensor& tensor : first.tensors) {
+      const StoredTensor* other = second.Find(tensor.name);
+      if (other == nullptr || other->shape != tensor.shape) return 1e9;
+      if (tensor.dtype != "F32") continue;
+      const std::vector<float> x = FloatValues(tensor).value(), y = FloatValues(*other).value();
+      double largest = 0, difference = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        largest = std::max(largest, std::abs(static_cast<double>(x[i])));
+        difference = std::max(difference, std::abs(static_cast<double>(x[i]) - y[i]));
+      }
+      if (difference > 0) worst = std::max(worst, difference / largest);
+    }
+    return worst;
+  }
+
+  std::shared_ptr<const Graph> graph_;
+  ModelOptions model_;
+  TrainOptions train_;
+  GpuTrainerOptions gpu_;
+  TemporaryDirectory folder_ = std::move(MakeTemporaryDirectory()).value();
+};
+
+TEST_F(OnGpu, EpochsFollowTheCpuTrainers) {
+  train_.plateau = true;
+  train_.plateau_patience = 0;
+  train_.weight_decay = 1e-3;
+  train_.learning_rate = 0.03;  // so that some step's loss is not the best so far
+  for (const char* kind : {"sage", "sage-ri"}) {
+    SCOPED_TRACE(kind);
+    model_.kind = kind;
+    auto cpu = MakeTrainer(graph_, model_, train_, {.threads = 1}).value();
+    const std::vector<EpochReport> theirs = RunAll(*cpu);
+    const auto gpu = Make();
+    ASSERT_NE(gpu, nullptr);
+    EXPECT_EQ(gpu->steps_per_epoch(), cpu->steps_per_epoch());
+    const std::vector<EpochReport> mine = RunAll(*gpu);
+    ASSERT_EQ(mine.size(), theirs.size());
+    for (size_t e = 0; e < mine.size(); ++e) {
+      EXPECT_NEAR(mine[e].loss, theirs[e].loss, 1e-3 * theirs[e].loss) << e;
+      EXPECT_NEAR(mine[e].train_accuracy, theirs[e].train_accuracy, 0.02) << e;
+      EXPECT_NEAR(mine[e].valid_accuracy, theirs[e].valid_accuracy, 0.04) << e;
+      EXPECT_DOUBLE_EQ(mine[e].learning_rate, theirs[e].learning_rate) << e;
+    }
+    EXPECT_LT(mine.back().learning_rate, train_.learning_rate);
+  }
+}
+
+TEST_F(OnGpu, ACheckpointOfEitherTrainerIsGoneOnFromByTheOther) {
+  model_.kind = "sage-ri";
+  const auto stop_after = [](int steps) {
+    auto left = std::make_shared<int>(steps);
+    return [left] { return --*left <= 0; };
+  };
+  // CPU from end to end; CPU then GPU; GPU then CPU.
+  auto whole = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("whole")}).value();
+  ASSERT_TRUE(whole->Run({}).ok());
+  auto first = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("there")}).value();
+  ASSERT_TRUE(first->Run({.stop = stop_after(3)}).ok());
+  Result<std::unique_ptr<Trainer>> second =
+      ResumeGpuTrainer(graph_, Folder("there"), {.checkpoint = Folder("there")}, gpu_);
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  EXPECT_EQ((*second)->next_step(), 3);
+  ASSERT_TRUE((*second)->Run({}).ok());
+  gpu_.ahead = 1;
+  const auto third = Make({.checkpoint = Folder("back")});
+  ASSERT_NE(third, nullptr);
+  ASSERT_TRUE(third->Run({.stop = stop_after(3)}).ok());
+  Result<std::unique_ptr<Trainer>> fourth =
+      ResumeTrainer(graph_, Folder("back"), {.threads = 1, .checkpoint = Folder("back")});
+  ASSERT_TRUE(fourth.ok()) << fourth.status().message();
+  EXPECT_EQ((*fourth)->next_step(), 3);
+  ASSERT_TRUE((*fourth)->Run({}).ok());
+  // Rounding that Adam, which divides by the gradient's own size, makes more of; another sample or mask would give 1.
+  EXPECT_LT(Difference(Folder("whole"), Folder("there")), 0.02);
+  EXPECT_LT(Difference(Folder("whole"), Folder("back")), 0.02);
+}
+
+TEST_F(OnGpu, AStoppedRunGoesOnToTheSameBits) {
+  model_.kind = "sage-ri";
+  train_.plateau = true;
+  train_.plateau_patience = 2;
+  gpu_.fp32 = false;
+  const auto whole = Make({.checkpoint = Folder("whole")});
+  ASSERT_NE(whole, nullptr);
+  ASSERT_TRUE(whole->Run({}).ok());
+  auto part = Make({.checkpoint = Folder("part")});
+  int64_t at = 0;
+  for (int runs = 0;; ++runs) {
+    ASSERT_LT(runs, 20);
+    int asked = 0;
+    const Result<TrainResult> result = part->Run({.stop = [&] { return ++asked == 2; }});
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    if (result->end == TrainResult::End::kFinished) break;
+    const int64_t now = part->next_epoch() * part->steps_per_epoch() + part->next_step();
+    EXPECT_GE(now, at);          // a question may come while validating
+    EXPECT_LE(now, at + 2 + 2);  // the second question, and what was enqueued by then
+    at = now;
+    part = ResumeGpuTrainer(graph_, Folder("part"), {.checkpoint = Folder("part")}, gpu_).value();
+  }
+  EXPECT_EQ(Bytes(Folder("part")), Bytes(Folder("whole")));
+}
+
+// Whoever made the batches, and however often the run was interrupted, the files have the same bytes; what the stages did is
+// told of the host's batches only.
+TEST_F(OnGpu, BatchesFromTheHostsCoresTrainToTheSameBits) {
+  const auto whole = Make({.checkpoint = Folder("whole")});
+  ASSERT_NE(whole, nullptr);
+  const std::vector<EpochReport> expected = RunAll(*whole);
+  gpu_.host_batches = true;
+  gpu_.pinned_batches = false;
+  const RunOptions run{.workers = 2, .checkpoint = Folder("fed"), .save_every = 2};
+  const auto fed = Make(run);
+  ASSERT_NE(fed, nullptr);
+  const std::vector<EpochReport> found = RunAll(*fed);
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t e = 0; e < found.size(); ++e) {
+    EXPECT_EQ(found[e].loss, expected[e].loss);
+    EXPECT_EQ(found[e].valid_accuracy, expected[e].valid_accuracy);
+    EXPECT_GT(found[e].sampled_nodes, 0);
+    EXPECT_GT(found[e].sampled_edges, 0);
+    EXPECT_GT(found[e].times.sample, 0);
+    EXPECT_EQ(expected[e].sampled_nodes, 0);
+  }
+  EXPECT_EQ(Bytes(Folder("fed")), Bytes(Folder("whole")));
+  // Stopped after the third step or soon after it; another trainer goes on.
+  const RunOptions part{.workers = 1, .checkpoint = Folder("part")};
+  const auto first = Make(part);
+  ASSERT_NE(first, nullptr);
+  int64_t steps = 0;
+  const auto stopped = first->Run({.step = [&](const StepReport&) { ++steps; }, .stop = [&] { return steps >= 3; }});
+  ASSERT_TRUE(stopped.ok()) << stopped.status().message();
+  EXPECT_EQ(stopped->end, TrainResult::End::kStopped);
+  EXPECT_EQ(first->next_step(), steps);
+  auto second = ResumeGpuTrainer(graph_, Folder("part"), part, gpu_);
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  RunAll(**second);
+  EXPECT_EQ(Bytes(Folder("part")), Bytes(Folder("whole")));
+}
+
+TEST_F(OnGpu, TellsOfEveryStepAndSavesWhereItWasAsked) {
+  std::vector<int64_t> steps;
+  std::vector<std::string> saved;
+  const std::string folder = Folder("saves");
+  train_.epochs = 1;
+  const auto trainer = Make({.checkpoint = folder, .save_every = 2});
+  ASSERT_NE(trainer, nullptr);
+  const auto seeds = static_cast<int64_t>(graph_->train_nodes().size());
+  double sum = 0;
+  const Result<TrainResult> result =
+      trainer->Run({.step =
+                        [&](const StepReport& step) {
+                          if (step.validating) return;
+                          steps.push_back(step.step);
+                          sum += step.loss * static_cast<double>(std::min<int64_t>(32, seeds - step.step * 32));
+                          if (saved.empty() || saved.back() != Bytes(folder)) saved.push_back(Bytes(folder));
+                        },
+                    .epoch =
+                        [&](const EpochReport& epoch) {
+                          EXPECT_NEAR(epoch.loss, sum / static_cast<double>(seeds), 1e-6 * epoch.loss);
+                        }});
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < trainer->steps_per_epoch(); ++i) all.push_back(i);
+  EXPECT_EQ(steps, all);
+  EXPECT_EQ(saved.size(), static_cast<size_t>((trainer->steps_per_epoch() + 1) / 2));  // the first one, then every two
+  EXPECT_TRUE(std::filesystem::exists(folder + "/best.safetensors"));
+  EXPECT_EQ(result->best_epoch, 0);
+}
+
+TEST_F(OnGpu, EndsEarlyWhenValidationsGetNoBetter) {
+  train_.epochs = 30;
+  train_.early_stop = 2;
+  train_.learning_rate = 0;  // nothing ever gets better
+  const auto trainer = Make();
+  ASSERT_NE(trainer, nullptr);
+  const Result<TrainResult> result = trainer->Run({});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->end, TrainResult::End::kEarlyStop);
+  EXPECT_EQ(result->epochs, 3);
+}
+
+TEST_F(OnGpu, ALossThatIsNotANumberEndsTheRunAndKeepsTheLastState) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), 3e38f}) {
+    graph_ = CommunityGraph({.nodes = 220, .degree = 8, .bad_feature = bad});
+    const std::string folder = Folder("bad");
+    const auto trainer = Make({.checkpoint = folder});
+    ASSERT_NE(trainer, nullptr);
+    const Result<TrainResult> result = trainer->Run({});
+    ASSERT_EQ(result.status().code(), StatusCode::kInvalidArgument) << bad;
+    for (const char* part :
+         {"in epoch 1 at step 1", "learning rate 0.01", "features that are NaN", "last.safetensors"}) {
+      EXPECT_NE(result.status().message().find(part), std::string::npos) << result.status().message();
+    }
+    const TensorFile kept = ReadTensorFile(folder + "/last.safetensors").value();
+    for (const StoredTensor& tensor : kept.tensors) {
+      if (tensor.dtype != "F32") continue;
+      const std::vector<float> values = FloatValues(tensor).value();
+      for (const float value : values) ASSERT_TRUE(std::isfinite(value)) << tensor.name;
+    }
+  }
+}
+
+TEST_F(OnGpu, RefusesWhatItCannotDoAndSaysSo) {
+  const auto refusal = [&] {
+    const auto trainer = MakeGpuTrainer(graph_, model_, train_, {}, gpu_);
+    EXPECT_EQ(trainer.status().code(), StatusCode::kInvalidArgument);
+    return trainer.status().message();
+  };
+  const TrainOptions good = train_;
+  train_.frontier = FrontierRule::kNewOnly;
+  EXPECT_NE(refusal().find("frontier"), std::string::npos);
+  train_ = good;
+  train_.fanouts = {1025, 3};
+  EXPECT_NE(refusal().find("1025"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,683 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is enqueued in which order, and who waits for whom.
+#include "gnn/cuda/engine/pass.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+#include "gnn/cuda/graph/staging_kernels.h"
+
+namespace hone::gnn::cuda {
+
+namespace {
+
+constexpr uint32_t kLastTag = 1u << 30;
+constexpr uint32_t kChunk = 32;  // replays of a run that nobody watches, two of which are under way
+
+}  // namespace
+
+std::vector<int32_t> Pass::WorstCase() const {
+  std::vector<int32_t> known;
+  int64_t nodes = options_.batch;
+  for (const int32_t fanout : options_.fanouts) {
+    known.push_back(static_cast<int32_t>(nodes));
+    // A batch may be larger than the graph, and no layer has fewer rows than the one after it.
+    nodes = std::min(nodes * (1 + int64_t{fanout}), std::max<int64_t>(context_.graph->view().num_nodes, options_.batch));
+  }
+  return known;
+}
+
+Status Pass::Make(std::span<const NodeId> seeds) {
+  stages_ = context_.graph->stages();
+  const auto count = static_cast<int64_t>(seeds.size());
+  const int64_t a_step = int64_t{options_.batch} * options_.shards;
+  steps_ = static_cast<uint32_t>((count + a_step - 1) / a_step);
+  if (!options_.class_weights.empty()) {
+    HONE_RETURN_IF_ERROR(
+        class_weights_.Upload(options_.class_weights.data(), static_cast<int64_t>(options_.class_weights.size())));
+  }
+  if (options_.clip_norm > 0) HONE_RETURN_IF_ERROR(norm_partials_.Allocate(kNormPartials));
+  if (sums()) HONE_RETURN_IF_ERROR(sum_.Make(*context_.parameters, options_.shards, options_.exchange));
+  if (!options_.trains) HONE_RETURN_IF_ERROR(predictions_.Allocate(static_cast<int64_t>(steps_) * options_.batch));
+  HONE_RETURN_IF_ERROR(state_.Allocate(1));
+  if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
+  // The sampling of the next batch is a chain of small kernels: where it had to wait for the compute's large ones to
+  // drain, it would end long after them. The outermost hop is large itself and fills what the compute leaves idle.
+  // Capture keeps a stream's priority with the node.
+  int least = 0, greatest = 0;
+  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  const auto make = [](Stream& stream, int priority) -> Status {
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&stream.handle, cudaStreamNonBlocking, priority));
+    return Status::Ok();
+  };
+  HONE_RETURN_IF_ERROR(make(main_, (least + greatest) / 2));
+  HONE_RETURN_IF_ERROR(make(side_, greatest));
+  HONE_RETURN_IF_ERROR(make(structure_, greatest));
+  HONE_RETURN_IF_ERROR(make(outermost_, least));
+  if (stages_) {
+    HONE_RETURN_IF_ERROR(make(collects_, least));  // of a batch that nobody waits for yet
+    HONE_RETURN_IF_ERROR(make(copies_, greatest));
+  }
+  HONE_RETURN_IF_ERROR(fork_.Make());
+  HONE_RETURN_IF_ERROR(join_.Make());
+  HONE_RETURN_IF_ERROR(fork_sample_.Make());
+  HONE_RETURN_IF_ERROR(join_sample_.Make());
+  for (std::array<Event, 2>* events : {&behind_, &drawn_, &copied_, &whole_, &computed_}) {
+    for (Event& event : *events) HONE_RETURN_IF_ERROR(event.Make());
+  }
+  HONE_RETURN_IF_ERROR(progress_.Make());
+  const std::vector<int32_t> worst = WorstCase();
+  const int32_t rank = options_.ranks == nullptr ? 0 : options_.ranks->rank();
+  HONE_RETURN_IF_ERROR(source_.Make(*context_.graph, seeds,
+                                    {.batch = options_.batch,
+                                     .in_order = !options_.trains,
+                                     .shards = options_.shards,
+                                     .first_shard = rank * local_shards(),
+                                     .local_shards = local_shards(),
+                                     .class_weights = class_weights_.get()},
+                                    worst.back()));
+
+  RunState state{};
+  state.learning_rate = options_.learning_rate;
+  state.gradient_scale = 1;
+  state.plateau = {.patience = -1, .factor = 1, .best = std::numeric_limits<double>::infinity(), .bad_steps = 0};
+  HONE_RETURN_IF_ERROR(WriteState(state));
+  HONE_RETURN_IF_ERROR(MakeBucket(worst, 1, large_));
+  HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> observed, Observe());
+  HONE_RETURN_IF_ERROR(MakeBucket(observed, buffers(), small_));
+  // Every kernel and product once outside a capture: what loads late loads here, and errors show where they arise. On
+  // batches that are not valid, which change nothing, running statistics included.
+  for (Bucket* bucket : {&large_, &small_}) {
+    HONE_RETURN_IF_ERROR(bucket->batches[0].Invalidate(main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
+    for (int shard = 0; shard < local_shards(); ++shard) {
+      HONE_RETURN_IF_ERROR(EnqueueShard(*bucket, 0, main_.handle));
+      if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(*bucket, 0, shard, main_.handle));
+    }
+    HONE_RETURN_IF_ERROR(EnqueueUpdate(*bucket, 0, options_.trains, main_.handle));
+  }
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+  return Capture(small_);  // the larger one is never replayed
+}
+
+// The most that a few dozen batches needed, and a margin: what falls outside costs a repeated step, not a fault.
+Result<std::vector<int32_t>> Pass::Observe() {
+  constexpr int kSamples = 32;  // whatever the ranks, so that envelopes do not depend on them
+  const int steps = std::max(1, kSamples / options_.shards);
+  std::vector<int32_t> known(options_.fanouts.size(), 0);
+  HONE_RETURN_IF_ERROR(SetState(0, 0, true));
+  for (int64_t i = 0; i < std::min<int64_t>(steps, steps_) * local_shards(); ++i) {
+    HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, {.chain = main_.handle}));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+    HONE_ASSIGN_OR_RETURN(const BatchHeader header, large_.batches[0].DownloadHeader());
+    for (size_t h = 0; h < known.size(); ++h) known[h] = std::max(known[h], header.hop_nodes[h]);
+  }
+  if (options_.ranks != nullptr) {
+    const std::string mine(reinterpret_cast<const char*>(known.data()), known.size() * sizeof(int32_t));
+    HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all, options_.ranks->AllGather("the envelopes", mine));
+    for (const std::string& theirs : all) {
+      if (theirs.size() != mine.size()) return Status::Internal("the ranks have models of different depths");
+      for (size_t h = 0; h < known.size(); ++h) {
+        int32_t nodes = 0;
+        std::memcpy(&nodes, theirs.data() + h * sizeof(nodes), sizeof(nodes));
+        known[h] = std::max(known[h], nodes);
+      }
+    }
+  }
+  known[0] = options_.batch;
+  for (size_t h = 1; h < known.size(); ++h) {
+    const int64_t wanted = RoundUp(static_cast<int64_t>(options_.envelope * known[h]), 128);
+    known[h] = static_cast<int32_t>(std::clamp<int64_t>(wanted, known[h - 1], large_.envelope.known[h]));
+  }
+  return known;
+}
+
+Status Pass::MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket) {
+  bucket.envelope = {options_.fanouts, known, options_.trains};
+  HONE_ASSIGN_OR_RETURN(bucket.program, plan_.Build(context_, bucket.envelope));
+  for (int i = 0; i < buffers; ++i) {
+    BatchBuffers& batch = bucket.batches[static_cast<size_t>(i)];
+    HONE_RETURN_IF_ERROR(batch.Make(bucket.envelope, bucket.program->OuterBytes()));
+    if (stages_) HONE_RETURN_IF_ERROR(batch.MakeDrawn(bucket.envelope));
+    batch.SetGraph(*context_.graph, i);
+  }
+  const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
+  HONE_RETURN_IF_ERROR(bucket.logits.Allocate(seeds * plan_.padded_classes()));
+  if (options_.trains) {
+    HONE_RETURN_IF_ERROR(bucket.grad_logits.Allocate(seeds * plan_.padded_classes() * ElementBytes(context_.element)));
+  }
+  HONE_RETURN_IF_ERROR(bucket.row_loss.Allocate(seeds));
+  return bucket.row_correct.Allocate(seeds);
+}
+
+Status Pass::EnqueueDraws(Bucket& bucket, int which, const SampleStreams& streams,
+                          const std::function<Status(cudaStream_t)>& outermost) {
+  BatchBuffers& batch = bucket.batches[static_cast<size_t>(which)];
+  if (stages_) HONE_CUDA_RETURN_IF_ERROR(EnqueueUnstage(batch.graph(), streams.chain));
+  return source_.EnqueueSample(bucket.envelope, batch, state_.get(), &progress_.device()->halt, streams, outermost);
+}
+
+Status Pass::EnqueueCollect(Bucket& bucket, int which, cudaStream_t stream) {
+  const Envelope& envelope = bucket.envelope;
+  const BatchOnDevice batch = bucket.batches[static_cast<size_t>(which)].view(state_.get());
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectMisses(batch.graph, envelope.HopOf(0), envelope.fanouts.back(),
+                                                 envelope.known.back(), batch.state, batch.header, batch.nodes,
+                                                 batch.drawn, stream));
+  return Status::Ok();
+}
+
+Status Pass::EnqueueCopy(Bucket& bucket, int which, cudaStream_t stream) {
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyMisses(bucket.batches[static_cast<size_t>(which)].graph(), stream,
+                                              bucket.program->few_misses()));
+  return Status::Ok();
+}
+
+Status Pass::EnqueueOutermost(Bucket& bucket, int which, cudaStream_t stream) {
+  return bucket.program->EnqueueOutermost(bucket.batches[static_cast<size_t>(which)].view(state_.get()), stream);
+}
+
+// A batch from its draws to its outermost hop.
+Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams) {
+  return EnqueueDraws(bucket, which, streams, [&](cudaStream_t stream) -> Status {
+    if (stages_) {
+      HONE_RETURN_IF_ERROR(EnqueueCollect(bucket, which, stream));
+      HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, stream));
+    }
+    return EnqueueOutermost(bucket, which, stream);
+  });
+}
+
+// What the first replay finds done: the first batch whole, and of those that come after it as much as is under way.
+Status Pass::EnqueueAhead(Bucket& bucket) {
+  if (stages_) {
+    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
+    for (int which = 1; which < buffers() - 1; ++which) {
+      HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, which, {.chain = main_.handle}, Collecting(bucket, which)));
+      if (which == 1) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, main_.handle));
+    }
+    return Status::Ok();
+  }
+  const SampleStreams streams{.chain = main_.handle,
+                              .structure = structure_.handle,
+                              .outermost = nullptr,
+                              .fork = fork_sample_.handle,
+                              .join = join_sample_.handle};
+  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, 0, streams, {}));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, fork_.handle, 0));
+  HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, 0, outermost_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, 1, streams, {}));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_.handle, outermost_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(main_.handle, join_.handle, 0));
+  return Status::Ok();
+}
+
+// What follows the draws of a batch whose outermost hop has to wait.
+std::function<Status(cudaStream_t)> Pass::Collecting(Bucket& bucket, int which) {
+  if (!stages_) return {};
+  return [this, &bucket, which](cudaStream_t stream) { return EnqueueCollect(bucket, which, stream); };
+}
+
+// What comes beside the compute of the batch in buffer `which`, and begins when it does (fork_); ends on side_. The
+// outermost hop, which is most of a batch's work, is that of the next batch, whose draws are there: it waits for nothing.
+// The chain of small kernels that draws has the whole step for a batch behind it.
+Status Pass::EnqueueNext(Bucket& bucket, int which) {
+  const auto buffer = [&](int ahead) { return (which + ahead) % buffers(); };
+  const int drawn = buffer(buffers() - 1);
+  std::vector<cudaStream_t> beside = {outermost_.handle};
+  if (stages_) beside.push_back(copies_.handle);
+  for (const cudaStream_t stream : beside) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, fork_.handle, 0));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
+  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, drawn, {.chain = side_.handle,
+                                                    .structure = structure_.handle,
+                                                    .outermost = collects_.handle,
+                                                    .fork = fork_sample_.handle,
+                                                    .join = join_sample_.handle},
+                                    Collecting(bucket, drawn)));
+  if (stages_) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(2), copies_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(1), outermost_.handle));
+  for (const cudaStream_t stream : beside) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_sample_.handle, stream));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, join_sample_.handle, 0));
+  }
+  return Status::Ok();
+}
+
+Status Pass::EnqueueShard(Bucket& bucket, int which, cudaStream_t stream) {
+  return EnqueueShard(bucket, bucket.batches[static_cast<size_t>(which)].view(state_.get()), stream);
+}
+
+Status Pass::EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream_t stream) {
+  const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
+  HONE_RETURN_IF_ERROR(bucket.program->EnqueueForward(batch, bucket.logits.get(), stream));
+  HONE_CUDA_RETURN_IF_ERROR(
+      EnqueueSoftmaxLoss(context_.graph->view(), batch.header, batch.nodes, bucket.logits.get(), options_.classes,
+                         static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch,
+                         context_.element, class_weights_.get(), options_.trains ? bucket.grad_logits.get() : nullptr,
+                         bucket.row_loss.get(), bucket.row_correct.get(), predictions_.get(), stream));
+  if (!options_.trains) return Status::Ok();
+  return bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream);
+}
+
+Status Pass::EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream) {
+  return sum_.EnqueueEndShard(shard, bucket.batches[static_cast<size_t>(which)].header(), bucket.row_loss.get(),
+                              bucket.row_correct.get(), stream);
+}
+
+// `which` has the step's last batch.
+Status Pass::EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream) {
+  const DeviceParameters& parameters = *context_.parameters;
+  const BatchHeader* header = bucket.batches[static_cast<size_t>(which)].header();
+  if (update && options_.ranks != nullptr && sums() && options_.clip_norm <= 0) {
+    return sum_.EnqueueFinishAndUpdate(options_.adam, header, state_.get(), progress_.device(), stream);
+  }
+  if (sums()) {
+    HONE_RETURN_IF_ERROR(sum_.EnqueueFinish(header, state_.get(), progress_.device(), stream));
+    header = sum_.step();
+  }
+  if (update && options_.clip_norm > 0) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueClip(options_.clip_norm, parameters.count(), parameters.gradient(),
+                                          norm_partials_.get(), state_.get(), stream));
+  }
+  if (update && !sums()) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAdamAndFinish(
+        options_.adam, state_.get(), header, parameters.count(), parameters.gradient(), parameters.master(),
+        parameters.moment1(), parameters.moment2(), context_.element, parameters.compute(), bucket.row_loss.get(),
+        bucket.row_correct.get(), progress_.device(), stream));
+    return Status::Ok();
+  }
+  if (update) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAdam(options_.adam, state_.get(), header, parameters.count(),
+                                          parameters.gradient(), parameters.master(), parameters.moment1(),
+                                          parameters.moment2(), context_.element, parameters.compute(), stream));
+  }
+  if (sums()) {
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueFinishSum(state_.get(), header, sum_.totals(), update, progress_.device(), stream));
+  } else {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueFinishStep(state_.get(), header, bucket.row_loss.get(), bucket.row_correct.get(),
+                                                update, progress_.device(), stream));
+  }
+  return Status::Ok();
+}
+
+// A step in one go and one buffer, sampling included.
+Status Pass::EnqueueWhole(Bucket& bucket, bool update) {
+  if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
+  for (int shard = 0; shard < local_shards(); ++shard) {
+    HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
+    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, 0, main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, 0, shard, main_.handle));
+  }
+  return EnqueueUpdate(bucket, 0, update, main_.handle);
+}
+
+// A step whose first batch lies in buffer `which` and which leaves the next step's first one in the one that follows.
+Status Pass::EnqueueReplay(Bucket& bucket, int which) {
+  if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
+  for (int shard = 0; shard < local_shards(); ++shard, which = (which + 1) % buffers()) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueNext(bucket, which));
+    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, which, main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, which, shard, main_.handle));
+    if (shard + 1 == local_shards()) HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, which, options_.trains, main_.handle));
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_.handle, side_.handle));
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(main_.handle, join_.handle, 0));
+  }
+  return Status::Ok();
+}
+
+// Steps of one batch of this rank each from buffer `which` on, as EnqueueReplay's, but nobody waits for the end of a step
+// who does not need to: an outermost hop begins when its batch is drawn, and its missing rows are copied, in what the step before its
+// own leaves idle; and copies follow one another, so that the bus does not wait for a step's end.
+Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
+  const auto buffer = [&](uint32_t batch) { return static_cast<int>((static_cast<uint32_t>(which) + batch) % static_cast<uint32_t>(buffers())); };
+  const auto after = [](const Event& event, cudaStream_t stream) -> Status {
+    HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, event.handle, 0));
+    return Status::Ok();
+  };
+  const auto note = [](const Event& event, cudaStream_t stream) -> Status {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(event.handle, stream));
+    return Status::Ok();
+  };
+  const auto last = static_cast<uint32_t>(buffers() - 1);  // of the batches under way
+  std::array<Event, 2>& ready = stages_ ? copied_ : drawn_;
+  HONE_RETURN_IF_ERROR(note(fork_, main_.handle));
+  for (const cudaStream_t stream : {side_.handle, outermost_.handle}) HONE_RETURN_IF_ERROR(after(fork_, stream));
+  if (stages_) HONE_RETURN_IF_ERROR(after(fork_, copies_.handle));
+  for (uint32_t step = 0; step < steps; ++step) {
+    const size_t now = step % 2, before = 1 - now;
+    if (stages_) {
+      if (step > 0) HONE_RETURN_IF_ERROR(after(drawn_[before], copies_.handle));
+      HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(step + 2), copies_.handle));
+      HONE_RETURN_IF_ERROR(note(copied_[now], copies_.handle));
+    }
+    if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // which had the buffer
+    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(step + last), {.chain = side_.handle,
+                                                                    .structure = structure_.handle,
+                                                                    .outermost = collects_.handle,
+                                                                    .fork = fork_sample_.handle,
+                                                                    .join = join_sample_.handle},
+                                      Collecting(bucket, buffer(step + last))));
+    HONE_RETURN_IF_ERROR(note(drawn_[now], side_.handle));
+    if (step > 0) HONE_RETURN_IF_ERROR(after(whole_[before], main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer(step), main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, buffer(step), 0, main_.handle));
+    if (step > 0) HONE_RETURN_IF_ERROR(after(ready[before], outermost_.handle));
+    if (bucket.program->room() != nullptr) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, bucket.program->room(), 0));
+    }
+    HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(step + 1), outermost_.handle));
+    HONE_RETURN_IF_ERROR(note(whole_[now], outermost_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, buffer(step), options_.trains, main_.handle));
+    HONE_RETURN_IF_ERROR(note(computed_[now], main_.handle));
+  }
+  HONE_RETURN_IF_ERROR(after(drawn_[(steps - 1) % 2], main_.handle));
+  if (stages_) HONE_RETURN_IF_ERROR(after(copied_[(steps - 1) % 2], main_.handle));
+  return after(whole_[(steps - 1) % 2], main_.handle);
+}
+
+Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay) {
+  return Capture(
+      [&]() -> Status {
+        if (local_shards() == 1) return EnqueueSteps(bucket, which, steps);
+        for (uint32_t step = 0; step < steps; ++step) {
+          HONE_RETURN_IF_ERROR(EnqueueReplay(bucket, (which + BatchOf(step)) % buffers()));
+        }
+        return Status::Ok();
+      },
+      replay);
+}
+
+// What `enqueue` enqueues, from main_ and back to it.
+Status Pass::Capture(const std::function<Status()>& enqueue, GraphExec& replay) {
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
+  const Status status = enqueue();
+  cudaGraph_t captured = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(main_.handle, &captured);
+  HONE_RETURN_IF_ERROR(status);
+  HONE_CUDA_RETURN_IF_ERROR(ended);
+  const cudaError_t made = cudaGraphInstantiate(&replay.handle, captured, cudaGraphInstantiateFlagUseNodePriority);
+  cudaGraphDestroy(captured);
+  HONE_CUDA_RETURN_IF_ERROR(made);
+  HONE_CUDA_RETURN_IF_ERROR(cudaGraphUpload(replay.handle, main_.handle));
+  return Status::Ok();
+}
+
+Status Pass::Capture(Bucket& bucket) {
+  if (!stages_) HONE_RETURN_IF_ERROR(Capture([&] { return EnqueueAhead(bucket); }, bucket.ahead));
+  for (int which = 0; which < buffers(); ++which) {
+    if (which % std::gcd(local_shards(), buffers()) != 0) continue;  // no step begins in this buffer
+    HONE_RETURN_IF_ERROR(Capture(bucket, which, 1, bucket.replays[static_cast<size_t>(which)]));
+  }
+  for (int which = 0; which < buffers(); ++which) {
+    if (which % std::gcd(local_shards(), buffers()) != 0) continue;
+    HONE_RETURN_IF_ERROR(Capture(bucket, which, steps_together(), bucket.several[static_cast<size_t>(which)]));
+  }
+  return Status::Ok();
+}
+
+Result<RunState> Pass::ReadState() {
+  RunState state{};
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(&state, state_.get(), sizeof(RunState), cudaMemcpyDeviceToHost));
+  return state;
+}
+
+// On the stream of the kernels that read it: a plain copy from pageable memory may return before it is done.
+Status Pass::WriteState(const RunState& state) {
+  volatile HostProgress& progress = *progress_.host();
+  progress.halt = 0;
+  for (uint32_t i = 0; i < kProgressSteps; ++i) progress.steps[i] = 0;
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(state_.get(), &state, sizeof(state), cudaMemcpyHostToDevice, main_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+  return Status::Ok();
+}
+
+// `fresh`: sums that start at zero. The tag, Adam's count and the learning rate always go on.
+Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
+  HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
+  state.seed = options_.seed;
+  state.epoch = epoch;
+  state.next_sample_step = next;
+  state.next_sample_shard = 0;
+  state.trained_steps = next;
+  state.steps = steps_;
+  state.halt = 0;
+  state.gradient_not_finite = state.failure = 0;
+  // Before tags come again. From here to the next call fewer than 2^31 seeds, and as many shards at most, begin a
+  // batch.
+  if (state.table_tag >= kLastTag) {
+    HONE_RETURN_IF_ERROR(source_.ClearTable(main_.handle));
+    state.table_tag = 0;
+  }
+  if (fresh) {
+    state.loss_sum = state.weight_sum = 0;
+    state.correct = state.counted = 0;
+  }
+  return WriteState(state);
+}
+
+Status Pass::SetProgress(const TrainingProgress& progress) {
+  HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
+  state.learning_rate = progress.learning_rate;
+  state.adam_step = progress.adam_steps;
+  state.plateau = {progress.follows_plateau ? progress.plateau_rule.patience : -1, progress.plateau_rule.factor,
+                   progress.plateau.best, progress.plateau.bad_steps};
+  state.loss_sum = progress.loss_sum;
+  state.weight_sum = progress.weight_sum;
+  state.counted = progress.labelled;
+  state.correct = progress.correct;
+  return WriteState(state);
+}
+
+Status Pass::SetTableTag(uint32_t tag) {
+  HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
+  state.table_tag = tag;
+  return WriteState(state);
+}
+
+Result<TrainingProgress> Pass::Progress() {
+  HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
+  return ProgressOf(state);
+}
+
+Result<TrainingProgress> Pass::LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) const {
+  const RunState* state = snapshots_.state();
+  if (state == nullptr) return Status::Unavailable("no step was done yet");
+  HONE_RETURN_IF_ERROR(context_.parameters->ExportFlat(snapshots_.flat(), model.parameters(), optimizer.moments()));
+  *step = state->trained_steps;
+  return ProgressOf(*state);
+}
+
+TrainingProgress Pass::ProgressOf(const RunState& state) {
+  TrainingProgress progress;
+  progress.learning_rate = state.learning_rate;
+  progress.adam_steps = state.adam_step;
+  progress.follows_plateau = state.plateau.patience >= 0;
+  progress.plateau_rule = {.factor = state.plateau.factor, .patience = state.plateau.patience};
+  progress.plateau = {.best = state.plateau.best, .bad_steps = state.plateau.bad_steps};
+  progress.loss_sum = state.loss_sum;
+  progress.weight_sum = state.weight_sum;
+  progress.labelled = state.counted;
+  progress.correct = state.correct;
+  return progress;
+}
+
+// Tells what has become known since the last time.
+void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped) {
+  while (*told < until) {
+    const unsigned long long word = progress_.host()->steps[(*told + 1) % kProgressSteps];
+    if (static_cast<uint32_t>(word >> 32) != *told + 1) return;
+    const auto loss = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(word)));
+    *stopped = (watch.step && watch.step(*told, loss)) || *stopped;
+    ++*told;
+  }
+}
+
+// Replays for the steps from … until - 1, as far as they go: a batch that does not fit turns those behind it into
+// nothing. The state they leave.
+Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told,
+                                  bool* stopped) {
+  if (stages_) {
+    HONE_RETURN_IF_ERROR(EnqueueAhead(small_));
+  } else {
+    HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(small_.ahead.handle, main_.handle));
+  }
+  // A watched run enqueues a chunk while the one before it is under way, and waits for that one before the next.
+  const uint32_t chunk =
+      watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
+  const bool one = watch != nullptr && watch->ahead <= 1;
+  // Of one rank: replays behind a batch that did not fit do nothing, and are not worth enqueuing.
+  const auto halted = [&] { return options_.ranks == nullptr && progress_.host()->halt != 0; };
+  // The state before the first step is known to be good, and the copy of a chunk is, once the ranks agreed after it.
+  uint64_t snapshot = 0;
+  if (keeps_copies() && watch != nullptr) {
+    HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
+    HONE_RETURN_IF_ERROR(snapshots_.Confirm(snapshot));
+  }
+  uint32_t chunks = 0;
+  bool over = false;
+  for (uint32_t step = from; step < until && !over && !halted(); ++chunks) {
+    for (const uint32_t end = std::min(until, step + chunk); step < end && !halted();) {
+      const int which = BatchOf(step - from);
+      const bool several = end - step >= steps_together();  // the same on every rank
+      const auto& replays = several ? small_.several : small_.replays;
+      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replays[static_cast<size_t>(which)].handle, main_.handle));
+      step += several ? steps_together() : 1;
+    }
+    if (watch == nullptr) {
+      // Nobody waits: the host looks now and then how far the device is. Behind a batch that does not fit every replay
+      // that is enqueued already runs for nothing, all of an epoch's where the host goes as far ahead as it can.
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
+      cudaError_t behind = chunks > 0 ? cudaErrorNotReady : cudaSuccess;
+      while (behind == cudaErrorNotReady && !halted()) {
+        behind = cudaEventQuery(behind_[(chunks - 1) % 2].handle);
+        if (behind != cudaErrorNotReady) break;
+        (void)cudaGetLastError();  // which the runtime keeps like an error
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+      }
+      if (behind != cudaErrorNotReady) HONE_CUDA_RETURN_IF_ERROR(behind);
+      continue;
+    }
+    const uint64_t confirmed = one ? snapshot + 1 : snapshot;
+    if (keeps_copies()) {
+      HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
+    }
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
+    if (chunks > 0 || one) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(behind_[(one ? chunks : chunks - 1) % 2].handle));
+    }
+    Tell(*watch, until, told, stopped);
+    HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", *stopped || progress_.host()->halt != 0));
+    // No rank was lost until now, so what the device did before it was waited for above is good.
+    if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Confirm(confirmed));
+  }
+  Result<RunState> state = ReadState();
+  if (!state.ok() || watch == nullptr) return state;
+  Tell(*watch, until, told, stopped);
+  HONE_ASSIGN_OR_RETURN(*stopped, AnyRank("the wish to stop", *stopped));
+  return state;
+}
+
+Result<bool> Pass::AnyRank(std::string_view what, bool mine) {
+  if (options_.ranks == nullptr) return mine;
+  double wanted = mine ? 1 : 0;
+  HONE_RETURN_IF_ERROR(options_.ranks->AllReduceSum(what, std::span(&wanted, 1)));
+  return wanted > 0;
+}
+
+Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
+  HONE_RETURN_IF_ERROR(SetState(epoch, from, false));
+  return RunOn(epoch, from, until, watch);
+}
+
+// From the state as it is.
+Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
+  StepsOnDevice result;
+  result.done = from;
+  uint32_t told = from;
+  while (result.done < until && !result.stopped) {
+    HONE_ASSIGN_OR_RETURN(RunState state, RunReplays(result.done, until, watch, &told, &result.stopped));
+    result.done = state.trained_steps;
+    // A rank may have met the batch that does not fit before the others have heard of it.
+    HONE_ASSIGN_OR_RETURN(const bool halted, AnyRank("a batch that does not fit", state.halt != 0));
+    if (state.failure == kNoFailure && halted && result.done < until && !result.stopped) {
+      ++result.larger;
+      HONE_RETURN_IF_ERROR(SetState(epoch, result.done, false));
+      HONE_RETURN_IF_ERROR(EnqueueWhole(large_, options_.trains));
+      HONE_ASSIGN_OR_RETURN(state, ReadState());
+      if (watch != nullptr) {
+        Tell(*watch, until, &told, &result.stopped);
+        HONE_ASSIGN_OR_RETURN(result.stopped, AnyRank("the wish to stop", result.stopped));
+      }
+      if (state.failure == kNoFailure && state.trained_steps != result.done + 1) {
+        return Status::Internal("a batch did not fit the envelope of the worst case");
+      }
+      result.done = state.trained_steps;
+      if (state.failure == kNoFailure) HONE_RETURN_IF_ERROR(SetState(epoch, result.done, false));
+    }
+    if (state.failure == kNoFailure) continue;
+    NoteFailure(state, result);
+    return result;
+  }
+  return result;
+}
+
+void Pass::NoteFailure(const RunState& state, StepsOnDevice& steps) {
+  const bool loss = state.failure == kLossNotFinite;
+  steps.failure = loss ? StepsOnDevice::Failure::kLoss : StepsOnDevice::Failure::kGradient;
+  steps.value = loss                                    ? state.failed_loss
+                : (state.gradient_not_finite & 2u) != 0 ? std::numeric_limits<double>::quiet_NaN()
+                                                        : std::numeric_limits<double>::infinity();
+}
+
+Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {
+  const auto [first, end] = part.Of(steps_);
+  HONE_RETURN_IF_ERROR(SetState(epoch, static_cast<uint32_t>(first), true));
+  const auto started = std::chrono::steady_clock::now();
+  HONE_ASSIGN_OR_RETURN(const StepsOnDevice steps,
+                        RunOn(epoch, static_cast<uint32_t>(first), static_cast<uint32_t>(end), nullptr));
+  EpochOnDevice result;
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  if (steps.failure != StepsOnDevice::Failure::kNone) {
+    return Status::InvalidArgument(fmt::format(
+        "the {} is {} in epoch {} at step {}: try a lower learning rate",
+        steps.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", steps.value, epoch + 1, steps.done + 1));
+  }
+  HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
+  result.steps = end - first;
+  result.larger = steps.larger;
+  if (state.counted > 0) {
+    result.mean_loss = state.loss_sum / state.weight_sum;
+    result.accuracy = static_cast<double>(state.correct) / static_cast<double>(state.counted);
+  }
+  return result;
+}
+
+Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update) {
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, true));
+  HONE_RETURN_IF_ERROR(EnqueueWhole(large_, update));
+  HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
+  if (state.counted == 0) return Status::Internal("a step without a labelled seed");
+  return state.loss_sum / state.weight_sum;
+}
+
+Result<NeighborSample> Pass::SampleStep(uint32_t epoch, uint32_t step) {
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, true));
+  HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, {.chain = main_.handle}));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
+  return large_.batches[0].Download();
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps of batches that the host prepared (feed.h): the pass's compute without its sampling.
+//
+// Nothing is captured here. The host prepares and copies a hundred megabytes a batch, next to which launches are little.
+// A batch's sizes are known when it comes, so each step takes the envelope that holds it and none is done again.
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+#include "gnn/cuda/engine/feed.h"
+#include "gnn/cuda/engine/pass.h"
+#include "gnn/cuda/sample/step_weight.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+bool Fits(const std::vector<int32_t>& known, const Envelope& envelope) {
+  for (size_t h = 0; h < known.size(); ++h) {
+    if (known[h] > envelope.known[h]) return false;
+  }
+  return true;
+}
+
+struct Held {
+  BatchLease lease;
+  FedBatch* batch = nullptr;
+};
+
+}  // namespace
+
+// Local shard `shard` of a step; with the last one the update. Shards of one step may take different envelopes.
+Status Pass::EnqueueFed(Bucket& bucket, FedBatch& fed, int shard) {
+  BatchBuffers& buffers = bucket.batches[0];
+  HONE_RETURN_IF_ERROR(fed.EnqueueUnpack(buffers, main_.handle));
+  if (!options_.class_weights.empty()) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueStepWeight(context_.graph->view(), source_.seeds(), state_.get(),
+                                                class_weights_.get(), buffers.header(), main_.handle));
+  }
+  BatchOnDevice batch = buffers.view(state_.get());
+  fed.Show(batch);
+  HONE_RETURN_IF_ERROR(bucket.program->EnqueueOutermost(batch, main_.handle));
+  if (sums() && shard == 0) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueShard(bucket, batch, main_.handle));
+  if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, 0, shard, main_.handle));
+  return shard + 1 < local_shards() ? Status::Ok() : EnqueueUpdate(bucket, 0, true, main_.handle);
+}
+
+// From the state as it is. As RunReplays: ranks enqueue the same steps, and agree after each chunk of them to go on.
+Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch, HostFeed& feed) {
+  FedSteps result;
+  result.steps.done = from;
+  (void)feed.TakeTimes();  // of batches that nobody trained on
+  std::deque<Held> held;
+  const auto let_go = [&]() -> Status {
+    const FedBatch& batch = *held.front().batch;
+    HONE_RETURN_IF_ERROR(batch.WaitForCompute());
+    HONE_ASSIGN_OR_RETURN(const double computed, batch.compute_seconds());
+    HONE_ASSIGN_OR_RETURN(const double copied, batch.copy_seconds());
+    result.compute_seconds += computed;
+    result.copy_seconds += copied;
+    held.pop_front();
+    return Status::Ok();
+  };
+  uint32_t told = from;
+  bool stopped = false, over = false;
+  int64_t taken = 0;
+  const auto tell = [&] {
+    if (watch != nullptr) Tell(*watch, until, &told, &stopped);
+  };
+  // One rank ends where it likes, for nobody waits for its steps.
+  const auto ends = [&] { return options_.ranks == nullptr && (stopped || progress_.host()->halt != 0); };
+  const auto step = [&]() -> Status {
+    for (int shard = 0; shard < local_shards(); ++shard, ++taken) {
+      HONE_ASSIGN_OR_RETURN(BatchLease lease, feed.Next());
+      if (!lease) return Status::Internal("the host's batches ended before the epoch");
+      FedBatch& batch = feed.place(taken);
+      held.push_back({std::move(lease), &batch});
+      HONE_RETURN_IF_ERROR(feed.EnqueueCopies(*held.back().lease, batch, main_.handle));
+      const bool small = Fits(batch.known(), small_.envelope);
+      result.steps.larger += small ? 0 : 1;
+      HONE_RETURN_IF_ERROR(batch.EnqueueBeginCompute(main_.handle));
+      HONE_RETURN_IF_ERROR(EnqueueFed(small ? small_ : large_, batch, shard));
+      HONE_RETURN_IF_ERROR(batch.EnqueueEndCompute(main_.handle));
+      if (held.size() > HostFeed::kHeld) HONE_RETURN_IF_ERROR(let_go());
+    }
+    return Status::Ok();
+  };
+  const uint32_t chunk = watch == nullptr ? until - from : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
+  const auto run = [&]() -> Status {
+    if (from == until) return Status::Ok();
+    HONE_RETURN_IF_ERROR(feed.Begin(epoch, from));
+    if (keeps_copies() && watch != nullptr) {
+      HONE_ASSIGN_OR_RETURN(const uint64_t snapshot, snapshots_.EnqueueTake(main_.handle));
+      HONE_RETURN_IF_ERROR(snapshots_.Confirm(snapshot));
+    }
+    uint32_t next = from;
+    while (next < until && !over && !ends()) {
+      for (const uint32_t end = std::min(until, next + chunk); next < end && !ends(); ++next) {
+        HONE_RETURN_IF_ERROR(step());
+        tell();
+      }
+      if (watch == nullptr) continue;
+      uint64_t snapshot = 0;
+      if (keeps_copies()) {
+        HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
+      }
+      // Where ranks agree that none was lost, what all of them have done is good.
+      while (options_.ranks != nullptr && !held.empty()) HONE_RETURN_IF_ERROR(let_go());
+      tell();
+      HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", stopped || progress_.host()->halt != 0));
+      if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Confirm(snapshot));
+    }
+    while (!held.empty()) HONE_RETURN_IF_ERROR(let_go());
+    // The epoch's end is told once more than there are batches.
+    if (next == steps_) HONE_RETURN_IF_ERROR(feed.Next().status());
+    return Status::Ok();
+  };
+  const Status ran = run();
+  (void)cudaDeviceSynchronize();  // copies too, where something failed on the way
+  held.clear();
+  if (!ran.ok()) {
+    feed.Stop();
+    return ran;
+  }
+  HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
+  tell();
+  if (watch != nullptr) {
+    HONE_ASSIGN_OR_RETURN(stopped, AnyRank("the wish to stop", stopped));
+  }
+  result.steps.done = state.trained_steps;
+  result.steps.stopped = stopped;
+  if (state.failure != kNoFailure) NoteFailure(state, result.steps);
+  const PipelineTimes times = feed.TakeTimes();
+  result.sample_seconds = times.sample_seconds;
+  result.slice_seconds = times.slice_seconds;
+  result.wait_seconds = times.wait_seconds;
+  result.rows = times.nodes;
+  result.edges = times.edges;
+  result.workers = feed.workers();
+  return result;
+}
+
+Result<FedSteps> Pass::RunFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch,
+                                   HostFeed& feed) {
+  HONE_RETURN_IF_ERROR(SetState(epoch, from, false));
+  return RunFedOn(epoch, from, until, watch, feed);
+}
+
+Result<FedEpoch> Pass::RunFed(uint32_t epoch, HostFeed& feed) {
+  HONE_RETURN_IF_ERROR(SetState(epoch, 0, true));
+  const auto started = std::chrono::steady_clock::now();
+  HONE_ASSIGN_OR_RETURN(const FedSteps ran, RunFedOn(epoch, 0, steps_, nullptr, feed));
+  FedEpoch result{ran, {}};
+  result.epoch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  if (ran.steps.failure != StepsOnDevice::Failure::kNone) {
+    return Status::InvalidArgument("the loss or a gradient is not a number: try a lower learning rate");
+  }
+  HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
+  result.epoch.steps = ran.steps.done;
+  result.epoch.larger = ran.steps.larger;
+  if (state.counted > 0) {
+    result.epoch.mean_loss = state.loss_sum / state.weight_sum;
+    result.epoch.accuracy = static_cast<double>(state.correct) / static_cast<double>(state.counted);
+  }
+  return result;
+}
+
+}  // namespace hone::gnn::cuda

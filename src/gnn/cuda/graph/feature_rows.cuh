@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a kernel finds the feature row of a node, by storage tier (feature_storage.h).
+//
+// A kernel that reads features is a template over one of these. A lane that has a node's id asks once for the row's
+// place and hands that round; lanes that read ask for the address of a place. With everything on the device the place
+// is the id itself, and both steps compile to nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "gnn/cuda/base/batch_layout.h"
+#include "gnn/cuda/base/device_math.cuh"
+
+namespace hone::gnn::cuda {
+
+// One instruction, where a compiler that has widened `b` before a loop makes it four.
+__device__ inline int64_t WideProduct(int32_t a, int32_t b) {
+#if defined(__CUDA_ARCH__) && !defined(HONE_SIM)
+  int64_t product;
+  asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+#else
+  return int64_t{a} * b;
+#endif
+}
+
+// Every row is in device memory, at its id. Ids keep their type: one that is known not to be negative takes fewer
+// registers to make an address of.
+template <typename T>
+struct DeviceRows {
+  const T* rows;
+  int32_t stride;  // elements
+
+  explicit DeviceRows(const GraphOnDevice& graph)
+      : rows(static_cast<const T*>(graph.features)), stride(static_cast<int32_t>(graph.feature_stride)) {}
+  template <typename Id>
+  __device__ Id Place(Id node) const {
+    return node;
+  }
+  // The place that lane `from` asked for, when the node's id has been handed round already.
+  template <typename Id>
+  __device__ static Id HandRound(Id node, Id, int) {
+    return node;
+  }
+  template <typename Id>
+  __device__ const T* At(Id place) const {
+    return rows + WideProduct(static_cast<int32_t>(place), stride);
+  }
+};
+
+// Some rows are in device memory; the others are read where they are, in the host's, through the bus.
+template <typename T>
+struct CachedRows {
+  const T* cache;
+  const T* host;
+  const int32_t* places;
+  int32_t stride;
+
+  explicit CachedRows(const GraphOnDevice& graph)
+      : cache(static_cast<const T*>(graph.features)),
+        host(static_cast<const T*>(graph.host_features)),
+        places(graph.feature_places),
+        stride(static_cast<int32_t>(graph.feature_stride)) {}
+  // A row of the cache, or below zero the complement of an id.
+  __device__ int32_t Place(uint32_t node) const {
+    const int32_t place = __ldg(places + node);
+    return place >= 0 ? place : ~static_cast<int32_t>(node);
+  }
+  __device__ static int32_t HandRound(uint32_t, int32_t place, int from) { return __shfl_sync(kFullWarp, place, from); }
+  __device__ const T* At(int32_t place) const {
+    return place >= 0 ? cache + WideProduct(place, stride) : host + WideProduct(~place, stride);
+  }
+};
+
+// Calls `with` with the graph's rows of type T, whichever tier they are in.
+template <typename T, typename With>
+cudaError_t WithRows(const GraphOnDevice& graph, const With& with) {
+  return graph.feature_places == nullptr ? with(DeviceRows<T>(graph)) : with(CachedRows<T>(graph));
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,559 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of exact_kernels.h. Rows narrower than a warp's 32 vectors are read several at a time, side by side.
+#include "gnn/cuda/base/launch.h"
+#include "gnn/cuda/base/row_math.cuh"
+#include "gnn/cuda/infer/exact_kernels.h"
+#include "gnn/cuda/kernels/attention_rows.cuh"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr int kBlock = 256;
+constexpr float kNoLogit = -3.0e38f;  // below every logit; its weight is exp(-huge) = 0
+
+__host__ unsigned Blocks(int64_t warps) { return static_cast<unsigned>((warps + kBlock / 32 - 1) / (kBlock / 32)); }
+
+__device__ int64_t WarpOfGrid() { return (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32; }
+
+// Where a node's row is: in device memory from 0 on, below that in the host's. Found once for many vectors of a row.
+__device__ int32_t PlaceOf(const RowTable& table, int32_t v) {
+  if (table.ranks == nullptr) return v;
+  const int32_t rank = __ldg(table.ranks + v);
+  if (rank < table.on_device) return rank;
+  return ~(table.host_by_id ? v : rank - table.on_device);
+}
+__device__ unsigned char* RowIn(const RowTable& table, int32_t place) {
+  return place >= 0 ? table.device + place * table.stride_bytes : table.host + static_cast<int64_t>(~place) * table.stride_bytes;
+}
+__device__ unsigned char* RowAt(const RowTable& table, int64_t v) {
+  return RowIn(table, PlaceOf(table, static_cast<int32_t>(v)));
+}
+__device__ int64_t NodeOf(const BlockRows& rows, int64_t i) {
+  return rows.ids == nullptr ? rows.first + i : static_cast<int64_t>(__ldg(rows.ids + i));
+}
+
+__device__ void Join8(Reduction reduction, const Float8& x, Float8& to) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) to.v[i] = reduction == Reduction::kMax ? fmaxf(to.v[i], x.v[i]) : to.v[i] + x.v[i];
+}
+__device__ void Scale8(float factor, Float8& x) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) x.v[i] *= factor;
+}
+__device__ Float8 Filled8(float value) {
+  Float8 x;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) x.v[i] = value;
+  return x;
+}
+
+// How the lanes of a warp share rows of `vectors` vectors.
+struct Lanes {
+  int parts, side, sides, part;
+  __device__ explicit Lanes(int32_t vectors) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    parts = 1;
+    while (parts < vectors && parts < 32) parts *= 2;
+    side = lane / parts;
+    sides = 32 / parts;
+    part = lane % parts;
+  }
+};
+
+constexpr int kInFlight = 8;  // rows that a part of a warp asks for before it adds the first
+
+// Of slots begin … end - 1, column vector `vector`; the same in all lanes of one part. Whole warps.
+template <typename In>
+__device__ Float8 ReduceSlots(Reduction reduction, const int32_t* columns, int64_t begin, int64_t end,
+                              const RowTable& x, const Lanes& lanes, int32_t vector, bool reads) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  Float8 sum = Filled8(reduction == Reduction::kMax ? -INFINITY : 0.0f);
+  int32_t next = begin + lane < end ? __ldg(columns + begin + lane) : 0;
+  for (int64_t from = begin; from < end; from += 32) {
+    const int64_t left = end - from;
+    const int count = left < 32 ? static_cast<int>(left) : 32;
+    const int32_t mine = PlaceOf(x, next);
+    next = from + 32 + lane < end ? __ldg(columns + from + 32 + lane) : 0;
+    for (int j = 0; j < count; j += kInFlight * lanes.sides) {
+      Raw8<In> rows[kInFlight];
+#pragma unroll
+      for (int u = 0; u < kInFlight; ++u) {
+        const int which = j + u * lanes.sides + lanes.side;
+        const int32_t place = __shfl_sync(kFullWarp, mine, which & 31);
+        if (reads && which < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
+      }
+#pragma unroll
+      for (int u = 0; u < kInFlight; ++u) {
+        if (reads && j + u * lanes.sides + lanes.side < count) Join8(reduction, Widened(rows[u]), sum);
+      }
+    }
+  }
+  for (int offset = lanes.parts; offset < 32; offset *= 2) {
+    Float8 other;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) other.v[i] = __shfl_xor_sync(kFullWarp, sum.v[i], offset);
+    Join8(reduction, other, sum);
+  }
+  return sum;
+}
+
+// What becomes of a row's reduced neighbors, and of the row itself.
+template <typename In, typename Out>
+__device__ void PutAggregate(const FullAggregate& what, int64_t degree, Float8 sum, const In* self, const Lanes& lanes,
+                             int32_t vector, int32_t vectors, Out* to) {
+  if (lanes.side != 0) return;
+  if (degree == 0) sum = Float8{};
+  if (what.reduction == Reduction::kMean && degree > 0) Scale8(1.0f / static_cast<float>(degree), sum);
+  Float8 own = Load8(self + vector * 8);
+  if (what.adds_self) {
+    Scale8(what.own_factor, own);
+    Add8(own, sum);
+  } else {
+    Store8(to + (vectors + vector) * 8, own);
+  }
+  Store8(to + vector * 8, sum);
+}
+
+template <typename In, typename Out>
+__global__ void __launch_bounds__(kBlock)
+    FullAggregateKernel(FullAggregate what, BlockRows rows, RowTable x, int32_t vectors, Out* out) {
+  const int64_t row = WarpOfGrid();
+  if (row >= rows.count) return;
+  const int64_t node = NodeOf(rows, row);
+  const int64_t begin = __ldg(rows.row_offsets + node), degree = __ldg(rows.row_offsets + node + 1) - begin;
+  if (degree > kPieceNeighbors) return;
+  const Lanes lanes(vectors);
+  Out* to = out + row * vectors * (what.adds_self ? 8 : 16);
+  for (int32_t first = 0; first < vectors; first += lanes.parts) {
+    const int32_t vector = first + lanes.part;
+    const bool reads = vector < vectors;
+    const Float8 sum =
+        ReduceSlots<In>(what.reduction, rows.columns, begin, begin + degree, x, lanes, vector, reads);
+    if (reads) PutAggregate(what, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
+  }
+}
+
+// Where a piece's slots are.
+struct Piece {
+  int64_t node, begin, end;
+};
+__device__ Piece PieceAt(const BlockRows& rows, const LongRows& long_rows, int64_t piece) {
+  const int64_t row = __ldg(long_rows.piece_rows + piece) - long_rows.first_row;
+  const int64_t number = long_rows.first_piece + piece - __ldg(long_rows.first_pieces + row);
+  Piece at;
+  at.node = NodeOf(rows, __ldg(long_rows.positions + row) - long_rows.first_position);
+  const int64_t row_end = __ldg(rows.row_offsets + at.node + 1);
+  at.begin = __ldg(rows.row_offsets + at.node) + number * kPieceNeighbors;
+  at.end = at.begin + kPieceNeighbors < row_end ? at.begin + kPieceNeighbors : row_end;
+  return at;
+}
+
+template <typename In>
+__global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows,
+                                                                RowTable x, int32_t vectors, float* partials) {
+  const int64_t piece = WarpOfGrid();
+  if (piece >= long_rows.pieces) return;
+  const Piece at = PieceAt(rows, long_rows, piece);
+  const Lanes lanes(vectors);
+  for (int32_t first = 0; first < vectors; first += lanes.parts) {
+    const int32_t vector = first + lanes.part;
+    const bool reads = vector < vectors;
+    const Float8 sum = ReduceSlots<In>(what.reduction, rows.columns, at.begin, at.end, x, lanes, vector, reads);
+    if (reads && lanes.side == 0) Store8(partials + (piece * vectors + vector) * 8, sum);
+  }
+}
+
+template <typename In, typename Out>
+__global__ void __launch_bounds__(kBlock) JoinPiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows,
+                                                           RowTable x, int32_t vectors, const float* partials,
+                                                           Out* out) {
+  const int64_t at = WarpOfGrid();
+  if (at >= long_rows.count) return;
+  const int64_t row = long_rows.positions[at] - long_rows.first_position;
+  const int64_t node = NodeOf(rows, row);
+  const int64_t degree = rows.row_offsets[node + 1] - rows.row_offsets[node];
+  const int64_t begin = long_rows.first_pieces[at] - long_rows.first_piece;
+  const int64_t end = long_rows.first_pieces[at + 1] - long_rows.first_piece;
+  const Lanes lanes(vectors);
+  Out* to = out + row * vectors * (what.adds_self ? 8 : 16);
+  for (int32_t vector = lanes.part; vector < vectors; vector += lanes.parts) {
+    Float8 sum = Load8(partials + (begin * vectors + vector) * 8);
+    for (int64_t piece = begin + 1; piece < end; ++piece) {
+      Join8(what.reduction, Load8(partials + (piece * vectors + vector) * 8), sum);
+    }
+    PutAggregate(what, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
+  }
+}
+
+// ---- attention ----
+
+template <typename In>
+__global__ void __launch_bounds__(kBlock)
+    ScoresKernel(FullAttention what, int64_t num_nodes, RowTable x, int32_t vectors, float* scores) {
+  const int64_t node = WarpOfGrid();
+  if (node >= num_nodes) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const In* row = reinterpret_cast<const In*>(RowAt(x, node));
+  for (int32_t which = 0; which < 2 * what.heads; ++which) {
+    const float* folded = what.folded + static_cast<int64_t>(which) * vectors * 8;
+    float sum = 0;
+    for (int32_t vector = lane; vector < vectors; vector += 32) {
+      const Float8 a = Load8(row + vector * 8), b = Load8(folded + vector * 8);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum += a.v[i] * b.v[i];
+    }
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kFullWarp, sum, offset);
+    if (lane == 0) scores[node * 2 * what.heads + which] = sum;
+  }
+}
+
+__device__ float Logit(const FullAttention& what, const float* scores, int64_t source, int64_t node, int head) {
+  const float sum = __ldg(scores + source * 2 * what.heads + head) +
+                    __ldg(scores + node * 2 * what.heads + what.heads + head);
+  return sum > 0.0f ? sum : what.negative_slope * sum;
+}
+
+// Of some of a node's slots, those that are the node itself left out: the largest logit and the sum of
+// exp(logit - largest).
+struct Softmax {
+  float largest, sum;
+};
+__device__ Softmax SoftmaxOf(const FullAttention& what, const int32_t* columns, int64_t begin, int64_t end,
+                             int64_t node, const float* scores, int head) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  Softmax result = {kNoLogit, 0.0f};
+  for (int64_t slot = begin + lane; slot < end; slot += 32) {
+    const int32_t source = __ldg(columns + slot);
+    if (source != node) result.largest = fmaxf(result.largest, Logit(what, scores, source, node, head));
+  }
+  for (int offset = 16; offset > 0; offset /= 2) {
+    result.largest = fmaxf(result.largest, __shfl_xor_sync(kFullWarp, result.largest, offset));
+  }
+  for (int64_t slot = begin + lane; slot < end; slot += 32) {
+    const int32_t source = __ldg(columns + slot);
+    if (source != node) result.sum += expf(Logit(what, scores, source, node, head) - result.largest);
+  }
+  for (int offset = 16; offset > 0; offset /= 2) result.sum += __shfl_xor_sync(kFullWarp, result.sum, offset);
+  return result;
+}
+
+// Sum of exp(logit - largest) times the source's row, likewise.
+template <typename In>
+__device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* columns, int64_t begin, int64_t end,
+                                int64_t node, const float* scores, int head, float largest, const RowTable& x,
+                                const Lanes& lanes, int32_t vector, bool reads) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t own = PlaceOf(x, static_cast<int32_t>(node));
+  Float8 sum = {};
+  for (int64_t from = begin; from < end; from += 32) {
+    const int64_t left = end - from;
+    const int count = left < 32 ? static_cast<int>(left) : 32;
+    const int32_t mine = lane < count ? __ldg(columns + from + lane) : 0;
+    const int32_t place_of_mine = PlaceOf(x, mine);
+    float weight = 0;
+    if (lane < count && mine != node) weight = expf(Logit(what, scores, mine, node, head) - largest);
+#pragma unroll 4
+    for (int j = 0; j < count; j += lanes.sides) {
+      const int which = j + lanes.side;
+      const int32_t place = __shfl_sync(kFullWarp, place_of_mine, which < 32 ? which : 0);
+      const float factor = __shfl_sync(kFullWarp, weight, which < 32 ? which : 0);
+      if (!reads || which >= count || place == own) continue;
+      const Float8 row = Load8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum.v[i] += factor * row.v[i];
+    }
+  }
+  for (int offset = lanes.parts; offset < 32; offset *= 2) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) sum.v[i] += __shfl_xor_sync(kFullWarp, sum.v[i], offset);
+  }
+  return sum;
+}
+
+// The neighbors' part and the node's own, each relative to the larger of the largest logits.
+template <typename In, typename Out>
+__device__ void PutAttention(const Softmax& of_slots, float own_logit, Float8 sum, const In* self, const Lanes& lanes,
+                             int32_t vector, Out* to) {
+  if (lanes.side != 0) return;
+  const float largest = fmaxf(of_slots.largest, own_logit);
+  const float slots_factor = expf(of_slots.largest - largest), own_factor = expf(own_logit - largest);
+  const float inverse = 1.0f / (of_slots.sum * slots_factor + own_factor);
+  const Float8 own = Load8(self + vector * 8);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sum.v[i] = (sum.v[i] * slots_factor + own.v[i] * own_factor) * inverse;
+  Store8(to + vector * 8, sum);
+}
+
+template <typename In, typename Out>
+__global__ void __launch_bounds__(kBlock) FullAttentionKernel(FullAttention what, BlockRows rows, const float* scores,
+                                                              RowTable x, int32_t vectors, Out* out) {
+  const int64_t row = WarpOfGrid();
+  if (row >= rows.count) return;
+  const int64_t node = NodeOf(rows, row);
+  const int64_t begin = __ldg(rows.row_offsets + node), end = __ldg(rows.row_offsets + node + 1);
+  if (end - begin > kPieceNeighbors) return;
+  const Lanes lanes(vectors);
+  const In* self = reinterpret_cast<const In*>(RowAt(x, node));
+  for (int32_t head = 0; head < what.heads; ++head) {
+    const Softmax of_slots = SoftmaxOf(what, rows.columns, begin, end, node, scores, head);
+    Out* to = out + (row * what.heads + head) * vectors * 8;
+    for (int32_t first = 0; first < vectors; first += lanes.parts) {
+      const int32_t vector = first + lanes.part;
+      const bool reads = vector < vectors;
+      const Float8 sum = WeightedSlots<In>(what, rows.columns, begin, end, node, scores, head, of_slots.largest, x,
+                                           lanes, vector, reads);
+      if (reads) PutAttention(of_slots, Logit(what, scores, node, node, head), sum, self, lanes, vector, to);
+    }
+  }
+}
+
+// partials: [pieces, heads, vectors * 8] sums, then [pieces, heads, 2] of Softmax.
+template <typename In>
+__global__ void __launch_bounds__(kBlock)
+    AttentionPiecesKernel(FullAttention what, BlockRows rows, LongRows long_rows, const float* scores, RowTable x,
+                          int32_t vectors, float* partials) {
+  const int64_t piece = WarpOfGrid();
+  if (piece >= long_rows.pieces) return;
+  const Piece at = PieceAt(rows, long_rows, piece);
+  const Lanes lanes(vectors);
+  float* softmaxes = partials + static_cast<int64_t>(long_rows.pieces) * what.heads * vectors * 8;
+  for (int32_t head = 0; head < what.heads; ++head) {
+    const int64_t place = piece * what.heads + head;
+    const Softmax of_slots = SoftmaxOf(what, rows.columns, at.begin, at.end, at.node, scores, head);
+    if (threadIdx.x % 32 == 0) {
+      softmaxes[2 * place] = of_slots.largest;
+      softmaxes[2 * place + 1] = of_slots.sum;
+    }
+    for (int32_t first = 0; first < vectors; first += lanes.parts) {
+      const int32_t vector = first + lanes.part;
+      const bool reads = vector < vectors;
+      const Float8 sum = WeightedSlots<In>(what, rows.columns, at.begin, at.end, at.node, scores, head,
+                                           of_slots.largest, x, lanes, vector, reads);
+      if (reads && lanes.side == 0) Store8(partials + (place * vectors + vector) * 8, sum);
+    }
+  }
+}
+
+template <typename In, typename Out>
+__global__ void __launch_bounds__(kBlock)
+    JoinAttentionKernel(FullAttention what, BlockRows rows, LongRows long_rows, const float* scores, RowTable x,
+                        int32_t vectors, const float* partials, Out* out) {
+  const int64_t at = WarpOfGrid();
+  if (at >= long_rows.count) return;
+  const int64_t row = long_rows.positions[at] - long_rows.first_position;
+  const int64_t node = NodeOf(rows, row);
+  const int64_t begin = long_rows.first_pieces[at] - long_rows.first_piece;
+  const int64_t end = long_rows.first_pieces[at + 1] - long_rows.first_piece;
+  const Lanes lanes(vectors);
+  const In* self = reinterpret_cast<const In*>(RowAt(x, node));
+  const float* softmaxes = partials + static_cast<int64_t>(long_rows.pieces) * what.heads * vectors * 8;
+  for (int32_t head = 0; head < what.heads; ++head) {
+    Softmax all = {kNoLogit, 0.0f};
+    for (int64_t piece = begin; piece < end; ++piece) {
+      all.largest = fmaxf(all.largest, softmaxes[2 * (piece * what.heads + head)]);
+    }
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const float* softmax = softmaxes + 2 * (piece * what.heads + head);
+      all.sum += softmax[1] * expf(softmax[0] - all.largest);
+    }
+    Out* to = out + (row * what.heads + head) * vectors * 8;
+    for (int32_t vector = lanes.part; vector < vectors; vector += lanes.parts) {
+      Float8 sum = {};
+      for (int64_t piece = begin; piece < end; ++piece) {
+        const int64_t place = piece * what.heads + head;
+        const float factor = expf(softmaxes[2 * place] - all.largest);
+        const Float8 part = Load8(partials + (place * vectors + vector) * 8);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) sum.v[i] += factor * part.v[i];
+      }
+      PutAttention(all, Logit(what, scores, node, node, head), sum, self, lanes, vector, to);
+    }
+  }
+}
+
+// ---- after the products: a vector a thread ----
+
+template <typename T>
+__global__ void __launch_bounds__(kBlock)
+    FinishRowsKernel(FinishRows what, BlockRows rows, const T* x, int32_t vectors, RowsOut y, T* also) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t row = at / vectors;
+  const auto vector = static_cast<int32_t>(at % vectors);
+  if (row >= rows.count) return;
+  Float8 value = Load8(x + at * 8);
+  if (what.scale != nullptr) {
+    const Float8 mean = Load8(what.mean + vector * 8), scale = Load8(what.scale + vector * 8);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) value.v[i] = (value.v[i] - mean.v[i]) * scale.v[i];
+  }
+  Activate8(what.activation, what.shift, vector, value);
+  if (what.residual != nullptr) {
+    Add8(Load8(static_cast<const T*>(what.residual) + row * what.residual_stride + vector * 8), value);
+  }
+  if (what.residual_bias != nullptr) Add8(Load8(what.residual_bias + vector * 8), value);
+  unsigned char* to = y.block != nullptr ? y.block + row * y.block_stride_bytes : RowAt(y.table, NodeOf(rows, row));
+  if (to != nullptr) Store8(reinterpret_cast<T*>(to) + vector * 8, value);
+  if (also != nullptr) Store8(also + at * 8, value);
+}
+
+__global__ void __launch_bounds__(kBlock)
+    AddToTableKernel(bool fresh, BlockRows rows, const float* x, int32_t vectors, RowTable sums) {
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t row = at / vectors;
+  if (row >= rows.count) return;
+  float* to = reinterpret_cast<float*>(RowAt(sums, NodeOf(rows, row))) + at % vectors * 8;
+  Float8 value = Load8(x + at * 8);
+  if (!fresh) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) value.v[i] += to[i];
+  }
+  Store8(to, value);
+}
+
+__global__ void __launch_bounds__(kBlock)
+    FinishLogitsKernel(BlockRows rows, const float* x, int32_t stride, int32_t classes, bool adds, RowTable sums,
+                       const float* bias, float* logits, int32_t* predicted) {
+  const int64_t row = WarpOfGrid();
+  if (row >= rows.count) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const float* more = adds ? reinterpret_cast<const float*>(RowAt(sums, NodeOf(rows, row))) : nullptr;
+  float best = -INFINITY;
+  int32_t where = classes;  // nowhere yet
+  for (int32_t c = lane; c < classes; c += 32) {
+    float value = x[row * stride + c];
+    if (more != nullptr) value += more[c];
+    if (bias != nullptr) value += bias[c];
+    logits[row * classes + c] = value;
+    if (value > best || where == classes) {
+      best = value;
+      where = c;
+    }
+  }
+  for (int offset = 16; offset > 0; offset /= 2) {
+    const float other = __shfl_xor_sync(kFullWarp, best, offset);
+    const int32_t there = __shfl_xor_sync(kFullWarp, where, offset);
+    if (there < classes && (where == classes || other > best || (other == best && there < where))) {
+      best = other;
+      where = there;
+    }
+  }
+  if (lane == 0) predicted[row] = where;
+}
+
+__global__ void __launch_bounds__(kBlock) CountReadersKernel(const int32_t* columns, int64_t num_edges, uint32_t* counts) {
+  const int64_t slot = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (slot < num_edges) atomicAdd(counts + __ldg(columns + slot), 1u);
+}
+
+// ---- dispatch ----
+
+unsigned ThreadBlocks(int64_t threads) { return static_cast<unsigned>((threads + kBlock - 1) / kBlock); }
+
+template <typename In, typename Out>
+cudaError_t LaunchAggregate(const FullAggregate& what, const BlockRows& rows, const LongRows& long_rows,
+                            const RowTable& x, int32_t vectors, void* out, float* partials, cudaStream_t stream) {
+  Launch(FullAggregateKernel<In, Out>, Blocks(rows.count), kBlock, 0, stream, what, rows, x, vectors,
+         static_cast<Out*>(out));
+  if (long_rows.count > 0) {
+    Launch(AggregatePiecesKernel<In>, Blocks(long_rows.pieces), kBlock, 0, stream, what, rows, long_rows, x, vectors,
+           partials);
+    Launch(JoinPiecesKernel<In, Out>, Blocks(long_rows.count), kBlock, 0, stream, what, rows, long_rows, x, vectors,
+           partials, static_cast<Out*>(out));
+  }
+  return cudaPeekAtLastError();
+}
+
+template <typename In, typename Out>
+cudaError_t LaunchAttention(const FullAttention& what, const BlockRows& rows, const LongRows& long_rows,
+                            const float* scores, const RowTable& x, int32_t vectors, void* out, float* partials,
+                            cudaStream_t stream) {
+  Launch(FullAttentionKernel<In, Out>, Blocks(rows.count), kBlock, 0, stream, what, rows, scores, x, vectors,
+         static_cast<Out*>(out));
+  if (long_rows.count > 0) {
+    Launch(AttentionPiecesKernel<In>, Blocks(long_rows.pieces), kBlock, 0, stream, what, rows, long_rows, scores, x,
+           vectors, partials);
+    Launch(JoinAttentionKernel<In, Out>, Blocks(long_rows.count), kBlock, 0, stream, what, rows, long_rows, scores, x,
+           vectors, partials, static_cast<Out*>(out));
+  }
+  return cudaPeekAtLastError();
+}
+
+// Calls with<In, Out>() for the two dtypes.
+template <typename With>
+cudaError_t ForElements(Element in, Element out, const With& with) {
+  const bool wide = out == Element::kFloat32;
+  switch (in) {
+    case Element::kFloat32:
+      return wide ? with.template operator()<float, float>() : with.template operator()<float, __nv_bfloat16>();
+    case Element::kFloat16:
+      return wide ? with.template operator()<__half, float>() : with.template operator()<__half, __nv_bfloat16>();
+    case Element::kBFloat16:
+      return wide ? with.template operator()<__nv_bfloat16, float>()
+                  : with.template operator()<__nv_bfloat16, __nv_bfloat16>();
+  }
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace
+
+cudaError_t EnqueueFullAggregate(const FullAggregate& what, const BlockRows& rows, const LongRows& long_rows,
+                                 const RowTable& x, Element in_element, int32_t width, Element element, void* out,
+                                 float* partials, cudaStream_t stream) {
+  return ForElements(in_element, element, [&]<typename In, typename Out>() {
+    return LaunchAggregate<In, Out>(what, rows, long_rows, x, width / 8, out, partials, stream);
+  });
+}
+
+cudaError_t EnqueueScores(const FullAttention& what, int64_t num_nodes, const RowTable& x, Element in_element,
+                          int32_t width, float* scores, cudaStream_t stream) {
+  return ForElements(in_element, Element::kFloat32, [&]<typename In, typename>() {
+    Launch(ScoresKernel<In>, Blocks(num_nodes), kBlock, 0, stream, what, num_nodes, x, width / 8, scores);
+    return cudaPeekAtLastError();
+  });
+}
+
+cudaError_t EnqueueFullAttention(const FullAttention& what, const BlockRows& rows, const LongRows& long_rows,
+                                 const float* scores, const RowTable& x, Element in_element, int32_t width,
+                                 Element element, void* out, float* partials, cudaStream_t stream) {
+  return ForElements(in_element, element, [&]<typename In, typename Out>() {
+    return LaunchAttention<In, Out>(what, rows, long_rows, scores, x, width / 8, out, partials, stream);
+  });
+}
+
+cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Element element, const void* x,
+                              int32_t width, const RowsOut& y, void* also, cudaStream_t stream) {
+  const unsigned blocks = ThreadBlocks(static_cast<int64_t>(rows.count) * (width / 8));
+  if (element == Element::kFloat32) {
+    Launch(FinishRowsKernel<float>, blocks, kBlock, 0, stream, what, rows, static_cast<const float*>(x), width / 8, y,
+           static_cast<float*>(also));
+  } else {
+    Launch(FinishRowsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, what, rows,
+           static_cast<const __nv_bfloat16*>(x), width / 8, y, static_cast<__nv_bfloat16*>(also));
+  }
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueCountReaders(const int32_t* columns, int64_t num_edges, uint32_t* counts, cudaStream_t stream) {
+  if (num_edges == 0) return cudaSuccess;
+  Launch(CountReadersKernel, ThreadBlocks(num_edges), kBlock, 0, stream, columns, num_edges, counts);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueAddToTable(bool fresh, const BlockRows& rows, const float* x, int32_t width, const RowTable& sums,
+                              cudaStream_t stream) {
+  Launch(AddToTableKernel, ThreadBlocks(static_cast<int64_t>(rows.count) * (width / 8)), kBlock, 0, stream, fresh, rows,
+         x, width / 8, sums);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueFinishLogits(const BlockRows& rows, const float* x, int32_t stride, int32_t classes,
+                                const RowTable* sums, const float* bias, float* logits, int32_t* predicted,
+                                cudaStream_t stream) {
+  Launch(FinishLogitsKernel, Blocks(rows.count), kBlock, 0, stream, rows, x, stride, classes, sums != nullptr,
+         sums != nullptr ? *sums : RowTable{}, bias, logits, predicted);
+  return cudaPeekAtLastError();
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From PyTorch's tensors to the padded, stacked and folded ones of exact_model.h. Whatever is folded is computed in
+// double and rounded once.
+#include "gnn/cuda/infer/exact_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "gnn/cuda/base/device_parameters.h"
+#include "gnn/nn/stack_model.h"
+#include "gnn/ops/batch_norm.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+class Planner {
+ public:
+  explicit Planner(Model<float>& model) : options_(model.options()) {
+    for (const Parameter<float>* parameter : model.parameters()) tensors_[parameter->name] = &parameter->value;
+    plan_.classes = options_.num_classes;
+    plan_.padded_classes = RoundUp(options_.num_classes, 8);
+  }
+
+  Result<ExactModel> Sage() {
+    HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options_.activation, Activation::kRelu));
+    for (int l = 0; l < options_.layers; ++l) {
+      const bool last = l + 1 == options_.layers;
+      ExactLayer layer;
+      layer.aggregate.reduction = options_.aggregation == "max"   ? Reduction::kMax
+                                  : options_.aggregation == "sum" ? Reduction::kSum
+                                                                  : Reduction::kMean;
+      ExactStep step = BesideSelf(l, last ? options_.num_classes : options_.hidden, layer);
+      if (!last) {
+        step.activation = activation;
+        if (options_.norm == "batch") Normalise(fmt::format("bns.{}.", l), "", options_.hidden, step);
+      }
+      layer.steps.push_back(step);
+      plan_.layers.push_back(layer);
+    }
+    return Done();
+  }
+
+  Result<ExactModel> Gat() {
+    HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options_.activation, Activation::kRelu));
+    const int64_t heads = options_.heads;
+    for (int l = 0; l < options_.layers; ++l) {
+      const bool last = l + 1 == options_.layers;
+      const int64_t in = Width(l), width = last ? options_.num_classes : options_.hidden / heads;
+      const std::string name = fmt::format("convs.{}.", l);
+      ExactLayer layer;
+      layer.in = RoundUp(in, 8);
+      layer.attends = true;
+      layer.heads = options_.heads;
+      layer.negative_slope = static_cast<float>(options_.negative_slope);
+      const std::vector<float>& weight = Tensor(name + "lin.weight", heads * width * in);
+      layer.folded = Reserve(plan_.vectors, 2 * heads * layer.in);
+      for (int side = 0; side < 2; ++side) {
+        const std::vector<float>& attention = Tensor(name + (side == 0 ? "att_src" : "att_dst"), heads * width);
+        for (int64_t h = 0; h < heads && Fine(); ++h) {
+          for (int64_t f = 0; f < in; ++f) {
+            double sum = 0;
+            for (int64_t c = h * width; c < (h + 1) * width; ++c) {
+              sum += static_cast<double>(attention[At(c)]) * static_cast<double>(weight[At(c * in + f)]);
+            }
+            plan_.vectors[At(layer.folded + (side * heads + h) * layer.in + f)] = static_cast<float>(sum);
+          }
+        }
+      }
+      // One product for all heads: blocks on a diagonal where they are concatenated, side by side for their mean.
+      ExactStep step;
+      step.in = heads * layer.in;
+      step.out = RoundUp(last ? width : heads * width, 8);
+      step.weight = Reserve(plan_.weights, step.out * step.in);
+      for (int64_t h = 0; h < heads && Fine(); ++h) {
+        for (int64_t c = 0; c < width; ++c) {
+          for (int64_t f = 0; f < in; ++f) {
+            const float value = weight[At((h * width + c) * in + f)];
+            const int64_t row = last ? c : h * width + c;
+            plan_.weights[At(step.weight + row * step.in + h * layer.in + f)] =
+                last ? value / static_cast<float>(heads) : value;
+          }
+        }
+      }
+      if (!last) {
+        step.activation = activation;
+        if (options_.norm == "batch") Normalise(fmt::format("bns.{}.", l), "", options_.hidden, step);
+      }
+      layer.steps.push_back(step);
+      plan_.layers.push_back(layer);
+    }
+    return Done();
+  }
+
+  Result<ExactModel> Gin() {
+    HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options_.activation, Activation::kRelu));
+    const bool normalises = options_.norm != "none";
+    const int64_t hidden = options_.hidden;
+    for (int l = 0; l < options_.layers; ++l) {
+      const std::string name = fmt::format("convs.{}.", l);
+      ExactLayer layer;
+      layer.in = RoundUp(Width(l), 8);
+      layer.aggregate = {.reduction = Reduction::kSum, .adds_self = true};
+      const std::vector<float>& eps = Tensor(name + "eps", 1);
+      if (Fine()) layer.aggregate.own_factor = 1.0f + eps[0];
+      ExactStep first = Linear(name + "nn.0", Width(l), hidden, !normalises);
+      if (normalises) Normalise(name + "nn.1.", name + "nn.0.bias", hidden, first);
+      first.activation = activation;
+      ExactStep second = Linear(name + (normalises ? "nn.3" : "nn.2"), hidden, hidden, true);
+      second.activation = activation;
+      layer.steps = {first, second};
+      if (l + 1 == options_.layers) {
+        ExactStep head = Linear("lin1", hidden, hidden, true);
+        head.activation = activation;
+        layer.steps.push_back(head);
+        layer.steps.push_back(Linear("lin2", hidden, options_.num_classes, true));
+      }
+      plan_.layers.push_back(layer);
+    }
+    return Done();
+  }
+
+  Result<ExactModel> SageRi() {
+    HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options_.activation, Activation::kLeakyRelu));
+    const int64_t hidden = options_.hidden, in = options_.in_width, middle = 2 * options_.num_classes;
+    plan_.contributes = true;
+    FoldHead(in + options_.layers * hidden, middle);
+    for (int l = 0; l < options_.layers; ++l) {
+      ExactLayer layer;
+      ExactStep step = BesideSelf(l, hidden, layer);
+      step.activation = activation;
+      if (options_.norm != "none") Normalise(fmt::format("bns.{}.", l), "", hidden, step);
+      layer.steps.push_back(step);
+      layer.adds_own = true;
+      if (l == 0) {  // a product of [mean | self] whose left half is zero
+        layer.own_weight = Reserve(plan_.weights, step.out * layer.gathered());
+        Put(Tensor("res_linears.0.weight", hidden * in), hidden, in, in, layer.own_weight + layer.in, layer.gathered());
+        layer.own_bias = Vector("res_linears.0.bias", hidden);
+        layer.contributions.push_back(
+            {.of_gathered = true, .in = layer.gathered(), .weight = Part(0, in, layer.gathered(), layer.in)});
+      }
+      layer.contributions.push_back(
+          {.in = step.out, .weight = Part(in + l * hidden, hidden, step.out, 0)});
+      plan_.layers.push_back(layer);
+    }
+    return Done();
+  }
+
+ private:
+  static size_t At(int64_t i) { return static_cast<size_t>(i); }
+  bool Fine() const { return status_.ok(); }
+  int64_t Width(int layer) const { return layer == 0 ? options_.in_width : options_.hidden; }
+  Result<ExactModel> Done() {
+    HONE_RETURN_IF_ERROR(status_);
+    return std::move(plan_);
+  }
+
+  // An empty vector, and status_ set, where the model has no such tensor.
+  const std::vector<float>& Tensor(const std::string& name, int64_t size) {
+    static const std::vector<float> none;
+    const auto found = tensors_.find(name);
+    if (found != tensors_.end() && static_cast<int64_t>(found->second->size()) == size) return *found->second;
+    if (status_.ok()) {
+      status_ = Status::InvalidArgument(
+          found == tensors_.end()
+              ? "the model has no tensor '" + name + "'"
+              : fmt::format("tensor '{}' has {} values where {} are expected", name, found->second->size(), size));
+    }
+    return none;
+  }
+  static int64_t Reserve(std::vector<float>& pool, int64_t count) {
+    const auto at = static_cast<int64_t>(pool.size());
+    pool.resize(At(at + RoundUp(count, 64)), 0.0f);
+    return at;
+  }
+  // Rows `stride` apart.
+  void Put(const std::vector<float>& tensor, int64_t rows, int64_t cols, int64_t tensor_stride, int64_t at,
+           int64_t stride) {
+    for (int64_t r = 0; r < rows && Fine(); ++r) {
+      std::copy_n(tensor.begin() + r * tensor_stride, cols, plan_.weights.begin() + at + r * stride);
+    }
+  }
+  int64_t Vector(const std::string& name, int64_t size) {
+    const std::vector<float>& tensor = Tensor(name, size);
+    const int64_t at = Reserve(plan_.vectors, RoundUp(size, 8));
+    if (Fine()) std::copy(tensor.begin(), tensor.end(), plan_.vectors.begin() + at);
+    return at;
+  }
+  ExactStep Linear(const std::string& name, int64_t in, int64_t out, bool bias) {
+    ExactStep step;
+    step.in = RoundUp(in, 8);
+    step.out = RoundUp(out, 8);
+    step.weight = Reserve(plan_.weights, step.out * step.in);
+    Put(Tensor(name + ".weight", out * in), out, in, in, step.weight, step.in);
+    if (bias) step.shift = Vector(name + ".bias", out);
+    return step;
+  }
+  // SAGEConv: [lin_l | lin_r].
+  ExactStep BesideSelf(int l, int64_t out, ExactLayer& layer) {
+    const int64_t in = Width(l);
+    layer.in = RoundUp(in, 8);
+    ExactStep step;
+    step.in = 2 * layer.in;
+    step.out = RoundUp(out, 8);
+    step.weight = Reserve(plan_.weights, step.out * step.in);
+    for (int half = 0; half < 2; ++half) {
+      const std::string name = fmt::format("convs.{}.lin_{}.weight", l, half == 0 ? 'l' : 'r');
+      Put(Tensor(name, out * in), out, in, in, step.weight + half * layer.in, step.in);
+    }
+    return step;
+  }
+  // `linear_bias`: of the Linear before it, which only moves the mean; empty: none.
+  void Normalise(const std::string& name, const std::string& linear_bias, int64_t width, ExactStep& step) {
+    step.shift = Vector(name + "bias", width);
+    step.mean = Vector(name + "running_mean", width);
+    step.scale = Vector(name + "weight", width);
+    const std::vector<float>& variance = Tensor(name + "running_var", width);
+    const std::vector<float>* bias = linear_bias.empty() ? nullptr : &Tensor(linear_bias, width);
+    for (int64_t c = 0; c < width && Fine(); ++c) {
+      float& scale = plan_.vectors[At(step.scale + c)];
+      scale = static_cast<float>(static_cast<double>(scale) /
+                                 std::sqrt(static_cast<double>(variance[At(c)]) + kBatchNormEpsilon));
+      if (bias != nullptr) plan_.vectors[At(step.mean + c)] -= (*bias)[At(c)];
+    }
+  }
+  // head_ = V1 V0 [classes, collected] and the bias V1 c0 + c1.
+  void FoldHead(int64_t collected, int64_t middle) {
+    const std::string name = "mlp.module_list.";
+    const std::vector<float>& v0 = Tensor(name + "0.weight", middle * collected);
+    const std::vector<float>& c0 = Tensor(name + "0.bias", middle);
+    const std::vector<float>& v1 = Tensor(name + "1.weight", plan_.classes * middle);
+    plan_.logits_bias = Vector(name + "1.bias", plan_.classes);
+    collected_ = collected;
+    if (!Fine()) return;
+    head_.assign(At(plan_.classes * collected), 0.0);
+    for (int64_t c = 0; c < plan_.classes; ++c) {
+      double* row = head_.data() + c * collected;
+      auto bias = static_cast<double>(plan_.vectors[At(plan_.logits_bias + c)]);
+      for (int64_t m = 0; m < middle; ++m) {
+        const auto factor = static_cast<double>(v1[At(c * middle + m)]);
+        bias += factor * static_cast<double>(c0[At(m)]);
+        const float* from = v0.data() + m * collected;
+        for (int64_t f = 0; f < collected; ++f) row[f] += factor * static_cast<double>(from[f]);
+      }
+      plan_.vectors[At(plan_.logits_bias + c)] = static_cast<float>(bias);
+    }
+  }
+  // Columns from … from + count - 1 of the head as a weight of rows `stride` wide, from column `at` on.
+  int64_t Part(int64_t from, int64_t count, int64_t stride, int64_t at) {
+    const int64_t place = Reserve(plan_.weights, plan_.padded_classes * stride);
+    for (int64_t c = 0; c < plan_.classes && Fine(); ++c) {
+      for (int64_t f = 0; f < count; ++f) {
+        plan_.weights[At(place + c * stride + at + f)] = static_cast<float>(head_[At(c * collected_ + from + f)]);
+      }
+    }
+    return place;
+  }
+
+  const ModelOptions options_;
+  std::map<std::string, const std::vector<float>*> tensors_;
+  ExactModel plan_;
+  Status status_;
+  std::vector<double> head_;
+  int64_t collected_ = 0;
+};
+
+}  // namespace
+
+Result<ExactModel> PlanExactModel(Model<float>& model) {
+  Planner planner(model);
+  const std::string& kind = model.options().kind;
+  if (kind == "sage") return planner.Sage();
+  if (kind == "gat") return planner.Gat();
+  if (kind == "gin") return planner.Gin();
+  if (kind == "sage-ri") return planner.SageRi();
+  return Status::InvalidArgument("exact inference on the GPU knows sage, gat, gin and sage-ri, not '" + kind + "'");
+}
+
+}  // namespace hone::gnn::cuda

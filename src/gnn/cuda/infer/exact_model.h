@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A trained model as exact inference runs it: layers over the whole graph, each a gathering followed by products.
+//
+// Every model's layer has one form, so that one loop serves all of them:
+//
+//   A = what a node gathers from all of its neighbors     [mean | self], sum + (1 + eps) self, or attention
+//   for each step:  X = activation(((X W^T) - mean) * scale + shift), beginning with X = A
+//   after the last step SAGE-RI adds the node's own row, or a product of it
+//
+// SAGE-RI's head reads the input and every layer's output, which nobody can keep for all nodes. It is two Linears with
+// nothing between, hence one, and a sum over its parts: each layer adds its part to a table of partial logits as soon
+// as the rows are there (`contributions`), and the widest thing kept is `classes` columns.
+//
+// Evaluation only: dropout is gone, normalisation uses running statistics. Weights are read once, when the plan is
+// made; widths are padded to multiples of 8, and padding is zero.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gnn/cuda/infer/exact_kernels.h"
+#include "hone/base/status.h"
+#include "hone/gnn/model.h"
+
+namespace hone::gnn::cuda {
+
+inline constexpr int64_t kNowhere = -1;
+
+// X (of `in` columns) to activation(normalised X W^T). Places are in ExactModel::weights and ::vectors.
+struct ExactStep {
+  int64_t in = 0, out = 0;
+  int64_t weight = kNowhere;                  // [out, in]
+  int64_t mean = kNowhere, scale = kNowhere;  // [out] each, both or neither
+  int64_t shift = kNowhere;                   // [out]
+  Activation activation = Activation::kIdentity;
+};
+
+// A part of the logits: rows times weight^T.
+struct ExactContribution {
+  bool of_gathered = false;  // of A; otherwise of what the layer puts out
+  int64_t in = 0;
+  int64_t weight = kNowhere;  // [padded_classes, in]
+};
+
+struct ExactLayer {
+  int64_t in = 0;  // columns of the rows that it gathers
+  bool attends = false;
+  FullAggregate aggregate;
+  int32_t heads = 1;
+  float negative_slope = 0.2f;
+  int64_t folded = kNowhere;  // [2 * heads, in] in vectors
+  std::vector<ExactStep> steps;
+  // SAGE-RI: what the last step's rows are added to. The node's own row lies in A from column `in` on.
+  bool adds_own = false;
+  int64_t own_weight = kNowhere;  // first through a product of A: [out, gathered()]
+  int64_t own_bias = kNowhere;
+  std::vector<ExactContribution> contributions;
+
+  int64_t gathered() const { return attends ? heads * in : aggregate.adds_self ? in : 2 * in; }
+  int64_t out() const { return steps.back().out; }
+};
+
+struct ExactModel {
+  std::vector<ExactLayer> layers;
+  int64_t classes = 0, padded_classes = 0;
+  // The logits are the last layer's rows, or, where layers contribute, the sum of contributions and this bias.
+  bool contributes = false;
+  int64_t logits_bias = kNowhere;
+  std::vector<float> weights;  // in the products' dtype on the device
+  std::vector<float> vectors;  // in fp32
+};
+
+// kInvalidArgument for a kind that is not one of the four, or a tensor that is missing, naming it.
+Result<ExactModel> PlanExactModel(Model<float>& model);
+
+}  // namespace hone::gnn::cuda

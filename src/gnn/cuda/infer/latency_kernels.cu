@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of latency_kernels.h.
+#include "gnn/cuda/base/fanouts.h"
+#include "gnn/cuda/base/launch.h"
+#include "gnn/cuda/base/pick_slot.cuh"
+#include "gnn/cuda/base/wide_draw.cuh"
+#include "gnn/cuda/infer/latency_kernels.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr int kBlock = 256;
+constexpr int kWarps = kBlock / 32;
+constexpr int kBeginBlock = 1024;
+constexpr int kTile = kCountedDraws;
+
+__device__ int32_t DrawsOf(const GraphOnDevice& graph, int32_t node, int32_t fanout) {
+  const int64_t degree = __ldg(graph.row_offsets + node + 1) - __ldg(graph.row_offsets + node);
+  return degree < fanout ? static_cast<int32_t>(degree) : fanout;
+}
+
+// What a warp draws for `row`: local ids from `at` on. Whole warps, rows at or past `rows` draw nothing.
+__device__ void DrawRow(const GraphOnDevice& graph, const DrawKey& key, const HopOnDevice& out, int32_t row, bool active,
+                        int32_t node, int32_t count, int32_t at, int32_t* nodes) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
+  const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
+  const int32_t slot = PickSlot<32>(key, static_cast<uint32_t>(node), degree, out.fanout, lane);
+  if (active && lane < count) {
+    const int32_t id = at + lane;
+    const bool fits = id < out.sources;
+    const int32_t drawn = __ldg(graph.columns + begin + slot);
+    // Attention knows a node's edge to itself by the id.
+    out.columns[static_cast<int64_t>(row) * out.fanout + lane] = drawn == node ? row : fits ? id : 0;
+    if (fits) nodes[id] = drawn;
+  }
+  if (active && lane == 0) out.counts[row] = count;
+}
+
+__device__ void CountNodes(int32_t total, const HopOnDevice& out, int hop, LatencyWish* wish, BatchHeader* header) {
+  header->hop_nodes[hop + 1] = total < out.sources ? total : out.sources;
+  if (total > out.sources) wish->overflow = 1;
+}
+
+// One block of a warp for two seeds. The request is read once, by one instruction, for the host's memory is far away.
+__global__ void __launch_bounds__(kBeginBlock)
+    BeginRequestKernel(const LatencyRequest* request, GraphOnDevice graph, HopOnDevice out, const RunState* state,
+                       LatencyWish* wish, BatchHeader* header, int32_t* nodes) {
+  constexpr int kParts = sizeof(LatencyRequest) / sizeof(uint4);
+  static_assert(sizeof(LatencyRequest) % sizeof(uint4) == 0 && kParts <= 32, "a warp's lanes read all of it");
+  __shared__ LatencyRequest now;
+  __shared__ int32_t counts[kMostSeeds];
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (thread < kParts) reinterpret_cast<uint4*>(&now)[thread] = __ldcv(reinterpret_cast<const uint4*>(request) + thread);
+  __syncthreads();
+  const int32_t known = now.count;
+  if (thread < known) nodes[thread] = now.nodes[thread];
+  if (thread == 0) {
+    header->valid = 1;
+    header->step = header->epoch = 0;
+    header->hop_nodes[0] = known;
+    wish->sequence = now.sequence;
+    wish->count = known;
+    wish->logits = now.logits;
+    wish->overflow = 0;
+  }
+  if (out.fanout == 0) return;
+  if (thread < kMostSeeds) counts[thread] = thread < known ? DrawsOf(graph, now.nodes[thread], out.fanout) : 0;
+  __syncthreads();
+  const int lane = thread % 32;
+  const DrawKey key = {state->seed, 0, 0, 0};
+  for (int32_t row = thread / 32; row < known; row += kBeginBlock / 32) {
+    int32_t before = (lane < row ? counts[lane] : 0) + (lane + 32 < row ? counts[lane + 32] : 0);
+    for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
+    DrawRow(graph, key, out, row, true, now.nodes[row], counts[row], known + before, nodes);
+    if (row + 1 == known && lane == 0) CountNodes(known + before + counts[row], out, 0, wish, header);
+  }
+}
+
+// A warp a row. Where a row's draws begin is counted anew by every block, from the degrees before it: a few thousand
+// reads of memory that the caches hold, instead of another kernel.
+__global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
+                                                        const RunState* state, LatencyWish* wish,
+                                                        BatchHeader* header, int32_t* nodes) {
+  __shared__ int32_t sums[kWarps];
+  __shared__ int32_t counts[kWarps];
+  const int32_t known = header->hop_nodes[hop];
+  const auto first = static_cast<int32_t>(blockIdx.x) * kWarps;
+  if (first >= known) return;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  const int32_t row = first + warp;
+  const bool active = row < known;
+  const int32_t node = active ? nodes[row] : 0;
+  const int32_t count = active ? DrawsOf(graph, node, out.fanout) : 0;
+  int32_t before = 0;
+  for (int32_t r = static_cast<int32_t>(threadIdx.x); r < first; r += kBlock) before += DrawsOf(graph, nodes[r], out.fanout);
+  for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
+  if (lane == 0) {
+    sums[warp] = before;
+    counts[warp] = count;
+  }
+  __syncthreads();
+  int32_t at = known, in_block = 0;
+  for (int w = 0; w < kWarps; ++w) {
+    at += sums[w] + (w < warp ? counts[w] : 0);
+    in_block += counts[w];
+  }
+
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+  DrawRow(graph, key, out, row, active, node, count, at, nodes);
+  // The last block that has rows; here `at` is its first draw.
+  if (first + kWarps >= known && threadIdx.x == 0) CountNodes(at + in_block, out, hop, wish, header);
+}
+
+// Fanouts that a warp's lanes do not hold: hops may then have rows by the hundred thousand, and nobody counts all that are
+// before his own. A block counts the draws of kTile rows.
+__global__ void __launch_bounds__(kBlock)
+    CountDrawsKernel(GraphOnDevice graph, int hop, HopOnDevice out, const BatchHeader* header, const int32_t* nodes) {
+  __shared__ int32_t sums[kWarps];
+  const int32_t known = header->hop_nodes[hop];
+  const auto first = static_cast<int32_t>(blockIdx.x) * kTile;
+  if (first >= known) return;
+  const int32_t end = first + kTile < known ? first + kTile : known;
+  int32_t sum = 0;
+  for (int32_t row = first + static_cast<int32_t>(threadIdx.x); row < end; row += kBlock) {
+    const int32_t count = DrawsOf(graph, nodes[row], out.fanout);
+    out.counts[row] = count;
+    sum += count;
+  }
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kFullWarp, sum, offset);
+  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int w = 1; w < kWarps; ++w) sum += sums[w];
+  out.tile_words[blockIdx.x] = static_cast<uint32_t>(sum);
+}
+
+// Then a warp a row.
+__global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out, const RunState* state, LatencyWish* wish,
+                                  BatchHeader* header, int32_t* nodes) {
+  const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  const int32_t known = header->hop_nodes[hop];
+  if (row >= known) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t tile = row / kTile;
+  int32_t before = 0;
+  for (int32_t t = lane; t < tile; t += 32) before += static_cast<int32_t>(out.tile_words[t]);
+  for (int32_t r = tile * kTile + lane; r < row; r += 32) before += out.counts[r];
+  for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
+  const int32_t at = known + before;
+
+  unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(out.fanout);
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
+  const int32_t node = nodes[row];
+  const DrawnRow drawn = hone::gnn::cuda::DrawRow(graph, key, static_cast<uint32_t>(node), out.fanout, shared);
+  for (int32_t slot = lane; slot < drawn.count; slot += 32) {
+    const int32_t id = at + slot, source = drawn.Source(graph, slot);
+    const bool fits = id < out.sources;
+    out.columns[static_cast<int64_t>(row) * out.fanout + slot] = source == node ? row : fits ? id : 0;  // as DrawRow
+    if (fits) nodes[id] = source;
+  }
+  if (row + 1 == known && lane == 0) CountNodes(at + drawn.count, out, hop, wish, header);
+}
+
+// A warp a seed; the block that is last to finish says so.
+__global__ void __launch_bounds__(kBlock)
+    ReplyKernel(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, uint32_t* finished,
+                volatile LatencyReply* reply, volatile float* to) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  if (row < wish->count) {
+    const bool wanted = wish->logits != 0;
+    float best = 0;
+    int32_t where = classes;  // nowhere yet
+    for (int32_t c = lane; c < classes; c += 32) {
+      const float value = logits[static_cast<int64_t>(row) * stride + c];
+      if (wanted) to[static_cast<int64_t>(row) * classes + c] = value;
+      if (where == classes || value > best) {
+        best = value;
+        where = c;
+      }
+    }
+    for (int offset = 16; offset > 0; offset /= 2) {
+      const float other = __shfl_xor_sync(kFullWarp, best, offset);
+      const int32_t there = __shfl_xor_sync(kFullWarp, where, offset);
+      if (there < classes && (where == classes || other > best || (other == best && there < where))) {
+        best = other;
+        where = there;
+      }
+    }
+    if (lane == 0) reply->classes[row] = where;
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence_system();  // for all of the block, which the barrier put before it
+  if (atomicAdd(finished, 1u) + 1 != gridDim.x) return;
+  *finished = 0;
+  reply->overflow = wish->overflow;
+  __threadfence_system();
+  reply->sequence = wish->sequence;
+}
+
+unsigned Blocks(int32_t rows) { return static_cast<unsigned>((rows + kWarps - 1) / kWarps); }
+
+}  // namespace
+
+cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevice& graph, const HopOnDevice* first,
+                                const RunState* state, LatencyWish* wish, BatchHeader* header, int32_t* nodes,
+                                cudaStream_t stream) {
+  Launch(BeginRequestKernel, 1, kBeginBlock, 0, stream, request, graph, first == nullptr ? HopOnDevice{} : *first, state,
+         wish, header, nodes);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
+                           LatencyWish* wish, BatchHeader* header, int32_t* nodes, cudaStream_t stream) {
+  if (out.fanout <= kNarrowFanout) {
+    Launch(DrawHopKernel, Blocks(out.rows), kBlock, 0, stream, graph, hop, out, state, wish, header, nodes);
+    return cudaPeekAtLastError();
+  }
+  const int warps = WideWarps(out.fanout);
+  Launch(CountDrawsKernel, static_cast<unsigned>((out.rows + kTile - 1) / kTile), kBlock, 0, stream, graph, hop, out, header,
+         nodes);
+  Launch(WideDrawHopKernel, static_cast<unsigned>((out.rows + warps - 1) / warps), 32 * warps,
+         warps * WideDrawBytes(out.fanout), stream, graph, hop, out, state, wish, header, nodes);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueReply(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, int32_t seeds,
+                         uint32_t* finished, LatencyReply* reply, float* to, cudaStream_t stream) {
+  Launch(ReplyKernel, Blocks(seeds), kBlock, 0, stream, wish, logits, stride, classes, finished, reply, to);
+  return cudaPeekAtLastError();
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,1120 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of attention_kernels.h.
+//
+// A row of up to 256 columns is held by a group of 16 or 32 lanes, eight columns each, which takes a destination: it loads
+// up to six items at once, sums up their logits, and uses the rows again while they are in its registers. Wider rows are
+// taken in column blocks by whole warps, which read them once for the logits and again for the sums.
+//
+// Every sum has one order, whatever the envelope: that of items within a destination, and for `folded` that of the
+// destinations of a group, of the groups of a block, and of the blocks, whose number is fixed.
+#include "gnn/cuda/kernels/attention_kernels.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "gnn/cuda/base/async_copies.cuh"
+#include "gnn/cuda/base/fanouts.h"
+#include "gnn/cuda/base/launch.h"
+#include "gnn/cuda/base/pick_slot.cuh"
+#include "gnn/cuda/kernels/attention_rows.cuh"
+#include "gnn/cuda/sample/wide_sample_kernels.h"
+
+namespace hone::gnn::cuda {
+namespace {
+
+constexpr int kBlock = 256;
+constexpr int kWarps = kBlock / 32;
+constexpr int kBlockColumns = 256;  // that a warp reads at once
+constexpr int kBitsBlocks = 132;     // that make dropout's bits, whatever there are of them
+constexpr int kJoinLanes = 32;      // that add up the partials of a column
+
+// Sources that a warp has under way at once.
+template <typename T>
+constexpr int SourcesAWarp(bool one_head) {
+  return !one_head ? 2 : sizeof(T) == 2 ? 4 : 2;
+}
+int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
+__host__ __device__ int GroupsABlock(int32_t width) { return kBlock / (width <= 128 ? 16 : 32); }
+// Blocks, at most, that share out the destinations of a backward pass: as many as 132 multiprocessors hold at once.
+__host__ __device__ constexpr int GradientBlocks(int32_t width) { return width <= 128 ? 396 : 264; }
+
+__device__ float WarpSum(float x) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
+  return x;
+}
+__device__ float WarpMax(float x) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) x = fmaxf(x, __shfl_xor_sync(kFullWarp, x, offset));
+  return x;
+}
+__device__ float LeakyRelu(float slope, float x) { return x > 0.0f ? x : slope * x; }
+
+// One destination as its group of lanes sees it, all looked up at once; a group past the batch's rows has no items, and
+// does what others do.
+template <typename Rows, typename Group, int kItems>
+struct GroupRow {
+  Items items;
+  int32_t source = -1;  // of the lane's item of the first kItems
+  __device__ GroupRow(const Rows& rows, const Slots& slots, const Group& group, int32_t row, bool active)
+      : items{slots.sources, 0, 0} {
+    if (!active) return;
+    items = ItemsOf(slots, row, rows.Self(row));
+    if (group.item > 0 && group.item < kItems && group.item <= slots.fanout) source = __ldg(items.sources + group.item - 1);
+  }
+  // Item first + the lane's own: its place, and whether it is attended to.
+  __device__ int32_t Place(const Rows& rows, const Group& group, int32_t first, bool* counts) const {
+    const int32_t item = first + group.item;
+    *counts = group.item < kItems && item < items.count;
+    if (!*counts) return 0;
+    const int32_t of = item == 0 ? items.self : first == 0 ? source : __ldg(items.sources + item - 1);
+    *counts = item == 0 || of != items.self;
+    return rows.Place(of);
+  }
+  // Items first, first + 1, … all on their way before the first is needed; zeros where there is none.
+  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool mine, int32_t (&at)[kItems],
+                       typename Rows::Made (&x)[kItems]) const {
+    typename Rows::Fetched fetched[kItems];
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) {
+      at[i] = group.Of(i, place);
+      fetched[i] = {};
+      if (mine && first + i < items.count) fetched[i] = rows.Fetch(at[i], group.part);
+    }
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) x[i] = rows.Make(fetched[i]);
+  }
+};
+// Whether a destination's rows are copied to shared memory while the one before it is worked on, where they lie anywhere:
+// the graph's, of two bytes an element, all of a destination's at once.
+template <typename Rows, bool kWhole>
+constexpr bool kCopied = Rows::kOfGraph && kWhole && sizeof(typename Rows::Made) == sizeof(uint4);
+// A lane's part of them, 16 bytes an item and as much for the row's gradient; lanes lie 16 bytes apart.
+template <int kItems>
+constexpr int kCopyStride = (kItems + 1) * 32;
+template <int kItems>
+constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems> * static_cast<int>(sizeof(uint4));
+
+// The destinations of a group, one turn after another, with what it takes to copy a turn's rows while those of the turn
+// before are worked on: the look-ups of the turn after it are under way by then.
+template <typename Rows, typename Group, int kItems>
+struct CopiedTurns {
+  const Rows& rows;
+  const Slots& slots;
+  const Group& group;
+  int32_t all_rows, stride, vectors;
+  uint4* ring;
+  int32_t row;  // of the turn that is copied
+  GroupRow<Rows, Group, kItems> copied, later;
+  bool counts = false;  // of the turn that is copied, by lane
+  int which = 0;        // half of the ring that it is copied to
+
+  __device__ CopiedTurns(const Rows& of, const Slots& slots_of, const Group& by, int32_t first_row, int32_t end, int32_t step,
+                         int32_t row_vectors, uint4* to)
+      : rows(of), slots(slots_of), group(by), all_rows(end), stride(step), vectors(row_vectors), ring(to), row(first_row),
+        copied(of, slots_of, by, first_row, first_row < end),
+        later(of, slots_of, by, first_row + step, first_row + step < end) {}
+  __device__ bool mine() const { return row < all_rows && group.part < vectors; }
+  // `grad`: of the row, or null.
+  __device__ void Start(const __nv_bfloat16* grad) {
+    const int32_t place = copied.Place(rows, group, 0, &counts);
+    uint4* to = ring + which * kCopyStride<kItems>;
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) {
+      const int32_t at = group.Of(i, place);
+      if (mine() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
+    }
+    if (mine() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
+    CommitCopies();
+  }
+  // To the next turn, which is to be started.
+  __device__ void Advance() {
+    row += stride;
+    copied = later;
+    later = {rows, slots, group, row + stride, row + stride < all_rows};
+    which ^= 1;
+  }
+  // Of the turn before the one that is copied, where there is such an item; else zeros.
+  __device__ typename Rows::Made Item(bool has, int i) const {
+    typename Rows::Made x;
+    if (has) x.words = ring[(which ^ 1) * kCopyStride<kItems> + i * 32];
+    return x;
+  }
+  __device__ Float8 TakeGradient(bool has) const {
+    return has ? Widened(Raw8<__nv_bfloat16>{ring[(which ^ 1) * kCopyStride<kItems> + kItems * 32]}) : Float8{};
+  }
+};
+
+// Of the one or two groups of a warp.
+template <int kParts>
+__device__ int32_t MostOfWarp(int32_t count) {
+  return kParts == 32 ? count : max(count, __shfl_xor_sync(kFullWarp, count, 16));
+}
+constexpr int MostItems(int items) { return items <= 8 ? 8 : 16; }
+
+// Softmax over a destination's items as they come, and their weighted sum: one pass over rows that stay in registers
+// while their weights are found, kItems at a time. kWhole: these are all.
+template <typename Rows, typename Out, int kParts, int kItems, bool kWhole>
+__global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
+    AttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
+                    const BatchHeader* header, AttentionWeightsOnDevice weights, Out* out) {
+  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  const int32_t all_rows = RowsAfter(header, number);
+  const int32_t thread = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (thread / 32 * (32 / kParts) >= all_rows) return;
+  const int32_t row = thread / kParts;
+  const bool active = row < all_rows;
+  const Group group(static_cast<int>(threadIdx.x % 32));
+  const bool mine = active && group.part < shape.width / 8;
+  const GroupRow<Rows, Group, kItems> of(rows, slots, group, row, active);
+  const int32_t count = of.items.count, most = MostOfWarp<kParts>(count);
+  const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
+
+  for (int32_t h = 0; h < shape.heads; ++h) {
+    const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
+    const Float8 by_source = mine ? Load8(as_source) : Float8{};
+    const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
+    float own = 0, top = -INFINITY, total = 0;  // own: what the destination gives to each of its logits
+    Float8 sum = {};
+    for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
+      bool counts = false;
+      const int32_t place = of.Place(rows, group, first, &counts);
+      int32_t at[kItems];
+      typename Rows::Made x[kItems];
+      of.Load(rows, group, first, place, mine, at, x);
+      if (h == 0 && weights.passes != nullptr) {
+#pragma unroll
+        for (int i = 0; i < kItems; ++i) {
+          if (mine && first + i < count) rows.NotePassing(weights.passes, at[i], group.part, x[i]);
+        }
+      }
+      float dots[MostItems(kItems)] = {};
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, Widened(x[i]));
+      if (first == 0) own = rows.Scale() * group.Sum(Dot8(by_destination, Widened(x[0])));
+      const float score = rows.Scale() * group.SumByItem(dots) + own, logit = LeakyRelu(shape.negative_slope, score);
+      const float now_top = fmaxf(top, group.MaxOfItems(counts ? logit : -INFINITY));
+      float weight = counts ? __expf(logit - now_top) : 0.0f;
+      if (kWhole) {
+        weight /= group.SumOfItems(weight);
+      } else {
+        const float before = first == 0 ? 0.0f : __expf(top - now_top);
+        total = total * before + group.SumOfItems(weight);
+#pragma unroll
+        for (int i = 0; i < 8; ++i) sum.v[i] *= before;
+      }
+      top = now_top;
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
+      const float scaled = rows.Scale() * weight;
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), Widened(x[i]), sum);
+      const int32_t item = first + group.item;
+      if (group.speaks() && group.item < kItems && item < count) {
+        kept.At(item, h) = !kWhole ? score : score > 0.0f ? weight : -weight;
+      }
+    }
+    if (!kWhole) {
+      const float inverse = 1.0f / total;
+      for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
+        float& value = kept.At(item, h);  // by the lane that has kept it
+        const float alpha = of.items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, value) - top) * inverse : 0.0f;
+        value = value > 0.0f ? alpha : -alpha;
+      }
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum.v[i] *= inverse;
+    }
+    if (mine) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
+  }
+}
+
+// The same where rows are copied ahead: a group takes one destination after another.
+template <typename Rows, typename Out, int kParts, int kItems>
+__global__ void __launch_bounds__(kBlock, 3)
+    CopiedAttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
+                          const BatchHeader* header, AttentionWeightsOnDevice weights, Out* out) {
+  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  const int32_t all_rows = RowsAfter(header, number);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Group group(lane);
+  const int32_t vectors = shape.width / 8;
+  const int32_t first_row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kParts);
+  const int32_t stride = static_cast<int32_t>(gridDim.x) * (kBlock / kParts);
+  int32_t warp_row = first_row - lane / kParts;  // the same turns for all of a warp
+  if (warp_row >= all_rows) return;
+  CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors,
+                                         DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane);
+  turns.Start(nullptr);
+#pragma unroll 1
+  for (; warp_row < all_rows; warp_row += stride) {
+    const int32_t row = turns.row, count = turns.copied.items.count;
+    const bool mine = turns.mine(), counts = turns.counts;
+    const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
+    turns.Advance();
+    turns.Start(nullptr);
+    AwaitCopies<1>();
+    typename Rows::Made x[kItems];
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) x[i] = turns.Item(mine && i < count, i);
+    for (int32_t h = 0; h < shape.heads; ++h) {
+      const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
+      const Float8 by_source = mine ? Load8(as_source) : Float8{};
+      const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
+      float dots[MostItems(kItems)] = {};
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, Widened(x[i]));
+      const float own = group.Sum(Dot8(by_destination, Widened(x[0])));
+      const float score = group.SumByItem(dots) + own, logit = LeakyRelu(shape.negative_slope, score);
+      const float top = group.MaxOfItems(counts ? logit : -INFINITY);
+      float weight = counts ? __expf(logit - top) : 0.0f;
+      weight /= group.SumOfItems(weight);
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
+      Float8 sum = {};
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, weight), Widened(x[i]), sum);
+      if (group.speaks() && group.item < kItems && group.item < count) {
+        kept.At(group.item, h) = score > 0.0f ? weight : -weight;
+      }
+      if (mine) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
+    }
+  }
+}
+
+// A block's share of `folded`'s gradient in column block `vectors_before`, from its warps' shares.
+__device__ void StoreShare(float (&shares)[kWarps][kBlockColumns], const Float8& share, bool stores, int part, int32_t columns,
+                           float* partial) {
+  if (stores) Store8(&shares[threadIdx.x / 32][part * 8], share);
+  __syncthreads();
+  if (static_cast<int32_t>(threadIdx.x) < columns) {
+    float sum = 0;
+    for (int w = 0; w < kWarps; ++w) sum += shares[w][threadIdx.x];
+    partial[threadIdx.x] = sum;
+  }
+  __syncthreads();
+}
+
+// The gradients of the logits of every destination, and each block's share of `folded`'s. With d the products of grad_out
+// with the items, e their mean by weight, and s the slopes of leaky_relu, the gradient of a logit is alpha (d - e) s.
+template <typename Rows, typename Grad, int kParts, int kItems, bool kWhole>
+__global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
+    LogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
+                        AttentionWeightsOnDevice weights, const Grad* grad_out, AttentionGradients gradients) {
+  __shared__ float shares[kWarps][kBlockColumns];
+  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  constexpr int kGroups = kBlock / kParts;
+  const int32_t all_rows = RowsAfter(header, number);
+  if (static_cast<int32_t>(blockIdx.x) * kGroups >= all_rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Group group(lane);
+  const int32_t vectors = shape.width / 8, heads = shape.heads;
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x * kGroups + threadIdx.x / kParts);
+  const int32_t warp_row = first_row - lane / kParts;  // the same turns for all of a warp
+  float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
+
+  for (int32_t h = 0; h < heads; ++h) {
+    Float8 by_source = {}, by_destination = {};
+    const int32_t stride = GradientBlocks(shape.width) * kGroups;
+    GroupRow<Rows, Group, kItems> ahead(rows, slots, group, first_row, first_row < all_rows);
+    for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
+      const int32_t row = first_row + turn;
+      const bool active = row < all_rows, mine = active && group.part < vectors;
+      const GroupRow<Rows, Group, kItems> of = ahead;
+      ahead = GroupRow<Rows, Group, kItems>(rows, slots, group, row + stride, row + stride < all_rows);
+      const int32_t count = of.items.count, most = MostOfWarp<kParts>(count);
+      const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
+      const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
+      const Float8 g =
+          mine ? Load8(grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width + group.part * 8) : Float8{};
+      float expected = 0, total = 0;
+      Float8 slopes = {};                // of several chunks: the items' sum by alpha s,
+      typename Rows::Made itself = {};  // and item 0
+      for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
+        bool counts = false;
+        const int32_t place = of.Place(rows, group, first, &counts);
+        const int32_t item = first + group.item;
+        const bool exists = group.item < kItems && item < count;
+        const float alpha = exists ? alphas.At(item, h) : 0.0f;
+        int32_t at[kItems];
+        typename Rows::Made x[kItems];
+        of.Load(rows, group, first, place, mine, at, x);
+        float dots[MostItems(kItems)] = {};
+#pragma unroll
+        for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(x[i]));
+        const float dot = rows.Scale() * group.SumByItem(dots);
+        expected += group.SumOfItems(fabsf(alpha) * dot);
+#pragma unroll
+        for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
+        const float through = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f);
+        if (kWhole) {
+          const float value = through * (dot - expected);
+          if (group.speaks() && exists) gradient.At(item, h) = value;
+          total = group.SumOfItems(value);
+          const float scaled = rows.Scale() * value;
+#pragma unroll
+          for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), Widened(x[i]), by_source);
+          AddScaled8(rows.Scale() * total, Widened(x[0]), by_destination);
+        } else {
+          if (group.speaks() && exists) gradient.At(item, h) = dot;
+          const float scaled = rows.Scale() * through;
+#pragma unroll
+          for (int i = 0; i < kItems; ++i) {
+            const Float8 value = Widened(x[i]);
+            AddScaled8(group.Of(i, scaled * dot), value, by_source);
+            AddScaled8(group.Of(i, scaled), value, slopes);
+          }
+          if (first == 0) itself = x[0];
+        }
+      }
+      if (!kWhole) {
+        AddScaled8(-expected, slopes, by_source);
+        for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
+          const float alpha = alphas.At(item, h);
+          float& value = gradient.At(item, h);  // by the lane that has kept it
+          value = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f) * (value - expected);
+          total += value;
+        }
+        total = group.Of(0, group.SumOfItems(total));
+        AddScaled8(rows.Scale() * total, Widened(itself), by_destination);
+      }
+      if (active && group.part == 0) gradient.self[heads + h] = total;
+    }
+#pragma unroll
+    for (int i = 0; i < 8 && kParts == 16; ++i) {
+      by_source.v[i] += __shfl_xor_sync(kFullWarp, by_source.v[i], 16);
+      by_destination.v[i] += __shfl_xor_sync(kFullWarp, by_destination.v[i], 16);
+    }
+    const bool stores = lane < kParts && group.part < vectors;
+    StoreShare(shares, by_source, stores, group.part, shape.width, partial + static_cast<int64_t>(h) * shape.width);
+    StoreShare(shares, by_destination, stores, group.part, shape.width,
+               partial + (static_cast<int64_t>(heads) + h) * shape.width);
+  }
+}
+
+// The same where rows are copied ahead.
+template <typename Rows, typename Grad, int kParts, int kItems>
+__global__ void __launch_bounds__(kBlock, 3)
+    CopiedLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
+                              AttentionWeightsOnDevice weights, const Grad* grad_out, AttentionGradients gradients) {
+  __shared__ float shares[kWarps][kBlockColumns];
+  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  constexpr int kGroups = kBlock / kParts;
+  constexpr bool kCopiesGrad = std::is_same_v<Grad, __nv_bfloat16>;
+  const int32_t all_rows = RowsAfter(header, number);
+  if (static_cast<int32_t>(blockIdx.x) * kGroups >= all_rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Group group(lane);
+  const int32_t vectors = shape.width / 8, heads = shape.heads;
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x * kGroups + threadIdx.x / kParts);
+  const int32_t warp_row = first_row - lane / kParts;  // the same turns for all of a warp
+  const int32_t stride = GradientBlocks(shape.width) * kGroups;
+  float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
+  uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane;
+
+  for (int32_t h = 0; h < heads; ++h) {
+    Float8 by_source = {}, by_destination = {};
+    CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors, ring);
+    const auto grad_at = [&](int32_t row) { return grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width; };
+    const auto start = [&] {
+      if constexpr (kCopiesGrad) {
+        turns.Start(grad_at(turns.row));
+      } else {
+        turns.Start(nullptr);
+      }
+    };
+    const auto alpha_of = [&] {  // of the turn that is copied
+      const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, turns.row, heads);
+      return group.item < kItems && group.item < turns.copied.items.count ? alphas.At(group.item, h) : 0.0f;
+    };
+    start();
+    float next_alpha = alpha_of();
+    for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
+      const int32_t row = turns.row, count = turns.copied.items.count;
+      const bool active = row < all_rows, mine = turns.mine();
+      const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
+      const float alpha = next_alpha;
+      turns.Advance();
+      start();
+      next_alpha = alpha_of();
+      AwaitCopies<1>();
+      Float8 g = {};
+      if constexpr (kCopiesGrad) {
+        g = turns.TakeGradient(mine);
+      } else if (mine) {
+        g = Load8(grad_at(row) + group.part * 8);
+      }
+      float dots[MostItems(kItems)] = {};
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(turns.Item(mine && i < count, i)));
+      const float dot = group.SumByItem(dots);
+      const float expected = group.SumOfItems(fabsf(alpha) * dot);
+      AwaitCopies<1>();  // so that the items are read once more: registers are worth more
+      const float value = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f) * (dot - expected);
+      if (group.speaks() && group.item < kItems && group.item < count) gradient.At(group.item, h) = value;
+      const float total = group.SumOfItems(value);
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) {
+        const Float8 x = Widened(turns.Item(mine && i < count, i));
+        AddScaled8(group.Of(i, value), x, by_source);
+        if (i == 0) AddScaled8(total, x, by_destination);
+      }
+      if (active && group.part == 0) gradient.self[heads + h] = total;
+    }
+    AwaitCopies<0>();  // before the next head's
+#pragma unroll
+    for (int i = 0; i < 8 && kParts == 16; ++i) {
+      by_source.v[i] += __shfl_xor_sync(kFullWarp, by_source.v[i], 16);
+      by_destination.v[i] += __shfl_xor_sync(kFullWarp, by_destination.v[i], 16);
+    }
+    const bool stores = lane < kParts && group.part < vectors;
+    StoreShare(shares, by_source, stores, group.part, shape.width, partial + static_cast<int64_t>(h) * shape.width);
+    StoreShare(shares, by_destination, stores, group.part, shape.width,
+               partial + (static_cast<int64_t>(heads) + h) * shape.width);
+  }
+}
+
+template <typename Rows>
+__device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
+  Float8 x = Widened(rows.Make(rows.Fetch(place, vector)));
+#pragma unroll
+  for (int i = 0; i < 8; ++i) x.v[i] *= rows.Scale();
+  return x;
+}
+
+// values.At(item, h) = v . x_item for all items of the row, for rows wider than a warp; `columns_of(vector)` gives eight
+// columns of v.
+template <typename Rows, typename Columns>
+__device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, int lane, const ItemValues& values, int32_t h,
+                         const Columns& columns_of) {
+  for (int32_t item = 0; item < items.count; ++item) {
+    const int32_t place = rows.Place(items[item]);
+    float sum = 0;
+    for (int32_t vector = lane; vector < vectors; vector += 32) {
+      sum += Dot8(columns_of(vector), WideValue(rows, place, vector));
+    }
+    sum = WarpSum(sum);
+    if (lane == 0) values.At(item, h) = sum;
+  }
+  __syncwarp();
+}
+
+template <typename Rows, typename Out>
+__global__ void __launch_bounds__(kBlock)
+    WideAttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
+                        const BatchHeader* header, AttentionWeightsOnDevice weights, Out* out) {
+  const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  if (row >= RowsAfter(header, number)) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t vectors = shape.width / 8;
+  const Items items = ItemsOf(slots, row, rows.Self(row));
+  const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
+
+  for (int32_t h = 0; h < shape.heads; ++h) {
+    const float* as_source = folded + static_cast<int64_t>(h) * shape.width;
+    const float* as_destination = as_source + static_cast<int64_t>(shape.heads) * shape.width;
+    float own = 0;  // what the destination gives to each of its logits
+    const int32_t self_place = rows.Place(items.self);
+    for (int32_t vector = lane; vector < vectors; vector += 32) {
+      own += Dot8(Load8(as_destination + vector * 8), WideValue(rows, self_place, vector));
+    }
+    DotItems(rows, items, vectors, lane, kept, h, [&](int32_t vector) { return Load8(as_source + vector * 8); });
+    own = WarpSum(own);
+
+    float top = -INFINITY;
+    for (int32_t item = lane; item < items.count; item += 32) {
+      if (items.Counts(item)) top = fmaxf(top, LeakyRelu(shape.negative_slope, kept.At(item, h) + own));
+    }
+    top = WarpMax(top);
+    float total = 0;
+    for (int32_t item = lane; item < items.count; item += 32) {
+      if (items.Counts(item)) total += __expf(LeakyRelu(shape.negative_slope, kept.At(item, h) + own) - top);
+    }
+    const float inverse = 1.0f / WarpSum(total);
+    for (int32_t item = lane; item < items.count; item += 32) {
+      const float score = kept.At(item, h) + own;
+      const float alpha = items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, score) - top) * inverse : 0.0f;
+      kept.At(item, h) = score > 0.0f ? alpha : -alpha;
+    }
+    __syncwarp();
+
+    Out* to = out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width;
+    for (int32_t vector = lane; vector < vectors; vector += 32) {
+      Float8 sum = {};
+#pragma unroll 4
+      for (int32_t item = 0; item < items.count; ++item) {
+        const int32_t place = rows.Place(items[item]);
+        const typename Rows::Made x = rows.Make(rows.Fetch(place, vector));
+        if (weights.passes != nullptr) rows.NotePassing(weights.passes, place, vector, x);
+        AddScaled8(rows.Scale() * fabsf(kept.At(item, h)), Widened(x), sum);
+      }
+      Store8(to + vector * 8, sum);
+    }
+  }
+}
+
+template <typename Rows, typename Grad>
+__global__ void __launch_bounds__(kBlock)
+    WideLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
+                            AttentionWeightsOnDevice weights, const Grad* grad_out, AttentionGradients gradients) {
+  __shared__ float shares[kWarps][kBlockColumns];
+  const int32_t all_rows = RowsAfter(header, number);
+  if (static_cast<int32_t>(blockIdx.x) * kWarps >= all_rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t vectors = shape.width / 8, heads = shape.heads;
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x * kWarps + threadIdx.x / 32);
+
+  for (int32_t row = first_row; row < all_rows; row += GradientBlocks(shape.width) * kWarps) {
+    const Items items = ItemsOf(slots, row, rows.Self(row));
+    const ItemValues alpha = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
+    const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
+    for (int32_t h = 0; h < heads; ++h) {
+      const Grad* g = grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width;
+      DotItems(rows, items, vectors, lane, gradient, h, [&](int32_t vector) { return Load8(g + vector * 8); });
+      float expected = 0;
+      for (int32_t item = lane; item < items.count; item += 32) expected += fabsf(alpha.At(item, h)) * gradient.At(item, h);
+      expected = WarpSum(expected);
+      float total = 0;
+      for (int32_t item = lane; item < items.count; item += 32) {
+        const float weight = alpha.At(item, h);
+        const float through = weight < 0.0f ? shape.negative_slope : 1.0f;
+        const float value = fabsf(weight) * (gradient.At(item, h) - expected) * through;
+        gradient.At(item, h) = value;
+        total += value;
+      }
+      total = WarpSum(total);
+      if (lane == 0) gradient.self[heads + h] = total;
+      __syncwarp();
+    }
+  }
+
+  float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
+  for (int32_t vectors_before = 0; vectors_before < vectors; vectors_before += 32) {
+    const int32_t vector = vectors_before + lane, columns = min(kBlockColumns, (vectors - vectors_before) * 8);
+    const bool mine = vector < vectors;
+    for (int32_t h = 0; h < heads; ++h) {
+      Float8 by_source = {}, by_destination = {};
+      for (int32_t row = first_row; row < all_rows; row += GradientBlocks(shape.width) * kWarps) {
+        const Items items = ItemsOf(slots, row, rows.Self(row));
+        const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
+#pragma unroll 4
+        for (int32_t item = 0; item < items.count; ++item) {
+          if (!mine) continue;
+          const Float8 x = WideValue(rows, rows.Place(items[item]), vector);
+          AddScaled8(gradient.At(item, h), x, by_source);
+          if (item == 0) AddScaled8(gradient.self[heads + h], x, by_destination);
+        }
+      }
+      float* to = partial + static_cast<int64_t>(h) * shape.width + vectors_before * 8;
+      StoreShare(shares, by_source, mine, lane, columns, to);
+      StoreShare(shares, by_destination, mine, lane, columns, to + static_cast<int64_t>(heads) * shape.width);
+    }
+  }
+}
+
+struct JoinedLayers {
+  FoldedGradient layers[kMaxHops];
+};
+
+// folded = the sum of the blocks' partials, in one order whatever the envelope; a row of blocks a layer.
+__global__ void JoinPartialsKernel(JoinedLayers of, const BatchHeader* header) {
+  __shared__ float sums[kJoinLanes][33];
+  const FoldedGradient& layer = of.layers[blockIdx.y];
+  const int32_t columns = 2 * layer.shape.heads * layer.shape.width;
+  const int32_t column = static_cast<int32_t>(blockIdx.x * 32 + threadIdx.x);
+  if (static_cast<int32_t>(blockIdx.x) * 32 >= columns) return;
+  const int32_t groups = GroupsABlock(layer.shape.width);
+  const int32_t blocks = min(GradientBlocks(layer.shape.width), (RowsAfter(header, layer.hop) + groups - 1) / groups);
+  float sum = 0;
+  if (column < columns) {
+#pragma unroll 9
+    for (int32_t block = static_cast<int32_t>(threadIdx.y); block < blocks; block += kJoinLanes) {
+      sum += layer.partials[static_cast<int64_t>(block) * columns + column];
+    }
+  }
+  sums[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y != 0 || column >= columns) return;
+  for (int lane = 1; lane < kJoinLanes; ++lane) sum += sums[lane][threadIdx.x];
+  layer.folded[column] = sum;
+}
+
+// Eight columns of a gradient of z, but for the columns that nothing passes through.
+__device__ void StorePassing(float* p, uint32_t bits, Float8 x) {
+  Keep8(bits, 1.0f, x);
+  Store8(p, x);
+}
+__device__ void StorePassing(__nv_bfloat16* p, uint32_t bits, const Float8& x) {
+  uint32_t words[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(x.v[2 * i], x.v[2 * i + 1]);
+    words[i] = KeptPair(Spread(bits), i, *reinterpret_cast<const uint32_t*>(&pair));
+  }
+  *reinterpret_cast<uint4*>(p) = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// A warp takes kSources sources that follow one another: what their slots, themselves and their logits pass on. Lane
+// e * kSources + s looks up slot e of source s; the first of each has its row of grad_out on its way before any is
+// summed up, and most sources have no other.
+template <typename T, bool kOneHead>
+__global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
+    SourceGradientKernel(HopOnDevice hop, int number, AttentionShape shape, const float* folded, AttentionInput input,
+                         const BatchHeader* header, AttentionWeightsOnDevice weights, const T* grad_out,
+                         int32_t padded_sources, AttentionGradients gradients, T* grad_z) {
+  constexpr int kSources = SourcesAWarp<T>(kOneHead), kSlots = 4;
+  static_assert(kSources * kSlots <= 32);
+  const int32_t base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kSources;
+  if (base >= padded_sources) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int32_t vectors = shape.width / 8, heads = kOneHead ? 1 : shape.heads, fanout = hop.fanout;
+  const int32_t sources = RowsAfter(header, number + 1), destinations = RowsAfter(header, number);
+  const bool by_bits = input.activation == Activation::kRelu && weights.passes != nullptr;  // no need to look at z
+  const uint8_t* bits = weights.passes != nullptr ? weights.passes : input.kept;
+  const float scale = bits != nullptr ? input.scale : 1.0f;
+  const T* z = static_cast<const T*>(input.z);
+
+  const int32_t own_source = base + lane % kSources;
+  const bool has = own_source < sources;
+  const int32_t begin = has ? __ldg(hop.first + own_source) : 0, end = has ? __ldg(hop.end + own_source) : 0;
+  const int32_t mine_at = begin + lane / kSources;
+  const bool looks_up = lane < kSources * kSlots && mine_at < end;
+  const uint32_t slot = looks_up ? __ldg(hop.sorted_slots + mine_at) : 0;
+  const int32_t row = static_cast<int32_t>(slot / static_cast<uint32_t>(fanout));
+
+  for (int32_t vectors_before = 0; vectors_before < vectors; vectors_before += 32) {
+    const int32_t vector = vectors_before + lane;
+    const bool mine = vector < vectors;
+    uint32_t passing[kSources];
+#pragma unroll
+    for (int s = 0; s < kSources; ++s) {
+      passing[s] = bits != nullptr && mine && base + s < sources
+                       ? __ldg(bits + static_cast<int64_t>(base + s) * vectors + vector)
+                       : 0xffu;
+    }
+    Float8 sums[kSources] = {};  // of the heads before
+    for (int32_t h = 0; h < heads; ++h) {
+      const T* grad = grad_out + static_cast<int64_t>(h) * shape.width + vector * 8;
+      const int64_t stride = static_cast<int64_t>(heads) * shape.width;
+      const float* as_source = folded + static_cast<int64_t>(h) * shape.width + vector * 8;
+      float weight = 0, score = 0, own_weight = 0, own_score = 0, passed = 0;
+      if (looks_up) {
+        weight = scale * fabsf(weights.slots[static_cast<int64_t>(slot) * heads + h]);
+        score = gradients.slots[static_cast<int64_t>(slot) * heads + h];
+      }
+      if (own_source < destinations) {
+        own_weight = scale * fabsf(weights.self[static_cast<int64_t>(own_source) * heads + h]);
+        own_score = gradients.self[static_cast<int64_t>(own_source) * 2 * heads + h];
+        passed = scale * gradients.self[(static_cast<int64_t>(own_source) * 2 + 1) * heads + h];
+      }
+      Raw8<T> ahead[kSources];
+#pragma unroll
+      for (int s = 0; s < kSources; ++s) {
+        const int32_t r = __shfl_sync(kFullWarp, row, s);
+        ahead[s] = {};
+        if (__shfl_sync(kFullWarp, begin < end ? 1 : 0, s) != 0 && mine) ahead[s] = LoadRaw8(grad + r * stride);
+      }
+      // The scores of a source's first slots and its own, for all sources at once.
+#pragma unroll
+      for (int offset = kSources; offset < 32; offset *= 2) score += __shfl_xor_sync(kFullWarp, score, offset);
+      score = scale * (score + own_score);
+      const Float8 by_source = mine ? Load8(as_source) : Float8{};
+#pragma unroll
+      for (int s = 0; s < kSources; ++s) {
+        const int32_t source = base + s;
+        if (source >= sources) continue;
+        Float8 sum = {};
+        AddScaled8(__shfl_sync(kFullWarp, weight, s), Widened(ahead[s]), sum);
+        const int32_t from = __shfl_sync(kFullWarp, begin, s), slots = __shfl_sync(kFullWarp, end, s) - from;
+        float later = 0;
+        if (slots > 1) {
+#pragma unroll
+          for (int e = 1; e < kSlots; ++e) {
+            const int32_t r = __shfl_sync(kFullWarp, row, e * kSources + s);
+            const float w = __shfl_sync(kFullWarp, weight, e * kSources + s);
+            if (e < slots && mine) AddScaled8(w, Load8(grad + r * stride), sum);
+          }
+          for (int32_t some = from + kSlots; some < from + slots; some += 32) {  // 32 at a time, one a lane, then handed round
+            int32_t row_of = 0;
+            float weight_of = 0, score_of = 0;
+            if (some + lane < from + slots) {
+              const int64_t at = hop.sorted_slots[some + lane];
+              row_of = static_cast<int32_t>(at) / fanout;
+              weight_of = scale * fabsf(weights.slots[at * heads + h]);
+              score_of = scale * gradients.slots[at * heads + h];
+            }
+            const int32_t here = min(32, from + slots - some);
+#pragma unroll 4
+            for (int j = 0; j < here; ++j) {
+              const int32_t r = __shfl_sync(kFullWarp, row_of, j);
+              const float w = __shfl_sync(kFullWarp, weight_of, j);
+              if (mine) AddScaled8(w, Load8(grad + r * stride), sum);
+            }
+            later += WarpSum(score_of);
+          }
+        }
+        AddScaled8(__shfl_sync(kFullWarp, score, s) + later, by_source, sum);
+        if (source < destinations) {
+          const float w = __shfl_sync(kFullWarp, own_weight, s), to_own = __shfl_sync(kFullWarp, passed, s);
+          if (mine) AddScaled8(w, Load8(grad + source * stride), sum);
+          if (mine) AddScaled8(to_own, Load8(as_source + static_cast<int64_t>(heads) * shape.width), sum);
+        }
+        if (!kOneHead) {
+          Add8(sums[s], sum);
+          sums[s] = sum;
+          if (h + 1 < heads) continue;
+        }
+        if (!mine) continue;
+        const int64_t at = static_cast<int64_t>(source) * vectors + vector;
+        if (!by_bits) ActivationSlope8(input.activation, nullptr, 0, Load8(z + at * 8), sum);
+        StorePassing(grad_z + at * 8, passing[s], sum);
+      }
+    }
+#pragma unroll
+    for (int s = 0; s < kSources; ++s) {
+      const int64_t source = base + s;
+      if (source >= sources && source < padded_sources && mine) Store8(grad_z + (source * vectors + vector) * 8, Float8{});
+    }
+  }
+}
+
+struct MaskedLayers {
+  MaskedLayer layers[kMaxHops];
+};
+
+// Eight lanes along a row, four bytes each at a time. A block a multiprocessor: this is arithmetic to be done beside a
+// kernel that waits for memory, and must leave it room.
+__global__ void __launch_bounds__(kBlock)
+    DropoutBitsKernel(MaskedLayers of, int layers, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
+  const int32_t stride = static_cast<int32_t>(gridDim.x * blockDim.x / 8);
+  for (int l = 0; l < layers; ++l) {
+    const MaskedLayer& layer = of.layers[l];
+    const int32_t rows = RowsAfter(header, layer.number), vectors = layer.width / 8;
+    const DropoutKey key = MaskKey(layer.mask, state, header);
+    for (int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 8); row < rows; row += stride) {
+      const uint32_t node = static_cast<uint32_t>(__ldg(nodes + row));
+      uint8_t* to = layer.kept + static_cast<int64_t>(row) * vectors;
+      for (int32_t first = static_cast<int32_t>(threadIdx.x % 8) * 4; first < vectors; first += 32) {
+        uint32_t four = 0;
+#pragma unroll
+        for (int32_t j = 0; j < 4; ++j) {
+          Float8 ones = {{1, 1, 1, 1, 1, 1, 1, 1}};
+          Drop8(key, node, static_cast<uint32_t>(first + j), ones);
+          four |= PositiveBits(ones) << 8 * j;
+        }
+        if (vectors % 4 == 0) {
+          *reinterpret_cast<uint32_t*>(to + first) = four;
+        } else {
+          for (int32_t j = 0; j < 4 && first + j < vectors; ++j) to[first + j] = static_cast<uint8_t>(four >> 8 * j);
+        }
+      }
+    }
+  }
+}
+
+template <int kLanes>
+__global__ void __launch_bounds__(kBlock)
+    DrawNeighborsKernel(GraphOnDevice graph, int number, OuterHopOnDevice outer, const RunState* state,
+                        const BatchHeader* header, const int32_t* nodes) {
+  const int32_t rows = RowsAfter(header, number);
+  const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(number)};
+  const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const bool active = row < rows;
+  const uint32_t node = active ? static_cast<uint32_t>(nodes[row]) : 0;
+  const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
+  const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
+  const int32_t slot = PickSlot<kLanes>(key, node, degree, outer.fanout, lane);
+  const int32_t count = min(degree, outer.fanout);
+  if (!active || lane >= outer.fanout) return;
+  outer.neighbors[static_cast<int64_t>(row) * outer.fanout + lane] = lane < count ? __ldg(graph.columns + begin + slot) : -1;
+  if (lane == 0) outer.counts[row] = count;
+}
+
+struct FoldedLayers {
+  FoldedLayer layers[kMaxHops];
+};
+struct UnfoldedLayers {
+  UnfoldedLayer layers[kMaxHops];
+};
+
+// A block takes 32 columns of one of the 2 * heads vectors of a layer; its rows of threads share the columns of the head.
+__global__ void FoldKernel(FoldedLayers of) {
+  __shared__ float sums[kJoinLanes][33];
+  const FoldedLayer& layer = of.layers[blockIdx.z];
+  const int32_t width = layer.shape.width, heads = layer.shape.heads, head_width = layer.head_width;
+  if (static_cast<int32_t>(blockIdx.x) * 32 >= width || static_cast<int32_t>(blockIdx.y) >= 2 * heads) return;
+  const int32_t column = static_cast<int32_t>(blockIdx.x * 32 + threadIdx.x);
+  const int32_t vector = static_cast<int32_t>(blockIdx.y), h = vector % heads;
+  const float* attention = (vector < heads ? layer.att_src : layer.att_dst) + static_cast<int64_t>(h) * head_width;
+  float sum = 0;
+  if (column < width) {
+#pragma unroll 8
+    for (int32_t c = static_cast<int32_t>(threadIdx.y); c < head_width; c += kJoinLanes) {
+      sum += attention[c] * layer.weight[(static_cast<int64_t>(h) * head_width + c) * layer.weight_stride + column];
+    }
+  }
+  sums[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y != 0 || column >= width) return;
+  for (int lane = 1; lane < kJoinLanes; ++lane) sum += sums[lane][threadIdx.x];
+  layer.folded[static_cast<int64_t>(vector) * width + column] = sum;
+}
+
+// A warp a row of a layer's weight.
+__global__ void UnfoldKernel(UnfoldedLayers of) {
+  const UnfoldedLayer& layer = of.layers[blockIdx.y];
+  const FoldedLayer& forward = layer.forward;
+  const int32_t width = forward.shape.width, heads = forward.shape.heads, head_width = forward.head_width;
+  const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+  if (row >= heads * head_width) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const float* by_source = layer.grad_folded + static_cast<int64_t>(row / head_width) * width;
+  const float* by_destination = by_source + static_cast<int64_t>(heads) * width;
+  const float att_src = forward.att_src[row], att_dst = forward.att_dst[row];
+  float source = 0, destination = 0;
+#pragma unroll 8
+  for (int32_t column = lane; column < width; column += 32) {
+    const int64_t at = static_cast<int64_t>(row) * forward.weight_stride + column;
+    source += forward.weight[at] * by_source[column];
+    destination += forward.weight[at] * by_destination[column];
+    layer.grad_weight[at] += att_src * by_source[column] + att_dst * by_destination[column];
+  }
+  source = WarpSum(source);
+  destination = WarpSum(destination);
+  if (lane != 0) return;
+  layer.grad_att_src[row] = source;
+  layer.grad_att_dst[row] = destination;
+}
+
+// Calls launch.template operator()<kParts, kItems, kWhole>() with what suits the rows' width and the fanout, and the
+// rows in question: inner hops of two-byte rows are worth more registers, and more code.
+template <typename Rows, int kParts, typename With>
+cudaError_t WithItems(int32_t fanout, const With& with) {
+  if constexpr (std::is_same_v<Rows, PlainRows>) {
+    if (fanout < 11) return with.template operator()<kParts, 11, true>();
+    if (fanout < 16) return with.template operator()<kParts, 16, true>();
+  } else if constexpr (Rows::kOfGraph) {
+    if (fanout < 6) return with.template operator()<kParts, 6, true>();
+  }
+  return with.template operator()<kParts, 6, false>();
+}
+template <typename Rows, typename With>
+cudaError_t WithGroups(int32_t width, int32_t fanout, const With& with) {
+  return GroupsABlock(width) == kWarps ? WithItems<Rows, 32>(fanout, with) : WithItems<Rows, 16>(fanout, with);
+}
+
+// With `shared` bytes of dynamic shared memory, which may be more than a kernel has unasked.
+template <typename Kernel, typename... Arguments>
+cudaError_t LaunchShared(Kernel kernel, int blocks, int shared, cudaStream_t stream, Arguments&&... arguments) {
+  if (shared > 0) {
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (error != cudaSuccess) return error;
+  }
+  return Launch(kernel, blocks, kBlock, static_cast<size_t>(shared), stream, std::forward<Arguments>(arguments)...);
+}
+
+template <typename Rows, typename Out>
+cudaError_t LaunchAttention(const Rows& rows, const Slots& slots, int32_t envelope, int number,
+                            const AttentionShape& shape, const float* folded, const BatchHeader* header,
+                            const AttentionWeightsOnDevice& weights, void* out, cudaStream_t stream) {
+  const int blocks = Blocks(envelope, GroupsABlock(shape.width));
+  const auto launch = [&](auto kernel, int of, int shared) {
+    return LaunchShared(kernel, of, shared, stream, rows, slots, number, shape, folded, header, weights,
+                        static_cast<Out*>(out));
+  };
+  if (shape.width > kBlockColumns) return launch(WideAttentionKernel<Rows, Out>, blocks, 0);
+  return WithGroups<Rows>(shape.width, slots.fanout, [&]<int kParts, int kItems, bool kWhole>() {
+    if constexpr (kCopied<Rows, kWhole>) {
+      return launch(CopiedAttentionKernel<Rows, Out, kParts, kItems>, std::min(GradientBlocks(shape.width), blocks),
+                    kCopyBytes<kItems>);
+    } else {
+      return launch(AttentionKernel<Rows, Out, kParts, kItems, kWhole>, blocks, 0);
+    }
+  });
+}
+
+template <typename Rows, typename Grad>
+cudaError_t LaunchLogitGradient(const Rows& rows, const Slots& slots, int32_t envelope, int number,
+                                const AttentionShape& shape, const BatchHeader* header,
+                                const AttentionWeightsOnDevice& weights, const void* grad_out,
+                                const AttentionGradients& gradients, cudaStream_t stream) {
+  const int blocks = std::min(GradientBlocks(shape.width), Blocks(envelope, GroupsABlock(shape.width)));
+  const auto launch = [&](auto kernel, int shared) {
+    return LaunchShared(kernel, blocks, shared, stream, rows, slots, number, shape, header, weights,
+                        static_cast<const Grad*>(grad_out), gradients);
+  };
+  if (shape.width > kBlockColumns) return launch(WideLogitGradientKernel<Rows, Grad>, 0);
+  return WithGroups<Rows>(shape.width, slots.fanout, [&]<int kParts, int kItems, bool kWhole>() {
+    if constexpr (kCopied<Rows, kWhole>) {
+      return launch(CopiedLogitGradientKernel<Rows, Grad, kParts, kItems>, kCopyBytes<kItems>);
+    } else {
+      return launch(LogitGradientKernel<Rows, Grad, kParts, kItems, kWhole>, 0);
+    }
+  });
+}
+
+// Calls `with` with a pointer of the element's type.
+template <typename With>
+cudaError_t WithActivations(Element element, const With& with) {
+  switch (element) {
+    case Element::kFloat32: return with(static_cast<const float*>(nullptr));
+    case Element::kBFloat16: return with(static_cast<const __nv_bfloat16*>(nullptr));
+    case Element::kFloat16: break;
+  }
+  return cudaErrorInvalidValue;
+}
+template <typename With>
+cudaError_t WithFeatures(Element element, const With& with) {
+  if (element == Element::kFloat16) return with(static_cast<const __half*>(nullptr));
+  return WithActivations(element, with);
+}
+
+// Calls `with` with the rows that a layer reads.
+template <typename T, typename With>
+cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionShape& shape, const uint8_t* kept, const With& with) {
+  const T* z = static_cast<const T*>(input.z);
+  if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+    const bool clips = input.activation == Activation::kRelu;
+    if (clips || input.activation == Activation::kIdentity) {
+      return with(PlainRows{z, shape.width / 8, clips, kept != nullptr ? input.scale : 1.0f, kept});
+    }
+  }
+  return with(HiddenRows<T>{z, shape.width / 8, input.activation, input.scale, kept});
+}
+
+// The layers as a kernel's argument, and the largest of some number of theirs.
+template <typename Argument, typename Layer>
+Argument Together(std::span<const Layer> layers) {
+  Argument all;
+  std::copy(layers.begin(), layers.end(), all.layers);
+  return all;
+}
+template <typename Layer, typename Of>
+int32_t Most(std::span<const Layer> layers, const Of& of) {
+  int32_t most = 1;
+  for (const Layer& layer : layers) most = std::max(most, of(layer));
+  return most;
+}
+
+}  // namespace
+
+int64_t AttentionPartials(int32_t rows, const AttentionShape& shape) {
+  return static_cast<int64_t>(std::min(GradientBlocks(shape.width), Blocks(rows, GroupsABlock(shape.width)))) * 2 * shape.heads * shape.width;
+}
+
+cudaError_t EnqueueFoldAttention(std::span<const FoldedLayer> layers, cudaStream_t stream) {
+  if (layers.empty() || layers.size() > kMaxHops) return cudaErrorInvalidValue;
+  const dim3 grid(static_cast<unsigned>(Blocks(Most(layers, [](const FoldedLayer& l) { return l.shape.width; }), 32)),
+                  static_cast<unsigned>(Most(layers, [](const FoldedLayer& l) { return 2 * l.shape.heads; })),
+                  static_cast<unsigned>(layers.size()));
+  return Launch(FoldKernel, grid, dim3(32, kJoinLanes), 0, stream, Together<FoldedLayers>(layers));
+}
+
+cudaError_t EnqueueJoinFolded(std::span<const FoldedGradient> layers, const BatchHeader* header, cudaStream_t stream) {
+  if (layers.empty() || layers.size() > kMaxHops) return cudaErrorInvalidValue;
+  const int32_t columns = Most(layers, [](const FoldedGradient& l) { return 2 * l.shape.heads * l.shape.width; });
+  return Launch(JoinPartialsKernel, dim3(static_cast<unsigned>(Blocks(columns, 32)), static_cast<unsigned>(layers.size())),
+                dim3(32, kJoinLanes), 0, stream, Together<JoinedLayers>(layers), header);
+}
+
+cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream) {
+  if (layers.empty() || layers.size() > kMaxHops) return cudaErrorInvalidValue;
+  const int32_t rows = Most(layers, [](const UnfoldedLayer& l) { return l.forward.shape.heads * l.forward.head_width; });
+  return Launch(UnfoldKernel, dim3(static_cast<unsigned>(Blocks(rows, kWarps)), static_cast<unsigned>(layers.size())),
+                kBlock, 0, stream, Together<UnfoldedLayers>(layers));
+}
+
+cudaError_t EnqueueDropoutBits(std::span<const MaskedLayer> layers, const RunState* state, const BatchHeader* header,
+                               const int32_t* nodes, cudaStream_t stream) {
+  if (layers.empty() || layers.size() > kMaxHops) return cudaErrorInvalidValue;
+  const int32_t rows = Most(layers, [](const MaskedLayer& l) { return l.rows; });
+  return Launch(DropoutBitsKernel, std::min(kBitsBlocks, Blocks(rows, kBlock / 8)), kBlock, 0, stream,
+                Together<MaskedLayers>(layers), static_cast<int>(layers.size()), state, header, nodes);
+}
+
+cudaError_t EnqueueAttention(const HopOnDevice& hop, int number, const AttentionShape& shape, const float* folded,
+                             Element element, const AttentionInput& input, const BatchHeader* header,
+                             const AttentionWeightsOnDevice& weights, void* out, cudaStream_t stream) {
+  const Slots slots{hop.fanout, hop.columns, hop.counts};
+  return WithActivations(element, [&]<typename T>(const T* type) {
+    return WithRowsOf(type, input, shape, input.kept, [&]<typename Rows>(const Rows& rows) {
+      return LaunchAttention<Rows, T>(rows, slots, hop.rows, number, shape, folded, header, weights, out, stream);
+    });
+  });
+}
+
+cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const AttentionShape& shape,
+                                     const float* folded, Element element, const AttentionInput& input,
+                                     const BatchHeader* header, const AttentionWeightsOnDevice& weights,
+                                     const void* grad_out, int32_t padded_sources, const AttentionGradients& gradients,
+                                     void* grad_z, cudaStream_t stream) {
+  const Slots slots{hop.fanout, hop.columns, hop.counts};
+  return WithActivations(element, [&]<typename T>(const T* type) {
+    const uint8_t* kept = weights.passes != nullptr ? weights.passes : input.kept;
+    const cudaError_t error = WithRowsOf(type, input, shape, kept, [&]<typename Rows>(const Rows& rows) {
+      return LaunchLogitGradient<Rows, T>(rows, slots, hop.rows, number, shape, header, weights, grad_out, gradients, stream);
+    });
+    if (error != cudaSuccess) return error;
+    const bool one_head = shape.heads == 1;
+    return Launch(one_head ? SourceGradientKernel<T, true> : SourceGradientKernel<T, false>,
+                  Blocks(padded_sources, kWarps * SourcesAWarp<T>(one_head)), kBlock, 0, stream, hop, number, shape, folded,
+                  input, header, weights, static_cast<const T*>(grad_out), padded_sources, gradients,
+                  static_cast<T*>(grad_z));
+  });
+}
+
+cudaError_t EnqueueDrawNeighbors(const GraphOnDevice& graph, int number, const OuterHopOnDevice& outer,
+                                 const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                                 cudaStream_t stream) {
+  if (outer.fanout > kNarrowFanout) {
+    return EnqueueWideDraw(graph, number, outer.fanout, outer.rows, outer.neighbors, outer.counts, state, header, nodes,
+                           stream);
+  }
+  if (outer.fanout <= 8) {
+    return Launch(DrawNeighborsKernel<8>, Blocks(outer.rows, kBlock / 8), kBlock, 0, stream, graph, number, outer, state,
+                  header, nodes);
+  }
+  if (outer.fanout <= 16) {
+    return Launch(DrawNeighborsKernel<16>, Blocks(outer.rows, kBlock / 16), kBlock, 0, stream, graph, number, outer,
+                  state, header, nodes);
+  }
+  return Launch(DrawNeighborsKernel<32>, Blocks(outer.rows, kBlock / 32), kBlock, 0, stream, graph, number, outer, state,
+                header, nodes);
+}
+
+cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_element, int number,
+                                    const OuterHopOnDevice& outer, const AttentionShape& shape, const float* folded,
+                                    const BatchHeader* header, const int32_t* nodes,
+                                    const AttentionWeightsOnDevice& weights, Element out_element, void* out,
+                                    cudaStream_t stream) {
+  const Slots slots{outer.fanout, outer.neighbors, outer.counts};
+  return WithFeatures(feature_element, [&]<typename In>(const In*) {
+    return WithActivations(out_element, [&]<typename Out>(const Out*) {
+      return WithRows<In>(graph, [&]<typename Features>(const Features& features) {
+        return LaunchAttention<FeatureRows<In, Features>, Out>({features, nodes}, slots, outer.rows, number, shape, folded,
+                                                               header, weights, out, stream);
+      });
+    });
+  });
+}
+
+cudaError_t EnqueueFeatureAttentionBackward(const GraphOnDevice& graph, Element feature_element, int number,
+                                            const OuterHopOnDevice& outer, const AttentionShape& shape,
+                                            const BatchHeader* header, const int32_t* nodes,
+                                            const AttentionWeightsOnDevice& weights, Element grad_element,
+                                            const void* grad_out, const AttentionGradients& gradients,
+                                            cudaStream_t stream) {
+  const Slots slots{outer.fanout, outer.neighbors, outer.counts};
+  return WithFeatures(feature_element, [&]<typename In>(const In*) {
+    return WithActivations(grad_element, [&]<typename Grad>(const Grad*) {
+      return WithRows<In>(graph, [&]<typename Features>(const Features& features) {
+        return LaunchLogitGradient<FeatureRows<In, Features>, Grad>({features, nodes}, slots, outer.rows, number, shape,
+                                                                    header, weights, grad_out, gradients, stream);
+      });
+    });
+  });
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the attention kernels read, and how lanes share it.
+//
+// An item of a destination is what it attends to: item 0 is itself, item j + 1 its slot j. Rows are kept in registers as
+// they were loaded, two bytes an element where they are stored so, and widened each time they are used: that takes fewer
+// registers, so that more rows are on their way at once. Relu and dropout are applied to two such elements at a time.
+//
+// A byte of bits stands for eight columns: bit i for column 2i, bit 4 + i for column 2i + 1.
+#pragma once
+
+#include "gnn/cuda/base/device_math.cuh"
+#include "gnn/cuda/base/row_math.cuh"
+#include "gnn/cuda/graph/feature_rows.cuh"
+#include "gnn/cuda/kernels/attention_kernels.h"
+
+namespace hone::gnn::cuda {
+
+// Eight elements as they are stored.
+template <typename T>
+struct Raw8 {
+  uint4 words = {};
+};
+template <>
+struct Raw8<float> {
+  float4 low = {}, high = {};
+};
+__device__ inline Raw8<float> LoadRaw8(const float* p) {
+  return {__ldg(reinterpret_cast<const float4*>(p)), __ldg(reinterpret_cast<const float4*>(p) + 1)};
+}
+template <typename T>
+__device__ Raw8<T> LoadRaw8(const T* p) {
+  return {__ldg(reinterpret_cast<const uint4*>(p))};
+}
+__device__ inline Float8 Widened(const Raw8<float>& x) {
+  return {{x.low.x, x.low.y, x.low.z, x.low.w, x.high.x, x.high.y, x.high.z, x.high.w}};
+}
+__device__ inline Float8 Widened(const Raw8<__half>& x) {
+  const uint32_t words[4] = {x.words.x, x.words.y, x.words.z, x.words.w};
+  Float8 out;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float2 f = __half22float2(*reinterpret_cast<const __half2*>(&words[i]));
+    out.v[2 * i] = f.x;
+    out.v[2 * i + 1] = f.y;
+  }
+  return out;
+}
+__device__ inline Float8 Widened(const Raw8<__nv_bfloat16>& x) {
+  const uint32_t words[4] = {x.words.x, x.words.y, x.words.z, x.words.w};
+  Float8 out;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    out.v[2 * i] = __uint_as_float(words[i] << 16);
+    out.v[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+  }
+  return out;
+}
+
+// Keeps the compiler from holding on to what it has widened: it shall widen again, for registers are worth more.
+template <typename T>
+__device__ void WidenAgain(Raw8<T>& x) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(x.words.x), "+r"(x.words.y), "+r"(x.words.z), "+r"(x.words.w));
+#endif
+}
+__device__ inline void WidenAgain(Raw8<float>&) {}
+__device__ inline void WidenAgain(Float8&) {}
+
+__device__ inline float Dot8(const Float8& a, const Float8& b) {
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sum += a.v[i] * b.v[i];
+  return sum;
+}
+__device__ inline void AddScaled8(float factor, const Float8& x, Float8& to) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) to.v[i] += factor * x.v[i];
+}
+// What dropout makes of eight values, by the bits of those that it keeps.
+__device__ inline void Keep8(uint32_t bits, float scale, Float8& x) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) x.v[i] = (bits >> (i / 2 + i % 2 * 4) & 1u) != 0 ? x.v[i] * scale : 0.0f;
+}
+// Two elements of two bytes of those kept, zero for the others.
+__device__ inline uint32_t KeptPair(uint32_t spread, int i, uint32_t pair) {
+  return pair & (spread >> i & 0x00010001u) * 0xffffu;
+}
+__device__ inline uint32_t Spread(uint32_t bits) { return bits | bits << 12; }
+
+// The bits of the values above zero.
+__device__ inline uint32_t PositiveBits(const Float8& x) {
+  uint32_t bits = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) bits |= x.v[i] > 0.0f ? 1u << (i / 2 + i % 2 * 4) : 0u;
+  return bits;
+}
+// Likewise, of values that are not below zero: a carry into the sign shows one that is not zero.
+__device__ inline uint32_t PositiveBits(const Raw8<__nv_bfloat16>& x) {
+  constexpr uint32_t kAllButSigns = 0x7fff7fffu;
+  const uint32_t bits =
+      ((x.words.x + kAllButSigns) & ~kAllButSigns) >> 15 | ((x.words.y + kAllButSigns) & ~kAllButSigns) >> 14 |
+      ((x.words.z + kAllButSigns) & ~kAllButSigns) >> 13 | ((x.words.w + kAllButSigns) & ~kAllButSigns) >> 12;
+  return (bits | bits >> 12) & 0xffu;
+}
+
+// The rows of an inner hop, by local id: dropout(f(z)). Fetch loads, Made is what is kept in registers, Widened(made) *
+// Scale() is x.
+template <typename T>
+struct HiddenRows {
+  const T* z;
+  int32_t vectors;
+  Activation activation;
+  float scale;
+  const uint8_t* kept;  // null: nothing is dropped
+
+  struct Fetched {
+    Raw8<T> raw;
+    uint32_t bits = 0;
+  };
+  static constexpr bool kOfGraph = false;
+  using Made = Float8;
+  __device__ int32_t Self(int32_t row) const { return row; }
+  __device__ int32_t Place(int32_t source) const { return source; }
+  __device__ float Scale() const { return 1.0f; }
+  __device__ Fetched Fetch(int32_t place, int32_t vector) const {
+    const int64_t at = static_cast<int64_t>(place) * vectors + vector;
+    return {LoadRaw8(z + at * 8), kept != nullptr ? static_cast<uint32_t>(__ldg(kept + at)) : 0u};
+  }
+  __device__ Made Make(const Fetched& from) const {
+    Float8 x = Widened(from.raw);
+    Activate8(activation, nullptr, 0, x);
+    if (kept != nullptr) Keep8(from.bits, scale, x);
+    return x;
+  }
+  // What passes relu and dropout. Destinations with a source in common write the same.
+  __device__ void NotePassing(uint8_t* passes, int32_t place, int32_t vector, const Made& made) const {
+    passes[static_cast<int64_t>(place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));
+  }
+};
+__device__ inline const Float8& Widened(const Float8& x) { return x; }
+
+// The same for two-byte elements behind relu, or behind nothing: what activation and dropout leave is an element again.
+struct PlainRows {
+  const __nv_bfloat16* z;
+  int32_t vectors;
+  bool clips;  // relu
+  float scale;
+  const uint8_t* kept;
+
+  struct Fetched {
+    Raw8<__nv_bfloat16> raw;
+    uint32_t bits = 0;
+  };
+  static constexpr bool kOfGraph = false;
+  using Made = Raw8<__nv_bfloat16>;
+  __device__ int32_t Self(int32_t row) const { return row; }
+  __device__ int32_t Place(int32_t source) const { return source; }
+  __device__ float Scale() const { return scale; }
+  __device__ Fetched Fetch(int32_t place, int32_t vector) const {
+    const int64_t at = static_cast<int64_t>(place) * vectors + vector;
+    return {LoadRaw8(z + at * 8), kept != nullptr ? static_cast<uint32_t>(__ldg(kept + at)) : 0u};
+  }
+  __device__ Made Make(const Fetched& from) const {
+    uint32_t words[4] = {from.raw.words.x, from.raw.words.y, from.raw.words.z, from.raw.words.w};
+    const uint32_t spread = Spread(from.bits);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (clips) {
+        const __nv_bfloat162 pair =
+            __hmax2(*reinterpret_cast<const __nv_bfloat162*>(&words[i]), __nv_bfloat162{0.0f, 0.0f});
+        words[i] = *reinterpret_cast<const uint32_t*>(&pair);
+      }
+      if (kept != nullptr) words[i] = KeptPair(spread, i, words[i]);
+    }
+    return {make_uint4(words[0], words[1], words[2], words[3])};
+  }
+  __device__ void NotePassing(uint8_t* passes, int32_t place, int32_t vector, const Made& made) const {
+    passes[static_cast<int64_t>(place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));
+  }
+};
+
+// The graph's features, by global id; `Features` (feature_rows.cuh) knows where they are.
+template <typename T, typename Features>
+struct FeatureRows {
+  Features features;
+  const int32_t* nodes;
+
+  static constexpr bool kOfGraph = true;
+  using Fetched = Raw8<T>;
+  using Made = Raw8<T>;
+  __device__ int32_t Self(int32_t row) const { return __ldg(nodes + row); }
+  __device__ int32_t Place(int32_t source) const { return features.Place(source); }
+  __device__ float Scale() const { return 1.0f; }
+  __device__ Fetched Fetch(int32_t place, int32_t vector) const { return LoadRaw8(features.At(place) + vector * 8); }
+  __device__ const Made& Make(const Fetched& from) const { return from; }
+  __device__ void NotePassing(uint8_t*, int32_t, int32_t, const Made&) const {}
+};
+
+struct Slots {
+  int32_t fanout;
+  const int32_t* sources;  // [rows * fanout]
+  const int32_t* counts;   // [rows]
+};
+
+// One destination's items.
+struct Items {
+  const int32_t* sources;
+  int32_t self;
+  int32_t count;  // itself included
+  __device__ int32_t operator[](int32_t item) const { return item == 0 ? self : __ldg(sources + item - 1); }
+  __device__ bool Counts(int32_t item) const { return item == 0 || __ldg(sources + item - 1) != self; }
+};
+__device__ inline Items ItemsOf(const Slots& slots, int32_t row, int32_t self) {
+  return {slots.sources + static_cast<int64_t>(row) * slots.fanout, self, __ldg(slots.counts + row) + 1};
+}
+
+// Where a value of an item and a head is kept.
+struct ItemValues {
+  float* slots;  // of the row's first slot
+  float* self;   // of the row
+  int32_t heads;
+  __device__ float& At(int32_t item, int32_t h) const {
+    return item == 0 ? self[h] : slots[static_cast<int64_t>(item - 1) * heads + h];
+  }
+};
+__device__ inline ItemValues ValuesOf(float* slots, float* self, int32_t self_stride, const Slots& of, int32_t row,
+                                      int32_t heads) {
+  return {slots + static_cast<int64_t>(row) * of.fanout * heads, self + static_cast<int64_t>(row) * self_stride, heads};
+}
+
+// kParts lanes take a destination, each lane eight columns, and up to kMost items at a time, a power of two. A value of an
+// item lies with the lanes that are the item's.
+template <int kParts, int kMost>
+struct LaneGroup {
+  static_assert(kMost <= kParts);
+  static constexpr int kLanesAnItem = kParts / kMost;
+  int part;  // the lane's place along a row
+  int item;  // of kMost
+  __device__ explicit LaneGroup(int lane) : part(lane % kParts), item(part / kLanesAnItem) {}
+  __device__ bool speaks() const { return part % kLanesAnItem == 0; }  // for its item
+
+  // v[i], summed over the group, for the lanes of item i: fewer exchanges than a sum for each.
+  __device__ float SumByItem(float (&v)[kMost]) const {
+    if constexpr (kMost == 16) Halve<8>(v);
+    Halve<4>(v);
+    Halve<2>(v);
+    Halve<1>(v);
+    float sum = v[0];
+#pragma unroll
+    for (int offset = kLanesAnItem / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(kFullWarp, sum, offset);
+    return sum;
+  }
+  __device__ static float Sum(float x) {
+#pragma unroll
+    for (int offset = kParts / 2; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
+    return x;
+  }
+  // From the lanes of item i to all of the group.
+  template <typename T>
+  __device__ static T Of(int i, T x) {
+    return __shfl_sync(kFullWarp, x, i * kLanesAnItem, kParts);
+  }
+  __device__ static float MaxOfItems(float x) {
+#pragma unroll
+    for (int offset = kLanesAnItem; offset < kParts; offset *= 2) x = fmaxf(x, __shfl_xor_sync(kFullWarp, x, offset));
+    return x;
+  }
+  __device__ static float SumOfItems(float x) {
+#pragma unroll
+    for (int offset = kLanesAnItem; offset < kParts; offset *= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
+    return x;
+  }
+
+ private:
+  // Half of the lanes keep the upper half of the values and hand over the lower one, the others the other way round.
+  template <int kHalf>
+  __device__ void Halve(float (&v)[kMost]) const {
+    constexpr int kOffset = kLanesAnItem * kHalf;
+    const bool upper = (part & kOffset) != 0;
+#pragma unroll
+    for (int i = 0; i < kHalf; ++i) {
+      const float stays = upper ? v[i + kHalf] : v[i], goes = upper ? v[i] : v[i + kHalf];
+      v[i] = stays + __shfl_xor_sync(kFullWarp, goes, kOffset);
+    }
+  }
+};
+
+}  // namespace hone::gnn::cuda

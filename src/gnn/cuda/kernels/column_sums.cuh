@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device code of sums over the rows of a batch, column by column, in an order that neither timing nor the envelope
+// changes: pieces of kPieceRows or kLongPieceRows rows, each summed by a block of kSumBlock threads that has a strip of
+// kStrip columns, and then joined by blocks that have kJoinColumns columns and kJoinLanes threads for each of them.
+#pragma once
+
+#include "gnn/cuda/base/device_math.cuh"
+#include "gnn/cuda/kernels/norm_kernels.h"
+
+namespace hone::gnn::cuda {
+
+inline constexpr int kSumBlock = 256;
+inline constexpr int kSumWarps = kSumBlock / 32;
+inline constexpr int kStrip = 256;  // a vector of 8 a lane
+inline constexpr int kPieceRows = 64;
+inline constexpr int kLongPieceRows = 128;  // of a first layer's rows, which are many
+inline constexpr int kJoinColumns = 8;      // 32 bytes of fp32 side by side
+inline constexpr int kJoinLanes = kSumBlock / kJoinColumns;
+
+inline int Pieces(int32_t padded_rows, int piece_rows = kPieceRows) {
+  return (padded_rows + piece_rows - 1) / piece_rows;
+}
+inline dim3 SumGrid(int32_t padded_rows, int32_t width, int piece_rows = kPieceRows) {
+  return dim3(static_cast<unsigned>(Pieces(padded_rows, piece_rows)),
+              static_cast<unsigned>((width + kStrip - 1) / kStrip));
+}
+inline int JoinBlocks(int32_t width) { return (width + kJoinColumns - 1) / kJoinColumns; }
+
+// Two sums for each column of a strip, from every warp's own; thread t gets those of column t, in warp order. Every
+// thread of the block calls it; before a second call on the same memory the block must meet at a barrier.
+struct StripSums {
+  float values[2][kSumWarps][kStrip];
+};
+__device__ inline void JoinWarps(StripSums& shared, const Float8& a, const Float8& b, float& sum_a, float& sum_b) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    shared.values[0][warp][lane * 8 + static_cast<unsigned>(i)] = a.v[i];
+    shared.values[1][warp][lane * 8 + static_cast<unsigned>(i)] = b.v[i];
+  }
+  __syncthreads();
+  sum_a = sum_b = 0;
+  for (int w = 0; w < kSumWarps; ++w) {
+    sum_a += shared.values[0][w][threadIdx.x];
+    sum_b += shared.values[1][w][threadIdx.x];
+  }
+}
+
+__device__ inline int32_t JoinColumn() {
+  return static_cast<int32_t>(blockIdx.x * kJoinColumns + threadIdx.x % kJoinColumns);
+}
+__device__ inline int32_t JoinLane() { return static_cast<int32_t>(threadIdx.x / kJoinColumns); }
+// Sum over a column's lanes, in their order; every thread of the block calls it. `shared` [kSumBlock].
+__device__ inline double JoinLanes(double value, double* shared) {
+  shared[threadIdx.x] = value;
+  __syncthreads();
+  double sum = 0;
+  for (unsigned l = 0; l < kJoinLanes; ++l) sum += shared[l * kJoinColumns + threadIdx.x % kJoinColumns];
+  __syncthreads();
+  return sum;
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gathering half of GraphSAGE's outermost hop: the mean of the rows that were drawn beside each node's own row.
+//
+// Two kernels end with it: one that draws in the same breath (sample_mean.h) and one whose rows' places were found
+// before (staged_mean.h). Sums run in the same order for both, so that the bits do not tell them apart.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "gnn/cuda/base/device_math.cuh"
+#include "gnn/cuda/base/row_loads.cuh"
+
+namespace hone::gnn::cuda {
+
+// A warp has the 32 / kLanes rows from `base` on, of `rows`, and gathers several of them side by side: lane = part of a
+// row, and all of a row's neighbors are on their way before the first is added.
+//   own, count, neighbor  of lane l: for row base + l / kLanes its place and how many neighbors it has, and the place of
+//                         neighbor l % kLanes, below count
+//   out                   [rows, 2 * 8 * vectors] = [mean | own row]
+template <int kLanes, typename Rows, typename Own, typename Place, typename Out>
+__device__ inline void MeansOfDrawn(const Rows& features, int vectors, int fanout, int32_t base, int32_t rows, Own own,
+                                    int32_t count, Place neighbor, Out* out) {
+  using In = std::remove_cv_t<std::remove_pointer_t<decltype(features.At(0))>>;
+  constexpr int kRows = 32 / kLanes;
+  constexpr int kAhead = kLanes == 8 ? 5 : 4;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  int parts = 1;  // lanes to a feature row
+  while (parts < vectors && parts < 32) parts *= 2;
+  const int sides = 32 / parts, side = lane / parts, part = lane % parts;
+  const int together = sides < kRows ? sides : kRows;  // rows side by side, and sides that share one
+  const int shares = sides / together;
+  const int share = side % shares;
+
+  for (int r = 0; r < kRows; r += together) {
+    const int which = r + side / shares;
+    const int32_t row = base + which;
+    const int32_t neighbors = __shfl_sync(kFullWarp, count, which * kLanes);
+    const auto self = __shfl_sync(kFullWarp, own, which * kLanes);
+    for (int first = 0; first < vectors; first += parts) {
+      const int vector = first + part;
+      const bool reads = row < rows && vector < vectors;
+      RawOf<In> own_raw;
+      if (reads && share == 0) own_raw = LoadRaw(features.At(self) + vector * 8);
+      Float8 sum = {};
+      for (int j = 0; j < fanout; j += kAhead * shares) {
+        RawOf<In> raw[kAhead];
+#pragma unroll
+        for (int a = 0; a < kAhead; ++a) {
+          const int at = j + a * shares + share;
+          const auto place = __shfl_sync(kFullWarp, neighbor, which * kLanes + at % kLanes);
+          if (reads && at < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
+        }
+#pragma unroll
+        for (int a = 0; a < kAhead; ++a) {
+          if (!reads || j + a * shares + share >= neighbors) continue;
+          const Float8 x = Widen(raw[a]);
+#pragma unroll
+          for (int i = 0; i < 8; ++i) sum.v[i] += x.v[i];
+        }
+      }
+      for (int offset = parts; offset < parts * shares; offset *= 2) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) sum.v[i] += __shfl_xor_sync(kFullWarp, sum.v[i], offset);
+      }
+      if (!reads || share != 0) continue;
+      const float scale = neighbors > 0 ? 1.0f / static_cast<float>(neighbors) : 0.0f;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum.v[i] *= scale;
+      Out* to = out + static_cast<int64_t>(row) * vectors * 16 + vector * 8;
+      Store8(to, sum);
+      Store8(to + vectors * 8, Widen(own_raw));
+    }
+  }
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products of the dense layers by cuBLASLt, which is loaded when first needed.
+//
+// All matrices are row-major. A plan fixes shapes, dtypes and algorithm once, so that running it only enqueues work
+// and can be captured in a graph. Sums are in fp32; fp32 operands use plain fp32 arithmetic, never TF32.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "gnn/cuda/base/element.h"
+#include "hone/base/status.h"
+
+namespace hone::gnn::cuda {
+
+// out[m, n] = op(a) * op(b): a is [m, k], or [k, m] when transposed; b is [k, n], or [n, k] when transposed.
+struct MatmulShape {
+  int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;
+  Element in = Element::kFloat32;   // of a and b
+  Element out = Element::kFloat32;
+};
+
+class Matmul {
+ public:
+  virtual ~Matmul() = default;
+  // `workspace` of the library it came from. out must not overlap a or b.
+  virtual Status Enqueue(const void* a, const void* b, void* out, cudaStream_t stream) = 0;
+};
+
+// One handle and one workspace: its products run on one stream at a time.
+class MatmulLibrary {
+ public:
+  virtual ~MatmulLibrary() = default;
+  virtual Result<std::unique_ptr<Matmul>> Plan(const MatmulShape& shape) = 0;
+};
+
+// kUnavailable when libcublasLt is not found, naming where it is looked for.
+Result<std::unique_ptr<MatmulLibrary>> OpenMatmulLibrary();
+// Whether it could be found, without a device; the same error.
+Status MatmulLibraryIsHere();
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// GraphSAGE's outermost hop: drawing and the mean of what is drawn in one kernel.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "gnn/cuda/base/batch_layout.h"
+#include "gnn/cuda/base/element.h"
+
+namespace hone::gnn::cuda {
+
+// The outermost hop, fused with what it is for: draws `fanout` neighbors of each of the header's nodes and writes
+//   out [rows, 2 * 8 * feature_vectors] = [mean of their feature rows | the node's own row]
+// in `out_element`. The drawn ids are kept nowhere. `hop` is its number in the key; rows = hop_nodes[hop].
+cudaError_t EnqueueSampleMean(const GraphOnDevice& graph, Element feature_element, int hop, int fanout, int32_t rows,
+                              const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                              Element out_element, void* out, cudaStream_t stream);
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// EnqueueAggregateBackward (aggregate_kernels.h) of bf16 rows, with what the first layer needs of the gradient made in
+// the same pass over its many rows: column sums, and the gradient before the activation and dropout that made the rows.
+// Sums run in the same order as there.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "gnn/cuda/kernels/aggregate_kernels.h"
+#include "gnn/cuda/kernels/norm_kernels.h"
+
+namespace hone::gnn::cuda {
+
+struct SourceGradient {
+  void* grad_z = nullptr;  // [padded_sources, width]
+  // grad_z past the dropout and the activation of what made z (row_marks.cuh); null: not wanted.
+  void* before = nullptr;
+  const uint16_t* marks = nullptr;  // [padded_sources, width / 8]
+  Between between = {};
+  // Sums over each piece of kLongPieceRows (column_sums.cuh), [pieces, width]: first of `before` where that is wanted,
+  // then of grad_z.
+  float* partials = nullptr;
+};
+cudaError_t EnqueueSourceGradient(const AggregateKind& kind, const HopOnDevice& hop, int number,
+                                  const AggregateInput& input, int32_t width, int32_t padded_sources,
+                                  const void* grad_out, const DirectGradients& direct, const RunState* state,
+                                  const BatchHeader* header, const int32_t* nodes, const SourceGradient& to,
+                                  cudaStream_t stream);
+
+}  // namespace hone::gnn::cuda

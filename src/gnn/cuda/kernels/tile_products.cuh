@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernels for capability 9.0 share that multiply tall matrices by a small one on tensor cores (wgmma), fed by
+// TMA, and work on the product before it is written: normed_product.cu and marked_product.cu. For nvcc only.
+//
+// A block keeps a strip of 256 columns of the weight in shared memory and goes down the rows, two tiles of 64 at a time.
+// Two warpgroups have a tile, 128 columns each: what is done with the products takes more time than they do, and needs
+// the warps. A thread of a fifth warpgroup brings a tile's rows, 32 columns a stage. A block is alone on its
+// multiprocessor. As many blocks as there are strips stand side by side over the same rows, which come from memory once
+// and from L2 otherwise.
+//
+// A warpgroup's accumulators: thread t has rows 16 (t / 32) + t % 32 / 4 and 8 further down, and of every eight columns
+// the two from 2 (t % 4) on. Four neighboring threads (a quad) so share eight columns of a row, and swap what they have
+// before it is written.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <string>
+
+#include "gnn/cuda/base/device_math.cuh"
+#include "hone/base/status.h"
+
+namespace hone::gnn::cuda {
+
+inline constexpr int kStripColumns = 256;
+inline constexpr int kTileRows = 64;
+inline constexpr int kStageColumns = 32;   // of the rows
+inline constexpr int kWeightColumns = 64;  // of a part of a weight
+inline constexpr int kTiles = 2;   // under way in a block
+inline constexpr int kHalves = 2;  // of a strip
+inline constexpr int kHalfColumns = kStripColumns / kHalves;
+inline constexpr int kConsumers = kTiles * kHalves;
+inline constexpr int kValues = kTileRows * kHalfColumns / 128;  // a thread
+inline constexpr int kGroupThreads = 128;
+inline constexpr int kThreads = (kConsumers + 1) * kGroupThreads;
+// 65,536 registers come to 96 for each of 640 threads; what the fifth warpgroup gives up is what the others get. One that
+// asked for more than there is would wait for ever.
+static_assert(96 * kThreads >= 112 * kConsumers * kGroupThreads + 32 * kGroupThreads, "registers are handed on, not made");
+inline constexpr int kMostStages = 16;
+inline constexpr int kStageBytes = kTileRows * kStageColumns * 2;
+inline constexpr int kPartBytes = kStripColumns * kWeightColumns * 2;
+inline constexpr int kMostShared = 232448;  // bytes a block may have
+
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)  // elsewhere there are no such instructions
+
+__device__ inline uint32_t SharedAddress(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
+__device__ inline void InitBarrier(uint32_t barrier, uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
+}
+__device__ inline void Expect(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+__device__ inline void Arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+__device__ inline void Await(uint32_t barrier, uint32_t parity) {
+  asm volatile(
+      "{\n.reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n}\n" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+// A box of the matrix from (column, row) on.
+__device__ inline void Bring(uint32_t to, const CUtensorMap* map, int column, int row, uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+      "l"(reinterpret_cast<uint64_t>(map)), "r"(column), "r"(row), "r"(barrier)
+      : "memory");
+}
+
+// Of a tile in shared memory whose rows are `kRowBytes` long and swizzled by as much.
+template <int kRowBytes>
+__device__ inline uint64_t Descriptor(uint32_t address) {
+  constexpr uint64_t kLayout = kRowBytes == 128 ? 1 : 2;
+  constexpr uint64_t kEightRows = kRowBytes * 8 / 16;
+  return static_cast<uint64_t>((address & 0x3ffff) >> 4) | uint64_t{1} << 16 | kEightRows << 32 | kLayout << 62;
+}
+
+// Of a part whose rows lie along what is summed over, [columns / 8][8 rows of 128 bytes]; the part of the next 64 columns
+// is `next_part` bytes further.
+__device__ inline uint64_t DescriptorAlong(uint32_t address, uint32_t next_part) {
+  return static_cast<uint64_t>((address & 0x3ffff) >> 4) | static_cast<uint64_t>(next_part >> 4) << 16 |
+         uint64_t{1024 / 16} << 32 | uint64_t{1} << 62;
+}
+
+__device__ inline void FenceRegisters(float (&d)[kValues]) {
+#pragma unroll
+  for (float& one : d) asm volatile("" : "+f"(one)::"memory");
+}
+__device__ inline void BeginProducts() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void CommitProducts() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int kUnderWay>
+__device__ inline void AwaitProducts() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kUnderWay) : "memory");
+}
+
+#define HONE_FOUR(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define HONE_SIXTEEN(d, i) HONE_FOUR(d, i), HONE_FOUR(d, i + 4), HONE_FOUR(d, i + 8), HONE_FOUR(d, i + 12)
+// d = [64 x 16] of a times [16 x 128] of b, plus d where it accumulates. kAlong: a row of b's memory is one of its 16,
+// not one of its 128.
+template <bool kAlong>
+__device__ inline void Multiply(float (&d)[kValues], uint64_t a, uint64_t b, bool accumulates) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "}, %64, %65, p, 1, 1, 0, %67;\n}\n"
+      : HONE_SIXTEEN(d, 0), HONE_SIXTEEN(d, 16), HONE_SIXTEEN(d, 32), HONE_SIXTEEN(d, 48)
+      : "l"(a), "l"(b), "r"(accumulates ? 1 : 0), "n"(kAlong ? 1 : 0));
+}
+#undef HONE_SIXTEEN
+#undef HONE_FOUR
+
+// A warpgroup's part of the ring of stages.
+struct Ring {
+  uint32_t memory, full, empty;  // addresses
+  int stages;
+  int stage = 0;
+  uint32_t parity = 0;
+
+  __device__ uint32_t FullAt() const { return full + static_cast<uint32_t>(stage) * 8; }
+  __device__ uint32_t EmptyAt(int which) const { return empty + static_cast<uint32_t>(which) * 8; }
+  __device__ uint32_t MemoryAt() const { return memory + static_cast<uint32_t>(stage * kStageBytes); }
+  __device__ void Advance() {
+    if (++stage == stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+// d (+)= the tile's rows times the weight. `weight_at`: the descriptor of its part for stage c; kStep: what takes it 16
+// columns of the rows further.
+template <bool kAlong, uint64_t kStep, typename WeightAt>
+__device__ inline void MultiplyTile(float (&d)[kValues], Ring& ring, int columns, bool accumulates,
+                                    const WeightAt& weight_at) {
+  int before = -1;
+  for (int c = 0; c < columns / kStageColumns; ++c) {
+    Await(ring.FullAt(), ring.parity);
+    const uint64_t a = Descriptor<kStageColumns * 2>(ring.MemoryAt());
+    const uint64_t b = weight_at(c);
+    BeginProducts();
+    Multiply<kAlong>(d, a, b, accumulates || c > 0);
+    Multiply<kAlong>(d, a + 2, b + kStep, true);
+    CommitProducts();
+    AwaitProducts<1>();
+    if (before >= 0 && threadIdx.x % 32 == 0) Arrive(ring.EmptyAt(before));
+    before = ring.stage;
+    ring.Advance();
+  }
+  AwaitProducts<0>();
+  FenceRegisters(d);
+  if (threadIdx.x % 32 == 0) Arrive(ring.EmptyAt(before));
+}
+
+__device__ inline uint32_t OrOfQuad(uint32_t word) {
+  word |= __shfl_xor_sync(kFullWarp, word, 1);
+  return word | __shfl_xor_sync(kFullWarp, word, 2);
+}
+
+// Thread q of a quad has a word of each of four groups; afterwards it has the quad's four words of group q.
+__device__ inline uint4 WordsOfGroup(const uint32_t (&w)[4], int q) {
+  const bool odd = (q & 1) != 0, high = (q & 2) != 0;
+  const uint32_t kept0 = odd ? w[1] : w[0], kept1 = odd ? w[3] : w[2];
+  const uint32_t got0 = __shfl_xor_sync(kFullWarp, odd ? w[0] : w[1], 1);
+  const uint32_t got1 = __shfl_xor_sync(kFullWarp, odd ? w[2] : w[3], 1);
+  const uint32_t even0 = odd ? got0 : kept0, odd0 = odd ? kept0 : got0;
+  const uint32_t even1 = odd ? got1 : kept1, odd1 = odd ? kept1 : got1;
+  const uint32_t other_even = __shfl_xor_sync(kFullWarp, high ? even0 : even1, 2);
+  const uint32_t other_odd = __shfl_xor_sync(kFullWarp, high ? odd0 : odd1, 2);
+  return high ? make_uint4(other_even, other_odd, even1, odd1) : make_uint4(even0, odd0, other_even, other_odd);
+}
+
+#endif
+
+using Encode = decltype(&cuTensorMapEncodeTiled);
+
+// The driver's function, which the program is not linked with; null on a driver without it.
+inline Encode FindEncode() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+  if (error != cudaSuccess || found != cudaDriverEntryPointSuccess) return nullptr;
+  return reinterpret_cast<Encode>(function);
+}
+
+// Whether the current device has the instructions and the driver the function.
+inline bool TileProductsServe() {
+  int device = 0, major = 0, minor = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  return major == 9 && minor == 0 && FindEncode() != nullptr;
+}
+
+// Of [rows, columns] bf16, brought in boxes whose rows are swizzled.
+inline Status Describe(Encode encode, const void* matrix, int64_t rows, int columns, int box_rows, int box_columns,
+                CUtensorMap& map) {
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t strides[] = {static_cast<cuuint64_t>(columns) * 2};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[] = {1, 1};
+  const CUresult result =
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(matrix), sizes, strides, box, steps,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, box_columns == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS) return Status::Ok();
+  return Status::Device("cuTensorMapEncodeTiled refused [" + std::to_string(rows) + ", " + std::to_string(columns) +
+                        "] of bf16: error " + std::to_string(static_cast<int>(result)));
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/cuda/lower/beside.h"
+
+namespace hone::gnn::cuda {
+
+namespace {
+
+constexpr int64_t kWorkspace = int64_t{64} << 20;  // matmul.cc's
+
+}  // namespace
+
+Status OwnProducts::Make(const ProgramContext& context) {
+  if (AllocationCount::active()) {
+    library_ = context.matmuls;
+    return counted_.Allocate(kWorkspace);
+  }
+  HONE_ASSIGN_OR_RETURN(own_, OpenMatmulLibrary());
+  library_ = own_.get();
+  return Status::Ok();
+}
+
+Status Beside::Make(const ProgramContext& context) {
+  HONE_RETURN_IF_ERROR(products_.Make(context));
+  if (AllocationCount::active()) return Status::Ok();  // perhaps without a device
+  HONE_RETURN_IF_ERROR(stream_.Make());
+  HONE_RETURN_IF_ERROR(fork_.Make());
+  return join_.Make();
+}
+
+Result<cudaStream_t> Beside::Fork(cudaStream_t chain) {
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, chain));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream_.handle, fork_.handle, 0));
+  return stream_.handle;
+}
+
+Status Beside::Join(cudaStream_t chain) {
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_.handle, stream_.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(chain, join_.handle, 0));
+  return Status::Ok();
+}
+
+}  // namespace hone::gnn::cuda

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A first layer's batch normalisation as one piece of a program, from the moments of its input rows
+// (input_norm_kernels.h says how): what training in bf16 does where nobody needs the input's gradient. Passes over the
+// layer's wide rows that statistics and the rows' own gradient would take are not made.
+#pragma once
+
+#include <memory>
+
+#include "gnn/cuda/kernels/input_norm_kernels.h"
+#include "gnn/cuda/lower/beside.h"
+#include "gnn/cuda/lower/norm_between.h"
+#include "gnn/cuda/lower/program.h"
+
+namespace hone::gnn::cuda {
+
+class InputNorm {
+ public:
+  struct Shape {
+    int64_t inputs = 0, outputs = 0;                // padded
+    int64_t weight_at = 0;                          // [outputs, inputs] in the flat parameters
+    Activation activation = Activation::kIdentity;  // after the normalisation
+    NormPlaces norm;
+    int64_t linear_bias_at = -1;    // of the layer's Linear; below zero: none
+    int64_t residual_bias_at = -1;  // the bias of a residual product beside it; likewise
+  };
+
+  // Whether it serves this context and envelope; otherwise norm_kernels.h does.
+  static bool Serves(const ProgramContext& context, const Envelope& envelope) {
+    return envelope.trains && context.element == Element::kBFloat16;
+  }
+  Status Make(const ProgramContext& context, const Envelope& envelope, const Shape& shape);
+
+  // Of one batch: the moments, which live with it.
+  int64_t MomentBytes() const { return (shape_.inputs + 1) * shape_.inputs * 4; }
+  // With the sampling of a batch, once its rows x [padded, inputs] are there. Zeroes those at or past the batch's.
+  Status EnqueueMoments(const BatchOnDevice& batch, void* x, void* moments, cudaStream_t stream) const;
+  Status EnqueueCoefficients(const BatchOnDevice& batch, const void* moments, cudaStream_t stream) const;
+  const ColumnCoefficients& coefficients() const { return coefficients_; }
+  // What forward keeps of the rows it makes, BetweenOutput::marks; null where the activation has no marks.
+  uint16_t* marks() const { return marks_.get(); }
+  // From grad_y, the gradient of what `between` makes of the normalised plain rows, to grad, that before it. May be in
+  // place.
+  Status EnqueueGradientBefore(const BatchOnDevice& batch, const void* plain, const Between& between,
+                               const void* grad_y, void* grad, cudaStream_t stream) const;
+  // Or somebody else makes it, and leaves its sums here (SourceGradient::partials, MarkedProduct::partials).
+  float* partials() const { return gradient_partials_.get(); }
+  // Then the gradients of all parameters; `most_pieces` of the sums where a marked product left them.
+  Status EnqueueGradients(const BatchOnDevice& batch, const void* x, const void* moments, const void* grad,
+                          int32_t most_pieces, cudaStream_t stream) const;
+
+ private:
+  RowsOnDevice Rows(const BatchOnDevice& batch) const {
+    return {batch.state, batch.header, batch.nodes, hop_, padded_rows_, static_cast<int32_t>(shape_.outputs)};
+  }
+  InputMoments Moments(const void* memory) const {
+    const auto* gram = static_cast<const float*>(memory);
+    return {gram + shape_.inputs * shape_.inputs, gram};
+  }
+  float* Gradient(int64_t at) const { return at < 0 ? nullptr : context_->parameters->gradient() + at; }
+
+  const ProgramContext* context_ = nullptr;
+  Shape shape_;
+  int hop_ = 0;
+  int32_t padded_rows_ = 0;
+  ColumnCoefficients coefficients_;
+  OwnProducts while_sampling_;
+  std::unique_ptr<Matmul> gram_, weight_gradient_;
+  DeviceArray<uint16_t> marks_;
+  DeviceArray<float> coefficient_memory_, products_, input_partials_, gradient_partials_;
+};
+
+}  // namespace hone::gnn::cuda

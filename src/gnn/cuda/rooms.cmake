@@ -1,0 +1,66 @@
+# The rooms of src/gnn/cuda, the lowest first, and what each of them holds. A room includes headers of itself and of the
+# rooms that it USES; a test (check_rooms.cmake) holds that, and that every file is listed.
+#   HOST      compiled by the host's compiler        KERNELS  compiled by nvcc
+#   REPLACED  either, for which emulated/ has a counterpart: what needs a library or instructions of one GPU
+#   TESTS     run on a GPU and on the emulated runtime
+#   APART     files that are compiled by themselves: names of theirs are another file's too
+macro(hone_gnn_cuda_room name)
+  list(APPEND HONE_GNN_CUDA_ROOMS ${name})
+  cmake_parse_arguments(HONE_GNN_CUDA_${name} "" "" "USES;HOST;KERNELS;REPLACED;TESTS;APART" ${ARGN})
+endmacro()
+set(HONE_GNN_CUDA_ROOMS "")
+
+# What every other room speaks: owners of memory and handles, how a batch lies in memory, device code for rows and draws.
+hone_gnn_cuda_room(base
+  HOST cuda_support.cc device_parameters.cc peer_memory.cc peer_sockets.cc)
+
+# A graph on the device, made or copied there, and its feature rows in whichever memory they are.
+hone_gnn_cuda_room(graph USES base
+  HOST device_graph.cc generate_features.cc generate_graph.cc host_rows.cc peer_rows.cc
+  KERNELS generate_kernels.cu staging_kernels.cu
+  TESTS generate_graph_test.cc host_rows_test.cc
+  APART peer_rows.cc)
+
+# Batches: the seeds of a step, the neighbors that are drawn for them, and the structure of what was drawn.
+hone_gnn_cuda_room(sample USES base graph
+  HOST all_neighbors.cc batch_buffers.cc
+  KERNELS sample_kernels.cu source_kernels.cu step_weight.cu wide_sample_kernels.cu
+  TESTS source_kernels_test.cc
+  APART source_kernels_test.cc)
+
+# What a layer computes, a kernel or a product at a time, and the outermost hops, which draw and aggregate at once.
+hone_gnn_cuda_room(kernels USES base graph sample
+  KERNELS aggregate_kernels.cu attention_kernels.cu few_rows_norm.cu gather_kernels.cu head_kernels.cu input_norm_kernels.cu
+    norm_kernels.cu outermost_kernels.cu sample_mean.cu source_gradient_kernels.cu staged_mean.cu wide_aggregate_kernels.cu
+  REPLACED matmul.cc marked_product.cu normed_product.cu
+  TESTS attention_kernels_gpu_test.cc first_layer_kernels_test.cc gather_kernels_test.cc outermost_kernels_test.cc wide_kernels_test.cc
+  APART first_layer_kernels_test.cc gather_kernels_test.cc outermost_kernels_test.cc wide_kernels_test.cc)
+
+# Which tier keeps which feature rows, and which of them a GPU's cache has.
+hone_gnn_cuda_room(features USES base graph sample kernels
+  HOST cache_ranking.cc device_ranking.cc feature_storage.cc miss_path.cc
+  KERNELS ranking_kernels.cu
+  TESTS cache_ranking_test.cc device_ranking_test.cc)
+
+# What a model becomes: the program that enqueues its kernels for a batch.
+hone_gnn_cuda_room(lower USES base graph kernels
+  HOST beside.cc dense.cc gat_program.cc gin_program.cc input_norm.cc norm_between.cc sage_program.cc sage_ri_program.cc)
+
+# The end of a step: the loss, gradients added over shards and exchanged between ranks, the update, and copies of the state.
+hone_gnn_cuda_room(update USES base graph
+  HOST peer_exchange.cc snapshots.cc step_sum.cc
+  KERNELS learn_kernels.cu peer_exchange_kernels.cu step_sum_kernels.cu)
+
+# Training and sampled inference: steps captured and replayed, batches fed from the host, the plan of the memory.
+hone_gnn_cuda_room(engine USES base graph sample kernels features lower update
+  HOST feed.cc gpu_engine.cc gpu_trainer.cc memory_plan.cc pass.cc pass_fed.cc
+  KERNELS feed_kernels.cu
+  TESTS cached_features_test.cc engine_models_test.cc feed_test.cc gpu_engine_test.cc gpu_trainer_test.cc memory_plan_test.cc shards_test.cc
+  APART memory_plan.cc cached_features_test.cc engine_models_test.cc)
+
+# Inference that is not a training step without its end: exact, layer by layer, and small requests with little delay.
+hone_gnn_cuda_room(infer USES base graph sample kernels lower
+  HOST exact_inference.cc exact_memory.cc exact_model.cc exact_ranks.cc latency_mode.cc
+  KERNELS exact_kernels.cu latency_kernels.cu
+  TESTS exact_inference_test.cc latency_mode_test.cc
+  APART latency_mode.cc exact_inference_test.cc latency_mode_test.cc)

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of a step on the GPU: softmax cross-entropy with its gradient, Adam over all parameters at once, and the
+// bookkeeping of the epoch. Enqueue on `stream`; nothing comes back to the host before the epoch's end.
+//
+// A step is one batch, or several shards. Of one batch EnqueueFinishStep keeps the books from the batch itself. Of
+// several, step_sum.h adds up their gradients and totals, EnqueueJudgeStep decides whether all of the step is there, and
+// EnqueueFinishSum keeps the books.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "gnn/cuda/base/batch_layout.h"
+#include "gnn/cuda/base/element.h"
+
+namespace hone::gnn::cuda {
+
+// Rows 0 … hop_nodes[0]-1 are the seeds; kNoLabel rows count for nothing.
+//   class_weights [classes] or null: all one
+//   logits      [padded_rows, stride] fp32; columns past `classes` are ignored
+//   grad        [padded_rows, stride] of `element`, or null for evaluation: weight of the label * (softmax - one-hot) /
+//               header->weight; zero in rows without a seed and in columns past `classes`
+//   row_loss, row_correct [padded_rows]: what EnqueueFinishStep sums; correct is -1 for a row that does not count
+//   predictions [count of seeds], at step * batch + row; may be null
+cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* header, const int32_t* nodes,
+                               const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
+                               Element element, const float* class_weights, void* grad, float* row_loss,
+                               int32_t* row_correct, int32_t* predictions, cudaStream_t stream);
+
+struct AdamOptions {
+  float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f, weight_decay = 0;
+};
+
+// state->gradient_scale = what brings the norm of `gradient` down to `most`, or 1. Sums in one order, in double.
+//   partials [kNormPartials] scratch
+inline constexpr int kNormPartials = 256;
+cudaError_t EnqueueClip(double most, int64_t count, const float* gradient, double* partials, RunState* state,
+                        cudaStream_t stream);
+
+// One Adam step (Kingma and Ba 2015, as PyTorch computes it) over `count` parameters, and the copy that the matrix
+// products read. Does nothing for an invalid batch or after a failure; gradients that are not finite are noted in the
+// state. `compute` may be `master` itself in fp32. `count` is a multiple of 4.
+cudaError_t EnqueueAdam(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
+                        const float* gradient, float* master, float* moment1, float* moment2, Element element,
+                        void* compute, cudaStream_t stream);
+
+// EnqueueAdam and EnqueueFinishStep of a training step of one batch in one kernel.
+cudaError_t EnqueueAdamAndFinish(const AdamOptions& options, RunState* state, const BatchHeader* header, int64_t count,
+                                 const float* gradient, float* master, float* moment1, float* moment2, Element element,
+                                 void* compute, const float* row_loss, const int32_t* row_correct,
+                                 volatile HostProgress* progress, cudaStream_t stream);
+
+// Adds the batch's loss and accuracy to the state, in row order, counts the step and tells `progress` (the device's
+// view of it). `trains`: also Adam's count and the plateau rule, and a loss or gradient that is not finite is a failure.
+cudaError_t EnqueueFinishStep(RunState* state, const BatchHeader* header, const float* row_loss,
+                              const int32_t* row_correct, bool trains, volatile HostProgress* progress,
+                              cudaStream_t stream);
+
+// What the shards of a step add up to besides their gradients.
+enum StepTotal : int { kTotalLoss, kTotalCounted, kTotalCorrect, kTotalMissing, kStepTotals = 8 };
+// *step = the header of the whole step, valid when no shard is missing and it is the state's next one. A missing shard
+// halts the run, on every rank. `last`: the header of any shard of this rank.
+cudaError_t EnqueueJudgeStep(const double* totals, const BatchHeader* last, RunState* state, BatchHeader* step,
+                             volatile HostProgress* progress, cudaStream_t stream);
+// As EnqueueFinishStep, from the step's sums.
+cudaError_t EnqueueFinishSum(RunState* state, const BatchHeader* step, const double* totals, bool trains,
+                             volatile HostProgress* progress, cudaStream_t stream);
+
+}  // namespace hone::gnn::cuda

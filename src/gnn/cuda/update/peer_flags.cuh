@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device code of kernels that write into other GPUs' rooms and wait for what those write into theirs
+// (peer_exchange_kernels.h). For .cu files.
+#pragma once
+
+#include <cstdint>
+
+#include "gnn/cuda/update/peer_exchange_kernels.h"
+
+#if defined(HONE_SIM)
+#include "gnn/cuda/emulated/runtime.h"
+#endif
+
+namespace hone::gnn::cuda {
+
+inline constexpr uint32_t kLooksBeforeStop = 1024;  // the stop is on the host, a microsecond away
+
+#if defined(HONE_SIM)  // the other rank is a process of this machine, which may wait for this one's processor
+__device__ inline void Raise(uint32_t* flag, uint32_t turn) { *static_cast<volatile uint32_t*>(flag) = turn; }
+__device__ inline uint32_t Look(const uint32_t* flag) {
+  emulated::GiveWay();
+  return *static_cast<volatile const uint32_t*>(flag);
+}
+#else
+// What the block has written before, anywhere, is seen by whoever sees the flag.
+__device__ inline void Raise(uint32_t* flag, uint32_t turn) {
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(turn) : "memory");
+}
+__device__ inline uint32_t Look(const uint32_t* flag) {
+  uint32_t turn;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(turn) : "l"(flag) : "memory");
+  return turn;
+}
+#endif
+
+// Where rank `from` writes in the room of rank `room`.
+__device__ inline unsigned char* Slot(const ExchangeOnDevice& exchange, int room, uint32_t turn, int from) {
+  return exchange.rooms + room * exchange.room_stride +
+         (static_cast<int64_t>(turn & 1) * exchange.ranks + from) * exchange.slot_bytes;
+}
+__device__ inline uint32_t* Flag(const ExchangeOnDevice& exchange, int room, int from, unsigned slice) {
+  return reinterpret_cast<uint32_t*>(exchange.rooms + room * exchange.room_stride +
+                                     2 * exchange.ranks * exchange.slot_bytes) +
+         from * exchange.slices + slice;
+}
+
+// Both by all threads of a block, at least as many as there are ranks. What the block has written is seen by whoever has
+// waited for its slice.
+__device__ inline void RaiseForAll(const ExchangeOnDevice& exchange, uint32_t turn, unsigned slice) {
+  __syncthreads();
+  const int peer = static_cast<int>(threadIdx.x);
+  if (peer < exchange.ranks && peer != exchange.rank) Raise(Flag(exchange, peer, exchange.rank, slice), turn);
+}
+__device__ inline void AwaitAll(const ExchangeOnDevice& exchange, uint32_t turn, unsigned slice) {
+  const int peer = static_cast<int>(threadIdx.x);
+  if (peer < exchange.ranks && peer != exchange.rank) {
+    const uint32_t* const theirs = Flag(exchange, exchange.rank, peer, slice);
+    for (uint32_t looks = 1; static_cast<int32_t>(Look(theirs) - turn) < 0; ++looks) {
+      if (looks % kLooksBeforeStop == 0 && *exchange.stop != 0) break;
+    }
+  }
+  __syncthreads();
+}
+
+}  // namespace hone::gnn::cuda
