@@ -23,9 +23,9 @@ hone_gnn_cuda_room(graph USES base
 
 # Batches: the seeds of a step, the neighbors that are drawn for them, and the structure of what was drawn.
 hone_gnn_cuda_room(sample USES base graph
-  HOST all_neighbors.cc batch_buffers.cc
-  KERNELS sample_kernels.cu source_kernels.cu step_weight.cu wide_sample_kernels.cu
-  TESTS source_kernels_test.cc
+  HOST all_neighbors.cc batch_buffers.cc sampled_blocks.cc
+  KERNELS sample_kernels.cu sampled_blocks_kernels.cu source_kernels.cu step_weight.cu wide_sample_kernels.cu
+  TESTS sampled_blocks_test.cc source_kernels_test.cc
   APART source_kernels_test.cc)
 
 # What a layer computes, a kernel or a product at a time, and the outermost hops, which draw and aggregate at once.
