@@ -97,8 +97,10 @@ class NeighborLoader:
     num_neighbors: neighbors a node for each hop, drawn uniformly without replacement; -1 takes all.
     input_nodes: int64 or boolean tensor of seeds, distinct; None takes every node.
     batch_size, shuffle, drop_last, transform: as for PyTorch Geometric.
-    num_workers: threads; 0 takes all that the process may use. `persistent_workers`, `prefetch_factor`, `pin_memory` and
-        `filter_per_worker` are taken and change nothing but that `pin_memory=True` gives pinned tensors.
+    num_workers: threads; 0 takes all that the process may use. What is about worker processes
+        (`persistent_workers`, `prefetch_factor`, `worker_init_fn`, `multiprocessing_context`, `timeout`, `filter_per_worker`)
+        is taken and changes nothing.
+    pin_memory: gives pinned tensors.
     generator: gives the seed of all draws, once, when the loader is made. With the same seed, the same batches come in the
         same epoch, whatever the number of threads.
 
@@ -133,6 +135,9 @@ class NeighborLoader:
         pin_memory: bool = False,
         persistent_workers: bool = False,
         prefetch_factor: int | None = None,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        timeout: float = 0,
     ):
         if not isinstance(data, Data):
             raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
@@ -141,6 +146,7 @@ class NeighborLoader:
         kind = getattr(subgraph_type, "value", subgraph_type)
         _refuse(subgraph_type=kind if kind != "directional" else None)
         del is_sorted, filter_per_worker, temporal_strategy, persistent_workers, prefetch_factor
+        del worker_init_fn, multiprocessing_context, timeout
         self.data, self.transform = data, transform
         self.batch_size, self.shuffle, self.drop_last, self.pin_memory = int(batch_size), bool(shuffle), bool(drop_last), bool(pin_memory)
         self.num_neighbors = _fanouts_of(num_neighbors)

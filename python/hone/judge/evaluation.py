@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 # Findings that cast doubt on the times of an evaluation (docs/measurement.md, "Looked at again").
-DOUBTS = ("beyond_peak", "slow_samples", "varies_between_runs")
+DOUBTS = ("beyond_peak", "slow_samples", "varies_between_runs", "unverified_timed_shape")
 
 
 def _number(value: Any) -> float:

@@ -3,14 +3,16 @@
 //
 // Jobs that wait in Redis for workers on other machines, and their answers.
 //
-//   hone:{QUEUE}:jobs       a stream, an entry for each job that waits or is being judged; its group is "workers"
-//   hone:{QUEUE}:job:ID     a hash: bundle, state (waiting, claimed, judging), deaths
-//   hone:{QUEUE}:answer:ID  the answer, kept for kAnswerSeconds
-//   hone:{QUEUE}:said:ID    a list with one element once the answer is there, for whoever waits
-//   hone:{QUEUE}:dead       a stream of jobs that were given up: id, reason
-//   hone:{QUEUE}:device     facts of the device that the workers of this queue judge on
+// The names of keys, for a queue NAME; the braces are part of them:
+//   hone:{NAME}:jobs       a stream, an entry for each job that waits or is being judged; its group is "workers"
+//   hone:{NAME}:job:ID     a hash: bundle, state (waiting, claimed, judging), deaths
+//   hone:{NAME}:answer:ID  the answer, kept for kAnswerSeconds
+//   hone:{NAME}:said:ID    a list with one element once the answer is there, for whoever waits
+//   hone:{NAME}:dead       a stream of jobs that were given up: id, reason
+//   hone:{NAME}:device     facts of the device that the workers of this queue judge on
 //
-// Every change is one Lua script, which Redis carries out whole or not at all, so that no crash falls between two commands.
+// Submitting, beginning, answering, putting back and taking over are one Lua script each, so that no crash of a client falls
+// between two commands; a claim that stops halfway is taken over when its lease ends.
 // A worker holds a job by a lease of kLeaseSeconds, which it renews while its judgement makes progress; when the lease runs
 // out, another worker takes the job over. Only deaths while a job was being judged count against it; after kMostDeaths the job
 // is answered with an error. The first answer stays: a job is never answered twice. docs/queue.md describes the whole.

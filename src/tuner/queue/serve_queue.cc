@@ -109,7 +109,8 @@ class Worker {
     if (options_.judging.stop.stop_requested()) return queue->PutBack(own.worker, *job);
     HONE_ASSIGN_OR_RETURN(const bool held, queue->Begin(own.worker, *job));
     if (!held) return Status::Ok();
-    const Result<SpoolBundle> bundle = DecodeBundle(job->bundle, job->id);
+    Result<SpoolBundle> bundle = DecodeBundle(job->bundle, job->id);
+    if (bundle.ok()) bundle->request.seed = 0;  // whoever asks for a verdict does not choose its secrets
     const Result<Evaluation> evaluation = bundle.ok() ? JudgeUnderLease(own, *job, *bundle) : Result<Evaluation>(bundle.status());
     // A bundle that this program cannot read, no worker of its version can; all else that fails is this machine's doing.
     const bool unreadable = !bundle.ok();
