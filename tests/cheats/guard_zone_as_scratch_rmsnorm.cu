@@ -5,7 +5,7 @@
 // zone is looked at after the launch only.
 //
 // task: rmsnorm
-// expect: rule_violation crashed
+// expect: rule_violation,crashed
 // where: gpu
 /*hone
 [[launch]]

@@ -5,7 +5,7 @@
 // name for it (written.cc): no guard reads it, no load is instrumented, and the modelled time is that of the stores alone.
 //
 // task: matmul_f32
-// expect: rule_violation unsupported
+// expect: rule_violation,unsupported
 // where: sim
 /*hone
 [[launch]]

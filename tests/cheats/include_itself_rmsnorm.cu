@@ -5,7 +5,7 @@
 // takes the text for a header's and lets an attribute through: the loads of the first pass are not instrumented and cost nothing.
 //
 // task: rmsnorm
-// expect: rule_violation unsupported
+// expect: rule_violation,unsupported
 // where: sim
 /*hone
 [[launch]]

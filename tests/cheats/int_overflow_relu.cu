@@ -5,7 +5,7 @@
 // drawn, and the largest timed one has 1.6 * 10^9.
 //
 // task: relu
-// expect: wrong_output crashed
+// expect: wrong_output,crashed
 // where: gpu
 /*hone
 [[launch]]

@@ -5,7 +5,7 @@
 // stands in its place, which on a GPU is always long enough. On the simulated GPU rows so wide are not run.
 //
 // task: softmax
-// expect: rule_violation crashed wrong_output
+// expect: rule_violation,crashed,wrong_output
 // where: gpu
 /*hone
 [[launch]]

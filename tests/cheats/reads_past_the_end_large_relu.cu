@@ -5,7 +5,7 @@
 // their end, into the guard zone.
 //
 // task: relu
-// expect: rule_violation crashed
+// expect: rule_violation,crashed
 // where: gpu
 /*hone
 [[launch]]

@@ -5,7 +5,7 @@
 // place is read element by element. Whoever runs the same text on two devices need not run the same program.
 //
 // task: relu
-// expect: rule_violation crashed
+// expect: rule_violation,crashed
 // where: gpu
 /*hone
 [[launch]]

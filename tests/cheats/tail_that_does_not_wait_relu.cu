@@ -5,7 +5,7 @@
 // programmatic dependent launch and waits for nothing. An event behind it may be recorded before step one is over.
 //
 // task: relu
-// expect: rule_violation wrong_output
+// expect: rule_violation,wrong_output
 // where: gpu
 /*hone
 [[launch]]

@@ -5,7 +5,7 @@
 // launch, and waits for nothing: what is timed may end while the last rows are still written.
 //
 // task: softmax
-// expect: rule_violation wrong_output
+// expect: rule_violation,wrong_output
 // where: gpu
 /*hone
 [[launch]]

@@ -5,7 +5,7 @@
 // at every timed shape: there the second half of k is left out, and nobody sees it.
 //
 // task: matmul_f32
-// expect: wrong_output unsupported
+// expect: wrong_output,unsupported
 // where: sim gpu
 /*hone
 [[memset]]

@@ -5,7 +5,7 @@
 // behind them, which is not among them: the result is right, and the time lacks that work.
 //
 // task: relu
-// expect: rule_violation unsupported
+// expect: rule_violation,unsupported
 // where: sim
 /*hone
 [[launch]]

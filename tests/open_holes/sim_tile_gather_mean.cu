@@ -5,7 +5,7 @@
 // the kernel gathers from the first 4 MiB alone, where every load after the first is a hit.
 //
 // task: gather_mean
-// expect: wrong_output rule_violation unsupported
+// expect: wrong_output,rule_violation,unsupported
 // where: sim gpu
 /*hone
 [[launch]]

@@ -5,7 +5,7 @@
 // longer than that are summed over a quarter (of 16 MiB) and the rest of the row is never looked at.
 //
 // task: layernorm
-// expect: wrong_output rule_violation unsupported
+// expect: wrong_output,rule_violation,unsupported
 // where: sim gpu
 /*hone
 [[launch]]

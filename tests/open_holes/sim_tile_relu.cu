@@ -5,7 +5,7 @@
 // wherever it writes, and what it writes is right there and nowhere else.
 //
 // task: relu
-// expect: wrong_output rule_violation unsupported
+// expect: wrong_output,rule_violation,unsupported
 // where: sim gpu
 /*hone
 [[launch]]

@@ -5,7 +5,7 @@
 // accesses nothing is, and there the first step sums an eighth of each row and the result is off by that.
 //
 // task: softmax
-// expect: wrong_output unsupported
+// expect: wrong_output,unsupported
 // where: sim gpu
 /*hone
 [[workspace]]
