@@ -72,7 +72,7 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 
 // Part of the compiler's fingerprint, by which compiled candidates and refusals are kept: another number when PTX is
 // translated or a source judged by other rules.
-constexpr std::string_view kRules = "rules 3\n";
+constexpr std::string_view kRules = "rules 4\n";
 
 // Functions besides mathematics and the simulator's own that compiled code may call.
 constexpr std::string_view kAllowedImports[] = {
