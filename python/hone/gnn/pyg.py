@@ -161,10 +161,13 @@ class NeighborLoader:
         for key, value in data:
             if key == "edge_index":
                 continue
-            if data.is_node_attr(key):
-                (self._nodes if _gatherable(value) else self._sliced).append(_Table(key, value) if _gatherable(value) else (key, True))
-            elif data.is_edge_attr(key):
-                (self._edges if _gatherable(value) else self._sliced).append(_Table(key, value) if _gatherable(value) else (key, False))
+            of_nodes = data.is_node_attr(key)
+            if not of_nodes and not data.is_edge_attr(key):
+                continue
+            if _gatherable(value):
+                (self._nodes if of_nodes else self._edges).append(_Table(key, value))
+            else:
+                self._sliced.append((key, of_nodes))
         graph = _graph_of(data.edge_index, data.num_nodes)
         self._loader = Loader(graph, self.num_neighbors, self.batch_size, threads=int(num_workers),
                               node_tables=[table.native for table in self._nodes], edge_tables=[table.native for table in self._edges],
