@@ -6,6 +6,7 @@
 #   make site      the documentation as a site, build/site; its packages go to build/python
 #   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb
 #   make test-python  only the tests that are written in Python; their packages go to build/python
+#   make test-browser  only the tests of pages in a real browser; installs Chromium
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a child or a time limit.
@@ -26,7 +27,7 @@ define configure
 	@grep -E '^-- CUDA device' $(BUILD).configure.log; rm -f $(BUILD).configure.log
 endef
 
-.PHONY: build test demo demo-gnn test-python test-gpu package site setup format clean
+.PHONY: build test demo demo-gnn test-python test-browser test-gpu package site setup format clean
 
 setup:
 	@tools/setup
@@ -44,6 +45,12 @@ test-python: setup
 	$(call configure,$(FULL_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target hone hone_loader
 	@HONE_INSTALL_TORCH=1 ctest --test-dir $(BUILD) -L python --output-on-failure --no-tests=error
+
+test-browser:
+	@tools/setup chromium
+	$(call configure,$(FULL_FLAGS))
+	@cmake --build $(BUILD) -j $(JOBS) --target hone
+	@ctest --test-dir $(BUILD) -L browser --output-on-failure --no-tests=error
 
 test-gpu: setup
 	$(call configure,$(FULL_FLAGS))

@@ -27,6 +27,10 @@ target_link_libraries(hone_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(hone_crypto INTERFACE LINKER:--exclude-libs,libcrypto.a)
 hone_static_library(hone_zlib zlib.h z)
 hone_static_library(hone_hiredis hiredis/hiredis.h hiredis)
+# HTTP for a page on the same machine: its core and its protocols, without TLS.
+hone_static_library(hone_libevent event2/http.h event_extra)
+find_library(HONE_LIBEVENT_CORE NAMES libevent_core.a event_core REQUIRED)
+target_link_libraries(hone_libevent INTERFACE ${HONE_LIBEVENT_CORE})
 hone_static_library(hone_boost_context boost/context/detail/fcontext.hpp boost_context)
 
 add_library(hone_toml INTERFACE)

@@ -1,15 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone report RUN: the run as one HTML file. hone report A B …: runs and strategies side by side.
+// hone report RUN: the run as one HTML file, or followed in a browser. hone report A B …: runs and strategies side by
+// side.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
 
 #include "base/file.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
+#include "hone/signal_stop.h"
 #include "tuner/report/html.h"
+#include "tuner/report/live/page_server.h"
 #include "tuner/report/run_summary.h"
 #include "tuner/run/open_run.h"
 
@@ -19,12 +23,47 @@ namespace {
 struct ReportFlags {
   std::string store, out;
   std::vector<std::string> runs;
-  bool json = false, compare = false;
+  bool json = false, compare = false, serve = false;
+  int port = 0;
 };
+
+Status Serve(const ReportFlags& flags, const std::string& path) {
+  if (flags.runs.size() != 1 || flags.compare || !flags.out.empty())
+    return Status::InvalidArgument("--serve follows one run and writes no file: hone report RUN --serve [--port N]");
+  std::unique_ptr<RunStore> store;
+  std::string id;
+  if (NamesRunFile(flags.runs[0])) {
+    HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.runs[0]));
+    id = run.view.info.id;
+    store = std::move(run.store);
+  } else {
+    // A run that has only just begun has no events to be read, and is followed from its first.
+    HONE_ASSIGN_OR_RETURN(store, OpenStoreToRead(path));
+    HONE_ASSIGN_OR_RETURN(const RunInfo info, store->FindRun(flags.runs[0]));
+    id = info.id;
+  }
+  LivePages pages(std::move(store), id);
+  HONE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<PageServer> server,
+      PageServer::Listen(static_cast<uint16_t>(flags.port),
+                         [&pages](const std::string& page, const auto& query) { return pages.Get(page, query); }));
+  if (flags.json) {
+    Print("{{\"run\": \"{}\", \"url\": \"{}\", \"port\": {}}}\n", id, server->url(), server->port());
+  } else {
+    Print(
+        "Run {} is at {}\nThe page follows the run; whoever has the address can read it. Ctrl-C ends the server, not "
+        "the run.\n",
+        id, server->url());
+  }
+  std::fflush(stdout);
+  const SignalStop stop;
+  return server->Serve(stop.token());
+}
 
 Status Run(const CommandContext& context, const ReportFlags& flags) {
   HONE_RETURN_IF_ERROR(CheckOutput(flags.out));
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
+  if (flags.serve) return Serve(flags, path);
   if (flags.runs.size() == 1 && !flags.compare && !flags.json) {
     HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.runs[0]));
     HONE_ASSIGN_OR_RETURN(std::string html, HtmlReport(*run.store, run.view));
@@ -55,7 +94,8 @@ Status Run(const CommandContext& context, const ReportFlags& flags) {
 
 void RegisterReportCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ReportFlags>();
-  CLI::App* command = app.add_subcommand("report", "write a run's report as one HTML file, or compare several runs");
+  CLI::App* command = app.add_subcommand(
+      "report", "write a run's report as one HTML file, follow a run in a browser, or compare several runs");
   command
       ->add_option("runs", flags->runs, "id of a run, a part of one, 'last', or an exported file; several are compared")
       ->required();
@@ -64,6 +104,12 @@ void RegisterReportCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_flag("--json", flags->json, "write the figures as JSON (docs/interop.md)");
   command->add_flag("--compare", flags->compare, "the table of a comparison even for one run");
+  CLI::Option* serve = command->add_flag(
+      "--serve", flags->serve,
+      "show the report in a browser on this machine, where it follows a run that is under way; Ctrl-C ends it");
+  command->add_option("--port", flags->port, "the port that --serve listens on, on 127.0.0.1 alone; 0 takes a free one")
+      ->check(CLI::Range(0, 65535))
+      ->needs(serve);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
   });

@@ -104,7 +104,7 @@ std::string Tiles(const RunView& view) {
 
 }  // namespace
 
-Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
+Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const NodeLinks& links) {
   if (view.nodes.empty()) return Status::InvalidArgument(fmt::format("run {} has no events yet", view.info.id));
   HONE_ASSIGN_OR_RETURN(std::string seed, store.Source(view.seed_hash));
   HONE_ASSIGN_OR_RETURN(const std::vector<Event> events, store.Events(view.info.id));
@@ -135,9 +135,10 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
       body += "<details><summary>The same in numbers</summary>" + table + "</details>\n";
     body += LibraryTable(e);
   } else if (view.node(view.best).evaluation) {
-    body += fmt::format("<p class=soft>Times of {}.</p>\n",
-                        view.best == 0 ? EscapeMarkup(StartName(view))
-                                       : "the best so far; it has not been paired with " + EscapeMarkup(StartName(view)));
+    body +=
+        fmt::format("<p class=soft>Times of {}.</p>\n",
+                    view.best == 0 ? EscapeMarkup(StartName(view))
+                                   : "the best so far; it has not been paired with " + EscapeMarkup(StartName(view)));
     const RunNode& best = view.node(view.best);
     body += ShapeTable(*best.evaluation,
                        best.id == 0 ? StartName(view) : fmt::format("node {}", std::max<int64_t>(best.incumbent, 0)));
@@ -145,7 +146,7 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   body += Roofline(store, view, events);
   if (const std::string tree = TreeChart(view); !tree.empty()) body += "<h2 id=tree>The tree</h2>\n" + tree;
 
-  body += "<h2 id=attempts>Attempts</h2>\n" + NodeSection(store, view) + SweepSection(view);
+  body += "<h2 id=attempts>Attempts</h2>\n" + NodeSection(store, view, links) + SweepSection(view);
   if (!view.cases.empty()) {
     std::string rows;
     for (const ProposedCase& c : view.cases) {
@@ -164,7 +165,8 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
     body += HighlightedDiff(seed, winner);
     body += "<details><summary>The file alone</summary>" + HighlightedSource(winner) + "</details>\n";
   } else {
-    body += fmt::format("<p>Nothing was found that is surely faster than {}; this is it.</p>\n", EscapeMarkup(StartName(view)));
+    body += fmt::format("<p>Nothing was found that is surely faster than {}; this is it.</p>\n",
+                        EscapeMarkup(StartName(view)));
     body += "<details><summary>" + std::string(view.from_oracle ? "The oracle&#39;s kernel" : "The seed") +
             "</summary>" + HighlightedSource(seed) + "</details>\n";
   }
@@ -186,9 +188,9 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
   fact("tokens",
        fmt::format("{} in, {} out{}", view.usage.input, view.usage.output, view.usage.estimated ? " (estimated)" : ""));
   fact("cost", CostText(view.cost_usd, view.unpriced_replies) +
-                   (view.unpriced_replies == 0
-                        ? ""
-                        : fmt::format("; what {} of {} replies cost is not known", view.unpriced_replies, view.replies)));
+                   (view.unpriced_replies == 0 ? ""
+                                               : fmt::format("; what {} of {} replies cost is not known",
+                                                             view.unpriced_replies, view.replies)));
   fact("replies lost to form", StructureText(CountStructure(view)) +
                                    ": edits that could not be put in place, or that broke the file's structure");
   fact("kept above", fmt::format("{:.1f} % surely faster", 100 * view.options.keep_above));
@@ -197,6 +199,11 @@ Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
     body += fmt::format("<details><summary>{} note{} on requests</summary><pre class=text>{}</pre></details>\n",
                         view.remarks.size(), view.remarks.size() == 1 ? "" : "s", EscapeMarkup(RemarksText(view, 200)));
   }
+  return body;
+}
+
+Result<std::string> HtmlReport(RunStore& store, const RunView& view) {
+  HONE_ASSIGN_OR_RETURN(const std::string body, HtmlReportBody(store, view));
   return HtmlPage(view.info.task + " – " + view.info.id, body);
 }
 

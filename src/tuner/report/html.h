@@ -8,6 +8,7 @@
 
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
+#include "tuner/report/node_sections.h"
 
 namespace hone {
 
@@ -16,5 +17,8 @@ namespace hone {
 // its difference to the seed. Says "modelled" wherever the device is the simulator. `store` gives the sources. Pure
 // text: the caller writes the file.
 Result<std::string> HtmlReport(RunStore& store, const RunView& view);
+
+// The same without the page's frame; `links` as in node_sections.h.
+Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const NodeLinks& links = {});
 
 }  // namespace hone

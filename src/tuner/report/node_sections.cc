@@ -52,7 +52,8 @@ std::string Reason(const RunView& view, const RunNode& n) {
 }
 
 // Everything about one node, folded away.
-std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& tables, const std::string& diff) {
+std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& links, const std::string& tables,
+                      const std::string& diff) {
   const bool ok = Right(n);
   const std::string verdict = n.state == NodeState::kUnusable ? n.problem
                               : n.evaluation                  ? std::string(VerdictName(n.evaluation->verdict))
@@ -71,33 +72,7 @@ std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& 
       n.rejected ? "rejected"
       : n.kept   ? "kept"
                  : "");
-  if (n.parent >= 0) {
-    std::string roles;
-    for (const Turn& t : n.turns) roles += (roles.empty() ? "" : ", ") + t.role;
-    out += fmt::format("<p class=soft>{} from <a href='#node-{}'>node {}</a>{}</p>\n",
-                       EscapeMarkup(n.purpose.empty() ? n.origin : n.purpose), n.parent, n.parent,
-                       roles.empty() ? "" : "; asked: " + EscapeMarkup(roles));
-  }
-  if (const std::string reason = Reason(view, n); !reason.empty()) out += "<p>" + EscapeMarkup(reason) + "</p>\n";
-  if (!n.detail.empty() && (!n.evaluation || n.evaluation->detail.find(n.detail) == std::string::npos))
-    out += "<p>" + EscapeMarkup(Clipped(n.detail, 600)) + "</p>\n";
-  if (n.evaluation && !ok) {
-    if (!n.evaluation->detail.empty())
-      out += "<pre class=text>" + EscapeMarkup(Clipped(n.evaluation->detail, 900)) + "</pre>\n";
-    if (n.evaluation->mismatch && !TellsMismatch(*n.evaluation))
-      out += "<p>First wrong: " + EscapeMarkup(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
-  }
-  bool planned = false;  // a planner's reply is its plan and the node's reasoning alike
-  for (const Memo& memo : view.memos) {
-    if (memo.node != n.id || n.id == 0 || memo.kind == "problem") continue;
-    planned = planned || memo.text == n.reasoning;
-    out += fmt::format("<p class=soft>{}</p><pre class=text>{}</pre>\n", EscapeMarkup(memo.kind),
-                       EscapeMarkup(Clipped(memo.text.empty() ? memo.idea : memo.text, 1200)));
-  }
-  if (!n.reasoning.empty() && !planned) out += "<pre class=text>" + EscapeMarkup(Clipped(n.reasoning, 1200)) + "</pre>\n";
-  if (ok && !n.evaluation->resources.empty())
-    out += "<p class=soft>" + EscapeMarkup(ResourcesText(*n.evaluation)) + "</p>\n";
-  return out + tables + diff + "</div></details>\n";
+  return out + links + NodeFacts(view, n) + tables + diff + "</div></details>\n";
 }
 
 std::string MoreElsewhere(const RunView& view, const RunNode& n, const char* what) {
@@ -143,7 +118,40 @@ std::string SweepBlock(const RunView& view, Swept sweep) {
 
 }  // namespace
 
-std::string NodeSection(RunStore& store, const RunView& view) {
+std::string NodeFacts(const RunView& view, const RunNode& n) {
+  const bool ok = Right(n);
+  std::string out;
+  if (n.parent >= 0) {
+    std::string roles;
+    for (const Turn& t : n.turns) roles += (roles.empty() ? "" : ", ") + t.role;
+    out += fmt::format("<p class=soft>{} from <a href='#node-{}'>node {}</a>{}</p>\n",
+                       EscapeMarkup(n.purpose.empty() ? n.origin : n.purpose), n.parent, n.parent,
+                       roles.empty() ? "" : "; asked: " + EscapeMarkup(roles));
+  }
+  if (const std::string reason = Reason(view, n); !reason.empty()) out += "<p>" + EscapeMarkup(reason) + "</p>\n";
+  if (!n.detail.empty() && (!n.evaluation || n.evaluation->detail.find(n.detail) == std::string::npos))
+    out += "<p>" + EscapeMarkup(Clipped(n.detail, 600)) + "</p>\n";
+  if (n.evaluation && !ok) {
+    if (!n.evaluation->detail.empty())
+      out += "<pre class=text>" + EscapeMarkup(Clipped(n.evaluation->detail, 900)) + "</pre>\n";
+    if (n.evaluation->mismatch && !TellsMismatch(*n.evaluation))
+      out += "<p>First wrong: " + EscapeMarkup(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
+  }
+  bool planned = false;  // a planner's reply is its plan and the node's reasoning alike
+  for (const Memo& memo : view.memos) {
+    if (memo.node != n.id || n.id == 0 || memo.kind == "problem") continue;
+    planned = planned || memo.text == n.reasoning;
+    out += fmt::format("<p class=soft>{}</p><pre class=text>{}</pre>\n", EscapeMarkup(memo.kind),
+                       EscapeMarkup(Clipped(memo.text.empty() ? memo.idea : memo.text, 1200)));
+  }
+  if (!n.reasoning.empty() && !planned)
+    out += "<pre class=text>" + EscapeMarkup(Clipped(n.reasoning, 1200)) + "</pre>\n";
+  if (ok && !n.evaluation->resources.empty())
+    out += "<p class=soft>" + EscapeMarkup(ResourcesText(*n.evaluation)) + "</p>\n";
+  return out;
+}
+
+std::string NodeSection(RunStore& store, const RunView& view, const NodeLinks& links) {
   // What was kept is drawn upon the budget first, whatever stands before it on the page.
   std::vector<std::string> diffs(view.nodes.size()), tables(view.nodes.size());
   size_t diff_bytes = 0, table_bytes = 0;
@@ -183,7 +191,8 @@ std::string NodeSection(RunStore& store, const RunView& view) {
       "then{0}</span><span class=number>over {1}{0}</span><span></span></div>\n",
       view.info.modelled ? ", modelled" : "", EscapeMarkup(StartName(view)));
   for (const RunNode& n : view.nodes) {
-    body += NodeBlock(view, n, tables[static_cast<size_t>(n.id)], diffs[static_cast<size_t>(n.id)]);
+    const auto id = static_cast<size_t>(n.id);
+    body += NodeBlock(view, n, links ? links(n) : "", tables[id], diffs[id]);
   }
   return body + fmt::format(
                     "<p class=soft>Over the best then: as the node was timed, in pairs with the best when it was "

@@ -87,16 +87,37 @@ table.stack tr{padding:.5rem 0;border-bottom:1px solid var(--line)}table.stack t
 table.stack td::before{content:attr(data-name) " ";color:var(--soft)}
 h1{font-size:1.35rem}
 }
+.bar-top{position:sticky;top:0;z-index:2;background:var(--paper);border-bottom:1px solid var(--line);padding:.3rem 0;display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.9rem}
+kbd{border:1px solid var(--line);border-radius:.25rem;padding:0 .3rem;font:inherit;font-size:.85em}
+form{display:flex;flex-wrap:wrap;gap:.4rem 1rem;align-items:center}select,button,label{font:inherit}select{max-width:min(24rem,90vw)}
+table.sides{font:13px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace;table-layout:fixed;min-width:56rem;background:var(--panel)}
+.sides th,.sides td{padding:0 .5rem;border:0;white-space:pre-wrap;overflow-wrap:anywhere}.sides th{font-family:system-ui,sans-serif}
+.sides .n,.sides th:nth-child(odd){width:3.6rem;text-align:right;color:var(--soft);user-select:none}.sides .n::before{content:attr(data-n)}
+.sides .add{background:var(--addbg)}.sides .del{background:var(--delbg)}.sides .none{background:var(--paper)}.sides .gap td{color:var(--soft)}
+.sides b{color:var(--key);font-weight:500}.sides i{color:var(--com)}.sides u{color:var(--num);text-decoration:none}.sides s{color:var(--dir);text-decoration:none}
 @media print{.tree,.scroll{max-height:none;overflow:visible}}
 )css";
 
-}  // namespace
-
-std::string HtmlPage(std::string_view title, std::string_view body) {
+std::string Frame(std::string_view title, std::string_view head, std::string_view before_main,
+                  std::string_view attributes, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width, "
-      "initial-scale=1\">\n<title>{}</title>\n<style>{}</style></head>\n<body>\n<main>\n{}</main>\n</body></html>\n",
-      EscapeMarkup(title), kStyle, body);
+      "initial-scale=1\">\n<title>{}</title>\n{}<style>{}</style></head>\n<body>\n{}<main{}>\n{}</main>\n</body></"
+      "html>\n",
+      EscapeMarkup(title), head, kStyle, before_main, attributes, body);
+}
+
+}  // namespace
+
+std::string HtmlPage(std::string_view title, std::string_view body) { return Frame(title, "", "", "", body); }
+
+std::string HtmlLivePage(std::string_view title, std::string_view body, int64_t events, bool ended) {
+  return Frame(title, "<script src=/live.js defer></script>\n",
+               "<div class=bar-top><span id=status class=soft role=status></span><span class=soft><kbd>j</kbd> "
+               "<kbd>k</kbd> next and "
+               "previous node, <kbd>o</kbd> its page, <kbd>c</kbd> compare with its parent, <kbd>u</kbd> the "
+               "report</span></div>\n",
+               fmt::format(" data-events={} data-ended={}", events, ended), body);
 }
 
 }  // namespace hone

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame of every HTML page that Hone writes: one file, no script, nothing fetched; light and dark; a desk's width
-// and a phone's.
+// The frame of every HTML page that Hone writes: one file, nothing fetched from elsewhere, no script in what is stored;
+// light and dark; a desk's width and a phone's.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,9 @@ namespace hone {
 
 // `title` is plain text, `body` is HTML.
 std::string HtmlPage(std::string_view title, std::string_view body);
+
+// The same frame for a page that follows a run (live/): its script is /live.js, which needs to know how many events of
+// the run the page was made from, and whether the run had ended.
+std::string HtmlLivePage(std::string_view title, std::string_view body, int64_t events, bool ended);
 
 }  // namespace hone

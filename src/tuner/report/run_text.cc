@@ -13,6 +13,7 @@
 #include "base/json_text.h"
 #include "hone/tuner/library_text.h"
 #include "tuner/core/finding_text.h"
+#include "tuner/report/conversation.h"
 #include "tuner/report/diff.h"
 #include "tuner/report/spend.h"
 #include "tuner/report/terminal_rows.h"
@@ -378,11 +379,6 @@ Status CheckNode(const RunView& view, int64_t id) {
                                       static_cast<int64_t>(view.nodes.size()) - 1, id));
 }
 
-// Requests of a node: by their own word, and in logs of version 1 by the number that led to it.
-bool Belongs(const Exchange& e, const RunNode& node) {
-  return e.node >= 0 ? e.node == node.id : node.request >= 0 && e.number == node.request;
-}
-
 Result<std::string> ExchangeText(RunStore& store, const Exchange& e) {
   std::string text;
   for (const auto& [role, hash] : e.messages) {
@@ -486,7 +482,7 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
   if (!prompts) return text;
   HONE_ASSIGN_OR_RETURN(std::vector<Event> events, store.Events(view.info.id));
   for (const Exchange& e : ReadExchanges(events)) {
-    if (!Belongs(e, node)) continue;
+    if (!BelongsTo(e, node)) continue;
     HONE_ASSIGN_OR_RETURN(const std::string one, ExchangeText(store, e));
     text += one;
   }
@@ -531,7 +527,7 @@ Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t id,
     HONE_ASSIGN_OR_RETURN(std::vector<Event> events, store.Events(view.info.id));
     Json exchanges = Json::array();
     for (const Exchange& e : ReadExchanges(events)) {
-      if (!Belongs(e, node)) continue;
+      if (!BelongsTo(e, node)) continue;
       Json messages = Json::array();
       for (const auto& [role, hash] : e.messages) {
         HONE_ASSIGN_OR_RETURN(const std::string message, store.Source(hash));

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was said to a model for a node, and what it answered, as part of a page.
+#pragma once
+
+#include <string>
+
+#include "hone/tuner/run_store.h"
+#include "hone/tuner/strategy.h"
+#include "tuner/report/spend.h"
+
+namespace hone {
+
+// Whether this exchange was made for `node`: by its own word, and in logs of version 1 by the number that led to the
+// node.
+bool BelongsTo(const Exchange& exchange, const RunNode& node);
+
+// Each exchange of the node with every message folded and the reply open; a sentence where nothing was asked. Texts
+// come from `store` and are escaped here.
+Result<std::string> ConversationHtml(RunStore& store, const RunView& view, const RunNode& node);
+
+}  // namespace hone
