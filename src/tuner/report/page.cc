@@ -77,6 +77,7 @@ summary{cursor:pointer}
 .head{display:grid;grid-template-columns:3.2rem 1fr 11.5rem 6.6rem 6.6rem 4.2rem;gap:.1rem .7rem;color:var(--soft);font-weight:600;font-size:.92rem;align-items:end;border-bottom:1px solid var(--line)}.head .number{white-space:normal}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:0}dt{color:var(--soft)}dd{margin:0}
 @media(max-width:640px){
+.bar-top .keys{display:none}
 .wide{display:none}.narrow{display:block}
 .bar{grid-template-columns:1fr auto;padding:.3rem 0}.bar .name{grid-row:1}.bar .value{grid-column:2}.track{grid-column:1/3;grid-row:2}.floor{grid-column:1/3;grid-row:3;margin-top:.3rem}.under{grid-column:1/3;grid-row:4}
 .row{grid-template-columns:2.2rem 1fr 4.6rem}.row .step{display:none}
@@ -113,7 +114,7 @@ std::string HtmlPage(std::string_view title, std::string_view body) { return Fra
 
 std::string HtmlLivePage(std::string_view title, std::string_view body, int64_t events, bool ended) {
   return Frame(title, "<script src=/live.js defer></script>\n",
-               "<div class=bar-top><span id=status class=soft role=status></span><span class=soft><kbd>j</kbd> "
+               "<div class=bar-top><span id=status class=soft role=status></span><span class='soft keys'><kbd>j</kbd> "
                "<kbd>k</kbd> next and "
                "previous node, <kbd>o</kbd> its page, <kbd>c</kbd> compare with its parent, <kbd>u</kbd> the "
                "report</span></div>\n",

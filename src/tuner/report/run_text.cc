@@ -359,16 +359,18 @@ bool TellsMismatch(const Evaluation& e) {
 }
 
 std::string ResourcesText(const Evaluation& e) {
-  std::string text;
+  std::vector<std::string> parts;
   for (const KernelResources& r : e.resources) {
-    text += fmt::format("{}{}: ", text.empty() ? "" : "; ", r.kernel);
-    text += r.registers >= 0 ? fmt::format("{} registers", r.registers) : "registers not known";
-    if (r.spill_bytes > 0) text += fmt::format(", {} bytes spilled", r.spill_bytes);
+    std::string part = r.kernel + ": ";
+    part += r.registers >= 0 ? fmt::format("{} registers", r.registers) : "registers not known";
+    if (r.spill_bytes > 0) part += fmt::format(", {} bytes spilled", r.spill_bytes);
     if (r.static_shared_bytes + r.dynamic_shared_bytes > 0)
-      text += fmt::format(", {} bytes shared", r.static_shared_bytes + r.dynamic_shared_bytes);
-    if (r.occupancy > 0) text += fmt::format(", occupancy {:.0f} %", 100 * r.occupancy);
+      part += fmt::format(", {} bytes shared", r.static_shared_bytes + r.dynamic_shared_bytes);
+    if (r.occupancy > 0) part += fmt::format(", occupancy {:.0f} %", 100 * r.occupancy);
+    // A plan's alternatives launch one kernel under several conditions.
+    if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));
   }
-  return text;
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 namespace {
