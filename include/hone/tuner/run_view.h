@@ -56,7 +56,7 @@ struct RunOptions {
 };
 
 // Version of the events' payloads (docs/formats/run-store.md).
-inline constexpr int kRunVersion = 5;
+inline constexpr int kRunVersion = 6;
 // Older runs are shown, reported and exported, but not continued.
 inline constexpr int kOldestContinuedVersion = 2;
 
@@ -75,6 +75,8 @@ struct Turn {
   bool profile = true;         // resources, counters and findings of the parent are shown
   bool ledger = true;          // so are the ideas tried so far
   std::vector<int64_t> shown;  // nodes shown beside the parent, with their outcomes; sources as room allows
+  // A planner's plan marks spans of the parent, and its coder may change nothing else (src/tuner/agents/spans.h).
+  bool bound = false;
 };
 
 // One candidate, or one failed attempt at one. Node 0 is the seed. A node is opened by the choice that decided on
@@ -90,6 +92,7 @@ struct RunNode {
   NodeState state = NodeState::kProposed;
   std::string problem;      // kUnusable: no_code, search_not_found, repeated_idea, … (agents/reply.h)
   std::string detail;       // kUnusable: a sentence that says what to do better
+  std::vector<std::string> widened;  // regions that a bound coder took in beside its plan's spans
   std::string repaired;     // problem of a first reply that a repair turn followed; empty: none was needed
   SourceHash source_hash;   // empty when unusable
   int64_t bindings = 1;     // how many bindings its tunables allow
@@ -128,6 +131,13 @@ struct SweepPoint {
   int64_t incumbent = -1;  // what it was timed against; -1 in logs of version 1: the best at that time
 };
 
+// Lines of a source that a plan marks, counted from 1 in the source as prompts show it (without its licence).
+struct PlanSpan {
+  std::string region;           // in which they begin
+  int64_t first = 0, last = 0;  // both included
+  bool whole = false;           // they are the region, from its first line to its last
+};
+
 // What a reply became that is no candidate: a plan, a diagnosis, findings of the profile analyst, proposed cases,
 // or a reply that nothing could be made of.
 struct Memo {
@@ -138,6 +148,7 @@ struct Memo {
   std::string idea;                  // plan: one line
   std::string text;                  // what later turns are shown
   std::vector<std::string> regions;  // plan: the regions it changes
+  std::vector<PlanSpan> spans;       // plan of a bound turn: what its coder may change
   std::string problem, detail;       // kind "problem": as of a node
   SourceHash reply;                  // its text
 };

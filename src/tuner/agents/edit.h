@@ -18,6 +18,14 @@ struct SearchReplace {
   std::string replace;  // whole lines; empty deletes
 };
 
+// Where whole lines stand in a source, blank lines around them left out.
+struct LinesFound {
+  size_t times = 0;           // how often; 0 also for a text without a line
+  size_t begin = 0, end = 0;  // of the first time, newline included
+  std::string near;           // times is 0: what the source has instead
+};
+LinesFound FindLines(std::string_view source, std::string_view lines);
+
 struct EditResult {
   std::string source;   // empty when a block did not apply
   std::string problem;  // search_not_found | search_not_unique | search_empty | edits_overlap; empty: applied

@@ -13,14 +13,15 @@
 #include "tuner/agents/prompt_text.h"
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
+#include "tuner/agents/spans.h"
 #include "tuner/store/device_facts.h"
+#include "tuner/strategies/settings.h"
 
 namespace hone {
 namespace {
 
-constexpr size_t kShownBytes = 24000;     // of other nodes' sources in one prompt
 constexpr size_t kReferenceBytes = 16000;
-constexpr size_t kEchoBytes = 24000;      // of a reply that is sent back to be repaired
+constexpr size_t kEchoBytes = 24000;  // of a reply that is sent back to be repaired
 
 // The names of a menu's entries: "- **Name.** what it is".
 std::vector<std::string> MenuItems(const std::string& menu) {
@@ -111,7 +112,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
     values["failure"] = FailureText(*judged);
   }
   if (turn.ledger) values["ledger"] = LedgerText(view, node.known);
-  values["shown"] = ShownText(view, turn.shown, parent_id, node.known, in.source, kShownBytes);
+  values["shown"] = ShownText(view, turn.shown, parent_id, node.known, in.source, WholeSettingOf(view.options, "prompt.window_tokens"));
   values["regions"] = RegionList(SplitRegions(parent_source));
   Result<std::string> menu = in.library->Expanded("class_" + values["task_class"]);
   if (!menu.ok()) menu = in.library->Expanded("class_other");
@@ -123,7 +124,14 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   if (id > 0) {
     values["share"] = ShareText(view, node, values["menu"]);
     values["standing"] = StandingText(view, node);
-    if (const Memo* plan = view.FindMemo(id, "plan")) values["plan"] = plan->text;
+    if (const Memo* plan = view.FindMemo(id, "plan")) {
+      values["plan"] = plan->text;
+      if (turn.bound && !plan->spans.empty()) {
+        values["spans"] = SpanList(plan->spans);
+        values["parent"] = MarkSpans(values["parent"], plan->spans);
+      }
+    }
+    if (turn.bound) values["bound"] = "yes";
     if (const Memo* diagnosis = view.FindMemo(id, "diagnosis")) values["diagnosis"] = diagnosis->text;
     if (const Memo* findings = view.FindMemo(id, "findings")) values["findings"] = findings->text;
     // A plan that made the parent is what a repair must keep.

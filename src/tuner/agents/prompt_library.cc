@@ -57,7 +57,8 @@ const std::vector<std::string>& PromptValues() {
       "device_facts", "hardware",     "parent",     "parent_node", "parent_idea", "times",
       "profile",      "failure",      "ledger",     "shown",       "regions",     "plan",
       "diagnosis",    "findings",     "menu",       "cute",        "share",       "standing",
-      "check_cases",  "dimensions",   "problem",    "detail",      "real_device", "unknown_device"};
+      "check_cases",  "dimensions",   "problem",    "detail",      "real_device", "unknown_device",
+      "spans",        "bound"};
   return names;
 }
 

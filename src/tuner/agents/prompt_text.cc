@@ -8,7 +8,9 @@
 #include <cctype>
 #include <map>
 
+#include "hone/tuner/model_provider.h"
 #include "tuner/agents/cause.h"
+#include "tuner/agents/diff.h"
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
 #include "tuner/core/finding_text.h"
@@ -90,6 +92,81 @@ std::string ShapesText(const RunNode& node) {
   }
   for (const auto& [name, value] : node.evaluation->binding) tuned += fmt::format(" {}={}", name, value);
   return (shapes < 2 ? "" : "; by shape" + gains) + (tuned.empty() ? "" : ";" + tuned);
+}
+
+bool IsRight(const RunNode& node) { return node.evaluation && node.evaluation->verdict == Verdict::kOk; }
+
+// A node that is shown beside the parent.
+struct Relative {
+  const RunNode* node = nullptr;
+  std::string head;  // what it is and what became of it
+  std::string code;
+};
+
+// "rows=4 d=64; rows=8 d=64"; empty: no case was timed.
+std::string TimedShapes(const RunNode& node) {
+  std::string text;
+  if (!node.evaluation) return text;
+  for (const CaseResult& c : node.evaluation->cases) {
+    if (c.time_us) text += (text.empty() ? "" : "; ") + DimsLine(c.dims);
+  }
+  return text;
+}
+
+std::string HeadOf(const RunView& view, const RunNode& node) {
+  std::string text = node.id > 0 ? fmt::format("### Node {}, from node {}: {}\n\n", node.id, node.parent, node.idea)
+                     : view.from_oracle ? "### Node 0, the oracle as a kernel\n\n"
+                                        : "### Node 0, the seed\n\n";
+  if (node.state == NodeState::kUnusable) {
+    return text + fmt::format("Could not be used: {} ({})\n\n", node.problem, ClipText(node.detail, 300));
+  }
+  if (!node.evaluation) return text;
+  if (!IsRight(node)) {
+    return text + fmt::format("`{}`: {}\n\n", VerdictName(node.evaluation->verdict), ClipText(node.evaluation->detail, 600));
+  }
+  if (!node.speedup) return text;
+  text += node.id == 0 ? "Right" : fmt::format("Right; {:.3f}x of the seed", *node.speedup);
+  std::string times;
+  for (const CaseResult& c : node.evaluation->cases) {
+    if (c.time_us) times += fmt::format(" {:.2f}", c.time_us->median);
+  }
+  if (!times.empty()) text += fmt::format("; by shape{} us", times);
+  return text + (node.evaluation->modelled ? " (modelled).\n\n" : ".\n\n");
+}
+
+std::string CodeBlock(std::string_view before, std::string_view language, const std::string& code) {
+  return fmt::format("{}:\n\n```{}\n{}{}```\n\n", before, language, code, code.ends_with('\n') ? "" : "\n");
+}
+
+// See ShownText. Empty: the node has no code of its own.
+std::string CodeOf(const RunNode& node, int64_t parent_id, bool leads, const SourceOfNode& source) {
+  if (node.source_hash.empty()) return "";
+  const Result<std::string> mine = source(node.id);
+  if (!mine.ok()) return "";
+  const std::string whole = WithoutLicence(*mine);
+  if (leads) {
+    const Result<std::string> base = source(parent_id);
+    if (base.ok()) {
+      const std::string diff = UnifiedDiff(WithoutLicence(*base), whole, fmt::format("node-{}.cu", parent_id),
+                                           fmt::format("node-{}.cu", node.id));
+      // Where nearly all differs the whole reads better.
+      if (!diff.empty() && diff.size() < whole.size()) {
+        return CodeBlock("It is the fastest here; what it has that the version to start from has not", "diff", diff);
+      }
+      return CodeBlock("It is the fastest here; its source", "cuda", whole);
+    }
+  }
+  if (node.id == 0) return CodeBlock("Its source", "cuda", whole);
+  std::map<std::string, std::string> before;
+  if (const Result<std::string> theirs = source(node.parent); theirs.ok()) {
+    for (const Region& r : SplitRegions(*theirs)) before[r.name] = theirs->substr(r.begin, r.end - r.begin);
+  }
+  std::string changed;
+  for (const Region& r : SplitRegions(*mine)) {
+    const std::string body = mine->substr(r.begin, r.end - r.begin);
+    if (const auto old = before.find(r.name); old == before.end() || old->second != body) changed += body;
+  }
+  return changed.empty() ? "" : CodeBlock("The regions it changed", "cuda", WithoutLicence(changed));
 }
 
 }  // namespace
@@ -298,48 +375,46 @@ std::string LedgerText(const RunView& view, int64_t known) {
   return text;
 }
 
-std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent, int64_t known,
-                      const SourceOfNode& source, size_t room) {
-  std::string text;
+std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent_id, int64_t known,
+                      const SourceOfNode& source, int64_t tokens) {
+  std::vector<Relative> relatives;
+  const RunNode& parent = view.node(parent_id);
+  const Relative* leader = nullptr;
+  std::string shapes;
   for (const int64_t id : nodes) {
-    if (id == parent || id < 0 || id >= known) continue;
-    const RunNode& node = view.node(id);
-    if (id == 0) {
-      text += view.from_oracle ? "### Node 0, the oracle as a kernel\n\n" : "### Node 0, the seed\n\n";
-    } else {
-      text += fmt::format("### Node {}, from node {}: {}\n\n", id, node.parent, node.idea);
-    }
-    if (node.state == NodeState::kUnusable) {
-      text += fmt::format("Could not be used: {} ({})\n\n", node.problem, ClipText(node.detail, 300));
-      continue;
-    }
-    if (!node.evaluation) continue;
-    if (node.evaluation->verdict != Verdict::kOk) {
-      text += fmt::format("`{}`: {}\n\n", VerdictName(node.evaluation->verdict), ClipText(node.evaluation->detail, 600));
-    } else if (node.speedup) {
-      text += fmt::format("Right; {:.3f}x of the seed{}.\n\n", *node.speedup,
-                          node.evaluation->modelled ? " (modelled)" : "");
-    }
-    Result<std::string> mine = source(id);
-    if (!mine.ok() || id == 0) continue;
-    Result<std::string> theirs = source(node.parent);
-    std::map<std::string, std::string> before;
-    if (theirs.ok()) {
-      for (const Region& r : SplitRegions(*theirs)) before[r.name] = theirs->substr(r.begin, r.end - r.begin);
-    }
-    std::string changed;
-    for (const Region& r : SplitRegions(*mine)) {
-      const std::string body = mine->substr(r.begin, r.end - r.begin);
-      if (const auto old = before.find(r.name); old == before.end() || old->second != body) changed += body;
-    }
-    if (changed.empty()) continue;
-    if (changed.size() > room) {
-      text += "(its changes are too long to show)\n\n";
-      continue;
-    }
-    room -= changed.size();
-    text += "The regions it changed:\n\n```cuda\n" + changed + (changed.ends_with('\n') ? "" : "\n") + "```\n\n";
+    if (id == parent_id || id < 0 || id >= known) continue;
+    relatives.push_back({&view.node(id), HeadOf(view, view.node(id)), ""});
+    if (shapes.empty()) shapes = TimedShapes(view.node(id));
   }
+  for (const Relative& r : relatives) {
+    if (!IsRight(*r.node) || !r.node->speedup) continue;
+    if (leader == nullptr || *r.node->speedup > *leader->node->speedup) leader = &r;
+  }
+  const double parent_speed = parent_id < known && IsRight(parent) ? parent.speedup.value_or(0) : 0;
+  if (leader != nullptr && *leader->node->speedup <= parent_speed) leader = nullptr;
+
+  std::vector<Relative*> order;
+  for (Relative& r : relatives) order.push_back(&r);
+  const auto rank = [&](const Relative* r) { return r == leader ? 0 : r->node->id == 0 ? 1 : IsRight(*r->node) ? 2 : 3; };
+  std::stable_sort(order.begin(), order.end(), [&](const Relative* a, const Relative* b) {
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a->node->id > b->node->id;
+  });
+  std::string left_out;
+  for (Relative* r : order) {
+    std::string code = CodeOf(*r->node, parent_id, r == leader, source);
+    if (code.empty()) continue;
+    const int64_t cost = EstimateTokens(code);
+    if (cost > tokens) {
+      left_out += fmt::format("{}node {} (about {} tokens)", left_out.empty() ? "" : ", ", r->node->id, cost);
+      continue;
+    }
+    tokens -= cost;
+    r->code = std::move(code);
+  }
+  std::string text;
+  if (!shapes.empty()) text += "Times by shape stand in this order: " + shapes + ".\n\n";
+  for (const Relative& r : relatives) text += r.head + r.code;
+  if (!left_out.empty()) text += "Left out for want of room is the code of " + left_out + ".\n";
   return text;
 }
 

@@ -35,11 +35,14 @@ std::string FailureText(const Evaluation& evaluation);
 // Every idea of the nodes below `known`, with its outcome.
 std::string LedgerText(const RunView& view, int64_t known);
 
-// Nodes beside the parent: idea, outcome, error, and the regions they changed against their own parents, as long as
-// `room` bytes last.
+// Nodes beside the parent, `nodes` in their order: idea, outcome, times by shape, error. Their code follows as long as
+// `tokens` of it last: of the fastest, when it is faster than the parent, what differs from the parent; of what the run
+// started with, the whole; of the others, the regions that they changed against their own parents. Room goes to the
+// fastest first, then to the start, then to right versions, then to failed ones, the newest first; whose code is left out
+// is said at the end.
 using SourceOfNode = std::function<Result<std::string>(int64_t)>;
 std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent, int64_t known,
-                      const SourceOfNode& source, size_t room);
+                      const SourceOfNode& source, int64_t tokens);
 
 std::string DimsLine(const Dims& dims);  // "d=128 rows=4"
 

@@ -143,16 +143,16 @@ TEST(ParseReply, ThreeBlocksWithoutNamesAreNoGuess) {
 }
 
 TEST(ParsePlan, NamesRegionsThatExistAndLinesThatStandInThem) {
-  const PlanReply plan = ParsePlanReply(Text("IDEA: Use float2\nWHY: bytes\nREGION: WarpSum\n```\n  return x;\n```\nThere.\n- REGION: plan (the launch)\nmore\n"), kSource);
+  const PlanReply plan = ParsePlanReply(Text("IDEA: Use float2\nWHY: bytes\nREGION: WarpSum\n```\n  return x;\n```\nThere.\n- REGION: plan (the launch)\nmore\n"), kSource, false);
   EXPECT_EQ(plan.problem, "") << plan.detail;
   EXPECT_THAT(plan.regions, ElementsAre("WarpSum", "plan"));
   EXPECT_EQ(plan.idea_key, "use-float2");
-  const PlanReply nowhere = ParsePlanReply(Text("IDEA: x\nREGION: epilogue\n"), kSource);
+  const PlanReply nowhere = ParsePlanReply(Text("IDEA: x\nREGION: epilogue\n"), kSource, false);
   EXPECT_EQ(nowhere.problem, "unknown_region");
   EXPECT_THAT(nowhere.detail, HasSubstr("there are: plan, prelude"));
-  EXPECT_EQ(ParsePlanReply(Text("IDEA: x\nREGION: WarpSum\n```\n  return y;\n```\n"), kSource).problem, "anchor_not_found");
-  EXPECT_EQ(ParsePlanReply(Text("  "), kSource).problem, "empty_reply");
-  EXPECT_EQ(ParsePlanReply(Text("Make it faster."), kSource).idea, "Make it faster.");
+  EXPECT_EQ(ParsePlanReply(Text("IDEA: x\nREGION: WarpSum\n```\n  return y;\n```\n"), kSource, false).problem, "anchor_not_found");
+  EXPECT_EQ(ParsePlanReply(Text("  "), kSource, false).problem, "empty_reply");
+  EXPECT_EQ(ParsePlanReply(Text("Make it faster."), kSource, false).idea, "Make it faster.");
 }
 
 TEST(ParseText, HasTheSameFaultsAsCode) {

@@ -11,6 +11,7 @@
 
 #include "tuner/agents/edit.h"
 #include "tuner/agents/regions.h"
+#include "tuner/agents/spans.h"
 
 namespace hone {
 namespace {
@@ -69,6 +70,7 @@ struct Parts {
   std::string prose;
   std::string idea;
   std::vector<std::string> code_blocks;
+  std::vector<std::string> widen;
   std::vector<RegionBody> regions;
   std::vector<SearchReplace> edits;
   std::string unclosed;  // what was left open at the end
@@ -120,6 +122,10 @@ Parts TakeApart(std::string_view text) {
             parts.idea = value;
           } else {
             if (IsLabelled(line, "REGION", value)) region = RegionName(value);
+            if (IsLabelled(line, "WIDEN", value)) {
+              const std::string name = RegionName(value);
+              if (std::find(parts.widen.begin(), parts.widen.end(), name) == parts.widen.end()) parts.widen.push_back(name);
+            }
             parts.prose += whole;
           }
         }
@@ -227,6 +233,7 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
   if (!fault.problem.empty() && fault.problem != "refused") return fail(fault.problem, fault.detail);
   Parts parts = TakeApart(reply.text);
   proposal.reasoning = ClipText(Trim(parts.prose), kMaxReasoningBytes);
+  proposal.widen = std::move(parts.widen);
   const bool named = !parts.idea.empty();
   if (!named) {
     const std::string_view prose = Trim(parts.prose);
@@ -298,7 +305,7 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent) {
   return proposal;
 }
 
-PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent) {
+PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool bound) {
   PlanReply plan;
   const auto fail = [&](std::string problem, std::string detail) {
     plan.problem = std::move(problem);
@@ -308,9 +315,40 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent) {
   };
   if (Fault fault = CheckReply(reply); !fault.problem.empty()) return fail(fault.problem, fault.detail);
   const std::vector<Region> regions = SplitRegions(parent);
-  std::string anchor;
+  std::string block;
   const Region* region = nullptr;
-  bool inside = false;
+  bool inside = false, quoted = false;
+  // Whole regions of which nothing is quoted are marked when the next one begins, or the plan ends.
+  const auto close_region = [&] {
+    if (region != nullptr && !quoted) plan.spans.push_back(*RegionSpan(parent, region->name));
+  };
+  // What is wrong with a block that quotes lines of the region; empty: nothing.
+  const auto take_quote = [&]() -> Fault {
+    const std::string_view body = parent.substr(region->begin, region->end - region->begin);
+    const LinesFound found = FindLines(body, block);
+    if (found.times == 1) {
+      const auto line = [&](size_t offset) {
+        return 1 + std::count(parent.begin(), parent.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
+      };
+      plan.spans.push_back({region->name, line(region->begin + found.begin), line(region->begin + found.end - 1), false});
+      quoted = true;
+      return {};
+    }
+    if (found.times > 1) {
+      if (!bound) return {};
+      return {"anchor_not_unique",
+              fmt::format("the lines quoted for region '{}' stand {} times in it: quote more lines around them", region->name,
+                          found.times)};
+    }
+    if (quoted) return {};
+    for (const Region& other : regions) {
+      if (FindLines(parent.substr(other.begin, other.end - other.begin), block).times == 0) continue;
+      return {"anchor_not_found",
+              fmt::format("the lines quoted for region '{}' stand in region '{}'", region->name, other.name)};
+    }
+    return {"anchor_not_found",
+            fmt::format("the lines quoted for region '{}' are not in it: {}", region->name, found.near)};
+  };
   std::string_view rest = reply.text;
   while (!rest.empty()) {
     const size_t newline = rest.find('\n');
@@ -319,19 +357,15 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent) {
     rest.remove_prefix(whole.size());
     std::string_view value;
     if (line.starts_with("```")) {
-      if (inside && region != nullptr && !Trim(anchor).empty()) {
-        const std::string_view body = parent.substr(region->begin, region->end - region->begin);
-        const EditResult found = ApplySearchReplace(body, {{anchor, "x"}});
-        if (found.problem == "search_not_found") {
-          return fail("anchor_not_found",
-                      fmt::format("the lines quoted for region '{}' are not in it: {}", region->name, found.detail));
-        }
-        region = nullptr;  // only the first block is the anchor; what follows is illustration
+      // Unbound, only the first block after a region is looked at.
+      if (inside && region != nullptr && !Trim(block).empty() && (bound || !quoted)) {
+        if (const Fault fault = take_quote(); !fault.problem.empty()) return fail(fault.problem, fault.detail);
+        if (!bound) quoted = true;
       }
       inside = !inside;
-      anchor.clear();
+      block.clear();
     } else if (inside) {
-      anchor += whole;
+      block += whole;
     } else if (plan.idea.empty() && IsLabelled(line, "IDEA", value)) {
       plan.idea = ClipText(value, kMaxIdeaBytes);
     } else if (IsLabelled(line, "REGION", value)) {
@@ -341,9 +375,19 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent) {
         return fail("unknown_region", fmt::format("the plan names a region '{}' that does not exist; there are: {}",
                                                   name, RegionList(regions)));
       }
+      close_region();
       region = &*found;
+      quoted = false;
       if (std::find(plan.regions.begin(), plan.regions.end(), name) == plan.regions.end()) plan.regions.push_back(name);
     }
+  }
+  if (bound && inside) return fail("unclosed_block", "a code block of the plan is not closed");
+  close_region();
+  plan.spans = bound ? JoinSpans(std::move(plan.spans)) : std::vector<PlanSpan>();
+  if (bound && plan.spans.empty()) {
+    return fail("no_region", fmt::format("the plan names no region to change, and the coder may change only what it names; "
+                                         "write a line 'REGION: name' for each place; there are: {}",
+                                         RegionList(regions)));
   }
   if (plan.idea.empty()) {
     const std::string_view text = Trim(reply.text);

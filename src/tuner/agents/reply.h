@@ -13,7 +13,8 @@
 //   =======
 //   >>>>>>> REPLACE
 //   ```cuda /*hone … */ … ```         the whole file, plan comment included
-// with a line `IDEA: …` where the role is to choose one.
+// with a line `IDEA: …` where the role is to choose one, and, of a coder that is bound to a plan's spans, lines
+// `WIDEN: region: why`.
 #pragma once
 
 #include <string>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "hone/tuner/model_provider.h"
+#include "hone/tuner/run_view.h"
 #include "hone/tuner/task.h"
 
 namespace hone {
@@ -31,25 +33,31 @@ struct Proposal {
   std::string reasoning;  // the reply without its code, at most 4000 bytes
   std::string source;     // the new candidate; empty when there is a problem
   std::string form;       // file | regions | edits: how it was sent; empty when unknown
+  std::vector<std::string> widen;  // regions that it asks for, in its order, without repeats
   // empty | empty_reply | not_text | too_long | refused | cut_off | no_code | several_files | unclosed_block |
   // search_not_found | search_not_unique | search_empty | edits_overlap | unknown_region | region_twice | no_plan |
-  // same_as_parent
+  // same_as_parent | outside_plan | too_wide
   std::string problem;
   std::string detail;  // what happened and what to do about it
 };
 
 Proposal ParseReply(const ModelReply& reply, std::string_view parent);
 
-// A plan: `IDEA: …`, then for each place `REGION: name` with what to do there, and optionally a code block with the
-// lines it means, which must stand in that region. A plan that names no region means the whole file.
+// A plan: `IDEA: …`, then for each place `REGION: name` with what to do there, and code blocks with the lines it means.
+//
+// The first block after a REGION quotes lines of that region; a later one quotes where its lines stand there, and is an
+// illustration where they do not. With `bound`, every quote must stand in its region once, and there must be a region:
+// the spans are what the coder may change. Without, only the first quote must stand there, and a plan that names no
+// region means the whole file.
 struct PlanReply {
   std::string idea, idea_key;
   std::string text;  // what the coder is shown, at most 12000 bytes
   std::vector<std::string> regions;
-  std::string problem;  // as above | unknown_region | anchor_not_found
+  std::vector<PlanSpan> spans;  // with `bound`: the quoted lines, and whole regions where nothing is quoted
+  std::string problem;          // as above | unknown_region | anchor_not_found | anchor_not_unique | no_region
   std::string detail;
 };
-PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent);
+PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool bound);
 
 // A diagnosis or findings: any text, at most 12000 bytes of it.
 struct TextReply {

@@ -10,7 +10,7 @@
 
 #include "base/markup.h"
 #include "tuner/model/builtin/cuda_lexer.h"
-#include "tuner/report/diff.h"
+#include "tuner/agents/diff.h"
 
 namespace hone {
 namespace {

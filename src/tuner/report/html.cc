@@ -21,6 +21,7 @@
 #include "tuner/report/tree_chart.h"
 #include "tuner/run/cost_text.h"
 #include "tuner/run/events.h"
+#include "tuner/run/grounding.h"
 #include "tuner/run/structure_rate.h"
 
 namespace hone {
@@ -193,6 +194,7 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
                                                              view.unpriced_replies, view.replies)));
   fact("replies lost to form", StructureText(CountStructure(view)) +
                                    ": edits that could not be put in place, or that broke the file's structure");
+  if (const GroundingCount grounding = CountGrounding(view); grounding.any()) fact("held to plans", GroundingText(grounding));
   fact("kept above", fmt::format("{:.1f} % surely faster", 100 * view.options.keep_above));
   body += "</dl>\n";
   if (!view.remarks.empty()) {

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/report/charts.h"
-#include "tuner/report/diff.h"
+#include "tuner/agents/diff.h"
 #include "tuner/report/html.h"
 #include "tuner/report/progress.h"
 #include "tuner/report/run_summary.h"

@@ -13,12 +13,13 @@
 #include "base/json_text.h"
 #include "hone/tuner/library_text.h"
 #include "tuner/core/finding_text.h"
+#include "tuner/agents/diff.h"
 #include "tuner/report/conversation.h"
-#include "tuner/report/diff.h"
 #include "tuner/report/spend.h"
 #include "tuner/report/terminal_rows.h"
 #include "tuner/run/cost_text.h"
 #include "tuner/run/run_options.h"
+#include "tuner/run/grounding.h"
 #include "tuner/run/structure_rate.h"
 
 namespace hone {
@@ -190,9 +191,13 @@ std::string ShapesText(const Evaluation& e) {
 }
 
 std::string FormText(const RunView& view) {
+  std::string text;
+  if (const GroundingCount grounding = CountGrounding(view); grounding.any()) {
+    text = fmt::format("Held to plans: {}.\n", GroundingText(grounding));
+  }
   const StructureCount count = CountStructure(view);
-  if (count.failed() == 0) return "";
-  return fmt::format("Lost to form: {}: {} could not be put in place, {} did not compile for their structure.\n",
+  if (count.failed() == 0) return text;
+  return text + fmt::format("Lost to form: {}: {} could not be put in place, {} did not compile for their structure.\n",
                      StructureText(count), count.not_applied, count.broken);
 }
 
@@ -430,6 +435,8 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
                                     : "");
   if (!node.repaired.empty())
     text += fmt::format("the first reply was unusable ({}) and was asked for again\n", node.repaired);
+  if (!node.widened.empty())
+    text += fmt::format("beside its plan's spans it took in {}\n", fmt::join(node.widened, ", "));
   // Several records hold the same sentence: a node's detail, its evaluation's, a finding, a memo. It is said once.
   const auto say = [&text](const std::string& line) {
     if (!line.empty() && text.find(line) == std::string::npos) text += line + "\n";
@@ -464,6 +471,10 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
     if (memo.node != id) continue;
     text += fmt::format("\n--- {}{} ---\n", memo.kind,
                         memo.regions.empty() ? "" : fmt::format(" (regions {})", fmt::join(memo.regions, ", ")));
+    for (const PlanSpan& s : memo.spans) {
+      text += s.whole ? fmt::format("marks the region {}\n", s.region)
+                      : fmt::format("marks {} line{} of {}\n", s.last - s.first + 1, s.last == s.first ? "" : "s", s.region);
+    }
     if (!memo.problem.empty()) {
       text += memo.problem + (text.find(memo.detail) == std::string::npos ? ": " + memo.detail : "") + "\n";
     }
@@ -504,7 +515,8 @@ Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t id,
                      {"temperature", t.temperature},
                      {"profile", t.profile},
                      {"ledger", t.ledger},
-                     {"shown", t.shown}});
+                     {"shown", t.shown},
+                     {"bound", t.bound}});
   }
   json["turns"] = std::move(turns);
   Json memos = Json::array();
@@ -512,6 +524,12 @@ Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t id,
     if (m.node != id) continue;
     Json memo = {{"kind", m.kind}, {"turn", m.turn}, {"request", m.request},
                  {"idea", m.idea}, {"text", m.text}, {"regions", m.regions}};
+    if (!m.spans.empty()) {
+      memo["spans"] = Json::array();
+      for (const PlanSpan& s : m.spans) {
+        memo["spans"].push_back({{"region", s.region}, {"first", s.first}, {"last", s.last}, {"whole", s.whole}});
+      }
+    }
     if (!m.problem.empty()) memo["problem"] = m.problem, memo["detail"] = m.detail;
     memos.push_back(std::move(memo));
   }
@@ -594,6 +612,12 @@ std::string RunToJson(const RunView& view, int indent) {
                        {"not_applied", structure.not_applied},
                        {"broken", structure.broken},
                        {"rate", structure.rate()}};
+  const GroundingCount grounding = CountGrounding(view);
+  json["grounding"] = {{"plans", grounding.plans},
+                       {"misquoted", grounding.misquoted},
+                       {"answers", grounding.codes},
+                       {"outside", grounding.outside},
+                       {"widened", grounding.widened}};
   if (view.final_result) {
     json["final"] = {{"node", view.final_result->node},
                      {"evaluation", ReadJsonText(EvaluationToJson(view.final_result->evaluation, -1))}};

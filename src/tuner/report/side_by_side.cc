@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/markup.h"
-#include "tuner/report/diff.h"
+#include "tuner/agents/diff.h"
 #include "tuner/report/highlight.h"
 
 namespace hone {

@@ -24,8 +24,10 @@ Json BindingJson(const Binding& binding) {
 }
 
 Json TurnJson(const Turn& turn) {
-  return {{"role", turn.role},       {"prompt", turn.prompt}, {"temperature", turn.temperature},
-          {"profile", turn.profile}, {"ledger", turn.ledger}, {"shown", turn.shown}};
+  Json json = {{"role", turn.role},       {"prompt", turn.prompt}, {"temperature", turn.temperature},
+               {"profile", turn.profile}, {"ledger", turn.ledger}, {"shown", turn.shown}};
+  if (turn.bound) json["bound"] = true;
+  return json;
 }
 
 EventDraft Draft(EventKind kind, int64_t node, const Json& payload, const Evaluation* evaluation = nullptr) {
@@ -130,6 +132,12 @@ EventDraft Encode(const MemoMade& e) {
   put("problem", m.problem);
   put("detail", m.detail);
   if (m.kind == "plan") payload["regions"] = m.regions;
+  if (!m.spans.empty()) {
+    payload["spans"] = Json::array();
+    for (const PlanSpan& s : m.spans) {
+      payload["spans"].push_back({{"region", s.region}, {"first", s.first}, {"last", s.last}, {"whole", s.whole}});
+    }
+  }
   if (m.kind == "cases") {
     payload["cases"] = Json::array();
     for (const ProposedCase& c : e.cases) payload["cases"].push_back({{"dims", c.dims}, {"reason", c.reason}});
@@ -149,6 +157,7 @@ EventDraft Encode(const NodeProposed& e) {
   put("idea_key", e.idea_key);
   put("reasoning", e.reasoning);
   put("form", e.form);
+  if (!e.widened.empty()) payload["widened"] = e.widened;
   put("problem", e.problem);
   put("detail", e.detail);
   if (e.exhausted) payload["exhausted"] = true;
@@ -202,6 +211,7 @@ Turn ReadTurn(const Json& json) {
   turn.profile = json.value("profile", true);
   turn.ledger = json.value("ledger", true);
   turn.shown = json.value("shown", std::vector<int64_t>{});
+  turn.bound = json.value("bound", false);
   return turn;
 }
 
@@ -306,6 +316,11 @@ RunEvent ReadMemo(const Event& event, const Json& payload) {
   m.idea = payload.value("idea", "");
   m.text = payload.value("text", "");
   m.regions = payload.value("regions", std::vector<std::string>{});
+  if (const auto spans = payload.find("spans"); spans != payload.end()) {
+    for (const Json& s : *spans) {
+      m.spans.push_back({s.at("region"), s.at("first"), s.at("last"), s.value("whole", false)});
+    }
+  }
   m.problem = payload.value("problem", "");
   m.detail = payload.value("detail", "");
   m.reply = HashOr(payload, "reply");
@@ -331,6 +346,7 @@ RunEvent ReadProposal(const Event& event, const Json& payload) {
   e.reasoning = payload.value("reasoning", "");
   e.form = payload.value("form", "");
   e.bindings = payload.value("bindings", int64_t{1});
+  e.widened = payload.value("widened", std::vector<std::string>{});
   e.problem = payload.value("problem", "");
   e.detail = payload.value("detail", "");
   e.exhausted = payload.value("exhausted", false);

@@ -98,6 +98,7 @@ struct NodeProposed {
   std::string form;  // file | regions | edits; empty: unknown
   SourceHash source;
   int64_t bindings = 1;
+  std::vector<std::string> widened;
   std::string problem, detail;
   bool exhausted = false;
 };

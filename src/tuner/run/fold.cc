@@ -262,6 +262,7 @@ Status ApplyTo(RunView& view, const Event& event, NodeProposed& e) {
   node.idea_key = std::move(e.idea_key);
   node.reasoning = std::move(e.reasoning);
   node.bindings = e.bindings;
+  node.widened = std::move(e.widened);
   node.seconds = view.seconds;
   if (e.exhausted) {
     node.state = NodeState::kUnusable;

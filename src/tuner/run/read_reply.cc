@@ -6,8 +6,10 @@
 
 #include <algorithm>
 
+#include "tuner/agents/prompt_text.h"
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
+#include "tuner/agents/spans.h"
 #include "tuner/strategies/settings.h"
 
 namespace hone {
@@ -46,6 +48,34 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
   }
   bindings = static_cast<int64_t>(AllBindings(candidate->plan).size());
   return {};
+}
+
+// A coder that asks for more than this has another plan.
+constexpr size_t kMostWidened = 2;
+
+// Whether a bound coder kept to its plan's spans and to the regions that it took in beside them.
+Fault CheckSpans(const std::vector<PlanSpan>& planned, const Proposal& made, const std::string& parent) {
+  if (made.widen.size() > kMostWidened) {
+    return {"too_wide",
+            fmt::format("the answer takes in {} regions beside the plan's spans ({}): {} at most, so that the plan "
+                        "remains the plan",
+                        made.widen.size(), fmt::join(made.widen, ", "), kMostWidened)};
+  }
+  const std::string shown = WithoutLicence(parent);
+  std::vector<PlanSpan> spans = planned;
+  for (const std::string& name : made.widen) {
+    const std::optional<PlanSpan> span = RegionSpan(shown, name);
+    if (!span) {
+      return {"unknown_region", fmt::format("WIDEN names a region '{}' that does not exist; there are: {}", name,
+                                            RegionList(SplitRegions(shown)))};
+    }
+    spans.push_back(*span);
+  }
+  const std::string outside = OutsideSpans(shown, JoinSpans(std::move(spans)), WithoutLicence(made.source));
+  if (outside.empty()) return {};
+  return {"outside_plan", outside +
+                              ". Change only what stands between the marks, or take the region in by a line "
+                              "'WIDEN: region: why' if the code would be wrong without"};
 }
 
 }  // namespace
@@ -117,7 +147,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   }
   const bool last = progress.turn + 1 == static_cast<int>(node.turns.size());
   if (!last && turn.role == "planner") {
-    PlanReply plan = ParsePlanReply(reply, parent_source);
+    PlanReply plan = ParsePlanReply(reply, turn.bound ? WithoutLicence(parent_source) : parent_source, turn.bound);
     NodeProposed about = proposal(plan.idea);
     about.idea_key = plan.idea_key;
     if (!plan.problem.empty()) return fault(plan.problem, plan.detail, about);
@@ -128,6 +158,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     made.idea = std::move(plan.idea);
     made.text = std::move(plan.text);
     made.regions = std::move(plan.regions);
+    made.spans = std::move(plan.spans);
     return {MemoMade{std::move(made), {}}, {}};
   }
   if (!last) {
@@ -138,8 +169,16 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     return {MemoMade{std::move(made), {}}, {}};
   }
 
+  const Memo* plan = view.FindMemo(id, "plan");
+  const bool bound = turn.bound && plan != nullptr && !plan->spans.empty();
+  if (bound) reply.text = WithoutMarks(reply.text);
   Proposal made = ParseReply(reply, parent_source);
-  if (const Memo* plan = view.FindMemo(id, "plan")) {
+  if (bound && made.problem.empty()) {
+    Fault left = CheckSpans(plan->spans, made, parent_source);
+    made.problem = std::move(left.problem);
+    made.detail = std::move(left.detail);
+  }
+  if (plan != nullptr) {
     // The idea is the planner's; the coder may have put it in other words.
     made.idea = plan->idea;
     made.idea_key = IdeaKey(plan->idea);
@@ -153,6 +192,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   about.idea_key = made.idea_key;
   about.reasoning = made.reasoning;
   about.form = made.form;
+  if (bound) about.widened = made.widen;
   if (made.problem.empty()) {
     Fault found = CheckIdea(view, node, made.idea_key);
     if (found.problem.empty()) found = CheckSource(view, node, task, made.source, about.bindings);

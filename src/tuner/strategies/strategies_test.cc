@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 
+#include "tuner/run/grounding.h"
 #include "tuner/run/strategy_summary.h"
 #include "tuner/strategies/config_file.h"
 #include "tuner/strategies/limits.h"
@@ -222,6 +223,101 @@ TEST(Tree, RolesHaveTheirTemperaturesAndTheirWindows) {
   }
   EXPECT_TRUE(debugged);
   EXPECT_TRUE(saw_cousins);
+}
+
+// Planners quote the line that stores; coders answer as `code` says, by the number of the request's turn.
+struct BoundRun {
+  ScriptedRun run;
+  explicit BoundRun(std::function<std::string(const ModelRequest&)> code)
+      : run("tree", [code = std::move(code)](const ModelRequest& r) -> Result<std::string> {
+          if (r.role == "planner") {
+            return fmt::format("IDEA: idea {}\nREGION: copy\n```\n  if (i < n) out[i] = x[i];\n```\nFaster.\n", r.number);
+          }
+          return code(r);
+        }) {
+    run.options.max_attempts = 1;
+  }
+};
+std::string StoreEdit(const std::string& mark) {
+  return "<<<<<<< SEARCH\n// [span 1 begins]\n  if (i < n) out[i] = x[i];\n=======\n  if (i < n) out[i] = x[i];  // " + mark +
+         "\n>>>>>>> REPLACE\n";
+}
+const char kSizeEdit[] = "<<<<<<< SEARCH\nblock  = [\"256\"]\n=======\nblock  = [\"128\"]\n>>>>>>> REPLACE\n";
+
+TEST(Tree, ACoderThatLeavesItsSpansIsToldOnceAndMayTakeARegionIn) {
+  BoundRun bound([](const ModelRequest& r) {
+    return r.number % 2 == 0 ? "IDEA: x\n" + StoreEdit("SPEED 50") + kSizeEdit
+                             : "IDEA: x\nWIDEN: plan: the grid follows\n" + StoreEdit("SPEED 50") + kSizeEdit;
+  });
+  const RunView view = bound.run.Whole();
+  EXPECT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
+  EXPECT_EQ(view.nodes[1].repaired, "outside_plan");
+  EXPECT_THAT(view.nodes[1].widened, ElementsAre("plan"));
+  const ModelRequest& asked = bound.run.mind.requests.at(RequestNumber(1, 1, false));
+  EXPECT_THAT(asked.messages[0].text, HasSubstr("// [span 1 begins]\n  if (i < n) out[i] = x[i];\n// [span 1 ends]\n"));
+  EXPECT_THAT(asked.messages[0].text, HasSubstr("span 1 lies in `copy`"));
+  const ModelRequest& told = bound.run.mind.requests.at(RequestNumber(1, 1, true));
+  EXPECT_THAT(told.messages[2].text, HasSubstr("'block  = [\"256\"]' of region 'plan'"));
+  const GroundingCount count = CountGrounding(view);
+  EXPECT_EQ(GroundingText(count), "0 of 1 plans misquoted; 1 of 2 answers left their plan's spans (50.0 %), 1 asked for more");
+}
+
+TEST(Tree, ACoderThatLeavesItsSpansTwiceHasMadeNoVersion) {
+  BoundRun bound([](const ModelRequest&) { return "IDEA: x\n" + StoreEdit("SPEED 50") + kSizeEdit; });
+  const RunView view = bound.run.Whole();
+  EXPECT_EQ(view.nodes[1].problem, "outside_plan");
+  EXPECT_EQ(view.ended, "attempts_spent") << "and the run goes on";
+  BoundRun greedy([](const ModelRequest&) {
+    return "IDEA: x\nWIDEN: plan: a\nWIDEN: copy: b\nWIDEN: prelude: c\n" + StoreEdit("SPEED 50") + kSizeEdit;
+  });
+  EXPECT_EQ(greedy.run.Whole().nodes[1].problem, "too_wide");
+  BoundRun lost([](const ModelRequest&) { return "IDEA: x\nWIDEN: elsewhere: a\n" + StoreEdit("SPEED 50"); });
+  EXPECT_EQ(lost.run.Whole().nodes[1].problem, "unknown_region");
+}
+
+TEST(Tree, ACoderIsFreeWhereToldSoAndInOlderLogs) {
+  const auto stray = [](const ModelRequest&) { return "IDEA: x\n" + StoreEdit("SPEED 50").replace(15, 19, "") + kSizeEdit; };
+  BoundRun free(stray);
+  free.run.options.settings = {{"tree.bind", 0}};
+  EXPECT_TRUE(Right(free.run.Whole().nodes[1]));
+  EXPECT_THAT(free.run.mind.requests.at(RequestNumber(1, 1, false)).messages[0].text, Not(HasSubstr("[span")));
+  BoundRun old(stray);
+  ASSERT_TRUE(StartRun(*old.run.store, old.run.task, old.run.evaluator.facts(), old.run.options, "r1", 1, nullptr, 5).ok());
+  EXPECT_TRUE(Right(old.run.Continue().value().nodes[1])) << "a log of version 5 repeats by its own rule";
+}
+
+TEST(Tree, TheStartIsShownAndTheLeaderByWhatItHasMore) {
+  ScriptedRun run("tree", [](const ModelRequest& r) -> Result<std::string> {
+    if (r.role == "planner") return fmt::format("IDEA: idea {}\nREGION: copy\nFaster.\n", r.number);
+    return FileReply("x", fmt::format("SPEED {}", r.number == RequestNumber(1, 1, false) ? 40 : 60 + r.number));
+  });
+  run.options.max_attempts = 8;
+  run.options.settings = {{"tree.epsilon", 1}};
+  const RunView view = run.Whole();
+  bool start = false, leader = false, whole = false;
+  for (const auto& [number, request] : run.mind.requests) {
+    const std::string& text = request.messages[0].text;
+    const int64_t parent = view.node(number / 8).parent;
+    const bool shown = text.find("### Node 0, the seed\n\nRight; by shape 100.00") != std::string::npos;
+    if (parent > 0) {
+      EXPECT_TRUE(shown) << number;
+    }
+    start = start || (shown && text.find("Its source:\n\n```cuda\n/*hone") != std::string::npos);
+    leader = leader || text.find("has not:\n\n```diff\n--- node-" + std::to_string(parent) + ".cu\n+++ node-1.cu") != std::string::npos;
+    whole = whole || text.find("Left out for want of room") != std::string::npos;
+  }
+  EXPECT_TRUE(start);
+  EXPECT_TRUE(leader);
+  EXPECT_FALSE(whole);
+  ScriptedRun tight("tree", Journeyman);
+  tight.options.max_attempts = 6;
+  tight.options.settings = {{"prompt.window_tokens", 20}};
+  tight.Whole();
+  bool told = false;
+  for (const auto& [number, request] : tight.mind.requests) {
+    told = told || request.messages[0].text.find("Left out for want of room is the code of node ") != std::string::npos;
+  }
+  EXPECT_TRUE(told);
 }
 
 TEST(Tree, EpsilonSaysHowOftenItExplores) {

@@ -174,11 +174,13 @@ class TreeStrategy : public Strategy {
     }
     if (chosen == 0 && NeedsFirstVersion(run)) return FirstVersion(run);
     const std::vector<int64_t> children = tree.Children({chosen});
+    // In logs up to version 5 a coder was told of the plan's regions and not held to them.
+    const bool bound = run.view().version >= 6 && WholeSettingOf(o, "tree.bind") != 0;
     attempt.turns = {
         {"planner", "tree_plan", SettingOf(o, "tree.plan_temperature"), true, true,
-         Window({children, tree.Leaders(WholeSettingOf(o, "tree.leaders"))})},
+         Window({children, tree.Leaders(WholeSettingOf(o, "tree.leaders"))}), bound},
         {"coder", "tree_code", SettingOf(o, "tree.code_temperature"), false, false,
-         Window({children, tree.Children(tree.Siblings(chosen))})}};
+         Window({children, tree.Children(tree.Siblings(chosen))}), bound}};
     return attempt;
   }
 };

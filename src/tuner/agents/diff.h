@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Line by line difference of two texts, for people to read.
+// Line by line difference of two texts, for people and models to read.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/report/diff.h"
+#include "tuner/agents/diff.h"
 
 #include <fmt/format.h>
 

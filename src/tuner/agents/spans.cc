@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/agents/spans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "tuner/agents/lines.h"
+#include "tuner/agents/regions.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kMark = "// [span ";
+
+// A line that is not blank, and its number from 1.
+struct Line {
+  std::string_view text;
+  int64_t number = 0;
+};
+
+std::vector<Line> LinesWithText(std::string_view text) {
+  std::vector<Line> lines;
+  int64_t number = 0;
+  for (const SourceLine& line : SplitLines(text)) {
+    ++number;
+    if (!line.text.empty()) lines.push_back({line.text, number});
+  }
+  return lines;
+}
+
+int64_t NumberOfLine(std::string_view text, size_t offset) {
+  return 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
+}
+
+PlanSpan SpanOf(std::string_view source, const Region& region) {
+  return {region.name, NumberOfLine(source, region.begin),
+          NumberOfLine(source, std::max(region.end, region.begin + 1) - 1), true};
+}
+
+// `line` as SplitLines gives it.
+bool IsMark(std::string_view line) {
+  line = WithoutIndent(line);
+  if (!line.starts_with(kMark) || !(line.ends_with(" begins]") || line.ends_with(" ends]"))) return false;
+  line.remove_prefix(kMark.size());
+  const std::string_view number = line.substr(0, line.find(' '));
+  return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// How many lines of `wanted` stand in `lines` from `at` on, in one run.
+size_t Common(const std::vector<Line>& wanted, const std::vector<Line>& lines, size_t at) {
+  size_t same = 0;
+  while (same < wanted.size() && at + same < lines.size() && lines[at + same].text == wanted[same].text) ++same;
+  return same;
+}
+
+}  // namespace
+
+std::vector<PlanSpan> JoinSpans(std::vector<PlanSpan> spans) {
+  std::stable_sort(spans.begin(), spans.end(), [](const PlanSpan& a, const PlanSpan& b) {
+    return a.first != b.first ? a.first < b.first : a.last > b.last;
+  });
+  std::vector<PlanSpan> joined;
+  for (PlanSpan& span : spans) {
+    if (joined.empty() || span.first > joined.back().last) {
+      joined.push_back(std::move(span));
+    } else if (span.last > joined.back().last) {
+      joined.back().last = span.last;
+      joined.back().whole = false;
+    }
+  }
+  return joined;
+}
+
+std::optional<PlanSpan> RegionSpan(std::string_view source, std::string_view region) {
+  for (const Region& r : SplitRegions(source)) {
+    if (r.name == region) return SpanOf(source, r);
+  }
+  return std::nullopt;
+}
+
+std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& spans) {
+  std::string out;
+  int64_t number = 0;
+  size_t next = 0;
+  for (const SourceLine& line : SplitLines(source)) {
+    ++number;
+    if (next < spans.size() && spans[next].first == number) out += fmt::format("{}{} begins]\n", kMark, next + 1);
+    out += source.substr(line.begin, line.end - line.begin);
+    if (next < spans.size() && spans[next].last == number) {
+      if (out.back() != '\n') out += '\n';
+      out += fmt::format("{}{} ends]\n", kMark, next + 1);
+      ++next;
+    }
+  }
+  return out;
+}
+
+std::string WithoutMarks(std::string_view text) {
+  std::string out;
+  for (const SourceLine& line : SplitLines(text)) {
+    if (!IsMark(line.text)) out += text.substr(line.begin, line.end - line.begin);
+  }
+  return out;
+}
+
+std::string SpanList(const std::vector<PlanSpan>& spans) {
+  std::string text;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    text += fmt::format("{}span {} {} `{}`", i == 0 ? "" : ", ", i + 1, spans[i].whole ? "is the region" : "lies in",
+                        spans[i].region);
+  }
+  return text;
+}
+
+std::string OutsideSpans(std::string_view before, const std::vector<PlanSpan>& spans, std::string_view after) {
+  // What stands outside, as the runs of lines before, between and behind the spans.
+  std::vector<std::vector<Line>> outside(spans.size() + 1);
+  for (const Line& line : LinesWithText(before)) {
+    size_t past = 0;
+    bool inside = false;
+    for (; past < spans.size() && spans[past].first <= line.number; ++past) inside = line.number <= spans[past].last;
+    if (!inside) outside[past].push_back(line);
+  }
+  std::vector<Line> lines = LinesWithText(after);
+
+  const auto fault = [&](const Line& line) {
+    std::string region;
+    for (const Region& r : SplitRegions(before)) {
+      const PlanSpan span = SpanOf(before, r);
+      if (span.first <= line.number && line.number <= span.last) region = r.name;
+    }
+    return fmt::format(
+        "the line '{}' of region '{}' lies outside of what the plan marks and does not stand there as it was, "
+        "or lines were added beside it",
+        LineExcerpt(WithoutIndent(line.text)), region);
+  };
+  // The first run begins the file and the last one ends it; each of the others follows somewhere.
+  const std::vector<Line>& head = outside.front();
+  const std::vector<Line>& tail = outside.back();
+  if (const size_t same = Common(head, lines, 0); same < head.size()) return fault(head[same]);
+  if (spans.empty()) return lines.size() == head.size() ? "" : "the plan marks nothing";
+  size_t end = lines.size();
+  for (size_t i = tail.size(); i-- > 0; --end) {
+    if (end <= head.size() || lines[end - 1].text != tail[i].text) return fault(tail[i]);
+  }
+  lines.resize(end);
+  size_t at = head.size();
+  for (size_t run = 1; run + 1 < outside.size(); ++run) {
+    const std::vector<Line>& wanted = outside[run];
+    size_t best = 0, place = at;
+    for (size_t from = at; from < lines.size() && best < wanted.size(); ++from) {
+      if (const size_t same = Common(wanted, lines, from); same > best) {
+        best = same;
+        place = from;
+      }
+    }
+    if (best < wanted.size()) return fault(wanted[best]);
+    at = place + wanted.size();
+  }
+  return "";
+}
+
+}  // namespace hone

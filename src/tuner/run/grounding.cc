@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/run/grounding.h"
+
+#include <fmt/format.h>
+
+namespace hone {
+namespace {
+
+bool Misquoted(const std::string& problem) {
+  return problem == "anchor_not_found" || problem == "anchor_not_unique" || problem == "no_region" ||
+         problem == "unknown_region";
+}
+
+}  // namespace
+
+GroundingCount CountGrounding(const RunView& view) {
+  GroundingCount count;
+  const auto add = [&](const RunNode& node, int64_t turn, const std::string& problem,
+                       const std::vector<std::string>& widened) {
+    if (turn < 0 || turn >= static_cast<int64_t>(node.turns.size())) return;
+    const Turn& asked = node.turns[static_cast<size_t>(turn)];
+    if (!asked.bound) return;
+    if (asked.role == "planner") {
+      ++count.plans;
+      count.misquoted += Misquoted(problem);
+    } else {
+      ++count.codes;
+      count.outside += problem == "outside_plan" || problem == "too_wide";
+      count.widened += problem.empty() && !widened.empty();
+    }
+  };
+  for (const Memo& memo : view.memos) {
+    if (memo.node < 1 || memo.node >= static_cast<int64_t>(view.nodes.size())) continue;
+    if (memo.kind == "problem" || memo.kind == "plan") add(view.node(memo.node), memo.turn, memo.problem, {});
+  }
+  for (const RunNode& node : view.nodes) {
+    if (node.origin != "reply" || node.state == NodeState::kOpen || node.request < 0) continue;
+    if (node.problem == "no_more_ideas" || node.problem == "not_asked") continue;
+    add(node, node.request % (2 * kMaxTurns) / 2, node.problem, node.widened);
+  }
+  return count;
+}
+
+std::string GroundingText(const GroundingCount& count) {
+  std::string text = fmt::format("{} of {} plans misquoted; {} of {} answers left their plan's spans", count.misquoted,
+                                 count.plans, count.outside, count.codes);
+  if (count.codes > 0)
+    text += fmt::format(" ({:.1f} %)", 100.0 * static_cast<double>(count.outside) / static_cast<double>(count.codes));
+  return text + fmt::format(", {} asked for more", count.widened);
+}
+
+}  // namespace hone
