@@ -43,11 +43,10 @@ GroundingCount CountGrounding(const RunView& view) {
 }
 
 std::string GroundingText(const GroundingCount& count) {
-  std::string text = fmt::format("{} of {} plans misquoted; {} of {} answers left their plan's spans", count.misquoted,
-                                 count.plans, count.outside, count.codes);
-  if (count.codes > 0)
-    text += fmt::format(" ({:.1f} %)", 100.0 * static_cast<double>(count.outside) / static_cast<double>(count.codes));
-  return text + fmt::format(", {} asked for more", count.widened);
+  const std::string plans = fmt::format("{} of {} plans misquoted", count.misquoted, count.plans);
+  if (count.codes == 0) return plans;
+  return plans + fmt::format("; {} of {} answers left their plan's spans ({:.1f} %), {} asked for more", count.outside, count.codes,
+                             100.0 * static_cast<double>(count.outside) / static_cast<double>(count.codes), count.widened);
 }
 
 }  // namespace hone
