@@ -25,6 +25,9 @@ target_link_libraries(hone_crypto INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 # A program that exports its symbols must not offer these to the OpenSSL that libcurl brings along at run time: two
 # copies of one library would each use half of the other.
 target_link_options(hone_crypto INTERFACE LINKER:--exclude-libs,libcrypto.a)
+hone_static_library(hone_ssl openssl/ssl.h ssl)
+target_link_libraries(hone_ssl INTERFACE hone_crypto)
+target_link_options(hone_ssl INTERFACE LINKER:--exclude-libs,libssl.a)
 hone_static_library(hone_zlib zlib.h z)
 hone_static_library(hone_hiredis hiredis/hiredis.h hiredis)
 # HTTP for a page on the same machine: its core and its protocols, without TLS.

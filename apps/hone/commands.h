@@ -98,6 +98,7 @@ void RegisterShowCommand(CLI::App& app, CommandContext& context);
 void RegisterTasksCommand(CLI::App& app, CommandContext& context);
 void RegisterTuneCommand(CLI::App& app, CommandContext& context);
 void RegisterWorkerCommand(CLI::App& app, CommandContext& context);
+void RegisterWorkersCommand(CLI::App& app, CommandContext& context);
 
 // Runs `hone __NAME …`, the program's own child processes; nullopt when argv is none of them.
 std::optional<int> RunHiddenCommand(int argc, char** argv);

@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   hone::RegisterEvalCommand(app, context);
   hone::RegisterCompareCommand(app, context);
   hone::RegisterWorkerCommand(app, context);
+  hone::RegisterWorkersCommand(app, context);
   hone::RegisterTuneCommand(app, context);
   hone::RegisterOptimizeCommand(app, context);
   hone::RegisterBenchCommand(app, context);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace hone {
@@ -13,71 +14,93 @@ namespace {
 constexpr const char* kGroup = "workers";
 constexpr double kLongestBlock = 5;  // seconds that one command waits at the server
 
-// KEYS: job, answer, jobs. ARGV: id, bundle.
+// ARGV: job, answer, state, jobs, id, bundle, seconds.
 constexpr std::string_view kSubmit = R"(
-if redis.call('EXISTS', KEYS[1]) == 1 or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], 'bundle', ARGV[2], 'state', 'waiting', 'deaths', '0')
-redis.call('XADD', KEYS[3], '*', 'id', ARGV[1])
+if redis.call('EXISTS', ARGV[2]) == 1 then return 0 end
+local entry = redis.call('HGET', ARGV[3], 'entry')
+if redis.call('EXISTS', ARGV[1]) == 1 and entry and #redis.call('XRANGE', ARGV[4], entry, entry) > 0 then return 0 end
+redis.call('SET', ARGV[1], ARGV[6], 'EX', ARGV[7])
+entry = redis.call('XADD', ARGV[4], '*', 'id', ARGV[5])
+redis.call('HSET', ARGV[3], 'state', 'waiting', 'deaths', '0', 'entry', entry)
+redis.call('EXPIRE', ARGV[3], ARGV[7])
 return 1)";
 
-// Whether the entry is still this worker's. KEYS: jobs. ARGV: entry, worker, group, the job's new state or '', job key.
+// ARGV: job, answer, state, jobs.
+constexpr std::string_view kKnows = R"(
+if redis.call('EXISTS', ARGV[2]) == 1 then return 1 end
+local entry = redis.call('HGET', ARGV[3], 'entry')
+if redis.call('EXISTS', ARGV[1]) == 1 and entry and #redis.call('XRANGE', ARGV[4], entry, entry) > 0 then return 1 end
+return 0)";
+
+// Whether the entry is still this worker's. ARGV: jobs, state, entry, worker, group, the job's new state or ''.
 constexpr std::string_view kHold = R"(
-local p = redis.call('XPENDING', KEYS[1], ARGV[3], ARGV[1], ARGV[1], 1)
-if #p == 0 or p[1][2] ~= ARGV[2] then return 0 end
-redis.call('XCLAIM', KEYS[1], ARGV[3], ARGV[2], 0, ARGV[1], 'JUSTID')
-if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'state', ARGV[4]) end
+local p = redis.call('XPENDING', ARGV[1], ARGV[5], ARGV[3], ARGV[3], 1)
+if #p == 0 or p[1][2] ~= ARGV[4] then return 0 end
+redis.call('XCLAIM', ARGV[1], ARGV[5], ARGV[4], 0, ARGV[3], 'JUSTID')
+if ARGV[6] ~= '' then redis.call('HSET', ARGV[2], 'state', ARGV[6]) end
 return 1)";
 
-// KEYS: jobs, job, answer, said. ARGV: entry, group, answer, seconds.
+// ARGV: jobs, state, answer, said, counts, entry, group, text, seconds.
 constexpr std::string_view kFinish = R"(
-redis.call('XACK', KEYS[1], ARGV[2], ARGV[1])
-redis.call('XDEL', KEYS[1], ARGV[1])
-redis.call('DEL', KEYS[2])
-if redis.call('SET', KEYS[3], ARGV[3], 'NX', 'EX', ARGV[4]) then
-  redis.call('RPUSH', KEYS[4], '1')
-  redis.call('EXPIRE', KEYS[4], ARGV[4])
+redis.call('XACK', ARGV[1], ARGV[7], ARGV[6])
+redis.call('XDEL', ARGV[1], ARGV[6])
+redis.call('DEL', ARGV[2])
+if redis.call('SET', ARGV[3], ARGV[8], 'NX', 'EX', ARGV[9]) then
+  redis.call('RPUSH', ARGV[4], '1')
+  redis.call('EXPIRE', ARGV[4], ARGV[9])
+  redis.call('HINCRBY', ARGV[5], 'answered', 1)
   return 1
 end
 return 0)";
 
-// KEYS: jobs, job. ARGV: entry, group, worker, id.
+// ARGV: jobs, state, counts, entry, group, worker, id.
 constexpr std::string_view kPutBack = R"(
-local p = redis.call('XPENDING', KEYS[1], ARGV[2], ARGV[1], ARGV[1], 1)
-if #p == 0 or p[1][2] ~= ARGV[3] then return 0 end
-redis.call('XACK', KEYS[1], ARGV[2], ARGV[1])
-redis.call('XDEL', KEYS[1], ARGV[1])
-redis.call('HSET', KEYS[2], 'state', 'waiting')
-redis.call('XADD', KEYS[1], '*', 'id', ARGV[4])
+local p = redis.call('XPENDING', ARGV[1], ARGV[5], ARGV[4], ARGV[4], 1)
+if #p == 0 or p[1][2] ~= ARGV[6] then return 0 end
+redis.call('XACK', ARGV[1], ARGV[5], ARGV[4])
+redis.call('XDEL', ARGV[1], ARGV[4])
+local entry = redis.call('XADD', ARGV[1], '*', 'id', ARGV[7])
+redis.call('HSET', ARGV[2], 'state', 'waiting', 'entry', entry)
+redis.call('HINCRBY', ARGV[3], 'put_back', 1)
 return 1)";
 
-// A job whose lease ran out, just claimed by the caller: whether it may be tried again. KEYS: jobs, job, answer, said, dead.
-// ARGV: entry, group, most deaths, answer, seconds, id.
+// A job whose lease ran out, just claimed by the caller: whether it may be tried again.
+// ARGV: jobs, job, state, answer, said, dead, counts, entry, group, most deaths, text, seconds, id.
 constexpr std::string_view kTakeOver = R"(
-if redis.call('EXISTS', KEYS[2]) == 0 then
-  redis.call('XACK', KEYS[1], ARGV[2], ARGV[1])
-  redis.call('XDEL', KEYS[1], ARGV[1])
+local function over()
+  redis.call('XACK', ARGV[1], ARGV[9], ARGV[8])
+  redis.call('XDEL', ARGV[1], ARGV[8])
+  redis.call('DEL', ARGV[3])
   return 0
 end
-if redis.call('HGET', KEYS[2], 'state') == 'judging' and redis.call('HINCRBY', KEYS[2], 'deaths', 1) >= tonumber(ARGV[3]) then
-  redis.call('XACK', KEYS[1], ARGV[2], ARGV[1])
-  redis.call('XDEL', KEYS[1], ARGV[1])
-  redis.call('DEL', KEYS[2])
-  redis.call('XADD', KEYS[5], '*', 'id', ARGV[6], 'reason', 'workers died while they judged it')
-  if redis.call('SET', KEYS[3], ARGV[4], 'NX', 'EX', ARGV[5]) then
-    redis.call('RPUSH', KEYS[4], '1')
-    redis.call('EXPIRE', KEYS[4], ARGV[5])
+if redis.call('EXISTS', ARGV[2]) == 0 or redis.call('EXISTS', ARGV[4]) == 1 then return over() end
+if redis.call('HGET', ARGV[3], 'state') == 'judging' then
+  redis.call('HINCRBY', ARGV[7], 'died', 1)
+  if redis.call('HINCRBY', ARGV[3], 'deaths', 1) >= tonumber(ARGV[10]) then
+    redis.call('XADD', ARGV[6], '*', 'id', ARGV[13], 'reason', 'workers died while they judged it')
+    if redis.call('SET', ARGV[4], ARGV[11], 'NX', 'EX', ARGV[12]) then
+      redis.call('RPUSH', ARGV[5], '1')
+      redis.call('EXPIRE', ARGV[5], ARGV[12])
+    end
+    return over()
   end
-  return 0
 end
-redis.call('HSET', KEYS[2], 'state', 'claimed')
+redis.call('HSET', ARGV[3], 'state', 'claimed')
 return 1)";
 
-// KEYS: device. ARGV: name, facts.
+// ARGV: device, name, facts.
 constexpr std::string_view kRegister = R"(
-local known = redis.call('HGET', KEYS[1], 'name')
-if known and known ~= ARGV[1] then return known end
-redis.call('HSET', KEYS[1], 'name', ARGV[1], 'facts', ARGV[2])
+local known = redis.call('HGET', ARGV[1], 'name')
+if known and known ~= ARGV[2] then return known end
+redis.call('HSET', ARGV[1], 'name', ARGV[2], 'facts', ARGV[3])
 return '')";
+
+// ARGV: workers, worker, report. The time is the server's, so that clocks of machines need not agree.
+constexpr std::string_view kSay = R"(
+redis.call('HSET', ARGV[1], ARGV[2], redis.call('TIME')[1] .. ' ' .. ARGV[3])
+return 1)";
+
+constexpr double kForgottenSeconds = 24 * 3600;
 
 std::string TextOf(const RedisReply& reply) { return reply.kind == RedisReply::Kind::kText ? reply.text : ""; }
 
@@ -101,7 +124,8 @@ Status CheckMemoryPolicy(RedisConnection& connection) {
   if (policy.empty() || policy == "noeviction" || most == "0") return Status::Ok();
   return Status::InvalidArgument(
       fmt::format("this Redis throws keys away when its memory is full (maxmemory-policy {}), and jobs with them: set "
-                  "maxmemory-policy to noeviction", policy));
+                  "maxmemory-policy to noeviction",
+                  policy));
 }
 
 }  // namespace
@@ -115,9 +139,7 @@ JobQueue::JobQueue(std::unique_ptr<RedisConnection> connection, const RedisAddre
 Result<std::unique_ptr<JobQueue>> JobQueue::Open(const RedisAddress& address, double lease_seconds) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RedisConnection> connection, ConnectRedis(address));
   HONE_RETURN_IF_ERROR(CheckMemoryPolicy(*connection));
-  std::unique_ptr<JobQueue> queue(new JobQueue(std::move(connection), address, lease_seconds));
-  HONE_RETURN_IF_ERROR(queue->MakeGroup());
-  return queue;
+  return std::unique_ptr<JobQueue>(new JobQueue(std::move(connection), address, lease_seconds));
 }
 
 Status JobQueue::MakeGroup() {
@@ -130,24 +152,24 @@ std::string JobQueue::Key(std::string_view what, std::string_view id) const {
   return id.empty() ? fmt::format("{}{}", prefix_, what) : fmt::format("{}{}:{}", prefix_, what, id);
 }
 
-Result<RedisReply> JobQueue::Run(std::string_view script, const std::vector<std::string>& keys,
-                                 const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{"EVAL", std::string(script), std::to_string(keys.size())};
-  words.insert(words.end(), keys.begin(), keys.end());
+Result<RedisReply> JobQueue::Run(std::string_view script, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"EVAL", std::string(script), "0"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return connection_->Command(words);
 }
 
 Status JobQueue::Submit(const std::string& id, const std::string& bundle) {
-  const Result<RedisReply> reply = Run(kSubmit, {Key("job", id), Key("answer", id), Key("jobs")}, {id, bundle});
-  return reply.ok() ? Status::Ok() : reply.status();
+  return Run(kSubmit, {Key("job", id), Key("answer", id), Key("state", id), Key("jobs"), id, bundle,
+                       std::to_string(kAnswerSeconds)})
+      .status();
 }
 
 Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id, double seconds) {
   const double block = std::clamp(seconds, 0.01, kLongestBlock);
   // The element is pushed back: others may wait for the same answer, and a reply that is lost must not take it along.
-  HONE_ASSIGN_OR_RETURN(const RedisReply said,
-                        connection_->Command({"BRPOPLPUSH", Key("said", id), Key("said", id), fmt::format("{:.2f}", block)}, block + 10));
+  HONE_ASSIGN_OR_RETURN(
+      const RedisReply said,
+      connection_->Command({"BRPOPLPUSH", Key("said", id), Key("said", id), fmt::format("{:.2f}", block)}, block + 10));
   if (said.kind != RedisReply::Kind::kText) return std::optional<std::string>();
   HONE_ASSIGN_OR_RETURN(const RedisReply answer, connection_->Command({"GET", Key("answer", id)}));
   if (answer.kind != RedisReply::Kind::kText) return std::optional<std::string>();
@@ -155,18 +177,25 @@ Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id
 }
 
 Result<bool> JobQueue::Knows(const std::string& id) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply count, connection_->Command({"EXISTS", Key("job", id), Key("answer", id)}));
-  return count.integer > 0;
+  HONE_ASSIGN_OR_RETURN(const RedisReply known,
+                        Run(kKnows, {Key("job", id), Key("answer", id), Key("state", id), Key("jobs")}));
+  return known.integer == 1;
+}
+
+Status JobQueue::Forget(const std::string& id) {
+  return connection_->Command({"UNLINK", Key("job", id), Key("state", id)}).status();
 }
 
 Result<std::optional<ClaimedJob>> JobQueue::Read(const RedisReply& entry) {
   // An entry of a stream: its id, then a list of names and values.
   if (entry.list.size() != 2) return std::optional<ClaimedJob>();
   ClaimedJob job{.id = Field(entry.list[1], "id"), .entry = entry.list[0].text, .bundle = ""};
-  HONE_ASSIGN_OR_RETURN(const RedisReply bundle, connection_->Command({"HGET", Key("job", job.id), "bundle"}));
-  if (bundle.kind != RedisReply::Kind::kText) {  // answered meanwhile by a worker whose lease had run out
-    const Result<RedisReply> gone = connection_->Command({"XACK", Key("jobs"), kGroup, job.entry});
-    if (!gone.ok()) return gone.status();
+  HONE_ASSIGN_OR_RETURN(const RedisReply bundle, connection_->Command({"GET", Key("job", job.id)}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply answered, connection_->Command({"EXISTS", Key("answer", job.id)}));
+  // Answered meanwhile by a worker whose lease had run out, or an entry that stands for no job.
+  if (bundle.kind != RedisReply::Kind::kText || answered.integer != 0) {
+    HONE_RETURN_IF_ERROR(connection_->Command({"XACK", Key("jobs"), kGroup, job.entry}).status());
+    HONE_RETURN_IF_ERROR(connection_->Command({"XDEL", Key("jobs"), job.entry}).status());
     return std::optional<ClaimedJob>();
   }
   job.bundle = bundle.text;
@@ -175,15 +204,19 @@ Result<std::optional<ClaimedJob>> JobQueue::Read(const RedisReply& entry) {
 
 Result<std::optional<ClaimedJob>> JobQueue::TakeOver(const std::string& worker) {
   HONE_ASSIGN_OR_RETURN(const RedisReply found,
-                        connection_->Command({"XAUTOCLAIM", Key("jobs"), kGroup, worker, std::to_string(lease_milliseconds_), "0", "COUNT", "1"}));
-  if (found.list.size() < 2 || found.list[1].list.empty() || found.list[1].list[0].list.size() != 2) return std::optional<ClaimedJob>();
+                        connection_->Command({"XAUTOCLAIM", Key("jobs"), kGroup, worker,
+                                              std::to_string(lease_milliseconds_), "0", "COUNT", "1"}));
+  if (found.list.size() < 2 || found.list[1].list.empty() || found.list[1].list[0].list.size() != 2)
+    return std::optional<ClaimedJob>();
   const RedisReply& entry = found.list[1].list[0];
   const std::string id = Field(entry.list[1], "id");
   const std::string answer = fmt::format(
-      R"({{"protocol":1,"id":"{}","error":{{"code":3,"message":"{} workers died while they judged this candidate"}}}})", id, kMostDeaths);
+      R"({{"protocol":1,"id":"{}","error":{{"code":3,"message":"{} workers died while they judged this candidate"}}}})",
+      id, kMostDeaths);
   HONE_ASSIGN_OR_RETURN(const RedisReply again,
-                        Run(kTakeOver, {Key("jobs"), Key("job", id), Key("answer", id), Key("said", id), Key("dead")},
-                            {entry.list[0].text, kGroup, std::to_string(kMostDeaths), answer, std::to_string(kAnswerSeconds), id}));
+                        Run(kTakeOver, {Key("jobs"), Key("job", id), Key("state", id), Key("answer", id),
+                                        Key("said", id), Key("dead"), Key("counts"), entry.list[0].text, kGroup,
+                                        std::to_string(kMostDeaths), answer, std::to_string(kAnswerSeconds), id}));
   if (again.integer == 0) return std::optional<ClaimedJob>();
   return Read(entry);
 }
@@ -199,43 +232,47 @@ Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, 
   HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> left, TakeOver(worker));
   if (left) return left;
   const double block = std::clamp(seconds, 0.01, kLongestBlock);
-  HONE_ASSIGN_OR_RETURN(const RedisReply streams,
-                        connection_->Command({"XREADGROUP", "GROUP", kGroup, worker, "COUNT", "1", "BLOCK",
-                                              std::to_string(static_cast<int64_t>(block * 1000)), "STREAMS", Key("jobs"), ">"},
-                                             block + 10));
+  HONE_ASSIGN_OR_RETURN(
+      const RedisReply streams,
+      connection_->Command({"XREADGROUP", "GROUP", kGroup, worker, "COUNT", "1", "BLOCK",
+                            std::to_string(static_cast<int64_t>(block * 1000)), "STREAMS", Key("jobs"), ">"},
+                           block + 10));
   // A list of streams, each with its name and entries.
-  if (streams.list.empty() || streams.list[0].list.size() != 2 || streams.list[0].list[1].list.empty()) return std::optional<ClaimedJob>();
+  if (streams.list.empty() || streams.list[0].list.size() != 2 || streams.list[0].list[1].list.empty())
+    return std::optional<ClaimedJob>();
   return Read(streams.list[0].list[1].list[0]);
 }
 
 Result<bool> JobQueue::Begin(const std::string& worker, const ClaimedJob& job) {
   HONE_ASSIGN_OR_RETURN(const RedisReply held,
-                        Run(kHold, {Key("jobs"), Key("job", job.id)}, {job.entry, worker, kGroup, "judging"}));
+                        Run(kHold, {Key("jobs"), Key("state", job.id), job.entry, worker, kGroup, "judging"}));
   return held.integer == 1;
 }
 
 Result<bool> JobQueue::Renew(const std::string& worker, const ClaimedJob& job) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply held, Run(kHold, {Key("jobs"), Key("job", job.id)}, {job.entry, worker, kGroup, ""}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply held,
+                        Run(kHold, {Key("jobs"), Key("state", job.id), job.entry, worker, kGroup, ""}));
   return held.integer == 1;
 }
 
 Status JobQueue::Finish(const ClaimedJob& job, const std::string& answer) {
-  const Result<RedisReply> reply = Run(kFinish, {Key("jobs"), Key("job", job.id), Key("answer", job.id), Key("said", job.id)},
-                                       {job.entry, kGroup, answer, std::to_string(kAnswerSeconds)});
-  return reply.ok() ? Status::Ok() : reply.status();
+  return Run(kFinish, {Key("jobs"), Key("state", job.id), Key("answer", job.id), Key("said", job.id), Key("counts"),
+                       job.entry, kGroup, answer, std::to_string(kAnswerSeconds)})
+      .status();
 }
 
 Status JobQueue::PutBack(const std::string& worker, const ClaimedJob& job) {
-  const Result<RedisReply> reply = Run(kPutBack, {Key("jobs"), Key("job", job.id)}, {job.entry, kGroup, worker, job.id});
-  return reply.ok() ? Status::Ok() : reply.status();
+  return Run(kPutBack, {Key("jobs"), Key("state", job.id), Key("counts"), job.entry, kGroup, worker, job.id}).status();
 }
 
 Status JobQueue::Register(const std::string& device_name, const std::string& facts) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply other, Run(kRegister, {Key("device")}, {device_name, facts}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply other, Run(kRegister, {Key("device"), device_name, facts}));
   if (TextOf(other).empty()) return Status::Ok();
   return Status::InvalidArgument(
-      fmt::format("this queue's workers judge on {}, and this machine has {}: kinds of GPU have queues of their own; choose another "
-                  "queue's name", other.text, device_name));
+      fmt::format("this queue's workers judge on {}, and this machine has {}: kinds of GPU have queues of their own; "
+                  "choose another "
+                  "queue's name",
+                  other.text, device_name));
 }
 
 Result<std::string> JobQueue::Facts() {
@@ -246,12 +283,46 @@ Result<std::string> JobQueue::Facts() {
 Result<QueueCounts> JobQueue::Counts() {
   QueueCounts counts;
   HONE_ASSIGN_OR_RETURN(const RedisReply all, connection_->Command({"XLEN", Key("jobs")}));
-  HONE_ASSIGN_OR_RETURN(const RedisReply pending, connection_->Command({"XPENDING", Key("jobs"), kGroup}));
+  const Result<RedisReply> pending = connection_->Command({"XPENDING", Key("jobs"), kGroup});
+  // No worker was there yet, and so no group.
+  if (!pending.ok() && pending.status().message().find("NOGROUP") == std::string::npos) return pending.status();
   HONE_ASSIGN_OR_RETURN(const RedisReply dead, connection_->Command({"XLEN", Key("dead")}));
-  counts.claimed = pending.list.empty() ? 0 : pending.list[0].integer;
+  HONE_ASSIGN_OR_RETURN(const RedisReply since, connection_->Command({"HGETALL", Key("counts")}));
+  counts.claimed = !pending.ok() || pending->list.empty() ? 0 : pending->list[0].integer;
   counts.waiting = all.integer - counts.claimed;
   counts.dead = dead.integer;
+  const auto counted = [&](std::string_view name) { return std::strtoll(Field(since, name).c_str(), nullptr, 10); };
+  counts.answered = counted("answered");
+  counts.put_back = counted("put_back");
+  counts.died = counted("died");
   return counts;
+}
+
+Status JobQueue::Say(const std::string& worker, const std::string& report) {
+  if (report.empty()) return connection_->Command({"HDEL", Key("workers"), worker}).status();
+  return Run(kSay, {Key("workers"), worker, report}).status();
+}
+
+Result<std::vector<SaidByWorker>> JobQueue::Workers() {
+  HONE_ASSIGN_OR_RETURN(const RedisReply now, connection_->Command({"TIME"}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply all, connection_->Command({"HGETALL", Key("workers")}));
+  std::vector<SaidByWorker> workers;
+  for (size_t i = 0; i + 1 < all.list.size() && !now.list.empty(); i += 2) {
+    const std::string& text = all.list[i + 1].text;
+    const size_t space = text.find(' ');
+    if (space == std::string::npos) continue;
+    SaidByWorker said{all.list[i].text,
+                      std::strtod(now.list[0].text.c_str(), nullptr) - std::strtod(text.c_str(), nullptr),
+                      text.substr(space + 1)};
+    if (said.seconds_ago > kForgottenSeconds) {
+      (void)connection_->Command({"HDEL", Key("workers"), said.worker});
+      continue;
+    }
+    workers.push_back(std::move(said));
+  }
+  std::sort(workers.begin(), workers.end(),
+            [](const SaidByWorker& a, const SaidByWorker& b) { return a.worker < b.worker; });
+  return workers;
 }
 
 }  // namespace hone

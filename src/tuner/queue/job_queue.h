@@ -3,24 +3,32 @@
 //
 // Jobs that wait in Redis for workers on other machines, and their answers.
 //
-// The names of keys, for a queue NAME; the braces are part of them:
+// The names of keys, for a queue NAME; the braces are part of them, and ID is USER:HASH, whose user submitted the job:
 //   hone:{NAME}:jobs       a stream, an entry for each job that waits or is being judged; its group is "workers"
-//   hone:{NAME}:job:ID     a hash: bundle, state (waiting, claimed, judging), deaths
+//   hone:{NAME}:job:ID     the bundle, kept until its submitter has the answer, and for kAnswerSeconds at most
+//   hone:{NAME}:state:ID   a hash: state (waiting, claimed, judging), deaths, entry (the job's place in the stream)
 //   hone:{NAME}:answer:ID  the answer, kept for kAnswerSeconds
 //   hone:{NAME}:said:ID    a list with one element once the answer is there, for whoever waits
 //   hone:{NAME}:dead       a stream of jobs that were given up: id, reason
 //   hone:{NAME}:device     facts of the device that the workers of this queue judge on
+//   hone:{NAME}:workers    a hash, a field for each worker's process: what it said of itself last (worker_report.h)
+//   hone:{NAME}:counts     a hash: answered, put_back, died
 //
-// Submitting, beginning, answering, putting back and taking over are one Lua script each, so that no crash of a client falls
-// between two commands; a claim that stops halfway is taken over when its lease ends.
-// A worker holds a job by a lease of kLeaseSeconds, which it renews while its judgement makes progress; when the lease runs
-// out, another worker takes the job over. Only deaths while a job was being judged count against it; after kMostDeaths the job
-// is answered with an error. The first answer stays: a job is never answered twice. docs/queue.md describes the whole.
+// The server's access rules can tell the parties apart by these names (docs/queue.md): a submitter reads no answer but
+// its own, and a worker writes no bundle. So each script names its keys among its arguments: what a script declares as
+// its keys, the server wants full rights for.
+//
+// Submitting, beginning, answering, putting back and taking over are one Lua script each, so that no crash of a client
+// falls between two commands; a claim that stops halfway is taken over when its lease ends. A worker holds a job by a
+// lease of kLeaseSeconds, which it renews while its judgement makes progress; when the lease runs out, another worker
+// takes the job over. Only deaths while a job was being judged count against it; after kMostDeaths the job is answered
+// with an error. The first answer stays: a job is never answered twice. docs/queue.md describes the whole.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hone/base/status.h"
 #include "tuner/queue/redis_connection.h"
@@ -40,21 +48,35 @@ struct ClaimedJob {
 struct QueueCounts {
   int64_t waiting = 0;  // not claimed
   int64_t claimed = 0;
-  int64_t dead = 0;
+  int64_t dead = 0;  // given up
+  // Since the queue began:
+  int64_t answered = 0, put_back = 0;
+  int64_t died = 0;  // leases that ran out during a judgement
+};
+
+// What a worker's process said of itself.
+struct SaidByWorker {
+  std::string worker;
+  double seconds_ago = 0;  // by the server's clock
+  std::string report;      // worker_report.h
 };
 
 // One connection; used by one thread at a time.
 class JobQueue {
  public:
-  // kInvalidArgument: the server would throw jobs away when its memory is full (maxmemory-policy).
+  // kInvalidArgument: the server would throw jobs away when its memory is full (maxmemory-policy). What a worker alone
+  // may do is left to Claim, so that a submitter's rights suffice.
   static Result<std::unique_ptr<JobQueue>> Open(const RedisAddress& address, double lease_seconds = kLeaseSeconds);
 
   // For submitters. Submitting a job that is there already, or is answered, changes nothing.
   Status Submit(const std::string& id, const std::string& bundle);
   // Waits at most so long for the answer's text. Nothing: it is not there yet.
   Result<std::optional<std::string>> WaitForAnswer(const std::string& id, double seconds);
-  // Whether the job waits, is being judged or is answered; false: a server lost it, and it has to be submitted again.
+  // Whether the job waits, is being judged or is answered; false: the server lost it, or its place in the stream (a
+  // stream can be trimmed by hand), and it has to be submitted again.
   Result<bool> Knows(const std::string& id);
+  // The submitter has the answer: the bundle need not be kept. The answer is.
+  Status Forget(const std::string& id);
 
   // For workers. Nothing: no job came within `seconds`.
   Result<std::optional<ClaimedJob>> Claim(const std::string& worker, double seconds);
@@ -66,16 +88,21 @@ class JobQueue {
   // Back to the queue's end, without a death counted: the worker ends, or its machine failed.
   Status PutBack(const std::string& worker, const ClaimedJob& job);
 
-  // The device of the queue's workers. A worker with another kind of device is refused (kInvalidArgument): a queue compares
-  // kernels, and times of two kinds are not to be compared.
+  // The device of the queue's workers. A worker with another kind of device is refused (kInvalidArgument): a queue
+  // compares kernels, and times of two kinds are not to be compared.
   Status Register(const std::string& device_name, const std::string& facts);
   Result<std::string> Facts();  // empty: no worker was there yet
   Result<QueueCounts> Counts();
 
+  // What a worker's process says of itself, for `hone workers`; an empty report takes it off the list.
+  Status Say(const std::string& worker, const std::string& report);
+  // By name. Those who have not said anything for a day are taken off the list, where the caller may.
+  Result<std::vector<SaidByWorker>> Workers();
+
  private:
   JobQueue(std::unique_ptr<RedisConnection> connection, const RedisAddress& address, double lease_seconds);
   std::string Key(std::string_view what, std::string_view id = {}) const;
-  Result<RedisReply> Run(std::string_view script, const std::vector<std::string>& keys, const std::vector<std::string>& arguments);
+  Result<RedisReply> Run(std::string_view script, const std::vector<std::string>& arguments);
   Status MakeGroup();
   Result<std::optional<ClaimedJob>> TryClaim(const std::string& worker, double seconds);
   Result<std::optional<ClaimedJob>> TakeOver(const std::string& worker);

@@ -4,18 +4,14 @@
 // The queue over a real Redis server, which is killed and started again, with workers that die.
 #include "tuner/queue/job_queue.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -24,7 +20,10 @@
 #include "base/file.h"
 #include "tuner/evaluate/bundle.h"
 #include "tuner/queue/queue_evaluator.h"
+#include "tuner/queue/redis_server.h"
 #include "tuner/queue/serve_queue.h"
+#include "tuner/queue/test_certificate.h"
+#include "tuner/queue/worker_report.h"
 
 namespace hone {
 namespace {
@@ -61,80 +60,11 @@ role = "check"
 dims = { n = 5 }
 )";
 
-int FreePort() {
-  const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
-  if (getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  return ntohs(address.sin_port);
-}
-
-// A server on this machine's loopback that writes every change to disk before it answers.
-class RedisServer {
- public:
-  explicit RedisServer(std::vector<std::string> options = {}) : options_(std::move(options)) {
-    folder_ = MakeTemporaryDirectory().value();
-    port_ = FreePort();
-    // One program under several names, of which a package without the service leaves this one out.
-    program_ = folder_ / "redis-server";
-    for (const char* found : {"/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "/usr/bin/valkey-check-rdb"}) {
-      if (FileExists(found)) {
-        std::filesystem::create_symlink(found, program_);
-        there_ = true;
-        break;
-      }
-    }
-  }
-  ~RedisServer() { Kill(); }
-  bool there() const { return there_; }
-  std::string address(const std::string& queue = "q") const { return "redis://127.0.0.1:" + std::to_string(port_) + "/" + queue; }
-
-  void Start() {
-    std::vector<std::string> words{program_, "--port", std::to_string(port_), "--bind", "127.0.0.1", "--dir", folder_.path(),
-                                   "--appendonly", "yes", "--appendfsync", "always", "--save", "", "--daemonize", "no",
-                                   "--logfile", folder_ / "log"};
-    words.insert(words.end(), options_.begin(), options_.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    pid_ = fork();
-    if (pid_ == 0) {
-      execv(argv[0], argv.data());
-      _exit(127);
-    }
-    const RedisAddress address = ParseRedisAddress(this->address()).value();
-    for (int i = 0; i < 500; ++i) {
-      Result<std::unique_ptr<RedisConnection>> connection = ConnectRedis(address);
-      if (connection.ok() && (*connection)->Command({"PING"}).ok()) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    const Result<std::string> log = ReadFile(folder_ / "log", 1 << 20);
-    ADD_FAILURE() << "the server did not start: " << (log.ok() ? *log : log.status().message());
-  }
-  void Kill() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-
- private:
-  const std::vector<std::string> options_;
-  TemporaryDirectory folder_;
-  std::string program_;
-  int port_ = 0;
-  pid_t pid_ = 0;
-  bool there_ = false;
-};
-
 class Queue : public testing::Test {
  protected:
   void SetUp() override {
     if (!server_.there()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
-    server_.Start();
+    ASSERT_TRUE(server_.TryStart().ok());
     task_ = ParseTask(kTask, "task.toml").value();
   }
   std::unique_ptr<JobQueue> Open(const std::string& queue = "q", double lease = kShortLease) {
@@ -155,27 +85,36 @@ class Queue : public testing::Test {
 };
 
 TEST(RedisAddress, IsReadOrSaysWhatIsWrong) {
-  const RedisAddress address = ParseRedisAddress("redis://anna@gpu.example:7000/h200?password_file=/etc/hone/redis").value();
+  const RedisAddress address =
+      ParseRedisAddress("redis://anna@gpu.example:7000/h200?password_file=/etc/hone/redis").value();
   EXPECT_EQ(address.host, "gpu.example");
   EXPECT_EQ(address.port, 7000);
   EXPECT_EQ(address.user, "anna");
   EXPECT_EQ(address.queue, "h200");
   EXPECT_EQ(address.password_file, "/etc/hone/redis");
   EXPECT_EQ(ParseRedisAddress("redis://h/q").value().port, 6379);
-  for (const auto& [text, said] : std::map<std::string, std::string>{{"redis://h", "queue's name"},
-                                                                     {"redis://h/a b", "queue's name"},
-                                                                     {"redis://h:x/q", "'x' is no port"},
-                                                                     {"redis://h:70000/q", "no port"},
-                                                                     {"redis:///q", "host is missing"},
-                                                                     {"redis://a:secret@h/q", "password does not belong"},
-                                                                     {"redis://h/q?db=1", "'db=1' is not known"},
-                                                                     {"rediss://h/q", "without TLS"}}) {
+  EXPECT_FALSE(address.tls);
+  const RedisAddress secure = ParseRedisAddress("rediss://h/q?password_file=/p&ca_file=/c").value();
+  EXPECT_TRUE(secure.tls);
+  EXPECT_EQ(secure.password_file, "/p");
+  EXPECT_EQ(secure.ca_file, "/c");
+  for (const auto& [text, said] :
+       std::map<std::string, std::string>{{"redis://h", "queue's name"},
+                                          {"redis://h/a b", "queue's name"},
+                                          {"redis://h:x/q", "'x' is no port"},
+                                          {"redis://h:70000/q", "no port"},
+                                          {"redis:///q", "host is missing"},
+                                          {"redis://a:secret@h/q", "password does not belong"},
+                                          {"redis://h/q?db=1", "'db=1' is not known"},
+                                          {"redis://h/q?ca_file=x", "belongs to rediss://"},
+                                          {"http://h/q", "no address of Redis"}}) {
     EXPECT_THAT(ParseRedisAddress(text).status().message(), HasSubstr(said)) << text;
   }
 }
 
 TEST(RedisAddress, AServerThatIsNotThereIsUnavailable) {
-  const Result<std::unique_ptr<Evaluator>> made = MakeQueueEvaluator("redis://127.0.0.1:" + std::to_string(FreePort()) + "/q");
+  const Result<std::unique_ptr<Evaluator>> made =
+      MakeQueueEvaluator("redis://127.0.0.1:" + std::to_string(FreePort()) + "/q");
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.status().code(), StatusCode::kUnavailable);
   EXPECT_THAT(made.status().message(), HasSubstr("cannot be reached"));
@@ -254,14 +193,15 @@ TEST_F(Queue, AQueueHasOneKindOfDevice) {
   EXPECT_EQ(queue->Facts().value(), "");
   ASSERT_TRUE(queue->Register("NVIDIA H200", "{}").ok());
   ASSERT_TRUE(queue->Register("NVIDIA H200", "{}").ok());
-  EXPECT_THAT(queue->Register("NVIDIA L4", "{}").message(), HasSubstr("judge on NVIDIA H200, and this machine has NVIDIA L4"));
+  EXPECT_THAT(queue->Register("NVIDIA L4", "{}").message(),
+              HasSubstr("judge on NVIDIA H200, and this machine has NVIDIA L4"));
   EXPECT_TRUE(Open("other")->Register("NVIDIA L4", "{}").ok());
 }
 
 TEST(QueueServer, ThatThrowsKeysAwayIsRefused) {
   RedisServer server({"--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru"});
   if (!server.there()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
-  server.Start();
+  ASSERT_TRUE(server.TryStart().ok());
   EXPECT_THAT(MakeQueueEvaluator(server.address()).status().message(), HasSubstr("set maxmemory-policy to noeviction"));
 }
 
@@ -269,7 +209,8 @@ TEST(QueueServer, ThatThrowsKeysAwayIsRefused) {
 class ScriptedJudge : public Evaluator {
  public:
   const DeviceFacts& facts() const override { return facts_; }
-  Result<Evaluation> Evaluate(const Task&, const EvaluationRequest& request, const EvaluationProgress& progress) override {
+  Result<Evaluation> Evaluate(const Task&, const EvaluationRequest& request,
+                              const EvaluationProgress& progress) override {
     EXPECT_EQ(request.seed, 0u) << "a submitter chose the seed";
     if (progress) progress("check", "");
     if (request.source.find("slow") != std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -336,7 +277,7 @@ TEST_F(Queue, EveryCandidateIsAnsweredThoughServerAndWorkersAreKilled) {
     std::this_thread::sleep_for(std::chrono::milliseconds(250));
     if (i % 3 == 2) {
       server_.Kill();
-      server_.Start();
+      ASSERT_TRUE(server_.TryStart().ok());
     } else {
       pid_t& victim = workers[static_cast<size_t>(i) % workers.size()];
       kill(victim, SIGKILL);
@@ -370,7 +311,8 @@ TEST_F(Queue, AWorkerEndsWhenNothingComesAndWhenItsMachineFails) {
   const Served served = ServeQueue(judge, address, options).value();
   EXPECT_EQ(served.judged, 1);
   EXPECT_EQ(served.unreadable, 1);
-  EXPECT_THAT(DecodeAnswer(queue->WaitForAnswer("b", 1).value().value(), "ask again").status().message(), HasSubstr("bundle b"));
+  EXPECT_THAT(DecodeAnswer(queue->WaitForAnswer("b", 1).value().value(), "ask again").status().message(),
+              HasSubstr("bundle b"));
 
   EvaluationRequest broken;
   broken.source = "broken machine";
@@ -379,6 +321,181 @@ TEST_F(Queue, AWorkerEndsWhenNothingComesAndWhenItsMachineFails) {
   ASSERT_FALSE(failed.ok());
   EXPECT_THAT(failed.status().message(), HasSubstr("could not be judged on this machine: no driver"));
   EXPECT_EQ(ClaimOne(*queue, "another").id, "c") << "nothing is lost";
+}
+
+TEST_F(Queue, AJobWhoseEntryWasTrimmedByHandIsSubmittedAgain) {
+  const auto queue = Open();
+  ASSERT_TRUE(queue->Submit("u:a", "x").ok());
+  EXPECT_TRUE(queue->Knows("u:a").value());
+  const auto by_hand = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
+  ASSERT_TRUE(by_hand->Command({"XTRIM", "hone:{q}:jobs", "MAXLEN", "0"}).ok());
+  EXPECT_FALSE(queue->Knows("u:a").value());
+  ASSERT_TRUE(queue->Submit("u:a", "x").ok());
+  const ClaimedJob job = ClaimOne(*queue, "w1");
+  EXPECT_EQ(job.id, "u:a");
+  ASSERT_TRUE(queue->Finish(job, "answer").ok());
+  EXPECT_EQ(queue->WaitForAnswer("u:a", 1).value(), "answer");
+  ASSERT_TRUE(queue->Forget("u:a").ok());
+  EXPECT_EQ(queue->WaitForAnswer("u:a", 1).value(), "answer") << "the answer outlives the bundle";
+}
+
+TEST_F(Queue, AnEntryThatStandsForNoJobIsDropped) {
+  const auto queue = Open();
+  const auto by_hand = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
+  ASSERT_TRUE(by_hand->Command({"XADD", "hone:{q}:jobs", "*", "id", "u:none"}).ok());
+  ASSERT_TRUE(by_hand->Command({"XADD", "hone:{q}:jobs", "*", "something", "else"}).ok());
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(queue->Claim("w", 0.05).value().has_value());
+  const QueueCounts counts = queue->Counts().value();
+  EXPECT_EQ(counts.waiting + counts.claimed, 0);
+}
+
+// The rules of docs/queue.md, from the page itself.
+TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
+  const auto root = ConnectRedis(ParseRedisAddress(server_.address()).value()).value();
+  const std::string page = ReadFile(std::string(HONE_SOURCE_DIR) + "/docs/queue.md").value();
+  TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  const auto make = [&](const std::string& role, const std::string& user) {
+    const size_t begin = page.find("ACL SETUSER " + role + " ");
+    ASSERT_NE(begin, std::string::npos) << role;
+    std::string rule = page.substr(begin, page.find('\n', begin) - begin);
+    const auto replace = [&](const std::string& from, const std::string& to) {
+      for (size_t at = 0; (at = rule.find(from, at)) != std::string::npos; at += to.size())
+        rule.replace(at, from.size(), to);
+    };
+    replace(role, user);
+    replace("{h200}", "{q}");
+    replace(">PASSWORD", ">secret-of-" + user);
+    std::vector<std::string> words;
+    for (size_t at = 0; at < rule.size();) {
+      const size_t end = std::min(rule.find(' ', at), rule.size());
+      if (end > at) words.push_back(rule.substr(at, end - at));
+      at = end + 1;
+    }
+    const Result<RedisReply> done = root->Command(words);
+    ASSERT_TRUE(done.ok()) << done.status().message();
+    ASSERT_TRUE(WriteFileAtomically(folder / user, "secret-of-" + user + "\n").ok());
+  };
+  for (const char* user : {"alice", "bob"}) make("alice", user);
+  make("gpu-worker", "gpu-worker");
+  const auto as = [&](const std::string& user) {
+    return ParseRedisAddress(server_.address("q", user + "@") + "?password_file=" + (folder / user)).value();
+  };
+  const auto alice = JobQueue::Open(as("alice"), kShortLease).value(),
+             bob = JobQueue::Open(as("bob"), kShortLease).value();
+  const auto worker = JobQueue::Open(as("gpu-worker"), kShortLease).value();
+
+  // What each may do.
+  ASSERT_TRUE(worker->Register("NVIDIA H200", "{}").ok());
+  EXPECT_EQ(alice->Facts().value(), "{}");
+  ASSERT_TRUE(alice->Submit("alice:1", "of alice").ok());
+  EXPECT_TRUE(alice->Knows("alice:1").value());
+  ClaimedJob job = ClaimOne(*worker, "w");
+  EXPECT_EQ(job.bundle, "of alice");
+  EXPECT_TRUE(worker->Begin("w", job).value());
+  EXPECT_TRUE(worker->Renew("w", job).value());
+  ASSERT_TRUE(worker->PutBack("w", job).ok());
+  job = ClaimOne(*worker, "w");
+  ASSERT_TRUE(worker->Finish(job, "for alice").ok());
+  ASSERT_TRUE(worker->Say("w", "{}").ok());
+  EXPECT_EQ(alice->WaitForAnswer("alice:1", 1).value(), "for alice");
+  EXPECT_EQ(alice->Workers().value().size(), 1u);
+  EXPECT_EQ(alice->Counts().value().answered, 1);
+  ASSERT_TRUE(alice->Forget("alice:1").ok());
+
+  // What each may not.
+  const auto refused = [](const Status& status) {
+    EXPECT_THAT(status.message(),
+                testing::AnyOf(HasSubstr("NOPERM"), HasSubstr("The user executing the script can't")));
+  };
+  refused(bob->WaitForAnswer("alice:1", 0.1).status());
+  refused(bob->Knows("alice:1").status());
+  refused(bob->Submit("alice:2", "in the name of alice"));
+  refused(alice->Claim("w", 0.1).status());
+  refused(alice->Finish(job, "an answer of her own"));
+  refused(alice->Register("NVIDIA H200", "facts of her own"));
+  refused(worker->Submit("alice:3", "a job of the worker's"));
+  refused(worker->Submit("gpu-worker:1", "a job of the worker's"));
+  for (const auto& address : {as("alice"), as("gpu-worker")}) {
+    const auto connection = ConnectRedis(address).value();
+    refused(connection->Command({"FLUSHALL"}).status());
+    refused(connection->Command({"CONFIG", "SET", "dir", "/"}).status());
+    refused(connection->Command({"GET", "elsewhere"}).status());
+    refused(connection->Command({"KEYS", "*"}).status());
+  }
+}
+
+TEST(QueueServer, SpeaksTlsAndProvesWhoItIs) {
+  TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  ASSERT_TRUE(WriteTestCertificate(folder.path(), "right", "IP:127.0.0.1"));
+  ASSERT_TRUE(WriteTestCertificate(folder.path(), "other", "DNS:gpu.example"));
+  const std::string port = std::to_string(FreePort()), other_port = std::to_string(FreePort());
+  const auto tls = [&](const std::string& name, const std::string& at) {
+    return std::vector<std::string>{"--tls-port",         at,
+                                    "--tls-cert-file",    folder / (name + ".crt"),
+                                    "--tls-key-file",     folder / (name + ".key"),
+                                    "--tls-ca-cert-file", folder / (name + ".crt"),
+                                    "--tls-auth-clients", "no"};
+  };
+  RedisServer server(tls("right", port)), other(tls("other", other_port));
+  if (!server.there()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
+  ASSERT_TRUE(server.TryStart().ok());
+  ASSERT_TRUE(other.TryStart().ok());
+  const std::string address = "rediss://127.0.0.1:" + port + "/q?ca_file=" + (folder / "right.crt");
+  const auto queue = JobQueue::Open(ParseRedisAddress(address).value(), kShortLease);
+  ASSERT_TRUE(queue.ok()) << queue.status().message();
+  const std::string large(3'000'000, 'x');
+  ASSERT_TRUE((*queue)->Submit("u:a", large).ok());
+  std::optional<ClaimedJob> job = (*queue)->Claim("w", 5).value();
+  if (!job) job = (*queue)->Claim("w", 5).value();  // the first claim made the group
+  ASSERT_TRUE(job.has_value());
+  EXPECT_TRUE(job->bundle == large);
+  ASSERT_TRUE((*queue)->Finish(*job, "done").ok());
+  EXPECT_EQ((*queue)->WaitForAnswer("u:a", 1).value(), "done");
+  EXPECT_FALSE((*queue)->Claim("w", 0.05).value().has_value())
+      << "a wait without an answer leaves the connection whole";
+  server.Kill();
+  EXPECT_EQ((*queue)->Submit("u:b", "x").code(), StatusCode::kUnavailable);
+  ASSERT_TRUE(server.TryStart().ok());
+  EXPECT_TRUE((*queue)->Submit("u:b", "x").ok()) << "a connection that broke is made anew";
+
+  const auto why = [](const std::string& text) { return MakeQueueEvaluator(text).status(); };
+  EXPECT_THAT(why("rediss://127.0.0.1:" + port + "/q").message(), HasSubstr("certificate is not accepted"))
+      << "nobody vouches for it";
+  EXPECT_THAT(why("rediss://127.0.0.1:" + other_port + "/q?ca_file=" + (folder / "other.crt")).message(),
+              HasSubstr("IP address mismatch"));
+  EXPECT_THAT(why("rediss://127.0.0.1:" + port + "/q?ca_file=/nowhere").message(), HasSubstr("/nowhere"));
+  const std::string plain = server.address();
+  EXPECT_THAT(why("rediss" + plain.substr(5) + "?ca_file=" + (folder / "right.crt")).message(),
+              HasSubstr("does the server speak TLS"))
+      << "a server without TLS";
+}
+
+TEST_F(Queue, WorkersSayHowTheyDo) {
+  const RedisAddress address = ParseRedisAddress(server_.address()).value();
+  ScriptedJudge judge;
+  const auto queue = Open();
+  for (int i = 0; i < 8; ++i) {
+    EvaluationRequest request;
+    request.source = "quick " + std::to_string(i);
+    ASSERT_TRUE(queue->Submit("u:" + std::to_string(i), EncodeBundle(task_, request)).ok());
+  }
+  std::stop_source stop;
+  std::thread worker([&] { EXPECT_TRUE(ServeQueue(judge, address, Quick("w", stop.get_token())).ok()); });
+  for (int i = 0; i < 8; ++i) {
+    for (int wait = 0; wait < 100 && !queue->WaitForAnswer("u:" + std::to_string(i), 0.1).value(); ++wait) continue;
+  }
+  QueueState state{"q", queue->Counts().value(), queue->Workers().value()};
+  ASSERT_EQ(state.workers.size(), 1u);
+  EXPECT_EQ(state.counts.answered, 8);
+  EXPECT_THAT(QueueStateText(state), testing::AllOf(HasSubstr("8 answered"), HasSubstr("/2")));
+  EXPECT_THAT(QueueStateToJson(state), HasSubstr("\"alive\": true"));
+  state.workers[0].seconds_ago = 90;
+  EXPECT_THAT(QueueStateText(state), HasSubstr("silent for 90 s"));
+  state.workers[0].report = "[";
+  EXPECT_THAT(QueueStateText(state), HasSubstr("a worker's report"));
+  stop.request_stop();
+  worker.join();
+  EXPECT_TRUE(queue->Workers().value().empty()) << "who ends in order is no longer listed";
 }
 
 }  // namespace

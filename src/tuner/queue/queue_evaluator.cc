@@ -20,7 +20,7 @@
 namespace hone {
 namespace {
 
-constexpr double kLookSeconds = 5;      // after which a waiting call looks whether the job is still there
+constexpr double kLookSeconds = 5;  // after which a waiting call looks whether the job is still there
 
 class QueueEvaluator final : public Evaluator {
  public:
@@ -30,14 +30,16 @@ class QueueEvaluator final : public Evaluator {
   }
   const DeviceFacts& facts() const override { return facts_; }
 
-  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& progress) override {
+  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& asked,
+                              const EvaluationProgress& progress) override {
     HONE_RETURN_IF_ERROR(CheckRequest(task, asked));
     EvaluationRequest request = asked;
     request.seed = 0;
     const std::string bundle = EncodeBundle(task, request);
-    // Who asks, which question of theirs it is, and what is asked: measuring again is another job, and nobody is answered
-    // with what somebody else asked.
-    const std::string id = Sha256Hex(fmt::format("{}/{}/{}", submitter_, next_++, bundle)).substr(0, 32);
+    // Who asks, which question of theirs it is, and what is asked: measuring again is another job, and nobody is
+    // answered with what somebody else asked.
+    const std::string id = fmt::format("{}:{}", address_.user.empty() ? "default" : address_.user,
+                                       Sha256Hex(fmt::format("{}/{}/{}", submitter_, next_++, bundle)).substr(0, 32));
     if (progress) progress("queue", id);
     Patience patience;
     bool submitted = false;
@@ -64,6 +66,7 @@ class QueueEvaluator final : public Evaluator {
     if (!submitted) HONE_RETURN_IF_ERROR(queue->Submit(id, bundle));
     submitted = true;
     Result<std::optional<std::string>> answer = queue->WaitForAnswer(id, kLookSeconds);
+    if (answer.ok() && *answer) (void)queue->Forget(id);  // else the bundle goes with its time
     if (answer.ok()) Give(std::move(queue));
     return answer;
   }

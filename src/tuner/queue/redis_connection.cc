@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 #include <hiredis/hiredis.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "base/file.h"
+#include "tuner/queue/tls_channel.h"
 
 namespace hone {
 namespace {
@@ -18,7 +20,8 @@ constexpr double kConnectSeconds = 5;
 constexpr int kDeepestReply = 8;
 
 timeval Interval(double seconds) {
-  return {static_cast<time_t>(seconds), static_cast<suseconds_t>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e6)};
+  return {static_cast<time_t>(seconds),
+          static_cast<suseconds_t>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e6)};
 }
 
 RedisReply Copy(const redisReply& reply, int depth) {
@@ -36,7 +39,8 @@ RedisReply Copy(const redisReply& reply, int depth) {
       break;
     case REDIS_REPLY_ARRAY:
       copy.kind = RedisReply::Kind::kList;
-      for (size_t i = 0; i < reply.elements && depth < kDeepestReply; ++i) copy.list.push_back(Copy(*reply.element[i], depth + 1));
+      for (size_t i = 0; i < reply.elements && depth < kDeepestReply; ++i)
+        copy.list.push_back(Copy(*reply.element[i], depth + 1));
       break;
     default:
       break;
@@ -49,9 +53,19 @@ class HiredisConnection final : public RedisConnection {
   explicit HiredisConnection(RedisAddress address) : address_(std::move(address)) {}
 
   Status Open() {
+    tls_.reset();
     context_.reset(redisConnectWithTimeout(address_.host.c_str(), address_.port, Interval(kConnectSeconds)));
     if (context_ == nullptr) return Status::Unavailable("no memory for a connection to Redis");
     if (context_->err != 0) return Lost("cannot be reached");
+    if (address_.tls) {
+      if (redisSetTimeout(context_.get(), Interval(kConnectSeconds)) != REDIS_OK) return Lost("went away");
+      Result<std::unique_ptr<TlsChannel>> channel = TlsChannel::Connect(context_->fd, address_.host, address_.ca_file);
+      if (!channel.ok()) {
+        context_.reset();
+        return channel.status().WithContext(fmt::format("Redis at {}:{}", address_.host, address_.port));
+      }
+      tls_ = std::move(*channel);
+    }
     if (address_.password_file.empty()) return Status::Ok();
     HONE_ASSIGN_OR_RETURN(std::string password, ReadFile(address_.password_file, 1 << 16));
     password = password.substr(0, password.find_first_of("\r\n"));
@@ -86,31 +100,62 @@ class HiredisConnection final : public RedisConnection {
     }
     if (redisSetTimeout(context_.get(), Interval(seconds)) != REDIS_OK) return Lost("went away");
     const std::unique_ptr<redisReply, Free> reply(
-        static_cast<redisReply*>(redisCommandArgv(context_.get(), static_cast<int>(words.size()), texts.data(), lengths.data())));
+        tls_ != nullptr ? AskOverTls(texts, lengths)
+                        : static_cast<redisReply*>(redisCommandArgv(context_.get(), static_cast<int>(words.size()),
+                                                                    texts.data(), lengths.data())));
     if (reply == nullptr) return Lost("went away");
     RedisReply copy = Copy(*reply, 0);
     if (reply->type == REDIS_REPLY_ERROR) {
       // A server that is starting, or whose clients are all gone for a moment, is no mistake of the caller.
-      const bool later = copy.text.rfind("LOADING", 0) == 0 || copy.text.rfind("READONLY", 0) == 0 || copy.text.rfind("MASTERDOWN", 0) == 0;
-      const std::string message = fmt::format("Redis at {}:{} refused {}: {}", address_.host, address_.port, words[0], copy.text);
+      const bool later = copy.text.rfind("LOADING", 0) == 0 || copy.text.rfind("READONLY", 0) == 0 ||
+                         copy.text.rfind("MASTERDOWN", 0) == 0;
+      const std::string message =
+          fmt::format("Redis at {}:{} refused {}: {}", address_.host, address_.port, words[0], copy.text);
       return later ? Status::Unavailable(message) : Status::InvalidArgument(message);
     }
     return copy;
   }
 
+  // The library writes and reads the protocol; the channel moves the bytes. nullptr: the connection broke, tls_error_
+  // says how.
+  redisReply* AskOverTls(std::vector<const char*>& texts, const std::vector<size_t>& lengths) {
+    char* command = nullptr;
+    const auto length = redisFormatCommandArgv(&command, static_cast<int>(texts.size()), texts.data(), lengths.data());
+    if (length < 0) return nullptr;
+    const Status sent = tls_->Write(std::string_view(command, static_cast<size_t>(length)));
+    redisFreeCommand(command);
+    tls_error_ = sent.message();
+    if (!sent.ok()) return nullptr;
+    while (true) {
+      void* reply = nullptr;
+      if (redisReaderGetReply(context_->reader, &reply) != REDIS_OK) return nullptr;
+      if (reply != nullptr) return static_cast<redisReply*>(reply);
+      const Result<std::string> bytes = tls_->Read();
+      tls_error_ = bytes.status().message();
+      if (!bytes.ok() || redisReaderFeed(context_->reader, bytes->data(), bytes->size()) != REDIS_OK) return nullptr;
+    }
+  }
+
   Status Lost(const char* what) {
-    const std::string why = context_ == nullptr || context_->err == 0 ? "" : context_->errstr;
+    const std::string why = tls_ != nullptr                             ? tls_error_
+                            : context_ == nullptr || context_->err == 0 ? ""
+                                                                        : context_->errstr;
+    tls_.reset();
     context_.reset();
-    return Status::Unavailable(fmt::format("Redis at {}:{} {}{}{}", address_.host, address_.port, what, why.empty() ? "" : ": ", why));
+    return Status::Unavailable(
+        fmt::format("Redis at {}:{} {}{}{}", address_.host, address_.port, what, why.empty() ? "" : ": ", why));
   }
 
   const RedisAddress address_;
   std::unique_ptr<redisContext, Free> context_;
+  std::unique_ptr<TlsChannel> tls_;  // over the context's socket, so it goes first
+  std::string tls_error_;
 };
 
 bool IsQueueName(std::string_view name) {
   if (name.empty() || name.size() > 64) return false;
-  return name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == std::string_view::npos;
+  return name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
+         std::string_view::npos;
 }
 
 }  // namespace
@@ -119,20 +164,29 @@ bool IsRedisAddress(std::string_view text) { return text.rfind(kScheme, 0) == 0 
 
 Result<RedisAddress> ParseRedisAddress(const std::string& text) {
   const auto wrong = [&](const std::string& what) {
-    return Status::InvalidArgument(fmt::format("{}: {}; write redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]", text, what));
-  };
-  if (text.rfind(kSecureScheme, 0) == 0) {
     return Status::InvalidArgument(fmt::format(
-        "{}: this program speaks to Redis without TLS; use redis:// through a tunnel (stunnel, ssh -L) that has it", text));
-  }
-  if (text.rfind(kScheme, 0) != 0) return wrong("this is no address of Redis");
+        "{}: {}; write redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or rediss:// for TLS", text, what));
+  };
   RedisAddress address;
-  std::string rest = text.substr(kScheme.size());
+  address.tls = text.rfind(kSecureScheme, 0) == 0;
+  if (!address.tls && text.rfind(kScheme, 0) != 0) return wrong("this is no address of Redis");
+  std::string rest = text.substr(address.tls ? kSecureScheme.size() : kScheme.size());
   if (const size_t mark = rest.find('?'); mark != std::string::npos) {
-    const std::string query = rest.substr(mark + 1);
-    constexpr std::string_view kPassword = "password_file=";
-    if (query.rfind(kPassword, 0) != 0) return wrong(fmt::format("'{}' is not known", query));
-    address.password_file = query.substr(kPassword.size());
+    std::string query = rest.substr(mark + 1);
+    while (!query.empty()) {
+      const std::string one = query.substr(0, query.find('&'));
+      query.erase(0, std::min(one.size() + 1, query.size()));
+      const size_t equals = std::min(one.find('='), one.size());
+      const std::string name = one.substr(0, equals), value = one.substr(std::min(equals + 1, one.size()));
+      if (name == "password_file")
+        address.password_file = value;
+      else if (name == "ca_file" && address.tls)
+        address.ca_file = value;
+      else if (name == "ca_file")
+        return wrong("ca_file belongs to rediss://, for without TLS no server proves who it is");
+      else
+        return wrong(fmt::format("'{}' is not known", one));
+    }
     rest.resize(mark);
   }
   const size_t slash = rest.find('/');
@@ -141,7 +195,8 @@ Result<RedisAddress> ParseRedisAddress(const std::string& text) {
   rest.resize(slash);
   if (const size_t at = rest.find('@'); at != std::string::npos) {
     address.user = rest.substr(0, at);
-    if (address.user.find(':') != std::string::npos) return wrong("a password does not belong into an address; put it into a file");
+    if (address.user.find(':') != std::string::npos)
+      return wrong("a password does not belong into an address; put it into a file");
     rest = rest.substr(at + 1);
   }
   if (const size_t colon = rest.rfind(':'); colon != std::string::npos) {

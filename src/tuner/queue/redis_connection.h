@@ -14,11 +14,13 @@
 
 namespace hone {
 
-// redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]. A password is never part of an address, which others can read in the
-// list of processes.
+// redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or rediss:// for TLS, which may add &ca_file=FILE. A password
+// is never part of an address, which others can read in the list of processes.
 struct RedisAddress {
   std::string host;
   int port = 6379;
+  bool tls = false;
+  std::string ca_file;        // with TLS: authorities in PEM; empty: those that the system trusts
   std::string user;           // empty: the server's default user
   std::string password_file;  // its first line is the password; empty: none
   std::string queue;          // 1 to 64 of A-Z a-z 0-9 . _ -
@@ -38,8 +40,8 @@ struct RedisReply {
 class RedisConnection {
  public:
   virtual ~RedisConnection() = default;
-  // kUnavailable: the server cannot be reached, or did not answer within `seconds`; whether it carried the command out is not
-  // known then. kInvalidArgument: the server refused the command, with its words.
+  // kUnavailable: the server cannot be reached, or did not answer within `seconds`; whether it carried the command out
+  // is not known then. kInvalidArgument: the server refused the command, with its words.
   virtual Result<RedisReply> Command(const std::vector<std::string>& words, double seconds = 10) = 0;
 };
 

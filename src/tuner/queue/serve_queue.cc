@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -16,6 +17,7 @@
 #include "base/stoppable_sleep.h"
 #include "tuner/evaluate/worker/worker_main.h"
 #include "tuner/queue/patience.h"
+#include "tuner/queue/worker_report.h"
 
 namespace hone {
 namespace {
@@ -54,7 +56,8 @@ class Worker {
   Result<Served> Run() {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address_, options_.lease_seconds));
     HONE_RETURN_IF_ERROR(queue->Register(evaluator_.facts().name, EncodeFacts(evaluator_.facts())));
-    last_job_ = SteadySeconds();
+    last_job_ = began_ = SteadySeconds();
+    std::jthread reporter([this](std::stop_token stop) { Report(std::move(stop)); });
     std::vector<std::thread> pool;
     for (int i = 0; i < std::max(options_.judging.threads, 1); ++i) {
       pool.emplace_back([this, i] {
@@ -67,6 +70,8 @@ class Worker {
       });
     }
     for (std::thread& thread : pool) thread.join();
+    reporter.request_stop();
+    reporter.join();
     HONE_RETURN_IF_ERROR(first_error_);
     return served_;
   }
@@ -74,8 +79,40 @@ class Worker {
  private:
   bool Over() {
     const std::lock_guard lock(mutex_);
-    const bool idle = options_.until_idle_seconds > 0 && busy_ == 0 && SteadySeconds() - last_job_ > options_.until_idle_seconds;
+    const bool idle =
+        options_.until_idle_seconds > 0 && busy_ == 0 && SteadySeconds() - last_job_ > options_.until_idle_seconds;
     return idle || !first_error_.ok() || options_.judging.stop.stop_requested();
+  }
+
+  // Says now and then how this process does, for `hone workers`. Nothing rests on it: a server that is away is asked
+  // again later.
+  void Report(std::stop_token stop) {
+    std::unique_ptr<JobQueue> queue;
+    do {
+      if (queue == nullptr) {
+        Result<std::unique_ptr<JobQueue>> opened = JobQueue::Open(address_, options_.lease_seconds);
+        if (opened.ok()) queue = std::move(*opened);
+      }
+      if (queue != nullptr && !queue->Say(options_.worker, EncodeWorkerReport(Now())).ok()) queue.reset();
+    } while (StoppableSleep(kSaySeconds, stop));
+    if (queue != nullptr) (void)queue->Say(options_.worker, "");
+  }
+
+  WorkerReport Now() {
+    const std::lock_guard lock(mutex_);
+    const double now = SteadySeconds();
+    while (!answered_.empty() && now - answered_.front() > 60) answered_.pop_front();
+    WorkerReport report;
+    report.device = evaluator_.facts().name;
+    report.threads = std::max(options_.judging.threads, 1);
+    report.busy = busy_;
+    report.judged = served_.judged;
+    report.put_back = served_.put_back;
+    report.unreadable = served_.unreadable;
+    report.seconds = now - began_;
+    report.per_minute = static_cast<double>(answered_.size()) * 60 / std::clamp(report.seconds, 1.0, 60.0);
+    report.last_failure = last_failure_;
+    return report;
   }
 
   Status Work(const ServeQueueOptions& own) {
@@ -87,7 +124,8 @@ class Worker {
       if (done.ok()) {
         patience.Succeeded();
         if (failures >= options_.most_failures) {
-          return Status::Unavailable(fmt::format("{} jobs in a row could not be judged on this machine: {}", failures, last_failure_));
+          return Status::Unavailable(
+              fmt::format("{} jobs in a row could not be judged on this machine: {}", failures, last_failure_));
         }
         continue;
       }
@@ -111,8 +149,10 @@ class Worker {
     if (!held) return Status::Ok();
     Result<SpoolBundle> bundle = DecodeBundle(job->bundle, job->id);
     if (bundle.ok()) bundle->request.seed = 0;  // whoever asks for a verdict does not choose its secrets
-    const Result<Evaluation> evaluation = bundle.ok() ? JudgeUnderLease(own, *job, *bundle) : Result<Evaluation>(bundle.status());
-    // A bundle that this program cannot read, no worker of its version can; all else that fails is this machine's doing.
+    const Result<Evaluation> evaluation =
+        bundle.ok() ? JudgeUnderLease(own, *job, *bundle) : Result<Evaluation>(bundle.status());
+    // A bundle that this program cannot read, no worker of its version can; all else that fails is this machine's
+    // doing.
     const bool unreadable = !bundle.ok();
     const bool answer = evaluation.ok() || unreadable;
     Tell(job->id, evaluation, unreadable);
@@ -122,18 +162,22 @@ class Worker {
 
   Result<Evaluation> JudgeUnderLease(const ServeQueueOptions& own, const ClaimedJob& job, const SpoolBundle& bundle) {
     Lease lease(address_, own, job);
-    return JudgeBundle(evaluator_, bundle, options_.judging, [&](const std::string&, const std::string&) { lease.Heard(); });
+    return JudgeBundle(evaluator_, bundle, options_.judging,
+                       [&](const std::string&, const std::string&) { lease.Heard(); });
   }
 
   // An answer is worth waiting for the server: a judgement takes a second, a server's restart may take a few.
-  Status Deliver(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, const ClaimedJob& job, const std::string& answer) {
+  Status Deliver(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, const ClaimedJob& job,
+                 const std::string& answer) {
     Patience patience(own.lease_seconds);
     while (true) {
       Status status;
       if (queue == nullptr) {
         Result<std::unique_ptr<JobQueue>> opened = JobQueue::Open(address_, own.lease_seconds);
-        if (opened.ok()) queue = std::move(*opened);
-        else status = opened.status();
+        if (opened.ok())
+          queue = std::move(*opened);
+        else
+          status = opened.status();
       }
       if (queue != nullptr) {
         status = queue->Finish(job, answer);
@@ -147,6 +191,7 @@ class Worker {
   void Tell(const std::string& id, const Result<Evaluation>& evaluation, bool unreadable) {
     const std::lock_guard lock(mutex_);
     ++(evaluation.ok() ? served_.judged : unreadable ? served_.unreadable : served_.put_back);
+    if (evaluation.ok() || unreadable) answered_.push_back(SteadySeconds());
     if (!evaluation.ok() && !unreadable) last_failure_ = evaluation.status().message();
     if (options_.judging.on_bundle) options_.judging.on_bundle(id, evaluation);
   }
@@ -169,7 +214,8 @@ class Worker {
   const ServeQueueOptions& options_;
   std::mutex mutex_;
   int busy_ = 0;
-  double last_job_ = 0;
+  double last_job_ = 0, began_ = 0;
+  std::deque<double> answered_;  // when, in the last minute
   Served served_;
   std::string last_failure_;
   Status first_error_;

@@ -3,8 +3,8 @@
 //
 // A worker of a queue: claims jobs, judges them, answers them, until it is stopped or nothing comes.
 //
-// Only a judgement is an answer. Where the environment failed, the job goes back to the queue, and a worker whose machine fails
-// job after job ends, so that it does not take them all.
+// Only a judgement is an answer. Where the environment failed, the job goes back to the queue, and a worker whose
+// machine fails job after job ends, so that it does not take them all.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,16 @@
 namespace hone {
 
 struct ServeQueueOptions {
-  ServeOptions judging;         // threads, tries, profiles, stop, and on_bundle with a job's id
-  std::string worker;           // a name of this process's own among the queue's workers
+  ServeOptions judging;           // threads, tries, profiles, stop, and on_bundle with a job's id
+  std::string worker;             // a name of this process's own among the queue's workers
   double until_idle_seconds = 0;  // end after so long without a job; 0: never
   double lease_seconds = kLeaseSeconds;
   double stalled_seconds = 600;  // a judgement that says nothing for so long is given up: its lease is not renewed
-  int most_failures = 3;        // of the environment, one job after the other
+  int most_failures = 3;         // of the environment, one job after the other
 };
 
-// Returns when it was stopped, or idle for long enough. kUnavailable: the server is gone, or this machine fails; kInvalidArgument:
-// the queue belongs to another kind of device.
+// Returns when it was stopped, or idle for long enough. kUnavailable: the server is gone, or this machine fails;
+// kInvalidArgument: the queue belongs to another kind of device.
 Result<Served> ServeQueue(Evaluator& evaluator, const RedisAddress& address, const ServeQueueOptions& options);
 
 }  // namespace hone

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests and benchmarks: a Redis server of one's own, to be killed and started again.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "tuner/queue/redis_connection.h"
+
+namespace hone {
+
+inline int FreePort() {
+  const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
+  if (getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  return ntohs(address.sin_port);
+}
+
+// A server on this machine's loopback that writes every change to disk before it answers; it ends with this object.
+class RedisServer {
+ public:
+  explicit RedisServer(std::vector<std::string> options = {}) : options_(std::move(options)) {
+    folder_ = MakeTemporaryDirectory().value();
+    port_ = FreePort();
+    // One program under several names, of which a package without the service leaves this one out.
+    program_ = folder_ / "redis-server";
+    for (const char* found : {"/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "/usr/bin/valkey-check-rdb"}) {
+      if (FileExists(found)) {
+        std::filesystem::create_symlink(found, program_);
+        there_ = true;
+        break;
+      }
+    }
+  }
+  ~RedisServer() { Kill(); }
+  bool there() const { return there_; }
+  std::string address(const std::string& queue = "q", const std::string& user = "") const {
+    return "redis://" + user + "127.0.0.1:" + std::to_string(port_) + "/" + queue;
+  }
+
+  // kUnavailable: it did not come up; its log is in the message.
+  Status TryStart() {
+    std::vector<std::string> words{
+        program_,       "--port",    std::to_string(port_), "--bind", "127.0.0.1", "--dir", folder_.path(),
+        "--appendonly", "yes",       "--appendfsync",       "always", "--save",    "",      "--daemonize",
+        "no",           "--logfile", folder_ / "log"};
+    words.insert(words.end(), options_.begin(), options_.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ == 0) {
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+    const RedisAddress address = ParseRedisAddress(this->address()).value();
+    for (int i = 0; i < 500; ++i) {
+      Result<std::unique_ptr<RedisConnection>> connection = ConnectRedis(address);
+      if (connection.ok() && (*connection)->Command({"PING"}).ok()) return Status::Ok();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    const Result<std::string> log = ReadFile(folder_ / "log", 1 << 20);
+    return Status::Unavailable("the server did not start: " + (log.ok() ? *log : log.status().message()));
+  }
+  void Kill() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  const std::vector<std::string> options_;
+  TemporaryDirectory folder_;
+  std::string program_;
+  int port_ = 0;
+  pid_t pid_ = 0;
+  bool there_ = false;
+};
+
+}  // namespace hone

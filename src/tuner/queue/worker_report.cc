@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/queue/worker_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/json_fields.h"
+#include "base/json_text.h"
+
+namespace hone {
+namespace {
+
+nlohmann::json ReportJson(const WorkerReport& r) {
+  return {{"device", r.device},         {"threads", r.threads},   {"busy", r.busy},
+          {"judged", r.judged},         {"put_back", r.put_back}, {"unreadable", r.unreadable},
+          {"per_minute", r.per_minute}, {"seconds", r.seconds},   {"last_failure", r.last_failure}};
+}
+
+bool Alive(const SaidByWorker& said) { return said.seconds_ago <= kSilentSeconds; }
+
+}  // namespace
+
+std::string EncodeWorkerReport(const WorkerReport& report) { return DumpJson(ReportJson(report), -1); }
+
+Result<WorkerReport> DecodeWorkerReport(std::string_view text) {
+  HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, "a worker's report"));
+  WorkerReport r;
+  JsonFields fields(json, "a worker's report");
+  if (fields.ok()) {
+    fields.Read("device", r.device);
+    fields.Read("threads", r.threads);
+    fields.Read("busy", r.busy);
+    fields.Read("judged", r.judged);
+    fields.Read("put_back", r.put_back);
+    fields.Read("unreadable", r.unreadable);
+    fields.Read("per_minute", r.per_minute);
+    fields.Read("seconds", r.seconds);
+    fields.Read("last_failure", r.last_failure);
+  }
+  if (!fields.ok()) return fields.status();
+  return r;
+}
+
+std::string QueueStateText(const QueueState& state) {
+  const QueueCounts& c = state.counts;
+  std::string text =
+      fmt::format("{}: {} waiting, {} being judged, {} answered\n", state.queue, c.waiting, c.claimed, c.answered);
+  if (c.put_back + c.died + c.dead > 0)
+    text += fmt::format(
+        "{} put back by machines that failed or stopped, {} workers lost in a judgement, {} jobs given up\n",
+        c.put_back, c.died, c.dead);
+  if (state.workers.empty())
+    return text + "No worker has been there in the last day; `hone worker --queue` starts one.\n";
+  size_t wide = 6;
+  for (const SaidByWorker& w : state.workers) wide = std::max(wide, w.worker.size());
+  text += fmt::format("{:<{}}  {:>5}  {:>8}  {:>10}  {:>8}  {}\n", "worker", wide, "busy", "judged", "per minute",
+                      "failed", "device");
+  for (const SaidByWorker& w : state.workers) {
+    const Result<WorkerReport> report = DecodeWorkerReport(w.report);
+    if (!report.ok()) {
+      text += fmt::format("{:<{}}  {}\n", w.worker, wide, report.status().message());
+      continue;
+    }
+    text += fmt::format("{:<{}}  {:>5}  {:>8}  {:>10.0f}  {:>8}  {}", w.worker, wide,
+                        fmt::format("{}/{}", report->busy, report->threads), report->judged,
+                        Alive(w) ? report->per_minute : 0.0, report->put_back + report->unreadable, report->device);
+    if (!Alive(w)) text += fmt::format("  silent for {:.0f} s", w.seconds_ago);
+    if (!report->last_failure.empty()) text += fmt::format("  last failure: {}", report->last_failure);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string QueueStateToJson(const QueueState& state, int indent) {
+  nlohmann::json workers = nlohmann::json::array();
+  for (const SaidByWorker& w : state.workers) {
+    const Result<WorkerReport> report = DecodeWorkerReport(w.report);
+    nlohmann::json one =
+        report.ok() ? ReportJson(*report) : nlohmann::json{{"unreadable_report", report.status().message()}};
+    one["worker"] = w.worker;
+    one["seconds_ago"] = w.seconds_ago;
+    one["alive"] = Alive(w);
+    workers.push_back(std::move(one));
+  }
+  return DumpJson(nlohmann::json{{"queue", state.queue},
+                                 {"waiting", state.counts.waiting},
+                                 {"claimed", state.counts.claimed},
+                                 {"answered", state.counts.answered},
+                                 {"put_back", state.counts.put_back},
+                                 {"died", state.counts.died},
+                                 {"dead", state.counts.dead},
+                                 {"workers", std::move(workers)}},
+                  indent);
+}
+
+}  // namespace hone
