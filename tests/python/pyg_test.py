@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
 """The loader and the sampler for PyTorch Geometric. Needs torch and torch_geometric; tests/python/pyg_run finds them."""
+import collections
 import gc
+import itertools
 import os
 import resource
+import subprocess
+import sys
 import unittest
 
 import torch
@@ -95,6 +99,83 @@ class ABatch(unittest.TestCase):
             torch.nn.functional.cross_entropy(whole, batch.y[: batch.batch_size]).backward()
 
 
+def star(degree, weights=None):
+    """Node 0 receives from 1 … degree."""
+    edges = torch.stack([torch.arange(1, degree + 1), torch.zeros(degree, dtype=torch.int64)])
+    return Data(edge_index=edges, num_nodes=degree + 1, w=torch.ones(degree) if weights is None else torch.tensor(weights))
+
+
+class WhatIsDrawn(unittest.TestCase):
+    """Against the rules of PyTorch Geometric's sampler, worked out: its own needs a library that has no wheel."""
+
+    DRAWS = 8000
+
+    def assertDistributed(self, draws, expected, critical):
+        """Chi-squared against the probabilities of `expected`; critical: what one draw in a thousand exceeds."""
+        self.assertLessEqual(set(draws), set(expected), "draws that cannot be")
+        total = sum(draws.values())
+        statistic = sum((draws[key] - total * p) ** 2 / (total * p) for key, p in expected.items())
+        self.assertLess(statistic, critical)
+
+    def draws(self, data, seeds=1, **more):
+        """Which sources each of DRAWS batches of node 0 has, in order."""
+        made = NeighborLoader(data, input_nodes=torch.zeros(seeds, dtype=torch.int64), batch_size=seeds, generator=torch.Generator().manual_seed(3), **more)
+        return collections.Counter(tuple(data.edge_index[0, made(range(seeds)).e_id].tolist()) for _ in range(self.DRAWS))
+
+    def test_replace_draws_each_neighbor_anew(self):
+        pairs = {pair: 1 / 9 for pair in itertools.product((1, 2, 3), repeat=2)}
+        self.assertDistributed(self.draws(star(3), num_neighbors=[2], replace=True), pairs, 26.1)
+        more = next(iter(NeighborLoader(star(1), [4], input_nodes=torch.tensor([0]), replace=True)))
+        self.assertEqual((more.num_nodes, more.edge_index.tolist(), more.e_id.tolist()), (2, [[1] * 4, [0] * 4], [0] * 4))
+
+    def test_weights_draw_one_after_another_from_what_is_left(self):
+        weights = {1: 1.0, 2: 2.0, 3: 5.0}
+        pairs = {(a, b): weights[a] / 8 * weights[b] / (8 - weights[a]) + weights[b] / 8 * weights[a] / (8 - weights[b]) for a, b in itertools.combinations(weights, 2)}
+        self.assertDistributed(self.draws(star(3, list(weights.values())), num_neighbors=[2], weight_attr="w"), pairs, 13.8)
+
+    def test_weights_with_replacement_are_probabilities(self):
+        data = star(3, [[3.0], [0.0], [1.0]])  # of shape [edges, 1]
+        pairs = {(1, 1): 9 / 16, (1, 3): 3 / 16, (3, 1): 3 / 16, (3, 3): 1 / 16}
+        self.assertDistributed(self.draws(data, num_neighbors=[2], weight_attr="w", replace=True), pairs, 16.3)
+
+    def test_trees_that_are_apart_draw_independently(self):
+        pairs = {pair: 1 / 9 for pair in itertools.product((1, 2, 3), repeat=2)}
+        self.assertDistributed(self.draws(star(3), seeds=2, num_neighbors=[1], disjoint=True), pairs, 26.1)
+
+    def test_a_disjoint_batch_is_one_tree_a_seed(self):
+        data = graph()
+        for batch in loader(data, disjoint=True, num_neighbors=[3, 3]):
+            self.assertTrue(torch.equal(batch.batch[: batch.batch_size], torch.arange(batch.batch_size)))
+            self.assertTrue(torch.equal(batch.batch[batch.edge_index[0]], batch.batch[batch.edge_index[1]]), "no edge leaves its tree")
+            pairs = torch.stack([batch.batch, batch.n_id], 1)
+            self.assertEqual(pairs.unique(dim=0).size(0), batch.num_nodes)
+            self.assertTrue(torch.equal(batch.x, data.x[batch.n_id]))
+            self.assertTrue(torch.equal(batch.n_id[batch.edge_index], data.edge_index[:, batch.e_id]))
+            self.assertTrue(torch.equal(batch.edge_attr, data.edge_attr[batch.e_id]))
+
+    def test_an_induced_batch_has_the_nodes_of_the_directional_one_and_every_edge_between_them(self):
+        data = graph()
+        for plain, induced, old in zip(loader(data), loader(data, subgraph_type="induced"), loader(data, directed=False)):
+            self.assertTrue(torch.equal(plain.n_id, induced.n_id) and torch.equal(old.e_id, induced.e_id))
+            within = torch.zeros(data.num_nodes, dtype=torch.bool)
+            within[plain.n_id] = True
+            expected = (within[data.edge_index[0]] & within[data.edge_index[1]]).nonzero().view(-1)
+            self.assertTrue(torch.equal(induced.e_id.sort().values, expected))
+            self.assertTrue(torch.equal(induced.n_id[induced.edge_index], data.edge_index[:, induced.e_id]))
+            self.assertTrue(torch.equal(induced.edge_attr, data.edge_attr[induced.e_id]))
+            self.assertFalse({"num_sampled_nodes", "num_sampled_edges"} & set(induced.keys()))
+
+    def test_the_sampler_has_the_same_rules(self):
+        data = graph()
+        data.w = torch.rand(data.num_edges)
+        for rules in ({"replace": True}, {"disjoint": True}, {"weight_attr": "w"}, {"subgraph_type": "induced"}):
+            with self.subTest(rules):
+                batches = list(NodeLoader(data, HoneSampler(data, [3, 2], **rules), input_nodes=data.train_mask, batch_size=64))
+                for batch in batches:
+                    self.assertTrue(torch.equal(batch.n_id[batch.edge_index], data.edge_index[:, batch.e_id]))
+                    self.assertEqual(batch.batch is not None, "disjoint" in rules)
+
+
 class AnEpoch(unittest.TestCase):
     def same(self, one, other):
         self.assertEqual(len(one), len(other))
@@ -120,7 +201,11 @@ class AnEpoch(unittest.TestCase):
         state = made.state_dict()
         other = loader(data, generator=torch.Generator().manual_seed(99))
         other.load_state_dict(state)
+        self.assertEqual(other.state_dict(), state)
         self.same(whole[3:], list(other))
+        for kept, message in (({"seed": 1}, "an integer 'epoch'"), ({**state, "batch_size": 7}, "with batch_size 7, and this loader has 32"), ("state", "expected what state_dict")):
+            with self.assertRaisesRegex(ValueError, message):
+                other.load_state_dict(kept)
 
     def test_may_be_abandoned(self):
         made = loader(graph(), batch_size=4)
@@ -168,11 +253,25 @@ class WrongInput(unittest.TestCase):
             (ValueError, "num_neighbors is empty", lambda: loader(data, num_neighbors=[])),
             (ValueError, "0", lambda: loader(data, num_neighbors=[0])),
             (ValueError, "batch is 0", lambda: loader(data, batch_size=0)),
-            (NotImplementedError, "replace=True", lambda: loader(data, replace=True)),
-            (NotImplementedError, "disjoint=True", lambda: loader(data, disjoint=True)),
-            (NotImplementedError, "weight_attr='edge_attr'", lambda: loader(data, weight_attr="edge_attr")),
-            (NotImplementedError, "subgraph_type='induced'", lambda: loader(data, subgraph_type="induced")),
+            (TypeError, "num_neighbors: expected a list of integers, one for each hop, found 5", lambda: loader(data, num_neighbors=5)),
+            (TypeError, r"found \[2.5\]", lambda: loader(data, num_neighbors=[2.5])),
+            (TypeError, "batch_size: expected an integer, found '32'", lambda: loader(data, batch_size="32")),
+            (TypeError, "data.edge_index: expected int64, found torch.float32", lambda: loader(Data(x=data.x, edge_index=torch.rand(2, 4), train_mask=data.train_mask))),
+            (ValueError, "data.edge_index is on meta", lambda: loader(Data(x=data.x, edge_index=data.edge_index.to("meta"), train_mask=data.train_mask))),
+            (AttributeError, "weight_attr='w': data has no such attribute; it has .*edge_attr", lambda: loader(data, weight_attr="w")),
+            (ValueError, r"weight_attr='edge_attr': expected one weight for each of the 9000 edges, found shape \(9000, 3\)", lambda: loader(data, weight_attr="edge_attr")),
+            (TypeError, "weight_attr='note': expected a tensor", lambda: loader(data, weight_attr="note")),
+            (TypeError, "expected real numbers, found torch.bool", lambda: NeighborLoader(star(2, [True, False]), [1], weight_attr="w")),
+            (ValueError, "the weight of edge 1 is -2", lambda: NeighborLoader(star(2, [1.0, -2.0]), [1], weight_attr="w")),
+            (ValueError, "the weight of edge 0 is nan", lambda: NeighborLoader(star(2, [float("nan"), 1.0]), [1], weight_attr="w")),
+            (ValueError, "disjoint=True and subgraph_type='induced'", lambda: loader(data, subgraph_type="induced", disjoint=True)),
+            (ValueError, "expected 'directional' or 'induced', found 'upside down'", lambda: loader(data, subgraph_type="upside down")),
+            (NotImplementedError, "subgraph_type='bidirectional'", lambda: loader(data, subgraph_type="bidirectional")),
+            (NotImplementedError, "time_attr='t'", lambda: loader(data, time_attr="t")),
+            (NotImplementedError, "input_time", lambda: loader(data, input_time=torch.zeros(3))),
             (NotImplementedError, "HeteroData", lambda: NeighborLoader(HeteroData(), [1])),
+            (NotImplementedError, "by edge type", lambda: loader(data, num_neighbors={("a", "to", "b"): [1]})),
+            (NotImplementedError, "LinkNeighborLoader", lambda: HoneSampler(data, [1]).sample_from_edges(None)),
         ]
         for kind, message, call in cases:
             with self.subTest(message), self.assertRaisesRegex(kind, message):
@@ -180,6 +279,12 @@ class WrongInput(unittest.TestCase):
 
     def test_no_seeds_are_an_empty_epoch(self):
         self.assertEqual(list(loader(graph(), input_nodes=torch.empty(0, dtype=torch.int64))), [])
+
+    def test_torch_that_is_not_there_is_asked_for_by_name(self):
+        blocked = "import sys; sys.modules[sys.argv[1]] = None; import hone.gnn.pyg"
+        for missing in ("torch", "torch_geometric"):
+            ended = subprocess.run([sys.executable, "-c", blocked, missing], capture_output=True, text=True)
+            self.assertRegex(ended.stderr, "ImportError: hone.gnn.pyg needs torch and torch_geometric.*pip install torch torch_geometric")
 
     def test_a_forked_child_is_told_to_make_its_own(self):
         made = loader(graph())

@@ -14,7 +14,7 @@ from ctypes import POINTER, Structure, byref, c_char, c_double, c_int32, c_int64
 from dataclasses import dataclass
 from typing import Sequence
 
-ABI = 1
+ABI = 2
 _ERROR_BYTES = 1024
 _OK, _END, _PENDING, _INVALID, _NO_MEMORY = 0, 1, 2, 3, 4
 _WAIT_SECONDS = 0.2  # after which a waiting call looks whether Ctrl-C was pressed
@@ -40,6 +40,10 @@ class _Options(Structure):
         ("edge_tables", POINTER(_RowTable)),
         ("num_node_tables", c_int32),
         ("num_edge_tables", c_int32),
+        ("replace", c_int32),
+        ("disjoint", c_int32),
+        ("induced", c_int32),
+        ("weights", c_void_p),
     ]
 
 
@@ -61,6 +65,7 @@ class _View(Structure):
         ("sources_at", c_int64),
         ("destinations_at", c_int64),
         ("edge_ids_at", c_int64),
+        ("trees_at", c_int64),
         ("node_rows_at", POINTER(c_int64)),
         ("edge_rows_at", POINTER(c_int64)),
     ]
@@ -123,21 +128,24 @@ class Table:
 class Batch:
     """One batch. `block` is its memory as a buffer; the `…_at` attributes are places in it, in bytes. Ids are int64.
 
+    `hop_edges` is None where batches are induced, and `trees_at` where they are not disjoint.
+
     Views that keep `block` alive (numpy.frombuffer, torch.frombuffer) keep the memory; without one it is used again.
     """
 
     __slots__ = ("block", "step", "seeds", "nodes", "edges", "hop_nodes", "hop_edges", "nodes_at", "input_at", "sources_at",
-                 "destinations_at", "edge_ids_at", "node_rows_at", "edge_rows_at")
+                 "destinations_at", "edge_ids_at", "trees_at", "node_rows_at", "edge_rows_at")
 
     def __init__(self, view, node_tables, edge_tables):
         self.block = (c_char * max(view.block_bytes, 1)).from_address(view.block)
         weakref.finalize(self.block, _library.hone_batch_free, view.batch)
         self.step, self.seeds, self.nodes, self.edges = view.step, view.seeds, view.nodes, view.edges
         self.hop_nodes = view.hop_nodes[: view.hops + 1]
-        self.hop_edges = view.hop_edges[: view.hops]
+        self.hop_edges = view.hop_edges[: view.hops] if view.hop_edges else None
         self.nodes_at, self.input_at = view.nodes_at, view.input_at
         self.sources_at, self.destinations_at = view.sources_at, view.destinations_at
         self.edge_ids_at = view.edge_ids_at if view.has_edge_ids else None
+        self.trees_at = view.trees_at if view.trees_at >= 0 else None
         self.node_rows_at = view.node_rows_at[:node_tables]
         self.edge_rows_at = view.edge_rows_at[:edge_tables]
 
@@ -159,16 +167,19 @@ class Loader:
     """Makes batches on threads of its own, ahead of the one thread that takes them.
 
     What tables point to must outlive the loader: `keep` holds references for that. A forked child must not use it.
+    `weights` is the address of float64 [edges], read during the call.
     """
 
     def __init__(self, graph: Graph, fanouts: Sequence[int], batch: int, *, threads: int = 0, queue: int = 0, edge_ids: bool = True,
-                 node_tables: Sequence[Table] = (), edge_tables: Sequence[Table] = (), keep: object = None):
+                 node_tables: Sequence[Table] = (), edge_tables: Sequence[Table] = (), keep: object = None, replace: bool = False,
+                 disjoint: bool = False, induced: bool = False, weights: int | None = None):
         def tables(given):
             return (_RowTable * max(len(given), 1))(*[(t.address, t.count, t.row_bytes, t.stride_bytes) for t in given])
 
         numbers = (c_int32 * max(len(fanouts), 1))(*fanouts)
         nodes, edges = tables(node_tables), tables(edge_tables)
-        options = _Options(numbers, len(fanouts), threads, queue, edge_ids, batch, nodes, edges, len(node_tables), len(edge_tables))
+        options = _Options(numbers, len(fanouts), threads, queue, edge_ids, batch, nodes, edges, len(node_tables), len(edge_tables),
+                           replace, disjoint, induced, weights)
         handle, error = c_void_p(), ctypes.create_string_buffer(_ERROR_BYTES)
         code = library().hone_loader_make(graph.handle, byref(options), byref(handle), error)
         if code != _OK:

@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import copy
+import operator
 import os
 from typing import Any, Callable, Iterator
 
-import torch
-from torch_geometric.data import Data
-from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
+try:
+    import torch
+    from torch_geometric.data import Data
+    from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
+except ImportError as error:
+    raise ImportError(f"hone.gnn.pyg needs torch and torch_geometric, which are installed apart from Hone ({error}): "
+                      "pip install torch torch_geometric", name=error.name) from error
 
 from hone.gnn.native import Batch, Graph, Loader, Table
 
@@ -24,6 +29,8 @@ def _graph_of(edge_index: torch.Tensor, num_nodes: int) -> Graph:
         raise ValueError(f"data.edge_index is on {edge_index.device}: this loader samples on the CPU; pass data.cpu()")
     if edge_index.dtype != torch.int64:
         raise TypeError(f"data.edge_index: expected int64, found {edge_index.dtype}")
+    if edge_index.layout != torch.strided:
+        raise TypeError(f"data.edge_index: expected a dense tensor, found {edge_index.layout}")
     sources, destinations = edge_index[0].contiguous(), edge_index[1].contiguous()
     return Graph(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes)
 
@@ -31,7 +38,10 @@ def _graph_of(edge_index: torch.Tensor, num_nodes: int) -> Graph:
 def _fanouts_of(num_neighbors: Any) -> list[int]:
     if isinstance(num_neighbors, dict):
         raise NotImplementedError("num_neighbors: a dictionary by edge type belongs to heterogeneous graphs, which Hone does not sample yet")
-    fanouts = [int(one) for one in num_neighbors]
+    try:
+        fanouts = [operator.index(one) for one in num_neighbors]
+    except TypeError as error:
+        raise TypeError(f"num_neighbors: expected a list of integers, one for each hop, found {num_neighbors!r}") from error
     if not fanouts:
         raise ValueError("num_neighbors is empty: give one number for each hop")
     return fanouts
@@ -43,6 +53,42 @@ def _refuse(**unsupported: Any) -> None:
             raise NotImplementedError(f"{name}={given!r} is not supported by Hone's sampler yet; leave it out, or use torch_geometric.loader")
 
 
+def _whole(name: str, given: Any) -> int:
+    try:
+        return operator.index(given)
+    except TypeError as error:
+        raise TypeError(f"{name}: expected an integer, found {given!r}") from error
+
+
+def _subgraph_of(subgraph_type: Any, disjoint: bool) -> bool:
+    """Whether batches are induced."""
+    kind = str(getattr(subgraph_type, "value", subgraph_type))
+    if kind not in ("directional", "induced"):
+        if kind != "bidirectional":
+            raise ValueError(f"subgraph_type: expected 'directional' or 'induced', found {subgraph_type!r}")
+        _refuse(subgraph_type=kind)
+    if kind == "induced" and disjoint:
+        raise ValueError("disjoint=True and subgraph_type='induced' do not go together: choose one of the two")
+    return kind == "induced"
+
+
+def _weights_of(data: Data, weight_attr: str | None) -> torch.Tensor | None:
+    """float64 [edges]. Which weight is negative or not finite, the loader says."""
+    if weight_attr is None:
+        return None
+    if weight_attr not in data:
+        raise AttributeError(f"weight_attr={weight_attr!r}: data has no such attribute; it has {', '.join(data.keys())}")
+    given = data[weight_attr]
+    if not isinstance(given, torch.Tensor):
+        raise TypeError(f"weight_attr={weight_attr!r}: expected a tensor of one number an edge, found {type(given).__name__}")
+    if given.dtype == torch.bool or given.is_complex():
+        raise TypeError(f"weight_attr={weight_attr!r}: expected real numbers, found {given.dtype}")
+    edges = data.edge_index.size(1)
+    if given.dim() == 0 or given.numel() != edges or given.size(0) != edges:
+        raise ValueError(f"weight_attr={weight_attr!r}: expected one weight for each of the {edges} edges, found shape {tuple(given.shape)}")
+    return given.detach().to(device="cpu", dtype=torch.float64).reshape(-1).contiguous()
+
+
 def _seed_of(generator: torch.Generator | None) -> int:
     return int(torch.randint(0, 2**62, (1,), generator=generator).item())
 
@@ -51,6 +97,11 @@ def _ids(batch: Batch, place: int, count: int) -> torch.Tensor:
     if count == 0:
         return torch.empty(0, dtype=torch.int64)
     return torch.frombuffer(batch.block, dtype=torch.int64, count=count, offset=place)
+
+
+def _trees(batch: Batch) -> torch.Tensor:
+    """[nodes] of int64: position of the seed that each node was found from."""
+    return torch.empty(0, dtype=torch.int64) if batch.trees_at is None else _ids(batch, batch.trees_at, batch.nodes)
 
 
 def _edge_index(batch: Batch) -> torch.Tensor:
@@ -95,7 +146,13 @@ class NeighborLoader:
 
     data: torch_geometric.data.Data on the CPU, with int64 `edge_index`.
     num_neighbors: neighbors a node for each hop, drawn uniformly without replacement; -1 takes all.
-    input_nodes: int64 or boolean tensor of seeds, distinct; None takes every node.
+    input_nodes: int64 or boolean tensor of seeds, distinct unless `disjoint`; None takes every node.
+    replace: draws each neighbor anew, so that an edge may come several times.
+    weight_attr: name of an edge-level attribute [edges] or [edges, 1], finite and at least 0: neighbors are drawn in proportion
+        to it, without replacement one after another from what is left. A node whose edges all fit takes them all.
+    disjoint: each seed has a tree of its own, and the batch's `batch` says for each node which seed's it is.
+    subgraph_type: "directional", the edges drawn, or "induced", every edge of `data` between the nodes found; then
+        `num_sampled_nodes` and `num_sampled_edges` are left out.
     batch_size, shuffle, drop_last, transform: as for PyTorch Geometric.
     num_workers: threads; 0 takes all that the process may use. What is about worker processes
         (`persistent_workers`, `prefetch_factor`, `worker_init_fn`, `multiprocessing_context`, `timeout`, `filter_per_worker`)
@@ -104,8 +161,8 @@ class NeighborLoader:
     generator: gives the seed of all draws, once, when the loader is made. With the same seed, the same batches come in the
         same epoch, whatever the number of threads.
 
-    replace, disjoint, temporal, weighted and induced sampling, heterogeneous graphs and link prediction raise
-    NotImplementedError. A forked child must make a loader of its own.
+    Temporal and bidirectional sampling, heterogeneous graphs and link prediction raise NotImplementedError. A forked child must
+    make a loader of its own.
     """
 
     def __init__(
@@ -141,14 +198,15 @@ class NeighborLoader:
     ):
         if not isinstance(data, Data):
             raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
-        _refuse(input_time=input_time is not None, replace=replace, disjoint=disjoint, time_attr=time_attr, weight_attr=weight_attr,
-                transform_sampler_output=transform_sampler_output, neighbor_sampler=neighbor_sampler, undirected=not directed)
-        kind = getattr(subgraph_type, "value", subgraph_type)
-        _refuse(subgraph_type=kind if kind != "directional" else None)
+        _refuse(input_time=input_time is not None, time_attr=time_attr, transform_sampler_output=transform_sampler_output,
+                neighbor_sampler=neighbor_sampler)
+        self.disjoint = bool(disjoint)
+        self._induced = _subgraph_of(subgraph_type if directed else "induced", self.disjoint)
         del is_sorted, filter_per_worker, temporal_strategy, persistent_workers, prefetch_factor
         del worker_init_fn, multiprocessing_context, timeout
         self.data, self.transform = data, transform
-        self.batch_size, self.shuffle, self.drop_last, self.pin_memory = int(batch_size), bool(shuffle), bool(drop_last), bool(pin_memory)
+        self.batch_size, threads = _whole("batch_size", batch_size), _whole("num_workers", num_workers)
+        self.shuffle, self.drop_last, self.pin_memory = bool(shuffle), bool(drop_last), bool(pin_memory)
         self.num_neighbors = _fanouts_of(num_neighbors)
         self.seed = _seed_of(generator)
         self.epoch = 0  # the next to begin
@@ -156,7 +214,7 @@ class NeighborLoader:
         self._iterator: _Epoch | None = None
         self._loads = 0
         self._first_step = 0
-        self._input = self._input_of(input_nodes, data.num_nodes)
+        self._input = self._input_of(input_nodes, data.num_nodes, self.disjoint)
         self._nodes, self._edges, self._sliced = [], [], []
         for key, value in data:
             if key == "edge_index":
@@ -169,12 +227,14 @@ class NeighborLoader:
             else:
                 self._sliced.append((key, of_nodes))
         graph = _graph_of(data.edge_index, data.num_nodes)
-        self._loader = Loader(graph, self.num_neighbors, self.batch_size, threads=int(num_workers),
+        weights = _weights_of(data, weight_attr)
+        self._loader = Loader(graph, self.num_neighbors, self.batch_size, threads=threads, replace=bool(replace),
+                              disjoint=self.disjoint, induced=self._induced, weights=None if weights is None else weights.data_ptr(),
                               node_tables=[table.native for table in self._nodes], edge_tables=[table.native for table in self._edges],
                               keep=[table.tensor for table in self._nodes + self._edges])
 
     @staticmethod
-    def _input_of(input_nodes: Any, num_nodes: int) -> torch.Tensor:
+    def _input_of(input_nodes: Any, num_nodes: int, repeats: bool) -> torch.Tensor:
         if input_nodes is None:
             return torch.arange(num_nodes)
         if isinstance(input_nodes, (str, tuple)):
@@ -187,8 +247,8 @@ class NeighborLoader:
         if given.dim() != 1 or given.is_floating_point():
             raise TypeError(f"input_nodes: expected a vector of node ids or a mask, found {given.dtype} of shape {tuple(given.shape)}")
         given = given.to(device="cpu", dtype=torch.int64).contiguous()
-        if given.unique().numel() != given.numel():
-            raise ValueError("input_nodes: a node occurs twice; seeds must be distinct")
+        if not repeats and given.unique().numel() != given.numel():
+            raise ValueError("input_nodes: a node occurs twice; seeds must be distinct, unless disjoint=True")
         return given
 
     def __len__(self) -> int:
@@ -217,12 +277,22 @@ class NeighborLoader:
 
     def state_dict(self) -> dict[str, int]:
         """Where the loader stands, in the middle of an epoch too: what load_state_dict takes."""
+        epoch, step = self.epoch, self._first_step
         if self._iterator is not None and not self._iterator.over:
-            return {"seed": self.seed, "epoch": self._iterator.epoch, "step": self._iterator.step}
-        return {"seed": self.seed, "epoch": self.epoch, "step": 0}
+            epoch, step = self._iterator.epoch, self._iterator.step
+        return {"seed": self.seed, "epoch": epoch, "step": step, "batch_size": self.batch_size, "seeds": self._input.numel()}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """The next epoch to begin is the one that `state` stands in, from its step on."""
+        """The next epoch to begin is the one that `state` stands in, from its step on.
+
+        ValueError: the state is not one, or was kept by a loader of another batch_size or number of seeds.
+        """
+        for key in ("seed", "epoch", "step"):
+            if not isinstance(state, dict) or not isinstance(state.get(key), int):
+                raise ValueError(f"state: expected what state_dict() gave, with an integer {key!r}, found {state!r}")
+        for key, ours in (("batch_size", self.batch_size), ("seeds", self._input.numel())):
+            if state.get(key, ours) != ours:
+                raise ValueError(f"state: it was kept with {key} {state[key]}, and this loader has {ours}")
         self.seed, self.epoch, self._first_step = state["seed"], state["epoch"], state["step"]
         self._iterator = None
 
@@ -245,7 +315,9 @@ class NeighborLoader:
         if "num_nodes" in self.data._store:
             out.num_nodes = batch.nodes
         out.n_id, out.e_id, out.input_id, out.batch_size = n_id, e_id, input_id, batch.seeds
-        out.num_sampled_nodes, out.num_sampled_edges = batch.hop_nodes, batch.hop_edges
+        out.num_sampled_nodes, out.num_sampled_edges = (None, None) if self._induced else (batch.hop_nodes, batch.hop_edges)
+        if self.disjoint:
+            out.batch = _trees(batch)
         if self.pin_memory:
             out = out.pin_memory()
         return out if self.transform is None else self.transform(out)
@@ -287,16 +359,20 @@ class _Epoch:
 class HoneSampler(BaseSampler):
     """Samples for torch_geometric.loader.NodeLoader, which then gathers tensors itself. NeighborLoader does both, and faster.
 
-    data, num_neighbors: as for NeighborLoader. Every call draws anew, keyed by `seed` and a counter; a NodeLoader needs
+    data, num_neighbors, replace, subgraph_type, disjoint, weight_attr: as for NeighborLoader. Every call draws anew, keyed by `seed` and a counter; a NodeLoader needs
     num_workers=0, for a forked child would repeat its parent's draws.
     """
 
-    def __init__(self, data: Data, num_neighbors: Any, seed: int = 0):
+    def __init__(self, data: Data, num_neighbors: Any, seed: int = 0, *, replace: bool = False, subgraph_type: Any = "directional",
+                 disjoint: bool = False, weight_attr: str | None = None):
         super().__init__()
         if not isinstance(data, Data):
             raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
         self._graph = _graph_of(data.edge_index, data.num_nodes)
-        self._loader = Loader(self._graph, _fanouts_of(num_neighbors), 1, threads=1)
+        self._disjoint, self._induced = bool(disjoint), _subgraph_of(subgraph_type, disjoint)
+        weights = _weights_of(data, weight_attr)
+        self._loader = Loader(self._graph, _fanouts_of(num_neighbors), 1, threads=1, replace=bool(replace), disjoint=self._disjoint,
+                              induced=self._induced, weights=None if weights is None else weights.data_ptr())
         self._seed, self._calls, self._owner = int(seed), 0, os.getpid()
 
     def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
@@ -311,8 +387,8 @@ class HoneSampler(BaseSampler):
             row=_ids(batch, batch.sources_at, batch.edges),
             col=_ids(batch, batch.destinations_at, batch.edges),
             edge=_ids(batch, batch.edge_ids_at, batch.edges),
-            batch=None,
-            num_sampled_nodes=batch.hop_nodes,
+            batch=_trees(batch) if self._disjoint else None,
+            num_sampled_nodes=None if self._induced else batch.hop_nodes,
             num_sampled_edges=batch.hop_edges,
             metadata=(index.input_id, index.time),
         )

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "gnn/graph/parallel.h"
+#include "gnn/loader/general_sampler.h"
 #include "gnn/sample/draw_rows.h"
 #include "gnn/sample/index_permutation.h"
 #include "hone/gnn/neighbor_sampler.h"
@@ -55,7 +57,8 @@ class BlockPool {
       }
     }
     Block block{nullptr, Aligned(bytes + bytes / 8)};
-    block.memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(block.bytes, kAlignment))));
+    block.memory =
+        static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(block.bytes, kAlignment))));
     return block;
   }
   void Give(Block block) {
@@ -110,27 +113,36 @@ void GatherRows(const RowTable& table, std::span<const int64_t> rows, std::byte*
 // Makes batches, one at a time. Each thread has its own.
 class BatchMaker {
  public:
+  // One of the two samplers is null.
   BatchMaker(const InEdges& graph, const BatchLoaderOptions& options, std::shared_ptr<BlockPool> pool,
-             std::unique_ptr<NeighborSampler> sampler)
-      : graph_(graph), options_(options), pool_(std::move(pool)), sampler_(std::move(sampler)) {}
+             std::unique_ptr<NeighborSampler> sampler, std::unique_ptr<GeneralSampler> general)
+      : graph_(graph),
+        options_(options),
+        pool_(std::move(pool)),
+        sampler_(std::move(sampler)),
+        general_(std::move(general)) {}
 
   // seeds_ holds the seeds, input_ their positions.
   Result<std::unique_ptr<LoadedBatch>> Make(const BatchKey& key) {
-    HONE_RETURN_IF_ERROR(sampler_->Sample(seeds_, key, sample_));
+    HONE_RETURN_IF_ERROR(general_ != nullptr ? general_->Sample(seeds_, key, all_)
+                                             : sampler_->Sample(seeds_, key, sample_));
     if (static_cast<size_t>(sample_.num_seeds()) != seeds_.size()) {
       return Status::InvalidArgument("a node occurs twice among the seeds of a batch: seeds must be distinct");
     }
     const NeighborSample::Rows& rows = sample_.rows[0];
     const int64_t nodes = sample_.num_nodes();
-    const int64_t edges = rows.row_offsets.empty() ? 0 : rows.row_offsets[static_cast<size_t>(sample_.hop_nodes[static_cast<size_t>(sample_.hops() - 1)])];
+    const int64_t drawn_for = options_.induced ? nodes : sample_.hop_nodes[static_cast<size_t>(sample_.hops() - 1)];
+    const int64_t edges = rows.row_offsets.empty() ? 0 : rows.row_offsets[static_cast<size_t>(drawn_for)];
     const auto seeds = static_cast<int64_t>(seeds_.size());
     const int64_t id = sizeof(int64_t);
-    int64_t bytes = Aligned(nodes * id) + Aligned(seeds * id) + 2 * Aligned(edges * id) + (options_.edge_ids ? Aligned(edges * id) : 0);
+    int64_t bytes = Aligned(nodes * id) + Aligned(seeds * id) + 2 * Aligned(edges * id) +
+                    (options_.edge_ids ? Aligned(edges * id) : 0) + (options_.disjoint ? Aligned(nodes * id) : 0);
     for (const RowTable& table : options_.node_tables) bytes += Aligned(nodes * table.row_bytes);
     for (const RowTable& table : options_.edge_tables) bytes += Aligned(edges * table.row_bytes);
     const BlockPool::Block memory = pool_->Take(bytes);
     if (memory.memory == nullptr) {
-      return Status::ResourceExhausted(fmt::format("no memory for a batch of {} nodes and {} edges ({} bytes)", nodes, edges, bytes));
+      return Status::ResourceExhausted(
+          fmt::format("no memory for a batch of {} nodes and {} edges ({} bytes)", nodes, edges, bytes));
     }
     auto batch = std::make_unique<PooledBatch>(pool_, memory);
     batch->step = key.step;
@@ -140,20 +152,22 @@ class BatchMaker {
       free += Aligned(count * id);
       return std::span(begin, static_cast<size_t>(count));
     };
-    const std::span<int64_t> out_nodes = ids(nodes), out_input = ids(seeds), sources = ids(edges), destinations = ids(edges);
+    const std::span<int64_t> out_nodes = ids(nodes), out_input = ids(seeds), sources = ids(edges),
+                             destinations = ids(edges);
     std::copy(sample_.nodes.begin(), sample_.nodes.end(), out_nodes.begin());
     std::copy(input_.begin(), input_.end(), out_input.begin());
     std::copy_n(rows.columns.begin(), edges, sources.begin());
+    for (int64_t v = 0; v < drawn_for; ++v) {
+      std::fill(destinations.begin() + rows.row_offsets[static_cast<size_t>(v)],
+                destinations.begin() + rows.row_offsets[static_cast<size_t>(v) + 1], v);
+    }
     int64_t before = 0;
     for (int hop = 0; hop <= sample_.hops(); ++hop) {
       const int64_t known = sample_.hop_nodes[static_cast<size_t>(hop)];
       batch->hop_nodes.push_back(known - before);
-      if (hop < sample_.hops()) {
-        batch->hop_edges.push_back(rows.row_offsets[static_cast<size_t>(known)] - rows.row_offsets[static_cast<size_t>(before)]);
-        for (int64_t v = before; v < known; ++v) {
-          std::fill(destinations.begin() + rows.row_offsets[static_cast<size_t>(v)],
-                    destinations.begin() + rows.row_offsets[static_cast<size_t>(v) + 1], v);
-        }
+      if (hop < sample_.hops() && !options_.induced) {
+        batch->hop_edges.push_back(rows.row_offsets[static_cast<size_t>(known)] -
+                                   rows.row_offsets[static_cast<size_t>(before)]);
       }
       before = known;
     }
@@ -163,8 +177,17 @@ class BatchMaker {
     batch->destinations = destinations;
     if (options_.edge_ids) {
       const std::span<int64_t> edge_ids = ids(edges);
-      FindEdges(key, rows, edge_ids);
+      if (general_ != nullptr) {
+        std::copy(all_.edge_ids.begin(), all_.edge_ids.end(), edge_ids.begin());
+      } else {
+        FindEdges(key, rows, edge_ids);
+      }
       batch->edge_ids = edge_ids;
+    }
+    if (options_.disjoint) {
+      const std::span<int64_t> trees = ids(nodes);
+      std::copy(all_.trees.begin(), all_.trees.end(), trees.begin());
+      batch->trees = trees;
     }
     for (const RowTable& table : options_.node_tables) {
       GatherRows(table, out_nodes, free);
@@ -183,8 +206,8 @@ class BatchMaker {
   std::vector<int64_t> input_;
 
  private:
-  // Which edges were drawn. A draw is a function of its key, so the slots that the sampler took are drawn once more here, for
-  // several rows at a time as the sampler does it; of parallel edges, too, it is the very one that was drawn.
+  // Which edges were drawn. A draw is a function of its key, so the slots that the sampler took are drawn once more
+  // here, for several rows at a time as the sampler does it; of parallel edges, too, it is the very one that was drawn.
   void FindEdges(const BatchKey& key, const NeighborSample::Rows& rows, std::span<int64_t> out) {
     int32_t begin = 0;
     for (int hop = 0; hop < sample_.hops(); ++hop) {
@@ -233,7 +256,9 @@ class BatchMaker {
   const BatchLoaderOptions& options_;
   std::shared_ptr<BlockPool> pool_;
   std::unique_ptr<NeighborSampler> sampler_;
-  NeighborSample sample_;
+  std::unique_ptr<GeneralSampler> general_;
+  GeneralSample all_;
+  NeighborSample& sample_ = all_.nodes_and_rows;
   const RowDrawer drawer_ = BestDrawer();
   uint32_t waiting_nodes_[kMaxDrawLanes] = {}, waiting_degrees_[kMaxDrawLanes] = {};
   int64_t waiting_first_[kMaxDrawLanes] = {};
@@ -242,7 +267,8 @@ class BatchMaker {
 
 class ThreadedLoader final : public BatchLoader {
  public:
-  ThreadedLoader(std::shared_ptr<const InEdges> graph, BatchLoaderOptions options) : graph_(std::move(graph)), options_(std::move(options)) {
+  ThreadedLoader(std::shared_ptr<const InEdges> graph, BatchLoaderOptions options)
+      : graph_(std::move(graph)), options_(std::move(options)) {
     options_.threads = ThreadCount(options_.threads);
     if (options_.queue <= 0) options_.queue = options_.threads + 2;
     slots_.resize(static_cast<size_t>(options_.queue));
@@ -259,6 +285,7 @@ class ThreadedLoader final : public BatchLoader {
   }
 
   Status Open() {
+    HONE_RETURN_IF_ERROR(SortWeights());
     HONE_ASSIGN_OR_RETURN(alone_, Maker());
     return Status::Ok();
   }
@@ -267,12 +294,14 @@ class ThreadedLoader final : public BatchLoader {
     Cancel();
     const int64_t nodes = graph_->view().num_nodes;
     for (const int64_t seed : epoch.seeds) {
-      if (seed < 0 || seed >= nodes) return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", seed, nodes));
+      if (seed < 0 || seed >= nodes)
+        return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", seed, nodes));
     }
     const auto seeds = static_cast<int64_t>(epoch.seeds.size());
     const int64_t steps = epoch.drop_last ? seeds / options_.batch : (seeds + options_.batch - 1) / options_.batch;
     if (epoch.first_step < 0 || epoch.first_step > steps) {
-      return Status::InvalidArgument(fmt::format("an epoch of {} steps cannot begin at step {}", steps, epoch.first_step));
+      return Status::InvalidArgument(
+          fmt::format("an epoch of {} steps cannot begin at step {}", steps, epoch.first_step));
     }
     if (threads_.empty()) HONE_RETURN_IF_ERROR(StartThreads());
     {
@@ -309,12 +338,14 @@ class ThreadedLoader final : public BatchLoader {
     for (Slot& slot : slots_) slot = {};
   }
 
-  Result<std::unique_ptr<LoadedBatch>> Load(std::span<const int64_t> seeds, uint64_t seed, uint32_t epoch, uint32_t step) override {
+  Result<std::unique_ptr<LoadedBatch>> Load(std::span<const int64_t> seeds, uint64_t seed, uint32_t epoch,
+                                            uint32_t step) override {
     alone_->seeds_.clear();
     alone_->input_.clear();
     const int64_t nodes = graph_->view().num_nodes;
     for (const int64_t one : seeds) {
-      if (one < 0 || one >= nodes) return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", one, nodes));
+      if (one < 0 || one >= nodes)
+        return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", one, nodes));
       alone_->input_.push_back(static_cast<int64_t>(alone_->seeds_.size()));
       alone_->seeds_.push_back(static_cast<NodeId>(one));
     }
@@ -326,10 +357,38 @@ class ThreadedLoader final : public BatchLoader {
     std::optional<Result<std::unique_ptr<LoadedBatch>>> made;
   };
 
+  // From the order of the list to the order of the graph's rows.
+  Status SortWeights() {
+    const std::span<const double> given = std::exchange(options_.weights, {});
+    if (given.empty()) return Status::Ok();
+    if (given.size() != graph_->columns.size()) {
+      return Status::InvalidArgument(
+          fmt::format("there are {} weights, and the graph has {} edges", given.size(), graph_->columns.size()));
+    }
+    for (size_t e = 0; e < given.size(); ++e) {
+      if (!std::isfinite(given[e]) || given[e] < 0) {
+        return Status::InvalidArgument(
+            fmt::format("the weight of edge {} is {}: a weight is finite and at least 0", e, given[e]));
+      }
+    }
+    weights_.resize(given.size());
+    for (size_t i = 0; i < weights_.size(); ++i) weights_[i] = given[static_cast<size_t>(graph_->edge_ids[i])];
+    return Status::Ok();
+  }
+
   Result<std::unique_ptr<BatchMaker>> Maker() const {
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<NeighborSampler> sampler,
-                          MakeNeighborSampler(graph_->view(), {.fanouts = options_.fanouts, .frontier = FrontierRule::kNewOnly}));
-    return std::make_unique<BatchMaker>(*graph_, options_, pool_, std::move(sampler));
+    if (options_.replace || options_.disjoint || options_.induced || !weights_.empty()) {
+      HONE_ASSIGN_OR_RETURN(std::unique_ptr<GeneralSampler> general, MakeGeneralSampler(*graph_, options_.fanouts,
+                                                                                        {.replace = options_.replace,
+                                                                                         .disjoint = options_.disjoint,
+                                                                                         .induced = options_.induced,
+                                                                                         .weights = weights_}));
+      return std::make_unique<BatchMaker>(*graph_, options_, pool_, nullptr, std::move(general));
+    }
+    HONE_ASSIGN_OR_RETURN(
+        std::unique_ptr<NeighborSampler> sampler,
+        MakeNeighborSampler(graph_->view(), {.fanouts = options_.fanouts, .frontier = FrontierRule::kNewOnly}));
+    return std::make_unique<BatchMaker>(*graph_, options_, pool_, std::move(sampler), nullptr);
   }
 
   static Result<std::unique_ptr<LoadedBatch>> Guarded(BatchMaker& maker, const BatchKey& key) {
@@ -381,6 +440,7 @@ class ThreadedLoader final : public BatchLoader {
 
   std::shared_ptr<const InEdges> graph_;
   BatchLoaderOptions options_;
+  std::vector<double> weights_;  // by the order of the graph's rows; empty: all alike
   std::shared_ptr<BlockPool> pool_;
   std::unique_ptr<BatchMaker> alone_;
   std::vector<std::thread> threads_;
@@ -399,14 +459,18 @@ class ThreadedLoader final : public BatchLoader {
 
 }  // namespace
 
-Result<std::unique_ptr<BatchLoader>> BatchLoader::Make(std::shared_ptr<const InEdges> graph, const BatchLoaderOptions& options) {
-  if (options.batch < 1) return Status::InvalidArgument(fmt::format("batch is {}: at least 1 is needed", options.batch));
-  if (options.threads < 0) return Status::InvalidArgument(fmt::format("threads is {}: 0 takes all there are", options.threads));
+Result<std::unique_ptr<BatchLoader>> BatchLoader::Make(std::shared_ptr<const InEdges> graph,
+                                                       const BatchLoaderOptions& options) {
+  if (options.batch < 1)
+    return Status::InvalidArgument(fmt::format("batch is {}: at least 1 is needed", options.batch));
+  if (options.threads < 0)
+    return Status::InvalidArgument(fmt::format("threads is {}: 0 takes all there are", options.threads));
   const CsrView view = graph->view();
   const auto fits = [](const std::vector<RowTable>& tables, int64_t count, const char* what) {
     for (size_t i = 0; i < tables.size(); ++i) {
       if (tables[i].count != count) {
-        return Status::InvalidArgument(fmt::format("{} table {} has {} rows, and the graph has {}", what, i, tables[i].count, count));
+        return Status::InvalidArgument(
+            fmt::format("{} table {} has {} rows, and the graph has {}", what, i, tables[i].count, count));
       }
     }
     return Status::Ok();

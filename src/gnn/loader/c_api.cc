@@ -41,10 +41,14 @@ int32_t Say(const std::string& message, char* error, int32_t code) {
 
 int32_t Say(const Status& status, char* error) {
   switch (status.code()) {
-    case StatusCode::kPending: return Say(status.message(), error, HONE_PENDING);
-    case StatusCode::kInvalidArgument: return Say(status.message(), error, HONE_INVALID_ARGUMENT);
-    case StatusCode::kResourceExhausted: return Say(status.message(), error, HONE_NO_MEMORY);
-    default: return Say(status.message(), error, HONE_FAILED);
+    case StatusCode::kPending:
+      return Say(status.message(), error, HONE_PENDING);
+    case StatusCode::kInvalidArgument:
+      return Say(status.message(), error, HONE_INVALID_ARGUMENT);
+    case StatusCode::kResourceExhausted:
+      return Say(status.message(), error, HONE_NO_MEMORY);
+    default:
+      return Say(status.message(), error, HONE_FAILED);
   }
 }
 
@@ -76,15 +80,16 @@ int32_t Show(Result<std::unique_ptr<LoadedBatch>> made, HoneBatchView* view, cha
            .seeds = static_cast<int64_t>(batch.input.size()),
            .nodes = static_cast<int64_t>(batch.nodes.size()),
            .edges = static_cast<int64_t>(batch.sources.size()),
-           .hops = static_cast<int32_t>(batch.hop_edges.size()),
+           .hops = static_cast<int32_t>(batch.hop_nodes.size()) - 1,
            .has_edge_ids = !batch.edge_ids.empty() || batch.sources.empty(),
            .hop_nodes = batch.hop_nodes.data(),
-           .hop_edges = batch.hop_edges.data(),
+           .hop_edges = batch.hop_edges.empty() ? nullptr : batch.hop_edges.data(),
            .nodes_at = at(batch.nodes.data()),
            .input_at = at(batch.input.data()),
            .sources_at = at(batch.sources.data()),
            .destinations_at = at(batch.destinations.data()),
            .edge_ids_at = batch.edge_ids.empty() ? 0 : at(batch.edge_ids.data()),
+           .trees_at = batch.trees.empty() ? -1 : at(batch.trees.data()),
            .node_rows_at = held->node_rows_at.data(),
            .edge_rows_at = held->edge_rows_at.data()};
   view->batch = held.release();
@@ -94,7 +99,8 @@ int32_t Show(Result<std::unique_ptr<LoadedBatch>> made, HoneBatchView* view, cha
 std::vector<hone::gnn::RowTable> Tables(const HoneRowTable* tables, int32_t count) {
   std::vector<hone::gnn::RowTable> result;
   for (int32_t i = 0; i < count; ++i) {
-    result.push_back({static_cast<const std::byte*>(tables[i].rows), tables[i].count, tables[i].row_bytes, tables[i].stride_bytes});
+    result.push_back(
+        {static_cast<const std::byte*>(tables[i].rows), tables[i].count, tables[i].row_bytes, tables[i].stride_bytes});
   }
   return result;
 }
@@ -103,8 +109,8 @@ std::vector<hone::gnn::RowTable> Tables(const HoneRowTable* tables, int32_t coun
 
 int32_t hone_loader_abi() { return HONE_LOADER_ABI; }
 
-int32_t hone_graph_make(const int64_t* sources, const int64_t* destinations, int64_t edges, int64_t nodes, int32_t threads,
-                        HoneGraph** graph, char* error) {
+int32_t hone_graph_make(const int64_t* sources, const int64_t* destinations, int64_t edges, int64_t nodes,
+                        int32_t threads, HoneGraph** graph, char* error) {
   return Guarded(error, [&] {
     const auto count = static_cast<size_t>(edges);
     Result<InEdges> made = hone::gnn::MakeInEdges({sources, count}, {destinations, count}, nodes, threads);
@@ -125,6 +131,10 @@ int32_t hone_loader_make(const HoneGraph* graph, const HoneLoaderOptions* option
     ours.edge_ids = options->edge_ids != 0;
     ours.node_tables = Tables(options->node_tables, options->num_node_tables);
     ours.edge_tables = Tables(options->edge_tables, options->num_edge_tables);
+    ours.replace = options->replace != 0;
+    ours.disjoint = options->disjoint != 0;
+    ours.induced = options->induced != 0;
+    if (options->weights != nullptr) ours.weights = {options->weights, graph->edges->columns.size()};
     Result<std::unique_ptr<BatchLoader>> made = BatchLoader::Make(graph->edges, ours);
     if (!made.ok()) return Say(made.status(), error);
     *loader = new HoneLoader{std::move(*made)};
@@ -133,8 +143,8 @@ int32_t hone_loader_make(const HoneGraph* graph, const HoneLoaderOptions* option
 }
 void hone_loader_free(HoneLoader* loader) { delete loader; }
 
-int32_t hone_loader_start(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch, int32_t shuffle,
-                          int32_t drop_last, int64_t first_step, char* error) {
+int32_t hone_loader_start(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch,
+                          int32_t shuffle, int32_t drop_last, int64_t first_step, char* error) {
   return Guarded(error, [&] {
     const Status started = loader->loader->Start({.seeds = {seeds, static_cast<size_t>(count)},
                                                   .seed = seed,
@@ -150,8 +160,8 @@ int32_t hone_loader_next(HoneLoader* loader, double seconds, HoneBatchView* view
 }
 void hone_loader_cancel(HoneLoader* loader) { loader->loader->Cancel(); }
 
-int32_t hone_loader_load(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch, uint32_t step,
-                         HoneBatchView* view, char* error) {
+int32_t hone_loader_load(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch,
+                         uint32_t step, HoneBatchView* view, char* error) {
   return Guarded(error, [&] {
     return Show(loader->loader->Load({seeds, static_cast<size_t>(count)}, seed, epoch, step), view, error);
   });

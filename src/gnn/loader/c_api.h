@@ -3,9 +3,10 @@
  *
  * The batch loader for other languages: plain C, so that one library serves every version of Python (python/hone/gnn).
  *
- * Calls return HONE_OK, or what went wrong with a sentence in `error`. A loader is used by one thread at a time; batches may
- * be freed on any thread, also after their loader. Pointers into a batch hold until hone_batch_free. The interface has no
- * promise of stability: the Python package that comes with it is its one user, and checks HONE_LOADER_ABI.
+ * Calls return HONE_OK, or what went wrong with a sentence in `error`. A loader is used by one thread at a time;
+ * batches may be freed on any thread, also after their loader. Pointers into a batch hold until hone_batch_free. The
+ * interface has no promise of stability: the Python package that comes with it is its one user, and checks
+ * HONE_LOADER_ABI.
  */
 #ifndef HONE_GNN_LOADER_C_API_H_
 #define HONE_GNN_LOADER_C_API_H_
@@ -16,7 +17,7 @@
 extern "C" {
 #endif
 
-#define HONE_LOADER_ABI 1
+#define HONE_LOADER_ABI 2
 #define HONE_ERROR_BYTES 1024
 #define HONE_EXPORT __attribute__((visibility("default")))
 
@@ -51,6 +52,8 @@ typedef struct {
   const HoneRowTable* edge_tables;
   int32_t num_node_tables;
   int32_t num_edge_tables;
+  int32_t replace, disjoint, induced;
+  const double* weights; /* null: all alike; else [edges], read while the loader is made */
 } HoneLoaderOptions;
 
 /* Where a batch's arrays begin in its block, in bytes, and how long they are. All ids are int64. */
@@ -63,8 +66,9 @@ typedef struct {
   int32_t hops;
   int32_t has_edge_ids;
   const int64_t* hop_nodes; /* [hops + 1] */
-  const int64_t* hop_edges; /* [hops] */
+  const int64_t* hop_edges; /* [hops]; null where batches are induced */
   int64_t nodes_at, input_at, sources_at, destinations_at, edge_ids_at;
+  int64_t trees_at;            /* -1 unless batches are disjoint */
   const int64_t* node_rows_at; /* [num_node_tables] */
   const int64_t* edge_rows_at; /* [num_edge_tables] */
 } HoneBatchView;
@@ -76,15 +80,18 @@ HONE_EXPORT int32_t hone_graph_make(const int64_t* sources, const int64_t* desti
                                     int32_t threads, HoneGraph** graph, char* error);
 HONE_EXPORT void hone_graph_free(HoneGraph* graph); /* loaders keep what they need */
 
-HONE_EXPORT int32_t hone_loader_make(const HoneGraph* graph, const HoneLoaderOptions* options, HoneLoader** loader, char* error);
+HONE_EXPORT int32_t hone_loader_make(const HoneGraph* graph, const HoneLoaderOptions* options, HoneLoader** loader,
+                                     char* error);
 HONE_EXPORT void hone_loader_free(HoneLoader* loader);
-/* seeds: [count] distinct node ids, borrowed until the epoch's end was delivered or cancelled. */
-HONE_EXPORT int32_t hone_loader_start(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch,
-                                      int32_t shuffle, int32_t drop_last, int64_t first_step, char* error);
+/* seeds: [count] node ids, distinct unless batches are disjoint, borrowed until the epoch's end was delivered or
+ * cancelled. */
+HONE_EXPORT int32_t hone_loader_start(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed,
+                                      uint32_t epoch, int32_t shuffle, int32_t drop_last, int64_t first_step,
+                                      char* error);
 HONE_EXPORT int32_t hone_loader_next(HoneLoader* loader, double seconds, HoneBatchView* view, char* error);
 HONE_EXPORT void hone_loader_cancel(HoneLoader* loader);
-HONE_EXPORT int32_t hone_loader_load(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch,
-                                     uint32_t step, HoneBatchView* view, char* error);
+HONE_EXPORT int32_t hone_loader_load(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed,
+                                     uint32_t epoch, uint32_t step, HoneBatchView* view, char* error);
 HONE_EXPORT void hone_batch_free(HoneBatch* batch);
 
 #ifdef __cplusplus
