@@ -3,7 +3,8 @@
 //
 // Reads the candidates under tests/cheats and tests/honest. Each says in its opening comment what it is:
 //   // task: relu
-//   // expect: rule_violation,crashed      any of these verdicts; `ok` for honest ones
+//   // expect: rule_violation,crashed      any of these verdicts; `ok` for honest ones. `no_gain`: right, and in a modelled
+//                                          time not faster than the task's seed
 //   // where: sim gpu                      the devices on which it is to be judged
 //   // timed: 1                            optional: on the simulated GPU too with this timed case of the task, from 0
 #pragma once

@@ -4,7 +4,7 @@
 // Blocks whose cost gives the modelled time do nothing; their neighbors do their work.
 //
 // task: relu
-// expect: unsupported,wrong_output
+// expect: unsupported,wrong_output,no_gain
 // where: sim
 // timed: 1
 /*hone

@@ -41,7 +41,7 @@ struct TensorView {
   std::vector<int64_t> strides;  // in elements
   int64_t elements = 0;
   int64_t span_bytes = 0;
-  int slice_axis = -1;           // -1: not sliced
+  int slice_axis = -1;  // -1: not sliced
 
   int64_t slices() const { return slice_axis < 0 ? 1 : shape[static_cast<size_t>(slice_axis)]; }
 };
@@ -55,17 +55,18 @@ struct BlockRequest {
   bool sampled = false;      // only sampled launches will touch it, and nothing will be compared: the simulator
                              // may back it by one tile of memory mapped over and over
   bool written = false;      // with `sampled`: launches write it, so each byte of it is its own
-  // On a GPU, for all blocks of an arena or none: the block lies in memory of its own. Launches of a candidate see it at a
-  // secret address with nothing mapped beside it, and an access there crashes. A device that cannot do so, or a session made
-  // without it, gives an arena as usual.
+  // On a GPU, for all blocks of an arena or none: the block lies in memory of its own. Launches of a candidate see it
+  // at a secret address with nothing mapped beside it, and an access there crashes. A device that cannot do so, or a
+  // session made without it, gives an arena as usual.
   bool apart = false;
-  bool read_only = false;         // with `apart`: launches of a candidate may not write it, and crash
-  bool mapped_neighbors = false;  // with `apart`: there is a page of gap on either side, for launches that crash otherwise
+  bool read_only = false;  // with `apart`: launches of a candidate may not write it, and crash
+  bool mapped_neighbors =
+      false;  // with `apart`: there is a page of gap on either side, for launches that crash otherwise
 };
 
 class Arena {
  public:
-  virtual ~Arena() = default;             // releases the memory
+  virtual ~Arena() = default;  // releases the memory
   virtual uint64_t address(size_t block) const = 0;
   virtual size_t blocks() const = 0;
 };
@@ -85,9 +86,9 @@ struct DrawRequest {
 // What memory holds before a launch writes it. No one pattern: a kernel that counts on zeros, on a NaN or on the last
 // launch's numbers shall fail sooner or later, and none shall recognise memory that nobody wrote.
 enum class FillKind {
-  kNan,        // floating point: a signalling NaN, which arithmetic does not produce, with a payload from the key; other
-               // dtypes as kBytes
-  kBytes,      // every byte drawn
+  kNan,    // floating point: a signalling NaN, which arithmetic does not produce, with a payload from the key; other
+           // dtypes as kBytes
+  kBytes,  // every byte drawn
   kPlausible,  // numbers as inputs hold them: normal values, integers below 100
 };
 struct FillSpec {
@@ -98,16 +99,16 @@ struct FillSpec {
 // Counters of one comparison; computed where the data lies, only these come back.
 struct Comparison {
   int64_t total = 0;
-  int64_t wrong = 0;               // outside c_max or c_small, or NaN or Inf where the reference is finite, or unwritten
-  int64_t unwritten = 0;           // still the poison pattern
+  int64_t wrong = 0;      // outside c_max or c_small, or NaN or Inf where the reference is finite, or unwritten
+  int64_t unwritten = 0;  // still the poison pattern
   int64_t non_finite = 0;
   std::optional<int64_t> first_wrong;  // linear row-major element number, the smallest
   double first_expected = 0, first_actual = 0;
-  double max_scaled = 0;           // max |err| / max(|ref|, rms of the slice's ref, floor): Tolerance::floor, and never
-                                   // less than the dtype's smallest normal number
-  double rms_error = 0;            // sqrt(sum err^2 / sum ref^2); 0 when ref is all zero and err is too. The rms of ref
-                                   // counts as the dtype's smallest normal number at least
-  double max_small = 0;            // max |err| / max(|ref|, small_floor * rms of the slice's ref), as Tolerance has it
+  double max_scaled = 0;  // max |err| / max(|ref|, rms of the slice's ref, floor): Tolerance::floor, and never
+                          // less than the dtype's smallest normal number
+  double rms_error = 0;   // sqrt(sum err^2 / sum ref^2); 0 when ref is all zero and err is too. The rms of ref
+                          // counts as the dtype's smallest normal number at least
+  double max_small = 0;   // max |err| / max(|ref|, small_floor * rms of the slice's ref), as Tolerance has it
   double max_ulp = 0, mean_ulp = 0;  // in units of the output dtype
 };
 
@@ -116,23 +117,23 @@ struct Bindings {
   std::map<std::string, TensorView> tensors;
   std::map<std::string, uint64_t> references;  // "ref:NAME" of oracles: dense row-major doubles
   std::map<std::string, uint64_t> workspaces;
-  std::set<std::string> read_only;              // tensors that a launch must not write; the simulator names the line
+  std::set<std::string> read_only;  // tensors that a launch must not write; the simulator names the line
 };
 
 // What a launch cost in the simulator's model. Absent on real devices.
 struct ModelledCost {
   double time_us = 0;
   double dram_bytes = 0;
-  double sectors = 0, requests = 0;      // global memory
-  double bank_conflicts = 0;             // extra shared-memory cycles
-  double accesses = 0;                   // observed accesses
-  double host_seconds = 0;               // processor time the simulation took, all cores together
+  double sectors = 0, requests = 0;  // global memory
+  double bank_conflicts = 0;         // extra shared-memory cycles
+  double accesses = 0;               // observed accesses
+  double host_seconds = 0;           // processor time the simulation took, all cores together
   double sampled_block_fraction = 1.0;
   // Of a sample of blocks: the share of the outputs that they wrote, over their share of the grid; about 1 where blocks
   // divide the work evenly. -1: not known.
   double written_share = -1;
-  // Whether what the sample wrote is what the whole grid would have written there: it read nothing that blocks outside it
-  // write, and added to nothing. `written_slices`: slices in which it wrote, ascending, 4096 at most.
+  // Whether what the sample wrote is what the whole grid would have written there: it read nothing that blocks outside
+  // it write, and added to nothing. `written_slices`: slices in which it wrote, ascending, 4096 at most.
   bool comparable = false;
   std::vector<int64_t> written_slices;
 };
@@ -141,8 +142,8 @@ enum class LaunchStatus { kOk, kLaunchError, kResourceLimit, kCrashed, kTimedOut
 
 struct LaunchOutcome {
   LaunchStatus status = LaunchStatus::kOk;
-  std::string detail;              // the driver's or the simulator's words, with what was launched
-  std::vector<Finding> findings;   // simulator: races, out-of-bounds, …; kCrashed or kRuleViolation go with one
+  std::string detail;             // the driver's or the simulator's words, with what was launched
+  std::vector<Finding> findings;  // simulator: races, out-of-bounds, …; kCrashed or kRuleViolation go with one
   std::optional<ModelledCost> cost;
 };
 
@@ -150,9 +151,10 @@ struct LaunchRequest {
   const ResolvedPlan* plan = nullptr;
   const Bindings* bindings = nullptr;
   double limit_seconds = 10;
-  bool trusted = false;            // the oracle: no block sampling
-  bool sample_blocks = false;      // simulator: a stratified sample of blocks is enough (outputs are then partial)
-  uint64_t sample_key = 0;         // simulator: a secret that draws other blocks than those whose cost gives the time
+  bool trusted = false;        // the oracle: no block sampling
+  bool sample_blocks = false;  // simulator: a stratified sample of blocks is enough (outputs are then partial)
+  uint64_t sample_key = 0;     // simulator: a secret that draws other blocks than those whose cost gives the time
+  uint64_t block_key = 0;      // simulator: draws the blocks whose cost gives the time; 0: a function of the grid alone
 };
 
 // Compiled modules loaded on the device. Destroyed before its session.
@@ -162,8 +164,8 @@ class LoadedProgram {
   // Filled by the driver where the compiler did not know; one per kernel.
   virtual std::vector<KernelResources> Resources() const = 0;
   // Blocks per SM, or an error when the kernel is not in the program.
-  virtual Result<int64_t> Occupancy(const std::string& kernel, const std::string& binding_key,
-                                    int64_t block_threads, int64_t shared_bytes) const = 0;
+  virtual Result<int64_t> Occupancy(const std::string& kernel, const std::string& binding_key, int64_t block_threads,
+                                    int64_t shared_bytes) const = 0;
   // Bytes of writable device globals (`__device__` variables) in the modules.
   virtual int64_t WritableGlobalBytes() const = 0;
 };
@@ -175,14 +177,16 @@ struct SampleRequest {
   std::vector<const Bindings*> sets;
   CacheState cache = CacheState::kCold;
   double limit_seconds = 10;
-  // In host mode: the program's host code is Hone's own (a library's call), so its work may be recorded before the interval.
+  // In host mode: the program's host code is Hone's own (a library's call), so its work may be recorded before the
+  // interval.
   bool trusted = false;
+  uint64_t block_key = 0;  // simulator: draws the blocks whose cost gives the time; 0: a function of the grid alone
 };
 
 struct SampleOutcome {
-  LaunchOutcome launch;       // kOk, or what went wrong
-  double us_per_plan = 0;     // interval / sets.size()
-  double sm_clock_mhz = 0;    // 0: not known
+  LaunchOutcome launch;     // kOk, or what went wrong
+  double us_per_plan = 0;   // interval / sets.size()
+  double sm_clock_mhz = 0;  // 0: not known
 };
 
 // One execution of a plan, counted kernel by kernel.
@@ -206,8 +210,8 @@ struct ProfileOutcome {
 // What the device says about its state around a timing: clocks and throttle reasons.
 struct DeviceCondition {
   double sm_clock_mhz = 0, max_sm_clock_mhz = 0, memory_clock_mhz = 0, temperature_c = 0, power_w = 0;
-  std::string throttle;       // empty: none active
-  int other_processes = 0;    // computing on the same device
+  std::string throttle;     // empty: none active
+  int other_processes = 0;  // computing on the same device
 };
 
 class DeviceSession {
@@ -235,8 +239,8 @@ class DeviceSession {
   // Repairs the gaps.
   virtual Result<std::optional<std::string>> CheckGaps(Arena& arena) = 0;
   virtual int64_t FreeBytes() const = 0;
-  // Blocks that lie apart get other places in their memory, and some of them other addresses, which `key` chooses. Their
-  // contents are lost and Arena::address changes. false: they do not lie apart, and all is as it was.
+  // Blocks that lie apart get other places in their memory, and some of them other addresses, which `key` chooses.
+  // Their contents are lost and Arena::address changes. false: they do not lie apart, and all is as it was.
   virtual Result<bool> Rearrange(Arena& arena, uint64_t key) {
     (void)arena;
     (void)key;
@@ -250,8 +254,8 @@ class DeviceSession {
   // Every addressed byte of the view set to the poison pattern of its dtype: a NaN with a known payload, or
   // a fixed odd integer. Bytes between strided rows get it too.
   virtual Status Poison(const TensorView& view) = 0;
-  // The same with contents that a secret chooses. What comes from kNan is counted by Compare as not written, whatever its
-  // payload; what comes from the others is wrong like any other number.
+  // The same with contents that a secret chooses. What comes from kNan is counted by Compare as not written, whatever
+  // its payload; what comes from the others is wrong like any other number.
   virtual Status FillWith(const TensorView& view, const FillSpec& fill) = 0;
   virtual Status Fill(uint64_t address, int64_t bytes, uint8_t value) = 0;
   virtual Result<bool> IsZero(uint64_t address, int64_t bytes) = 0;

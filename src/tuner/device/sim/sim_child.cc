@@ -21,6 +21,7 @@
 #include "tuner/device/sim/sim_abi.h"
 #include "tuner/device/sim/sim_layout.h"
 #include "tuner/device/sim/sim_protocol.h"
+#include "tuner/device/sim/tile_pieces.h"
 #include "tuner/device/sim/worker/hooks.h"
 #include "tuner/device/sim/worker/launch_runner.h"
 #include "tuner/device/sim/worker/worker.h"
@@ -132,15 +133,17 @@ class Child {
       const size_t which = m.at("fd").get<size_t>();
       if (which >= frame.fds.size()) return false;
       void* const address = reinterpret_cast<void*>(m.at("address").get<uint64_t>());
-      const size_t bytes = m.at("bytes").get<size_t>(), repeat = m.at("repeat").get<size_t>();
-      const size_t step = repeat != 0 ? repeat : bytes;
-      for (size_t done = 0; done < bytes; done += step) {
-        void* const to = static_cast<char*>(address) + done;
-        const int protection = m.at("writable").get<bool>() ? PROT_READ | PROT_WRITE : PROT_READ;
-        void* const mapped = mmap(to, std::min(step, bytes - done), protection,
-                                  MAP_SHARED | MAP_FIXED_NOREPLACE, frame.fds[which].get(), m.at("offset").get<off_t>());
-        if (mapped != to) return false;
-      }
+      const int64_t bytes = m.at("bytes").get<int64_t>(), piece = m.at("piece").get<int64_t>();
+      const off_t offset = m.at("offset").get<off_t>();
+      const int protection = m.at("writable").get<bool>() ? PROT_READ | PROT_WRITE : PROT_READ;
+      const bool mapped =
+          sim::ForEachPiece(bytes, piece != 0 ? piece : bytes, piece != 0 ? m.at("pieces_key").get<uint64_t>() : 0,
+                            [&](int64_t at, int64_t part, int64_t in_tile) {
+                              void* const to = static_cast<char*>(address) + at;
+                              return mmap(to, static_cast<size_t>(part), protection, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                                          frame.fds[which].get(), offset + in_tile) == to;
+                            });
+      if (!mapped) return false;
     }
     return true;
   }

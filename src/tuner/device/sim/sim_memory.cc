@@ -68,6 +68,15 @@ bool MapAt(uint64_t address, int64_t bytes, int fd, int64_t offset, int flags) {
   return mmap(wanted, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, offset) == wanted;
 }
 
+bool MapPieces(const Mapping& m, int flags) {
+  if (m.piece == 0) return MapAt(m.address, m.bytes, m.fd, m.offset, flags);
+  return ForEachPiece(m.bytes, m.piece, m.pieces_key, [&](int64_t at, int64_t bytes, int64_t in_tile) {
+    return MapAt(m.address + static_cast<uint64_t>(at), bytes, m.fd, m.offset + in_tile, flags);
+  });
+}
+
+int64_t PieceOf(const SimArena::Block& block) { return PieceBytes(static_cast<int64_t>(block.end - block.begin)); }
+
 }  // namespace
 
 Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>& requests, uint64_t gap_key) {
@@ -94,7 +103,7 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
     block.map_end = RoundUp(block.end + kGuardBytes, kBlockGranule);
     if (block.tiled) {
       block.file_offset = tile_bytes;
-      tile_bytes += kTileBytes;
+      tile_bytes += kTileBytes + PieceOf(block);
     } else {
       block.file_offset = file_bytes;
       file_bytes += static_cast<int64_t>(block.map_end - block.map_begin);
@@ -123,13 +132,14 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
     for (uint64_t* address : {&block.begin, &block.end, &block.map_begin, &block.map_end}) *address += arena->begin_;
     for (const Mapping& m : arena->MappingsOf(block)) {
       if (m.fd == arena->unwritten_.get()) continue;
-      const int64_t step = m.repeat > 0 ? m.repeat : m.bytes;
-      for (int64_t done = 0; done < m.bytes; done += step) {
-        const int64_t bytes = std::min(step, m.bytes - done);
-        if (!MapAt(m.address + static_cast<uint64_t>(done), bytes, m.fd, m.offset, MAP_FIXED_NOREPLACE)) {
-          return OutOfMemory(m.bytes);
-        }
-      }
+      if (!MapPieces(m, MAP_FIXED_NOREPLACE)) return OutOfMemory(m.bytes);
+    }
+    if (block.tiled) {
+      const int64_t bytes = kTileBytes + PieceOf(block);
+      void* const tile = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED,
+                              arena->tiles_.get(), block.file_offset);
+      if (tile == MAP_FAILED) return OutOfMemory(bytes);
+      block.tile = static_cast<char*>(tile);
     }
     if (block.sparse) {
       arena->resident_bytes_ += std::min<int64_t>(kTileBytes, static_cast<int64_t>(block.map_end - block.map_begin));
@@ -145,6 +155,9 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
 
 SimArena::~SimArena() {
   if (begin_ == 0) return;
+  for (const Block& block : blocks_) {
+    if (block.tile != nullptr) munmap(block.tile, static_cast<size_t>(kTileBytes + PieceOf(block)));
+  }
   munmap(reinterpret_cast<void*>(UnwrittenByte(begin_)), bytes_ / 8);
   munmap(reinterpret_cast<void*>(begin_), bytes_);
   Addresses().Release(begin_);
@@ -161,12 +174,27 @@ std::optional<std::string> SimArena::CheckGaps() {
   return CheckAndRepairGaps(reinterpret_cast<void*>(begin_), gaps_, gap_key_);
 }
 
-void SimArena::SetDrawn(const Block& block, bool drawn) { blocks_[static_cast<size_t>(&block - blocks_.data())].drawn = drawn; }
+Status SimArena::Spread(const Block& block, uint64_t key) {
+  std::memcpy(block.tile + kTileBytes, block.tile, static_cast<size_t>(PieceOf(block)));
+  if (block.pieces_key == key) return Status::Ok();
+  blocks_[static_cast<size_t>(&block - blocks_.data())].pieces_key = key;
+  const Mapping pieces = MappingsOf(block)[0];
+  return MapPieces(pieces, MAP_FIXED) ? Status::Ok() : OutOfMemory(pieces.bytes);
+}
+
+void SimArena::FillTile(const Block& block, uint8_t value) {
+  std::memset(block.tile, value, static_cast<size_t>(kTileBytes + PieceOf(block)));
+}
+
+void SimArena::SetDrawn(const Block& block, bool drawn) {
+  blocks_[static_cast<size_t>(&block - blocks_.data())].drawn = drawn;
+}
 
 namespace {
 
 Status Punch(int fd, uint64_t begin, uint64_t bytes) {
-  if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), static_cast<off_t>(bytes)) == 0) {
+  if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), static_cast<off_t>(bytes)) ==
+      0) {
     return Status::Ok();
   }
   return Status::Device(fmt::format("cannot clear memory of the simulated GPU: {}", std::strerror(errno)));
@@ -181,7 +209,8 @@ Status SimArena::ForgetWrites(const Block& block) {
 
 Status SimArena::Forget(const Block& block) {
   HONE_RETURN_IF_ERROR(ForgetWrites(block));
-  return Punch(memory_.get(), static_cast<uint64_t>(block.file_offset) + (block.begin - block.map_begin), block.end - block.begin);
+  return Punch(memory_.get(), static_cast<uint64_t>(block.file_offset) + (block.begin - block.map_begin),
+               block.end - block.begin);
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> SimArena::WrittenStretches(uint64_t address, int64_t bytes) const {
@@ -232,11 +261,12 @@ uint64_t SimArena::NextFillKey() { return draw::Mix(gap_key_ ^ draw::Mix(++fills
 
 std::vector<Mapping> SimArena::MappingsOf(const Block& block) const {
   const int64_t bytes = static_cast<int64_t>(block.map_end - block.map_begin);
-  Mapping memory{memory_.get(), block.map_begin, bytes, block.file_offset, 0, id_, true};
-  if (block.tiled) memory = {tiles_.get(), block.map_begin, bytes, block.file_offset, kTileBytes, id_, true};
+  Mapping memory{memory_.get(), block.map_begin, bytes, block.file_offset, 0, 0, id_, true};
+  if (block.tiled)
+    memory = {tiles_.get(), block.map_begin, bytes, block.file_offset, PieceOf(block), block.pieces_key, id_, true};
   return {memory,
           {unwritten_.get(), UnwrittenByte(block.map_begin), bytes / 8,
-           static_cast<int64_t>((block.map_begin - begin_) / 8), 0, id_, true}};
+           static_cast<int64_t>((block.map_begin - begin_) / 8), 0, 0, id_, true}};
 }
 
 void SimArena::MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten) {

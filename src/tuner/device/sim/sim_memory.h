@@ -6,9 +6,10 @@
 //
 // Every block starts on its own 64 KiB granule (sim_layout.h) with guard bytes before and after. Beside each arena lies
 // its part of the unwritten map. A block that only sampled launches touch (BlockRequest::sampled) and that is larger
-// than kTileBytes is one tile of memory mapped over and over: its contents repeat, it has no guard zones, and its bytes
-// always count as defined. Every such block has a tile of its own, so that what a kernel writes to one tensor never
-// turns up in another one.
+// than kTileBytes is made of pieces of one tile of memory: it has no guard zones, and its bytes always count as
+// defined. Every such block has a tile of its own, so that what a kernel writes to one tensor never turns up in another
+// one. Which part of the tile a piece shows is drawn by a key (tile_pieces.h), so that no distance is known at which
+// contents repeat; until a key is given, the tile repeats.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +23,18 @@
 #include "hone/base/status.h"
 #include "tuner/device/arena_layout.h"
 #include "tuner/device/device_session.h"
+#include "tuner/device/sim/tile_pieces.h"
 
 namespace hone::sim {
 
-inline constexpr int64_t kTileBytes = int64_t{4} << 20;
-
-// A stretch of whole pages to map: `repeat` bytes of the file over and over when not 0.
+// A stretch of whole pages to map, of `piece` bytes after the other where that is not 0 (tile_pieces.h).
 struct Mapping {
   int fd = -1;
   uint64_t address = 0;
   int64_t bytes = 0;
   int64_t offset = 0;
-  int64_t repeat = 0;
+  int64_t piece = 0;
+  uint64_t pieces_key = 0;
   uint64_t arena = 0;  // SimArena::id
   bool writable = true;
 };
@@ -41,14 +42,16 @@ struct Mapping {
 class SimArena : public Arena {
  public:
   struct Block {
-    uint64_t begin = 0, end = 0;       // addresses of the block itself
+    uint64_t begin = 0, end = 0;          // addresses of the block itself
     uint64_t map_begin = 0, map_end = 0;  // of its granules
     int64_t file_offset = 0;  // of map_begin in the memory file; of a tiled block, of its tile in the tile file
     bool tiled = false;
-    bool sparse = false;      // launches write it and only samples run: no memory where nothing was written, and the bits
-                              // beside it say "written"
-    bool drawn = false;       // of a sparse block: it holds the contents of an in-place tensor, which may be read
-    bool sampled = false;     // only sampled launches run here: nothing in it may be chance
+    uint64_t pieces_key = 0;  // of a tiled block: which part of its tile each piece shows
+    char* tile = nullptr;  // of a tiled block: the tile itself, kTileBytes and one piece more, which repeats its begin
+    bool sparse = false;   // launches write it and only samples run: no memory where nothing was written, and the bits
+                           // beside it say "written"
+    bool drawn = false;    // of a sparse block: it holds the contents of an in-place tensor, which may be read
+    bool sampled = false;  // only sampled launches run here: nothing in it may be chance
   };
 
   // kDevice when there is no memory left, in the words a GPU's driver would use.
@@ -70,6 +73,10 @@ class SimArena : public Arena {
   Status Forget(const Block& block);
   // Makes a sparse block one that nobody has written, and leaves its contents to be overwritten.
   Status ForgetWrites(const Block& block);
+  // Shows what stands in a tiled block's tile by the pieces of `key`, and completes the tile by what repeats.
+  Status Spread(const Block& block, uint64_t key);
+  // Fills all of a tiled block.
+  void FillTile(const Block& block, uint8_t value);
   // After the contents of a sparse block have been put there.
   void SetDrawn(const Block& block, bool drawn);
   // Stretches of bytes within [address, address + bytes) of one block that have been written since they counted as
@@ -92,7 +99,7 @@ class SimArena : public Arena {
   uint64_t begin_ = 0, bytes_ = 0;
   UniqueFd memory_, unwritten_, tiles_;
   std::vector<Block> blocks_;
-  ArenaLayout gaps_;        // only gaps is used; offsets from begin_
+  ArenaLayout gaps_;  // only gaps is used; offsets from begin_
   uint64_t gap_key_ = 0;
   uint64_t fills_ = 0;
   int64_t resident_bytes_ = 0;

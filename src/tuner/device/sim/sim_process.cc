@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-
 #include "base/json_text.h"
 
 namespace hone::sim {
@@ -55,7 +54,7 @@ std::string Resolved(const std::string& program) {
   char path[4096];
   const ssize_t n = readlink(program.c_str(), path, sizeof path);
   return n > 0 && n < static_cast<ssize_t>(sizeof path) && path[0] == '/' ? std::string(path, static_cast<size_t>(n))
-                                                                         : program;
+                                                                          : program;
 }
 
 }  // namespace
@@ -114,7 +113,8 @@ Result<std::unique_ptr<SimProcess>> SimProcess::Start(const Options& options, co
                                            exit ? exit->Describe() : "still running", frame.status().message()));
   }
   const json answer = ReadJsonText(frame->header);
-  if (answer.is_discarded() || !answer.is_object()) return Status::Internal("the simulator's child gave no sound answer");
+  if (answer.is_discarded() || !answer.is_object())
+    return Status::Internal("the simulator's child gave no sound answer");
   if (answer.contains("signal")) {
     *refused = "a static initialiser crashed";
     return std::unique_ptr<SimProcess>();
@@ -130,12 +130,14 @@ Result<std::unique_ptr<SimProcess>> SimProcess::Start(const Options& options, co
 Status SimProcess::Show(const std::vector<ShownBlock>& blocks) {
   json away{{"op", "unmap"}, {"ranges", json::array()}};
   for (auto shown = shown_.begin(); shown != shown_.end();) {
-    const auto now = std::find_if(blocks.begin(), blocks.end(), [&](const ShownBlock& b) { return b.block->map_begin == shown->first; });
+    const auto now = std::find_if(blocks.begin(), blocks.end(),
+                                  [&](const ShownBlock& b) { return b.block->map_begin == shown->first; });
     // The same address may by now belong to another arena: then its files differ.
     const bool same = now != blocks.end() && [&] {
       const std::vector<Mapping> current = now->arena->MappingsOf(*now->block);
-      return now->writable == shown->second[0].writable && current.size() == shown->second.size() && current[0].fd == shown->second[0].fd &&
-             current[0].bytes == shown->second[0].bytes && current[0].offset == shown->second[0].offset &&
+      return now->writable == shown->second[0].writable && current.size() == shown->second.size() &&
+             current[0].fd == shown->second[0].fd && current[0].bytes == shown->second[0].bytes &&
+             current[0].offset == shown->second[0].offset && current[0].pieces_key == shown->second[0].pieces_key &&
              now->arena->id() == shown->second[0].arena;
     }();
     if (same) {
@@ -161,8 +163,13 @@ Status SimProcess::Show(const std::vector<ShownBlock>& blocks) {
     for (Mapping& m : mappings) m.writable = writable;
     if (fds.size() + mappings.size() > kMaxFrameFds) HONE_RETURN_IF_ERROR(flush());
     for (const Mapping& m : mappings) {
-      maps["maps"].push_back({{"fd", fds.size()}, {"address", m.address}, {"bytes", m.bytes}, {"offset", m.offset},
-                              {"repeat", m.repeat}, {"writable", m.writable}});
+      maps["maps"].push_back({{"fd", fds.size()},
+                              {"address", m.address},
+                              {"bytes", m.bytes},
+                              {"offset", m.offset},
+                              {"piece", m.piece},
+                              {"pieces_key", m.pieces_key},
+                              {"writable", m.writable}});
       fds.push_back(m.fd);
     }
     shown_[block->map_begin] = mappings;

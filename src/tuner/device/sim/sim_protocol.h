@@ -4,8 +4,11 @@
 // Messages between a simulator session and its child process, over base/frames.h. The header is JSON.
 //
 // Session to child:
-//   {"op":"load","static_shared":n,"dynamic_offset":n,"has_dynamic":b,"guards":[[begin,end]…],"workers":n} with the image's descriptor
-//   {"op":"map","maps":[{"fd":i,"address":n,"bytes":n,"offset":n,"repeat":n}…]} with descriptors; no answer
+//   {"op":"load","static_shared":n,"dynamic_offset":n,"has_dynamic":b,"guards":[[begin,end]…],"workers":n} with the
+//   image's descriptor
+//   {"op":"map","maps":[{"fd":i,"address":n,"bytes":n,"offset":n,"piece":n,"pieces_key":n,"writable":b}…]} with
+//   descriptors;
+//     no answer
 //   {"op":"unmap","ranges":[[address,bytes]…]}; no answer
 //   {"op":"launch", …LaunchMessage…} with one blob: the arguments' bytes
 // Child to session, one answer to each load and launch:
@@ -25,10 +28,10 @@
 namespace hone::sim {
 
 struct LaunchMessage {
-  LaunchSpec spec;                         // entry and arguments are null: the child fills them in
+  LaunchSpec spec;  // entry and arguments are null: the child fills them in
   std::string kernel_symbol;
-  std::vector<std::string> argument_bytes; // one value per parameter
-  bool restore_globals = false;            // before the launch
+  std::vector<std::string> argument_bytes;  // one value per parameter
+  bool restore_globals = false;             // before the launch
 };
 
 std::string EncodeLaunch(const LaunchMessage& message);
@@ -38,9 +41,9 @@ std::string EncodeArguments(const LaunchMessage& message);
 struct LaunchAnswer {
   LaunchReport report;
   bool globals_changed = false;
-  int signal = 0;         // not 0: the kernel's own code faulted
-  uint64_t signal_pc = 0; // offset from the image's start; 0: elsewhere
-  std::string error;      // not empty: the launch could not be made (no such kernel, …)
+  int signal = 0;          // not 0: the kernel's own code faulted
+  uint64_t signal_pc = 0;  // offset from the image's start; 0: elsewhere
+  std::string error;       // not empty: the launch could not be made (no such kernel, …)
 };
 
 std::string EncodeAnswer(const LaunchAnswer& answer);

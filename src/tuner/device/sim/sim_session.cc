@@ -45,15 +45,17 @@ constexpr uint64_t kSampleAccessBudget = 20'000'000;
 // A sample that is compared takes half of that, and no more blocks than these.
 constexpr uint64_t kSecretAccessBudget = 10'000'000;
 constexpr size_t kSecretBlocks = 64;
-// Sampled blocks write about their share of the outputs. Blocks at the grid's edges may write less; a grid of which many
-// blocks have nothing to do is still met at some of those that have. Beyond these bounds the blocks divide the work while
-// they run, or leave it to blocks that are not in the sample, and the sample says nothing of the launch.
+// Sampled blocks write about their share of the outputs. Blocks at the grid's edges may write less; a grid of which
+// many blocks have nothing to do is still met at some of those that have. Beyond these bounds the blocks divide the
+// work while they run, or leave it to blocks that are not in the sample, and the sample says nothing of the launch.
 constexpr double kLeastShare = 0.8, kMostShare = 3;
 constexpr size_t kMostSlicesTold = 4096;
 // What a launch whose time is modelled finds in shared and local memory that nobody has written.
 constexpr uint64_t kModelledFill = 0x6d6f64656c6c6564;
 // Of each thread's local memory, so much is filled anew for each block: more than most kernels' frames.
 constexpr uint32_t kFilledLocalBytes = 512;
+// Apart from the contents drawn with the same key.
+constexpr uint64_t kPiecesPurpose = 0x706965636573;
 // For a child to start and run static initialisers: those that never end are the candidate's doing, a slow start of a
 // process on a busy machine is not.
 constexpr double kLoadSeconds = 30;
@@ -123,7 +125,9 @@ class SimSession : public DeviceSession {
     return RunPlan(static_cast<SimProgram&>(program), request, CacheState::kCold);
   }
   Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override;
-  Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) override { return host::Digest(view, key); }
+  Result<std::vector<uint64_t>> Digest(const TensorView& view, uint64_t key) override {
+    return host::Digest(view, key);
+  }
   Result<SampleOutcome> TimeSample(const SampleRequest& request) override;
   Result<ProfileOutcome> Profile(const ProfileRequest& request) override;
   Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override {
@@ -176,11 +180,13 @@ class SimSession : public DeviceSession {
   std::set<uint64_t> partial_;
   bool last_was_sample_ = false;
   sim::DrawnTiles tiles_;
-  // By the address of a tensor of its own memory (SimArena::Block::sparse): what was drawn there, where nothing has been
-  // launched, copied or filled since.
+  std::vector<char> staging_;  // a tile on its way into a tensor of its own memory
+  // By the address of a tensor of its own memory (SimArena::Block::sparse): what was drawn there, where nothing has
+  // been launched, copied or filled since.
   std::map<uint64_t, sim::DrawnContents> standing_;
   std::vector<KernelProfile>* profiles_ = nullptr;  // where launches are described, while Profile runs
-  std::shared_ptr<std::set<std::shared_ptr<SimArena>>> arenas_ = std::make_shared<std::set<std::shared_ptr<SimArena>>>();
+  std::shared_ptr<std::set<std::shared_ptr<SimArena>>> arenas_ =
+      std::make_shared<std::set<std::shared_ptr<SimArena>>>();
 };
 
 Result<DeviceSession::LoadOutcome> SimSession::Load(const CompiledProgram& program) {
@@ -224,10 +230,12 @@ Result<std::unique_ptr<Arena>> SimSession::Allocate(const std::vector<BlockReque
       return Status::Device(fmt::format("out of memory on the simulated GPU: a block of {} bytes", block.bytes));
     }
     wanted += block.bytes;
-    resident += block.sampled && block.bytes > sim::kTileBytes ? sim::kTileBytes : block.bytes;
+    resident +=
+        block.sampled && block.bytes > sim::kTileBytes ? sim::kTileBytes + sim::PieceBytes(block.bytes) : block.bytes;
   }
   if (wanted > FreeBytes()) {
-    return Status::Device(fmt::format("out of memory on the simulated GPU: {} bytes asked for, {} free", wanted, FreeBytes()));
+    return Status::Device(
+        fmt::format("out of memory on the simulated GPU: {} bytes asked for, {} free", wanted, FreeBytes()));
   }
   int64_t in_use = 0;
   for (const auto& arena : *arenas_) in_use += arena->resident_bytes();
@@ -244,7 +252,8 @@ int64_t SimSession::FreeBytes() const {
   // Of the GPU it poses as: what only sampled launches touch costs the host next to nothing.
   int64_t used = 0;
   for (const auto& arena : *arenas_) {
-    for (size_t i = 0; i < arena->blocks(); ++i) used += static_cast<int64_t>(arena->block(i).end - arena->block(i).begin);
+    for (size_t i = 0; i < arena->blocks(); ++i)
+      used += static_cast<int64_t>(arena->block(i).end - arena->block(i).begin);
   }
   return std::max<int64_t>(0, gpu_.facts.memory_bytes - used);
 }
@@ -263,17 +272,20 @@ void SimSession::MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten) 
 
 Status SimSession::Draw(const DrawRequest& request) {
   const Located at = Locate(request.view.address);
+  // Of a large tensor one tile, dense and without slices; its pieces give the rest.
+  DrawRequest tile = request;
+  tile.view.elements = sim::kTileBytes / DTypeBytes(request.view.dtype);
+  tile.view.shape = {tile.view.elements};
+  tile.view.strides = {1};
+  tile.view.span_bytes = tile.view.elements * DTypeBytes(request.view.dtype);
+  tile.view.slice_axis = -1;
+  tile.permutation_key = tile.redraw_key = 0;
+  tile.redrawn.clear();
+  const uint64_t pieces_key = draw::Hash(request.key, request.pattern_key, kPiecesPurpose) | 1;
   if (at.block != nullptr && at.block->tiled && request.view.span_bytes > sim::kTileBytes) {
-    // One tile, dense and without slices; mapped over and over it gives the rest.
-    DrawRequest tile = request;
-    tile.view.elements = sim::kTileBytes / DTypeBytes(request.view.dtype);
-    tile.view.shape = {tile.view.elements};
-    tile.view.strides = {1};
-    tile.view.span_bytes = sim::kTileBytes;
-    tile.view.slice_axis = -1;
-    tile.permutation_key = tile.redraw_key = 0;
-    tile.redrawn.clear();
-    return tiles_.Draw(tile);
+    tile.view.address = reinterpret_cast<uint64_t>(at.block->tile);
+    HONE_RETURN_IF_ERROR(tiles_.Draw(tile));
+    return at.arena->Spread(*at.block, pieces_key);
   }
   if (at.block != nullptr && at.block->sparse) {
     // The same contents as a tile would give, each byte of its own memory; and nothing of it written by a launch. The
@@ -284,26 +296,31 @@ Status SimSession::Draw(const DrawRequest& request) {
       at.arena->SetDrawn(*at.block, true);
       return host::Draw(request);
     }
-    DrawRequest tile = request;
-    tile.view.elements = sim::kTileBytes / DTypeBytes(request.view.dtype);
-    tile.view.shape = {tile.view.elements};
-    tile.view.strides = {1};
-    tile.view.span_bytes = tile.view.elements * DTypeBytes(request.view.dtype);
-    tile.view.slice_axis = -1;
-    tile.permutation_key = tile.redraw_key = 0;
-    tile.redrawn.clear();
     const sim::DrawnContents contents(tile);
-    if (const auto known = standing_.find(request.view.address); known != standing_.end() && known->second == contents) {
+    if (const auto known = standing_.find(request.view.address);
+        known != standing_.end() && known->second == contents) {
       return Status::Ok();  // drawn as one of the inputs a moment ago, and now for the launch that updates it
     }
     standing_.erase(request.view.address);
     HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
     at.arena->SetDrawn(*at.block, true);
+    staging_.resize(static_cast<size_t>(sim::kTileBytes));
+    tile.view.address = reinterpret_cast<uint64_t>(staging_.data());
     HONE_RETURN_IF_ERROR(tiles_.Draw(tile));
-    char* const memory = static_cast<char*>(Pointer(request.view.address));
-    for (int64_t done = sim::kTileBytes; done < request.view.span_bytes; done += sim::kTileBytes) {
-      std::memcpy(memory + done, memory, static_cast<size_t>(std::min(sim::kTileBytes, request.view.span_bytes - done)));
-    }
+    // As a tiled block of this size shows them, counted from the begin of the block's own pages.
+    const int64_t before = static_cast<int64_t>(request.view.address - at.block->map_begin);
+    char* const pages = static_cast<char*>(Pointer(at.block->map_begin));
+    sim::ForEachPiece(
+        before + request.view.span_bytes, sim::PieceBytes(static_cast<int64_t>(at.block->end - at.block->begin)),
+        pieces_key, [&](int64_t from, int64_t bytes, int64_t in_tile) {
+          const int64_t end = from + bytes;
+          for (int64_t to = std::max(from, before); to < end;) {
+            const int64_t in = (in_tile + to - from) % sim::kTileBytes, part = std::min(end - to, sim::kTileBytes - in);
+            std::memcpy(pages + to, staging_.data() + in, static_cast<size_t>(part));
+            to += part;
+          }
+          return true;
+        });
     standing_.emplace(request.view.address, contents);
     return Status::Ok();
   }
@@ -317,7 +334,7 @@ Status SimSession::Poison(const TensorView& view) {
   if (at.block != nullptr && at.block->tiled) {
     // Nothing will be compared. What the launch before left there goes all the same: a step that reads what a sample of
     // the step before it has not written must find the same in every launch.
-    std::memset(Pointer(view.address), 0, static_cast<size_t>(sim::kTileBytes));
+    at.arena->FillTile(*at.block, 0);
     return Status::Ok();
   }
   if (at.block != nullptr && at.block->sparse) return at.arena->Forget(*at.block);
@@ -341,7 +358,10 @@ Status SimSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
   if (bytes <= 0) return Status::Ok();
   standing_.erase(address);
   const Located at = Locate(address);
-  if (at.block != nullptr && at.block->tiled) bytes = std::min(bytes, sim::kTileBytes);
+  if (at.block != nullptr && at.block->tiled) {
+    at.arena->FillTile(*at.block, value);
+    return Status::Ok();
+  }
   if (at.block != nullptr && at.block->sparse) {
     HONE_RETURN_IF_ERROR(at.arena->Forget(*at.block));
     if (value == 0) MarkUnwritten(address, bytes, false);
@@ -379,10 +399,12 @@ Status SimSession::GatherSlices(const TensorView& source, const TensorView& dest
   partial_.erase(destination.address);
   if (from.block == nullptr || !from.block->sparse || source.slice_axis < 0) return Status::Ok();
   // What a sample has not written is no output: the copy knows which elements these are.
-  const std::vector<std::pair<uint64_t, uint64_t>> written = from.arena->WrittenStretches(source.address, source.span_bytes);
+  const std::vector<std::pair<uint64_t, uint64_t>> written =
+      from.arena->WrittenStretches(source.address, source.span_bytes);
   const uint64_t width = static_cast<uint64_t>(DTypeBytes(source.dtype));
   const auto has = [&](uint64_t address) {
-    auto after = std::upper_bound(written.begin(), written.end(), address, [](uint64_t a, const auto& s) { return a < s.first; });
+    auto after = std::upper_bound(written.begin(), written.end(), address,
+                                  [](uint64_t a, const auto& s) { return a < s.first; });
     return after != written.begin() && (--after)->second >= address + width;
   };
   const size_t axis = static_cast<size_t>(source.slice_axis), rank = destination.shape.size();
@@ -428,8 +450,10 @@ std::vector<const TensorView*> SimSession::Followed(const LaunchRequest& request
   std::vector<const TensorView*> followed;
   for (const auto& [name, view] : request.bindings->tensors) {
     const Located at = Locate(view.address);
-    if (request.bindings->read_only.count(name) != 0 || at.block == nullptr || !at.block->sparse || view.elements == 0) continue;
-    const bool known = std::any_of(followed.begin(), followed.end(), [&](const TensorView* v) { return v->address == view.address; });
+    if (request.bindings->read_only.count(name) != 0 || at.block == nullptr || !at.block->sparse || view.elements == 0)
+      continue;
+    const bool known =
+        std::any_of(followed.begin(), followed.end(), [&](const TensorView* v) { return v->address == view.address; });
     if (known || !at.arena->WrittenStretches(view.address, view.span_bytes).empty()) continue;
     followed.push_back(&view);
   }
@@ -459,7 +483,8 @@ std::vector<int64_t> SimSession::WrittenSlices(const std::vector<const TensorVie
       const int64_t first = static_cast<int64_t>((begin - view->address) / width);
       const int64_t last = static_cast<int64_t>((end - 1 - view->address) / width);
       // From one slice to the next within the stretch.
-      for (int64_t element = first; element <= last && slices.size() < kMostSlicesTold; element = (element / stride + 1) * stride) {
+      for (int64_t element = first; element <= last && slices.size() < kMostSlicesTold;
+           element = (element / stride + 1) * stride) {
         slices.insert(element / stride % extent);
       }
     }
@@ -468,12 +493,15 @@ std::vector<int64_t> SimSession::WrittenSlices(const std::vector<const TensorVie
 }
 
 std::optional<std::string> SimSession::Unrepresentative(const LaunchOutcome& outcome) const {
-  if (!outcome.cost || outcome.cost->sampled_block_fraction >= 1 || outcome.cost->written_share < 0) return std::nullopt;
+  if (!outcome.cost || outcome.cost->sampled_block_fraction >= 1 || outcome.cost->written_share < 0)
+    return std::nullopt;
   const double share = outcome.cost->written_share;
   if (share >= kLeastShare && share <= kMostShare) return std::nullopt;
-  return fmt::format("the simulated GPU cannot time this launch: a sample of its blocks wrote {:.3g} times its share of the "
-                     "outputs, so blocks do not divide the work evenly (a queue that blocks draw from, say, is drained by "
-                     "the first of them)", share);
+  return fmt::format(
+      "the simulated GPU cannot time this launch: a sample of its blocks wrote {:.3g} times its share of the "
+      "outputs, so blocks do not divide the work evenly (a queue that blocks draw from, say, is drained by "
+      "the first of them)",
+      share);
 }
 
 std::optional<LaunchOutcome> SimSession::Refusal(const ResolvedStep& step, const SimModule& module) const {
@@ -495,25 +523,31 @@ std::optional<LaunchOutcome> SimSession::Refusal(const ResolvedStep& step, const
   int64_t threads = 1;
   for (size_t i = 0; i < 3; ++i) {
     if (step.grid[i] < 1 || step.grid[i] > kMaxGrid[i]) {
-      return refuse(LaunchStatus::kLaunchError, fmt::format("grid extent {} is {}: 1 to {} is allowed", i, step.grid[i], kMaxGrid[i]));
+      return refuse(LaunchStatus::kLaunchError,
+                    fmt::format("grid extent {} is {}: 1 to {} is allowed", i, step.grid[i], kMaxGrid[i]));
     }
     if (step.block[i] < 1 || step.block[i] > kMaxBlock[i]) {
-      return refuse(LaunchStatus::kLaunchError, fmt::format("block extent {} is {}: 1 to {} is allowed", i, step.block[i], kMaxBlock[i]));
+      return refuse(LaunchStatus::kLaunchError,
+                    fmt::format("block extent {} is {}: 1 to {} is allowed", i, step.block[i], kMaxBlock[i]));
     }
     threads *= step.block[i];
   }
   if (threads > facts.max_threads_per_block) {
-    return refuse(LaunchStatus::kLaunchError, fmt::format("{} threads a block: at most {} are allowed", threads, facts.max_threads_per_block));
+    return refuse(LaunchStatus::kLaunchError,
+                  fmt::format("{} threads a block: at most {} are allowed", threads, facts.max_threads_per_block));
   }
   const int64_t shared = step.shared_bytes + module.StaticShared(step.kernel);
   if (step.shared_bytes < 0 || shared > facts.smem_optin) {
-    return refuse(LaunchStatus::kResourceLimit, fmt::format("{} bytes of shared memory a block: at most {} are there", shared, facts.smem_optin));
+    return refuse(LaunchStatus::kResourceLimit,
+                  fmt::format("{} bytes of shared memory a block: at most {} are there", shared, facts.smem_optin));
   }
   if (step.cooperative) {
     const int64_t room = sim::BlocksPerSm(facts, threads, shared) * facts.sm_count;
-    const double blocks = static_cast<double>(step.grid[0]) * static_cast<double>(step.grid[1]) * static_cast<double>(step.grid[2]);
+    const double blocks =
+        static_cast<double>(step.grid[0]) * static_cast<double>(step.grid[1]) * static_cast<double>(step.grid[2]);
     if (blocks > static_cast<double>(room)) {
-      return refuse(LaunchStatus::kLaunchError, fmt::format("a cooperative launch of {} blocks: {} are resident at a time", blocks, room));
+      return refuse(LaunchStatus::kLaunchError,
+                    fmt::format("a cooperative launch of {} blocks: {} are resident at a time", blocks, room));
     }
   }
   return std::nullopt;
@@ -523,7 +557,8 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
   const Stopwatch watch;
   bool stuck = false;
   const bool sample = request.sample_blocks && !request.trusted;
-  HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, RunSteps(program, request, sample, request.limit_seconds, cache, &stuck));
+  HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome,
+                        RunSteps(program, request, sample, request.limit_seconds, cache, &stuck));
   if (sample && request.sample_key != 0) {
     // Nothing is lost when such a sample says nothing: whoever asked for it can have everything run.
     if (stuck) outcome.cost = ModelledCost();
@@ -558,11 +593,11 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   const std::vector<const TensorView*> followed = sample ? Followed(request) : std::vector<const TensorView*>();
   // An in-place tensor without slices may be written in part, by a scatter, say.
   std::vector<const TensorView*> counted;
-  std::copy_if(followed.begin(), followed.end(), std::back_inserter(counted), [&](const TensorView* view) {
-    return view->slice_axis >= 0 || !Locate(view->address).block->drawn;
-  });
+  std::copy_if(followed.begin(), followed.end(), std::back_inserter(counted),
+               [&](const TensorView* view) { return view->slice_axis >= 0 || !Locate(view->address).block->drawn; });
   double all_bytes = 0, share = 0;
-  for (const TensorView* const view : counted) all_bytes += static_cast<double>(view->elements * DTypeBytes(view->dtype));
+  for (const TensorView* const view : counted)
+    all_bytes += static_cast<double>(view->elements * DTypeBytes(view->dtype));
   int64_t written = 0;
   const auto count = [&](double fraction) {
     if (counted.empty()) return;
@@ -581,9 +616,12 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
       }
       const uint64_t address = tensor != request.bindings->tensors.end() ? tensor->second.address : workspace->second;
       const Located at = Locate(address);
-      const int64_t bytes = at.block != nullptr && at.block->tiled ? std::min(step.memset_bytes, sim::kTileBytes) : step.memset_bytes;
-      std::memset(Pointer(address), static_cast<int>(step.memset_value), static_cast<size_t>(bytes));
-      MarkUnwritten(address, bytes, false);
+      if (at.block != nullptr && at.block->tiled) {
+        at.arena->FillTile(*at.block, static_cast<uint8_t>(step.memset_value));
+      } else {
+        std::memset(Pointer(address), static_cast<int>(step.memset_value), static_cast<size_t>(step.memset_bytes));
+        MarkUnwritten(address, step.memset_bytes, false);
+      }
       cost.time_us += 1e6 * sim::ModelStream(gpu_, 0, static_cast<double>(step.memset_bytes), cache);
       count(1);
       continue;
@@ -594,8 +632,9 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     }
     if (std::optional<LaunchOutcome> refusal = Refusal(step, module->second)) return *refusal;
     const bool first = restored.insert(step.binding_key).second;
-    HONE_ASSIGN_OR_RETURN(LaunchOutcome one, RunStep(module->second, step, request, limit_seconds - watch.Seconds(),
-                                                     sample && !step.cooperative, first, cache, &cost, &incomplete, stuck));
+    HONE_ASSIGN_OR_RETURN(LaunchOutcome one,
+                          RunStep(module->second, step, request, limit_seconds - watch.Seconds(),
+                                  sample && !step.cooperative, first, cache, &cost, &incomplete, stuck));
     ++kernels;
     if (*stuck) return outcome;
     if (one.status != LaunchStatus::kOk && cost.sampled_block_fraction < 1 && one.status != LaunchStatus::kTimedOut) {
@@ -606,7 +645,8 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     }
     count(cost.last_fraction);
     // In a secret sample what another block would have written makes the whole incomplete.
-    if (one.status == LaunchStatus::kOk && cost.sampled_block_fraction < 1 && request.sample_key == 0) ForgiveGaps(request);
+    if (one.status == LaunchStatus::kOk && cost.sampled_block_fraction < 1 && request.sample_key == 0)
+      ForgiveGaps(request);
     outcome.findings.insert(outcome.findings.end(), one.findings.begin(), one.findings.end());
     if (one.status != LaunchStatus::kOk) {
       outcome.status = one.status;
@@ -618,10 +658,11 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     // Gaps are forgiven between the steps of a launch that is timed: only its single step's writes are all its own.
     const bool whole = cost.sampled_block_fraction >= 1;
     const bool forgiven = request.sample_key == 0 && kernels > 1;
-    const bool tiled = std::any_of(request.bindings->tensors.begin(), request.bindings->tensors.end(), [&](const auto& tensor) {
-      const Located at = Locate(tensor.second.address);
-      return request.bindings->read_only.count(tensor.first) == 0 && at.block != nullptr && at.block->tiled;
-    });
+    const bool tiled =
+        std::any_of(request.bindings->tensors.begin(), request.bindings->tensors.end(), [&](const auto& tensor) {
+          const Located at = Locate(tensor.second.address);
+          return request.bindings->read_only.count(tensor.first) == 0 && at.block != nullptr && at.block->tiled;
+        });
     cost.comparable = !tiled && (whole || (!incomplete && !forgiven));
     if (!followed.empty()) {
       if (!counted.empty()) cost.written_share = share;
@@ -634,16 +675,18 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   return outcome;
 }
 
-// After a sampled step, what its other blocks would have written counts as written: a step that reads it is judged where
-// everything runs, by the checks.
+// After a sampled step, what its other blocks would have written counts as written: a step that reads it is judged
+// where everything runs, by the checks.
 void SimSession::ForgiveGaps(const LaunchRequest& request) {
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
     const auto bound = request.bindings->workspaces.find(workspace.name);
-    if (bound != request.bindings->workspaces.end() && !Sparse(bound->second)) MarkUnwritten(bound->second, workspace.bytes, false);
+    if (bound != request.bindings->workspaces.end() && !Sparse(bound->second))
+      MarkUnwritten(bound->second, workspace.bytes, false);
   }
   for (const auto& [name, view] : request.bindings->tensors) {
     // Reads of a sparse block are not held against a sample in the first place.
-    if (request.bindings->read_only.count(name) == 0 && !Sparse(view.address)) MarkUnwritten(view.address, view.span_bytes, false);
+    if (request.bindings->read_only.count(name) == 0 && !Sparse(view.address))
+      MarkUnwritten(view.address, view.span_bytes, false);
   }
 }
 
@@ -666,7 +709,8 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   spec.in_order = request.sample_blocks && !request.trusted;
   const int64_t shared = step.shared_bytes + module.StaticShared(step.kernel);
   const int64_t per_sm = std::max<int64_t>(1, sim::BlocksPerSm(gpu_.facts, spec.block_threads(), shared));
-  const int64_t resident = std::min<int64_t>(per_sm, static_cast<int64_t>((spec.grid_blocks() + spec.sm_count - 1) / spec.sm_count));
+  const int64_t resident =
+      std::min<int64_t>(per_sm, static_cast<int64_t>((spec.grid_blocks() + spec.sm_count - 1) / spec.sm_count));
   spec.l1_bytes = static_cast<uint64_t>(std::max<int64_t>(0, gpu_.l1_bytes_per_sm / resident - shared - 1024));
 
   // What the launch may touch: everything bound, references only where an argument names one.
@@ -693,7 +737,8 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   }
   const auto bind_references = [&](const auto& self, const std::vector<ResolvedArgument>& args) -> void {
     for (const ResolvedArgument& a : args) {
-      if (a.kind == ArgumentKind::kReference) bind(request.bindings->references.at("ref:" + a.name), -1, "ref:" + a.name, true);
+      if (a.kind == ArgumentKind::kReference)
+        bind(request.bindings->references.at("ref:" + a.name), -1, "ref:" + a.name, true);
       self(self, a.fields);
     }
   };
@@ -717,8 +762,9 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   std::sort(visible.begin(), visible.end(), [](const auto& a, const auto& b) {
     return std::make_tuple(a.block->map_begin, !a.writable) < std::make_tuple(b.block->map_begin, !b.writable);
   });
-  visible.erase(std::unique(visible.begin(), visible.end(), [](const auto& a, const auto& b) { return a.block == b.block; }),
-                visible.end());
+  visible.erase(
+      std::unique(visible.begin(), visible.end(), [](const auto& a, const auto& b) { return a.block == b.block; }),
+      visible.end());
   // A modelled time repeats to the last bit: what its launch finds in undefined memory is the same each time.
   spec.fill_key = spec.in_order ? kModelledFill : fill_key | 1;
   spec.local_bytes = kFilledLocalBytes;
@@ -726,9 +772,12 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   for (const ResolvedArgument& argument : step.args) {
     const std::vector<uint8_t> bytes = PackArgument(argument, [&](const ResolvedArgument& a) -> uint64_t {
       switch (a.kind) {
-        case ArgumentKind::kReference: return request.bindings->references.at("ref:" + a.name);
-        case ArgumentKind::kWorkspace: return request.bindings->workspaces.at(a.name);
-        default: return request.bindings->tensors.at(a.name).address;
+        case ArgumentKind::kReference:
+          return request.bindings->references.at("ref:" + a.name);
+        case ArgumentKind::kWorkspace:
+          return request.bindings->workspaces.at(a.name);
+        default:
+          return request.bindings->tensors.at(a.name).address;
       }
     });
     message.argument_bytes.emplace_back(bytes.begin(), bytes.end());
@@ -740,13 +789,15 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     spec.access_budget = kSecretAccessBudget;
     spec.fill_key = draw::Mix(request.sample_key) | 1;
   } else if (sample) {
-    spec.blocks = sim::SampleBlocks(spec.grid);
+    spec.blocks =
+        request.block_key != 0 ? sim::TimedBlocks(spec.grid, request.block_key) : sim::SampleBlocks(spec.grid);
     spec.access_budget = kSampleAccessBudget;
   }
   if (module.process == nullptr) {
     std::string refused;
-    HONE_ASSIGN_OR_RETURN(module.process, SimProcess::Start({options_.child_command, options_.workers, options_.sandbox},
-                                                            module.image, module.symbols, kLoadSeconds, &refused));
+    HONE_ASSIGN_OR_RETURN(module.process,
+                          SimProcess::Start({options_.child_command, options_.workers, options_.sandbox}, module.image,
+                                            module.symbols, kLoadSeconds, &refused));
     if (module.process == nullptr) return Outcome(LaunchStatus::kCrashed, step.kernel + ": " + refused);
   }
   HONE_RETURN_IF_ERROR(module.process->Show(visible));
@@ -765,12 +816,14 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   shape.grid_blocks = spec.grid_blocks();
   shape.block_threads = spec.block_threads();
   shape.shared_bytes = static_cast<uint32_t>(shared);
-  for (const sim::BoundRange& range : spec.ranges) shape.range_bytes.push_back(static_cast<int64_t>(range.end - range.begin));
+  for (const sim::BoundRange& range : spec.ranges)
+    shape.range_bytes.push_back(static_cast<int64_t>(range.end - range.begin));
   const sim::LaunchCounters& seen = exchange.answer->report.counters;
   const sim::LaunchCounters all = sim::ScaleToLaunch(seen, shape);
   const sim::ModelledTime time = sim::ModelLaunch(gpu_, shape, all, cache);
   if (profiles_ != nullptr) {
-    profiles_->push_back(sim::DescribeLaunch(step.kernel, gpu_, shape, all, time, exchange.answer->report.sites, *module.lines));
+    profiles_->push_back(
+        sim::DescribeLaunch(step.kernel, gpu_, shape, all, time, exchange.answer->report.sites, *module.lines));
   }
   cost->time_us += time.seconds * 1e6;
   cost->dram_bytes += time.dram_bytes;
@@ -791,12 +844,14 @@ LaunchOutcome SimSession::Judge(SimModule& module, const ResolvedStep& step, con
     return Outcome(status, fmt::format("{}: {}", step.kernel, detail));
   };
   if (exchange.timed_out) {
-    return outcome(LaunchStatus::kTimedOut, fmt::format("the kernel did not finish in {:.3g} s on the simulated GPU", limit_seconds));
+    return outcome(LaunchStatus::kTimedOut,
+                   fmt::format("the kernel did not finish in {:.3g} s on the simulated GPU", limit_seconds));
   }
   if (!exchange.answer) return outcome(LaunchStatus::kCrashed, "the kernel's process ended with " + exchange.died);
   const LaunchAnswer& answer = *exchange.answer;
   if (answer.signal != 0) {
-    if (answer.report.end == sim::LaunchEnd::kUnsupported) return outcome(LaunchStatus::kUnsupported, answer.report.detail);
+    if (answer.report.end == sim::LaunchEnd::kUnsupported)
+      return outcome(LaunchStatus::kUnsupported, answer.report.detail);
     LaunchOutcome crashed = outcome(LaunchStatus::kCrashed, "");
     const std::string place = answer.signal_pc != 0 ? module.lines->Find({answer.signal_pc})[0] : "";
     const Finding finding = sim::SignalFinding(answer.signal, answer.error, place);
@@ -816,6 +871,7 @@ Result<SampleOutcome> SimSession::TimeSample(const SampleRequest& request) {
   launch.bindings = request.sets[0];
   launch.limit_seconds = request.limit_seconds;
   launch.sample_blocks = true;
+  launch.block_key = request.block_key;
   HONE_ASSIGN_OR_RETURN(sample.launch, RunPlan(static_cast<SimProgram&>(*request.program), launch, request.cache));
   if (sample.launch.cost) sample.us_per_plan = sample.launch.cost->time_us;
   sample.sm_clock_mhz = gpu_.clock_hz / 1e6;

@@ -11,8 +11,9 @@
 //   * Times are modelled (ModelledCost, DeviceFacts::modelled), of the first set of a sample only. TimeSample and
 //     sampled launches run a stratified sample of blocks; outputs are then partial.
 //   * Fill with anything but zero is a poisoning: the bytes count as undefined until something is written.
-//   * A block asked for as `sampled` and larger than 4 MiB is one 4 MiB tile of memory mapped over and over; Draw
-//     fills the tile once, without slices.
+//   * A block asked for as `sampled` and larger than 4 MiB is made of pieces of one 4 MiB tile of memory, laid out by
+//   the
+//     key of what is drawn; Draw fills the tile once, without slices.
 //   * Programmatic dependent launch runs its steps one after the other. Clusters and tensor maps are `unsupported`.
 #pragma once
 

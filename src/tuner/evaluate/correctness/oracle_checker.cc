@@ -51,9 +51,18 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
   }
   std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(width), uint8_t{0xff});
   if (dtype == DType::kFloat16) bytes[1] = 0x7b;
-  if (dtype == DType::kBFloat16) { bytes[0] = 0x7f; bytes[1] = 0x7f; }
-  if (dtype == DType::kFloat32) { bytes[2] = 0x7f; bytes[3] = 0x7f; }
-  if (dtype == DType::kFloat64) { bytes[6] = 0xef; bytes[7] = 0x7f; }
+  if (dtype == DType::kBFloat16) {
+    bytes[0] = 0x7f;
+    bytes[1] = 0x7f;
+  }
+  if (dtype == DType::kFloat32) {
+    bytes[2] = 0x7f;
+    bytes[3] = 0x7f;
+  }
+  if (dtype == DType::kFloat64) {
+    bytes[6] = 0xef;
+    bytes[7] = 0x7f;
+  }
   const bool negative = (original[width - 1] & 0x80) != 0;
   if (!negative) bytes[width - 1] = static_cast<uint8_t>(bytes[width - 1] | 0x80);
   return bytes;
@@ -89,7 +98,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       if (Overwritten(task_, tensor)) {
         pristine_block[tensor.name] = blocks.size();
         // Where the candidate's copy repeats, this one repeats alike.
-        blocks.push_back({buffers.shape(tensor.name).span_bytes, 256, false, buffers.sampled()});
+        blocks.push_back(
+            {buffers.shape(tensor.name).span_bytes, std::max<int64_t>(tensor.align, 256), false, buffers.sampled()});
       }
       if (sliced) {
         gathered_in_block[tensor.name] = blocks.size();
@@ -130,11 +140,13 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   }
   for (const auto& [name, block] : workspace_block) oracle_bindings.workspaces[name] = arena->address(block);
   for (const ResolvedWorkspace& workspace : plan.workspaces) {
-    if (workspace.bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(oracle_bindings.workspaces[workspace.name], workspace.bytes, 0));
+    if (workspace.bytes > 0)
+      HONE_RETURN_IF_ERROR(session_.Fill(oracle_bindings.workspaces[workspace.name], workspace.bytes, 0));
   }
 
   const auto start = std::chrono::steady_clock::now();
-  HONE_RETURN_IF_ERROR(oracle_.host != nullptr ? RunHost(oracle_bindings, dims) : RunProgram(plan, oracle_bindings, dims));
+  HONE_RETURN_IF_ERROR(oracle_.host != nullptr ? RunHost(oracle_bindings, dims)
+                                               : RunProgram(plan, oracle_bindings, dims));
   last_oracle_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   CheckOutcome outcome;
@@ -175,7 +187,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
             tensor.name, DimsText(buffers.dims()), mismatch.distribution, comparison.wrong, comparison.total,
             fmt::join(mismatch.index, ", "), mismatch.expected, mismatch.actual, hint, comparison.max_scaled,
             tolerance.c_max);
-        if (comparison.max_scaled <= tolerance.c_max && tolerance.c_small > 0 && comparison.max_small > tolerance.c_small) {
+        if (comparison.max_scaled <= tolerance.c_max && tolerance.c_small > 0 &&
+            comparison.max_small > tolerance.c_small) {
           outcome.detail += fmt::format(
               "; an element far smaller than its neighbors is off by {:.3g} of its own size, allowed {:.3g}",
               comparison.max_small, tolerance.c_small);
@@ -201,7 +214,8 @@ Status OracleChecker::RunProgram(const ResolvedPlan& plan, const Bindings& bindi
   LaunchRequest request{.plan = &plan, .bindings = &bindings, .limit_seconds = kOracleLimitSeconds, .trusted = true};
   HONE_ASSIGN_OR_RETURN(LaunchOutcome launched, session_.Launch(*oracle_.program, request));
   if (launched.status == LaunchStatus::kOk) return Status::Ok();
-  return Status::InvalidArgument(fmt::format("task {}: its oracle failed for {}: {}", task_.name, DimsText(dims), launched.detail));
+  return Status::InvalidArgument(
+      fmt::format("task {}: its oracle failed for {}: {}", task_.name, DimsText(dims), launched.detail));
 }
 
 Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {
@@ -215,10 +229,12 @@ Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {
     if (shape.elements == 0) return Status::Ok();
     return session_.CopyFromHost(bindings.references.at("ref:" + tensor), values, shape.elements * 8);
   };
-  return oracle_.host->Compute(dims, fill, take).WithContext(fmt::format("task {}: its reference for {}", task_.name, DimsText(dims)));
+  return oracle_.host->Compute(dims, fill, take)
+      .WithContext(fmt::format("task {}: its reference for {}", task_.name, DimsText(dims)));
 }
 
-Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, const InputSet& inputs, bool require_rms) {
+Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, const InputSet& inputs,
+                                             bool require_rms) {
   int64_t reference_bytes = 0;
   for (const TensorSpec& tensor : task_.tensors) {
     if (IsOutput(tensor)) reference_bytes += buffers.shape(tensor.name).elements * 8;
@@ -228,7 +244,8 @@ Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, co
     return Check(buffers, index, inputs, buffers.dims(), nullptr, require_rms);
   }
   // Slice groups: the worst of them is the outcome. The rms test is stricter so (per group), never laxer.
-  const int64_t groups = std::min(buffers.slices(), 1 + reference_bytes * 2 * kLargestReferenceShare / std::max<int64_t>(free_bytes, 1));
+  const int64_t groups =
+      std::min(buffers.slices(), 1 + reference_bytes * 2 * kLargestReferenceShare / std::max<int64_t>(free_bytes, 1));
   CheckOutcome worst;
   for (int64_t group = 0; group < groups; ++group) {
     const int64_t begin = buffers.slices() * group / groups, end = buffers.slices() * (group + 1) / groups;

@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "tuner/core/dims_text.h"
+#include "tuner/core/draw.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/judge_policy.h"
@@ -24,9 +25,9 @@
 namespace hone {
 namespace {
 
-// The key of the inputs under a modelled time. It is a function of the candidate's text, so that a modelled time is one
-// number, whoever asks and however often; and not of anything a candidate could know: text that names a value drawn
-// from its own hash changes the hash.
+// The key of the inputs under a modelled time, and of the blocks whose cost gives it. It is a function of the
+// candidate's text, so that a modelled time is one number, whoever asks and however often; and not of anything a
+// candidate could know: text that names a value drawn from its own hash changes the hash.
 uint64_t ModelledInputKey(const CompiledProgram& candidate) {
   return std::stoull(Sha256Hex(candidate.candidate.source).substr(0, 16), nullptr, 16) | 1;
 }
@@ -54,15 +55,8 @@ std::vector<int64_t> DrawnSlices(Judgement& judgement, const CaseBuffers& buffer
   return slices;
 }
 
-// Holds some of the slices that a launch has written against the oracle.
-Result<Gate> CompareSlices(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs,
-                           const std::vector<int64_t>& written, CaseResult& result) {
-  if (written.empty()) return Gate::kPassed;
-  OracleChecker checker = judgement.MakeChecker();
-  const std::vector<int64_t> drawn = DrawnSlices(judgement, buffers, written);
-  Result<CheckOutcome> checked =
-      checker.CheckSlices(buffers, 0, inputs, drawn,
-                          EnoughElements(judgement.task, buffers, static_cast<int64_t>(drawn.size())));
+// What a comparison with the oracle means for the verdict.
+Result<Gate> Compared(Judgement& judgement, const Result<CheckOutcome>& checked, CaseResult& result) {
   if (!checked.ok()) {
     return checked.status().code() == StatusCode::kInvalidArgument
                ? Result<Gate>(judgement.Stop(Verdict::kInvalidTask, checked.status().message()))
@@ -75,6 +69,17 @@ Result<Gate> CompareSlices(Judgement& judgement, CaseBuffers& buffers, const Inp
   return judgement.Stop(Verdict::kWrongOutput, checked->detail);
 }
 
+// Holds some of the slices that a launch has written against the oracle.
+Result<Gate> CompareSlices(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs,
+                           const std::vector<int64_t>& written, CaseResult& result) {
+  if (written.empty()) return Gate::kPassed;
+  OracleChecker checker = judgement.MakeChecker();
+  const std::vector<int64_t> drawn = DrawnSlices(judgement, buffers, written);
+  const Result<CheckOutcome> checked = checker.CheckSlices(
+      buffers, 0, inputs, drawn, EnoughElements(judgement.task, buffers, static_cast<int64_t>(drawn.size())));
+  return Compared(judgement, checked, result);
+}
+
 std::vector<int64_t> AllSlices(const CaseBuffers& buffers) {
   std::vector<int64_t> slices(static_cast<size_t>(std::min<int64_t>(buffers.slices(), 4096)));
   for (size_t i = 0; i < slices.size(); ++i) {
@@ -83,23 +88,33 @@ std::vector<int64_t> AllSlices(const CaseBuffers& buffers) {
   return slices;
 }
 
-// The blocks whose cost gives the time are known to all. What they compute is compared, and so are other blocks, drawn
-// by a secret and on secret inputs: a candidate that spares itself work at a timed shape is found out by the one or the
-// other. `timed`: what the timed launch cost; its outputs still stand in set 0, made of `timed_inputs`.
-Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Served& served, const InputSet& timed_inputs,
-                            const ModelledCost& timed, CaseResult& result) {
+// What the blocks whose cost gives the time compute is compared, and so are other blocks, drawn by a secret and on
+// secret inputs: a candidate that spares itself work at a timed shape is found out by the one or the other. `timed`:
+// what the timed launch cost; its outputs still stand in set 0, made of `timed_inputs`. `verified` becomes false where
+// nothing could be compared.
+Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Served& served,
+                            const InputSet& timed_inputs, const ModelledCost& timed, CaseResult& result,
+                            bool* verified) {
   if (served.fallback || !judgement.request.options.check_cases) return Gate::kPassed;
   const Dims& dims = buffers.dims();
   const auto unverified = [&](const std::string& why) {
-    judgement.AddFinding({"unverified_timed_shape", fmt::format("nothing that was computed for {} was compared: {}",
-                                                                DimsText(dims), why), ""});
+    *verified = false;
+    judgement.AddFinding(
+        {"unverified_timed_shape",
+         fmt::format("nothing that was computed for {} was compared, so a modelled time there counts as no gain: {}",
+                     DimsText(dims), why),
+         ""});
     return Gate::kPassed;
   };
-  if (judgement.task.slice.empty()) return unverified("the task has no slices, and its oracle would have to do all of it");
-  // Where one slice is work enough for the oracle, the secret sample alone is compared: it is the one that cannot be foreseen.
   const Result<double> flops = Flops(judgement.task, dims);
+  const bool sliced = !judgement.task.slice.empty();
+  if (!sliced && (!flops.ok() || *flops > policy::kSampledFlops)) {
+    return unverified("the task has no slices, and its oracle would have to do all of it");
+  }
+  // Where one slice is work enough for the oracle, the secret sample alone is compared: it is the one that cannot be
+  // foreseen.
   const bool dear = flops.ok() && *flops > policy::kSampledFlops * static_cast<double>(buffers.slices());
-  if (timed.comparable && !dear) {
+  if (sliced && timed.comparable && !dear) {
     HONE_PASS_OR_RETURN(CompareSlices(judgement, buffers, timed_inputs, timed.written_slices, result));
   }
   const InputSet inputs{.key = judgement.secrets.NextOdd()};
@@ -113,37 +128,47 @@ Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Se
     HONE_RETURN_IF_ERROR(buffers.PrepareLaunch(0, inputs, served.plan));
     return judgement.session.Launch(*served.program, launch);
   };
-  HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, run());
+  LaunchOutcome outcome;
   const auto failed = [&] {
     judgement.AddFindings(outcome.findings, dims, CaseRole::kTime);
     return judgement.Stop(VerdictOf(outcome.status), outcome.detail + ", for " + DimsText(dims));
   };
-  if (outcome.status != LaunchStatus::kOk) return failed();
-  const ModelledCost secret = outcome.cost.value_or(ModelledCost());
+  ModelledCost secret;
+  if (sliced) {
+    HONE_ASSIGN_OR_RETURN(outcome, run());
+    if (outcome.status != LaunchStatus::kOk) return failed();
+    secret = outcome.cost.value_or(ModelledCost());
+  }
   if (secret.comparable) {
     if (secret.sampled_block_fraction < 1 && secret.time_us > policy::kSampleDearer * timed.time_us) {
-      return judgement.Stop(
-          Verdict::kUnsupported,
-          fmt::format("the simulated GPU cannot time this launch for {}: by the blocks that give modelled times it takes {:.2f} "
-                      "us, by others, drawn at random, {:.2f} us", DimsText(dims), timed.time_us, secret.time_us));
+      return judgement.Stop(Verdict::kUnsupported, fmt::format("the simulated GPU cannot time this launch for {}: by "
+                                                               "the blocks that give modelled times it takes {:.2f} "
+                                                               "us, by others, drawn at random, {:.2f} us",
+                                                               DimsText(dims), timed.time_us, secret.time_us));
     }
     return CompareSlices(judgement, buffers, inputs, secret.written_slices, result);
   }
   const double accesses = timed.accesses / std::max(timed.sampled_block_fraction, 1e-9);
-  if (accesses > policy::kWholeAccesses && secret.written_share >= 0 && secret.written_share < policy::kLeastWrittenShare) {
-    return judgement.Stop(Verdict::kUnsupported,
-                          fmt::format("the simulated GPU cannot check this launch for {}: blocks drawn at random wrote {:.3g} times "
-                                      "their share of the outputs, and all of them would take {:.2g} accesses",
-                                      DimsText(dims), secret.written_share, accesses));
+  if (accesses > policy::kWholeAccesses && secret.written_share >= 0 &&
+      secret.written_share < policy::kLeastWrittenShare) {
+    return judgement.Stop(
+        Verdict::kUnsupported,
+        fmt::format("the simulated GPU cannot check this launch for {}: blocks drawn at random wrote {:.3g} times "
+                    "their share of the outputs, and all of them would take {:.2g} accesses",
+                    DimsText(dims), secret.written_share, accesses));
   }
   if (accesses > policy::kWholeAccesses) {
-    return unverified(fmt::format("its blocks build on each other's results, and all of them would take {:.2g} accesses", accesses));
+    return unverified(fmt::format("{}, and all of its blocks would take {:.2g} accesses",
+                                  sliced ? "its blocks build on each other's results" : "the task has no slices",
+                                  accesses));
   }
   launch.sample_blocks = false;
   launch.sample_key = 0;
   HONE_ASSIGN_OR_RETURN(outcome, run());
   if (outcome.status != LaunchStatus::kOk) return failed();
-  return CompareSlices(judgement, buffers, inputs, AllSlices(buffers), result);
+  if (sliced) return CompareSlices(judgement, buffers, inputs, AllSlices(buffers), result);
+  OracleChecker checker = judgement.MakeChecker();
+  return Compared(judgement, checker.CheckAll(buffers, 0, inputs, true), result);
 }
 
 }  // namespace
@@ -162,8 +187,11 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
     // Both sides on the same inputs: between them samples on secret ones are compared.
     HONE_RETURN_IF_ERROR(buffers->DrawInputs(0, inputs));
     HONE_RETURN_IF_ERROR(buffers->PrepareLaunch(0, inputs, side.plan));
-    return judgement.session.TimeSample(
-        {.program = side.program, .plan = &side.plan, .sets = {&buffers->set(0)}, .limit_seconds = launch_limit});
+    return judgement.session.TimeSample({.program = side.program,
+                                         .plan = &side.plan,
+                                         .sets = {&buffers->set(0)},
+                                         .limit_seconds = launch_limit,
+                                         .block_key = draw::Mix(inputs.key)});
   };
   judgement.Announce("model", DimsText(dims), launch_limit * policy::kModelledLaunches + policy::kModelSeconds);
   HONE_ASSIGN_OR_RETURN(SampleOutcome mine, modelled(served->candidate));
@@ -180,9 +208,10 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
   }
   // The model may be talked into much by what it does not see, but not into less time than the memory needs.
   HONE_PASS_OR_RETURN(RefuseImpossibleTime(judgement, dims, result));
+  bool verified = true;
   if (mine.launch.cost) {
-    HONE_ASSIGN_OR_RETURN(const Gate compared,
-                          CompareSamples(judgement, *buffers, served->candidate, inputs, *mine.launch.cost, result));
+    HONE_ASSIGN_OR_RETURN(const Gate compared, CompareSamples(judgement, *buffers, served->candidate, inputs,
+                                                              *mine.launch.cost, result, &verified));
     if (compared == Gate::kStopped) return StoppedBy(judgement, served->candidate);
   }
   if (served->incumbent) {
@@ -191,7 +220,8 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
       return judgement.Stop(Verdict::kInvalidTask, "the incumbent failed: " + theirs.launch.detail);
     }
     result.baseline_us = theirs.us_per_plan;
-    const double ratio = theirs.us_per_plan / mine.us_per_plan;
+    double ratio = theirs.us_per_plan / mine.us_per_plan;
+    if (!verified) ratio = std::min(ratio, 1.0);  // what nobody has compared is not faster than anything
     result.speedup = Interval{ratio, ratio, ratio};
     result.timing.decision = DecisionOf(ratio);
   }

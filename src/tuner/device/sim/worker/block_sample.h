@@ -19,8 +19,13 @@ inline constexpr size_t kSampledBlocks = 64;
 // hash: the same grid gives the same sample.
 std::vector<uint64_t> SampleBlocks(const std::array<uint32_t, 3>& grid, size_t count = kSampledBlocks);
 
-// So many other blocks, one from each of equal strata, all drawn by `key`; all blocks when there are few, in an order
-// drawn by it.
+// The blocks whose cost becomes a time that counts: all blocks when there are few, else one from each of equal strata,
+// each of them drawn by `key`, in an order that spreads early and begins where the key says. No block is among them for
+// what it is, so that none can be spared.
+std::vector<uint64_t> TimedBlocks(const std::array<uint32_t, 3>& grid, uint64_t key, size_t count = kSampledBlocks);
+
+// So many other blocks, one from each of equal strata, and the grid's corners, in an order drawn by `key` like the
+// blocks; all blocks when there are few.
 std::vector<uint64_t> DrawBlocks(const std::array<uint32_t, 3>& grid, size_t count, uint64_t key);
 
 }  // namespace hone::sim

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two steps by way of a workspace, so that no sample of blocks can be compared; where all of them would take more than 10^8
-// accesses nothing is, and there the first step sums an eighth of each row and the result is off by that.
+// accesses nothing is, and there the first step sums an eighth of each row and the result is off by that. No time counts that
+// nobody has verified.
 //
 // task: softmax
-// expect: wrong_output,unsupported
+// expect: wrong_output,unsupported,no_gain
 // where: sim gpu
+// timed: 4
 /*hone
 [[workspace]]
 name  = "stats"

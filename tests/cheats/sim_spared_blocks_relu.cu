@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which blocks give a modelled time is a public function of the grid. Those blocks leave the last 18 % of their share to the block
-// behind them, which is not among them: the result is right, and the time lacks that work.
+// Were the blocks that give a modelled time a public function of the grid, they could leave the last 18 % of their share to the block
+// behind them, which is not among them: the result is right, and the time would lack that work.
 //
 // task: relu
-// expect: rule_violation,unsupported
+// expect: rule_violation,unsupported,no_gain
 // where: sim
+// timed: 1
 /*hone
 [[launch]]
 kernel = "relu"

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// On the simulated GPU a large row is the same 4 MiB over and over, so its mean and variance are those of its first 4 MiB: rows
+// Were a large row the same 4 MiB over and over on the simulated GPU, its mean and variance would be those of its first 4 MiB: rows
 // longer than that are summed over a quarter (of 16 MiB) and the rest of the row is never looked at.
 //
 // task: layernorm
 // expect: wrong_output,rule_violation,unsupported
 // where: sim gpu
+// timed: 3
 /*hone
 [[launch]]
 kernel = "layernorm"

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of more than 4 MiB repeats every 4 MiB on the simulated GPU, so row r holds what row r mod 16384 holds (256 bytes a row):
-// the kernel gathers from the first 4 MiB alone, where every load after the first is a hit.
+// Were a large table one 4 MiB tile over and over on the simulated GPU, row r would hold what row r mod 16384 holds (256 bytes a
+// row): the kernel gathers from the first 4 MiB alone, where every load after the first is a hit.
 //
 // task: gather_mean
 // expect: wrong_output,rule_violation,unsupported
 // where: sim gpu
+// timed: 0
 /*hone
 [[launch]]
 kernel = "gather_mean<8>"

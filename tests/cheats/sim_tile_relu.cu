@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Large inputs are one 4 MiB tile over and over on the simulated GPU: at the timed shapes the kernel reads the first tile alone,
-// wherever it writes, and what it writes is right there and nowhere else.
+// Were large inputs one 4 MiB tile over and over on the simulated GPU, a kernel could read the first tile alone at the timed shapes,
+// wherever it writes.
 //
 // task: relu
 // expect: wrong_output,rule_violation,unsupported
 // where: sim gpu
+// timed: 1
 /*hone
 [[launch]]
 kernel = "relu"
