@@ -76,6 +76,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(base.options, *provider));
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
+  HONE_RETURN_IF_ERROR(CheckTarget(base.options, *evaluator));
 
   std::vector<RunOutcome> outcomes;
   Status pending;

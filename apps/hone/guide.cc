@@ -31,7 +31,7 @@ const OptionGroup kModels{"Who proposes",
                           {"--model", "--base-url", "--key-env", "--prices", "--prompts", "--temperature", "--request-tokens", "--request-limit",
                            "--request-timeout", "--stall-timeout", "--max-retries"}};
 const OptionGroup kSearch{"How it searches",
-                          {"--strategy", "--strategies", "--set", "--config", "--settings", "--parallel", "--rounds", "--blind-start", "--suspend",
+                          {"--strategy", "--strategies", "--target", "--set", "--config", "--settings", "--parallel", "--rounds", "--blind-start", "--suspend",
                            "--keep-above", "--sweep-points", "--run-seed"}};
 const OptionGroup kEnds{"When it ends", {"--attempts", "--minutes", "--max-tokens", "--max-cost", "--floor-fraction"}};
 
@@ -243,6 +243,7 @@ Guide MakeGuide(const CommandContext& context) {
       {"--cutlass", folder},
       {"--device", {.name = "DEVICE", .words = DeviceWords()}},
       {"--strategy", {.name = "NAME", .words = StrategyNames()}},
+      {"--target", {.name = "LANGUAGE", .words = {"any", "cuda", "cute"}}},
       {"--strategies", {.name = "NAMES", .words = StrategyNames()}},
       {"--model", {.name = "MODEL", .words = {"builtin", "openai:", "anthropic:", "exec:", "mailbox:", "replay:"}}},
       {"--class", {.name = "CLASS", .words = {"gemm", "elementwise", "reduction", "convolution", "attention", "gather", "graph", "other"}}},

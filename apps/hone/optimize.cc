@@ -192,6 +192,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   if (!prepared.id.empty() && device.device == "auto") device.device = prepared.options.device;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, device));
   if (prepared.id.empty()) {
+    HONE_RETURN_IF_ERROR(CheckTarget(prepared.options, *evaluator));
     HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,
                                                 MakeRunId(UnixSeconds(), SystemSeed()), UnixSeconds(),
                                                 prepared.prompts ? &*prepared.prompts : nullptr));

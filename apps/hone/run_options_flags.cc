@@ -32,6 +32,9 @@ Status CheckRunOptions(const RunOptions& o) {
     const char* name;
     double value, least, most;
   };
+  if (o.target != "any" && o.target != "cuda" && o.target != "cute") {
+    return Status::InvalidArgument(fmt::format("--target (in a config file target) is '{}': write any, cuda or cute", o.target));
+  }
   constexpr double kAny = 1e15;
   for (const Bound& b : {
            Bound{"attempts", static_cast<double>(o.max_attempts), 1, kAny},
@@ -60,6 +63,8 @@ Status CheckRunOptions(const RunOptions& o) {
 void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddModelOptions(command, flags.models);
   AddField(command, flags, "--strategy", &RunOptions::strategy, "how to search: refine, team, tree, sample, reflexion or single");
+  AddField(command, flags, "--target", &RunOptions::target,
+           "what kernels are written in: any, cuda (CuTe is refused) or cute (a first version is written in it, and all else is refused)");
   AddField(command, flags, "--attempts", &RunOptions::max_attempts, "the run ends after so many proposals");
   CLI::Option* minutes =
       command.add_option("--minutes", flags.minutes, "the run ends after so many minutes, over all its sittings; 0: no limit")->capture_default_str();
@@ -159,6 +164,15 @@ Status CheckSuspend(bool suspend, const ModelOptions& models) {
     if (model.find("mailbox:") != std::string::npos) return Status::Ok();
   }
   return Status::InvalidArgument("--suspend is for models that are answered by hand: --model mailbox:DIR");
+}
+
+Status CheckTarget(const RunOptions& options, const Evaluator& evaluator) {
+  if (options.target != "cute") return Status::Ok();
+  if (options.model == "builtin") {
+    return Status::InvalidArgument(
+        "--target cute needs a language model that writes a first version in CuTe (--model …): the mechanical rewrites only change what is there");
+  }
+  return evaluator.CanInclude("cute").WithContext("--target cute");
 }
 
 Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvider& provider) {

@@ -11,6 +11,7 @@
 
 #include "hone/base/status.h"
 #include "hone/model_options.h"
+#include "hone/tuner/evaluator.h"
 #include "hone/tuner/strategy.h"
 #include "tuner/agents/prompt_library.h"
 
@@ -43,6 +44,9 @@ Status CheckResume(const RunFlags& flags);
 
 // --suspend makes sense where somebody answers in his own time.
 Status CheckSuspend(bool suspend, const ModelOptions& models);
+
+// --target cute needs a judge that has CuTe, and a model that writes: kUnavailable or kInvalidArgument with the remedy.
+Status CheckTarget(const RunOptions& options, const Evaluator& evaluator);
 
 // --max-cost needs prices. kInvalidArgument when no reply's cost will ever be known, naming the models and the remedy;
 // else a sentence to warn with when some replies may have none, or an empty one.

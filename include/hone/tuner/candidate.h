@@ -128,6 +128,9 @@ struct Candidate {
 Result<Candidate> ParseCandidate(std::string_view source, std::string_view file, const Task& task,
                                  bool is_oracle = false);
 
+// Whether it is written in CuTe: it has that include set and uses names of `cute`.
+bool UsesCute(const Candidate& candidate);
+
 // First choice of every tunable.
 Binding DefaultBinding(const LaunchPlan& plan);
 // Every binding that satisfies the constraints, in file order.

@@ -73,6 +73,12 @@ class Evaluator {
   // the request makes no sense.
   virtual Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
                                       const EvaluationProgress& progress = {}) = 0;
+  // Whether candidates with this include set (LaunchPlan::include_set) can be judged here: kUnavailable, with the remedy.
+  // Ok where only a judge elsewhere knows, which then says `unsupported`.
+  virtual Status CanInclude(std::string_view include_set) const {
+    (void)include_set;
+    return Status::Ok();
+  }
   // One sentence for each protection that this machine's kernel lacks for compilers and candidates, naming what that
   // leaves open; empty when all hold. The application tells its user, once.
   virtual std::vector<std::string> SandboxWarnings() const { return {}; }

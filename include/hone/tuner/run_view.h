@@ -27,6 +27,7 @@ namespace hone {
 struct RunOptions {
   std::string strategy = "refine";
   std::string model = "builtin";
+  std::string target = "any";     // what candidates are written in: any | cuda | cute (others are refused)
   std::string device = "auto";    // as given: a resumed run asks for the same one
   uint64_t seed = 0;              // of the strategy's own draws
   int64_t max_attempts = 32;      // proposals, usable or not
@@ -218,6 +219,7 @@ struct RunView {
   // The task has no seed: node 0 is the reference made of its oracle (src/tuner/run/oracle_reference.h). It is right
   // and slow, speedups are over it, and the first attempts write a kernel from the oracle.
   bool from_oracle = false;
+  bool start_uses_cute = false;               // node 0 is written in CuTe
   std::map<std::string, SourceHash> prompts;  // template -> its text
   std::vector<RunNode> nodes;                 // by id
   int64_t settled = 0;                        // the nodes below are done

@@ -63,11 +63,6 @@ std::string StandingText(const RunView& view, const RunNode& node) {
   return text;
 }
 
-bool UsesCute(const Task& task, std::string_view parent) {
-  return parent.find("cute/") != std::string_view::npos || task.toml.find("\"cute\"") != std::string::npos ||
-         task.seed_source.find("cute/") != std::string::npos;
-}
-
 }  // namespace
 
 Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_index) {
@@ -118,8 +113,16 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   if (!menu.ok()) menu = in.library->Expanded("class_other");
   HONE_RETURN_IF_ERROR(menu.status());
   HONE_ASSIGN_OR_RETURN(values["menu"], FillTemplate(*menu, values));
-  if (UsesCute(*in.task, parent_source)) {
-    HONE_ASSIGN_OR_RETURN(values["cute"], in.library->Expanded("part_cute"));
+  const std::string& target = view.options.target;
+  if (target == "cute") values["want_cute"] = "yes";
+  if (target == "cuda") values["want_cuda"] = "yes";
+  if (target == "cute" || (target == "any" && parent_source.find("cute/") != std::string::npos)) {
+    HONE_ASSIGN_OR_RETURN(const std::string about_cute, in.library->Expanded("part_cute"));
+    HONE_ASSIGN_OR_RETURN(values["cute"], FillTemplate(about_cute, values));
+  }
+  // Runs that were begun before it was there go on without an example.
+  if (target == "cute" && in.library->texts().contains("part_cute_example")) {
+    values["cute_example"] = WithoutLicence(in.library->texts().at("part_cute_example"));
   }
   if (id > 0) {
     values["share"] = ShareText(view, node, values["menu"]);

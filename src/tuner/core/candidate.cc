@@ -19,6 +19,11 @@ std::string BindingKey(const Binding& binding) {
   return key;
 }
 
+bool UsesCute(const Candidate& candidate) {
+  return candidate.plan.include_set == "cute" && (candidate.source.find("cute::") != std::string::npos ||
+                                                  candidate.source.find("namespace cute") != std::string::npos);
+}
+
 Binding DefaultBinding(const LaunchPlan& plan) {
   Binding binding;
   for (const auto& [name, choices] : plan.tunables) binding[name] = choices.front();

@@ -19,6 +19,11 @@ class Backend {
   virtual ~Backend() = default;
   virtual const DeviceFacts& facts() const = 0;
   virtual Compiler& compiler() = 0;  // thread-safe
+  // Evaluator::CanInclude.
+  virtual Status CanInclude(std::string_view include_set) const {
+    (void)include_set;
+    return Status::Ok();
+  }
   // For host-mode candidates; thread-safe, owned by the backend. kUnavailable, with the reason, where they are not
   // judged.
   virtual Result<Compiler*> host_compiler() = 0;

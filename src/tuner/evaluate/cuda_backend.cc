@@ -13,6 +13,7 @@
 #include "tuner/device/cuda/cuda_session.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"
+#include "tuner/evaluate/compile/cutlass_headers.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
 #include "tuner/evaluate/host_mode/host_library.h"
 #include "tuner/evaluate/host_mode/host_mode_compiler.h"
@@ -47,6 +48,9 @@ class CudaBackend : public Backend {
         compiler_(std::move(compiler)) {}
   const DeviceFacts& facts() const override { return facts_; }
   Compiler& compiler() override { return *compiler_; }
+  Status CanInclude(std::string_view include_set) const override {
+    return include_set == "cute" ? FindCutlassHeaders(options_.cutlass_home).status() : Status::Ok();
+  }
   Result<Compiler*> host_compiler() override {
     std::lock_guard lock(host_mutex_);
     if (host_compiler_ == nullptr) {

@@ -28,6 +28,10 @@ class SimBackend : public Backend {
     return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostSessions);
   }
   Compiler& compiler() override { return *compiler_; }
+  Status CanInclude(std::string_view include_set) const override {
+    if (include_set != "cute") return Status::Ok();
+    return Status::Unavailable("the simulated GPU does not run CuTe; judge such candidates on a GPU (--device cuda:N)");
+  }
   Result<Compiler*> host_compiler() override {
     return Status::Unavailable("host-mode candidates launch their own kernels through the CUDA runtime, which the "
                                "simulated GPU does not have; judge them with --device cuda:N, or write device code with a "

@@ -56,6 +56,7 @@ EventDraft Encode(const RunStarted& e) {
                   {"modelled", e.modelled},
                   {"bindings", e.bindings},
                   {"prompts", prompts}};
+  if (e.start_uses_cute) payload["start_uses_cute"] = true;
   if (e.facts) payload["facts"] = DeviceFactsToJson(*e.facts);
   if (!e.baseline.empty()) payload["baseline"] = e.baseline.hex();
   return Draft(EventKind::kStarted, 0, payload);
@@ -230,6 +231,7 @@ Result<RunEvent> ReadStarted(const Json& payload) {
   e.seed = HashAt(payload, "seed");
   e.baseline = HashOr(payload, "baseline");
   e.from_oracle = payload.value("start", "seed") == "oracle";
+  e.start_uses_cute = payload.value("start_uses_cute", false);
   e.device = payload.value("device", "");
   e.device_name = payload.value("device_name", "");
   e.modelled = payload.value("modelled", false);

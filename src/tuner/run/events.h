@@ -27,6 +27,7 @@ struct RunStarted {
   SourceHash task_toml, oracle, seed;
   SourceHash baseline;       // of the task's baseline.toml; empty unless the run times libraries
   bool from_oracle = false;  // the task has no seed: `seed` is its oracle, made into a kernel
+  bool start_uses_cute = false;
   std::string device, device_name;
   bool modelled = false;
   int64_t bindings = 1;                       // of the seed

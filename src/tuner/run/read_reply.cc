@@ -43,6 +43,15 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
   }
   Result<Candidate> candidate = ParseCandidate(source, fmt::format("node-{}.cu", node.id), task);
   if (!candidate.ok()) return {"plan_rejected", candidate.status().message()};
+  if (const bool cute = UsesCute(*candidate); view.options.target == "cute" && !cute) {
+    return {"wrong_target",
+            "this run is for kernels in CuTe (--target cute), and the answer uses none: include <cute/tensor.hpp> and "
+            "say the "
+            "tensors, tiles and copies in cute:: layouts; plan and arguments stay as they are"};
+  } else if (view.options.target == "cuda" && (cute || candidate->plan.include_set == "cute")) {
+    return {"wrong_target",
+            "this run is for plain CUDA (--target cuda): leave <cute/…>, <cutlass/…> and their names out"};
+  }
   if (StructureFault fault = CheckStructure(source, candidate->plan); !fault.problem.empty()) {
     return {fault.problem, fault.detail};
   }

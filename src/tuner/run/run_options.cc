@@ -14,6 +14,7 @@ template <typename Options, typename Visitor>
 void VisitFields(Options& o, Visitor&& visit) {
   visit("strategy", o.strategy);
   visit("model", o.model);
+  visit("target", o.target);
   visit("device", o.device);
   visit("seed", o.seed);
   visit("max_attempts", o.max_attempts);

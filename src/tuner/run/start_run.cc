@@ -33,6 +33,7 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
   started.oracle = SourceHash::Of(task.oracle_source);
   started.seed = SourceHash::Of(start);
   started.from_oracle = from_oracle;
+  started.start_uses_cute = UsesCute(seed);
   started.device = facts.id;
   started.device_name = facts.name;
   started.modelled = facts.modelled;

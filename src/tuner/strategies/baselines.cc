@@ -74,7 +74,8 @@ class SingleStrategy : public Strategy {
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
     if (NeedsFirstVersion(run)) return FirstVersion(run);
     AttemptAction attempt;
-    attempt.parent = attempt.incumbent = run.best();
+    attempt.parent = BestInTarget(run);
+    attempt.incumbent = run.best();
     attempt.turns = {{"coder", "single", o.temperature, true, true, {}}};
     attempt.note = fmt::format("round {}", done + 1);
     return attempt;

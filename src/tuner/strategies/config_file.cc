@@ -41,6 +41,7 @@ Result<RunConfig> ParseRunConfig(std::string_view toml, std::string_view file) {
   RunConfig config;
   RunOptions& o = config.options;
   if (const auto strategy = reader.Word("strategy", StrategyNames())) o.strategy = *strategy;
+  if (const auto target = reader.Word("target", {"any", "cuda", "cute"})) o.target = *target;
   if (reader.Has("model")) {
     if (const auto models = reader.Strings("model")) config.models = *models;
   }

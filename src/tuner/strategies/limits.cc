@@ -80,9 +80,9 @@ std::optional<Action> Close(const Knowledge& run, const std::string& reason) {
 }
 
 bool NeedsFirstVersion(const Knowledge& run) {
-  if (!run.view().from_oracle) return false;
+  if (!run.view().from_oracle && InTarget(run, 0)) return false;
   for (int64_t id = 1; id < run.known(); ++id) {
-    if (run.node(id).origin == "reply" && Right(run.node(id))) return false;
+    if (run.node(id).origin == "reply" && Right(run.node(id)) && !run.node(id).rejected) return false;
   }
   return true;
 }
@@ -92,8 +92,26 @@ AttemptAction FirstVersion(const Knowledge& run) {
   attempt.incumbent = run.best();
   attempt.purpose = "generate";
   attempt.turns = {{"coder", "refine_generate", run.options().temperature, false, true, {}}};
-  attempt.note = "first version, from the oracle";
+  attempt.note = run.options().target == "cute" ? "first version, in CuTe" : "first version, from the oracle";
   return attempt;
+}
+
+bool InTarget(const Knowledge& run, int64_t id) {
+  if (run.options().target != "cute") return true;
+  // A reply that is not in the target has made no version, so only what the run started with may not be.
+  while (id > 0 && run.node(id).origin == "sweep") id = run.node(id).parent;
+  return id > 0 || run.view().start_uses_cute;
+}
+
+int64_t BestInTarget(const Knowledge& run) {
+  if (InTarget(run, run.best())) return run.best();
+  int64_t found = run.best();
+  for (int64_t id = 1; id < run.known(); ++id) {
+    const RunNode& node = run.node(id);
+    if (!Right(node) || node.rejected || !InTarget(run, id)) continue;
+    if (found == run.best() || node.speedup.value_or(0) > run.node(found).speedup.value_or(0)) found = id;
+  }
+  return found;
 }
 
 Rng DrawsFor(const RunOptions& options, int64_t node) {

@@ -25,8 +25,8 @@ std::string StopReason(const Knowledge& run);
 bool AtFloor(const Evaluation& evaluation, double fraction);
 
 // A sweep that is due before anything else: a right answer that brings new choices is judged by its best, not by its
-// first (a block size made tunable changes nothing by itself). With RunOptions::sweep_seed or RunOptions::rounds, also the
-// seed's own sweep, before the first attempt.
+// first (a block size made tunable changes nothing by itself). With RunOptions::sweep_seed or RunOptions::rounds, also
+// the seed's own sweep, before the first attempt.
 std::optional<SweepAction> DueSweep(const Knowledge& run);
 
 // The way to the end once `reason` stands: all that is in flight is awaited, the best is swept, paired with the seed
@@ -36,10 +36,17 @@ std::optional<Action> Close(const Knowledge& run, const std::string& reason);
 // Draws for the decision about node `node`: the same for the same run seed, whatever happened before.
 Rng DrawsFor(const RunOptions& options, int64_t node);
 
-// A task without a seed, and no kernel yet that is more than the oracle's own code: the next attempt writes one.
+// No kernel is there yet to go on from: the task has no seed and nothing is more than the oracle's own code, or the run
+// is for CuTe and nothing right is written in it. The next attempt writes one.
 bool NeedsFirstVersion(const Knowledge& run);
 // That attempt: from the oracle, whole, against the best.
 AttemptAction FirstVersion(const Knowledge& run);
+
+// Whether a version may be built upon: in a run for CuTe only what is written in it.
+bool InTarget(const Knowledge& run, int64_t node);
+// The version that steps start from: the best, or, where that is not in the target, the fastest right one that is.
+// Needs one: see NeedsFirstVersion.
+int64_t BestInTarget(const Knowledge& run);
 
 // Whether a node was judged right.
 inline bool Right(const RunNode& node) { return node.evaluation && node.evaluation->verdict == Verdict::kOk; }

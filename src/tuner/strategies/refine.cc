@@ -49,7 +49,7 @@ class RefineStrategy : public Strategy {
  private:
   // The version a step starts from; nullopt: one is to be written first.
   static std::optional<int64_t> Base(const Knowledge& run) {
-    const bool generate = WholeSettingOf(run.options(), "refine.generate") != 0 || run.view().from_oracle;
+    const bool generate = WholeSettingOf(run.options(), "refine.generate") != 0 || run.view().from_oracle || !InTarget(run, 0);
     const bool from_best = WholeSettingOf(run.options(), "refine.from_best") != 0;
     if (!generate && from_best) return run.best();
     int64_t found = generate ? -1 : 0;
@@ -58,6 +58,7 @@ class RefineStrategy : public Strategy {
       if (!Right(node) || node.rejected) continue;
       // The seed with other choices is no version written from the reference.
       if (generate && run.options().sweep_seed && node.origin == "sweep" && node.parent == 0) continue;
+      if (!InTarget(run, id)) continue;
       if (from_best && found > 0 && node.speedup.value_or(0) <= run.node(found).speedup.value_or(0)) continue;
       found = id;
     }

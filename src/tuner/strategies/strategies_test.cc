@@ -336,6 +336,49 @@ TEST(Tree, EpsilonSaysHowOftenItExplores) {
   EXPECT_LT(greedy_share(1), 0.2) << "only where there is no leaf to explore";
 }
 
+// --- the target ---
+
+std::string InCute(const std::string& mark) {
+  return fmt::format("IDEA: idea {0}\n```cuda\n{1}#include <cute/tensor.hpp>\nusing namespace cute;\n```\n", mark, Marked(mark));
+}
+
+TEST(Target, InARunForCuteAFirstVersionIsWrittenInItAndNothingElseIsTaken) {
+  for (const std::string name : {"refine", "team", "tree", "single", "reflexion"}) {
+    SCOPED_TRACE(name);
+    ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
+      if (r.role != "coder") return Journeyman(r);
+      const std::string mark = fmt::format("n{} SPEED 150", r.number);
+      return r.number == RequestNumber(1, 0, false) ? FileReply("plain", mark) : InCute(mark);
+    });
+    run.options.target = "cute";
+    run.options.max_attempts = 3;
+    run.options.settings = {{"tree.bind", 0}};
+    const RunView view = run.Whole();
+    EXPECT_EQ(view.nodes[1].purpose, "generate");
+    EXPECT_EQ(view.nodes[1].repaired, "wrong_target");
+    ASSERT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
+    EXPECT_EQ(view.nodes[2].parent, 1) << "from the version in CuTe, although the seed is faster";
+    EXPECT_EQ(view.best, 0);
+    const std::string& first = run.mind.requests.at(RequestNumber(1, 0, false)).messages[0].text;
+    EXPECT_THAT(first, HasSubstr("This run is for kernels in CuTe"));
+    EXPECT_THAT(first, HasSubstr("### An example of the form"));
+    EXPECT_THAT(first, HasSubstr("local_tile(make_tensor("));
+    EXPECT_THAT(first, Not(HasSubstr("SPDX-")));
+  }
+}
+
+TEST(Target, InARunForPlainCudaCuteIsRefused) {
+  ScriptedRun run("sample", [](const ModelRequest& r) -> Result<std::string> { return InCute(fmt::format("n{} SPEED 50", r.number)); });
+  run.options.target = "cuda";
+  run.options.max_attempts = 1;
+  const RunView view = run.Whole();
+  EXPECT_EQ(view.nodes[1].problem, "wrong_target");
+  EXPECT_THAT(run.mind.requests.begin()->second.messages[0].text, HasSubstr("This run is for plain CUDA"));
+  run.options.target = "any";
+  run.Start("r2");
+  EXPECT_TRUE(Right(run.Continue("r2").value().nodes[1]));
+}
+
 // --- baselines ---
 
 TEST(Baselines, SampleStartsFromTheSeedReflexionFromTheLastSingleFromTheBest) {

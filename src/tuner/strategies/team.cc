@@ -45,7 +45,7 @@ class TeamStrategy : public Strategy {
       return attempt;
     }
     if (NeedsFirstVersion(run)) return FirstVersion(run);
-    attempt.parent = run.best();
+    attempt.parent = BestInTarget(run);
     // Without an evaluation there is nothing to analyse.
     if (WholeSettingOf(o, "team.analyst") != 0 && run.known() > 0) {
       attempt.turns.push_back({"analyst", "team_profile", o.temperature, true, true, {}});

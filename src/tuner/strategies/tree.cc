@@ -73,7 +73,9 @@ class Tree {
     }
     const bool throttled =
         static_cast<int64_t>(growth_[0].children.size()) >= WholeSettingOf(o, "tree.root_children");
-    if (!throttled || eligible.empty()) eligible.insert(eligible.begin(), 0);
+    // What a run for CuTe started with in another language is no version to grow.
+    const bool grown = !eligible.empty() && !InTarget(run_, 0);
+    if ((!throttled && !grown) || eligible.empty()) eligible.insert(eligible.begin(), 0);
     return eligible;
   }
 
@@ -172,7 +174,7 @@ class TreeStrategy : public Strategy {
                         Window({tree.Siblings(chosen)})}};
       return attempt;
     }
-    if (chosen == 0 && NeedsFirstVersion(run)) return FirstVersion(run);
+    if (chosen == 0 && (NeedsFirstVersion(run) || !InTarget(run, 0))) return FirstVersion(run);
     const std::vector<int64_t> children = tree.Children({chosen});
     // In logs up to version 5 a coder was told of the plan's regions and not held to them.
     const bool bound = run.view().version >= 6 && WholeSettingOf(o, "tree.bind") != 0;
