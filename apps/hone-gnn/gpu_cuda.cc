@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "gnn/cuda/base/cuda_support.h"
+#include "gnn/cuda/base/device_parameters.h"
 #include "gnn/cuda/engine/feed.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/cuda/engine/gpu_trainer.h"
@@ -217,11 +218,13 @@ Result<GpuFacts> UseGpu(int ordinal) {
                   properties.major, properties.minor};
 }
 
-Status GpuCanTrain(const ModelOptions&, const TrainOptions& options, const RunOptions& run) {
+Status GpuCanTrain(const ModelOptions& model, const TrainOptions& options, const RunOptions& run) {
+  if (model.bias) return Status::InvalidArgument(cuda::kNoBias);
   return cuda::CheckForGpu(options, run);
 }
 
-Status GpuCanPredict(const ModelOptions&, const PredictOptions& options) {
+Status GpuCanPredict(const ModelOptions& model, const PredictOptions& options) {
+  if (model.bias) return Status::InvalidArgument(cuda::kNoBias);
   if (options.exact) return Status::Ok();
   if (options.frontier != FrontierRule::kAllSoFar) {
     return Status::InvalidArgument("the GPU engine has no frontier rule `new`");

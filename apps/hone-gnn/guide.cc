@@ -12,7 +12,7 @@ constexpr const char* kEnvironment = "the environment failed: a disk, the memory
 
 Statuses Done() { return {{0, "done"}, {2, kUsage}, {3, kEnvironment}}; }
 
-const OptionGroup kModel{"Model", {"--model", "--hidden", "--layers", "--heads", "--aggregation", "--dropout", "--activation", "--norm"}};
+const OptionGroup kModel{"Model", {"--model", "--hidden", "--layers", "--heads", "--aggregation", "--dropout", "--activation", "--norm", "--bias"}};
 const OptionGroup kSampling{"Samples and batches", {"--fanout", "--frontier", "--batch", "--shards", "--seed"}};
 const OptionGroup kLearning{"Learning",
                             {"--epochs", "--lr", "--weight-decay", "--clip-norm", "--class-weights", "--plateau", "--plateau-factor", "--plateau-patience"}};
@@ -30,8 +30,8 @@ std::vector<CommandPage> Pages() {
        .exit_statuses = {{0, "done"}, {1, "the run was stopped before its end"}, {2, kUsage}, {3, kEnvironment}},
        .document = "docs/training.md"},
       {.command = "convert",
-       .groups = {{"The graph", {"--symmetrize", "--coalesce", "--self-loops", "--nodes"}},
-                  {"Features, labels and splits", {"--dtype", "--replace-nan", "--classes", "--split", "--split-seed"}},
+       .groups = {{"The graph", {"--symmetrize", "--coalesce", "--self-loops", "--nodes", "--allow-isolated"}},
+                  {"Features, labels and splits", {"--dtype", "--replace-nan", "--classes", "--split", "--split-seed", "--split-index"}},
                   {"Where it runs", {"--memory", "--threads"}},
                   kShown},
        .examples = {{"hone-gnn convert ogbn_arxiv arxiv.graph --symmetrize", "Reads a folder of the Open Graph Benchmark and adds the reverse of every edge."},

@@ -122,7 +122,8 @@ Status CompleteFlags(Flags& flags, const LoadedModel& loaded) {
   flags.predict.chunk_bytes = flags.chunk_mib << 20;
   if (loaded.has_training) HONE_RETURN_IF_ERROR(CheckModelFlags(flags, loaded.model->options()));
   if (!flags.fanout.empty()) {
-    HONE_ASSIGN_OR_RETURN(flags.predict.fanouts, ParseFanouts("--fanout", flags.fanout));
+    HONE_ASSIGN_OR_RETURN(flags.predict.fanouts,
+                          ParseFanouts("--fanout", flags.fanout, loaded.model->options().layers));
   } else {
     flags.predict.fanouts.assign(static_cast<size_t>(loaded.model->options().layers), 20);
     if (loaded.has_training && !loaded.eval_fanouts.empty()) flags.predict.fanouts = loaded.eval_fanouts;

@@ -77,7 +77,7 @@ Status MakeReady(Flags& flags, Server& server) {
   predict.fanouts.assign(static_cast<size_t>(loaded.model->options().layers), 20);
   if (loaded.has_training && !loaded.eval_fanouts.empty()) predict.fanouts = loaded.eval_fanouts;
   if (!flags.fanout.empty()) {
-    HONE_ASSIGN_OR_RETURN(predict.fanouts, ParseFanouts("--fanout", flags.fanout));
+    HONE_ASSIGN_OR_RETURN(predict.fanouts, ParseFanouts("--fanout", flags.fanout, loaded.model->options().layers));
   }
   if (const std::string warning = SumsWarning(loaded, predict); !warning.empty()) WarnOnStderr(warning);
   predict.frontier = loaded.frontier;

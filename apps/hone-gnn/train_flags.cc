@@ -38,7 +38,8 @@ bool ParseNumber(const std::string& text, T& number) {
 
 }  // namespace
 
-Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::string& text) {
+Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::string& text, int layers) {
+  if (text == "all") return std::vector<int32_t>(static_cast<size_t>(std::max(layers, 1)), kAllNeighbors);
   std::vector<int32_t> fanouts;
   for (const std::string& part : SplitCommas(text)) {
     int32_t fanout = kAllNeighbors;
@@ -59,11 +60,18 @@ std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
       command.add_option("--layers", flags.layers, "the number of layers; by default as many as --fanout has numbers")
           ->check(kAboveZero),
       command.add_option("--heads", o.heads, "the number of attention heads (gat)")->capture_default_str(),
-      command.add_option("--aggregation", o.aggregation, "how neighbors are aggregated (sage): mean, sum or max")->capture_default_str(),
-      command.add_option("--dropout", o.dropout, "the probability of dropout; by default the model's own (0.5; sage-ri 0.1)")
+      command.add_option("--aggregation", o.aggregation, "how neighbors are aggregated (sage): mean, sum or max")
+          ->capture_default_str(),
+      command
+          .add_option("--dropout", o.dropout,
+                      "the probability of dropout; by default the model's own (0.5; sage-ri 0.1)")
           ->check(kZeroOrMore),
-      command.add_option("--activation", o.activation, "the activation: relu, leaky_relu or elu; by default the model's own"),
-      command.add_option("--norm", o.norm, "the normalisation between layers: none or batch; by default the model's own"),
+      command.add_option("--activation", o.activation,
+                         "the activation: relu, leaky_relu or elu; by default the model's own"),
+      command.add_option("--norm", o.norm,
+                         "the normalisation between layers: none or batch; by default the model's own"),
+      command.add_flag("--bias", o.bias,
+                       "add a bias in each layer, as PyTorch Geometric's own models do (sage, gat; on the CPU)"),
   };
 }
 
@@ -115,7 +123,7 @@ Status CompleteTrainFlags(TrainFlags& flags) {
     return Status::InvalidArgument(fmt::format("--layers is {}: use 1 to {}", flags.model.layers, kMostLayers));
   }
   if (!flags.fanout.empty()) {
-    HONE_ASSIGN_OR_RETURN(o.fanouts, ParseFanouts("--fanout", flags.fanout));
+    HONE_ASSIGN_OR_RETURN(o.fanouts, ParseFanouts("--fanout", flags.fanout, flags.model.layers));
     layers = flags.model.layers > 0 ? flags.model.layers : static_cast<int>(o.fanouts.size());
   } else if (flags.model.layers > 0) {
     layers = flags.model.layers;
@@ -123,7 +131,7 @@ Status CompleteTrainFlags(TrainFlags& flags) {
   }
   o.eval_fanouts.assign(static_cast<size_t>(layers), 20);
   if (!flags.eval_fanout.empty()) {
-    HONE_ASSIGN_OR_RETURN(o.eval_fanouts, ParseFanouts("--eval-fanout", flags.eval_fanout));
+    HONE_ASSIGN_OR_RETURN(o.eval_fanouts, ParseFanouts("--eval-fanout", flags.eval_fanout, layers));
   }
   HONE_ASSIGN_OR_RETURN(o.frontier, ParseFrontier(flags.frontier));
   flags.model.options.seed = o.seed;
@@ -151,6 +159,7 @@ void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
   add("--dropout", m.dropout);
   add("--activation", m.activation);
   add("--norm", m.norm);
+  add("--bias", m.bias);
   add("--fanout", fmt::format("{}", fmt::join(o.fanouts, ",")));
   add("--eval-fanout", fmt::format("{}", fmt::join(o.eval_fanouts, ",")));
   add("--frontier", flags.frontier);

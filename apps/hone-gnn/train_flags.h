@@ -14,8 +14,9 @@
 
 namespace hone::gnn {
 
-// "15,10,5" or "all,all": one entry a layer, first next to the seeds. kInvalidArgument names `option`.
-Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::string& text);
+// "15,10,5" or "all,all": one entry a layer, first next to the seeds; "all" alone stands for as many as the model has
+// `layers`. kInvalidArgument names `option`.
+Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::string& text, int layers);
 
 // --model, --hidden and what else makes a model. `layers` 0: not given.
 struct ModelFlags {

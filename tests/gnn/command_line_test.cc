@@ -107,6 +107,12 @@ TEST_F(HoneGnn, AllNeighborsAreAskedForInTheSameWayEverywhere) {
   EXPECT_EQ(Run({"bench", "sampler", "synthetic:arxiv?nodes=300", "--batches", "1", "--batch", "32", "--fanout", "-1,2"}).status, 0);
   const Outcome trained = Run({"train", "synthetic:arxiv?nodes=300", "--fanout", "-1,2", "--eval-fanout", "all,2", "--hidden", "8", "--epochs", "1", "--quiet"});
   EXPECT_EQ(trained.status, 0) << trained.err;
+  // One word for all hops, of the validation and of a model's inference.
+  const std::string folder = scratch_.path() + "/all";
+  const Outcome all = Run({"train", "synthetic:arxiv?nodes=300", "--fanout", "2,2", "--eval-fanout", "all", "--hidden",
+                           "8", "--epochs", "1", "--quiet", "--checkpoint", folder});
+  EXPECT_EQ(all.status, 0) << all.err;
+  EXPECT_EQ(Run({"infer", "synthetic:arxiv?nodes=300", folder, "--fanout", "all", "--nodes", "test"}).status, 0);
 }
 
 TEST_F(HoneGnn, PrintsATableForPeople) {

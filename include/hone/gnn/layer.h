@@ -119,13 +119,15 @@ std::unique_ptr<Layer<T>> MakeSageConv(const SageConvOptions& options, const std
 
 // Graph attention (Velickovic et al. 2018). Each destination attends to its neighbors and to itself: edges from itself
 // are replaced by exactly one. Glorot weights, attention vectors too; both sides share one projection.
-// "NAME.lin.weight" [heads * width, in_width], "NAME.att_src" and "NAME.att_dst" [1, heads, width].
+// "NAME.lin.weight" [heads * width, in_width], "NAME.att_src" and "NAME.att_dst" [1, heads, width]; with a bias, which
+// starts at zero, "NAME.bias" [out_width].
 struct GatConvOptions {
   int64_t in_width = 0;
   int64_t width = 0;  // of one head
   int heads = 1;
   bool concatenate = true;  // out_width = heads * width; otherwise the mean of the heads: width
   double negative_slope = 0.2;
+  bool bias = false;
 };
 template <typename T>
 std::unique_ptr<Layer<T>> MakeGatConv(const GatConvOptions& options, const std::string& name, uint64_t seed);

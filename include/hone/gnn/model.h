@@ -30,6 +30,7 @@ struct ModelOptions {
   std::string activation;            // relu | leaky_relu | elu; empty: the model's own
   std::string norm;                  // none | batch; empty: the model's own
   double negative_slope = 0.2;       // gat's attention
+  bool bias = false;                 // sage, gat: each layer adds a vector, as PyTorch Geometric's layers do; no GPU
   uint64_t seed = 0;                 // of the initial weights
 };
 

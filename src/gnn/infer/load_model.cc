@@ -42,6 +42,8 @@ Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallb
   };
   if (const std::string* text = field(kModelKey)) {
     HONE_ASSIGN_OR_RETURN(options, ModelOptionsFromJson(*text, what));
+  } else {
+    ReadStockModel(file, options);
   }
   if (const std::string* text = field(kTrainKey)) {
     HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(*text, what));

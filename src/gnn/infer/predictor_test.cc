@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/file.h"
@@ -169,6 +170,38 @@ TEST(StateDict, TakesWeightsThatAnotherProgramSaved) {
     file.tensors.erase(file.tensors.begin());
     EXPECT_NE(LoadParameters(file, "it", *to).message().find("has no tensor"), std::string::npos);
   }
+}
+
+TEST(StateDict, TakesAndMakesThoseOfStockModels) {
+  // The names of torch_geometric.nn.GraphSAGE(…, norm="batch_norm") and GAT(…): a bias in each layer, norms in
+  // wrappers.
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 50});
+  const TemporaryDirectory folder = std::move(MakeTemporaryDirectory()).value();
+  for (const char* kind : {"sage", "gat"}) {
+    ModelOptions options = SmallModel(kind, *graph);
+    options.bias = true;
+    options.norm = "batch";
+    const std::unique_ptr<Model<float>> from = MakeModel(options).value();
+    for (Parameter<float>* p : from->parameters()) {
+      if (p->name.ends_with(".bias")) std::fill(p->value.begin(), p->value.end(), 0.25f);
+    }
+    TensorFile file;
+    AppendParameters(*from, file.tensors);
+    for (StoredTensor& tensor : file.tensors) {
+      if (tensor.name.starts_with("bns.0.")) tensor.name = "norms.0.module." + tensor.name.substr(6);
+    }
+    const std::string path = folder.path() + "/stock.safetensors";
+    ASSERT_TRUE(WriteFileAtomically(path, SerializeTensorFile(file)).ok());
+    const LoadedModel loaded = LoadModel(path, SmallModel(kind, *graph)).value();
+    EXPECT_TRUE(loaded.model->options().bias) << kind;
+    ASSERT_EQ(loaded.model->parameters().size(), from->parameters().size()) << kind;
+    for (size_t i = 0; i < from->parameters().size(); ++i) {
+      EXPECT_EQ(loaded.model->parameters()[i]->value, from->parameters()[i]->value) << kind;
+    }
+    const nlohmann::json json = ModelOptionsToJson(options);
+    EXPECT_TRUE(ModelOptionsFromJson(json.dump(), "it").value().bias);
+  }
+  EXPECT_FALSE(ModelOptionsToJson(SmallModel("sage", *graph)).contains("bias"));
 }
 
 TEST(GraphFingerprint, IsOfTheContent) {

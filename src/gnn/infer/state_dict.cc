@@ -33,6 +33,14 @@ std::string CommonPrefix(const std::vector<std::string_view>& stored, const std:
   return prefix;
 }
 
+// "norms.0.module.weight" -> "bns.0.weight".
+std::string OwnName(std::string name) {
+  constexpr std::string_view kNorms = "norms.", kModule = ".module.";
+  const size_t module = name.find(kModule, kNorms.size());
+  if (!name.starts_with(kNorms) || module == std::string::npos) return name;
+  return "bns." + name.substr(kNorms.size(), module - kNorms.size()) + "." + name.substr(module + kModule.size());
+}
+
 }  // namespace
 
 void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors) {
@@ -56,7 +64,7 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
   const std::string prefix = CommonPrefix(names, wanted);
   std::map<std::string, const StoredTensor*, std::less<>> stored;
   for (const StoredTensor& tensor : file.tensors) {
-    if (IsWeight(tensor.name)) stored.emplace(tensor.name.substr(prefix.size()), &tensor);
+    if (IsWeight(tensor.name)) stored.emplace(OwnName(tensor.name.substr(prefix.size())), &tensor);
   }
 
   std::vector<std::vector<float>> values;
@@ -92,19 +100,30 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
   return Status::Ok();
 }
 
+void ReadStockModel(const TensorFile& file, ModelOptions& options) {
+  if (options.kind != "sage" && options.kind != "gat") return;
+  const std::string_view bias = options.kind == "sage" ? "convs.0.lin_l.bias" : "convs.0.bias";
+  for (const StoredTensor& tensor : file.tensors) {
+    if (tensor.name.ends_with(bias)) options.bias = true;
+    if (options.norm.empty() && OwnName(tensor.name).ends_with("bns.0.running_mean")) options.norm = "batch";
+  }
+}
+
 nlohmann::json ModelOptionsToJson(const ModelOptions& o) {
-  return {{"kind", o.kind},
-          {"in_width", o.in_width},
-          {"hidden", o.hidden},
-          {"num_classes", o.num_classes},
-          {"layers", o.layers},
-          {"heads", o.heads},
-          {"aggregation", o.aggregation},
-          {"dropout", o.dropout},
-          {"activation", o.activation},
-          {"norm", o.norm},
-          {"negative_slope", o.negative_slope},
-          {"seed", SeedToJson(o.seed)}};
+  nlohmann::json json = {{"kind", o.kind},
+                         {"in_width", o.in_width},
+                         {"hidden", o.hidden},
+                         {"num_classes", o.num_classes},
+                         {"layers", o.layers},
+                         {"heads", o.heads},
+                         {"aggregation", o.aggregation},
+                         {"dropout", o.dropout},
+                         {"activation", o.activation},
+                         {"norm", o.norm},
+                         {"negative_slope", o.negative_slope},
+                         {"seed", SeedToJson(o.seed)}};
+  if (o.bias) json["bias"] = true;  // left out where there is none, as before there was a choice
+  return json;
 }
 
 Result<ModelOptions> ModelOptionsFromJson(std::string_view text, std::string_view what) {
@@ -123,6 +142,7 @@ Result<ModelOptions> ModelOptionsFromJson(std::string_view text, std::string_vie
     fields.Read("activation", o.activation);
     fields.Read("norm", o.norm);
     fields.Read("negative_slope", o.negative_slope);
+    fields.Read("bias", o.bias);
     fields.Read("seed", o.seed);
   }
   HONE_RETURN_IF_ERROR(fields.status());

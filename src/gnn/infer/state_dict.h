@@ -25,10 +25,15 @@ inline constexpr std::string_view kOptimizerPrefix = "optimizer.";  // tensors t
 void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors);
 
 // Replaces the model's parameters and buffers by the file's. A prefix common to all of the file's names ("model.",
-// "module.") is dropped when the names do not fit as they are; num_batches_tracked may be missing or too much, and what
-// starts with kOptimizerPrefix is left aside. kInvalidArgument names a tensor that is missing, left over or of another
-// shape; the model is then unchanged.
+// "module.") is dropped when the names do not fit as they are; "norms.0.module.weight", as PyTorch Geometric's stock
+// models call it, stands for "bns.0.weight"; num_batches_tracked may be missing or too much, and what starts with
+// kOptimizerPrefix is left aside. kInvalidArgument names a tensor that is missing, left over or of another shape; the
+// model is then unchanged.
 Status LoadParameters(const TensorFile& file, std::string_view what, Model<float>& model);
+
+// Completes what `options` leave open of a model that another program saved in `file`: whether its sage or gat layers
+// have biases, and whether norms stand between them.
+void ReadStockModel(const TensorFile& file, ModelOptions& options);
 
 nlohmann::json ModelOptionsToJson(const ModelOptions& options);
 Result<ModelOptions> ModelOptionsFromJson(std::string_view text, std::string_view what);

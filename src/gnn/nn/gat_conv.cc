@@ -29,6 +29,7 @@ class GatConv final : public Layer<T> {
     const double bound = std::sqrt(6.0 / static_cast<double>(options.heads + options.width));
     FillUniform(att_src_, bound, rng);
     FillUniform(att_dst_, bound, rng);
+    if (options.bias) bias_ = MakeParameter<T>(name + ".bias", {out_width()}, true);
   }
 
   std::string_view kind() const override { return "GATConv"; }
@@ -37,6 +38,7 @@ class GatConv final : public Layer<T> {
   std::vector<Parameter<T>*> parameters() override {
     std::vector<Parameter<T>*> all = {&att_src_, &att_dst_};
     lin_.Collect(all);
+    if (options_.bias) all.push_back(&bias_);
     return all;
   }
   std::unique_ptr<LayerState> MakeState() const override { return std::make_unique<State>(); }
@@ -59,7 +61,7 @@ class GatConv final : public Layer<T> {
       LinearForward<T>(HeadSums(sums, h), HeadWeight(h), nullptr, !options_.concatenate && h > 0, HeadOut(out, h),
                        context.threads);
     }
-    if (!options_.concatenate && heads > 1) Scale(out, T(1) / static_cast<T>(heads));
+    Finish(out);
   }
 
   // A projected row: the columns of every head, then each head's score as a source and as a destination. The weighted
@@ -97,7 +99,7 @@ class GatConv final : public Layer<T> {
       AttentionForward<T>(block, rows, scores, 1, Slope(), weights, sums, context.threads);
       if (adds) Add(sums, out);
     }
-    if (!options_.concatenate && heads > 1) Scale(out, T(1) / static_cast<T>(heads));
+    Finish(out);
   }
 
   void Backward(const BlockView& block, Matrix<const T> x, Matrix<T> grad_out, Matrix<T> grad_x,
@@ -107,6 +109,7 @@ class GatConv final : public Layer<T> {
     const int heads = options_.heads;
     const int64_t dim = options_.in_width;
     const int threads = context.threads;
+    if (options_.bias) AddColumnSums<T>(grad_out, bias_.gradient.data(), threads);
     if (!options_.concatenate && heads > 1) Scale(grad_out, T(1) / static_cast<T>(heads));
     const Matrix<T> sums = {state.sums.data(), block.num_dst, heads * dim, heads * dim};
     for (int h = 0; h < heads; ++h) {
@@ -143,6 +146,15 @@ class GatConv final : public Layer<T> {
     SourceMajorBlock by_source;
   };
 
+  // What comes after the heads' sums: their mean, and the bias.
+  void Finish(Matrix<T> out) const {
+    if (!options_.concatenate && options_.heads > 1) Scale(out, T(1) / static_cast<T>(options_.heads));
+    if (!options_.bias) return;
+    for (int64_t i = 0; i < out.rows; ++i) {
+      T* row = out.Row(i);
+      for (int64_t c = 0; c < out_width(); ++c) row[c] += bias_.value[static_cast<size_t>(c)];
+    }
+  }
   T Slope() const { return static_cast<T>(options_.negative_slope); }
   Matrix<const T> Folded(const State& state) const {
     return {state.folded.data(), 2 * options_.heads, options_.in_width, options_.in_width};
@@ -206,7 +218,7 @@ class GatConv final : public Layer<T> {
 
   GatConvOptions options_;
   Linear<T> lin_;
-  Parameter<T> att_src_, att_dst_;
+  Parameter<T> att_src_, att_dst_, bias_;
 };
 
 }  // namespace

@@ -150,6 +150,8 @@ const Case kCases[] = {
     HONE_CASE("GAT, 3 heads", (MakeGatConv<T>({.in_width = 5, .width = 2, .heads = 3}, "c", 3))),
     HONE_CASE("GAT, mean of heads",
               (MakeGatConv<T>({.in_width = 5, .width = 3, .heads = 2, .concatenate = false}, "c", 3))),
+    HONE_CASE("GAT, mean of heads, bias",
+              (MakeGatConv<T>({.in_width = 5, .width = 3, .heads = 2, .concatenate = false, .bias = true}, "c", 3))),
     HONE_CASE("GIN", (MakeGinConv<T>({.in_width = 5, .out_width = 4}, "c", 3))),
     HONE_CASE(
         "GIN plain, leaky",

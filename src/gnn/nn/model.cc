@@ -45,6 +45,8 @@ Status CheckSizes(const ModelOptions& options) {
                                "heads is " + std::to_string(options.heads) + ": only gat has heads; leave it out for " + options.kind));
   HONE_RETURN_IF_ERROR(Require(options.aggregation == "mean" || !(plain || options.kind == "gat"),
                                "aggregation is " + options.aggregation + ": only sage has a choice; leave it out for " + options.kind));
+  HONE_RETURN_IF_ERROR(
+      Require(!options.bias || !plain, "bias: only sage and gat have a choice; leave it out for " + options.kind));
   return Status::Ok();
 }
 
@@ -70,6 +72,7 @@ Result<std::unique_ptr<Model<T>>> MakeSage(const ModelOptions& options) {
     conv.in_width = LayerIn(options, i);
     conv.out_width = i + 1 == options.layers ? options.num_classes : options.hidden;
     conv.aggregation = options.aggregation;
+    conv.bias = options.bias;
     layers.push_back(MakeSageConv<T>(conv, ConvName(i), LayerSeed(options, i)));
   }
   return MakePlannedStack<T>(options, plan, std::move(layers));
@@ -97,6 +100,7 @@ Result<std::unique_ptr<Model<T>>> MakeGat(const ModelOptions& options) {
     conv.width = last ? options.num_classes : options.hidden / options.heads;
     conv.concatenate = !last;
     conv.negative_slope = options.negative_slope;
+    conv.bias = options.bias;
     layers.push_back(MakeGatConv<T>(conv, ConvName(i), LayerSeed(options, i)));
   }
   return MakePlannedStack<T>(options, plan, std::move(layers));

@@ -228,6 +228,12 @@ TEST(Model, ParametersBearTheNamesOfPyTorchGeometric) {
                                                                "convs.1.lin_l.weight", "convs.1.lin_r.weight"}));
   EXPECT_EQ(names(Small("gat"), 1),
             (std::vector<std::string>{"convs.0.att_src", "convs.0.att_dst", "convs.0.lin.weight"}));
+  ModelOptions sage = Small("sage"), gat = Small("gat");
+  sage.bias = gat.bias = true;
+  EXPECT_EQ(names(sage, 1),
+            (std::vector<std::string>{"convs.0.lin_l.weight", "convs.0.lin_l.bias", "convs.0.lin_r.weight"}));
+  EXPECT_EQ(names(gat, 1),
+            (std::vector<std::string>{"convs.0.att_src", "convs.0.att_dst", "convs.0.lin.weight", "convs.0.bias"}));
   EXPECT_EQ(names(Small("gin"), 1),
             (std::vector<std::string>{"convs.0.eps", "convs.0.nn.0.weight", "convs.0.nn.0.bias", "convs.0.nn.1.weight",
                                       "convs.0.nn.1.bias", "convs.0.nn.1.running_mean", "convs.0.nn.1.running_var",

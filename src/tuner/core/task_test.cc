@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "tuner/core/dims_text.h"
 
 namespace hone {
 namespace {
@@ -603,6 +604,17 @@ TEST(LoadTask, ReadsTheFolderAndSaysWhatIsMissing) {
   EXPECT_EQ(LoadTask(base.string())->seed_source, "// seed");
   write("task.toml", With(kSilu, "align = 32", "align = 3"));
   EXPECT_THAT(LoadTask(base.string()).status().message(), HasSubstr((base / "task.toml:15").string()));
+}
+
+TEST(Dims, AreReadAsOptionsGiveThem) {
+  EXPECT_EQ(ParseDims("--case", "rows=0, d = 4096", 0).value(), (Dims{{"rows", 0}, {"d", 4096}}));
+  for (const char* text :
+       {"", "rows", "rows=", "=3", "rows=3,", "rows=-1", "rows=3x", "rows=99999999999999999999", "2d=3", "rows=0"}) {
+    EXPECT_THAT(ParseDims("--case", text, 1).status().message(),
+                AllOf(HasSubstr("--case"), HasSubstr("as in rows=128,d=4096")))
+        << text;
+  }
+  EXPECT_THAT(ParseDims("--check", "d=3,d=4", 1).status().message(), HasSubstr("d is given twice"));
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ constexpr int64_t kLeastTimed = int64_t{1} << 22;
 // A simulated GPU runs the check cases: seconds, not minutes.
 constexpr int64_t kLargestChecked = 70000;
 constexpr int64_t kLargestHidden = 120000;
+// Dynamic shared memory that a block gets without asking for more.
+constexpr int64_t kShared = 48 << 10;
 
 }  // namespace
 
@@ -66,6 +68,25 @@ std::optional<int64_t> TaskDrafter::LargestTensor(const Dims& dims) const {
     largest = std::max(largest, elements);
   }
   return static_cast<int64_t>(std::min(largest, 9e18));
+}
+
+void TaskDrafter::FitSharedMemory(Dims& dims) const {
+  for (const DraftEntry& e : entries_) {
+    const Result<Expression> bytes = Expression::Parse(e.shared.empty() ? "0" : e.shared);
+    if (!bytes.ok()) continue;
+    for (int tries = 0; tries < 64; ++tries) {
+      const Result<int64_t> now = bytes->Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
+      if (!now.ok() || *now <= kShared) break;
+      auto largest = dims.end();
+      for (const std::string& n : bytes->Names()) {
+        const auto d = dims.find(n);
+        if (d != dims.end() && (largest == dims.end() || d->second > largest->second)) largest = d;
+      }
+      if (largest == dims.end() || largest->second <= Multiple(largest->first)) break;
+      const int64_t m = Multiple(largest->first);
+      largest->second = std::max(m, largest->second / 2 / m * m);
+    }
+  }
 }
 
 // Cases as given, over the task's dimensions: num_heads of a case is group where num_heads = group * num_kv_heads.
@@ -253,13 +274,27 @@ std::string TaskDrafter::CasesText() {
   Dims guess = one ? Sizes(1 << 22, 0) : Sizes(2048, 4096);
   for (const std::string& d : ratios_) guess[d] = RoundUp(int64_t{4}, Multiple(d));
   guess = shrink(guess, kLargestTimed);
+  const auto in_grid = [&](const std::string& d) {
+    for (const DraftEntry& e : entries_) {
+      for (const std::string& g : e.grid) {
+        const std::vector<Token> words = LexCuda(g);
+        if (std::any_of(words.begin(), words.end(), [&](const Token& t) { return t.text == d; })) return true;
+      }
+    }
+    return false;
+  };
   for (int tries = 0; tries < 24 && !one; ++tries) {  // rows of one axis each: longer ones
     const std::optional<int64_t> elements = LargestTensor(guess);
     if (!elements || *elements == 0 || *elements >= kLeastTimed) break;
-    auto largest =
-        std::max_element(guess.begin(), guess.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    // The longest that the launch follows: a histogram has more data, and not more bins.
+    const bool any = std::any_of(guess.begin(), guess.end(), [&](const auto& d) { return in_grid(d.first); });
+    auto largest = guess.end();
+    for (auto d = guess.begin(); d != guess.end(); ++d) {
+      if ((!any || in_grid(d->first)) && (largest == guess.end() || d->second > largest->second)) largest = d;
+    }
     largest->second *= 2;
   }
+  FitSharedMemory(guess);
   for (const auto& [d, size] : default_sizes_) {
     if (guess.count(d) != 0) guess[d] = size;
   }
@@ -286,6 +321,7 @@ std::string TaskDrafter::CasesText() {
         if (!sizes.empty()) size = std::min(size, *std::max_element(sizes.begin(), sizes.end()));
       }
       dims = shrink(dims, one ? 70001 : kLargestChecked);
+      FitSharedMemory(dims);
       ++number;
       checked.push_back(dims);
     }
@@ -355,6 +391,11 @@ std::string TaskDrafter::HiddenText() const {
     }
     if (widest == ranges.end()) break;
     widest->second.second = std::max(widest->second.first, widest->second.second / 2);
+  }
+  Dims fitting = corner();
+  FitSharedMemory(fitting);
+  for (auto& [d, range] : ranges) {
+    if (o_.hidden.count(d) == 0) range.second = std::max(range.first, std::min(range.second, fitting.at(d)));
   }
   std::string out = "\n[[hidden]]\ncount = 3\n";
   const std::map<std::string, std::string> least_sizes = LeastSizes();

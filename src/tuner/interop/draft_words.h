@@ -14,7 +14,8 @@
 
 namespace hone {
 
-// "float" -> float32, "__half2" -> float16; nullopt for what is no element type.
+// "float" -> float32, "__half2" -> float16, "uint64_t" -> int64, for tasks have no wider unsigned type than uint32;
+// nullopt for what is no element type.
 std::optional<DType> ElementType(std::string_view type);
 // "i32" for what an integer parameter is; empty: no integer.
 std::string IntegerSuffix(std::string_view type);

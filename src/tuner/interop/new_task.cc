@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <type_traits>
 
 #include "tuner/core/reserved_names.h"
 #include "tuner/interop/draft_words.h"
@@ -41,6 +42,7 @@ Result<TaskDraft> TaskDrafter::Run() {
   NameTensors();
   FindDims();
   RelateDims();
+  RenameInOptions();
   for (const CuLaunch& launch : launches_) HONE_RETURN_IF_ERROR(MakeEntry(launch));
   HONE_RETURN_IF_ERROR(HostMemory());
   Steps();
@@ -79,7 +81,47 @@ void TaskDrafter::AddDim(const std::string& name) {
   if (std::find(dim_order_.begin(), dim_order_.end(), plan) == dim_order_.end()) dim_order_.push_back(plan);
 }
 
-void TaskDrafter::Let(const std::string& name, const std::string& text) {
+std::string TaskDrafter::RenamedSizes(const std::string& text, bool device) {
+  static const std::set<string_view> kOfTheDevice = {"sm_count", "cc", "l2_bytes", "smem_optin", "occupancy"};
+  std::vector<TextEdit> edits;
+  const std::vector<Token> tokens = LexCuda(text);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const std::string name(tokens[i].text);
+    const bool function = i + 1 < tokens.size() && tokens[i + 1].text == "(";
+    if (tokens[i].kind != TokenKind::kIdentifier || function || !IsReservedName(name)) continue;
+    if (lets_.count(name) != 0 || (device && kOfTheDevice.count(name) != 0)) continue;
+    AddDim(name);
+    edits.push_back({tokens[i].begin, tokens[i].end, dims_.at(name)});
+  }
+  return ApplyEdits(text, std::move(edits));
+}
+
+void TaskDrafter::RenameInOptions() {
+  const auto keys = [](auto& map, const char* what) {
+    std::remove_reference_t<decltype(map)> renamed;
+    for (auto& [name, value] : map) renamed.emplace(IsReservedName(name) ? name + what : name, std::move(value));
+    map = std::move(renamed);
+  };
+  for (auto* list : {&o_.shapes, &o_.dtypes, &o_.roles, &o_.values}) keys(*list, "_data");
+  for (std::string& name : o_.no_stress) name += IsReservedName(name) ? "_data" : "";
+  keys(o_.scalars, "_value");
+  keys(o_.hidden, "_size");
+  keys(o_.multiples, "_size");
+  for (auto& [name, text] : o_.shapes) text = RenamedSizes(text, false);
+  for (auto& [name, text] : o_.work) text = RenamedSizes(text, false);
+  for (auto& [name, text] : o_.values) {
+    const size_t bound = text.find(':');
+    if (bound != std::string::npos) text = text.substr(0, bound + 1) + RenamedSizes(text.substr(bound + 1), false);
+  }
+  o_.slice = RenamedSizes(o_.slice, false);
+  for (auto* list : {&o_.grid, &o_.block}) {
+    for (std::string& text : *list) text = RenamedSizes(text, true);
+  }
+  o_.shared = RenamedSizes(o_.shared, true);
+}
+
+void TaskDrafter::Let(const std::string& name, const std::string& given) {
+  const std::string text = RenamedSizes(given, false);
   const auto place = std::find(dim_order_.begin(), dim_order_.end(), name);
   const auto at = place - dim_order_.begin();
   if (place != dim_order_.end()) dim_order_.erase(place);
@@ -540,14 +582,15 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
         DraftTensor t;
         t.name = name;
         t.dtype = ElementType(type);
+        t.type = type;
         tensors_.push_back(t);
       }
       continue;
     }
     const std::string suffix = IntegerSuffix(type);
     if (!suffix.empty()) {
-      const auto literal = literal_sizes_.find({kernel, p.name});
-      Result<std::string> value = literal == literal_sizes_.end() ? Plan(actual) : Result<std::string>(literal->second);
+      const auto size = literal_sizes_.find({kernel, p.name});
+      Result<std::string> value = size == literal_sizes_.end() ? Plan(actual) : Result<std::string>(size->second);
       if (value.ok()) {
         entry.args.push_back(*value + ":" + suffix);
         integers_[{kernel, p.name}] = *value;

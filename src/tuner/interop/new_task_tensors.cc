@@ -64,6 +64,8 @@ Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::stri
       t.updated = t.updated || use.read;
       t.index = t.index || use.index;
       t.padded = t.padded || use.padded;
+      t.first = t.first || use.first;
+      t.elsewhere = t.elsewhere || use.elsewhere;
       t.offsets = t.offsets || (use.offsets && use.index);
       const auto plan = [&](const std::string& extent) {
         return extent[0] == '@' ? to_plan[extent] : ReplaceNames(extent, to_plan);
@@ -199,6 +201,10 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
         where = elements->where;
       }
     }
+    if (t.shape.empty() && t.first && !t.elsewhere) {
+      t.shape = {"1"};
+      t.shape_inferred = true;
+    }
     if (t.shape.empty() && dim_order_.size() == 1) {
       t.shape = {dim_order_[0]};
       t.shape_inferred = true;
@@ -270,7 +276,14 @@ Status TaskDrafter::Tensors() {
     }
     // Where a template's type is asked for, its tensors follow from the answer.
     if (!t.dtype && !template_asked_)
-      Ask(fmt::format("dtype of tensor '{}'", t.name), fmt::format("--dtype {}=float16", t.name));
+      Ask(fmt::format("dtype of tensor '{}'{}", t.name,
+                      t.type.empty() || t.type == "void" ? "" : ", which is " + t.type),
+          t.type.starts_with("__nv_fp8") ? fmt::format("--dtype {}=uint8, for its bytes: tasks have no fp8", t.name)
+                                         : fmt::format("--dtype {}=float16", t.name));
+    if (t.dtype == DType::kInt64 && IntegerSuffix(t.type) == "u64")
+      Inferred(fmt::format("{}: {} is judged as int64, which is the same bytes", t.name, t.type));
+    if (t.dtype == DType::kInt16 && t.type.starts_with("u"))
+      Inferred(fmt::format("{}: {} is judged as int16, which is the same bytes", t.name, t.type));
     HONE_RETURN_IF_ERROR(ShapeOf(t, indexed));
   }
   ResolveChosenAxes();

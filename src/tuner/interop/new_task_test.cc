@@ -669,6 +669,113 @@ TEST(NewTask, NamesMeanWhatTheirBlockSays) {
   EXPECT_EQ(Shape(task, "k"), "inout float32 | rows | d");
 }
 
+TEST(NewTask, PointersThatAreMovedAndWrittenThrough) {
+  const auto drafted = [](const std::string& body) {
+    return DraftTask(
+               "__global__ void twice(const float* in, float* out, int rows, int d) {\n  const int row = "
+               "blockIdx.x;\n" +
+                   body +
+                   "}\nvoid run(const float* in, float* out, int rows, int d) { twice<<<rows, 128>>>(in, out, rows, "
+                   "d); }\n",
+               Options("twice"))
+        .value();
+  };
+  const std::string loop = "  for (int i = threadIdx.x; i < d; i += blockDim.x) ";
+  for (const char* rows :
+       {"  in += row * d;\n  out += (size_t)row * d;\n", "  in += row * d, out = out + row * d;\n"}) {
+    const TaskDraft draft = drafted(rows + loop + "out[i] = in[i] * 2;\n");
+    const Task task = Parsed(draft);
+    EXPECT_EQ(Shape(task, "in"), "in float32 | rows | d") << rows;
+    EXPECT_EQ(Shape(task, "out"), "out float32 | rows | d") << rows;
+    EXPECT_NE(draft.oracle, "");
+  }
+  // Two pointers in one declaration, and a store through one of them.
+  TaskDraft draft = drafted(
+      "  const float *a = in + row * d, *b = in + (row + 0) * d;\n  float* o = out + row;\n"
+      "  if (threadIdx.x == 0) *o = a[0] * b[d - 1];\n");
+  EXPECT_EQ(Shape(Parsed(draft), "out"), "out float32 | rows");
+  EXPECT_THAT(draft.oracle_reasons, IsEmpty());
+  // One name for a pointer into the input and, in another block, for one into the output.
+  draft = drafted(
+      "  float s = 0;\n  { const float* p = in + row * d; for (int i = 0; i < d; ++i) s += p[i]; }\n"
+      "  { float* p = out + row * d;" +
+      loop + "p[i] = s; }\n");
+  EXPECT_EQ(Shape(Parsed(draft), "in"), "in float32 | rows | d");
+  EXPECT_THAT(draft.oracle_reasons, IsEmpty());
+  EXPECT_THAT(draft.oracle,
+              AllOf(HasSubstr("const float* p = in"), HasSubstr("double* p = out"), HasSubstr("HONE_ORACLE_IN(p[i])")));
+  // Where a pointer goes in a loop is not guessed, and what it writes is still no input.
+  draft = drafted("  for (int i = 0; i < rows * d; ++i) *out++ = in[i];\n");
+  EXPECT_THAT(draft.task_toml, HasSubstr("name = \"out\"\nrole = \"out\""));
+  ASSERT_EQ(draft.questions.size(), 1u);
+  EXPECT_EQ(draft.questions[0].what, "shape of tensor 'out', over rows, d");
+  EXPECT_THAT(
+      drafted("  out[row] = 1;\n  for (int r = 0; r < rows; ++r) { out += d; out[r] = in[row * d]; }\n").task_toml,
+      HasSubstr("QUESTION: --shape out"));
+}
+
+TEST(NewTask, OneNumberIsWrittenThroughItsPointer) {
+  const std::string source =
+      "__global__ void total(const float* x, float* sum, int n) {\n  float s = 0;\n"
+      "  for (int i = threadIdx.x; i < n; i += 32) s += x[i];\n  if (threadIdx.x == 0) *sum = 2 * s;\n}\n"
+      "void run(const float* x, float* sum, int n) { total<<<1, 32>>>(x, sum, n); }\n";
+  const Task task = Parsed(DraftTask(source, Options("total")).value());
+  EXPECT_EQ(Shape(task, "sum"), "out float32 | 1");
+  EXPECT_EQ(Shape(task, "x"), "in float32 | n");
+}
+
+TEST(NewTask, TypesThatTasksDoNotHave) {
+  const auto drafted = [](const std::string& type) {
+    return DraftTask("__global__ void pick(const " + type +
+                         "* keep, const float* x, float* y, int n) {\n"
+                         "  int i = blockIdx.x * 256 + threadIdx.x;\n  if (i < n) y[i] = keep[i] ? x[i] : 0.0f;\n}\n"
+                         "void run(const " +
+                         type +
+                         "* keep, const float* x, float* y, int n) {\n"
+                         "  pick<<<(n + 255) / 256, 256>>>(keep, x, y, n);\n}\n",
+                     Options("pick"))
+        .value();
+  };
+  const Task task = Parsed(drafted("bool"));
+  EXPECT_EQ(Shape(task, "keep"), "in uint8 | n");
+  EXPECT_EQ(task.FindTensor("keep")->values.index_bound->text(), "2");
+  const TaskDraft wide = drafted("unsigned long long");
+  EXPECT_EQ(Shape(Parsed(wide), "keep"), "in int64 | n");
+  EXPECT_THAT(wide.inferred, Contains("keep: unsigned long long is judged as int64, which is the same bytes"));
+  const TaskDraft narrow = drafted("__nv_fp8_e4m3");
+  ASSERT_EQ(narrow.questions.size(), 1u);
+  EXPECT_EQ(narrow.questions[0].what, "dtype of tensor 'keep', which is __nv_fp8_e4m3");
+  EXPECT_EQ(narrow.questions[0].answer, "--dtype keep=uint8, for its bytes: tasks have no fp8");
+}
+
+TEST(NewTask, OptionsNameThingsAsTheCodeDoes) {
+  const std::string source =
+      "__global__ void scale(const float* ref, float* y, int n, int stride) {\n"
+      "  int i = blockIdx.x * 128 + threadIdx.x;\n  if (i < n) for (int j = 0; j < stride; ++j) y[i * stride + j] = 2 "
+      "* ref[i * stride + j];\n}\n"
+      "void run(const float* ref, float* y, int n, int stride) { scale<<<(n + 127) / 128, 128>>>(ref, y, n, stride); "
+      "}\n";
+  NewTaskOptions options = Options("scale");
+  options.shapes = {{"ref", "n*stride"}, {"y", "n,stride"}};
+  options.values = {{"ref", "uniform"}};
+  options.hidden = {{"stride", {2, 6, 2}}};
+  options.multiples = {{"stride", 2}};
+  options.work = {{"bytes", "8 * n * stride"}};
+  options.slice = "stride";
+  options.time_cases = {{{"n", 4096}, {"stride", 64}}};
+  const Task task = Parsed(DraftTask(source, options).value());
+  EXPECT_EQ(Shape(task, "ref_data"), "in float32 | n*stride_size");
+  EXPECT_EQ(Shape(task, "y"), "out float32 | n | stride_size");
+  EXPECT_EQ(task.hidden[0].ranges[1].high, 6);
+  EXPECT_EQ(task.cases[0].dims.at("stride_size"), 64);
+}
+
+TEST(NewTask, GuessedSizesFitTheLaunch) {
+  const Task task = Parsed(DraftTask(TestKernel("histogram"), Options("histogram")).value());
+  for (const Case& c : task.cases) EXPECT_LE(c.dims.at("num_bins") * 4, 48 << 10);
+  EXPECT_GE(task.cases[0].dims.at("n"), 1 << 22) << "more data, and not more bins";
+}
+
 TEST(NewTask, WhatAHelperWritesIsWritten) {
   const std::string source =
       "template <typename T>\n__device__ void turn(T* values, const T* c, int i) { values[i] = values[i] * c[i]; }\n"

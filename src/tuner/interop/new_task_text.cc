@@ -229,6 +229,10 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
     Inferred(fmt::format("{}: {} {}", t.name, t.offsets ? "ascending offsets up to" : "indices below", t.bound));
     return out + index(t.offsets ? "offsets" : "index", t.bound, "  # inferred");
   }
+  if (t.type == "bool") {
+    Inferred(fmt::format("{}: bytes of 0 and 1, for the kernel takes them as bool", t.name));
+    return out + index("index", "2", "  # inferred");
+  }
   if (!t.index) {
     // Numbers that nothing is chosen by: any will do that the dtype holds and sums do not overflow.
     Inferred(fmt::format("{}: whole numbers from 0 to 99: a guess; --values {}=index:BOUND", t.name, t.name));

@@ -11,6 +11,7 @@
 
 #include "tuner/core/translation_unit.h"
 #include "tuner/interop/device_calls.h"
+#include "tuner/interop/pointer_declarations.h"
 
 namespace hone {
 namespace {
@@ -172,8 +173,6 @@ class Promoter {
 
   void Item(const CuItem& item, const KernelToPromote* kernel) {
     std::map<string_view, std::string> substituted;  // template parameters of a kernel
-    std::set<string_view> inputs, outputs;           // names that point into inputs or outputs
-    std::set<string_view> floats;                    // template types that are a floating type
     int first = item.first;
     if (kernel != nullptr) {
       const auto& parameters = kernel->kernel->template_parameters;
@@ -189,10 +188,8 @@ class Promoter {
         edits_.push_back({At(item.first).begin, At(end).end, ""});
         first = end + 1;
       }
-      for (const auto& [name, p] : kernel->parameters) {
-        (p.role == TensorRole::kIn ? inputs : outputs).insert(name);
-      }
     }
+    FindPointers(item, kernel);
     // `half` is a fine name for a variable.
     std::set<string_view> variables;
     for (int i = first; i < item.last; ++i) {
@@ -205,20 +202,7 @@ class Promoter {
       const auto found = substituted.find(At(i).text);
       return found == substituted.end() ? At(i).text : string_view(found->second);
     };
-    // Pointers to integers keep their type, and the bytes behind them their meaning.
-    std::set<string_view> integers;
-    if (kernel != nullptr) integers.insert(kernel->integers.begin(), kernel->integers.end());
-    // Pointers made from inputs keep their type; those made from outputs become double.
     const int body = kernel != nullptr ? kernel->kernel->body_open : -1;
-    for (int i = body; body >= 0 && i < kernel->kernel->body_close; ++i) {
-      if (!Is(i, "*") && !Is(i, "__restrict__")) continue;
-      if (!Identifier(i + 1) || !Is(i + 2, "=")) continue;
-      for (int k = i + 3; k < kernel->kernel->body_close && !Is(k, ";"); ++k) {
-        if (inputs.count(At(k).text) != 0) inputs.insert(At(i + 1).text);
-        if (outputs.count(At(k).text) != 0) outputs.insert(At(i + 1).text);
-        if (integers.count(At(k).text) != 0) integers.insert(At(i + 1).text);
-      }
-    }
 
     for (int i = first; i <= item.last; ++i) {
       const Token& t = At(i);
@@ -250,8 +234,7 @@ class Promoter {
         const bool reads = Is(i + 1, "<") && Is(i + 2, "const") && (Is(i + 3, "float4") || Is(i + 3, "float2"));
         int open = i + 1;
         while (open < item.last && !Is(open, "(")) ++open;
-        const bool whole = Is(open + 1, "&") && Identifier(open + 2) ? integers.count(At(open + 2).text) != 0
-                                                                     : integers.count(At(open + 1).text) != 0;
+        const bool whole = MeaningOf(Is(open + 1, "&") && Identifier(open + 2) ? open + 2 : open + 1).integer;
         if (!reads && !whole) Reason(i, "a pointer is reinterpreted");
       }
       if ((word == "float4" || word == "float2") && !reads_pack(i) && Is(i + 1, "*")) Reason(i, "packed stores");
@@ -273,16 +256,15 @@ class Promoter {
       }
       const bool scalar_type = word == "float" || IsHalf(word);
       if (scalar_type) {
-        Type(i, word, kernel, inputs, outputs, substituted);
+        Type(i, word, kernel, substituted);
         continue;
       }
-      if (kernel != nullptr && i > body && inputs.count(t.text) != 0 && !Is(i + 1, "[")) GivenToHelper(i, body);
+      const bool reads_input = kernel != nullptr && i > body && MeaningOf(i).input;
+      if (reads_input && !Is(i + 1, "[")) GivenToHelper(i, body);
       // An element of an input, where it is read and nothing else reads it.
-      if (kernel != nullptr && i > body && inputs.count(t.text) != 0 && Is(i + 1, "[") && At(i + 1).match > 0 &&
-          !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
+      if (reads_input && Is(i + 1, "[") && At(i + 1).match > 0 && !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
         const auto parameter = kernel->parameters.find(std::string(t.text));
-        const DType dtype =
-            parameter != kernel->parameters.end() ? parameter->second.dtype : Base(kernel, t.text, inputs);
+        const DType dtype = parameter != kernel->parameters.end() ? parameter->second.dtype : Base(kernel);
         if (dtype == DType::kFloat32 || dtype == DType::kFloat64) {
           edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
           edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
@@ -298,6 +280,55 @@ class Promoter {
   }
 
   bool reads_pack(int i) const { return Is(i - 1, "const"); }
+
+  // What the pointer at a token leads to; none of the three: it is no pointer into a tensor.
+  struct Meaning {
+    bool input = false, output = false, integer = false;
+  };
+  struct Pointer {
+    int from = 0, to = 0;  // tokens
+    Meaning meaning;
+  };
+  // Pointers made from inputs keep their type, those made from outputs become double, and those to integers keep the
+  // meaning of the bytes behind them. One name may mean two pointers in two blocks.
+  void FindPointers(const CuItem& item, const KernelToPromote* kernel) {
+    pointers_.clear();
+    if (kernel == nullptr) return;
+    for (const auto& [name, p] : kernel->parameters) {
+      const bool input = p.role == TensorRole::kIn;
+      pointers_[name] = {{item.first, item.last, {input, !input, false}}};
+    }
+    for (const std::string& name : kernel->integers) pointers_[name] = {{item.first, item.last, {false, false, true}}};
+    const auto followed = [&](int k) {
+      const Meaning m = MeaningOf(k);
+      return m.input || m.output || m.integer;
+    };
+    std::vector<int> blocks = {kernel->kernel->body_close};  // where the blocks around a token end
+    for (int i = kernel->kernel->body_open + 1; i < kernel->kernel->body_close; ++i) {
+      while (blocks.size() > 1 && i > blocks.back()) blocks.pop_back();
+      if (Is(i, "{") && At(i).match > i) blocks.push_back(At(i).match);
+      const auto declared = PointerDeclarationAt(s_, i, kernel->kernel->body_close, followed);
+      if (!declared) continue;
+      Pointer pointer{declared->name, blocks.back(), {}};
+      for (int k = declared->value; k < declared->end; ++k) {
+        const Meaning m = Identifier(k) ? MeaningOf(k) : Meaning{};
+        // The number of a row, x + ids[i], is no pointer.
+        if (k != declared->base && Is(k + 1, "[")) continue;
+        pointer.meaning.input = pointer.meaning.input || m.input;
+        pointer.meaning.output = pointer.meaning.output || m.output;
+        pointer.meaning.integer = pointer.meaning.integer || m.integer;
+      }
+      pointers_[At(declared->name).text].push_back(pointer);
+    }
+  }
+  Meaning MeaningOf(int i) const {
+    const auto found = pointers_.find(At(i).text);
+    if (found == pointers_.end()) return {};
+    for (auto p = found->second.rbegin(); p != found->second.rend(); ++p) {
+      if (p->from <= i && i <= p->to) return p->meaning;
+    }
+    return {};
+  }
 
   // A pointer into an input keeps its type, and a helper's parameters become pointers to double with everything else:
   // only a type that the helper deduces from this one argument fits both.
@@ -323,7 +354,7 @@ class Promoter {
   }
 
   // The dtype behind a pointer that was made from an input: the only floating input there is, else float32.
-  DType Base(const KernelToPromote* kernel, string_view, const std::set<string_view>&) const {
+  DType Base(const KernelToPromote* kernel) const {
     DType dtype = DType::kInt32;
     for (const auto& [name, p] : kernel->parameters) {
       if (p.role == TensorRole::kIn && IsFloating(p.dtype)) dtype = p.dtype;
@@ -332,15 +363,14 @@ class Promoter {
   }
 
   // `float`, `__half` or a template type that is one of them.
-  void Type(int i, string_view word, const KernelToPromote* kernel, const std::set<string_view>& inputs,
-            const std::set<string_view>& outputs, const std::map<string_view, std::string>& substituted) {
+  void Type(int i, string_view word, const KernelToPromote* kernel,
+            const std::map<string_view, std::string>& substituted) {
     int star = i + 1;
     while (Is(star, "const")) ++star;
     if (Is(star, "*")) {
       int name = star + 1;
       while (Is(name, "__restrict__") || Is(name, "const") || Is(name, "__restrict")) ++name;
-      const bool input = Identifier(name) && inputs.count(At(name).text) != 0;
-      const bool output = Identifier(name) && outputs.count(At(name).text) != 0;
+      const auto [input, output, integer] = Identifier(name) ? MeaningOf(name) : Meaning{};
       if (input && output) Reason(i, fmt::format("'{}' points into an input and an output", At(name).text));
       if (kernel != nullptr && input) {
         if (substituted.count(At(i).text) != 0) Replace(i, word);
@@ -360,6 +390,7 @@ class Promoter {
   const CuSource& s_;
   const std::vector<KernelToPromote>& kernels_;
   const int lines_before_;
+  std::map<string_view, std::vector<Pointer>> pointers_;  // of the kernel that is looked at, in the order of the text
   std::vector<TextEdit> edits_;
   std::set<std::string> reasons_;
   std::vector<std::pair<int, int>> skipped_;

@@ -8,6 +8,7 @@
 
 #include "tuner/interop/device_calls.h"
 #include "tuner/interop/plan_expression.h"
+#include "tuner/interop/pointer_declarations.h"
 
 namespace hone {
 namespace {
@@ -48,21 +49,13 @@ class BodyReader {
     }
     // Pointers made from parameters: const float* row = x + r * d; one name may mean two in two blocks.
     for (const auto& [name, use] : uses) derived_[name] = {{k_.body_open, k_.body_close, name, {}}};
+    const auto followed = [&](int k) { return Pointer(Word(k), k) != nullptr; };
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
-      if (!Is(i, "*") && !(Is(i, "auto"))) continue;
-      int name = i + 1;
-      while (Is(name, "__restrict__") || Is(name, "const") || Is(name, "*")) ++name;
-      if (!Identifier(name) || !Is(name + 1, "=")) continue;
-      int end = name + 2;
-      while (end < k_.body_close && !Is(end, ";")) ++end;
-      std::string base;
-      for (int k = name + 2; k < end; ++k) {
-        if (Identifier(k) && Pointer(Word(k), k) != nullptr) {
-          base = Word(k);
-          break;
-        }
-      }
-      if (base.empty() || (Is(i, "auto") && Is(name + 2, base.c_str()) && Is(name + 3, "["))) continue;
+      if (Identifier(i) && !Is(i - 1, ".") && followed(i)) Moved(i);
+      const std::optional<PointerDeclaration> declared = PointerDeclarationAt(s_, i, k_.body_close, followed);
+      if (!declared) continue;
+      const int name = declared->name, end = declared->end;
+      const std::string base = Word(declared->base);
       const std::string parameter = Pointer(base, i)->parameter;
       Words offset = Pointer(base, i)->offset;
       bool vector = false, understood = true;
@@ -119,19 +112,27 @@ class BodyReader {
         // Passed to a function, or reinterpret_cast<T*>(x)[i].
         int k = i;
         while (k < k_.body_close && !Is(k, ")")) ++k;
+        const bool steps = Is(i + 1, "++") || Is(i + 1, "--");  // *out++ = …
+        const int behind = steps || (Is(i - 2, "(") && Is(i + 1, ")")) ? i + 2 : i + 1;
         if (Is(k + 1, "[") && At(k + 1).match > 0) {
           access_end = At(k + 1).match;
           use.vector_access = true;
           index = {"?"};
         } else {
           // Atomics both read and write; functions of the file do what their body does.
+          const bool product = Identifier(i - 2) || Is(i - 2, ")") || Is(i - 2, "]");
           if (IsAtomic(i)) {
             use.read = use.written = true;
-          } else if (Is(i - 1, "*") && !Identifier(i - 2) && !Is(i - 2, ")") && !Is(i - 2, "]")) {
-            Effect(i + 1, use);  // *name = …
+          } else if (Is(i - 1, "*") && (!product || Stored(behind))) {
+            Effect(behind, use);  // *name = …
           } else {
+            use.elsewhere = true;
             Passed(i, use);
+            continue;
           }
+          if (index.empty()) index = {"0"};
+          access_end = i;
+          Reached(index, !steps, i, use, uses);
           continue;
         }
       }
@@ -145,16 +146,7 @@ class BodyReader {
       } else {
         Effect(after, use);
       }
-      if (std::find(index.begin(), index.end(), "?") == index.end()) {
-        position_ = i;
-        below_.clear();
-        if (std::optional<Words> shape = Shape(index, 0)) {
-          use.shapes.push_back(*shape);
-          for (const std::string& extent : *shape) use.scattered = use.scattered || (extent[0] == '@' && use.written);
-          for (const auto& [chooser, size] : below_) uses[chooser].below.push_back(size);
-        }
-        if (index.size() >= 2 && index.back() == "1" && index[index.size() - 2] == "+") use.offsets = true;
-      }
+      Reached(index, true, i, use, uses);
     }
     Choosers(uses);
     Padding(uses);
@@ -171,6 +163,49 @@ class BodyReader {
   }
   std::string Word(int i) const {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) ? std::string(At(i).text) : "";
+  }
+
+  // What an access at token `i` says about the shape behind a pointer. `stays`: the pointer is where its name says.
+  void Reached(const Words& index, bool stays, int i, PointerUse& use, std::map<std::string, PointerUse>& uses) {
+    const bool first = stays && index == Words{"0"};
+    use.first = use.first || first;
+    use.elsewhere = use.elsewhere || !first;
+    if (!stays || std::find(index.begin(), index.end(), "?") != index.end()) return;
+    position_ = i;
+    below_.clear();
+    if (std::optional<Words> shape = Shape(index, 0)) {
+      use.shapes.push_back(*shape);
+      for (const std::string& extent : *shape) use.scattered = use.scattered || (extent[0] == '@' && use.written);
+      for (const auto& [chooser, size] : below_) uses[chooser].below.push_back(size);
+    }
+    if (index.size() >= 2 && index.back() == "1" && index[index.size() - 2] == "+") use.offsets = true;
+  }
+
+  // in += row * d: the pointer means another place from here to the end of its block. Where it is moved in a loop or on
+  // a condition, nothing is said about where it points.
+  void Moved(int i) {
+    const std::optional<PointerMove> move = PointerMoveAt(s_, i, k_.body_close);
+    if (!move) return;
+    const DerivedPointer meaning = *Pointer(Word(i), i);
+    // *out++ stays in place as an access.
+    if (!Is(i - 1, "*")) skip_.insert({move->first - 1, move->end});
+    std::vector<DerivedPointer>& all = derived_.at(Word(i));
+    if (move->statement && move->value > 0 && BlockEnd(i) == meaning.to) {
+      Words offset = meaning.offset;
+      if (!offset.empty()) offset.push_back("+");
+      for (int k = move->value; k < move->end; ++k) offset.push_back(Word(k));
+      all.push_back({move->end, meaning.to, meaning.parameter, offset});
+    } else {
+      for (DerivedPointer& one : all) {
+        if (one.from <= i && i <= one.to) one.offset = {"?"};
+      }
+    }
+  }
+  // An assignment stands at token `i`.
+  bool Stored(int i) const {
+    const std::string next = Word(i);
+    return next == "=" ||
+           (next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos);
   }
 
   // A name of a pointer where it is valid: [from, to] in tokens.

@@ -21,6 +21,8 @@ struct PointerUse {
   // which elements of the pointer `ids` choose.
   std::vector<std::vector<std::string>> shapes;
   bool vector_access = false;  // through float4 and the like
+  bool first = false;          // its first element is read or written by name: *p, p[0], atomicAdd(p, v)
+  bool elsewhere = false;      // so are others, or it cannot be told
   bool scattered = false;      // written where another pointer's elements say
   // Of a pointer whose elements choose places.
   bool index = false;              // its elements stand in an index whose bound is not known

@@ -20,6 +20,7 @@ struct DraftTensor {
   std::string name;
   TensorRole role = TensorRole::kIn;
   std::optional<DType> dtype;
+  std::string type;                // as the first kernel that takes it declares its elements
   std::vector<std::string> shape;  // empty: a question
   bool role_inferred = false, shape_inferred = false, workspace = false;
   std::string shape_from;              // where a stated shape stands
@@ -28,6 +29,7 @@ struct DraftTensor {
   bool read_first = false, written = false;
   bool scattered = false;  // written only where another tensor's elements say
   bool updated = false;    // and what was there goes into it
+  bool first = false, elsewhere = false;  // kernels touch its first element by name; and others
   // Of a tensor of integers that others are indexed by.
   bool index = false, offsets = false;
   std::string bound;  // its elements are below this; empty: not known
@@ -56,7 +58,7 @@ struct DraftScalar {
   bool known = false;
 };
 
-// One use: construct, Run. Borrows both arguments.
+// One use: construct, Run. Borrows the source.
 class TaskDrafter {
  public:
   TaskDrafter(const CuSource& source, const NewTaskOptions& options) : s_(source), o_(options) {
@@ -76,6 +78,10 @@ class TaskDrafter {
   void Let(const std::string& name, const std::string& text);
   // A name that plans give no meaning of their own.
   std::string PlanName(const std::string& name, const char* what);
+  // Options may call things as the host code does: what plans call otherwise is renamed in them.
+  void RenameInOptions();
+  // Names of dimensions in an option's expression; `device`: names of the device (sm_count) mean that.
+  std::string RenamedSizes(const std::string& text, bool device);
   std::string At(int line) const { return o_.file + ":" + std::to_string(line); }
   const CuFunction* Host() const { return function_ < 0 ? nullptr : &s_.functions[static_cast<size_t>(function_)]; }
   std::optional<std::string> LocalText(const std::string& name) const;
@@ -161,6 +167,8 @@ class TaskDrafter {
   std::vector<int64_t> GivenSizes(const std::string& dim, bool timed, bool checked) const;
   // Sizes of all dimensions: `first` for the first one, `rest` for the others, rounded up to multiples.
   Dims Sizes(int64_t first, int64_t rest) const;
+  // Smaller sizes where a block would need more shared memory than every device gives.
+  void FitSharedMemory(Dims& dims) const;
   // Elements of the largest tensor; nullopt where a shape is not known.
   std::optional<int64_t> LargestTensor(const Dims& dims) const;
   Status ReadCases();
@@ -169,7 +177,7 @@ class TaskDrafter {
   bool OneNumber() const;
 
   const CuSource& s_;
-  const NewTaskOptions& o_;
+  NewTaskOptions o_;
   TaskDraft draft_;
   int function_ = -1;
   std::vector<CuLaunch> launches_;

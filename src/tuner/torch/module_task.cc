@@ -14,6 +14,7 @@
 
 #include "base/json_fields.h"
 #include "hone/tuner/task.h"
+#include "tuner/core/dims_text.h"
 #include "tuner/core/reserved_names.h"
 #include "tuner/core/toml_document.h"
 #include "tuner/torch/scripts.h"
@@ -361,20 +362,11 @@ Result<std::string> AddedText(const ModuleTaskOptions& options, const std::map<s
   return text;
 }
 
-Result<std::map<std::string, int64_t>> ReadSizes(const std::vector<std::string>& texts) {
-  std::map<std::string, int64_t> sizes;
+Result<Dims> ReadSizes(const std::vector<std::string>& texts) {
+  Dims sizes;
   for (const std::string& text : texts) {
-    for (size_t begin = 0; begin <= text.size();) {
-      const size_t end = std::min(text.find(',', begin), text.size());
-      const std::string part = text.substr(begin, end - begin);
-      const size_t equals = part.find('=');
-      const std::string digits = equals == std::string::npos ? "" : part.substr(equals + 1);
-      if (!IsIdentifier(part.substr(0, equals)) || digits.empty() || digits.size() > 12 || digits.find_first_not_of("0123456789") != std::string::npos || std::stoll(digits) < 1) {
-        return Status::InvalidArgument(fmt::format("--case {}: expected sizes of 1 or more by name, as in batch=32,hidden=512", text));
-      }
-      sizes[part.substr(0, equals)] = std::stoll(digits);
-      begin = end + 1;
-    }
+    HONE_ASSIGN_OR_RETURN(const Dims more, ParseDims("--case", text, 1));
+    for (const auto& [name, size] : more) sizes[name] = size;
   }
   return sizes;
 }

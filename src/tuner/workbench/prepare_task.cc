@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "hone/tuner/candidate.h"
+#include "tuner/core/dims_text.h"
 #include "tuner/evaluate/lint/lint_command.h"
 
 namespace hone {
@@ -45,15 +46,6 @@ std::vector<std::string> Parts(const std::string& text) {
   if (parts.size() == 1 && parts[0].empty()) parts.clear();
   return parts;
 }
-Result<Dims> ReadDims(const char* option, const std::string& text) {
-  Dims dims;
-  for (const std::string& part : Parts(text)) {
-    HONE_ASSIGN_OR_RETURN(auto pair, Pair(option, part));
-    HONE_ASSIGN_OR_RETURN(dims[pair.first], Whole(option, pair.second));
-  }
-  return dims;
-}
-
 // "k=1..8", "d=8..1024:8" (multiples of 8), "experts=128".
 Result<std::pair<std::string, NewTaskOptions::HiddenRange>> ReadHidden(const std::string& text) {
   HONE_ASSIGN_OR_RETURN(auto pair, Pair("--hidden", text));
@@ -140,15 +132,15 @@ Status Fill(const TaskAnswers& flags, NewTaskOptions& o) {
     if (*end != '\0') return Status::InvalidArgument(fmt::format("--scalar {}: '{}' is no number", text, pair.second));
   }
   for (const std::string& text : flags.cases) {
-    HONE_ASSIGN_OR_RETURN(Dims dims, ReadDims("--case", text));
+    HONE_ASSIGN_OR_RETURN(Dims dims, ParseDims("--case", text, 0));
     o.time_cases.push_back(dims);
   }
   for (const std::string& text : flags.checks) {
-    HONE_ASSIGN_OR_RETURN(Dims dims, ReadDims("--check", text));
+    HONE_ASSIGN_OR_RETURN(Dims dims, ParseDims("--check", text, 0));
     o.check_cases.push_back(dims);
   }
   for (const std::string& text : flags.multiples) {
-    HONE_ASSIGN_OR_RETURN(Dims dims, ReadDims("--multiple", text));
+    HONE_ASSIGN_OR_RETURN(Dims dims, ParseDims("--multiple", text, 1));
     for (const auto& [name, value] : dims) o.multiples[name] = value;
   }
   o.file = flags.file;

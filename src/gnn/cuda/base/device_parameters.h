@@ -19,6 +19,10 @@
 
 namespace hone::gnn::cuda {
 
+// What is said of a model whose layers have biases: parameters here have no place for them.
+inline constexpr const char* kNoBias =
+    "the GPU engine has no layers with a bias: say --device cpu, or train without --bias";
+
 int64_t ElementBytes(Element element);
 
 // A block of a tensor, [rows, cols] of it from element `from` on, with rows `tensor_stride` apart, lies at `at` with

@@ -274,6 +274,7 @@ class Planner {
 Result<ExactModel> PlanExactModel(Model<float>& model) {
   Planner planner(model);
   const std::string& kind = model.options().kind;
+  if (model.options().bias) return Status::InvalidArgument(kNoBias);
   if (kind == "sage") return planner.Sage();
   if (kind == "gat") return planner.Gat();
   if (kind == "gin") return planner.Gin();

@@ -328,6 +328,7 @@ class SagePlan final : public ModelPlan {
 }  // namespace
 
 Result<std::unique_ptr<ModelPlan>> PlanSage(const ModelOptions& model) {
+  if (model.bias) return Status::InvalidArgument(kNoBias);
   HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(model.activation, Activation::kRelu));
   return std::unique_ptr<ModelPlan>(std::make_unique<SagePlan>(model, activation));
 }

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/interop/pointer_declarations.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace hone {
+namespace {
+
+bool Is(const CuSource& source, int i, std::string_view text) {
+  return i >= 0 && i < static_cast<int>(source.tokens.size()) && source.token(i).text == text;
+}
+bool Identifier(const CuSource& source, int i) {
+  return i >= 0 && i < static_cast<int>(source.tokens.size()) && source.token(i).kind == TokenKind::kIdentifier;
+}
+
+// The ; or , that ends what begins at `i`; at most `limit`.
+int EndOfValue(const CuSource& source, int i, int limit) {
+  for (; i < limit; ++i) {
+    if (source.token(i).match > i) {
+      i = source.token(i).match;
+    } else if (Is(source, i, ";") || Is(source, i, ",") || Is(source, i, ")")) {
+      break;
+    }
+  }
+  return std::min(i, limit);
+}
+
+// Whether the * at token `i` stands behind a type: `float* p`, `Pack<4>* p`, `float *a = x, *b = y`.
+bool BehindAType(const CuSource& source, int i) {
+  if (Is(source, i - 1, ">") || Is(source, i - 1, "*") || Is(source, i - 1, ",")) return true;
+  return Identifier(source, i - 1) && !Is(source, i - 1, "else") && !Is(source, i - 1, "return") &&
+         !Is(source, i - 1, "do");
+}
+
+// The first token of an `auto`'s value that makes it a pointer: x + i, &x[i], reinterpret_cast<T*>(x), no x[i] or f(x).
+int PointerOfAuto(const CuSource& source, int value, int end, const std::function<bool(int)>& is_pointer) {
+  for (int k = value; k < end; ++k) {
+    const bool cast = Is(source, k, "(") && Is(source, k - 1, ">");
+    const bool call = Is(source, k, "(") && Identifier(source, k - 1);
+    if ((call && !cast) || Is(source, k, "[")) {
+      if (source.token(k).match > k) k = source.token(k).match;
+      continue;
+    }
+    if (!Identifier(source, k) || !is_pointer(k)) continue;
+    if (Is(source, k - 1, "*") || (Is(source, k + 1, "[") && !Is(source, k - 1, "&"))) return -1;
+    return k;
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::optional<PointerDeclaration> PointerDeclarationAt(const CuSource& source, int i, int limit,
+                                                       const std::function<bool(int)>& is_pointer) {
+  const bool automatic = Is(source, i, "auto");
+  if (!automatic && !(Is(source, i, "*") && BehindAType(source, i))) return std::nullopt;
+  int name = i + 1;
+  while (Is(source, name, "__restrict__") || Is(source, name, "__restrict") || Is(source, name, "const") ||
+         (!automatic && Is(source, name, "*")))
+    ++name;
+  if (name >= limit || !Identifier(source, name) || !Is(source, name + 1, "=")) return std::nullopt;
+  PointerDeclaration found{name, name + 2, EndOfValue(source, name + 2, limit), -1};
+  if (automatic) {
+    found.base = PointerOfAuto(source, found.value, found.end, is_pointer);
+  } else {
+    for (int k = found.value; k < found.end && found.base < 0; ++k) {
+      if (Identifier(source, k) && is_pointer(k)) found.base = k;
+    }
+  }
+  if (found.base < 0) return std::nullopt;
+  return found;
+}
+
+std::optional<PointerMove> PointerMoveAt(const CuSource& source, int i, int limit) {
+  PointerMove move{i, i + 2, 0, false};
+  const bool first = Is(source, i - 1, ";") || Is(source, i - 1, "{") || Is(source, i - 1, "}");
+  if (Is(source, i + 1, "+=") || Is(source, i + 1, "-=")) {
+    if (Is(source, i - 1, "*")) return std::nullopt;
+    move.end = EndOfValue(source, i + 2, limit);
+    if (Is(source, i + 1, "+=")) move.value = i + 2;
+  } else if (Is(source, i + 1, "=") && Is(source, i + 2, source.token(i).text) &&
+             (Is(source, i + 3, "+") || Is(source, i + 3, "-"))) {
+    if (Is(source, i - 1, "*") || Identifier(source, i - 1)) return std::nullopt;
+    move.end = EndOfValue(source, i + 4, limit);
+    if (Is(source, i + 3, "+")) move.value = i + 4;
+  } else if (!Is(source, i + 1, "++") && !Is(source, i + 1, "--") && !Is(source, i - 1, "++") &&
+             !Is(source, i - 1, "--")) {
+    return std::nullopt;
+  } else if (Is(source, i - 1, "++") || Is(source, i - 1, "--")) {
+    move.end = i + 1;
+    if (Is(source, i + 1, "[")) return std::nullopt;  // ++x[i]
+  }
+  move.statement = first && Is(source, move.end, ";");
+  return move;
+}
+
+}  // namespace hone
