@@ -32,7 +32,7 @@ const OptionGroup kModels{"Who proposes",
                            "--request-timeout", "--stall-timeout", "--max-retries"}};
 const OptionGroup kSearch{"How it searches",
                           {"--strategy", "--strategies", "--target", "--set", "--config", "--settings", "--parallel", "--rounds", "--blind-start", "--suspend",
-                           "--keep-above", "--sweep-points", "--run-seed"}};
+                           "--keep-above", "--sweep-points", "--no-seed-sweep", "--run-seed"}};
 const OptionGroup kEnds{"When it ends", {"--attempts", "--minutes", "--max-tokens", "--max-cost", "--floor-fraction"}};
 
 std::vector<CommandPage> Pages() {
