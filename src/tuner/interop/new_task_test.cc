@@ -682,7 +682,7 @@ TEST(NewTask, PointersThatAreMovedAndWrittenThrough) {
   };
   const std::string loop = "  for (int i = threadIdx.x; i < d; i += blockDim.x) ";
   for (const char* rows :
-       {"  in += row * d;\n  out += (size_t)row * d;\n", "  in += row * d, out = out + row * d;\n"}) {
+       {"  in += row * d;\n  out += (size_t)row * d;\n", "  in = in + row * d;\n  out = out + row * d;\n"}) {
     const TaskDraft draft = drafted(rows + loop + "out[i] = in[i] * 2;\n");
     const Task task = Parsed(draft);
     EXPECT_EQ(Shape(task, "in"), "in float32 | rows | d") << rows;
@@ -736,7 +736,9 @@ TEST(NewTask, TypesThatTasksDoNotHave) {
                      Options("pick"))
         .value();
   };
-  const Task task = Parsed(drafted("bool"));
+  const TaskDraft truth = drafted("bool");
+  EXPECT_THAT(truth.seed, HasSubstr("pick(const unsigned char* keep,"));
+  const Task task = Parsed(truth);
   EXPECT_EQ(Shape(task, "keep"), "in uint8 | n");
   EXPECT_EQ(task.FindTensor("keep")->values.index_bound->text(), "2");
   const TaskDraft wide = drafted("unsigned long long");

@@ -84,11 +84,29 @@ std::string WithConsts(const std::string& code, const std::set<std::pair<std::st
   return ApplyEdits(code, std::move(edits));
 }
 
+// Kernels' parameters of bool* as pointers to bytes: a tensor's type is one that a task has.
+std::string WithBytes(const std::string& code) {
+  const Result<std::unique_ptr<CuSource>> read = ReadCuSource(code, "seed.cu");
+  if (!read.ok()) return code;
+  const CuSource& s = **read;
+  std::vector<TextEdit> edits;
+  for (const CuKernel& kernel : s.kernels) {
+    const int close = kernel.body_open - 1;
+    for (int i = s.token(close).match + 1; i < close; ++i) {
+      if (s.token(i).text == "bool" && s.token(i + 1).text == "*")
+        edits.push_back({s.token(i).begin, s.token(i).end, "unsigned char"});
+    }
+  }
+  return ApplyEdits(code, std::move(edits));
+}
+
 }  // namespace
 
 std::string TaskDrafter::SeedText() {
   std::vector<CuLeftOut> left_out;
   device_code_ = WithConsts(DeviceCode(s_, &left_out), consts_);
+  if (std::any_of(tensors_.begin(), tensors_.end(), [](const DraftTensor& t) { return t.type == "bool"; }))
+    device_code_ = WithBytes(device_code_);
   for (const CuLeftOut& one : left_out)
     draft_.left_out.push_back(
         fmt::format("{}: {}: a candidate is one file; paste what the kernels need of it", At(one.line), one.text));
@@ -230,7 +248,7 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
     return out + index(t.offsets ? "offsets" : "index", t.bound, "  # inferred");
   }
   if (t.type == "bool") {
-    Inferred(fmt::format("{}: bytes of 0 and 1, for the kernel takes them as bool", t.name));
+    Inferred(fmt::format("{}: bytes of 0 and 1, which the kernel takes as bool and seed.cu as unsigned char", t.name));
     return out + index("index", "2", "  # inferred");
   }
   if (!t.index) {
