@@ -10,7 +10,7 @@
 // writes of a warp (two rows, sixteen columns) then fall on 32 different banks, and so do the reads.
 //
 // What bounds it: the FMA units, at a fifteenth of what tensor cores would do; and nothing overlaps, a tile is waited for.
-// The plain version of the same idea, which the simulated GPU can run: plain/02_shared_tiles.cu.
+// The plain version of the same idea: plain/02_shared_tiles.cu. The simulated GPU runs both.
 /*hone
 [[launch]]
 kernel = "shared_tiles"

@@ -87,7 +87,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   values["reference"] = ClipText(WithoutLicence(in.task->oracle_source), kReferenceBytes);
   values["device"] = in.facts->name;
   values["device_facts"] = DeviceText(*in.facts);
-  if (!in.facts->modelled) values["real_device"] = "yes";
+  values[in.facts->modelled ? "simulated" : "real_device"] = "yes";
   if (in.facts->sm_count <= 0) values["unknown_device"] = "yes";
   // A run that was begun before there was a part for the simulator goes on with the texts it has.
   const bool simulated = in.facts->modelled && in.library->texts().contains("part_simulated");

@@ -3,7 +3,10 @@
 //
 // Judging on the simulated GPU: the system's C++ compiler, and sessions whose kernels run in sandboxed children. Times
 // are modelled, so jobs that are judged side by side do not disturb each other: each has a session of its own.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -11,6 +14,7 @@
 #include "tuner/device/sim/sim_session.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"
+#include "tuner/evaluate/compile/cutlass_headers.h"
 #include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/profiling/profile_cases.h"
 
@@ -19,8 +23,10 @@ namespace {
 
 class SimBackend : public Backend {
  public:
-  SimBackend(const SimSessionOptions& options, std::unique_ptr<DeviceSession> session, std::unique_ptr<Compiler> compiler)
-      : options_(options), facts_(session->facts()), compiler_(std::move(compiler)) {
+  // `cute_absent`: why candidates that use CuTe cannot be judged; empty: they can.
+  SimBackend(const SimSessionOptions& options, std::unique_ptr<DeviceSession> session, std::unique_ptr<Compiler> compiler,
+             std::string cute_absent)
+      : options_(options), facts_(session->facts()), compiler_(std::move(compiler)), cute_absent_(std::move(cute_absent)) {
     idle_.push_back({std::move(session), {}});
   }
   const DeviceFacts& facts() const override { return facts_; }
@@ -29,8 +35,7 @@ class SimBackend : public Backend {
   }
   Compiler& compiler() override { return *compiler_; }
   Status CanInclude(std::string_view include_set) const override {
-    if (include_set != "cute") return Status::Ok();
-    return Status::Unavailable("the simulated GPU does not run CuTe; judge such candidates on a GPU (--device cuda:N)");
+    return include_set == "cute" && !cute_absent_.empty() ? Status::Unavailable(cute_absent_) : Status::Ok();
   }
   Result<Compiler*> host_compiler() override {
     return Status::Unavailable("host-mode candidates launch their own kernels through the CUDA runtime, which the "
@@ -84,9 +89,34 @@ class SimBackend : public Backend {
   const SimSessionOptions options_;
   const DeviceFacts facts_;
   std::unique_ptr<Compiler> compiler_;
+  const std::string cute_absent_;
   std::mutex mutex_;
   std::vector<Place> idle_;  // the one used last is at the back
 };
+
+}  // namespace
+
+namespace {
+
+SimCuteHeaders FindCute(const EvaluatorOptions& options) {
+  SimCuteHeaders cute;
+  const Result<CutlassHeaders> cutlass = FindCutlassHeaders(options.cutlass_home);
+  const Result<std::string> cccl = FindCcclHeaders(options.cuda_home);
+  // The compiler is confined to folders by their own names.
+  const auto own = [](const std::string& folder) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::canonical(folder, error);
+    return error ? folder : path.string();
+  };
+  if (cutlass.ok() && cccl.ok()) {
+    cute.cutlass = own(cutlass->include);
+    cute.cccl = own(*cccl);
+    cute.version = fmt::format("{}.{}.{}", cutlass->major, cutlass->minor, cutlass->patch);
+  } else {
+    cute.absent = (cutlass.ok() ? cccl.status() : cutlass.status()).message();
+  }
+  return cute;
+}
 
 }  // namespace
 
@@ -94,6 +124,7 @@ Result<std::unique_ptr<Backend>> MakeSimBackend(const EvaluatorOptions& options,
   SimCompilerOptions compile;
   compile.cache_directory = options.cache_directory;
   compile.limit_seconds = options.compile_limit_seconds;
+  compile.cute = FindCute(options);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, MakeSimCompiler(compile));
   if (options.use_cache && !options.cache_directory.empty()) {
     HONE_ASSIGN_OR_RETURN(compiler, MakeCachedCompiler(std::move(compiler), {.directory = options.cache_directory + "/modules"}));
@@ -102,7 +133,7 @@ Result<std::unique_ptr<Backend>> MakeSimBackend(const EvaluatorOptions& options,
   session_options.gpu = gpu;
   session_options.child_command = {options.executable, "__sim-child"};
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session, MakeSimSession(session_options));
-  return std::unique_ptr<Backend>(new SimBackend(session_options, std::move(session), std::move(compiler)));
+  return std::unique_ptr<Backend>(new SimBackend(session_options, std::move(session), std::move(compiler), compile.cute.absent));
 }
 
 }  // namespace hone

@@ -109,4 +109,21 @@ Result<CutlassHeaders> FindCutlassHeaders(const std::string& folder) {
   return Status::Unavailable(fmt::format("the CUTLASS headers, which hold CuTe, were not found: {}", kRemedy));
 }
 
+Result<std::string> FindCcclHeaders(const std::string& cuda_home) {
+  std::vector<std::string> homes;
+  if (!cuda_home.empty()) homes.push_back(cuda_home);
+  for (const char* usual : {"/usr/local/cuda", "/opt/cuda", "/usr"}) homes.emplace_back(usual);
+  for (const std::string& folder : UsualCutlassFolders()) {
+    for (const char* package : {"/nvidia/cu13", "/nvidia/cuda_cccl", "/nvidia/cuda_runtime"}) homes.push_back(folder + package);
+  }
+  for (const std::string& home : homes) {
+    for (const char* below : {"/include/cccl", "/include"}) {
+      if (FileExists(home + below + "/cuda/std/cassert")) return home + below;
+    }
+  }
+  return Status::Unavailable(
+      "libcu++'s headers (cuda/std/), which CUTLASS's need, were not found: install the CUDA toolkit, or the Python package "
+      "nvidia-cuda-cccl");
+}
+
 }  // namespace hone

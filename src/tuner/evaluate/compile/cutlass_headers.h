@@ -27,6 +27,10 @@ struct CutlassHeaders {
 // has. kUnavailable, in one sentence with the remedy, when there are none or they are older than 4.0.
 Result<CutlassHeaders> FindCutlassHeaders(const std::string& folder);
 
+// The folder of libcu++'s headers (it holds cuda/std/), which CUTLASS's need: of the toolkit at `cuda_home` or, where that is
+// empty, in the usual places, or of the Python package nvidia-cuda-cccl. kUnavailable with the remedy.
+Result<std::string> FindCcclHeaders(const std::string& cuda_home);
+
 // /usr/local/cutlass, /opt/cutlass, the system's include folders, and the Python packages of `prefixes` (such as /usr).
 std::vector<std::string> UsualCutlassFolders(const std::vector<std::string>& prefixes = {"/usr/local", "/usr"});
 

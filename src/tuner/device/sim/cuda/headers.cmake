@@ -39,3 +39,11 @@ set(HONE_SIM_CUDA_HEADERS
     detail/thread.h
     detail/vector_types.h
     detail/warp.h)
+
+# What stands beside CUTLASS's headers when a candidate uses CuTe; only then are they on the include path.
+set(HONE_SIM_CUTE_HEADERS
+    with_cute/cuComplex.h
+    with_cute/cuda_fp4.h
+    with_cute/cuda_fp6.h
+    with_cute/cuda_fp8.h
+    with_cute/hone_cute.h)

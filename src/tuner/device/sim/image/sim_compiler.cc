@@ -263,6 +263,38 @@ std::optional<std::vector<std::string>> TakeNames(std::string* text, const std::
   return names;
 }
 
+constexpr std::string_view kWithCute = "-DHONE_SIM_CUTE";
+
+// The first of CuTe's names in `body` that stands for an instruction which host code only knows by name: copy and product
+// atoms of an architecture (SM80_…), descriptors, warp groups, the copy engine, CUTLASS's barriers.
+std::optional<std::string> HardwareOperation(std::string_view body) {
+  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (size_t at = 0; at < body.size();) {
+    if (!part(body[at])) {
+      // Comments say what they like.
+      if (body.substr(at, 2) == "//") {
+        at = std::min(body.find('\n', at), body.size());
+      } else if (body.substr(at, 2) == "/*") {
+        const size_t end = body.find("*/", at + 2);
+        at = end == std::string_view::npos ? body.size() : end + 2;
+      } else {
+        ++at;
+      }
+      continue;
+    }
+    size_t end = at;
+    while (end < body.size() && part(body[end])) ++end;
+    const std::string_view word = body.substr(at, end - at);
+    at = end;
+    const bool architecture = word.size() > 4 && word.substr(0, 2) == "SM" && std::isdigit(static_cast<unsigned char>(word[2])) != 0 &&
+                              std::isdigit(static_cast<unsigned char>(word[3])) != 0;
+    const bool engine = word == "GMMA" || word == "UMMA" || word == "TMEM" || word == "arch" || word.substr(0, 10) == "warpgroup_" ||
+                        word.substr(0, 4) == "tma_" || word.substr(0, 8) == "cluster_";
+    if (architecture || engine) return std::string(word);
+  }
+  return std::nullopt;
+}
+
 class SimCompiler : public Compiler {
  public:
   SimCompiler(SimCompilerOptions options, std::string cxx) : options_(std::move(options)), cxx_(std::move(cxx)) {}
@@ -272,6 +304,7 @@ class SimCompiler : public Compiler {
   std::string Fingerprint() const override { return fingerprint_; }
 
  private:
+  std::vector<std::string> IncludePaths(const std::vector<std::string>& variant) const;
   Status Precompile(const std::vector<std::string>& variant);
   Result<SubprocessResult> RunCompiler(const std::vector<std::string>& arguments, const std::string& scratch) const;
   // g++ -E of `text`, with the precompiled header named and not read: what Compile goes on with.
@@ -345,6 +378,7 @@ Status SimCompiler::Prepare() {
   }
   std::string all = cxx_ + "\n" + version.out + "\n";
   for (const std::string& flag : flags_) all += flag + "\n";
+  if (!options_.cute.cutlass.empty()) all += fmt::format("{} {} {}\n", options_.cute.cutlass, options_.cute.version, options_.cute.cccl);
   all += PlanCheckTemplates();
   all += kEntrySupport;
   all += kRules;
@@ -367,7 +401,8 @@ Status SimCompiler::Prepare() {
     }
   }
   const std::string prelude =
-      "// Generated: what stands before every candidate.\n#include \"hone_cuda.h\"\n";
+      "// Generated: what stands before every candidate.\n#include \"hone_cuda.h\"\n"
+      "#ifdef HONE_SIM_CUTE\n#include \"hone_cute.h\"\n#endif\n";
   const std::string path = prelude_directory_ + "/prelude.h";
   if (!FileExists(path)) HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(path, prelude));
   return Status::Ok();
@@ -387,6 +422,9 @@ Result<SubprocessResult> SimCompiler::RunCompiler(const std::vector<std::string>
   policy.read_paths = SystemReadPaths();
   for (const char* path : {"/usr/include", "/usr/local/include", "/usr/lib/gcc", "/usr/libexec/gcc"}) {
     policy.read_paths.push_back(path);
+  }
+  for (const std::string& folder : {options_.cute.cutlass, options_.cute.cccl}) {
+    if (!folder.empty()) policy.read_paths.push_back(folder);
   }
   policy.read_paths.push_back(options_.cache_directory);
   if (!include_directory_.empty()) policy.read_paths.push_back(include_directory_);
@@ -417,6 +455,22 @@ std::vector<std::string> VariantFlags(const std::vector<std::string>& options) {
   return flags;
 }
 
+// Where the headers of a variant lie, CuTe's among them where it asks for them.
+std::vector<std::string> SimCompiler::IncludePaths(const std::vector<std::string>& variant) const {
+  std::vector<std::string> paths;
+  const bool cute = std::find(variant.begin(), variant.end(), kWithCute) != variant.end();
+  if (cute) paths.push_back("-I" + include_directory_ + "/with_cute");
+  paths.push_back("-I" + include_directory_);
+  paths.push_back("-I" + include_directory_ + "/..");
+  if (cute) {
+    for (const std::string& folder : {options_.cute.cutlass, options_.cute.cccl}) {
+      paths.emplace_back("-isystem");
+      paths.push_back(folder);
+    }
+  }
+  return paths;
+}
+
 // Makes prelude.h.gch/<variant>, where g++ looks for one that fits.
 Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
   std::lock_guard lock(precompile_mutex_);
@@ -435,8 +489,8 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
     const std::string aside = folder / "prelude.h.gch";
     std::vector<std::string> arguments = flags_;
     arguments.insert(arguments.end(), variant.begin(), variant.end());
-    for (const std::string& a : {std::string("-x"), std::string("c++-header"), header, "-I" + include_directory_,
-                                 "-I" + include_directory_ + "/..", std::string("-o"), aside}) {
+    for (std::string& path : IncludePaths(variant)) arguments.push_back(std::move(path));
+    for (const std::string& a : {std::string("-x"), std::string("c++-header"), header, std::string("-o"), aside}) {
       arguments.push_back(a);
     }
     HONE_ASSIGN_OR_RETURN(const SubprocessResult result, RunCompiler(arguments, folder.path()));
@@ -458,9 +512,9 @@ Result<SubprocessResult> SimCompiler::Preprocess(const std::string& text, const 
   HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / (name + ".cc"), text));
   std::vector<std::string> arguments = flags_;
   arguments.insert(arguments.end(), variant.begin(), variant.end());
+  for (std::string& path : IncludePaths(variant)) arguments.push_back(std::move(path));
   for (const std::string& a :
-       {std::string("-E"), std::string("-fpch-preprocess"), "-I" + include_directory_, "-I" + include_directory_ + "/..",
-        std::string("-include"), prelude_directory_ + "/prelude.h", "-ffile-prefix-map=" + folder.path() + "=.", name + ".cc",
+       {std::string("-E"), std::string("-fpch-preprocess"), std::string("-include"), prelude_directory_ + "/prelude.h", "-ffile-prefix-map=" + folder.path() + "=.", name + ".cc",
         std::string("-o"), name + ".ii"}) {
     arguments.push_back(a);
   }
@@ -523,15 +577,23 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     module.seconds = watch.Seconds();
     return module;
   };
-  if (unit.include_set == "cute") {
-    return finish(Verdict::kUnsupported, "the simulated GPU does not run CuTe kernels (include set 'cute')");
+  const bool cute = unit.include_set == "cute";
+  if (cute && options_.cute.cutlass.empty()) {
+    return finish(Verdict::kUnsupported, fmt::format("the simulated GPU has no CuTe here: {}",
+                                                     options_.cute.absent.empty() ? "it was given no CUTLASS" : options_.cute.absent));
+  }
+  if (const std::optional<std::string> name = cute ? HardwareOperation(unit.body) : std::nullopt) {
+    return finish(Verdict::kUnsupported,
+                  fmt::format("the simulated GPU runs CuTe's layouts, partitions, and copies and products by threads; '{}' is an "
+                              "operation of the hardware: judge this candidate on a GPU, or write such a step in plain CUDA", *name));
   }
   if (const auto path = ForbiddenInclude(unit.body)) {
     return finish(Verdict::kRuleViolation,
                   fmt::format("error: #include of '{}': a candidate may include the toolkit's headers by name only", *path));
   }
   if (const auto refusal = sim::GuardRawSource(unit.body, unit.file)) return finish(refusal->verdict, refusal->sentence);
-  const std::vector<std::string> variant = VariantFlags(unit.options);
+  std::vector<std::string> variant = VariantFlags(unit.options);
+  if (cute) variant.emplace_back(kWithCute);
   HONE_RETURN_IF_ERROR(Precompile(variant));
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(options_.scratch_directory, "hone-sim-"));
   const auto failed = [&](SubprocessResult result) -> Result<CompiledModule> {

@@ -25,11 +25,20 @@
 
 namespace hone {
 
+// Where CuTe lies for candidates that use it.
+struct SimCuteHeaders {
+  std::string cutlass;  // the folder that holds cute/ and cutlass/; empty: there is none
+  std::string cccl;     // the folder that holds cuda/std/
+  std::string version;  // "4.2.0"
+  std::string absent;   // cutlass is empty: what to do about it
+};
+
 struct SimCompilerOptions {
   std::string cxx;                // path or name of g++; empty: g++ in /usr/bin and /usr/local/bin
   std::string cache_directory;    // headers and precompiled headers, shared by processes; empty: in scratch
   std::string scratch_directory;  // temporary files of each compile; empty: /tmp
   std::string header_directory;   // CUDA subset to use; empty: the embedded one, written to cache_directory
+  SimCuteHeaders cute;
   double limit_seconds = 60;      // of processor time, per compiler process; ten times that by the clock on the wall
   int64_t memory_bytes = int64_t{8} << 30;
   sim::ChildShortageRetry shortage;  // when the compiler is refused processes of its own

@@ -3,6 +3,7 @@
 #include "tuner/device/sim/image/sim_compiler.h"
 
 #include <gmock/gmock.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -207,11 +208,30 @@ TEST(SimCompiler, TheSameSourceGivesTheSameImage) {
   EXPECT_EQ(SimBench::Compile(source, {"k"}).image, SimBench::Compile(source, {"k"}).image);
 }
 
-TEST(SimCompiler, CuteIsUnsupported) {
+TEST(SimCompiler, WithoutCutlassCuteIsUnsupportedAndSaysWhatToDo) {
   TranslationUnit unit;
   unit.file = "c.cu";
   unit.include_set = "cute";
-  EXPECT_EQ(SimBench::SharedCompiler().Compile(unit).value().verdict, Verdict::kUnsupported);
+  SimCompilerOptions options;
+  options.cute.absent = "install it";
+  const CompiledModule module = MakeSimCompiler(options).value()->Compile(unit).value();
+  EXPECT_EQ(module.verdict, Verdict::kUnsupported);
+  EXPECT_EQ(module.digest, "the simulated GPU has no CuTe here: install it");
+}
+
+TEST(SimCompiler, CutesHardwareOperationsAreUnsupportedByName) {
+  SimCompilerOptions options;
+  options.cute.cutlass = options.cute.cccl = "/nowhere";  // it is told before any header is read
+  const std::unique_ptr<Compiler> compiler = MakeSimCompiler(options).value();
+  TranslationUnit unit;
+  unit.file = "c.cu";
+  unit.include_set = "cute";
+  for (const char* name : {"SM80_16x8x16_F32BF16BF16F32_TN", "SM90_TMA_LOAD_2D", "GMMA", "warpgroup_arrive", "cluster_sync"}) {
+    unit.body = fmt::format("// not SM75_U32x4_LDSM_N\n/* nor UMMA */ using Atom = {};\n", name);
+    const CompiledModule module = compiler->Compile(unit).value();
+    EXPECT_EQ(module.verdict, Verdict::kUnsupported);
+    EXPECT_NE(module.digest.find(fmt::format("'{}'", name)), std::string::npos) << module.digest;
+  }
 }
 
 TEST(ElfSymbols, RefuseWhatIsNoElf) {
