@@ -288,7 +288,7 @@ std::optional<std::string> HardwareOperation(std::string_view body) {
     at = end;
     const bool architecture = word.size() > 4 && word.substr(0, 2) == "SM" && std::isdigit(static_cast<unsigned char>(word[2])) != 0 &&
                               std::isdigit(static_cast<unsigned char>(word[3])) != 0;
-    const bool engine = word == "GMMA" || word == "UMMA" || word == "TMEM" || word == "arch" || word.substr(0, 10) == "warpgroup_" ||
+    const bool engine = word == "GMMA" || word == "UMMA" || word == "TMEM" || (word == "arch" && body.substr(at, 2) == "::") || word.substr(0, 10) == "warpgroup_" ||
                         word.substr(0, 4) == "tma_" || word.substr(0, 8) == "cluster_";
     if (architecture || engine) return std::string(word);
   }
