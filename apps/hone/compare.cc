@@ -9,6 +9,7 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
+#include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/compare_candidates.h"
 
 namespace hone {
@@ -23,8 +24,8 @@ struct CompareFlags {
 
 Status Run(CommandContext& context, const CompareFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
-  HONE_ASSIGN_OR_RETURN(std::string a, ReadSource(flags.a));
-  HONE_ASSIGN_OR_RETURN(std::string b, ReadSource(flags.b));
+  HONE_ASSIGN_OR_RETURN(std::string a, ReadCandidate(flags.a));
+  HONE_ASSIGN_OR_RETURN(std::string b, ReadCandidate(flags.b));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
 
   HONE_ASSIGN_OR_RETURN(const ContestOutcome outcome,
@@ -44,8 +45,8 @@ void RegisterCompareCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<CompareFlags>();
   CLI::App* command = app.add_subcommand("compare", "time candidate B against candidate A, in pairs");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
-  command->add_option("a", flags->a, "the incumbent's .cu file")->required();
-  command->add_option("b", flags->b, "the challenger's .cu file")->required();
+  command->add_option("a", flags->a, "the incumbent's .cu or .honek file")->required();
+  command->add_option("b", flags->b, "the challenger's .cu or .honek file")->required();
   command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
   command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names against B too");
   AddDeviceFlags(*command, flags->device);

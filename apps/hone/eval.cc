@@ -10,6 +10,7 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
+#include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/evaluation_choices.h"
 
 namespace hone {
@@ -54,10 +55,10 @@ std::string WhatRepeatsIt(const Evaluation& evaluation, const EvalFlags& flags) 
 Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   EvaluationRequest request;
-  HONE_ASSIGN_OR_RETURN(request.source, ReadSource(flags.candidate));
+  HONE_ASSIGN_OR_RETURN(request.source, ReadCandidate(flags.candidate));
   request.name = flags.candidate;
   if (!flags.baseline.empty()) {
-    HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadSource(flags.baseline));
+    HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadCandidate(flags.baseline));
     request.incumbent_name = flags.baseline;
   }
   for (const std::string& binding : flags.bindings) {
@@ -106,8 +107,8 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<EvalFlags>();
   CLI::App* command = app.add_subcommand("eval", "judge one candidate: is it right, and how fast is it?");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
-  command->add_option("candidate", flags->candidate, "the candidate's .cu file")->required();
-  command->add_option("--baseline", flags->baseline, "time against this .cu file instead of the task's seed");
+  command->add_option("candidate", flags->candidate, "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml")->required();
+  command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
   command->add_option("--bind", flags->bindings, "choose a tunable's value; may be repeated");
   command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
   AddTrialsOption(*command, flags->trials, "how many sets of random inputs each timed case is checked with");

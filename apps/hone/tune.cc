@@ -15,6 +15,7 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/signal_stop.h"
+#include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/tune_and_judge.h"
 
 namespace hone {
@@ -35,11 +36,11 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   HONE_RETURN_IF_ERROR(CheckOutput(flags.out));
   SweepRequest request;
-  HONE_ASSIGN_OR_RETURN(request.source, ReadSource(flags.candidate));
+  HONE_ASSIGN_OR_RETURN(request.source, ReadCandidate(flags.candidate));
   request.name = flags.candidate;
   HONE_ASSIGN_OR_RETURN(const Candidate candidate, ParseCandidate(request.source, request.name, task));
   if (!flags.baseline.empty()) {
-    HONE_ASSIGN_OR_RETURN(request.baseline, ReadSource(flags.baseline));
+    HONE_ASSIGN_OR_RETURN(request.baseline, ReadCandidate(flags.baseline));
     request.baseline_name = flags.baseline;
   }
   request.points = flags.points;
@@ -104,7 +105,7 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("tune", "sweep a candidate's tunables and write the winners, shape by shape");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command->add_option("candidate", flags->candidate, "the candidate's .cu file")->required();
-  command->add_option("--baseline", flags->baseline, "time against this .cu file instead of the task's seed");
+  command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
   command->add_option("--out", flags->out, "where the tuned candidate goes, changed or not; by default CANDIDATE.tuned.cu where it changes");
   command->add_option("--points", flags->points, "bindings tried at most")->check(kAboveZero)->capture_default_str();
   command->add_option("--parallel", flags->parallel, "evaluations in flight; their compiles overlap")

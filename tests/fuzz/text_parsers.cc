@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/visible_text.h"
+#include "base/zip_archive.h"
 #include "gnn/infer/safetensors.h"
 #include "gnn/infer/state_dict.h"
 #include "gnn/train/checkpoint.h"
@@ -26,6 +27,7 @@
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
 #include "tuner/core/bindings.h"
+#include "tuner/core/machine_code.h"
 #include "tuner/core/plan_test_support.h"
 #include "tuner/core/translation_unit.h"
 #include "tuner/device/sim/cuda/ptx_rewrite.h"
@@ -145,7 +147,7 @@ void FeedReply(std::string_view text) {
   for (const std::string_view source : {std::string_view(parent), text}) {
     const Proposal proposal = ParseReply(reply, source);
     if (proposal.problem.empty()) (void)ParseCandidate(proposal.source, "candidate.cu", PlanTask()).ok();
-    (void)ParsePlanReply(reply, source);
+    (void)ParsePlanReply(reply, source, true);
   }
   (void)ParseTextReply(reply);
   (void)ParseCasesReply(reply, PlanTask(), 8);
@@ -288,6 +290,23 @@ std::vector<std::string> TensorFileSeeds() {
           "{\"kind\":\"sage\",\"in_width\":3,\"hidden\":4,\"num_classes\":2,\"layers\":2,\"seed\":\"0x01\"}"};
 }
 
+// ---- machine code of other compilers, in its archive and in a candidate's text
+
+void FeedMachineCode(std::string_view text) {
+  (void)ReadZip(text, {}).ok();
+  (void)ImageIn(text, "kernel.cubin").ok();
+}
+std::vector<std::string> MachineCodeSeeds() {
+  const Result<std::string> joined = JoinMachineCode("mode = \"cubin\"\n", {{"kernel.cubin", "\x7f" "ELF"}, {"kernel.1.cubin", "more"}});
+  if (!joined.ok()) std::abort();
+  // An archive of one empty file "a", as zip -0 writes it.
+  std::string archive("PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0a", 31);
+  archive += std::string("PK\x01\x02\x14\0\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0a", 47);
+  archive += std::string("PK\x05\x06\0\0\0\0\x01\0\x01\0\x2f\0\0\0\x1f\0\0\0\0\0", 22);
+  if (!ReadZip(archive, {}).ok()) std::abort();
+  return {*joined, archive};
+}
+
 constexpr TextParser kParsers[] = {
     {"task.toml", FeedTask, TaskSeeds},
     {"candidate", FeedCandidate, CandidateSeeds},
@@ -302,6 +321,7 @@ constexpr TextParser kParsers[] = {
     {"foreign source", FeedForeignSource, ForeignSourceSeeds},
     {"tensor file", FeedTensorFile, TensorFileSeeds},
     {"device code", FeedDeviceCode, DeviceCodeSeeds},
+    {"machine code", FeedMachineCode, MachineCodeSeeds},
 };
 
 }  // namespace

@@ -115,6 +115,9 @@ struct LaunchPlan {
   std::string include_set;                    // "" (fp16, bf16), "full" (mma, cooperative groups, pipelines), "cute"
   bool host_mode = false;                     // weaker guarantee; see docs/candidate-format.md
   std::string host_function;                  // host mode: the C launch function
+  // "cubin" or "ptx": the candidate is machine code that another compiler made; "": source. See core/machine_code.h.
+  std::string machine_code;
+  std::string image;                          // of machine code: the image's file name, tunables not yet replaced
 };
 
 struct Candidate {

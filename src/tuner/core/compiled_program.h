@@ -5,7 +5,9 @@
 // candidate's modules together.
 #pragma once
 
+#include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,14 @@ struct PlanCheck {
   std::string message;    // what to say where it does not hold
 };
 
+// What a launch of the plan passes to a kernel of machine code, whose own types nobody knows.
+struct PlanSignature {
+  size_t kernel = 0;                     // index into TranslationUnit::kernels
+  int line = 1;                          // of the [[launch]]
+  std::vector<int64_t> argument_bytes;   // in the order of the parameters
+  std::optional<std::array<int64_t, 3>> block;  // threads, where the plan gives them as numbers and tunables alone
+};
+
 // Built by core/translation_unit.h: what follows the precompiled headers.
 struct TranslationUnit {
   std::string file;                  // name for messages and #line
@@ -30,6 +40,9 @@ struct TranslationUnit {
   std::vector<PlanCheck> checks;     // stand behind the body as PlanCheckText writes them
   std::vector<std::string> options;  // the plan's compiler options
   std::string include_set;
+  // Machine code, which is not compiled: `body` is the candidate's whole text, and the image with this name in it the module.
+  std::string image;
+  std::vector<PlanSignature> signatures;
   // Parameter C++ types the launcher passes, per kernel: the simulator generates typed trampolines from
   // the function's own type, so it needs only the names above.
 };

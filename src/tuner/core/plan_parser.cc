@@ -12,6 +12,7 @@
 #include "hone/tuner/candidate.h"
 #include "tuner/core/argument_parser.h"
 #include "tuner/core/bindings.h"
+#include "tuner/core/machine_code.h"
 #include "tuner/core/toml_document.h"
 
 namespace hone {
@@ -34,7 +35,7 @@ constexpr size_t kMaxConstraintWork = size_t{32} << 20;
 
 constexpr std::string_view kFacts[] = {"sm_count", "cc", "l2_bytes", "smem_optin"};
 // Fields that TOML takes for those of the last [table] when they stand below it.
-constexpr std::string_view kTopLevel[] = {"mode", "function", "options", "include_set", "constraints"};
+constexpr std::string_view kTopLevel[] = {"mode", "function", "image", "options", "include_set", "constraints"};
 
 bool AllowedOption(const std::string& option) {
   static const std::set<std::string> kExact = {"--use_fast_math",
@@ -79,6 +80,16 @@ std::optional<std::string> BadKernelName(const std::string& kernel) {
   }
   if (round != 0 || angle != 0) return "has unbalanced brackets";
   if (kernel.find("//") != std::string::npos || kernel.find("/*") != std::string::npos) return "holds a comment";
+  return std::nullopt;
+}
+
+// Machine code has symbols, and no name expressions.
+std::optional<std::string> BadSymbol(const std::string& kernel) {
+  const auto part = [](char c) { return IsIdentifier(std::string("a") + c) || c == '$' || c == '.'; };
+  if (kernel.empty()) return "is empty; name a kernel of the image";
+  if (!std::all_of(kernel.begin(), kernel.end(), part)) {
+    return "is not the symbol of a kernel: write it as the image has it (letters, digits, '_', '$' and '.'), mangled where it is C++";
+  }
   return std::nullopt;
 }
 
@@ -162,8 +173,11 @@ class PlanParser {
 
   Result<LaunchPlan> Run() {
     TableReader reader(root_, "", errors_);
-    plan_.host_mode = reader.Word("mode", {"device", "host"}).value_or("device") == "host";
+    const std::string mode = reader.Word("mode", {"device", "host", "cubin", "ptx"}).value_or("device");
+    plan_.host_mode = mode == "host";
+    if (mode == "cubin" || mode == "ptx") plan_.machine_code = mode;
     ReadTune(reader);
+    ReadImage(reader);
     ReadConstraints(reader, "constraints");
     ReadOptions(reader);
     if (const auto set = reader.Word("include_set", {"", "full", "cute"})) include_set_ = *set;
@@ -299,6 +313,26 @@ class PlanParser {
     }
     ReadConstraints(tune, "constraints");
     tune.Finish();
+  }
+
+  // What belongs to machine code, and what does not.
+  void ReadImage(TableReader& reader) {
+    if (plan_.machine_code.empty()) {
+      if (reader.Has("image")) reader.Error("image", "names a file of machine code; it belongs to mode = \"cubin\" or \"ptx\"");
+      (void)reader.Take("image");
+      return;
+    }
+    for (const std::string_view key : {"options", "include_set"}) {
+      if (!reader.Has(key)) continue;
+      reader.Error(key, "belongs to source that Hone compiles; machine code is compiled already");
+    }
+    if (names_.is_oracle) reader.Error("mode", "is for candidates: an oracle is source, which its readers can check");
+    plan_.image = reader.Has("image") ? reader.RequiredString("image") : "kernel." + plan_.machine_code;
+    if (!plan_.image.ends_with("." + plan_.machine_code) || !IsImageName(plan_.image)) {
+      reader.Error("image", fmt::format("'{}' is not the name of a .{} file: write letters, digits, '_', '-' and '.', such as "
+                                        "kernel.VARIANT.{}, in which the tunable VARIANT is replaced by its value",
+                                        plan_.image, plan_.machine_code, plan_.machine_code));
+    }
   }
 
   void ReadConstraints(TableReader& reader, std::string_view key) {
@@ -508,8 +542,8 @@ class PlanParser {
     TableReader reader(table, fmt::format("[[launch]] #{}", index + 1), errors_);
     entry.kernel = reader.RequiredString("kernel");
     if (errors_.ok()) {
-      if (const auto bad = BadKernelName(entry.kernel))
-        reader.Error("kernel", fmt::format("'{}' {}", entry.kernel, *bad));
+      const auto bad = plan_.machine_code.empty() ? BadKernelName(entry.kernel) : BadSymbol(entry.kernel);
+      if (bad) reader.Error("kernel", fmt::format("'{}' {}", entry.kernel, *bad));
     }
     ReadCommon(reader, entry);
     entry.grid = Extents(reader, "grid", true, true);
@@ -651,6 +685,7 @@ Result<Candidate> ParseCandidate(std::string_view source, std::string_view file,
   HONE_ASSIGN_OR_RETURN(candidate.plan, parser.Run());
   candidate.name = std::string(file);
   candidate.source = std::string(source);
+  if (!candidate.plan.machine_code.empty()) return candidate;
   candidate.plan.include_set = parser.include_set() ? *parser.include_set() : IncludeSetOf(source);
   return candidate;
 }

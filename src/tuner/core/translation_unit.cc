@@ -297,6 +297,30 @@ bool BelongsTo(const PlanEntry& entry, const CompileUnit& unit) {
   return std::find(unit.kernels.begin(), unit.kernels.end(), kernel) != unit.kernels.end();
 }
 
+// What the launches of `unit` pass.
+std::vector<PlanSignature> SignaturesOf(const Candidate& candidate, const CompileUnit& unit) {
+  std::vector<PlanSignature> signatures;
+  for (const PlanEntry& entry : candidate.plan.entries) {
+    if (!BelongsTo(entry, unit)) continue;
+    const std::string kernel = SubstituteTunables(entry.kernel, unit.binding);
+    const auto named = std::find(unit.kernels.begin(), unit.kernels.end(), kernel);
+    PlanSignature signature;
+    signature.kernel = static_cast<size_t>(named - unit.kernels.begin());
+    signature.line = std::max(entry.line, 1);
+    for (const Argument& argument : entry.args) signature.argument_bytes.push_back(LayoutOf(SizesOf(argument)).size);
+    std::array<int64_t, 3> block{1, 1, 1};
+    bool known = true;
+    for (size_t i = 0; i < entry.block.size(); ++i) {
+      const Result<int64_t> extent = entry.block[i].Evaluate(unit.binding);
+      known = known && extent.ok();
+      if (extent.ok()) block[i] = *extent;
+    }
+    if (known) signature.block = block;
+    signatures.push_back(std::move(signature));
+  }
+  return signatures;
+}
+
 }  // namespace
 
 std::string_view CudaElementType(DType dtype) {
@@ -362,6 +386,13 @@ TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task
   result.kernels = unit.kernels;
   result.options = candidate.plan.compiler_options;
   result.include_set = candidate.plan.include_set;
+
+  if (!candidate.plan.machine_code.empty()) {
+    result.body = candidate.source;
+    result.image = SubstituteTunables(candidate.plan.image, unit.binding);
+    result.signatures = SignaturesOf(candidate, unit);
+    return result;
+  }
 
   std::string& body = result.body;
   const std::string file = Escaped(result.file);

@@ -27,6 +27,11 @@ class Backend {
   // For host-mode candidates; thread-safe, owned by the backend. kUnavailable, with the reason, where they are not
   // judged.
   virtual Result<Compiler*> host_compiler() = 0;
+  // For candidates of machine code; likewise. The answer here is a simulated GPU's.
+  virtual Result<Compiler*> machine_code_compiler() {
+    return Status::Unavailable("machine code runs on the GPU that it was compiled for, and the simulated GPU runs source alone; judge "
+                               "it with --device cuda:N");
+  }
   // How many jobs may be judged side by side. A GPU judges one, for jobs would disturb each other's times.
   virtual int judges_at_once() const { return 1; }
   // Thread-safe up to judges_at_once(); the evaluator lets no more in. A job with a host-mode program in it runs

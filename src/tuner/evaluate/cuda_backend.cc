@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Judging on a GPU: NVRTC in zygotes, one worker process that owns the context. Host-mode candidates: nvcc, and a
-// confined worker for each job.
+// confined worker for each job. Machine code of other compilers: a confined worker for each job, too.
 #include <fmt/format.h>
 
 #include <mutex>
@@ -10,10 +10,12 @@
 #include <thread>
 
 #include "base/file.h"
+#include "tuner/core/torch_module.h"
 #include "tuner/device/cuda/cuda_session.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 #include "tuner/evaluate/compile/cutlass_headers.h"
+#include "tuner/evaluate/compile/machine_code_compiler.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
 #include "tuner/evaluate/host_mode/host_library.h"
 #include "tuner/evaluate/host_mode/host_mode_compiler.h"
@@ -23,8 +25,8 @@
 namespace hone {
 namespace {
 
-// However lively a host-mode worker is: its candidate could be what talks.
-constexpr double kHostModeJobSeconds = 600;
+// However lively a confined worker is: its candidate could be what talks.
+constexpr double kConfinedJobSeconds = 600;
 
 // The value of a variable in "NAME=value" texts.
 std::string ValueOf(const std::vector<std::string>& environment, const std::string& name) {
@@ -62,32 +64,62 @@ class CudaBackend : public Backend {
     }
     return host_compiler_.get();
   }
+  Result<Compiler*> machine_code_compiler() override {
+    std::lock_guard lock(host_mutex_);
+    if (machine_code_compiler_ == nullptr) {
+      machine_code_compiler_ = MakeMachineCodeCompiler({.cc_major = facts_.cc_major,
+                                                        .cc_minor = facts_.cc_minor,
+                                                        .device_name = facts_.name,
+                                                        .cuda_home = options_.cuda_home,
+                                                        .search_path = ValueOf(options_.environment, "PATH"),
+                                                        .scratch_directory = "",
+                                                        .limit_seconds = options_.compile_limit_seconds});
+    }
+    return machine_code_compiler_.get();
+  }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
     if (!UsesHostMode(job)) {
-      HONE_ASSIGN_OR_RETURN(Evaluation evaluation, JudgeAndName(*worker_, job, progress));
+      HONE_ASSIGN_OR_RETURN(Evaluation evaluation, JudgeAndName(UsesMachineCode(job) ? WorkerForMachineCode(job) : *worker_, job, progress));
       if (WantsProfile(job, evaluation)) {
         if (progress) progress("profile", job.options.name);
         HONE_ASSIGN_OR_RETURN(evaluation.profile, Profile(job));
       }
       return evaluation;
     }
-    if (host_worker_ == nullptr) {
-      WorkerOptions confined;
-      confined.argv = {options_.executable, "__worker", "--device", device_, "--fd", "3", "--host-mode"};
-      confined.environment = options_.environment;
-      confined.sandbox = HostModeWorkerPolicy(options_.executable, options_.cuda_home, "");
-      // Where the loader was told to look (a cuBLASLt that came with a Python package, say).
-      for (const std::string& folder : SplitSearchPath(ValueOf(options_.environment, "LD_LIBRARY_PATH"))) {
-        if (folder.starts_with("/") && folder != "/") confined.sandbox->read_paths.push_back(folder);
-      }
-      confined.job_limit_seconds = kHostModeJobSeconds;
-      confined.one_job = true;
-      host_worker_ = std::make_unique<WorkerClient>(std::move(confined));
-    }
+    if (host_worker_ == nullptr) host_worker_ = std::make_unique<WorkerClient>(Confined({"--host-mode"}));
     return JudgeAndName(*host_worker_, job, progress);
   }
 
  private:
+  // A worker for one job, confined but for the GPU: code that Hone did not compile is loaded there.
+  WorkerOptions Confined(const std::vector<std::string>& flags) const {
+    WorkerOptions confined;
+    confined.argv = {options_.executable, "__worker", "--device", device_, "--fd", "3"};
+    confined.argv.insert(confined.argv.end(), flags.begin(), flags.end());
+    confined.environment = options_.environment;
+    confined.sandbox = HostModeWorkerPolicy(options_.executable, options_.cuda_home, "");
+    // Where the loader was told to look (a cuBLASLt that came with a Python package, say).
+    for (const std::string& folder : SplitSearchPath(ValueOf(options_.environment, "LD_LIBRARY_PATH"))) {
+      if (folder.starts_with("/") && folder != "/") confined.sandbox->read_paths.push_back(folder);
+    }
+    confined.job_limit_seconds = kConfinedJobSeconds;
+    confined.one_job = true;
+    return confined;
+  }
+  // The driver's loader reads what a stranger's compiler wrote, so it does that where nothing is lost. A reference in Python
+  // is a process that the worker starts, which a confined one may not: that job's worker is its own, and not confined.
+  WorkerClient& WorkerForMachineCode(const JudgeJob& job) {
+    std::unique_ptr<WorkerClient>& worker = HasTorchModule(job.task) ? machine_code_worker_beside_python_ : machine_code_worker_;
+    if (worker == nullptr) {
+      WorkerOptions worker_options = Confined({});
+      if (HasTorchModule(job.task)) {
+        worker_options.sandbox.reset();
+        worker_options.job_limit_seconds = 0;
+      }
+      worker = std::make_unique<WorkerClient>(std::move(worker_options));
+    }
+    return *worker;
+  }
   // One that an access ended is judged again, to say what the access was. The rest of that verdict counts for nothing.
   Result<Evaluation> JudgeAndName(WorkerClient& worker, const JudgeJob& job, const EvaluationProgress& progress) {
     HONE_ASSIGN_OR_RETURN(Evaluation evaluation, worker.Judge(job, progress));
@@ -110,11 +142,11 @@ class CudaBackend : public Backend {
 
   EvaluatorOptions options_;
   std::string device_;
-  std::unique_ptr<WorkerClient> worker_, host_worker_;
+  std::unique_ptr<WorkerClient> worker_, host_worker_, machine_code_worker_, machine_code_worker_beside_python_;
   DeviceFacts facts_;
   std::unique_ptr<Compiler> compiler_;
   std::mutex host_mutex_;
-  std::unique_ptr<Compiler> host_compiler_;
+  std::unique_ptr<Compiler> host_compiler_, machine_code_compiler_;
 };
 
 }  // namespace

@@ -60,6 +60,7 @@ class LocalEvaluator : public Evaluator {
   // The compiler that `candidate` needs.
   Result<Compiler*> CompilerFor(const Candidate& candidate) {
     if (candidate.plan.host_mode) return backend_->host_compiler();
+    if (!candidate.plan.machine_code.empty()) return backend_->machine_code_compiler();
     return &backend_->compiler();
   }
 
@@ -81,6 +82,10 @@ class LocalEvaluator : public Evaluator {
   std::string WhyAlone(const EvaluationRequest& request, const Candidate& candidate) const {
     if (!request.simulate || !options_.simulate) return "turned off with --no-sim";
     if (candidate.plan.host_mode) return "code in host mode launches its own kernels";
+    if (!candidate.plan.machine_code.empty()) {
+      return "it runs source alone, and this is machine code: races, memory read before it is written and reads that stay inside "
+             "the tensors' memory were not looked for, nor could rules about a source's text be checked";
+    }
     return make_simulated_ ? "" : "this program has none";
   }
 
@@ -140,6 +145,10 @@ Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const 
 
 Status LocalEvaluator::AddSass(const Task& task, const CompiledProgram& program, Compiler& compiler, Profile* profile) {
   const auto note = [&](const std::string& sentence) { profile->note += (profile->note.empty() ? "" : "; ") + sentence; };
+  if (!program.candidate.plan.machine_code.empty()) {
+    note("a candidate of machine code has no source to show it beside: use nvdisasm on its image");
+    return Status::Ok();
+  }
   if (facts().modelled || program.candidate.plan.host_mode) {
     note(facts().modelled ? "machine code is shown for device code compiled for a GPU: use --device cuda:N"
                           : "nor is its machine code shown");
@@ -346,8 +355,9 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
                                : WithoutSimulation(std::move(evaluation), alone);
   }
   double pch_misses = 0, cached = 0;
+  if (!job.candidate.candidate.plan.machine_code.empty()) evaluation.labels.push_back(job.candidate.candidate.plan.machine_code);
   for (const auto& [key, module] : job.candidate.modules) {
-    pch_misses += !module.from_cache && !module.pch_used;
+    pch_misses += !module.from_cache && !module.pch_used && job.candidate.candidate.plan.machine_code.empty();
     cached += module.from_cache;
     for (const std::string& label : module.labels) evaluation.labels.push_back(label);
     evaluation.log += module.log;

@@ -39,6 +39,10 @@ Result<const Evaluation*> Deciding(const RunView& view, int64_t node, bool* pair
 
 // `where`: where its text can be had.
 Status DeviceCodeOnly(const Candidate& candidate, const std::string& where) {
+  if (!candidate.plan.machine_code.empty()) {
+    return Status::InvalidArgument(fmt::format(
+        "{} is machine code of another compiler: what leaves is made of source, so use the compiler's own launcher ({})", candidate.name, where));
+  }
   if (!candidate.plan.host_mode) return Status::Ok();
   return Status::InvalidArgument(fmt::format(
       "{} is in host mode: it launches its kernels itself and is used as it stands ({})", candidate.name, where));

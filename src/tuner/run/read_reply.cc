@@ -43,6 +43,9 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
   }
   Result<Candidate> candidate = ParseCandidate(source, fmt::format("node-{}.cu", node.id), task);
   if (!candidate.ok()) return {"plan_rejected", candidate.status().message()};
+  if (!candidate->plan.machine_code.empty()) {
+    return {"plan_rejected", "a candidate of a run is source, which people read: leave `mode` out and write device code"};
+  }
   if (const bool cute = UsesCute(*candidate); view.options.target == "cute" && !cute) {
     return {"wrong_target",
             "this run is for kernels in CuTe (--target cute), and the answer uses none: include <cute/tensor.hpp> and "

@@ -66,6 +66,7 @@ json ModulesJson(const CompiledProgram& program) {
 
 Result<json> LaunchesJson(const CompiledProgram& program, const Task& task, const Dims& dims, const DeviceFacts& facts) {
   if (program.candidate.plan.host_mode) return Status::Unavailable("it is in host mode");
+  if (!program.candidate.plan.machine_code.empty()) return Status::Unavailable("it is machine code, which is loaded in a confined process alone");
   json launches = {{"outputs", json::object()}, {"workspaces", json::object()}, {"steps", json::array()}};
   for (const TensorSpec& tensor : task.tensors) {
     if (tensor.role == TensorRole::kInOut || !tensor.strides.empty()) {

@@ -28,6 +28,11 @@ constexpr uint8_t kAttributeMinStackSize = 0x12;  // u32 symbol, u32 bytes: the 
 constexpr uint8_t kAttributeFrameSize = 0x11;     // u32 symbol, u32 bytes: the function's own frame
 constexpr uint8_t kAttributeRegisterCount = 0x2f; // u32 symbol, u32 registers
 
+// Of a kernel's own .nv.info.
+constexpr uint8_t kAttributeRequiredBlock = 0x10;  // u32 x, y, z
+constexpr uint8_t kAttributeParameter = 0x17;      // u32 index, u16 ordinal, u16 offset, u32 with the size in its high 14 bits
+constexpr size_t kMostParameters = 4096;
+
 // From sm_90 on every kernel's section of shared memory begins with this much that belongs to the system.
 constexpr int64_t kReservedShared = 1024;
 
@@ -75,6 +80,7 @@ struct Symbol {
 };
 
 struct Elf {
+  int architecture = 0;
   std::vector<Section> sections;
   std::vector<Symbol> symbols;
 };
@@ -88,6 +94,8 @@ Result<Elf> ParseElf(std::string_view bytes) {
   }
   if (header.e_shentsize != sizeof(Elf64_Shdr)) return Malformed("its section headers have an unknown size");
   Elf elf;
+  // Toolkits from 13 on keep it in the second byte (version 8 of the ABI), those before in the first.
+  elf.architecture = static_cast<int>((header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 : header.e_flags) & 0xff);
   elf.sections.resize(header.e_shnum);
   for (size_t i = 0; i < elf.sections.size(); ++i) {
     Section& section = elf.sections[i];
@@ -145,6 +153,63 @@ std::map<uint32_t, FunctionFacts> ReadInfo(std::string_view info) {
   return facts;
 }
 
+// What a kernel's own .nv.info says of its parameters. Ordinals that make no sense are left out: the sizes then do not fit
+// any plan.
+CubinSignature ReadSignature(std::string_view info) {
+  CubinSignature signature;
+  std::map<uint16_t, int64_t> parameters;
+  const Reader reader(info);
+  uint64_t at = 0;
+  struct Head {
+    uint8_t format, attribute;
+    uint16_t size;
+  } head{};
+  while (reader.Load(at, head)) {
+    at += sizeof(head);
+    if (head.format != kFormatSized) continue;
+    uint32_t words[3];
+    if (head.size >= sizeof(words) && reader.Load(at, words)) {
+      if (head.attribute == kAttributeRequiredBlock) signature.block = {words[0], words[1], words[2]};
+      if (head.attribute == kAttributeParameter) parameters[static_cast<uint16_t>(words[1])] = words[2] >> 18;
+    }
+    at += head.size;
+  }
+  for (const auto& [ordinal, bytes] : parameters) {
+    if (ordinal != signature.parameter_bytes.size() || ordinal >= kMostParameters) break;
+    signature.parameter_bytes.push_back(bytes);
+  }
+  return signature;
+}
+
+// Writable memory of this section that no variable covers; empty when there is none.
+std::string HiddenMemory(const Elf& elf, size_t index) {
+  const Section& section = elf.sections[index];
+  if ((section.header.sh_flags & (SHF_WRITE | SHF_ALLOC)) != (SHF_WRITE | SHF_ALLOC) || section.header.sh_size == 0) return {};
+  if (section.name.starts_with(".nv.shared.") || section.name.starts_with(".nv.local.")) return {};
+  if (section.name != ".nv.global" && section.name != ".nv.global.init") {
+    return fmt::format("a writable section '{}' of {} bytes", section.name, section.header.sh_size);
+  }
+  std::vector<std::pair<uint64_t, uint64_t>> variables;
+  for (const Symbol& symbol : elf.symbols) {
+    if (ELF64_ST_TYPE(symbol.entry.st_info) != STT_OBJECT || symbol.entry.st_shndx != index || symbol.name.empty()) continue;
+    if (symbol.entry.st_size > section.header.sh_size || symbol.entry.st_value > section.header.sh_size) continue;
+    variables.emplace_back(symbol.entry.st_value, symbol.entry.st_value + symbol.entry.st_size);
+  }
+  if (variables.empty()) return {};  // AddGlobals lists the whole section as one that is not reachable
+  std::sort(variables.begin(), variables.end());
+  const uint64_t slack = std::max<uint64_t>(section.header.sh_addralign, 16);
+  uint64_t covered = 0;
+  const auto gap = [&](uint64_t until) -> std::string {
+    if (until <= covered || until - covered < slack) return {};
+    return fmt::format("{} bytes of '{}' between variables", until - covered, section.name);
+  };
+  for (const auto& [begin, end] : variables) {
+    if (std::string hidden = gap(begin); !hidden.empty()) return hidden;
+    covered = std::max(covered, end);
+  }
+  return gap(section.header.sh_size);
+}
+
 void AddGlobals(const Elf& elf, size_t index, std::vector<DeviceGlobal>& globals) {
   const Section& section = elf.sections[index];
   const bool writable = section.name == ".nv.global" || section.name == ".nv.global.init";
@@ -197,12 +262,18 @@ Result<CubinInfo> ReadCubin(std::string_view bytes) {
       kernel.static_shared_bytes = static_cast<int64_t>(shared->header.sh_size);
       if (reserves_shared) kernel.static_shared_bytes = std::max<int64_t>(0, kernel.static_shared_bytes - kReservedShared);
     }
+    const Section* own = find(".nv.info." + kernel.kernel);
+    info.signatures[kernel.kernel] = ReadSignature(own != nullptr ? own->bytes : std::string_view());
     if (symbol.entry.st_shndx < elf.sections.size()) AddMachineLabels(elf.sections[symbol.entry.st_shndx].bytes, labels);
     info.kernels.push_back(std::move(kernel));
   }
   info.labels.assign(labels.begin(), labels.end());
 
-  for (size_t index = 0; index < elf.sections.size(); ++index) AddGlobals(elf, index, info.globals);
+  for (size_t index = 0; index < elf.sections.size(); ++index) {
+    AddGlobals(elf, index, info.globals);
+    if (info.hidden_memory.empty()) info.hidden_memory = HiddenMemory(elf, index);
+  }
+  info.architecture = elf.architecture;
   return info;
 }
 

@@ -11,6 +11,9 @@
 // every offset is checked.
 #pragma once
 
+#include <array>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +23,14 @@
 
 namespace hone {
 
+// What a kernel wants of its launch.
+struct CubinSignature {
+  std::vector<int64_t> parameter_bytes;                // in order
+  std::optional<std::array<int64_t, 3>> block;         // the only block it may be launched with (PTX's .reqntid)
+};
+
 struct CubinInfo {
+  int architecture = 0;                  // 90: compute capability 9.0
   std::vector<KernelResources> kernels;  // `kernel` holds the symbol; spill_bytes is the stack of one thread
   // What must be kept and restored between launches: every variable in device memory, static, anonymous and
   // function-local ones alike, those of headers included (libcu++ brings a thousand constants in writable memory).
@@ -31,6 +41,10 @@ struct CubinInfo {
   std::vector<std::string> managed;      // __managed__ variables
   std::vector<std::string> externs;      // functions the driver or another module would have to provide
   std::vector<std::string> labels;       // of AddMachineLabels, over all kernels
+  std::map<std::string, CubinSignature> signatures;  // by kernel
+  // Writable memory that no variable of `globals` covers: a section of an unknown name, or room between variables that no
+  // alignment explains. Compilers leave none; a sentence's object, empty where there is none.
+  std::string hidden_memory;
 };
 
 // kInvalidArgument when the bytes are no cubin or contradict themselves.

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +20,7 @@
 #include "tuner/evaluate/compile/compile_digest.h"
 #include "tuner/evaluate/compile/cubin_reader.h"
 #include "tuner/evaluate/compile/cutlass_headers.h"
+#include "tuner/evaluate/compile/machine_code_gates.h"
 #include "tuner/evaluate/compile/nvrtc_library.h"
 #include "tuner/evaluate/compile/nvrtc_prelude.h"
 #include "tuner/evaluate/compile/nvrtc_zygote_pool.h"
@@ -30,53 +30,6 @@ namespace {
 
 // NVRTC's words, at the start of its log, when the disk is full. A source's own #error comes with a file name before it.
 constexpr std::string_view kNoTemporaryFile = "Catastrophic error: cannot open temporary file";
-
-// A verdict on the candidate with nothing else to show.
-void Reject(CompiledModule& module, Verdict verdict, std::string digest) {
-  module.verdict = verdict;
-  module.digest = std::move(digest);
-  module.image.clear();
-}
-
-// What a module may expect from the driver. printf's buffer is drained by the host, so nothing can be read back.
-bool IsProvidedByDriver(const std::string& name) { return name == "vprintf" || name == "__assertfail"; }
-bool IsDeviceHeap(const std::string& name) {
-  return name == "malloc" || name == "free" || name == "__nv_aligned_device_malloc";
-}
-
-// Gates that the machine code decides: device heap, managed variables, functions from nowhere, names that are no kernels.
-void JudgeMachineCode(const CubinInfo& cubin, const std::vector<std::string>& kernels, CompiledModule& module) {
-  for (const std::string& name : cubin.externs) {
-    if (IsDeviceHeap(name)) {
-      return Reject(module, Verdict::kRuleViolation,
-                    fmt::format("the kernel calls {} on the device: the device heap keeps state between launches. "
-                                "Declare a [[workspace]] in the launch plan instead.\n", name));
-    }
-  }
-  if (!cubin.managed.empty()) {
-    return Reject(module, Verdict::kRuleViolation,
-                  fmt::format("'{}' is a __managed__ variable, which keeps state and is shared with the host. "
-                              "Declare a [[workspace]] in the launch plan instead.\n", cubin.managed.front()));
-  }
-  for (const std::string& name : cubin.externs) {
-    if (IsProvidedByDriver(name)) continue;
-    if (name.starts_with("cuda") || name.starts_with("__cudaCDP") || name.starts_with("cnp")) {
-      return Reject(module, Verdict::kUnsupported,
-                    fmt::format("the kernel uses the device runtime ({}): launches from the device are not supported. "
-                                "Put the launches into the plan as steps.\n", name));
-    }
-    return Reject(module, Verdict::kCompileError, fmt::format("undefined function '{}'\n", name));
-  }
-  std::set<std::string> symbols;
-  for (const KernelResources& kernel : cubin.kernels) symbols.insert(kernel.kernel);
-  for (const std::string& kernel : kernels) {
-    const auto lowered = module.lowered.find(kernel);
-    if (lowered == module.lowered.end() || !symbols.contains(lowered->second)) {
-      return Reject(module, Verdict::kCompileError,
-                    fmt::format("'{}', named by the launch plan, is not a __global__ function\n", kernel));
-    }
-  }
-}
 
 class NvrtcCompilerImpl final : public NvrtcCompiler {
  public:
@@ -159,12 +112,12 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
 
   bool Supports(const std::string& include_set, CompiledModule& module) const {
     if (!IsKnownIncludeSet(include_set)) {
-      Reject(module, Verdict::kCompileError,
+      RejectModule(module, Verdict::kCompileError,
              fmt::format("unknown include set '{}': there are \"\", \"full\" and \"cute\"\n", include_set));
       return false;
     }
     if (include_set == "cute" && !cutlass_.ok()) {
-      Reject(module, Verdict::kUnsupported, cutlass_.status().message() + "\n");
+      RejectModule(module, Verdict::kUnsupported, cutlass_.status().message() + "\n");
       return false;
     }
     return true;
@@ -228,48 +181,34 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
         digest = "the compiler ran out of memory\n" + digest;
       }
       const bool too_large = module.log.find("uses too much shared data") != std::string::npos;
-      return Reject(module, too_large ? Verdict::kResourceLimit : Verdict::kCompileError, std::move(digest));
+      return RejectModule(module, too_large ? Verdict::kResourceLimit : Verdict::kCompileError, std::move(digest));
     }
     module.lowered = std::move(reply.lowered);
     Result<CubinInfo> cubin = ReadCubin(reply.cubin);
-    if (!cubin.ok()) return Reject(module, Verdict::kCompileError, cubin.status().message() + "\n");
+    if (!cubin.ok()) return RejectModule(module, Verdict::kCompileError, cubin.status().message() + "\n");
     module.image = std::move(reply.cubin);
-    module.labels = cubin->labels;
-    if (std::find(cubin->externs.begin(), cubin->externs.end(), "vprintf") != cubin->externs.end()) {
-      module.labels.emplace_back("prints");
-    }
-    module.globals = cubin->globals;
-    JudgeMachineCode(*cubin, unit.kernels, module);
-    module.resources = std::move(cubin->kernels);
-    for (KernelResources& resources : module.resources) {
-      for (const auto& [expression, symbol] : module.lowered) {
-        if (symbol == resources.kernel) {
-          resources.kernel = expression;
-          break;
-        }
-      }
-    }
+    TakeMachineCode(std::move(*cubin), unit.kernels, module);
   }
 
   Status JudgeEnd(const ChildEnd& end, CompiledModule& module) {
     if (end.timed_out || end.signal == SIGXCPU) {
-      Reject(module, Verdict::kCompileError,
+      RejectModule(module, Verdict::kCompileError,
              fmt::format("compilation timed out: it was stopped after {:g} s\n", options_.limit_seconds));
       return Status::Ok();
     }
     if (end.out_of_memory) {
-      Reject(module, Verdict::kCompileError,
+      RejectModule(module, Verdict::kCompileError,
              fmt::format("the compiler ran out of memory: it was stopped at {} MiB\n", options_.memory_bytes >> 20));
       return Status::Ok();
     }
     if (end.signal == SIGXFSZ) {
-      Reject(module, Verdict::kCompileError,
+      RejectModule(module, Verdict::kCompileError,
              fmt::format("the compiler ran out of memory: its working file reached {} MiB\n", options_.temporary_bytes >> 20));
       return Status::Ok();
     }
     if (end.signal != 0) {
       ++crashes_;
-      Reject(module, Verdict::kCompileError,
+      RejectModule(module, Verdict::kCompileError,
              fmt::format("the compiler crashed on this source ({})\n", ExitState{.signal = end.signal}.Describe()));
       return Status::Ok();
     }
@@ -277,7 +216,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
       return Status::Unavailable("no process, or no temporary folder for it, could be made for the compiler");
     }
     ++crashes_;
-    Reject(module, Verdict::kCompileError,
+    RejectModule(module, Verdict::kCompileError,
            fmt::format("the compiler ended without a result (exit status {})\n", end.exit_status));
     return Status::Ok();
   }

@@ -41,6 +41,11 @@ inline bool UsesHostMode(const JudgeJob& job) {
 }
 inline constexpr const char* kHostModeGuarantee = "weaker: host mode";  // Evaluation::guarantee of such a job
 
+// Whether another compiler's machine code is loaded for this job: it goes into a process of its own.
+inline bool UsesMachineCode(const JudgeJob& job) {
+  return !job.candidate.candidate.plan.machine_code.empty() || (job.incumbent && !job.incumbent->candidate.plan.machine_code.empty());
+}
+
 // CBOR. Decode fails with kInternal (bytes that no encoder of this version wrote) or the parsers' own words.
 std::string EncodeJob(const JudgeJob& job);
 Result<JudgeJob> DecodeJob(const std::string& bytes);

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// "Compiles" a candidate of machine code: takes the image that its unit names out of its text, has PTX assembled, and
+// refuses what does not fit the device, the launch plan or the rules, before any driver sees it.
+//
+// Nothing of the image is run here, and only ReadCubin reads it, which takes no offset for granted. PTX is assembled by
+// the toolkit's ptxas in a confined process, with limits on time and memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tuner/device/compiler.h"
+
+namespace hone {
+
+struct MachineCodeOptions {
+  int cc_major = 0, cc_minor = 0;           // of the device
+  std::string device_name;                  // "NVIDIA H200", for messages
+  std::string cuda_home;                    // where ptxas is looked for first: its folder bin
+  std::string search_path;                  // PATH, for the same
+  std::string scratch_directory;            // empty: /tmp
+  double limit_seconds = 60;                // wall, of ptxas
+  int64_t memory_bytes = int64_t{8} << 30;  // address space of ptxas
+};
+
+// Thread-safe. Units are those of machine code (TranslationUnit::image).
+std::unique_ptr<Compiler> MakeMachineCodeCompiler(MachineCodeOptions options);
+
+}  // namespace hone

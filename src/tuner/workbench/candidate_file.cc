@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/workbench/candidate_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "base/file.h"
+#include "base/utf8.h"
+#include "base/zip_archive.h"
+#include "tuner/core/machine_code.h"
+#include "tuner/workbench/task_catalog.h"
+
+namespace hone {
+namespace fs = std::filesystem;
+namespace {
+
+using Files = std::map<std::string, std::string>;  // bytes by name
+
+constexpr const char* kPlanName = "candidate.toml";
+constexpr const char* kWhatIsIn =
+    "a candidate of machine code has a candidate.toml and its images (kernel.cubin or kernel.ptx)";
+
+Result<std::string> Join(Files files, const std::string& path) {
+  const auto plan = files.find(kPlanName);
+  if (plan == files.end())
+    return Status::InvalidArgument(fmt::format("{}: there is no {}: {}", path, kPlanName, kWhatIsIn));
+  const std::string text = plan->second;
+  HONE_RETURN_IF_ERROR(CheckUtf8(text, path + "/" + kPlanName));
+  files.erase(plan);
+  for (const auto& [name, bytes] : files) {
+    if (!IsImageName(name))
+      return Status::InvalidArgument(
+          fmt::format("{}: '{}' does not belong into it: {}", path, name.substr(0, 100), kWhatIsIn));
+  }
+  Result<std::string> joined = JoinMachineCode(text, files);
+  if (!joined.ok()) return joined.status().WithContext(path);
+  return joined;
+}
+
+Result<Files> ReadFolder(const std::string& path) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name != kPlanName && !IsImageName(name)) continue;  // a folder is a place to work in, too
+    found.push_back(entry->path());
+    if (found.size() > kMostImages + 1) {
+      return Status::InvalidArgument(
+          fmt::format("{}: it has more than {} images: leave variants out", path, kMostImages));
+    }
+  }
+  if (error) return Status::Io(fmt::format("{}: {}", path, error.message()));
+  Files files;
+  size_t total = 0;
+  for (const fs::path& file : found) {
+    HONE_ASSIGN_OR_RETURN(std::string bytes, ReadFile(file.string(), static_cast<int64_t>(kMostImageBytes)));
+    total += bytes.size();
+    if (total > kMostImageBytes) {
+      return Status::InvalidArgument(fmt::format(
+          "{}: its files have more than {} bytes together, which is as much as is read", path, kMostImageBytes));
+    }
+    files.emplace(file.filename().string(), std::move(bytes));
+  }
+  return files;
+}
+
+}  // namespace
+
+Result<std::string> ReadCandidate(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error) && fs::exists(fs::path(path) / kPlanName, error)) {
+    HONE_ASSIGN_OR_RETURN(Files files, ReadFolder(path));
+    return Join(std::move(files), path);
+  }
+  if (!fs::is_regular_file(path, error) || fs::path(path).extension() != ".honek") return ReadSource(path);
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, static_cast<int64_t>(2 * kMostImageBytes)));
+  Result<Files> files =
+      ReadZip(bytes, {.entries = kMostImages + 1, .bytes = kMostImageBytes});
+  if (!files.ok()) return files.status().WithContext(path);
+  return Join(*std::move(files), path);
+}
+
+}  // namespace hone
