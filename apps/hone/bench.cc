@@ -150,6 +150,7 @@ void RegisterBenchCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--strategies", flags->strategies, "names, separated by commas; all unless given")->delimiter(',');
   command->add_option("--name", flags->name, "of this bench: its runs are NAME.TASK.STRATEGY")->capture_default_str();
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  RegisterKernelBenchCommand(*bench, context);
   AddRunFlags(*command, flags->run);
   flags->strategy = command->get_option("--strategy");
   AddDeviceFlags(*command, flags->device);

@@ -17,6 +17,7 @@
 #include "base/json_text.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
+#include "tuner/evaluate/device_list.h"
 #include "tuner/workbench/task_catalog.h"
 
 namespace hone {
@@ -128,6 +129,28 @@ Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, 
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeEvaluator(MakeEvaluatorOptions(context, flags)));
   for (const std::string& warning : evaluator->SandboxWarnings()) PrintError("hone: warning: {}\n", warning);
   return evaluator;
+}
+
+Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const DeviceFlags& flags) {
+  HostedOptions options;
+  options.environment = context.environment;
+  options.cuda_home = context.cuda_home;
+  options.launch_limit_seconds = flags.launch_limit_seconds;
+  const std::string& device = flags.device;
+  if (device == "sim" || device.starts_with("sim:")) return options;
+  if (device != "auto" && !device.starts_with("cuda")) {
+    return Status::InvalidArgument(fmt::format("--device {}: a PyTorch module is judged on this machine; use auto, cuda:N, or sim for its CPU", device));
+  }
+  const std::string wanted = device == "cuda" ? "cuda:0" : device;
+  for (const DeviceFacts& facts : ListDevices(context.cuda_home, context.cutlass_home, context.search_path).devices) {
+    if (facts.modelled || (wanted != "auto" && facts.id != wanted)) continue;
+    options.gpu = std::atoi(facts.id.c_str() + 5);  // "cuda:1"
+    options.gpu_name = facts.name;
+    options.l2_bytes = facts.l2_bytes;
+    return options;
+  }
+  if (wanted != "auto") return Status::InvalidArgument(fmt::format("there is no {} (see `hone devices`); --device sim judges on the CPU, without times", wanted));
+  return options;
 }
 
 std::vector<std::string> TaskRoots(const CommandContext& context) {

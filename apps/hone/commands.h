@@ -16,6 +16,7 @@
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/task.h"
+#include "tuner/torch/hosted_judge.h"
 #include "tuner/workbench/evaluation_text.h"
 #include "tuner/workbench/task_catalog.h"
 
@@ -59,6 +60,8 @@ void AddTrialsOption(CLI::App& command, int& trials, const char* meaning);
 EvaluatorOptions MakeEvaluatorOptions(const CommandContext& context, const DeviceFlags& flags);
 // A container's user often has a home that is not there or may not be written: kIo, naming the variable that helps.
 Status MakeCacheFolder(const CommandContext& context);
+// How finished PyTorch modules are judged by these flags: on the GPU that they name, else on the CPU.
+Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const DeviceFlags& flags);
 // An evaluator by these flags. Prints on standard error what this machine's kernel cannot protect, if there is any.
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags);
 
@@ -84,6 +87,7 @@ int ExitStatusOf(Verdict verdict);
 
 void RegisterApplyCommand(CLI::App& app, CommandContext& context);
 void RegisterBenchCommand(CLI::App& app, CommandContext& context);
+void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context);  // below `hone bench`
 void RegisterCompareCommand(CLI::App& app, CommandContext& context);
 void RegisterDevicesCommand(CLI::App& app, CommandContext& context);
 void RegisterDoctorCommand(CLI::App& app, CommandContext& context);

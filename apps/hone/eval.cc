@@ -1,15 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone eval TASK CANDIDATE.cu: is it right, and how fast is it against the task's seed?
+// hone eval TASK CANDIDATE.cu: is it right, and how fast is it against the task's seed? hone eval TASK SUBMISSION.py: the
+// same of a finished PyTorch module, hosted, against PyTorch itself.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+#include "base/sandbox.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
+#include "tuner/torch/hosted_judge.h"
 #include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/evaluation_choices.h"
 
@@ -52,6 +57,26 @@ std::string WhatRepeatsIt(const Evaluation& evaluation, const EvalFlags& flags) 
   return fmt::format("  --seed {} repeats this verdict, with the same inputs and hidden cases.\n", evaluation.seed);
 }
 
+Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task& task, EvaluationRequest request) {
+  if (!flags.baseline.empty() || !flags.bindings.empty() || flags.profile || flags.sass) {
+    return Status::InvalidArgument("--baseline, --bind, --profile and --sass are for candidates in CUDA, and this is a PyTorch module: leave them out");
+  }
+  HONE_RETURN_IF_ERROR(CheckChoices(task, request));
+  HONE_ASSIGN_OR_RETURN(HostedOptions options, MakeHostedOptions(context, flags.device));
+  options.compiled = flags.libraries;
+  for (const std::string& warning : ProbeSandbox().Warnings()) PrintError("hone: warning: {}\n", warning);
+  HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, JudgeSubmission(task, request, options));
+  if (flags.device.json) {
+    nlohmann::json json = ReadJsonText(EvaluationToJson(evaluation));
+    json["sandbox_warnings"] = ProbeSandbox().Warnings();
+    Print("{}\n", DumpJson(json, 2));
+  } else {
+    Print("{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatRepeatsIt(evaluation, flags), DescribeLibraries(evaluation, "  "));
+  }
+  context.exit_status = ExitStatusOf(evaluation.verdict);
+  return Status::Ok();
+}
+
 Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   EvaluationRequest request;
@@ -79,6 +104,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   request.profile = flags.profile || flags.sass;
   request.sass = flags.sass;
   request.libraries = flags.libraries;
+  if (IsSubmission(flags.candidate)) return RunSubmission(context, flags, task, std::move(request));
   HONE_RETURN_IF_ERROR(CheckChoices(task, request));
 
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
@@ -107,7 +133,7 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<EvalFlags>();
   CLI::App* command = app.add_subcommand("eval", "judge one candidate: is it right, and how fast is it?");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
-  command->add_option("candidate", flags->candidate, "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml")->required();
+  command->add_option("candidate", flags->candidate, "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml; for a task with a PyTorch module also a .py file with a class ModelNew")->required();
   command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
   command->add_option("--bind", flags->bindings, "choose a tunable's value; may be repeated");
   command->add_option("--seed", flags->seed, "secret seed, to repeat a verdict; 0: from the system")->capture_default_str();
@@ -117,7 +143,7 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   command->add_flag("--no-warm", flags->no_warm, "time with cold caches only");
   command->add_flag("--profile", flags->profile, "count where the time goes, and say what stands in the way");
   command->add_flag("--sass", flags->sass, "with the profile, the machine code beside the source lines (needs nvdisasm)");
-  command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names too");
+  command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names too; for a .py file torch.compile of the module");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -3,7 +3,7 @@
 """torch_tests.py HONE PART…: PyTorch modules as tasks, on the simulated GPU.
 
 PART is a problem of problems/ (brought in; where kernels/ has a kernel for it, that passes and the kernel with an error planted
-is refused), or "bad_input", "package", "check", "tutorial", "apply". Prints what fails and ends with 1.
+is refused), or "bad_input", "package", "check", "tutorial", "apply", "hosted". Prints what fails and ends with 1.
 """
 import json
 import os
@@ -41,6 +41,18 @@ PLANTED = {
     "mean_and_spread": ("sqrtf(squares)", "sqrtf(squares * 1.001f)"),
     "batch_norm": ("static_cast<float>(count - 1)", "static_cast<float>(count)"),
     "embedding_sum": ("k < bag;", "k < bag - 1;"),
+}
+
+# Finished modules for linear_relu (submissions/), and their verdicts.
+SUBMISSIONS = {
+    "right": "ok",
+    "zeros_and_a_patched_judge": "wrong_output",
+    "kept_by_address": "wrong_output",
+    "lazy": "rule_violation",
+    "changes_its_input": "rule_violation",
+    "writes_late": "wrong_output",
+    "looks_around": "ok",
+    "no_class": "compile_error",
 }
 
 HEAD = "import torch\nimport torch.nn as nn\nn = 64\nd = 128\n"
@@ -199,6 +211,57 @@ def check(folder):
         fail("hone tasks check linear_relu", out + err)
 
 
+def hosted(folder):
+    """Finished modules as a campaign on the CPU: typed verdicts, a summary, and nothing judged twice."""
+    with open(os.path.join(HERE, "problems", "linear_relu.py"), encoding="utf-8") as source:
+        text = source.read()
+    for size, small in (("batch_size", 96), ("in_features", 64), ("out_features", 80)):
+        text = re.sub(rf"^{size} = \d+$", f"{size} = {small}", text, flags=re.M)
+    problems, submissions = os.path.join(folder, "problems", "level1"), os.path.join(folder, "submissions")
+    os.makedirs(problems)
+    os.makedirs(submissions)
+    with open(os.path.join(problems, "7_linear_relu.py"), "w", encoding="utf-8") as problem_file:
+        problem_file.write(text)
+    names = {}
+    for number, name in enumerate(SUBMISSIONS):
+        names[f"level_1_problem_7_sample_{number}_kernel"] = name
+        shutil.copy(os.path.join(HERE, "submissions", name + ".py"), os.path.join(submissions, f"level_1_problem_7_sample_{number}_kernel.py"))
+    shutil.copy(os.path.join(HERE, "submissions", "right.py"), os.path.join(submissions, "level_1_problem_8_sample_0_kernel.py"))
+    command = ["bench", "kernelbench", os.path.join(folder, "problems"), "--judge", submissions, "--device", "sim", "--trials", "2",
+               "--out", os.path.join(folder, "results"), "--json"]
+    code, out, err = run(command, folder)
+    if code != 0:
+        return fail(f"bench kernelbench ends with {code}", out + err)
+    told = json.loads(out)
+    for one in told["submissions"]:
+        name = names.get(one["submission"], "of a problem that is not there")
+        wanted = SUBMISSIONS.get(name, "no_problem")
+        print(f"{name}: {one['verdict']} ({one['seconds']:.1f} s) {one['detail'][:200]}", flush=True)
+        if one["verdict"] != wanted:
+            fail(f"{name} is {one['verdict']}, not {wanted}", one["detail"])
+        if "over_eager" in one:
+            fail(f"{name} has a speedup without a GPU")
+    right = sum(verdict == "ok" for verdict in SUBMISSIONS.values())
+    level = told["levels"][-1]
+    if (level["right"], level["submissions"]) != (right, len(SUBMISSIONS) + 1) or set(level["over_eager"]["fast"]) != {"0"}:
+        fail("the summary is another", json.dumps(level))
+    # The same command again knows all but the one whose verdict is gone, as after a kill.
+    kept = os.path.join(folder, "results", "results")
+    before = {name: os.stat(os.path.join(kept, name)).st_mtime_ns for name in os.listdir(kept)}
+    os.remove(os.path.join(kept, "level_1_problem_7_sample_0_kernel.json"))
+    code, out, err = run(command, folder)
+    again = json.loads(out) if code == 0 else fail(f"bench kernelbench ends with {code} the second time", out + err)
+    if again and [one["verdict"] for one in again["submissions"]] != [one["verdict"] for one in told["submissions"]]:
+        fail("the second go says otherwise", out)
+    anew = [name for name, when in before.items() if os.stat(os.path.join(kept, name)).st_mtime_ns != when]
+    if anew != ["level_1_problem_7_sample_0_kernel.json"]:
+        fail(f"judged anew: {anew}")
+    code, out, err = run(["eval", os.path.join(folder, "results", "tasks", "level1_7"), os.path.join(HERE, "submissions", "no_class.py"), "--device", "sim",
+                          "--bind", "X=1"], folder)
+    if code != 2 or "leave them out" not in err:
+        fail(f"--bind for a module ends with {code}", out + err)
+
+
 def load(path, name):
     import importlib.util
     spec = importlib.util.spec_from_file_location(name, path)
@@ -276,11 +339,12 @@ def tutorial(folder):
     with open(os.path.join(HERE, "..", "..", "docs", "torch.md"), encoding="utf-8") as page:
         text = page.read()
     blocks = {kind: re.search(rf"```{kind}\n(.*?)```", text, re.S).group(1) for kind in ("python", "cuda")}
+    submission = re.findall(r"```python\n(.*?)```", text, re.S)[1]
     commands = re.findall(r"```sh\nhone ([^\n]*fused_linear[^\n]*)\n```", text)
-    for name, block in (("problem.py", blocks["python"]), ("kernel.cu", blocks["cuda"])):
+    for name, block in (("problem.py", blocks["python"]), ("kernel.cu", blocks["cuda"]), ("submission.py", submission)):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(block)
-    if len(commands) != 2:
+    if len(commands) != 3:
         fail(f"the tutorial has {len(commands)} commands")
     for command in commands:
         code, out, err = run(command.split(), folder)
@@ -289,7 +353,7 @@ def tutorial(folder):
     wrong = blocks["cuda"].replace("float sum = bias[column]", "float sum = 0.0f")
     with open(os.path.join(folder, "kernel.cu"), "w", encoding="utf-8") as file:
         file.write(wrong)
-    code, out, err = run(commands[-1].split(), folder)
+    code, out, err = run(commands[1].split(), folder)
     if code != 1 or "wrong_output" not in out or wrong == blocks["cuda"]:
         fail("the tutorial's wrong kernel passes", out + err)
 
@@ -303,7 +367,7 @@ def main():
             if part in EXPECTED:
                 problem(part, folder)
             else:
-                {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply}[part](folder)
+                {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

@@ -146,22 +146,31 @@ class Problem:
         exec(compile(tree, self.file, "exec"), module.__dict__)
         return module.__dict__
 
-    def build(self, sizes, dtype=None):
-        """(module, names): a new instance at these sizes, its floating-point state in `dtype` where that is given."""
+    def build(self, sizes, dtype=None, seed=None, make=None):
+        """(module, names): a new instance at these sizes, its floating-point state in `dtype` where that is given.
+
+        `seed`: of PyTorch's random numbers, before the file runs and again before the class does, as KernelBench's harness
+        sets it. `make`: another class that takes the same arguments.
+        """
         import torch
+        if seed is not None:
+            torch.manual_seed(seed)
         names = self.run_file(sizes)
         if self.class_name not in names:
             raise Refused(f"{self.file} has no class {self.class_name}: KernelBench's form is a class Model with get_inputs() "
                           "and get_init_inputs(); name another class with --from package.module:Class")
         init = names["get_init_inputs"]() if "get_init_inputs" in names else []
+        kind = names[self.class_name] if make is None else make
+        if seed is not None:
+            torch.manual_seed(seed)
         if isinstance(init, dict):
-            model = names[self.class_name](**init)
+            model = kind(**init)
         elif len(init) == 2 and isinstance(init[0], (list, tuple)) and isinstance(init[1], dict):
-            model = names[self.class_name](*init[0], **init[1])
+            model = kind(*init[0], **init[1])
         else:
-            model = names[self.class_name](*init)
+            model = kind(*init)
         if not isinstance(model, torch.nn.Module):
-            raise Refused(f"{self.class_name} of {self.file} is no torch.nn.Module: derive it from nn.Module")
+            raise Refused(f"{kind.__name__} of {self.file} is no torch.nn.Module: derive it from nn.Module")
         if not self.training:
             model.eval()
         if dtype is not None:

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/gpu_access.h"
 #include "base/json_fields.h"
 
 namespace hone {
@@ -94,7 +95,7 @@ PythonStart StartOf(const Python& python, std::string script, const std::string&
   for (const std::string& entry : options.environment) {
     const std::string name = entry.substr(0, entry.find('='));
     if (name == "PATH" || name == "LD_LIBRARY_PATH" || name == "PYTHONPATH" || name == "PYTHONUSERBASE" ||
-        (options.gpu && name.starts_with("CUDA_"))) {
+        (options.gpu >= 0 && name.starts_with("CUDA_"))) {
       start.environment.push_back(entry);
     }
   }
@@ -104,7 +105,7 @@ PythonStart StartOf(const Python& python, std::string script, const std::string&
   for (const char* name : {"HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"}) {
     start.environment.push_back(fmt::format("{}={}", name, scratch));
   }
-  if (!options.gpu) start.environment.emplace_back("CUDA_VISIBLE_DEVICES=");
+  if (options.gpu < 0) start.environment.emplace_back("CUDA_VISIBLE_DEVICES=");
 
   SandboxPolicy& policy = start.sandbox;
   policy.read_paths = SystemReadPaths();
@@ -128,6 +129,11 @@ PythonStart StartOf(const Python& python, std::string script, const std::string&
   policy.file_bytes = int64_t{4} << 30;
   const int64_t memory = options.memory_bytes > 0 ? options.memory_bytes : MachineMemory() / 4 * 3;
   policy.memory_bytes = memory + kOwnAddressSpace;
+  if (options.gpu >= 0) {
+    AllowGpu(&policy);
+    policy.memory_bytes = 0;
+    start.environment.emplace_back("CUBLAS_WORKSPACE_CONFIG=:4096:8");  // without it cuBLAS may sum in another order each time
+  }
   return start;
 }
 

@@ -11,6 +11,12 @@ extern const char hone_torch_shapes[];
 extern const size_t hone_torch_shapes_size;
 extern const char hone_torch_describe[];
 extern const size_t hone_torch_describe_size;
+extern const char hone_torch_frames[];
+extern const size_t hone_torch_frames_size;
+extern const char hone_torch_referee[];
+extern const size_t hone_torch_referee_size;
+extern const char hone_torch_stage[];
+extern const size_t hone_torch_stage_size;
 extern const char hone_torch_serve[];
 extern const size_t hone_torch_serve_size;
 }
@@ -22,8 +28,19 @@ std::string DescribeScript() {
          std::string(hone_torch_describe, hone_torch_describe_size);
 }
 
-std::string ServeScript() {
-  return std::string(hone_torch_problem, hone_torch_problem_size) + std::string(hone_torch_serve, hone_torch_serve_size);
+namespace {
+
+// What both sides of a socket share.
+std::string Common() {
+  return std::string(hone_torch_problem, hone_torch_problem_size) + std::string(hone_torch_frames, hone_torch_frames_size);
 }
+
+}  // namespace
+
+std::string ServeScript() { return Common() + std::string(hone_torch_serve, hone_torch_serve_size); }
+
+std::string RefereeScript() { return Common() + std::string(hone_torch_referee, hone_torch_referee_size); }
+
+std::string StageScript() { return Common() + std::string(hone_torch_stage, hone_torch_stage_size); }
 
 }  // namespace hone

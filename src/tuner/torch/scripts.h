@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Python of this room, embedded at build time: what describes a problem, and what serves a reference.
+// The Python of this room, embedded at build time: what describes a problem, what serves a
+// reference, and what judges a finished module.
 #pragma once
 
 #include <string>
@@ -9,6 +10,8 @@
 namespace hone {
 
 std::string DescribeScript();  // problem.py, shapes.py, describe.py
-std::string ServeScript();     // problem.py, serve.py
+std::string ServeScript();     // problem.py, frames.py, serve.py
+std::string RefereeScript();   // problem.py, frames.py, referee.py
+std::string StageScript();     // problem.py, frames.py, stage.py
 
 }  // namespace hone

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluates a task's PyTorch module in double precision for the judge. Follows problem.py in one text.
+"""Evaluates a task's PyTorch module in double precision for the judge. Follows problem.py and frames.py in one text.
 
 Descriptor 3 is a stream socket with frames (src/base/frames.h), 4 a memory file that the judge maps too. The first frame
 names the module; each later one asks for outputs at some sizes, with places of inputs and results in the memory file.
@@ -8,36 +8,9 @@ torch_reference.cc is the other side and lists the fields.
 """
 import mmap
 import os
-import struct
 import time
 
-FRAMES, MEMORY = 3, 4
-
-
-def read_exactly(count):
-    parts = []
-    while count > 0:
-        part = os.read(FRAMES, count)
-        if not part:
-            os._exit(0)  # the judge has gone
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
-
-
-def receive():
-    head = read_exactly(16)
-    magic, header_bytes, blobs, descriptors = struct.unpack("<4sIII", head)
-    if magic != b"HNF1" or blobs != 0 or descriptors != 0:
-        raise ValueError("what came is no frame of the judge's")
-    return json.loads(read_exactly(header_bytes))
-
-
-def send(answer):
-    header = json.dumps(answer).encode()
-    message = struct.pack("<4sIII", b"HNF1", len(header), 0, 0) + header
-    while message:
-        message = message[os.write(FRAMES, message):]
+FRAMES, MEMORY = Frames(3), 4
 
 
 class Server:
@@ -46,12 +19,13 @@ class Server:
         self.problem = Problem(job["text"], job["file"], job["class"], job["training"])
         self.models = {}
         self.memory, self.bytes = None, 0
+        self.gpu = gpu_of(job)
 
-    def model(self, sizes, precision):
-        key = (tuple(sorted(sizes.items())), precision)
+    def model(self, sizes, precision, device):
+        key = (tuple(sorted(sizes.items())), precision, device)
         if key not in self.models:
             self.models.clear()  # one at a time: weights may be large
-            self.models[key] = model_for(self.problem, sizes, precision)
+            self.models[key] = model_for(self.problem, sizes, precision).to(device)
         return self.models[key]
 
     def answer(self, request):
@@ -69,14 +43,19 @@ class Server:
             return torch.frombuffer(self.memory, dtype=dtype, count=count, offset=one["offset"]).reshape(one["shape"])
 
         tensors = {one["name"]: place(one, getattr(torch, one["dtype"])) for one in request["tensors"]}
-        state = {name: tensors[tensor] for tensor, name in self.job["state"].items()}
-        inputs = [tensors[one["tensor"]] if "tensor" in one else one["value"] for one in self.job["inputs"]]
         precision = request.get("precision", "float64")
-        model = self.model(sizes, precision)
-        for name, tensor in state_of(model).items():  # counters, which are no tensors of the task
-            if name not in state:
-                state[name] = tensor
-        results, after, _ = evaluate(self.problem, sizes, model, inputs, state, precision)
+        results = None
+        # Other precisions are the linter's, which asks what the CPU's arithmetic makes of them.
+        if self.gpu is not None and precision == "float64":
+            try:
+                results, after = self.compute(tensors, sizes, precision, self.gpu)
+            except Refused:
+                raise
+            except Exception as error:  # too little memory, or no double form of an operator there: the CPU has both
+                print(f"on the GPU: {error}", file=sys.stderr)
+        if results is None:
+            torch.cuda.empty_cache()
+            results, after = self.compute(tensors, sizes, precision, "cpu")
         made = dict(zip(self.job["outputs"], results))
         for one in request["results"]:
             name = one["name"]
@@ -87,10 +66,41 @@ class Server:
                 raise Refused(f"the module's {name} is complex, which tasks do not hold: return its parts")
             if result.numel():
                 place(one, torch.float64).copy_(result)
+        del results, after, made, result
+        if self.gpu is not None:
+            torch.cuda.empty_cache()  # the judge beside needs the memory
+
+    def compute(self, tensors, sizes, precision, device):
+        """(outputs, state afterwards) by the module on `device`, from tensors of the judge's memory."""
+        import torch
+        with torch.device(device):  # for what forward itself makes
+            here = {name: tensor.to(device) for name, tensor in tensors.items()}
+            state = {name: here[tensor] for tensor, name in self.job["state"].items()}
+            inputs = [here[one["tensor"]] if "tensor" in one else one["value"] for one in self.job["inputs"]]
+            model = self.model(sizes, precision, device)
+            for name, tensor in state_of(model).items():  # counters, which are no tensors of the task
+                if name not in state:
+                    state[name] = tensor
+            results, after, _ = evaluate(self.problem, sizes, model, inputs, state, precision)
+            return results, after
+
+
+def gpu_of(job):
+    """The device that the job names, where this PyTorch can use it; else None."""
+    import torch
+    if job.get("gpu", -1) < 0 or not torch.cuda.is_available():
+        return None
+    try:
+        device = torch.device("cuda", job["gpu"])
+        torch.cuda.set_device(device)
+        torch.ones(2, device=device, dtype=torch.float64).sum().item()
+        return device
+    except Exception:  # built for another generation of GPUs, say
+        return None
 
 
 def main():
-    job = receive()
+    job = FRAMES.receive()
     try:
         load_torch()
         import torch
@@ -98,19 +108,23 @@ def main():
             torch.set_num_threads(job["threads"])
         server = Server(job)
     except Refused as refusal:
-        send({"error": str(refusal)})
+        FRAMES.send({"error": str(refusal)})
         return
-    send({"torch": torch.__version__})
+    device = "CPU" if server.gpu is None else torch.cuda.get_device_name(server.gpu)
+    FRAMES.send({"torch": torch.__version__, "device": device})
     while True:
-        request = receive()
+        request = FRAMES.receive()
         started = time.perf_counter()
         try:
             server.answer(request)
-            send({"seconds": time.perf_counter() - started})
+            FRAMES.send({"seconds": time.perf_counter() - started})
         except Refused as refusal:
-            send({"error": str(refusal)})
+            FRAMES.send({"error": str(refusal)})
         except Exception as error:
-            send({"error": explain(error, "the module")})
+            FRAMES.send({"error": explain(error, "the module")})
 
 
-main()
+try:
+    main()
+except Gone:  # the judge is done
+    os._exit(0)

@@ -83,7 +83,7 @@ json ModuleJson(const Task& task, const TorchModule& module, const PythonOptions
   for (const auto& [tensor, name] : module.state) state[tensor] = name;
   for (const auto& [dim, name] : module.sizes) sizes[dim] = name;
   return {{"text", task.oracle_source}, {"file", (task.directory.empty() ? task.name : task.directory) + "/reference.py"},
-          {"class", module.class_name}, {"training", module.training}, {"threads", options.threads},
+          {"class", module.class_name}, {"training", module.training}, {"threads", options.threads}, {"gpu", options.gpu},
           {"inputs", inputs}, {"outputs", module.outputs}, {"state", state}, {"sizes", sizes}};
 }
 
@@ -102,10 +102,11 @@ class TorchReference : public HostReference {
   Status Begin(const json& module) {
     HONE_ASSIGN_OR_RETURN(const json answer, Ask(module, kTorchStartSeconds, "loading PyTorch", StatusCode::kUnavailable));
     JsonFields fields(answer, "PyTorch's answer");
-    std::string version;
+    std::string version, device;
     fields.Require("torch", version);
+    fields.Require("device", device);
     if (!fields.ok()) return Status::Internal(fields.status().message());
-    name_ = fmt::format("PyTorch {} in double precision on the CPU", version);
+    name_ = fmt::format("PyTorch {} in double precision on the {}", version, device);
     return Status::Ok();
   }
 

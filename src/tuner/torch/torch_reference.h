@@ -5,8 +5,8 @@
 // and gives results through memory which both map.
 //
 // The process is started once and answers any number of cases. Its socket carries frames of JSON: first the module
-// ({"text", "file", "class", "training", "threads", "inputs", "outputs", "state", "sizes"}), answered by {"torch": version};
-// then {"dims", "tensors": [{"name", "dtype", "shape", "offset"}], "results": [{"name", "shape", "offset"}], "bytes",
+// ({"text", "file", "class", "training", "threads", "gpu", "inputs", "outputs", "state", "sizes"}), answered by {"torch":
+// version, "device": what computes}; then {"dims", "tensors": [{"name", "dtype", "shape", "offset"}], "results": [{"name", "shape", "offset"}], "bytes",
 // "precision"}, answered by {"seconds"}. Either answer may be {"error": sentence} instead. serve.py is the other side.
 #pragma once
 

@@ -12,6 +12,7 @@
 #include "base/subprocess.h"
 #include "tuner/evaluate/baseline/candidate_launches.h"
 #include "tuner/evaluate/baseline/torch_child.h"
+#include "tuner/torch/drawn_inputs.h"
 
 namespace hone {
 namespace {
@@ -23,26 +24,9 @@ constexpr double kFarApart = 1e-2;  // of results that should be the same, relat
 constexpr std::string_view kTorchMark = "hone: ";
 
 Result<json> TorchCase(const Task& task, const Dims& dims) {
-  json one_case = {{"dims", dims}, {"tensors", json::object()}, {"scalars", json::object()}};
+  json one_case = {{"dims", dims}, {"scalars", json::object()}};
   for (const ScalarSpec& scalar : task.scalars) one_case["scalars"][scalar.name] = scalar.value;
-  for (const TensorSpec& tensor : task.tensors) {
-    if (tensor.role == TensorRole::kOut) continue;
-    HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
-    HONE_ASSIGN_OR_RETURN(const ValueSpec values, ResolveValues(tensor.values, dims));
-    json& one = one_case["tensors"][tensor.name] = {{"shape", shape.shape},
-                                                    {"dtype", DTypeName(tensor.dtype)},
-                                                    {"distribution", DistributionName(values.distribution)},
-                                                    {"low", values.low},
-                                                    {"high", values.high},
-                                                    {"scale", values.scale},
-                                                    {"offset", values.offset},
-                                                    {"order", static_cast<int>(values.index_order)},
-                                                    {"padding", values.padding}};
-    if (tensor.values.index_bound) {
-      HONE_ASSIGN_OR_RETURN(const int64_t bound, tensor.values.index_bound->Evaluate(dims));
-      one["bound"] = bound;
-    }
-  }
+  HONE_ASSIGN_OR_RETURN(one_case["tensors"], DrawnInputsJson(task, dims));
   return one_case;
 }
 

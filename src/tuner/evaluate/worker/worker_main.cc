@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/evaluate/worker/worker_main.h"
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/frames.h"
@@ -16,6 +17,9 @@ namespace hone {
 namespace {
 
 using nlohmann::json;
+
+// Of "cuda:1"; -1 where that is no GPU.
+int GpuOrdinal(const std::string& id) { return id.starts_with("cuda:") ? std::atoi(id.c_str() + 5) : -1; }
 
 Status SendError(int fd, const Status& status, bool lost) {
   return SendFrame(fd, DumpJson(json{{"op", "error"}, {"code", static_cast<int>(status.code())}, {"message", status.message()}, {"lost", lost}}));
@@ -70,7 +74,7 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
     };
     if (HasTorchModule(job->task)) {
       tell("reference", job->task.name, kTorchStartSeconds);
-      Result<std::shared_ptr<HostReference>> reference = references.Get(job->task, {.environment = job->python_environment});
+      Result<std::shared_ptr<HostReference>> reference = references.Get(job->task, {.environment = job->python_environment, .gpu = GpuOrdinal(device.facts().id)});
       if (!reference.ok()) {
         if (!SendError(fd, reference.status(), false).ok()) return 0;
         continue;

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Frames of JSON over a stream socket (src/base/frames.h), for the scripts of this room. Follows problem.py in one text."""
+import os
+import select
+import struct
+import time
+
+
+class Late(Exception):
+    """The other side did not answer in time."""
+
+
+class Gone(Exception):
+    """The other side has closed its end."""
+
+
+class Frames:
+    """One end of a socket. What comes from a process with a stranger's code in it is bounded and never trusted."""
+
+    MOST_BYTES = 64 << 20
+
+    def __init__(self, descriptor):
+        self.descriptor = descriptor
+
+    def _read(self, count, deadline):
+        parts = []
+        while count > 0:
+            if deadline is not None and not select.select([self.descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                raise Late()
+            try:
+                part = os.read(self.descriptor, min(count, 1 << 20))
+            except ConnectionError:
+                part = b""
+            if not part:
+                raise Gone()
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def receive(self, seconds=None):
+        """The next frame's JSON. Raises Late after `seconds`, Gone where the peer has gone, ValueError for what is no frame."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        magic, size, blobs, descriptors = struct.unpack("<4sIII", self._read(16, deadline))
+        if magic != b"HNF1" or blobs != 0 or descriptors != 0 or size > self.MOST_BYTES:
+            raise ValueError("what came is no frame")
+        return json.loads(self._read(size, deadline))
+
+    def send(self, message):
+        header = json.dumps(message).encode()
+        data = struct.pack("<4sIII", b"HNF1", len(header), 0, 0) + header
+        while data:
+            try:
+                data = data[os.write(self.descriptor, data):]
+            except ConnectionError as error:
+                raise Gone() from error

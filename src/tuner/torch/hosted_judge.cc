@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/torch/hosted_judge.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/frames.h"
+#include "base/hash.h"
+#include "base/json_fields.h"
+#include "base/random.h"
+#include "base/subprocess.h"
+#include "tuner/core/tensor_roles.h"
+#include "tuner/core/torch_module.h"
+#include "tuner/torch/drawn_inputs.h"
+#include "tuner/torch/python_process.h"
+#include "tuner/torch/scripts.h"
+
+namespace hone {
+namespace {
+
+using nlohmann::json;
+
+// Between two frames of the referee: loading a submission may compile for minutes, and a case is timed in one go.
+constexpr double kSilenceSeconds = 900;
+constexpr int64_t kMostRefereeBytes = 16 << 20;
+constexpr int64_t kMostSubmissionBytes = 4 << 20;
+constexpr double kStable = 0.05;  // an interval within this share of its median
+
+// A process of the user's Python, with its folder, its socket and what it printed.
+struct Player {
+  TemporaryDirectory scratch;
+  UniqueFd told;
+  std::optional<ChildProcess> child;
+  SandboxReport sandbox;
+};
+
+// A submission may run compilers: nvcc and a host compiler for load_inline, ptxas for Triton. They run confined as it is.
+void AllowCompilers(const HostedOptions& options, const Python& python, const std::string& scratch, PythonStart* start) {
+  SandboxPolicy& policy = start->sandbox;
+  const std::string cuda = options.cuda_home.empty() ? "/usr/local/cuda" : options.cuda_home;
+  for (const char* path : {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/lib", "/usr/libexec"}) {
+    policy.exec_paths.emplace_back(path);
+  }
+  policy.exec_paths.push_back(cuda);
+  policy.exec_paths.insert(policy.exec_paths.end(), python.read_paths.begin(), python.read_paths.end());
+  policy.processes = -1;
+  start->environment.push_back("TORCH_EXTENSIONS_DIR=" + scratch);
+  start->environment.push_back("CUDA_HOME=" + cuda);
+  start->environment.push_back("MAX_JOBS=4");
+}
+
+Result<Player> StartPlayer(const Python& python, const std::string& script, const HostedOptions& options, bool submission,
+                           std::vector<std::pair<int, int>> descriptors) {
+  Player player;
+  HONE_ASSIGN_OR_RETURN(player.scratch, MakeTemporaryDirectory("", "hone-hosted-"));
+  HONE_ASSIGN_OR_RETURN(player.told, MakeMemoryFile("hone-hosted-output"));
+  PythonStart start = StartOf(python, script, player.scratch.path(),
+                              {.environment = options.environment, .threads = options.threads, .gpu = options.gpu});
+  if (submission) AllowCompilers(options, python, player.scratch.path(), &start);
+  ChildOptions child;
+  child.argv = std::move(start.argv);
+  child.environment = std::move(start.environment);
+  child.working_directory = player.scratch.path();
+  child.sandbox = std::move(start.sandbox);
+  child.descriptors = std::move(descriptors);
+  child.descriptors.emplace_back(player.told.get(), 1);
+  child.descriptors.emplace_back(player.told.get(), 2);
+  HONE_ASSIGN_OR_RETURN(ChildProcess started, ChildProcess::Start(child));
+  player.sandbox = started.sandbox();
+  player.child.emplace(std::move(started));
+  return player;
+}
+
+// The last `bytes` of what it printed.
+std::string Told(const Player& player, size_t bytes) {
+  std::string said(bytes, '\0');
+  const off_t size = lseek(player.told.get(), 0, SEEK_END);
+  const ssize_t got = pread(player.told.get(), said.data(), said.size(), std::max<off_t>(0, size - static_cast<off_t>(bytes)));
+  said.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  return said;
+}
+
+Result<json> JobJson(const Task& task, const TorchModule& module, const EvaluationRequest& request, const HostedOptions& options,
+                     const std::vector<Dims>& cases) {
+  json inputs = json::array(), outputs = json::array(), list = json::array(), baselines = json::array();
+  for (const TorchModule::Input& input : module.inputs) {
+    inputs.push_back(input.tensor.empty() ? json{{"value", ReadJsonText(input.number)}} : json{{"tensor", input.tensor}});
+  }
+  for (const std::string& name : module.outputs) outputs.push_back(name);
+  for (const Dims& dims : cases) {
+    json sizes = dims;
+    for (const auto& [dim, name] : module.sizes) {
+      if (!sizes.contains(dim)) continue;
+      sizes[name] = sizes[dim];
+      sizes.erase(dim);
+    }
+    HONE_ASSIGN_OR_RETURN(const json tensors, DrawnInputsJson(task, dims));
+    json results = json::object();
+    for (const std::string& name : module.outputs) {
+      const TensorSpec& tensor = *task.FindTensor(name);
+      const Tolerance& tolerance = task.tolerance.at(name);
+      HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
+      results[name] = {{"shape", shape.shape},          {"dtype", DTypeName(tensor.dtype)},   {"c_max", tolerance.c_max},
+                       {"c_rms", tolerance.c_rms},      {"c_small", tolerance.c_small},       {"small_floor", tolerance.small_floor},
+                       {"absolute", tolerance.absolute}, {"slice_axis", tensor.slice_axis}};
+    }
+    list.push_back({{"sizes", sizes}, {"tensors", tensors}, {"outputs", results}});
+  }
+  if (options.gpu >= 0 && request.time) {
+    baselines.push_back("torch_eager");
+    if (options.compiled) baselines.push_back("torch_compiled");
+  }
+  return json{{"text", task.oracle_source}, {"file", (task.directory.empty() ? task.name : task.directory) + "/reference.py"},
+              {"class", module.class_name}, {"training", module.training}, {"threads", options.threads}, {"inputs", inputs},
+              {"outputs", outputs}, {"device", options.gpu < 0 ? std::string("cpu") : fmt::format("cuda:{}", options.gpu)},
+              {"cases", list}, {"trials", request.correctness_trials}, {"seed", request.seed}, {"submission", request.source},
+              {"baselines", baselines}, {"l2_bytes", options.l2_bytes}, {"launch_seconds", options.launch_limit_seconds},
+              {"time_seconds", options.time_seconds}};
+}
+
+Interval ReadInterval(JsonFields& fields, const char* name) {
+  Interval interval;
+  fields.Object(name, [&](JsonFields& one) {
+    one.Require("median", interval.median);
+    one.Require("low", interval.low);
+    one.Require("high", interval.high);
+  });
+  return interval;
+}
+
+void ReadBaseline(JsonFields& fields, const char* name, const std::string& torch, CaseResult* result) {
+  fields.Object(name, [&](JsonFields& one) {
+    LibraryResult library;
+    library.name = name;
+    one.Read("error", library.detail);
+    if (library.detail.empty()) {
+      const Interval mine = ReadInterval(one, "time_us"), theirs = ReadInterval(one, "baseline_us"), speedup = ReadInterval(one, "speedup");
+      int quads = 0, calls = 1;
+      one.Require("quads", quads);
+      one.Require("calls", calls);
+      library.time_us = theirs.median;
+      library.speedup = speedup;
+      library.detail = fmt::format("PyTorch {}, hosted alike, in interleaved pairs, {} calls to a handover", torch, calls);
+      if (std::string_view(name) == "torch_eager") {
+        result->time_us = mine;
+        result->baseline_us = theirs.median;
+        result->speedup = speedup;
+        result->timing.quads = quads;
+        result->timing.plans_per_sample = calls;
+        result->timing.status = speedup.high - speedup.low <= kStable * speedup.median ? "stable" : "inconclusive";
+        result->timing.decision = speedup.low > 1 ? "faster" : speedup.high < 1 ? "slower" : "undecided";
+      }
+    }
+    result->libraries.push_back(std::move(library));
+  });
+}
+
+Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation* evaluation) {
+  JsonFields fields(answer, "the referee's answer");
+  std::string verdict, torch = "?";
+  fields.Require("verdict", verdict);
+  fields.Read("detail", evaluation->detail);
+  fields.Read("torch", torch);
+  const std::optional<Verdict> known = VerdictFromName(verdict);
+  if (!fields.ok() || !known) return Status::Internal(fields.ok() ? "the referee gives a verdict that does not exist: " + verdict : fields.status().message());
+  evaluation->verdict = *known;
+  evaluation->device += fmt::format(", PyTorch {}", torch);
+  fields.Object("mismatch", [&](JsonFields& one) {
+    Mismatch& mismatch = evaluation->mismatch.emplace();
+    one.Read("tensor", mismatch.tensor);
+    one.Read("index", mismatch.index);
+    one.Read("expected", mismatch.expected);
+    one.Read("actual", mismatch.actual);
+    one.Read("wrong", mismatch.wrong_elements);
+    one.Read("total", mismatch.total_elements);
+    mismatch.distribution = "drawn";
+    mismatch.seed = evaluation->seed;
+  });
+  if (answer.contains("cases") && answer["cases"].is_array()) {
+    for (size_t i = 0; i < dims.size() && i < answer["cases"].size(); ++i) {
+      JsonFields one(answer["cases"][i], "the referee's answer");
+      CaseResult result;
+      result.dims = dims[i];
+      one.Read("max_scaled_error", result.max_scaled_error);
+      one.Read("rms_error", result.rms_error);
+      one.Object("baselines", [&](JsonFields& baselines) {
+        for (const char* name : {"torch_eager", "torch_compiled"}) ReadBaseline(baselines, name, torch, &result);
+      });
+      if (!one.ok()) return Status::Internal(one.status().message());
+      evaluation->cases.push_back(std::move(result));
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+bool IsSubmission(const std::string& file) { return file.ends_with(".py"); }
+
+Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& asked, const HostedOptions& options,
+                                   const EvaluationProgress& progress) {
+  if (!HasTorchModule(task)) {
+    return Status::InvalidArgument(fmt::format("{} is a Python module, and task {} has none to hold it against: make one of the "
+                                               "problem with `hone new NAME --from problem.py`", asked.name, task.name));
+  }
+  if (static_cast<int64_t>(asked.source.size()) > kMostSubmissionBytes) {
+    return Status::InvalidArgument(fmt::format("{} is larger than {} MiB", asked.name, kMostSubmissionBytes >> 20));
+  }
+  const double started = SteadySeconds();
+  EvaluationRequest request = asked;
+  if (request.seed == 0) request.seed = SystemSeed() | 1;
+  std::vector<Dims> cases;
+  size_t number = 0;
+  for (const Case& one : task.cases) {
+    if (one.role != CaseRole::kTime) continue;
+    const std::vector<size_t>& only = request.only_time_cases;
+    if (only.empty() || std::find(only.begin(), only.end(), number) != only.end()) cases.push_back(one.dims);
+    ++number;
+  }
+  const TorchModule module = TorchModuleOf(task);
+  HONE_ASSIGN_OR_RETURN(const json job, JobJson(task, module, request, options, cases));
+  HONE_ASSIGN_OR_RETURN(const Python python, FindPython(options.environment));
+
+  // Descriptors of the referee: 3 to this process, then one for each stage.
+  HONE_ASSIGN_OR_RETURN(SocketPair ours, MakeSocketPair());
+  std::vector<std::pair<int, int>> ends = {{ours.theirs.get(), 3}};
+  std::vector<SocketPair> pairs;
+  std::vector<Player> stages;
+  for (size_t i = 0; i < 1 + job["baselines"].size(); ++i) {
+    HONE_ASSIGN_OR_RETURN(SocketPair pair, MakeSocketPair());
+    HONE_ASSIGN_OR_RETURN(Player stage, StartPlayer(python, StageScript(), options, true, {{pair.theirs.get(), 3}}));
+    pair.theirs.Reset();  // so that its end is seen
+    ends.emplace_back(pair.ours.get(), static_cast<int>(4 + i));
+    pairs.push_back(std::move(pair));
+    stages.push_back(std::move(stage));
+  }
+  HONE_ASSIGN_OR_RETURN(const Player referee, StartPlayer(python, RefereeScript(), options, false, ends));
+  ours.theirs.Reset();
+  pairs.clear();
+
+  Evaluation evaluation;
+  evaluation.task = task.name;
+  evaluation.candidate = request.name;
+  evaluation.source_hash = Sha256Hex(request.source);
+  evaluation.device = options.gpu < 0 ? "cpu" : fmt::format("cuda:{} {}", options.gpu, options.gpu_name);
+  evaluation.guarantee = kHostedGuarantee;
+  evaluation.seed = request.seed;
+  if (!job["baselines"].empty()) evaluation.baseline = "torch_eager";
+  if (options.gpu < 0) evaluation.labels.emplace_back("untimed");
+
+  const auto gone = [&](const Status& status) {
+    const std::string said = Told(referee, 600);
+    return Status::Unavailable(fmt::format("the referee of the hosted judge {}{}{}",
+                                           status.code() == StatusCode::kTimedOut ? "did not answer in time" : "ended",
+                                           said.empty() ? "" : "; it said: ", said));
+  };
+  if (const Status sent = SendFrame(ours.ours.get(), DumpJson(job), {}, {}, 60); !sent.ok()) return gone(sent);
+  for (;;) {
+    const Result<Frame> frame = ReceiveFrame(ours.ours.get(), kSilenceSeconds, kMostRefereeBytes);
+    if (!frame.ok()) return gone(frame.status());
+    HONE_ASSIGN_OR_RETURN(const json answer, ParseJson(frame->header, "the referee's answer"));
+    JsonFields fields(answer, "the referee's answer");
+    std::string doing, failed;
+    fields.Read("doing", doing);
+    fields.Read("failed", failed);
+    if (!failed.empty()) return Status::Unavailable(failed);
+    if (!doing.empty()) {
+      if (progress) progress("hosted", doing);
+      continue;
+    }
+    HONE_RETURN_IF_ERROR(ReadAnswer(answer, cases, &evaluation));
+    break;
+  }
+  if (evaluation.verdict != Verdict::kOk) evaluation.log = Told(stages.front(), 8000);
+  evaluation.geomean_speedup = GeomeanSpeedup(evaluation.cases);
+  evaluation.wall_seconds = SteadySeconds() - started;
+  evaluation.stages.push_back({"hosted", evaluation.wall_seconds, options.gpu >= 0});
+  return evaluation;
+}
+
+}  // namespace hone

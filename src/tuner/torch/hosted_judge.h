@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Judges what models write for KernelBench: a Python file with a class ModelNew, against a task with a PyTorch module.
+//
+// Its code runs on the host and launches what it likes, so it is judged hosted, which guarantees less than the judge of
+// device code does (docs/torch.md, "What a hosted verdict guarantees"). Three kinds of process, each confined: the referee
+// draws inputs, computes what is right and keeps the time; a stage runs the submission; on a GPU another stage runs the
+// module itself as the baseline, so that both are timed alike. Without a GPU everything runs on the CPU and no time is taken.
+//
+// This process starts them and sends the referee one frame: {"text", "file", "class", "training", "threads", "inputs",
+// "outputs", "device", "cases": [{"sizes", "tensors", "outputs"}], "trials", "seed", "submission", "baselines", "l2_bytes",
+// "launch_seconds", "time_seconds"}. It answers with any number of {"doing"}, then {"verdict", "detail", "mismatch", "cases",
+// "torch"} or {"failed": sentence}. referee.py is the other side.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/base/status.h"
+#include "hone/tuner/evaluation.h"
+#include "hone/tuner/evaluator.h"
+#include "hone/tuner/task.h"
+
+namespace hone {
+
+struct HostedOptions {
+  std::vector<std::string> environment;  // "NAME=value": PATH, HONE_PYTHON, and what else Python looks at
+  std::string cuda_home;                 // whose compilers a submission may run; empty: /usr/local/cuda
+  int gpu = -1;                          // ordinal; -1: on the CPU, without times
+  std::string gpu_name;                  // for the evaluation
+  int64_t l2_bytes = 0;
+  int threads = 0;                       // of PyTorch on the CPU; 0: one per core
+  bool compiled = false;                 // time against torch.compile of the module too
+  double launch_limit_seconds = 30;      // of one call of forward
+  double time_seconds = 10;              // of each case and baseline, beyond the first quads
+};
+
+inline constexpr const char* kHostedGuarantee = "weaker: hosted";  // Evaluation::guarantee
+
+// Whether this file is a submission: Python, not CUDA.
+bool IsSubmission(const std::string& file);
+
+// `request`: source, name, seed, time, correctness_trials and only_time_cases count. A Status says that the environment failed:
+// no Python, no PyTorch; kInvalidArgument: the task has no PyTorch module.
+Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& request, const HostedOptions& options,
+                                   const EvaluationProgress& progress = {});
+
+}  // namespace hone

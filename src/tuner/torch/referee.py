@@ -1,0 +1,484 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Judges a finished module in a process of its own against a task's PyTorch module. Follows problem.py and frames.py.
+
+Descriptor 3 is the socket to hosted_judge.cc, which lists the job and the answer; 4 the one to the submission's stage
+(stage.py), 5 and on those of the baselines. The referee draws inputs and seeds, computes what is right in double precision,
+and owns all memory that stages read inputs from and write outputs to; on a GPU by CUDA's handles for other processes.
+
+A stage is never believed. Each handover's inputs are new, and complete only when the clock runs: some words of them, at
+places that nobody knows before, are put in after it has started. Outputs are poisoned before. When the stage says that it
+is done, words of the outputs at places drawn in secret are read before the clock stops; all of them are held against what
+is right afterwards, and must still hold those words.
+"""
+import ctypes
+import mmap
+import os
+import random
+import socket
+import time
+
+ALIGN = 256
+PLACES = 4096            # words that come late, and words that are read within the time
+WINDOW_SECONDS = 4e-3    # of a handover at least: short calls are handed over several at a time
+MOST_CALLS = 64
+MOST_BYTES = 24 << 30    # of one side's slots, beyond the first
+LEAST_QUADS, MOST_QUADS = 10, 40
+LOAD_SECONDS, BUILD_SECONDS, ASK_SECONDS = 420, 120, 60
+KINDS = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8}  # rounding units
+
+
+class Verdict(Exception):
+    """(verdict, sentence, mismatch or None): the submission's."""
+
+
+class Unfit(Exception):
+    """A sentence: the baseline cannot be timed."""
+
+
+class Host:
+    """Memory without a GPU: a file that both sides map, and that neither can shrink."""
+
+    def __init__(self, size):
+        import torch
+        self.bytes = size
+        self.descriptor = os.memfd_create("hone-hosted", os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.descriptor, size)
+        import fcntl
+        fcntl.fcntl(self.descriptor, 1033, 0x2 | 0x4)  # F_ADD_SEALS: no shrinking, no growing
+        self.map = mmap.mmap(self.descriptor, size)
+        self.tensor = torch.frombuffer(self.map, dtype=torch.uint8)
+
+    def message(self):
+        return {"bytes": self.bytes}
+
+    def alongside(self, socket_descriptor):
+        with socket.socket(fileno=os.dup(socket_descriptor)) as peer:
+            socket.send_fds(peer, [b"m"], [self.descriptor])
+
+    def close(self):
+        os.close(self.descriptor)
+
+
+class Pointer:
+    def __init__(self, address, count):
+        self.__cuda_array_interface__ = {"shape": (count,), "typestr": "|u1", "data": (address, False), "version": 3}
+
+
+class Device:
+    """Memory of a GPU, with the handle by which a stage opens it."""
+
+    def __init__(self, size, device):
+        import torch
+        self.bytes = size
+        self.cuda = ctypes.CDLL(f"libcudart.so.{torch.version.cuda.split('.')[0]}")
+        self.address = ctypes.c_void_p()
+        torch.cuda.empty_cache()
+        result = self.cuda.cudaMalloc(ctypes.byref(self.address), ctypes.c_size_t(size))
+        if result != 0:
+            raise Verdict("unsupported", f"{size >> 20} MiB of GPU memory for inputs and outputs are not there: make the sizes smaller", None)
+        handle = (ctypes.c_ubyte * 64)()
+        result = self.cuda.cudaIpcGetMemHandle(handle, self.address)
+        if result != 0:
+            raise RuntimeError(f"cudaIpcGetMemHandle gave error {result}: this GPU's memory cannot be shared between processes here")
+        self.handle = bytes(handle).hex()
+        self.tensor = torch.as_tensor(Pointer(self.address.value, size), device=device)
+
+    def message(self):
+        return {"bytes": self.bytes, "handle": self.handle}
+
+    def alongside(self, socket_descriptor):
+        pass
+
+    def close(self):
+        self.tensor = None
+        self.cuda.cudaFree(self.address)
+
+
+def typed(memory, one):
+    import torch
+    dtype = getattr(torch, one["dtype"])
+    count = math.prod(one["shape"])
+    return memory[one["offset"]:one["offset"] + count * torch.empty((), dtype=dtype).element_size()].view(dtype).reshape(one["shape"])
+
+
+class Layout:
+    """Where a case's inputs and outputs lie, `slots` of them."""
+
+    def __init__(self, job, case, slots):
+        import torch
+        self.slots, at = slots, 0
+        self.inputs, self.outputs = [], []
+
+        def place(spec):
+            nonlocal at
+            width = torch.empty((), dtype=getattr(torch, spec["dtype"])).element_size()
+            one = {"dtype": spec["dtype"], "shape": spec["shape"], "offset": at}
+            at += (math.prod(spec["shape"]) * width + ALIGN - 1) // ALIGN * ALIGN
+            return one
+
+        for _ in range(slots):
+            self.inputs.append([place(case["tensors"][one["tensor"]]) if "tensor" in one else {"value": one["value"]} for one in job["inputs"]])
+        self.input_bytes = at
+        for _ in range(slots):
+            self.outputs.append([place(case["outputs"][name]) for name in job["outputs"]])
+        self.bytes = max(at, ALIGN)
+
+
+class Side:
+    """A stage and the memory that it was given."""
+
+    def __init__(self, name, descriptor, is_submission):
+        self.name, self.frames, self.is_submission = name, Frames(descriptor), is_submission
+        self.memory = self.layout = None
+
+    def fail(self, verdict, sentence):
+        raise Verdict(verdict, sentence, None) if self.is_submission else Unfit(sentence)
+
+    def ask(self, request, seconds, wait=True):
+        try:
+            self.frames.send(request)
+            return self.answer(seconds, request["op"]) if wait else None
+        except Gone:
+            return self.fail("crashed", f"the process of {self.name} ended while it was to {request['op']}")
+
+    def answer(self, seconds, doing):
+        try:
+            answer = self.frames.receive(seconds)
+        except Late:
+            return self.fail("timed_out", f"{self.name} took more than {seconds:.0f} s to {doing}")
+        except Gone:
+            return self.fail("crashed", f"the process of {self.name} ended while it was to {doing}")
+        except ValueError:
+            return self.fail("rule_violation", f"{self.name} wrote to the judge's socket")
+        if not isinstance(answer, dict) or answer.get("ok") is not True:
+            answer = answer if isinstance(answer, dict) else {}
+            verdict = answer.get("verdict") if answer.get("verdict") in ("compile_error", "wrong_output", "rule_violation") else "crashed"
+            return self.fail(verdict, str(answer.get("error", "no reason"))[:4000])
+        return answer
+
+    def give(self, layout, device):
+        if self.memory is not None:
+            self.memory.close()
+        self.layout = layout
+        self.memory = Host(layout.bytes) if device.type == "cpu" else Device(layout.bytes, device)
+        self.ask({"op": "memory", "inputs": layout.inputs, "outputs": layout.outputs, **self.memory.message()}, ASK_SECONDS, wait=False)
+        self.memory.alongside(self.frames.descriptor)
+        self.answer(ASK_SECONDS, "map memory")
+
+    def words(self, begin, end):
+        import torch
+        return self.memory.tensor[begin:end].view(torch.int32)
+
+    def result(self, slot):
+        return [typed(self.memory.tensor, one) for one in self.layout.outputs[slot]]
+
+
+class Referee:
+    def __init__(self, job, frames):
+        import torch
+        self.job, self.frames = job, frames
+        self.device = torch.device(job["device"])
+        self.problem = Problem(job["text"], job["file"], job["class"], job["training"])
+        self.secret = random.Random(job["seed"])
+        self.generator = torch.Generator(self.device)
+        self.submission = Side("the submission", 4, True)
+        self.baselines = [Side(name, 5 + i, False) for i, name in enumerate(job["baselines"])]
+        self.truth = self.models = None
+
+    def tell(self, doing):
+        self.frames.send({"doing": doing})
+
+    def synchronize(self):
+        import torch
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    def draw(self, spec):
+        import torch
+        shape, dtype, device = spec["shape"], getattr(torch, spec["dtype"]), self.device
+        keys = {"device": device, "generator": self.generator}
+        if spec["distribution"] == "index":
+            bound, order = max(1, spec["bound"]), spec["order"]  # order: of hone::IndexOrder
+            if order == 1:
+                values = torch.randperm(bound, **keys)[: math.prod(shape)].reshape(shape)
+            elif order == 2:
+                values = torch.rand((math.prod(shape[:-1]), bound), **keys).argsort(1)[:, : shape[-1]].reshape(shape)
+            else:
+                values = torch.randint(0, bound, shape, **keys)
+            if order == 3:
+                values = values.flatten().sort().values.reshape(shape)
+            if spec["padding"] > 0:
+                values[torch.rand(shape, **keys) < spec["padding"]] = -1
+            return values.to(dtype)
+        if spec["distribution"] == "uniform":
+            return (torch.rand(shape, **keys) * (spec["high"] - spec["low"]) + spec["low"]).to(dtype)
+        if spec["distribution"] == "normal":
+            return (torch.randn(shape, **keys) * spec["scale"] + spec["offset"]).to(dtype)
+        raise Verdict("unsupported", f"inputs of the distribution {spec['distribution']} are not drawn for a submission", None)
+
+    def fill(self, case, layout):
+        """New inputs for every slot, in memory of the referee's own."""
+        self.generator.manual_seed(self.secret.getrandbits(62))
+        for slot in layout.inputs:
+            for one, wanted in zip(slot, self.job["inputs"]):
+                if "offset" in one:
+                    typed(self.truth, one).copy_(self.draw(case["tensors"][wanted["tensor"]]))
+
+    def handover(self, side, seconds):
+        """One run of all slots of `side`; the seconds from the handover to the outputs. The truth is in place."""
+        import torch
+        layout = side.layout
+        mine = self.truth.view(torch.int32)
+        theirs, outputs = side.words(0, layout.input_bytes), side.words(layout.input_bytes, layout.bytes)
+
+        def some(words):
+            return torch.randint(0, max(1, words.numel()), (min(PLACES, words.numel()),), device=self.device, generator=self.generator)
+
+        late, sample = some(theirs), some(outputs)
+        theirs.copy_(mine)
+        values = mine.index_select(0, late)
+        if late.numel():
+            theirs.index_copy_(0, late, torch.randint(-(1 << 31), (1 << 31) - 1, late.shape, device=self.device, generator=self.generator, dtype=torch.int32))
+        side.memory.tensor[layout.input_bytes:].fill_(0xff)
+        if self.device.type == "cuda":
+            self.flush.sum()
+        self.synchronize()
+        begin = time.perf_counter()
+        if late.numel():
+            theirs.index_copy_(0, late, values)
+        self.synchronize()
+        side.ask({"op": "run", "slots": list(range(layout.slots))}, seconds)
+        seen = outputs.index_select(0, sample)
+        self.synchronize()
+        took = time.perf_counter() - begin
+        if not torch.equal(theirs, mine):
+            side.fail("rule_violation", f"{side.name} changes an input: work on a copy")
+        if not torch.equal(outputs.index_select(0, sample), seen):
+            side.fail("rule_violation", f"{side.name} went on writing outputs after it had returned them: join its streams")
+        return took
+
+    def expected(self, case, seed):
+        """Outputs in double precision for the inputs of slot 0, by the module that is initialised under `seed`."""
+        import torch
+        model, _ = self.problem.build(case["sizes"], seed=seed)
+        state = {name: tensor.detach().to(self.device) for name, tensor in state_of(model).items()}
+        inputs = [typed(self.truth, one) if "offset" in one else one["value"] for one in case["layout"].inputs[0]]
+        magnitude = max([value.double().square().mean().sqrt().item() for value in list(state.values()) + inputs
+                         if torch.is_tensor(value) and value.is_floating_point() and value.numel()] or [0.0])
+        with torch.device(self.device):
+            double = model_for(self.problem, case["sizes"]).to(self.device)
+            results, _, _ = evaluate(self.problem, case["sizes"], double, inputs, state)
+        return results, magnitude
+
+    def hold(self, actual, expected, spec, magnitude, slack=1.0):
+        """(what is wrong, or None; worst scaled error; rms error) of one output."""
+        import torch
+        count = expected.numel()
+        if count == 0:
+            return None, 0.0, 0.0
+        expected, given = expected.double(), actual.double()
+        if not actual.is_floating_point():
+            error = (given - expected).abs()
+            wrong = error > spec["absolute"]
+            worst, rms = error.max().item(), 0.0
+        else:
+            unit = KINDS[spec["dtype"]]
+            finite = expected.isfinite()
+            axis = spec["slice_axis"]
+            squares = torch.where(finite, expected, 0).square()
+            if axis >= 0:
+                others = [i for i in range(expected.dim()) if i != axis]
+                scale = squares.mean(others, keepdim=True).sqrt() if others else squares.sqrt()
+            else:
+                scale = squares.mean().sqrt()
+            floor = max(unit * magnitude, float(torch.finfo(getattr(torch, spec["dtype"])).tiny))
+            small = scale * spec["small_floor"]
+            scale = torch.maximum(expected.abs(), scale.clamp(min=floor))
+            error = (given - expected).abs()
+            # A number beyond the largest of the dtype may be right as an infinity.
+            beyond = expected.abs() > float(torch.finfo(getattr(torch, spec["dtype"])).max) * (1 - unit)
+            same = (given == expected) | (given.isnan() & expected.isnan()) | (beyond & given.isinf() & (given.sign() == expected.sign()))
+            scaled = torch.where(same, 0, error / scale)
+            wrong = ~same & ~((scaled <= spec["c_max"] * slack) | (error <= spec["absolute"]))
+            if spec["c_small"] > 0:
+                wrong |= ~same & ~(error <= spec["c_small"] * slack * torch.maximum(expected.abs(), small.clamp(min=floor)))
+            worst = scaled.nan_to_num(nan=math.inf).max().item()
+            total = squares.sum().item()
+            rms = math.sqrt(torch.where(same | ~finite, 0, error).square().sum().item() / total) if total > 0 else 0.0
+        bad = int(wrong.sum().item())
+        if bad:
+            first = int(wrong.flatten().to(torch.uint8).argmax().item())
+            index = []
+            for size in reversed(list(expected.shape)):
+                index.insert(0, first % size)
+                first //= size
+            return {"index": index, "expected": expected[tuple(index)].item(), "actual": given[tuple(index)].item(), "wrong": bad,
+                    "total": count}, worst, rms
+        if actual.is_floating_point() and rms > spec["c_rms"] * slack:
+            return {"rms": rms}, worst, rms
+        return None, worst, rms
+
+    def refuse(self, name, spec, fault, what):
+        if "rms" in fault:
+            raise Verdict("wrong_output", f"{name} is less precise than {spec['dtype']} allows for {what}: rms error {fault['rms']:.3g} of the rms, "
+                                          f"allowed {spec['c_rms']:.3g}; a lower precision than the task's was used somewhere", None)
+        text = {key: value if math.isfinite(value) else str(value) for key, value in (("expected", fault["expected"]), ("actual", fault["actual"]))}
+        raise Verdict("wrong_output", f"{name} differs from the module in double precision for {what}: {fault['wrong']} of {fault['total']} "
+                                      f"elements wrong, first at {fault['index']}: expected {fault['expected']:.9g}, got {fault['actual']:.9g}"
+                                      + ("" if math.isfinite(fault["actual"]) else "; elements were never written, or hold NaN or Inf"),
+                      {"tensor": name, **fault, **text})
+
+    def room(self, case, slots):
+        import torch
+        case["layout"] = layout = Layout(self.job, case, slots)
+        self.truth = None
+        self.truth = torch.zeros(layout.input_bytes, dtype=torch.uint8, device=self.device)
+        return layout
+
+    def check(self, case, what):
+        """Every trial draws inputs; every second one weights too, so that results kept by address or by call are found out."""
+        worst = precision = 0.0
+        layout = self.room(case, 1)
+        self.submission.give(layout, self.device)
+        for trial in range(self.job["trials"]):
+            self.tell(f"check {what}")
+            if trial % 2 == 0:
+                seed = self.secret.getrandbits(31)
+                self.submission.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
+            self.fill(case, layout)
+            try:
+                results, magnitude = self.expected(case, seed)
+            except Refused:
+                raise
+            except Exception as error:
+                raise Refused(explain(error, "the module")) from error
+            self.handover(self.submission, self.job["launch_seconds"])
+            for name, actual, right in zip(self.job["outputs"], self.submission.result(0), results):
+                spec = case["outputs"][name]
+                fault, scaled, rms = self.hold(actual, right, spec, magnitude)
+                if fault:
+                    self.refuse(name, spec, fault, what)
+                worst, precision = max(worst, scaled), max(precision, rms)
+            del results
+        return {"max_scaled_error": worst, "rms_error": precision}
+
+    def time_against(self, case, baseline, what):
+        """Interleaved quads, each with inputs of its own; what the submission returns is held against the baseline's."""
+        import torch
+        self.tell(f"time {what} against {baseline.name}")
+        seed = self.secret.getrandbits(31)
+        sides = (self.submission, baseline)
+        layout = self.room(case, 1)
+        for side in sides:
+            side.give(layout, self.device)
+            side.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
+        for _ in range(3):
+            self.fill(case, layout)
+            for side in sides:
+                self.handover(side, LOAD_SECONDS)  # torch.compile, or a submission that compiles on its first call
+        self.fill(case, layout)
+        once = min(self.handover(side, LOAD_SECONDS) for side in sides)
+        slots = max(1, min(math.ceil(WINDOW_SECONDS / once), MOST_CALLS, MOST_BYTES // layout.bytes))
+        if slots > 1:
+            layout = self.room(case, slots)
+            for side in sides:
+                side.give(layout, self.device)
+        mine, theirs, ratios = [], [], []
+        begin = time.monotonic()
+        while len(ratios) < MOST_QUADS and (len(ratios) < LEAST_QUADS or time.monotonic() - begin < self.job["time_seconds"]):
+            self.fill(case, layout)
+            first = self.secret.random() < 0.5
+            took = {True: [], False: []}
+            for is_mine in (first, not first, not first, first):
+                side = sides[0] if is_mine else sides[1]
+                took[is_mine].append(self.handover(side, self.job["launch_seconds"] * slots) / slots * 1e6)
+            for slot in range(slots):
+                for name, actual, right in zip(self.job["outputs"], self.submission.result(slot), baseline.result(slot)):
+                    spec = case["outputs"][name]
+                    fault, _, _ = self.hold(actual, right, spec, 0.0, slack=4.0)
+                    if fault:
+                        self.refuse(name, spec, fault, f"{what} (while it was timed)")
+            if len(mine) == 0 and len(ratios) == 0 and not hasattr(self, "warmed"):
+                self.warmed = True
+                continue  # the first quad of all: clocks rise
+            mine += took[True]
+            theirs += took[False]
+            ratios.append(math.sqrt(took[False][0] * took[False][1] / (took[True][0] * took[True][1])))
+        return {"time_us": summary(mine), "baseline_us": summary(theirs), "speedup": summary(ratios), "quads": len(ratios), "calls": slots}
+
+    def run(self):
+        import torch
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)
+            self.flush = torch.zeros(max(64 << 20, 4 * self.job.get("l2_bytes", 0)) // 4, device=self.device)
+        common = {"op": "load", "text": self.job["text"], "file": self.job["file"], "class": self.job["class"],
+                  "training": self.job["training"], "device": self.job["device"], "threads": self.job["threads"]}
+        self.tell("load the submission")
+        for side in [self.submission, *self.baselines]:
+            submission = self.job["submission"] if side.is_submission else None
+            side.ask({**common, "submission": submission, "compile": side.name == "torch_compiled"}, 0, wait=False)
+        self.submission.answer(LOAD_SECONDS, "load")
+        ready, unfit = [], {}
+        for side in self.baselines:
+            try:
+                side.answer(LOAD_SECONDS, "load")
+                ready.append(side)
+            except Unfit as error:
+                unfit[side.name] = str(error)
+        cases = []
+        for case in self.job["cases"]:
+            what = ", ".join(f"{name}={size}" for name, size in case["sizes"].items()) or "the given sizes"
+            cases.append({**self.check(case, what), "baselines": {}})
+        for case, answer in zip(self.job["cases"], cases):
+            what = ", ".join(f"{name}={size}" for name, size in case["sizes"].items()) or "the given sizes"
+            for side in ready:
+                try:
+                    answer["baselines"][side.name] = self.time_against(case, side, what)
+                except Unfit as error:
+                    answer["baselines"][side.name] = {"error": str(error)}
+            for name, error in unfit.items():
+                answer["baselines"][name] = {"error": error}
+        return {"verdict": "ok", "detail": "", "cases": cases}
+
+
+def summary(samples):
+    """The median and a 95 % interval of it, by order."""
+    values = sorted(samples)
+    half = 0.98 * math.sqrt(len(values))
+    low, high = max(0, int(len(values) / 2 - half)), min(len(values) - 1, int(math.ceil(len(values) / 2 + half)))
+    return {"median": values[len(values) // 2], "low": values[low], "high": values[high]}
+
+
+def main():
+    frames = Frames(3)
+    job = frames.receive()
+    try:
+        load_torch()
+        import torch
+        if job.get("threads"):
+            torch.set_num_threads(job["threads"])
+        torch.use_deterministic_algorithms(False)
+        if job["device"] != "cpu" and not torch.cuda.is_available():
+            raise Refused(f"PyTorch {torch.__version__} (CUDA {torch.version.cuda}) sees no GPU: install a build for this driver's CUDA "
+                          "version, or judge with --device sim")
+        answer = Referee(job, frames).run()
+    except Verdict as verdict:
+        answer = {"verdict": verdict.args[0], "detail": verdict.args[1], "mismatch": verdict.args[2]}
+    except Refused as refusal:
+        answer = {"verdict": "invalid_task", "detail": str(refusal)}
+    except Gone:
+        raise
+    except Exception as error:
+        import traceback
+        traceback.print_exc()
+        answer = {"failed": f"the referee failed: {type(error).__name__}: {first_line(error)}"}
+    if "torch" in sys.modules:
+        answer["torch"] = sys.modules["torch"].__version__
+    frames.send(answer)
+
+
+try:
+    main()
+except Gone:
+    os._exit(0)

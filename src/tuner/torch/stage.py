@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a finished module (a submission's ModelNew, or the problem's own Model) for the referee. Follows problem.py and frames.py.
+
+Descriptor 3 is the socket to referee.py, which lists the requests. A submission's code runs in this process, so nothing that
+is said here counts: the referee looks at the memory that it has given, and at its own clock.
+"""
+import ctypes
+import importlib.util
+import mmap
+import os
+import socket
+import traceback
+
+
+class Mapped:
+    """Device memory of another process, as PyTorch takes it."""
+
+    def __init__(self, address, count):
+        self.__cuda_array_interface__ = {"shape": (count,), "typestr": "|u1", "data": (address, False), "version": 3}
+
+
+def runtime():
+    """CUDA's runtime, which PyTorch has loaded."""
+    import torch
+    for name in (f"libcudart.so.{torch.version.cuda.split('.')[0]}", "libcudart.so"):
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise RuntimeError("CUDA's runtime library is not where PyTorch was loaded from")
+
+
+def typed(memory, one):
+    """A tensor over bytes of `memory` (a uint8 tensor)."""
+    import torch
+    dtype = getattr(torch, one["dtype"])
+    count = math.prod(one["shape"])
+    width = torch.empty((), dtype=dtype).element_size()
+    return memory[one["offset"]:one["offset"] + count * width].view(dtype).reshape(one["shape"])
+
+
+class Fault(Exception):
+    """What the submission does wrong: (verdict, sentence)."""
+
+
+def told(error):
+    """Where in the submission an error is from, and what it says."""
+    lines = [f"line {frame.lineno}: " for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith("submission.py")]
+    text = str(error).strip()
+    return f"{lines[-1] if lines else ''}{type(error).__name__}: {text[-3000:] if text else 'no message'}"
+
+
+class Stage:
+    def __init__(self):
+        self.frames = Frames(3)
+        self.problem = self.kind = self.model = None
+        self.device = None
+        self.inputs, self.outputs = [], []
+
+    def load(self, request):
+        import torch
+        self.device = torch.device(request["device"])
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)
+            torch.ones(1, device=self.device)
+        if request.get("threads"):
+            torch.set_num_threads(request["threads"])
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+        self.problem = Problem(request["text"], request["file"], request["class"], request["training"])
+        self.compile = request.get("compile", False)
+        if request.get("submission") is None:
+            return
+        path = os.path.abspath("submission.py")  # Triton reads a kernel's source from its file
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(request["submission"])
+        try:
+            spec = importlib.util.spec_from_file_location("submission", path)
+            module = importlib.util.module_from_spec(spec)
+            sys.modules["submission"] = module
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            raise Fault("compile_error", f"the submission does not load: {told(error)}") from error
+        self.kind = getattr(module, "ModelNew", None)
+        if not isinstance(self.kind, type):
+            raise Fault("compile_error", "the submission has no class ModelNew: KernelBench's form is a class ModelNew(nn.Module) that "
+                                         "takes what Model takes")
+
+    def build(self, request):
+        """The module at these sizes, initialised under this seed."""
+        import torch
+        self.model = None
+        try:
+            model, _ = self.problem.build(request["sizes"], seed=request["seed"], make=self.kind)
+            model = model.to(self.device)
+            self.model = torch.compile(model, dynamic=False) if self.compile else model
+        except Exception as error:
+            raise Fault("crashed", f"ModelNew cannot be made: {told(error)}") from error
+
+    def memory(self, request):
+        """Maps the referee's memory: {"bytes", and "handle" of device memory, or a descriptor that comes alongside}."""
+        import torch
+        if "handle" in request:
+            cuda = runtime()
+            handle = (ctypes.c_ubyte * 64).from_buffer_copy(bytes.fromhex(request["handle"]))
+
+            class Handle(ctypes.Structure):
+                _fields_ = [("reserved", ctypes.c_ubyte * 64)]
+
+            cuda.cudaIpcOpenMemHandle.argtypes = [ctypes.POINTER(ctypes.c_void_p), Handle, ctypes.c_uint]
+            address = ctypes.c_void_p()
+            result = cuda.cudaIpcOpenMemHandle(ctypes.byref(address), Handle(handle), 1)
+            if result != 0:
+                raise RuntimeError(f"cudaIpcOpenMemHandle gave error {result}")
+            whole = torch.as_tensor(Mapped(address.value, request["bytes"]), device=self.device)
+        else:
+            with socket.socket(fileno=os.dup(3)) as peer:
+                _, descriptors, _, _ = socket.recv_fds(peer, 1, 1)
+            whole = torch.frombuffer(mmap.mmap(descriptors[0], request["bytes"]), dtype=torch.uint8)
+            os.close(descriptors[0])
+        self.inputs = [[typed(whole, one) if "offset" in one else one["value"] for one in slot] for slot in request["inputs"]]
+        self.outputs = [[typed(whole, one) for one in slot] for slot in request["outputs"]]
+
+    def run(self, request):
+        """Forward of each slot's inputs; its results go to the slot's outputs."""
+        import torch
+        try:
+            with torch.no_grad():
+                for slot in request["slots"]:
+                    result = self.model(*self.inputs[slot])
+                    made = [result] if type(result) in (torch.Tensor, torch.nn.Parameter) else result
+                    if not isinstance(made, (tuple, list)) or len(made) != len(self.outputs[slot]):
+                        raise Fault("wrong_output", f"forward returns a {type(result).__name__}, and Model returns "
+                                                    f"{len(self.outputs[slot])} tensors")
+                    for mine, place in zip(made, self.outputs[slot]):
+                        if type(mine) not in (torch.Tensor, torch.nn.Parameter):
+                            raise Fault("rule_violation", f"forward returns a {type(mine).__name__}: return a plain tensor, whose "
+                                                          "values are there")
+                        if mine.shape != place.shape or mine.dtype != place.dtype or mine.device.type != place.device.type:
+                            raise Fault("wrong_output", f"forward returns {mine.dtype} of shape {list(mine.shape)} on {mine.device}, and Model "
+                                                        f"returns {place.dtype} of shape {list(place.shape)} on {place.device}")
+                        place.copy_(mine)
+            if self.device.type == "cuda":
+                torch.cuda.synchronize()
+        except Fault:
+            raise
+        except Exception as error:
+            raise Fault("crashed", f"forward fails: {told(error)}") from error
+
+    def serve(self):
+        while True:
+            request = self.frames.receive()
+            try:
+                getattr(self, request["op"])(request)
+                answer = {"ok": True}
+            except Fault as fault:
+                answer = {"verdict": fault.args[0], "error": fault.args[1]}
+            except Refused as refusal:
+                answer = {"error": str(refusal)}
+            except Exception as error:
+                answer = {"error": told(error)}
+            self.frames.send(answer)
+
+
+def main():
+    load_torch()
+    import torch
+    torch.use_deterministic_algorithms(False)
+    Stage().serve()
+
+
+try:
+    main()
+except Gone:
+    os._exit(0)

@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/workbench/kernelbench_suite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <tuple>
+
+#include "base/file.h"
+#include "base/json_fields.h"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr double kSpeeds[] = {0, 0.8, 1, 1.5, 2};
+
+std::vector<fs::path> PythonFiles(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".py" && entry.is_regular_file(error)) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// levelL/P_*.py
+std::string ProblemFile(const fs::path& problems, int level, int problem) {
+  for (const fs::path& folder : {problems / fmt::format("level{}", level), problems / "KernelBench" / fmt::format("level{}", level)}) {
+    for (const fs::path& file : PythonFiles(folder)) {
+      if (file.filename().string().starts_with(fmt::format("{}_", problem))) return file.string();
+    }
+  }
+  return "";
+}
+
+std::string TaskName(const std::string& stem) {
+  std::string name = stem.empty() || (stem[0] >= '0' && stem[0] <= '9') ? "problem_" : "";
+  for (const char c : stem) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+}
+
+json IntervalJson(const Interval& interval) {
+  return {{"median", interval.median}, {"low", interval.low}, {"high", interval.high}};
+}
+
+void ReadInterval(JsonFields& fields, const char* name, std::optional<Interval>* target) {
+  fields.Object(name, [&](JsonFields& one) {
+    Interval& interval = target->emplace();
+    one.Require("median", interval.median);
+    one.Require("low", interval.low);
+    one.Require("high", interval.high);
+  });
+}
+
+std::string Speedup(const std::optional<Interval>& speedup) {
+  return speedup ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", speedup->median, speedup->low, speedup->high) : "-";
+}
+
+SuiteSummary Summary(int level, const std::vector<const SuiteResult*>& results, bool timed, bool compiled) {
+  SuiteSummary summary;
+  summary.level = level;
+  summary.submissions = static_cast<int>(results.size());
+  const auto over = [&](std::optional<Interval> SuiteResult::*speedup, std::optional<double>* geomean, std::map<double, double>* fast) {
+    double logs = 0;
+    int count = 0;
+    std::map<double, int> faster;
+    for (const SuiteResult* result : results) {
+      if (result->verdict != "ok") continue;
+      ++faster[0];
+      const std::optional<Interval>& known = result->*speedup;
+      if (!known || !(known->median > 0)) continue;
+      logs += std::log(known->median);
+      ++count;
+      for (const double p : kSpeeds) faster[p] += p > 0 && known->median > p ? 1 : 0;
+    }
+    if (count > 0) *geomean = std::exp(logs / count);
+    for (const double p : kSpeeds) {
+      if (p == 0 || timed) (*fast)[p] = results.empty() ? 0 : static_cast<double>(faster[p]) / static_cast<double>(results.size());
+    }
+  };
+  over(&SuiteResult::over_eager, &summary.geomean_eager, &summary.fast_eager);
+  if (compiled) over(&SuiteResult::over_compiled, &summary.geomean_compiled, &summary.fast_compiled);
+  summary.ok = static_cast<int>(std::count_if(results.begin(), results.end(), [](const SuiteResult* r) { return r->verdict == "ok"; }));
+  return summary;
+}
+
+std::string FastText(const std::map<double, double>& fast) {
+  std::string text;
+  for (const auto& [p, share] : fast) text += fmt::format(" {:>6.1f} %", 100 * share);
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<SuiteSubmission>> FindSubmissions(const std::string& problems, const std::string& submissions) {
+  std::error_code error;
+  for (const std::string& folder : {problems, submissions}) {
+    if (!fs::is_directory(folder, error)) return Status::InvalidArgument(fmt::format("{} is no folder", folder));
+  }
+  static const std::regex form("level_(\\d{1,3})_problem_(\\d{1,6})_sample_(\\d{1,6})_kernel");
+  std::vector<SuiteSubmission> found;
+  for (const fs::path& file : PythonFiles(submissions)) {
+    SuiteSubmission one;
+    one.name = file.stem().string();
+    one.file = file.string();
+    std::smatch match;
+    if (std::regex_match(one.name, match, form)) {
+      one.level = std::atoi(match[1].str().c_str());
+      one.problem = std::atoi(match[2].str().c_str());
+      one.sample = std::atoi(match[3].str().c_str());
+      one.problem_file = ProblemFile(problems, one.level, one.problem);
+      one.task = fmt::format("level{}_{}", one.level, one.problem);
+    } else if (FileExists((fs::path(problems) / file.filename()).string())) {
+      one.problem_file = (fs::path(problems) / file.filename()).string();
+      one.task = TaskName(one.name);
+    } else {
+      continue;
+    }
+    found.push_back(std::move(one));
+  }
+  if (found.empty()) {
+    return Status::InvalidArgument(fmt::format("{} holds no submission: name them level_1_problem_19_sample_0_kernel.py, or as the "
+                                               "problem's file in {}", submissions, problems));
+  }
+  std::sort(found.begin(), found.end(), [](const SuiteSubmission& a, const SuiteSubmission& b) {
+    return std::tie(a.level, a.problem, a.sample, a.name) < std::tie(b.level, b.problem, b.sample, b.name);
+  });
+  return found;
+}
+
+SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evaluation) {
+  SuiteResult result;
+  result.submission = submission;
+  result.verdict = VerdictName(evaluation.verdict);
+  result.detail = evaluation.detail;
+  result.seconds = evaluation.wall_seconds;
+  result.device = evaluation.device;
+  if (!evaluation.cases.empty()) {  // a problem file has one timed case
+    const CaseResult& c = evaluation.cases.front();
+    result.over_eager = c.speedup;
+    if (c.time_us) result.time_us = c.time_us->median;
+    result.eager_us = c.baseline_us;
+    for (const LibraryResult& library : c.libraries) {
+      if (library.name == "torch_compiled") result.over_compiled = library.speedup;
+    }
+  }
+  return result;
+}
+
+std::string SuiteResultToJson(const SuiteResult& result) {
+  json out = {{"submission", result.submission.name}, {"level", result.submission.level}, {"problem", result.submission.problem},
+              {"sample", result.submission.sample}, {"verdict", result.verdict}, {"detail", result.detail}, {"key", result.key},
+              {"seconds", result.seconds}, {"device", result.device}};
+  if (result.time_us) out["time_us"] = *result.time_us;
+  if (result.eager_us) out["eager_us"] = *result.eager_us;
+  if (result.over_eager) out["over_eager"] = IntervalJson(*result.over_eager);
+  if (result.over_compiled) out["over_compiled"] = IntervalJson(*result.over_compiled);
+  return DumpJson(out, 2) + "\n";
+}
+
+Result<SuiteResult> LoadSuiteResult(const std::string& path, const SuiteSubmission& submission, const std::string& key) {
+  if (!FileExists(path)) return Status::NotFound(path);
+  HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  HONE_ASSIGN_OR_RETURN(const json object, ParseJson(text, path));
+  JsonFields fields(object, path);
+  SuiteResult result;
+  result.submission = submission;
+  fields.Require("verdict", result.verdict);
+  fields.Require("key", result.key);
+  fields.Read("detail", result.detail);
+  fields.Read("seconds", result.seconds);
+  fields.Read("device", result.device);
+  fields.Read("time_us", result.time_us);
+  fields.Read("eager_us", result.eager_us);
+  ReadInterval(fields, "over_eager", &result.over_eager);
+  ReadInterval(fields, "over_compiled", &result.over_compiled);
+  if (!fields.ok()) return fields.status();
+  if (result.key != key) return Status::NotFound(path + " is about another text");
+  return result;
+}
+
+std::vector<SuiteSummary> SummarizeSuite(const std::vector<SuiteResult>& results, bool timed, bool compiled) {
+  std::set<int> levels;
+  for (const SuiteResult& result : results) levels.insert(result.submission.level);
+  std::vector<SuiteSummary> summaries;
+  const auto add = [&](int level) {
+    std::vector<const SuiteResult*> chosen;
+    for (const SuiteResult& result : results) {
+      if (level < 0 || result.submission.level == level) chosen.push_back(&result);
+    }
+    summaries.push_back(Summary(level, chosen, timed, compiled));
+  };
+  for (const int level : levels) add(level);
+  if (levels.size() != 1) add(-1);
+  return summaries;
+}
+
+std::string SuiteTable(const std::vector<SuiteResult>& results, const std::vector<SuiteSummary>& summaries) {
+  std::string out = fmt::format("{:<44} {:<15} {:>20} {:>20} {:>8}\n", "submission", "verdict", "over eager (95 %)", "over compile (95 %)", "seconds");
+  for (const SuiteResult& result : results) {
+    out += fmt::format("{:<44} {:<15} {:>20} {:>20} {:>8.1f}\n", result.submission.name, result.verdict, Speedup(result.over_eager),
+                       Speedup(result.over_compiled), result.seconds);
+  }
+  const auto part = [&](const char* over, auto geomean, auto fast) {
+    bool any = false;
+    for (const SuiteSummary& summary : summaries) any = any || !(summary.*fast).empty();
+    if (!any) return;
+    out += fmt::format("\n{:<18} {:>11} {:>6} {:>9}", fmt::format("over {}", over), "submissions", "right", "geomean");
+    for (const auto& [p, share] : summaries.front().*fast) out += fmt::format(" {:>8}", fmt::format("fast_{:g}", p));
+    out += "\n";
+    for (const SuiteSummary& summary : summaries) {
+      out += fmt::format("{:<18} {:>11} {:>6} {:>9}{}\n", summary.level < 0 ? "all" : fmt::format("level {}", summary.level), summary.submissions,
+                         summary.ok, summary.*geomean ? fmt::format("{:.3f}x", *(summary.*geomean)) : "-", FastText(summary.*fast));
+    }
+  };
+  part("eager", &SuiteSummary::geomean_eager, &SuiteSummary::fast_eager);
+  part("torch.compile", &SuiteSummary::geomean_compiled, &SuiteSummary::fast_compiled);
+  return out;
+}
+
+json SuiteJson(const std::vector<SuiteResult>& results, const std::vector<SuiteSummary>& summaries) {
+  json out = {{"submissions", json::array()}, {"levels", json::array()}};
+  for (const SuiteResult& result : results) {
+    json one = ReadJsonText(SuiteResultToJson(result));
+    one.erase("key");
+    one["problem_file"] = result.submission.problem_file;
+    out["submissions"].push_back(std::move(one));
+  }
+  for (const SuiteSummary& summary : summaries) {
+    json one = {{"level", summary.level < 0 ? json("all") : json(summary.level)}, {"submissions", summary.submissions}, {"right", summary.ok},
+                {"success_rate", summary.submissions > 0 ? static_cast<double>(summary.ok) / summary.submissions : 0.0}};
+    const auto over = [&](const char* name, const std::optional<double>& geomean, const std::map<double, double>& fast) {
+      if (fast.empty()) return;
+      one[name] = {{"fast", json::object()}};
+      if (geomean) one[name]["geomean"] = *geomean;
+      for (const auto& [p, share] : fast) one[name]["fast"][fmt::format("{:g}", p)] = share;
+    };
+    over("over_eager", summary.geomean_eager, summary.fast_eager);
+    over("over_compiled", summary.geomean_compiled, summary.fast_compiled);
+    out["levels"].push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace hone

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/workbench/kernelbench_suite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/file.h"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+
+class KernelBenchSuite : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<TemporaryDirectory> made = MakeTemporaryDirectory("", "hone-suite-");
+    ASSERT_TRUE(made.ok());
+    folder_ = *std::move(made);
+  }
+  std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
+  void Write(const std::string& name) const { ASSERT_TRUE(WriteFileAtomically(Path(name), "text\n").ok()); }
+
+  TemporaryDirectory folder_;
+};
+
+SuiteResult Judged(int level, const char* verdict, double speedup = 0) {
+  SuiteResult result;
+  result.submission.level = level;
+  result.verdict = verdict;
+  if (speedup > 0) result.over_eager = Interval{speedup, speedup * 0.9, speedup * 1.1};
+  return result;
+}
+
+TEST_F(KernelBenchSuite, FindsTheProblemOfEachSubmission) {
+  for (const char* name : {"kb/KernelBench/level1/1_Square.py", "kb/KernelBench/level1/19_ReLU.py", "kb/KernelBench/level2/1_Conv.py", "kb/own.py",
+                           "subs/level_1_problem_19_sample_1_kernel.py", "subs/level_1_problem_19_sample_0_kernel.py",
+                           "subs/level_2_problem_1_sample_0_kernel.py", "subs/level_1_problem_9_sample_0_kernel.py", "subs/own.py",
+                           "subs/notes.py"}) {
+    Write(name);
+  }
+  const Result<std::vector<SuiteSubmission>> found = FindSubmissions(Path("kb"), Path("subs"));
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  ASSERT_EQ(found->size(), 5u);  // not notes.py, which no problem is named like
+  EXPECT_EQ((*found)[0].task, "own");
+  EXPECT_EQ((*found)[1].problem_file, "") << "19 is not 9";
+  EXPECT_THAT((*found)[2].problem_file, HasSubstr("level1/19_ReLU.py"));
+  EXPECT_EQ((*found)[2].sample, 0);
+  EXPECT_EQ((*found)[3].task, "level1_19");
+  EXPECT_THAT((*found)[4].problem_file, HasSubstr("level2/1_Conv.py"));
+
+  EXPECT_THAT(FindSubmissions(Path("kb"), Path("none")).status().message(), HasSubstr("is no folder"));
+  EXPECT_THAT(FindSubmissions(Path("subs"), Path("kb")).status().message(), HasSubstr("level_1_problem_19_sample_0_kernel.py"));
+}
+
+TEST_F(KernelBenchSuite, SharesAreOfAllSubmissions) {
+  const std::vector<SuiteResult> results = {Judged(1, "ok", 2.0), Judged(1, "ok", 0.5), Judged(1, "wrong_output", 9), Judged(2, "ok", 1.5),
+                                            Judged(2, "ok")};
+  const std::vector<SuiteSummary> summaries = SummarizeSuite(results, true, false);
+  ASSERT_EQ(summaries.size(), 3u);
+  const SuiteSummary& all = summaries[2];
+  EXPECT_EQ(all.level, -1);
+  EXPECT_EQ(all.ok, 4);
+  EXPECT_DOUBLE_EQ(all.fast_eager.at(0), 0.8);
+  EXPECT_DOUBLE_EQ(all.fast_eager.at(0.8), 0.4);
+  EXPECT_DOUBLE_EQ(all.fast_eager.at(1), 0.4);
+  EXPECT_DOUBLE_EQ(all.fast_eager.at(1.5), 0.2) << "1.5 is not faster than 1.5";
+  EXPECT_DOUBLE_EQ(all.fast_eager.at(2), 0) << "a wrong one is not fast";
+  EXPECT_NEAR(all.geomean_eager.value(), std::cbrt(2.0 * 0.5 * 1.5), 1e-12);
+  EXPECT_DOUBLE_EQ(summaries[0].geomean_eager.value(), 1.0);
+  EXPECT_TRUE(all.fast_compiled.empty());
+  // Without a GPU there is a success rate and nothing else.
+  EXPECT_EQ(SummarizeSuite(results, false, false)[2].fast_eager.size(), 1u);
+}
+
+TEST_F(KernelBenchSuite, WhatIsKeptIsOfTheSameTexts) {
+  SuiteResult result = Judged(1, "ok", 2.0);
+  result.submission.name = "level_1_problem_19_sample_0_kernel";
+  result.key = "abc";
+  result.detail = "\"quoted\"";
+  result.time_us = 12.5;
+  const std::string path = Path("result.json");
+  EXPECT_EQ(LoadSuiteResult(path, result.submission, "abc").status().code(), StatusCode::kNotFound);
+  ASSERT_TRUE(WriteFileAtomically(path, SuiteResultToJson(result)).ok());
+  const Result<SuiteResult> kept = LoadSuiteResult(path, result.submission, "abc");
+  ASSERT_TRUE(kept.ok()) << kept.status().message();
+  EXPECT_EQ(kept->verdict, "ok");
+  EXPECT_EQ(kept->detail, result.detail);
+  EXPECT_DOUBLE_EQ(kept->over_eager->low, 1.8);
+  EXPECT_DOUBLE_EQ(kept->time_us.value(), 12.5);
+  EXPECT_EQ(LoadSuiteResult(path, result.submission, "abd").status().code(), StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace hone
