@@ -57,6 +57,7 @@ class Stage:
         self.problem = self.kind = self.model = None
         self.device = None
         self.inputs, self.outputs = [], []
+        self.opened = None  # the address of the device memory that is mapped
 
     def load(self, request):
         import torch
@@ -113,6 +114,7 @@ class Stage:
             result = cuda.cudaIpcOpenMemHandle(ctypes.byref(address), Handle(handle), 1)
             if result != 0:
                 raise RuntimeError(f"cudaIpcOpenMemHandle gave error {result}")
+            self.opened = address
             whole = torch.as_tensor(Mapped(address.value, request["bytes"]), device=self.device)
         else:
             with socket.socket(fileno=os.dup(3)) as peer:
@@ -121,6 +123,15 @@ class Stage:
             os.close(descriptors[0])
         self.inputs = [[typed(whole, one) if "offset" in one else one["value"] for one in slot] for slot in request["inputs"]]
         self.outputs = [[typed(whole, one) for one in slot] for slot in request["outputs"]]
+
+    def forget(self, request):
+        """Lets go of the memory, before the referee frees it."""
+        import torch
+        self.inputs, self.outputs, self.model = [], [], None
+        if self.opened is not None:
+            torch.cuda.synchronize()
+            runtime().cudaIpcCloseMemHandle(self.opened)
+            self.opened = None
 
     def run(self, request):
         """Forward of each slot's inputs; its results go to the slot's outputs."""
