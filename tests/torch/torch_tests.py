@@ -52,7 +52,6 @@ SUBMISSIONS = {
     "changes_its_input": "rule_violation",
     "writes_late": "wrong_output",
     "looks_around": "ok",
-    "no_class": "compile_error",
 }
 
 HEAD = "import torch\nimport torch.nn as nn\nn = 64\nd = 128\n"
@@ -256,7 +255,7 @@ def hosted(folder):
     anew = [name for name, when in before.items() if os.stat(os.path.join(kept, name)).st_mtime_ns != when]
     if anew != ["level_1_problem_7_sample_0_kernel.json"]:
         fail(f"judged anew: {anew}")
-    code, out, err = run(["eval", os.path.join(folder, "results", "tasks", "level1_7"), os.path.join(HERE, "submissions", "no_class.py"), "--device", "sim",
+    code, out, err = run(["eval", os.path.join(folder, "results", "tasks", "level1_7"), os.path.join(HERE, "submissions", "right.py"), "--device", "sim",
                           "--bind", "X=1"], folder)
     if code != 2 or "leave them out" not in err:
         fail(f"--bind for a module ends with {code}", out + err)

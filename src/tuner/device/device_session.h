@@ -293,6 +293,8 @@ class DeviceSession {
   // `pool_bytes` > 0 rotates over a pool of that size with `sets` executions per sample.
   virtual Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) = 0;
   virtual Result<DeviceCondition> Condition() = 0;
+  // So many processes of the judge's own hold the device and are idle while it times: they are not counted as others.
+  virtual void ExpectProcesses(int count) { (void)count; }
 
   // --- profiling ---
   // Cold caches, times not comparable with TimeSample's. `unavailable` where the device counts nothing.

@@ -3,9 +3,11 @@
 #include "tuner/torch/hosted_judge.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -41,9 +43,39 @@ struct Player {
   SandboxReport sandbox;
 };
 
+// Ninja puts each command into a process group of its own, which the sandbox refuses, for by its group a process is ended.
+// load_inline calls this instead: the real one lists the commands, all but the last run side by side, then the last, which links.
+constexpr std::string_view kNinja = R"(#!/bin/sh
+case " $* " in *" --version "*|*" -t "*) exec {0} "$@";; esac
+{0} -t commands > hone_commands || exit 1
+count=$(wc -l < hone_commands)
+number=0
+running=
+while IFS= read -r command; do
+  number=$((number + 1))
+  if [ "$number" -lt "$count" ]; then
+    sh -c "$command" & running="$running $!"
+  else
+    for one in $running; do wait "$one" || exit 1; done
+    sh -c "$command" || exit 1
+  fi
+done < hone_commands
+)";
+
 // A submission may run compilers: nvcc and a host compiler for load_inline, ptxas for Triton. They run confined as it is.
-void AllowCompilers(const HostedOptions& options, const Python& python, const std::string& scratch, PythonStart* start) {
+Status AllowCompilers(const HostedOptions& options, const Python& python, const std::string& scratch, PythonStart* start) {
   SandboxPolicy& policy = start->sandbox;
+  for (std::string& entry : start->environment) {
+    if (!entry.starts_with("PATH=")) continue;
+    const Result<std::string> ninja = FindExecutable("ninja", SplitSearchPath(entry.substr(5)));
+    if (!ninja.ok()) break;  // load_inline asks for it itself
+    const std::string folder = scratch + "/bin";
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(folder + "/ninja", fmt::format(fmt::runtime(kNinja), *ninja)));
+    if (chmod((folder + "/ninja").c_str(), 0755) != 0) return Status::Io(ErrnoMessage("chmod", folder + "/ninja", errno));
+    policy.exec_paths.push_back(folder);
+    entry = fmt::format("PATH={}:{}", folder, entry.substr(5));
+    break;
+  }
   const std::string cuda = options.cuda_home.empty() ? "/usr/local/cuda" : options.cuda_home;
   for (const char* path : {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/lib", "/usr/libexec"}) {
     policy.exec_paths.emplace_back(path);
@@ -51,9 +83,11 @@ void AllowCompilers(const HostedOptions& options, const Python& python, const st
   policy.exec_paths.push_back(cuda);
   policy.exec_paths.insert(policy.exec_paths.end(), python.read_paths.begin(), python.read_paths.end());
   policy.processes = -1;
+  // Inductor compiles in this process: its pool of workers would be as many more PyTorches.
+  start->environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS=1");
   start->environment.push_back("TORCH_EXTENSIONS_DIR=" + scratch);
   start->environment.push_back("CUDA_HOME=" + cuda);
-  start->environment.push_back("MAX_JOBS=4");
+  return Status::Ok();
 }
 
 Result<Player> StartPlayer(const Python& python, const std::string& script, const HostedOptions& options, bool submission,
@@ -63,7 +97,7 @@ Result<Player> StartPlayer(const Python& python, const std::string& script, cons
   HONE_ASSIGN_OR_RETURN(player.told, MakeMemoryFile("hone-hosted-output"));
   PythonStart start = StartOf(python, script, player.scratch.path(),
                               {.environment = options.environment, .threads = options.threads, .gpu = options.gpu});
-  if (submission) AllowCompilers(options, python, player.scratch.path(), &start);
+  if (submission) HONE_RETURN_IF_ERROR(AllowCompilers(options, python, player.scratch.path(), &start));
   ChildOptions child;
   child.argv = std::move(start.argv);
   child.environment = std::move(start.environment);

@@ -20,8 +20,8 @@ import time
 
 ALIGN = 256
 PLACES = 4096            # words that come late, and words that are read within the time
-WINDOW_SECONDS = 4e-3    # of a handover at least: short calls are handed over several at a time
-MOST_CALLS = 64
+WINDOW_SECONDS = 30e-3   # of a handover: short calls are handed over many at a time, for one costs a millisecond by itself
+MOST_CALLS = 512
 MOST_BYTES = 24 << 30    # of one side's slots, beyond the first
 LEAST_QUADS, MOST_QUADS = 10, 40
 FIRST_CALL = 12          # the first calls after a build may take so many times as long: what compiles does it then

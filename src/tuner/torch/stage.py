@@ -140,7 +140,7 @@ class Stage:
             with torch.no_grad():
                 for slot in request["slots"]:
                     result = self.model(*self.inputs[slot])
-                    made = [result] if type(result) in (torch.Tensor, torch.nn.Parameter) else result
+                    made = [result] if isinstance(result, torch.Tensor) else result
                     if not isinstance(made, (tuple, list)) or len(made) != len(self.outputs[slot]):
                         raise Fault("wrong_output", f"forward returns a {type(result).__name__}, and Model returns "
                                                     f"{len(self.outputs[slot])} tensors")

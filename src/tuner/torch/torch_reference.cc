@@ -94,6 +94,7 @@ class TorchReference : public HostReference {
         told_(std::move(told)), memory_(std::move(memory)) {}
 
   std::string Name() const override { return name_; }
+  bool uses_gpu() const override { return uses_gpu_; }
   bool lost() const override {
     const std::lock_guard lock(mutex_);
     return gone_.has_value();
@@ -105,6 +106,7 @@ class TorchReference : public HostReference {
     std::string version, device;
     fields.Require("torch", version);
     fields.Require("device", device);
+    uses_gpu_ = device != "CPU";
     if (!fields.ok()) return Status::Internal(fields.status().message());
     name_ = fmt::format("PyTorch {} in double precision on the {}", version, device);
     return Status::Ok();
@@ -188,6 +190,7 @@ class TorchReference : public HostReference {
   UniqueFd socket_, told_;  // told_: what it prints
   SharedMemory memory_;
   std::string name_;
+  bool uses_gpu_ = false;
   mutable std::mutex mutex_;
   std::optional<Status> gone_;
 };
@@ -214,6 +217,11 @@ Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, con
                                                     std::move(told), std::move(memory));
   HONE_RETURN_IF_ERROR(reference->Begin(ModuleJson(task, TorchModuleOf(task), options)));
   return std::unique_ptr<HostReference>(std::move(reference));
+}
+
+int TorchReferences::on_gpu() {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(std::count_if(kept_.begin(), kept_.end(), [](const auto& one) { return one.second->uses_gpu() && !one.second->lost(); }));
 }
 
 Result<std::shared_ptr<HostReference>> TorchReferences::Get(const Task& task, const PythonOptions& options) {

@@ -33,6 +33,8 @@ Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, con
 class TorchReferences {
  public:
   Result<std::shared_ptr<HostReference>> Get(const Task& task, const PythonOptions& options);
+  // How many of those that are kept hold a GPU.
+  int on_gpu();
 
  private:
   static constexpr size_t kKept = 3;  // each holds a PyTorch in memory

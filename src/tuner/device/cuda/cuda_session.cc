@@ -103,6 +103,7 @@ class CudaSession : public DeviceSession {
   Result<SampleOutcome> TimeSample(const SampleRequest& request) override;
   Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override;
   Result<DeviceCondition> Condition() override;
+  void ExpectProcesses(int count) override { expected_processes_ = count; }
   Result<ProfileOutcome> Profile(const ProfileRequest& request) override;
 
  private:
@@ -140,6 +141,7 @@ class CudaSession : public DeviceSession {
   std::unique_ptr<Harness> harness_;
   std::shared_ptr<SampleGraph> graph_;
   std::unique_ptr<Nvml> nvml_;
+  int expected_processes_ = 0;
   DeviceFacts facts_;
   CudaSessionOptions options_;
   std::unique_ptr<CounterSource> counters_;  // made when first asked for
@@ -458,7 +460,10 @@ Result<double> CudaSession::TimeStream(bool one_word, const Traffic& traffic, in
 }
 
 Result<DeviceCondition> CudaSession::Condition() {
-  return nvml_ != nullptr ? nvml_->Read() : DeviceCondition{};
+  if (nvml_ == nullptr) return DeviceCondition{};
+  DeviceCondition condition = nvml_->Read();
+  condition.other_processes = std::max(0, condition.other_processes - expected_processes_);
+  return condition;
 }
 
 Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {

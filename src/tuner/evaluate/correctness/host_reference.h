@@ -30,6 +30,9 @@ class HostReference {
   // Whether its process has ended: every further call fails.
   virtual bool lost() const { return false; }
 
+  // Whether its process holds a GPU.
+  virtual bool uses_gpu() const { return false; }
+
   // What computes, with its version: "PyTorch 2.11.0 on the CPU".
   virtual std::string Name() const = 0;
 };
