@@ -69,7 +69,8 @@ std::vector<CommandPage> Pages() {
                   {"What is reported", {"--profile", "--sass", "--libraries", "--json"}},
                   kDevice},
        .examples = {{"hone eval relu tasks/relu/seed.cu --device sim --no-time", "Checks a kernel and does not time it.", true},
-                    {"hone eval rmsnorm mine.cu --bind BLOCK=512 --profile", "Times a kernel with one choice of its tunable, and says where the time goes."}},
+                    {"hone eval rmsnorm mine.cu --bind BLOCK=512 --profile", "Times a kernel with one choice of its tunable, and says where the time goes."},
+                    {"hone eval fused_linear submission.py --libraries", "Judges a finished PyTorch module against eager and compiled PyTorch."}},
        .exit_statuses = Judges(),
        .document = "docs/measurement.md"},
       {.command = "compare",
@@ -211,6 +212,7 @@ Guide MakeGuide(const CommandContext& context) {
   };
   const ValueKind task{.name = "TASK", .folders = true, .ask = tasks};
   const ValueKind kernel{.name = "FILE.cu", .suffixes = {".cu"}};
+  const ValueKind judged{.name = "FILE.cu", .suffixes = {".cu", ".py"}};
   const ValueKind run{.name = "RUN", .suffixes = {".jsonl"}, .ask = runs};
   const ValueKind folder{.name = "DIR", .folders = true};
   guide.values = {
@@ -218,6 +220,7 @@ Guide MakeGuide(const CommandContext& context) {
       {"tasks", task},
       {"directory", task},
       {"candidate", kernel},
+      {"eval candidate", judged},
       {"a", kernel},
       {"b", kernel},
       {"--baseline", kernel},
@@ -228,6 +231,9 @@ Guide MakeGuide(const CommandContext& context) {
       {"report --out", {.name = "FILE.html", .suffixes = {".html"}}},
       {"apply --out", folder},
       {"new --out", folder},
+      {"bench kernelbench --out", folder},
+      {"--judge", folder},
+      {"problems", folder},
       {"run", run},
       {"runs", run},
       {"--replay", run},
