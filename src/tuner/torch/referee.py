@@ -165,7 +165,10 @@ class Side:
         self.layout = layout
         self.memory = Host(layout.bytes) if device.type == "cpu" else Device(layout.bytes, device)
         self.ask({"op": "memory", "inputs": layout.inputs, "outputs": layout.outputs, **self.memory.message()}, ASK_SECONDS, wait=False)
-        self.memory.alongside(self.frames.descriptor)
+        try:
+            self.memory.alongside(self.frames.descriptor)
+        except OSError:
+            self.fail("crashed", f"the process of {self.name} ended while it was to map memory")
         self.answer(ASK_SECONDS, "map memory")
 
     def words(self, begin, end):
@@ -467,12 +470,16 @@ def main():
     try:
         load_torch()
         import torch
-        if job.get("threads"):
-            torch.set_num_threads(job["threads"])
-        torch.use_deterministic_algorithms(False)
         if job["device"] != "cpu" and not torch.cuda.is_available():
             raise Refused(f"PyTorch {torch.__version__} (CUDA {torch.version.cuda}) sees no GPU: install a build for this driver's CUDA "
                           "version, or judge with --device sim")
+    except Refused as refusal:  # this machine's, and neither the task's nor the submission's
+        frames.send({"failed": str(refusal)})
+        return
+    try:
+        if job.get("threads"):
+            torch.set_num_threads(job["threads"])
+        torch.use_deterministic_algorithms(False)
         answer = Referee(job, frames).run()
     except Verdict as verdict:
         answer = {"verdict": verdict.args[0], "detail": verdict.args[1], "mismatch": verdict.args[2]}
