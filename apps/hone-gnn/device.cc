@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "common/standard_output.h"
 #include "hone-gnn/device.h"
 
 #include <fmt/format.h>
@@ -9,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/feature_dtype.h"
+#include "gnn/graph/given_split.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
 
@@ -183,9 +184,15 @@ Result<GraphOutline> OutlineOf(const std::string& name) {
 }
 
 Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,
-                                                  const OpenGraphOptions& options) {
+                                                  const OpenGraphOptions& options, const std::string& split) {
+  if (device.cuda && IsSyntheticName(name) && !split.empty()) {
+    return Status::InvalidArgument(
+        "--split: a GPU makes a synthetic graph by itself, with its own split; write it to a file first (hone-gnn "
+        "generate), or say --device cpu");
+  }
   if (device.cuda && IsSyntheticName(name)) return OutlineSyntheticGraph(name, options.threads);
-  return OpenGraph(name, options);
+  HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Graph> graph, OpenGraph(name, options));
+  return split.empty() ? graph : WithGivenSplit(std::move(graph), split);
 }
 
 }  // namespace hone::gnn

@@ -61,6 +61,6 @@ Result<GraphOutline> OutlineOf(const std::string& name);
 
 // The graph, or on a GPU the outline of a synthetic one, which is made there (and sends its features where they belong).
 Result<std::shared_ptr<const Graph>> OpenGraphFor(const DeviceChoice& device, const std::string& name,
-                                                  const OpenGraphOptions& options);
+                                                  const OpenGraphOptions& options, const std::string& split = {});
 
 }  // namespace hone::gnn

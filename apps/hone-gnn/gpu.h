@@ -75,7 +75,8 @@ Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> g
                                                   const TrainOptions& options, const RunOptions& run,
                                                   const std::string& init, GpuRun& gpu);
 Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
-                                                    const RunOptions& run, int epochs, GpuRun& gpu);
+                                                    const RunOptions& run, int epochs, double learning_rate,
+                                                    GpuRun& gpu);
 
 // A graph that is not open yet.
 struct GraphOutline {

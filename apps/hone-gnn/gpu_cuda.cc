@@ -275,10 +275,11 @@ Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> g
 }
 
 Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
-                                                    const RunOptions& run, int epochs, GpuRun& gpu) {
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Trainer> trainer,
-                        cuda::ResumeGpuTrainer(std::move(graph), checkpoint, run,
-                                               TrainerOptions(gpu), epochs));
+                                                    const RunOptions& run, int epochs, double learning_rate,
+                                                    GpuRun& gpu) {
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<Trainer> trainer,
+      cuda::ResumeGpuTrainer(std::move(graph), checkpoint, run, TrainerOptions(gpu), epochs, learning_rate));
   Take(*trainer, gpu);
   return trainer;
 }

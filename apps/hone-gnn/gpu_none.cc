@@ -36,8 +36,8 @@ Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph>, 
   return NotBuilt();
 }
 
-Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>, const std::string&,
-                                                    const RunOptions&, int, GpuRun&) {
+Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>, const std::string&, const RunOptions&,
+                                                    int, double, GpuRun&) {
   return NotBuilt();
 }
 

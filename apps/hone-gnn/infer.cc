@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,9 +13,9 @@
 
 #include "base/json_fields.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "gnn/infer/npy.h"
 #include "gnn/train/train_options.h"
-#include "common/standard_output.h"
 #include "hone-gnn/checkpoint_graph.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
@@ -22,6 +23,7 @@
 #include "hone-gnn/load_flag.h"
 #include "hone-gnn/model_warnings.h"
 #include "hone-gnn/train_flags.h"
+#include "hone/gnn/metrics.h"
 #include "hone/gnn/predictor.h"
 
 namespace hone::gnn {
@@ -32,12 +34,12 @@ struct Flags {
   PredictOptions predict;
   DeviceFlags device;
   FeatureWish features;
-  std::string graph, load = "auto", checkpoint, fanout, frontier, nodes = "test", output;
+  std::string graph, load = "auto", split, checkpoint, fanout, frontier, nodes = "test", output;
   CLI::Option* seed = nullptr;
   std::vector<CLI::Option*> model_options;
   std::vector<CLI::Option*> of_samples, of_exact;  // what only one kind of inference heeds
   int64_t chunk_mib = 64;
-  bool probabilities = false, other_graph = false, json = false, quiet = false;
+  bool probabilities = false, logits = false, confusion = false, other_graph = false, json = false, quiet = false;
 };
 
 Result<std::vector<NodeId>> ChooseNodes(const Graph& graph, const std::string& which) {
@@ -157,9 +159,10 @@ Status GpuTakesFlags(const Flags& flags) {
     }
     return Status::Ok();  // what it needs is planned with the model
   }
-  if (flags.probabilities) {
-    return Status::InvalidArgument(
-        "--probabilities: from samples a GPU gives classes; with --full, or on the CPU, there are probabilities too");
+  if (flags.probabilities || flags.logits) {
+    return Status::InvalidArgument(fmt::format(
+        "{}: from samples a GPU gives classes; with --full, or on the CPU, there are logits and probabilities too",
+        flags.logits ? "--logits" : "--probabilities"));
   }
   return Status::Ok();
 }
@@ -187,7 +190,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   HONE_ASSIGN_OR_RETURN(p.device,
                         ChooseDevice(flags.device, [&](DeviceChoice&) { return GpuTakesFlags(flags); }));
   const DeviceChoice on_cpu;
-  HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(p.device, flags.graph, open));
+  HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(p.device, flags.graph, open, flags.split));
   ModelOptions fallback = flags.model.options;
   if (flags.model.layers > 0) fallback.layers = flags.model.layers;
   fallback.in_width = p.graph->features().width;
@@ -209,7 +212,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
                             return Status::Ok();
                           }));
     if (!p.device.cuda && !IsWhole(*p.graph)) {
-      HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open));
+      HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open, flags.split));
     }
   }
   WarnOfUnheeded(p.device);
@@ -224,7 +227,8 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   if (p.device.cuda) {
     p.gpu.fp32 = p.device.fp32;
     p.gpu.features = p.device.features;
-    GpuQuestion question{.options = flags.predict, .features = flags.features, .logits = flags.probabilities};
+    GpuQuestion question{
+        .options = flags.predict, .features = flags.features, .logits = flags.probabilities || flags.logits};
     if (p.loaded.has_training && !flags.other_graph && !IsWhole(*p.graph)) {
       question.fingerprint = p.loaded.graph_fingerprint;
     }
@@ -239,7 +243,7 @@ Status MakePrediction(Flags& flags, Prediction& p) {
     p.device = {};
     p.device.why = fmt::format("--device auto: {}", predicted.status().message());
     if (!IsWhole(*p.graph)) {
-      HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open));
+      HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open, flags.split));
       HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, p.loaded, *p.graph, flags.other_graph));
     }
   }
@@ -247,9 +251,35 @@ Status MakePrediction(Flags& flags, Prediction& p) {
   return Status::Ok();
 }
 
+// Of two classes, where the logits are there; else NaN.
+double AucOf(const Graph& graph, const Predictions& predictions, std::span<const NodeId> nodes) {
+  std::vector<ScoredNode> scored;
+  if (predictions.num_classes == 2 && predictions.logits.size() == 2 * nodes.size() && !graph.labels().empty()) {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const int32_t label = graph.labels()[static_cast<size_t>(nodes[i])];
+      if (label != kNoLabel) scored.push_back({predictions.logits[2 * i + 1] - predictions.logits[2 * i], label == 1});
+    }
+  }
+  return RocAuc(std::move(scored));
+}
+
+constexpr int64_t kMostConfused = 1000;  // classes of a matrix that somebody may want to see
+
+void PrintConfusion(const std::vector<int64_t>& matrix, int64_t classes) {
+  hone::Print("labels in rows, predictions in columns:\n{:>7}", "");
+  for (int64_t c = 0; c < classes; ++c) hone::Print(" {:>7}", c);
+  hone::Print("\n");
+  for (int64_t label = 0; label < classes; ++label) {
+    hone::Print("{:>7}", label);
+    for (int64_t c = 0; c < classes; ++c) hone::Print(" {:>7}", matrix[static_cast<size_t>(label * classes + c)]);
+    hone::Print("\n");
+  }
+}
+
 Status Run(Flags& flags) {
-  if (flags.output.empty() && flags.probabilities) {
-    return Status::InvalidArgument("--probabilities: say with --output which file they go to");
+  if (flags.output.empty() && (flags.probabilities || flags.logits)) {
+    return Status::InvalidArgument(
+        fmt::format("{}: say with --output which file they go to", flags.logits ? "--logits" : "--probabilities"));
   }
   HONE_RETURN_IF_ERROR(CheckKindFlags(flags));
   if (!flags.output.empty()) {
@@ -265,7 +295,21 @@ Status Run(Flags& flags) {
   const std::shared_ptr<const Graph>& graph = prediction.graph;
   const std::vector<NodeId>& nodes = prediction.nodes;
   const std::vector<int32_t> classes = prediction.classes();
-  if (!flags.output.empty() && flags.probabilities) {
+  const int64_t num_classes = graph->num_classes();
+  ClassCounts counts(num_classes);
+  for (size_t i = 0; i < nodes.size() && !graph->labels().empty(); ++i) {
+    counts.Add(graph->labels()[static_cast<size_t>(nodes[i])], classes[i]);
+  }
+  const double macro_f1 = MacroF1(counts), auc = AucOf(*graph, prediction.logits(), nodes);
+  if (flags.confusion && num_classes > kMostConfused) {
+    return Status::InvalidArgument(fmt::format(
+        "--confusion: a matrix of {} classes is too large to show; {} is the most", num_classes, kMostConfused));
+  }
+  const std::vector<int64_t> confusion =
+      flags.confusion ? ConfusionMatrix(classes, nodes, graph->labels(), num_classes) : std::vector<int64_t>();
+  if (!flags.output.empty() && flags.logits) {
+    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, prediction.logits().logits, prediction.logits().num_classes));
+  } else if (!flags.output.empty() && flags.probabilities) {
     Predictions& logits = prediction.logits();
     LogitsToProbabilities(logits);
     HONE_RETURN_IF_ERROR(WriteNpy(flags.output, logits.logits, logits.num_classes));
@@ -292,6 +336,8 @@ Status Run(Flags& flags) {
                              {"train", NumberOrNull(train)},
                              {"valid", NumberOrNull(valid)},
                              {"test", NumberOrNull(test)}}},
+                           {"macro_f1", NumberOrNull(macro_f1)},
+                           {"auc", NumberOrNull(auc)},
                            {"output", flags.output},
                            {"warnings", prediction.warnings}};
     if (cuda) {
@@ -310,6 +356,10 @@ Status Run(Flags& flags) {
     }
     prediction.device.AppendTo(json);
     if (!flags.predict.exact) json["fanouts"] = flags.predict.fanouts;
+    for (int64_t label = 0; flags.confusion && label < num_classes; ++label) {
+      const auto row = confusion.begin() + label * num_classes;
+      json["confusion"].push_back(std::vector<int64_t>(row, row + num_classes));
+    }
     hone::Print("{}\n", DumpJson(json, -1));
     return Status::Ok();
   }
@@ -325,7 +375,10 @@ Status Run(Flags& flags) {
   if (flags.nodes == "all" || flags.nodes.ends_with(".npy")) {
     hone::Print(" (train {}, valid {}, test {})", PercentText(train), PercentText(valid), PercentText(test));
   }
+  hone::Print("\nmacro-averaged F1: {}", PercentText(macro_f1));
+  if (std::isfinite(auc)) hone::Print("; area under the ROC curve: {:.4f}", auc);
   hone::Print("\n");
+  if (flags.confusion) PrintConfusion(confusion, num_classes);
   if (!flags.output.empty()) hone::Print("written: {}\n", flags.output);
   return Status::Ok();
 }
@@ -347,7 +400,11 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--nodes", flags->nodes, "all, train, valid, test, or a .npy file of node ids")
       ->capture_default_str();
   command->add_option("--output", flags->output, "a .npy file: int32 [nodes], in the order of the nodes asked for");
-  command->add_flag("--probabilities", flags->probabilities, "write float32 [nodes, classes] instead");
+  CLI::Option* probabilities =
+      command->add_flag("--probabilities", flags->probabilities, "write float32 [nodes, classes] instead");
+  command->add_flag("--logits", flags->logits, "write float32 [nodes, classes], as the model gives them, instead")
+      ->excludes(probabilities);
+  command->add_flag("--confusion", flags->confusion, "tell how many nodes of each label were predicted as each class");
   CLI::Option* batch = command->add_option("--batch", flags->predict.batch, "sampled: nodes a batch")
                            ->capture_default_str()
                            ->check(kAboveZero);
@@ -365,6 +422,7 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
   AddLoadFlag(*command, flags->load);
+  AddSplitFlag(*command, flags->split);
   command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--other-graph", flags->other_graph, "the model was trained on another graph, and that is meant");

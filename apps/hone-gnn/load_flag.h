@@ -19,6 +19,13 @@ inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& how) {
       ->check(CLI::IsMember({"map", "copy", "auto"}));
 }
 
+// A file of which nodes are for training, validation and test; empty: the graph's own.
+inline CLI::Option* AddSplitFlag(CLI::App& command, std::string& file) {
+  return command.add_option(
+      "--split", file,
+      "a .npy file in place of the graph's split: 0 training, 1 validation, 2 test, -1 none, for each node");
+}
+
 inline OpenGraphOptions::Load LoadOf(const std::string& how) {
   return how == "map"    ? OpenGraphOptions::Load::kMap
          : how == "copy" ? OpenGraphOptions::Load::kCopy

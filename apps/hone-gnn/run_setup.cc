@@ -117,7 +117,7 @@ Result<RunSetup> SetUpRun(RunFlags flags, const RunQuestions& questions, RankSes
       open.load = OpenGraphOptions::Load::kMap;
     }
     open.progress = line.callback();
-    Result<std::shared_ptr<const Graph>> opened = OpenGraphFor(device, flags.graph, open);
+    Result<std::shared_ptr<const Graph>> opened = OpenGraphFor(device, flags.graph, open, questions.split);
     HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the graph", opened.status()));
     setup.graph = std::move(*opened);
   }

@@ -37,6 +37,7 @@ struct RunQuestions {
   int threads = 0;         // that open the graph
   bool quiet = false;      // no progress line
   std::string load = "auto";  // --load
+  std::string split = {};     // --split
 };
 
 struct RunSetup {

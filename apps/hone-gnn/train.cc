@@ -23,6 +23,7 @@
 #include "common/standard_output.h"
 #include "gnn/dist/agreement.h"
 #include "gnn/train/checkpoint.h"
+#include "gnn/train/run_position.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
 #include "hone-gnn/go_on.h"
@@ -43,7 +44,7 @@ struct Flags {
   RankFlags ranks;
   DeviceFlags device;
   FeatureWish features;
-  std::string graph, load = "auto", resume, init;
+  std::string graph, load = "auto", split, resume, init;
   int epochs = 0;
   bool overwrite = false, json = false, quiet = false, shards_given = false;
   std::vector<CLI::Option*> trajectory;
@@ -97,25 +98,27 @@ class StepLine {
 nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
   nlohmann::json json = {{"event", "epoch"},
-          {"epoch", e.epoch},
-          {"steps", e.steps},
-          {"loss", NumberOrNull(e.loss)},
-          {"train_accuracy", NumberOrNull(e.train_accuracy)},
-          {"valid_accuracy", NumberOrNull(e.valid_accuracy)},
-          {"best", e.best},
-          {"learning_rate", e.learning_rate},
-          {"sampled_nodes", e.sampled_nodes},
-          {"sampled_edges", e.sampled_edges},
-          {"seconds",
-           {{"wall", t.wall},
-            {"train", t.train},
-            {"sample", t.sample},
-            {"slice", t.slice},
-            {"transfer", t.transfer},
-            {"compute", t.compute},
-            {"exposed", t.exposed},
-            {"evaluate", t.evaluate},
-            {"cpu", t.cpu}}}};
+                         {"epoch", e.epoch},
+                         {"steps", e.steps},
+                         {"loss", NumberOrNull(e.loss)},
+                         {"train_accuracy", NumberOrNull(e.train_accuracy)},
+                         {"valid_accuracy", NumberOrNull(e.valid_accuracy)},
+                         {"valid_macro_f1", NumberOrNull(e.valid_macro_f1)},
+                         {"valid_auc", NumberOrNull(e.valid_auc)},
+                         {"best", e.best},
+                         {"learning_rate", e.learning_rate},
+                         {"sampled_nodes", e.sampled_nodes},
+                         {"sampled_edges", e.sampled_edges},
+                         {"seconds",
+                          {{"wall", t.wall},
+                           {"train", t.train},
+                           {"sample", t.sample},
+                           {"slice", t.slice},
+                           {"transfer", t.transfer},
+                           {"compute", t.compute},
+                           {"exposed", t.exposed},
+                           {"evaluate", t.evaluate},
+                           {"cpu", t.cpu}}}};
   if (device.cuda && !device.host_batches) {
     for (const char* part : {"sample", "slice", "transfer", "exposed"}) json["seconds"][part] = nullptr;
     json["sampled_nodes"] = json["sampled_edges"] = nullptr;
@@ -123,13 +126,13 @@ nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
   return json;
 }
 
-void PrintRow(const EpochReport& e, const DeviceChoice& device) {
+void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
   const bool beside = device.cuda && !device.host_batches;
   const auto part = [&](double seconds) { return beside ? std::string("-") : fmt::format("{:.2f}", seconds); };
   hone::Print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8} {:>8} {:>8} {:>8.2f} {:>8} {:>8.2f} {:>9.2g}\n", e.epoch + 1,
-             e.loss, PercentText(e.train_accuracy), PercentText(e.valid_accuracy), e.best ? '*' : ' ', t.train,
-             part(t.sample), part(t.slice), part(t.transfer), t.compute, part(t.exposed), t.evaluate, e.learning_rate);
+              e.loss, PercentText(e.train_accuracy), PercentText(MetricOf(options, e)), e.best ? '*' : ' ', t.train,
+              part(t.sample), part(t.slice), part(t.transfer), t.compute, part(t.exposed), t.evaluate, e.learning_rate);
   std::fflush(stdout);
 }
 
@@ -144,6 +147,12 @@ Result<FeaturePlace> GpuTakes(const Flags& flags, const GraphOutline& graph, boo
   HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
   HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
   return GpuHolds(graph, header.model, header.train, fp32, wish);
+}
+
+// The learning rate that a resumed run was given; 0: none was.
+double NewRate(const Flags& flags) {
+  const auto given = [](const CLI::Option* option) { return option->get_name() == "--lr" && option->count() > 0; };
+  return std::any_of(flags.trajectory.begin(), flags.trajectory.end(), given) ? flags.train.train.learning_rate : 0;
 }
 
 Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<const Graph>& graph,
@@ -162,8 +171,8 @@ Result<std::unique_ptr<Trainer>> Prepare(Flags& flags, const std::shared_ptr<con
     flags.run.checkpoint = std::filesystem::is_directory(path, ignored) ? path : path.parent_path();
     if (flags.run.checkpoint.empty()) flags.run.checkpoint = ".";
   }
-  if (device.cuda) return ResumeTrainerOnGpu(graph, flags.resume, flags.run, flags.epochs, gpu);
-  return ResumeTrainer(graph, flags.resume, flags.run, flags.epochs);
+  if (device.cuda) return ResumeTrainerOnGpu(graph, flags.resume, flags.run, flags.epochs, NewRate(flags), gpu);
+  return ResumeTrainer(graph, flags.resume, flags.run, flags.epochs, NewRate(flags));
 }
 
 void PrintStart(const Flags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
@@ -233,7 +242,8 @@ void PrintEnd(const Flags& flags, const TrainResult& result) {
     const nlohmann::json json = {{"event", "end"},
                                  {"end", kEnds[static_cast<int>(result.end)]},
                                  {"epochs", result.epochs},
-                                 {"best_valid_accuracy", NumberOrNull(result.best_valid_accuracy)},
+                                 {"metric", MetricName(flags.train.train.metric)},
+                                 {"best_valid", NumberOrNull(result.best_valid)},
                                  {"best_epoch", result.best_epoch},
                                  {"checkpoint", result.checkpoint}};
     hone::Print("{}\n", DumpJson(json, -1));
@@ -243,8 +253,8 @@ void PrintEnd(const Flags& flags, const TrainResult& result) {
     hone::Print("Ended early: {} validations in a row were no better.\n", flags.train.train.early_stop);
   }
   if (result.best_epoch >= 0) {
-    hone::Print("Best validation accuracy {} after epoch {}", PercentText(result.best_valid_accuracy),
-               result.best_epoch + 1);
+    hone::Print("Best validation {} {} after epoch {}", MetricName(flags.train.train.metric),
+                PercentText(result.best_valid), result.best_epoch + 1);
     if (!flags.run.checkpoint.empty()) hone::Print("; its weights: {}/best.safetensors", flags.run.checkpoint);
     hone::Print("\n");
   }
@@ -288,7 +298,8 @@ Status CheckFlags(Flags& flags) {
   for (const CLI::Option* option : flags.trajectory) {
     if (option->count() == 0) continue;
     if (option->get_name() == "--shards") flags.shards_given = true;
-    if (flags.resume.empty()) continue;
+    // A resumed run may be given another learning rate.
+    if (flags.resume.empty() || option->get_name() == "--lr") continue;
     return Status::InvalidArgument(
         fmt::format("{} cannot be given with --resume: the run goes on with the options it began with; leave it out, "
                     "or start a new run (from these weights: --init)",
@@ -303,6 +314,8 @@ std::vector<Setting> SettingsOf(const Flags& flags) {
   std::vector<Setting> settings = {{"--resume", flags.resume.empty() ? "not given" : "given"},
                                    {"--init", flags.init.empty() ? "not given" : "given"},
                                    {"--epochs", flags.epochs > 0 ? std::to_string(flags.epochs) : "not given"}};
+  if (!flags.resume.empty())
+    settings.push_back({"--lr", NewRate(flags) > 0 ? fmt::format("{}", NewRate(flags)) : "not given"});
   // Of a resumed run rank 0's checkpoint has them.
   if (flags.resume.empty()) AppendSettings(flags.train, settings);
   return settings;
@@ -326,17 +339,17 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
-  HONE_ASSIGN_OR_RETURN(
-      RunSetup setup,
-      SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
-               {.takes = [&](const GraphOutline& graph, bool fp32,
-                             const FeatureWish& wish) { return GpuTakes(flags, graph, fp32, wish); },
-                .of_rank0 = !flags.resume.empty(),
-                .settings = SettingsOf(flags),
-                .threads = flags.run.threads,
-                .quiet = flags.quiet,
-                .load = flags.load},
-               session));
+  HONE_ASSIGN_OR_RETURN(RunSetup setup,
+                        SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
+                                 {.takes = [&](const GraphOutline& graph, bool fp32,
+                                               const FeatureWish& wish) { return GpuTakes(flags, graph, fp32, wish); },
+                                  .of_rank0 = !flags.resume.empty(),
+                                  .settings = SettingsOf(flags),
+                                  .threads = flags.run.threads,
+                                  .quiet = flags.quiet,
+                                  .load = flags.load,
+                                  .split = flags.split},
+                                 session));
   const DeviceChoice& device = setup.device;
   const std::shared_ptr<const Graph>& graph = setup.graph;
   GpuRun& gpu = setup.gpu;
@@ -357,7 +370,7 @@ Status Run(Flags& flags, RankSession& session, int& exit_status) {
                                    hone::Print("{}\n", DumpJson(ToJson(epoch, device), -1));
                                    std::fflush(stdout);
                                  } else {
-                                   PrintRow(epoch, device);
+                                   PrintRow(trainer->options(), epoch, device);
                                  }
                                },
                            .stop = [] { return g_stop.load(); }};
@@ -406,6 +419,7 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
       ->check(CLI::Range(0, 1024));
   command->add_option("--queue", flags->run.queue, "how many prepared batches may wait")->check(kZeroOrMore);
   AddLoadFlag(*command, flags->load);
+  AddSplitFlag(*command, flags->split);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
   AddHostMemoryFlag(*command, flags->features);

@@ -79,34 +79,67 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
   TrainOptions& o = flags.train;
   std::vector<CLI::Option*> all = AddModelFlags(command, flags.model);
   CLI::Option* plateau = command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling");
+  CLI::Option* schedule =
+      command
+          .add_option(
+              "--schedule", flags.schedule,
+              "how the learning rate goes from epoch to epoch: constant, cosine (to 0 at the end), step (falls at even "
+              "distances) or validation (falls when validations get no better)")
+          ->capture_default_str();
   const std::vector<CLI::Option*> more = {
-      command.add_option("--fanout", flags.fanout,
-                         "how many neighbors each hop draws, the one next to the seeds first: 15,10,5 by default; all: every one"),
+      command.add_option(
+          "--fanout", flags.fanout,
+          "how many neighbors each hop draws, the one next to the seeds first: 15,10,5 by default; all: every one"),
       command
           .add_option("--frontier", flags.frontier,
                       "which nodes a hop draws for: all (anew for every node known) or new (for each node once)")
           ->capture_default_str(),
-      command.add_option("--batch", o.batch, "how many training nodes each shard takes in a step")->capture_default_str(),
+      command.add_option("--batch", o.batch, "how many training nodes each shard takes in a step")
+          ->capture_default_str(),
       command.add_option("--shards", o.shards, "compute each step as data-parallel training on so many devices would")
           ->capture_default_str(),
       command.add_option("--lr", o.learning_rate, "the learning rate of Adam")->capture_default_str(),
-      command.add_option("--weight-decay", o.weight_decay, "the weight decay of Adam, which is added to the gradient")->capture_default_str(),
+      command.add_option("--weight-decay", o.weight_decay, "the weight decay of Adam, which is added to the gradient")
+          ->capture_default_str(),
       command.add_option("--clip-norm", o.clip_norm, "scale the whole gradient down to this norm; 0: never")
           ->capture_default_str(),
-      command.add_option("--class-weights", flags.class_weights, "weigh the classes in the loss: one number for each, as in 1,0.5,2"),
+      command.add_option("--class-weights", flags.class_weights,
+                         "weigh the classes in the loss: one number for each, as in 1,0.5,2"),
       plateau,
       command.add_option("--plateau-factor", o.plateau_factor, "multiply the learning rate by this then")
           ->capture_default_str()
           ->needs(plateau),
-      command.add_option("--plateau-patience", o.plateau_patience, "lower it after so many steps without a better loss")
+      command
+          .add_option("--plateau-patience", o.plateau_patience, "lower it after so many steps without a better loss")
           ->capture_default_str()
           ->needs(plateau),
+      schedule,
+      command.add_option("--warmup", o.warmup, "raise the learning rate evenly over so many epochs first")
+          ->capture_default_str(),
+      command.add_option("--schedule-every", o.schedule_every, "step: lower the rate after every so many epochs")
+          ->capture_default_str()
+          ->needs(schedule),
+      command.add_option("--schedule-factor", o.schedule_factor, "step, validation: multiply the rate by this then")
+          ->capture_default_str()
+          ->needs(schedule),
+      command
+          .add_option("--schedule-patience", o.schedule_patience,
+                      "validation: lower the rate after so many validations in a row without a better one")
+          ->capture_default_str()
+          ->needs(schedule),
+      command
+          .add_option("--metric", flags.metric,
+                      "what the best epoch is chosen by: accuracy, macro-f1, or auc (two classes, on the CPU)")
+          ->capture_default_str(),
       command.add_option("--eval-fanout", flags.eval_fanout,
                          "how many neighbors validation draws in each hop: 20 by default"),
-      command.add_option("--eval-batch", o.eval_batch, "how many nodes a batch of validation has")->capture_default_str(),
+      command.add_option("--eval-batch", o.eval_batch, "how many nodes a batch of validation has")
+          ->capture_default_str(),
       command.add_option("--eval-every", o.eval_every, "validate after every so many epochs; 0: never")
           ->capture_default_str(),
-      command.add_option("--early-stop", o.early_stop, "end the run after so many validations without a better one; 0: never")
+      command
+          .add_option("--early-stop", o.early_stop,
+                      "end the run after so many validations without a better one; 0: never")
           ->capture_default_str(),
       command.add_option("--seed", o.seed, "the seed of weights, order, samples and dropout")
           ->capture_default_str()
@@ -134,6 +167,8 @@ Status CompleteTrainFlags(TrainFlags& flags) {
     HONE_ASSIGN_OR_RETURN(o.eval_fanouts, ParseFanouts("--eval-fanout", flags.eval_fanout, layers));
   }
   HONE_ASSIGN_OR_RETURN(o.frontier, ParseFrontier(flags.frontier));
+  HONE_ASSIGN_OR_RETURN(o.metric, ParseMetric(flags.metric));
+  HONE_ASSIGN_OR_RETURN(o.schedule, ParseSchedule(flags.schedule));
   flags.model.options.seed = o.seed;
   if (flags.class_weights.empty()) return Status::Ok();
   for (const std::string& part : SplitCommas(flags.class_weights)) {
@@ -173,6 +208,12 @@ void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
   add("--plateau", o.plateau);
   add("--plateau-factor", o.plateau_factor);
   add("--plateau-patience", o.plateau_patience);
+  add("--schedule", flags.schedule);
+  add("--warmup", o.warmup);
+  add("--schedule-every", o.schedule_every);
+  add("--schedule-factor", o.schedule_factor);
+  add("--schedule-patience", o.schedule_patience);
+  add("--metric", flags.metric);
   add("--eval-every", o.eval_every);
   add("--early-stop", o.early_stop);
   add("--seed", o.seed);

@@ -29,7 +29,7 @@ std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags);
 struct TrainFlags {
   ModelFlags model;
   TrainOptions train;
-  std::string fanout, eval_fanout, frontier = "all", class_weights;
+  std::string fanout, eval_fanout, frontier = "all", class_weights, metric = "accuracy", schedule = "constant";
 };
 // All of them are returned: a resumed run must not be given any.
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags);

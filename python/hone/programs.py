@@ -1,12 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The commands `hone` and `hone-gnn` of an installed package: they become the programs that the package holds."""
+"""The programs `hone` and `hone-gnn`: where they are, and the commands of an installed package, which become them."""
 import os
+import shutil
 import sys
 
 
+def packaged(name):
+    """Where this package holds the program, if it does."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
+
+
+def find(name):
+    """The path of the program: the one in this package, else the first in PATH, else None."""
+    return packaged(name) if os.access(packaged(name), os.X_OK) else shutil.which(name)
+
+
 def _become(name):
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
+    program = packaged(name)
     try:
         os.execv(program, [name, *sys.argv[1:]])
     except OSError as error:

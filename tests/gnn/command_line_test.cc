@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -54,6 +55,61 @@ TEST_F(HoneGnn, TrainsAndTellsEachEpoch) {
   EXPECT_EQ(lines[4].at("end"), "finished");
   EXPECT_EQ(lines[4].at("checkpoint"), scratch_ / "run/last.safetensors");
   EXPECT_TRUE(FileExists(scratch_ / "run/best.safetensors"));
+}
+
+TEST_F(HoneGnn, LearningRatesFollowTheirScheduleOverAStopAndANewRateIsTaken) {
+  const std::vector<std::string> schedule = {
+      "--schedule", "step", "--schedule-every", "1", "--schedule-factor", "0.5", "--warmup", "1", "--metric", "macro-f1", "--json"};
+  const auto train = [&](const std::string& folder, const std::string& epochs) {
+    std::vector<std::string> arguments = schedule;
+    arguments.insert(arguments.end(), {"--epochs", epochs, "--checkpoint", scratch_ / folder});
+    return Train(arguments);
+  };
+  const auto rates = [](const std::vector<json>& lines) {
+    std::vector<double> all;
+    for (const json& line : lines) {
+      if (line.at("event") == "epoch") all.push_back(line.at("learning_rate").get<double>());
+    }
+    return all;
+  };
+  const Outcome whole = train("whole", "4");
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  const std::vector<json> lines = Lines(whole.out);
+  EXPECT_EQ(rates(lines), (std::vector<double>{0.005, 0.01, 0.005, 0.0025}));
+  double best = -1;
+  for (size_t e = 1; e <= 4; ++e) {
+    const double f1 = lines[e].at("valid_macro_f1");
+    EXPECT_EQ(lines[e].at("best").get<bool>(), f1 > best);
+    EXPECT_TRUE(lines[e].at("valid_auc").is_null()) << "40 classes";
+    best = std::max(best, f1);
+  }
+  EXPECT_EQ(lines[5].at("metric"), "macro-f1");
+  EXPECT_EQ(lines[5].at("best_valid"), best);
+
+  ASSERT_EQ(train("parts", "2").status, 0);
+  ASSERT_EQ(Run({"train", kGraph, "--resume", scratch_ / "parts", "--epochs", "4"}).status, 0);
+  EXPECT_EQ(ReadFile(scratch_ / "parts/last.safetensors").value(),
+            ReadFile(scratch_ / "whole/last.safetensors").value());
+  const Outcome faster =
+      Run({"train", kGraph, "--resume", scratch_ / "parts", "--epochs", "5", "--lr", "0.8", "--json"});
+  ASSERT_EQ(faster.status, 0) << faster.err;
+  EXPECT_EQ(rates(Lines(faster.out)), std::vector<double>{0.8 * 0.125}) << "the schedule goes on, from the new rate";
+}
+
+TEST_F(HoneGnn, AFileMayGiveTheSplit) {
+  std::vector<int32_t> parts(1500, -1);
+  for (size_t v = 0; v < 300; ++v) parts[v] = v < 200 ? 0 : v < 250 ? 1 : 2;
+  const std::string split = scratch_ / "split.npy", run = scratch_ / "run";
+  ASSERT_TRUE(WriteNpy(split, parts).ok());
+  const Outcome trained = Train({"--epochs", "1", "--split", split, "--checkpoint", run});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_THAT(trained.out, HasSubstr("200 training nodes"));
+  const Outcome inferred = Run({"infer", kGraph, run, "--split", split, "--json"});
+  ASSERT_EQ(inferred.status, 0) << inferred.err;
+  EXPECT_EQ(json::parse(inferred.out).at("nodes"), 50);
+  EXPECT_THAT(Run({"infer", kGraph, run}).err, HasSubstr("another graph"));
+  EXPECT_THAT(Run({"train", kGraph, "--resume", run, "--epochs", "2"}).err, HasSubstr("another graph"));
+  EXPECT_EQ(Run({"train", kGraph, "--resume", run, "--epochs", "2", "--split", split}).status, 0);
 }
 
 TEST_F(HoneGnn, WhatOnlyAGpuHeedsIsToldOnTheCpu) {
@@ -149,6 +205,29 @@ TEST_F(HoneGnn, InfersFromSamplesAndExactly) {
   const int64_t nodes = test.at("nodes");
   EXPECT_EQ(bytes.size() % 64, static_cast<size_t>(nodes * 40 * 4) % 64);
   EXPECT_THAT(bytes.substr(0, 128), HasSubstr("'shape': (" + std::to_string(nodes) + ", 40)"));
+
+  // The same as logits: the largest of each row is the class.
+  const std::string logits = scratch_ / "logits.npy";
+  const Outcome raw = Run({"infer", kGraph, scratch_ / "run", "--full", "--nodes", "all", "--output", logits,
+                           "--logits", "--confusion", "--json"});
+  ASSERT_EQ(raw.status, 0) << raw.err;
+  const json counted = json::parse(raw.out);
+  EXPECT_EQ(counted.at("accuracy"), exact.at("accuracy"));
+  int64_t right = 0, labelled = 0;
+  for (size_t label = 0; label < 40; ++label) {
+    right += counted.at("confusion").at(label).at(label).get<int64_t>();
+    for (const json& count : counted.at("confusion").at(label)) labelled += count.get<int64_t>();
+  }
+  EXPECT_DOUBLE_EQ(counted.at("accuracy").at("nodes").get<double>(),
+                   static_cast<double>(right) / static_cast<double>(labelled));
+  EXPECT_GT(counted.at("macro_f1").get<double>(), 0);
+  const std::string rows = ReadFile(logits).value().substr(ReadFile(logits).value().size() - 1500 * 40 * 4);
+  const std::vector<NodeId> written = ReadNodeList(classes, 40).value();
+  for (size_t i = 0; i < 1500; i += 100) {
+    float row[40];
+    std::memcpy(row, rows.data() + i * sizeof(row), sizeof(row));
+    EXPECT_EQ(std::max_element(row, row + 40) - row, written[i]);
+  }
 
   const std::vector<NodeId> some = {7, 3, 7};
   ASSERT_TRUE(WriteNpy(scratch_ / "nodes.npy", some).ok());
@@ -272,6 +351,19 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"infer", kGraph, run, "--model", "gat"}, 2, "--model gat"},
       {{"infer", kGraph, run, "--layers", "3"}, 2, "--layers 3"},
       {{"infer", kGraph, run, "--probabilities"}, 2, "--output"},
+      {{"infer", kGraph, run, "--logits"}, 2, "--logits: say with --output"},
+      {{"infer", kGraph, run, "--logits", "--probabilities", "--output", "x.npy"}, 2, "excludes"},
+      {{"train", kGraph, "--metric", "f1"}, 2, "the metric is 'f1'; use accuracy, macro-f1 or auc"},
+      {{"train", kGraph, "--metric", "auc", "--device", "cpu"}, 2, "--metric auc is of two classes"},
+      {{"train", kGraph, "--schedule", "linear"},
+       2,
+       "the schedule is 'linear'; use constant, cosine, step or validation"},
+      {{"train", kGraph, "--schedule", "step", "--plateau"}, 2, "--plateau and --schedule step both"},
+      {{"train", kGraph, "--schedule", "step", "--schedule-every", "0"}, 2, "--schedule-every is 0"},
+      {{"train", kGraph, "--schedule-factor", "0.5"}, 2, "requires --schedule"},
+      {{"train", kGraph, "--schedule", "validation", "--eval-every", "0"},
+       2,
+       "--schedule validation needs validations"},
       {{"infer", kGraph, run, "--scratch", scratch_.path()}, 2, "--full"},
   };
   for (const Case& c : cases) {

@@ -115,9 +115,9 @@ TEST_F(Interrupted, ASignalEndsTheRunAfterItsStepAndSaysHowToGoOn) {
   EXPECT_NE(Bytes(log).find("To go on: hone-gnn train '" + std::string(kGraph) + "' --resume '" + folder + "'"),
             std::string::npos)
       << Bytes(log);
-  const Outcome refused = Run({"train", kGraph, "--resume", folder, "--lr", "0.1"});
+  const Outcome refused = Run({"train", kGraph, "--resume", folder, "--batch", "64"});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.err.find("--lr cannot be given with --resume"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("--batch cannot be given with --resume"), std::string::npos) << refused.err;
 }
 
 }  // namespace

@@ -16,12 +16,22 @@
 
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
+#include "hone/gnn/metrics.h"
 #include "hone/gnn/model.h"
 #include "hone/gnn/neighbor_sampler.h"
 
 namespace hone::gnn {
 
 class Communicator;  // hone/gnn/communicator.h
+
+// How the learning rate goes from epoch to epoch.
+enum class Schedule : uint8_t {
+  kConstant,
+  kCosine,      // half a cosine, from the learning rate after the warm-up to near 0 in the last epoch
+  kStep,        // times schedule_factor after every schedule_every epochs
+  kValidation,  // times schedule_factor after schedule_patience validations in a row without a better one, and as many
+                // again
+};
 
 // What decides the trajectory. Kept in every checkpoint.
 struct TrainOptions {
@@ -39,6 +49,12 @@ struct TrainOptions {
   bool plateau = false;               // lower the learning rate when the loss stops falling
   double plateau_factor = 0.8;
   int plateau_patience = 125;  // steps
+  Schedule schedule = Schedule::kConstant;
+  int warmup = 0;           // epochs in which the rate rises, evenly, to the learning rate
+  int schedule_every = 10;  // epochs
+  double schedule_factor = 0.1;
+  int schedule_patience = 5;          // validations
+  Metric metric = Metric::kAccuracy;  // on the validation split; it tells the best epoch
   int eval_every = 1;          // epochs from one validation to the next (the last epoch always has one); 0: never
   int early_stop = 0;          // end after so many validations without a better one; 0: never
   uint64_t seed = 0;           // of seed order, samples and dropout masks
@@ -78,7 +94,10 @@ struct EpochReport {
   int64_t steps = 0;
   double loss = 0;            // mean over the epoch's labelled seeds, weighted as the loss is
   double train_accuracy = 0;  // of the logits that the steps computed, with dropout; NaN: no label
-  double valid_accuracy = 0;  // NaN: this epoch had no validation
+  // Of the validation. NaN: this epoch had none.
+  double valid_accuracy = 0;
+  double valid_macro_f1 = 0;
+  double valid_auc = 0;       // NaN also where there are not two classes, on a GPU and of several ranks
   bool best = false;          // the best validation so far
   double learning_rate = 0;   // at the epoch's end
   int64_t sampled_nodes = 0;  // rows of the batches' inputs
@@ -104,7 +123,7 @@ struct TrainEvents {
 struct TrainResult {
   enum class End { kFinished, kEarlyStop, kStopped } end = End::kFinished;
   int epochs = 0;                  // complete ones, since the very beginning
-  double best_valid_accuracy = 0;  // NaN: never validated
+  double best_valid = 0;           // TrainOptions::metric of the best validation; NaN: never validated
   int best_epoch = -1;
   std::string checkpoint;  // path of last.safetensors; empty without a folder
 };
@@ -136,8 +155,9 @@ Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph,
                                              const std::string& init = {});
 
 // Continues, to the bit, the run that wrote `checkpoint` (a file, or a folder with last.safetensors). `epochs`
-// replaces the number of epochs; 0 keeps it. kInvalidArgument: the checkpoint is of another graph, or damaged.
+// replaces the number of epochs; 0 keeps it. `learning_rate` replaces the one that the run began with, and its schedule
+// goes on from where it is; 0 keeps it. kInvalidArgument: the checkpoint is of another graph, or damaged.
 Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
-                                               const RunOptions& run, int epochs = 0);
+                                               const RunOptions& run, int epochs = 0, double learning_rate = 0);
 
 }  // namespace hone::gnn

@@ -150,7 +150,7 @@ class Batch:
         self.edge_rows_at = view.edge_rows_at[:edge_tables]
 
 
-class Graph:
+class InEdges:
     """The edges of a graph by destination. `sources` and `destinations` are addresses of int64 [edges], read during the call."""
 
     def __init__(self, sources: int, destinations: int, edges: int, nodes: int, threads: int = 0):
@@ -170,7 +170,7 @@ class Loader:
     `weights` is the address of float64 [edges], read during the call.
     """
 
-    def __init__(self, graph: Graph, fanouts: Sequence[int], batch: int, *, threads: int = 0, queue: int = 0, edge_ids: bool = True,
+    def __init__(self, graph: InEdges, fanouts: Sequence[int], batch: int, *, threads: int = 0, queue: int = 0, edge_ids: bool = True,
                  node_tables: Sequence[Table] = (), edge_tables: Sequence[Table] = (), keep: object = None, replace: bool = False,
                  disjoint: bool = False, induced: bool = False, weights: int | None = None):
         def tables(given):

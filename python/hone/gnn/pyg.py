@@ -16,12 +16,12 @@ except ImportError as error:
     raise ImportError(f"hone.gnn.pyg needs torch and torch_geometric, which are installed apart from Hone ({error}): "
                       "pip install torch torch_geometric", name=error.name) from error
 
-from hone.gnn.native import Batch, Graph, Loader, Table
+from hone.gnn.native import Batch, InEdges, Loader, Table
 
 __all__ = ["HoneSampler", "NeighborLoader"]
 
 
-def _graph_of(edge_index: torch.Tensor, num_nodes: int) -> Graph:
+def _graph_of(edge_index: torch.Tensor, num_nodes: int) -> InEdges:
     if not isinstance(edge_index, torch.Tensor) or edge_index.dim() != 2 or edge_index.size(0) != 2:
         found = tuple(edge_index.shape) if isinstance(edge_index, torch.Tensor) else type(edge_index).__name__
         raise ValueError(f"data.edge_index: expected a tensor of shape [2, edges], found {found}")
@@ -32,7 +32,7 @@ def _graph_of(edge_index: torch.Tensor, num_nodes: int) -> Graph:
     if edge_index.layout != torch.strided:
         raise TypeError(f"data.edge_index: expected a dense tensor, found {edge_index.layout}")
     sources, destinations = edge_index[0].contiguous(), edge_index[1].contiguous()
-    return Graph(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes)
+    return InEdges(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes)
 
 
 def _fanouts_of(num_neighbors: Any) -> list[int]:

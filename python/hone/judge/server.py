@@ -14,6 +14,7 @@ import subprocess
 import threading
 from typing import Any, Callable, Mapping, Sequence
 
+from hone import programs
 from hone.judge.errors import ServerError
 
 _META = {
@@ -31,10 +32,7 @@ def find_program(program: str | os.PathLike[str] | None) -> str:
         if found is None:
             raise ServerError(f"program={os.fspath(program)!r}: there is no such program; leave it out to search PATH")
         return found
-    packaged = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin", "hone")
-    if os.access(packaged, os.X_OK):
-        return packaged
-    found = shutil.which("hone")
+    found = programs.find("hone")
     if found is None:
         raise ServerError("the program 'hone' is neither in this package nor in PATH; build it with `make build` and pass program='build/bin/hone'")
     return found

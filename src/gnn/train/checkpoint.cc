@@ -105,6 +105,19 @@ Status CheckStep(const RunPosition& position, std::string_view what, int64_t ste
       fmt::format("{} stands at step {} of an epoch of {}; the checkpoint is damaged", what, position.step, steps));
 }
 
+void ChangeOnResume(int epochs, double learning_rate, CheckpointHeader& header) {
+  if (epochs > 0) header.train.epochs = epochs;
+  if (learning_rate <= 0) return;
+  header.train.learning_rate = learning_rate;
+  header.learning_rate = RateOfEpoch(header.train, header.position, false, learning_rate);
+}
+
+Status CheckMetric(Metric metric, const RunOptions& run) {
+  if (metric != Metric::kRocAuc || run.communicator == nullptr || run.communicator->size() == 1) return Status::Ok();
+  return Status::InvalidArgument(
+      "--metric auc: several ranks cannot measure it, for it orders all nodes; use accuracy or macro-f1");
+}
+
 Status CheckShards(int shards, const RunOptions& run) {
   const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
   if (shards % ranks == 0) return Status::Ok();
@@ -128,7 +141,7 @@ TrainResult ResultOf(const RunPosition& position, bool stopped, const RunOptions
                : position.ended_early ? TrainResult::End::kEarlyStop
                                       : TrainResult::End::kFinished;
   result.epochs = position.epoch;
-  result.best_valid_accuracy = position.best_accuracy;
+  result.best_valid = position.best_accuracy;
   result.best_epoch = position.best_epoch;
   if (!run.checkpoint.empty()) result.checkpoint = LastCheckpoint(run.checkpoint);
   return result;

@@ -44,14 +44,20 @@ std::string BestCheckpoint(const std::string& folder);
 // The file for a path that may be a folder: its LastCheckpoint.
 std::string CheckpointFile(const std::string& path);
 
+// What a resumed run may change: the number of epochs and the learning rate that its schedule stands on; 0 keeps
+// either.
+void ChangeOnResume(int epochs, double learning_rate, CheckpointHeader& header);
+
 // What every trainer refuses alike; kInvalidArgument. `what` names the checkpoint.
 //   CheckFingerprint  a graph whose fingerprint `found` is not that of the run's graph
 //   CheckStep         a step behind the end of an epoch of `steps`
 //   CheckShards       shards that cannot be dealt out evenly to the ranks of `run`
+//   CheckMetric       a metric that cannot be had of `run`'s ranks
 Status CheckFingerprint(const CheckpointHeader& header, std::string_view what, const Graph& graph,
                         const std::string& found);
 Status CheckStep(const RunPosition& position, std::string_view what, int64_t steps);
 Status CheckShards(int shards, const RunOptions& run);
+Status CheckMetric(Metric metric, const RunOptions& run);
 
 // kInvalidArgument: `what` ("loss", "gradient norm") became `value` in the step after the position's; says what to try.
 Status NotANumber(std::string_view what, double value, const RunPosition& position, double learning_rate,

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gnn/train/run_position.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace hone::gnn {
 namespace {
@@ -25,18 +27,38 @@ bool ValidationIsDue(const RunPosition& position, const TrainOptions& options) {
   return done == options.epochs || done % options.eval_every == 0;
 }
 
-void ReportValidation(const RunPosition& position, double labelled, double correct, EpochReport& report) {
-  report.valid_accuracy = labelled > 0 ? correct / labelled : kNaN;
-  report.best = !std::isnan(report.valid_accuracy) &&
-                (std::isnan(position.best_accuracy) || report.valid_accuracy > position.best_accuracy);
+void ReportNoValidation(EpochReport& report) {
+  report.valid_accuracy = report.valid_macro_f1 = report.valid_auc = kNaN;
+  report.best = false;
+}
+
+void ReportValidation(const TrainOptions& options, const RunPosition& position, const ClassCounts& counts, double auc,
+                      EpochReport& report) {
+  report.valid_accuracy = AccuracyOf(counts);
+  report.valid_macro_f1 = MacroF1(counts);
+  report.valid_auc = auc;
+  const double metric = MetricOf(options, report);
+  report.best = !std::isnan(metric) && (std::isnan(position.best_accuracy) || metric > position.best_accuracy);
+}
+
+double MetricOf(const TrainOptions& options, const EpochReport& report) {
+  switch (options.metric) {
+    case Metric::kMacroF1:
+      return report.valid_macro_f1;
+    case Metric::kRocAuc:
+      return report.valid_auc;
+    case Metric::kAccuracy:
+      break;
+  }
+  return report.valid_accuracy;
 }
 
 void FinishEpoch(const TrainOptions& options, const EpochReport& report, RunPosition& position) {
   if (report.best) {
-    position.best_accuracy = report.valid_accuracy;
+    position.best_accuracy = MetricOf(options, report);
     position.best_epoch = position.epoch;
     position.worse_validations = 0;
-  } else if (!std::isnan(report.valid_accuracy)) {
+  } else if (!std::isnan(MetricOf(options, report))) {
     ++position.worse_validations;
   }
   position.ended_early = options.early_stop > 0 && position.worse_validations >= options.early_stop;
@@ -45,6 +67,29 @@ void FinishEpoch(const TrainOptions& options, const EpochReport& report, RunPosi
   position.loss_sum = position.weight_sum = 0;
   position.labelled = position.correct = 0;
   position.sampled_nodes = position.sampled_edges = 0;
+}
+
+double RateOfEpoch(const TrainOptions& o, const RunPosition& position, bool validated, double rate) {
+  const int epoch = position.epoch;
+  if (epoch < o.warmup) return o.learning_rate * (epoch + 1) / (o.warmup + 1);
+  const int since = epoch - o.warmup;
+  switch (o.schedule) {
+    case Schedule::kCosine: {
+      const int epochs = std::max(o.epochs - o.warmup, 1);
+      return o.learning_rate * (1 + std::cos(std::numbers::pi * std::min(since, epochs) / epochs)) / 2;
+    }
+    case Schedule::kStep:
+      return o.learning_rate * std::pow(o.schedule_factor, since / o.schedule_every);
+    case Schedule::kValidation: {
+      const bool lowers =
+          validated && position.worse_validations > 0 && position.worse_validations % o.schedule_patience == 0;
+      if (lowers) return rate * o.schedule_factor;
+      break;
+    }
+    case Schedule::kConstant:
+      break;
+  }
+  return o.warmup > 0 && since == 0 ? o.learning_rate : rate;
 }
 
 }  // namespace hone::gnn

@@ -28,7 +28,7 @@ struct RunPosition {
   int64_t sampled_edges = 0;
   // Of the run.
   PlateauState plateau;
-  double best_accuracy = std::numeric_limits<double>::quiet_NaN();
+  double best_accuracy = std::numeric_limits<double>::quiet_NaN();  // or whatever else TrainOptions::metric is
   int best_epoch = -1;
   int worse_validations = 0;  // in a row
   bool ended_early = false;
@@ -40,11 +40,20 @@ void ReportSums(const RunPosition& position, EpochReport& report);
 // Whether a validation follows this epoch: every eval_every-th has one, and the last.
 bool ValidationIsDue(const RunPosition& position, const TrainOptions& options);
 
-// Takes the counts of this epoch's validation: its accuracy (NaN: no node had a label), and whether it is the best.
-// Equal to the best so far is not better.
-void ReportValidation(const RunPosition& position, double labelled, double correct, EpochReport& report);
+// This epoch had no validation.
+void ReportNoValidation(EpochReport& report);
+// Takes what this epoch's validation counted (metrics are NaN where no node had a label), and whether it is the best by
+// the metric of `options`. Equal to the best so far is not better. `auc`: NaN where nobody measured it.
+void ReportValidation(const TrainOptions& options, const RunPosition& position, const ClassCounts& counts, double auc,
+                      EpochReport& report);
+// What the run's metric came to; NaN: no validation.
+double MetricOf(const TrainOptions& options, const EpochReport& report);
 
 // On to the beginning of the next epoch. `report`: this one's, its validation taken.
 void FinishEpoch(const TrainOptions& options, const EpochReport& report, RunPosition& position);
+
+// The learning rate of the epoch that the position stands in, after `rate`. `validated`: whether the epoch before was;
+// false of the first one.
+double RateOfEpoch(const TrainOptions& options, const RunPosition& position, bool validated, double rate);
 
 }  // namespace hone::gnn

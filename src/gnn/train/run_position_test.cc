@@ -12,13 +12,21 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
+// Of two classes, all nodes of class 0.
+ClassCounts Right(int64_t labelled, int64_t right) {
+  ClassCounts counts(2);
+  for (int64_t i = 0; i < labelled; ++i) counts.Add(0, i < right ? 0 : 1);
+  return counts;
+}
+
 // Where a run stands after epochs with these validation accuracies (kNone: no validation).
 RunPosition After(const std::vector<double>& accuracies, const TrainOptions& options) {
   RunPosition position;
   for (const double accuracy : accuracies) {
     EpochReport report;
-    report.valid_accuracy = kNone;
-    if (!std::isnan(accuracy)) ReportValidation(position, 100, 100 * accuracy, report);
+    ReportNoValidation(report);
+    if (!std::isnan(accuracy))
+      ReportValidation(options, position, Right(100, std::lround(100 * accuracy)), kNone, report);
     FinishEpoch(options, report, position);
   }
   return position;
@@ -42,9 +50,59 @@ TEST(RunPosition, EpochsWithoutAValidationAreNeitherBetterNorWorse) {
   EXPECT_FALSE(position.ended_early);
   // One in which no node had a label is none.
   EpochReport report;
-  ReportValidation(position, 0, 0, report);
+  ReportValidation({}, position, Right(0, 0), kNone, report);
   EXPECT_TRUE(std::isnan(report.valid_accuracy));
   EXPECT_FALSE(report.best);
+}
+
+TEST(RunPosition, TheBestEpochIsChosenByTheMetricThatWasAskedFor) {
+  // The same share right: once of a class alone, once of both.
+  ClassCounts one_sided(2), even(2);
+  for (int i = 0; i < 8; ++i) one_sided.Add(i < 2 ? 1 : 0, 0);
+  for (int i = 0; i < 8; ++i) even.Add(i < 2 ? 1 : 0, i < 3 || i == 7 ? 1 : 0);
+  ASSERT_EQ(one_sided.right(), even.right());
+  for (const Metric metric : {Metric::kAccuracy, Metric::kMacroF1, Metric::kRocAuc}) {
+    const TrainOptions options{.metric = metric};
+    RunPosition position;
+    EpochReport report;
+    ReportValidation(options, position, one_sided, 0.6, report);
+    EXPECT_TRUE(report.best);
+    FinishEpoch(options, report, position);
+    ReportValidation(options, position, even, 0.5, report);
+    EXPECT_EQ(report.best, metric == Metric::kMacroF1) << MetricName(metric);
+    FinishEpoch(options, report, position);
+    EXPECT_EQ(position.best_epoch, metric == Metric::kMacroF1 ? 1 : 0);
+  }
+}
+
+TEST(RunPosition, TheLearningRateFollowsItsSchedule) {
+  // The rate of each epoch, where validations are worse from epoch 2 on.
+  const auto rates = [](TrainOptions options) {
+    options.learning_rate = 8;
+    RunPosition position;
+    double rate = RateOfEpoch(options, position, false, options.learning_rate);
+    std::vector<double> all;
+    for (; position.epoch < 8; rate = RateOfEpoch(options, position, true, rate)) {
+      all.push_back(rate);
+      EpochReport report;
+      ReportValidation(options, position, Right(10, position.epoch < 2 ? 5 + position.epoch : 5), kNone, report);
+      FinishEpoch(options, report, position);
+    }
+    return all;
+  };
+  EXPECT_EQ(rates({}), std::vector<double>(8, 8.0));
+  EXPECT_EQ(rates({.warmup = 3}), (std::vector<double>{2, 4, 6, 8, 8, 8, 8, 8}));
+  EXPECT_EQ(rates({.schedule = Schedule::kStep, .schedule_every = 3, .schedule_factor = 0.5}),
+            (std::vector<double>{8, 8, 8, 4, 4, 4, 2, 2}));
+  EXPECT_EQ(rates({.schedule = Schedule::kStep, .warmup = 1, .schedule_every = 3, .schedule_factor = 0.5}),
+            (std::vector<double>{4, 8, 8, 8, 4, 4, 4, 2}));
+  EXPECT_EQ(rates({.schedule = Schedule::kValidation, .schedule_factor = 0.5, .schedule_patience = 2}),
+            (std::vector<double>{8, 8, 8, 8, 4, 4, 2, 2}));
+  const std::vector<double> cosine = rates({.epochs = 8, .schedule = Schedule::kCosine});
+  EXPECT_DOUBLE_EQ(cosine[0], 8);
+  EXPECT_DOUBLE_EQ(cosine[4], 4);
+  for (size_t e = 1; e < cosine.size(); ++e) EXPECT_LT(cosine[e], cosine[e - 1]);
+  EXPECT_NEAR(cosine[7], 4 * (1 - std::cos(3.14159265358979 / 8)), 1e-9) << "one epoch before it would be 0";
 }
 
 TEST(RunPosition, ANewEpochBeginsWithNothing) {
@@ -57,7 +115,7 @@ TEST(RunPosition, ANewEpochBeginsWithNothing) {
   EXPECT_EQ(report.train_accuracy, 0.25);
   EXPECT_EQ(report.sampled_nodes, 50);
   EXPECT_EQ(report.sampled_edges, 60);
-  report.valid_accuracy = kNone;
+  ReportNoValidation(report);
   FinishEpoch({}, report, position);
   EXPECT_EQ(position.epoch, 3);
   EXPECT_EQ(position.step, 0);

@@ -76,6 +76,25 @@ Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, co
   if (o.early_stop > 0 && o.eval_every == 0) {
     return Status::InvalidArgument("--early-stop needs validations: --eval-every must be at least 1");
   }
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--warmup", o.warmup, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--schedule-every", o.schedule_every, 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--schedule-patience", o.schedule_patience, 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--schedule-factor", o.schedule_factor, 0));
+  if (o.schedule_factor > 1) {
+    return Status::InvalidArgument(fmt::format("--schedule-factor is {}; it must be at most 1", o.schedule_factor));
+  }
+  if (o.plateau && o.schedule != Schedule::kConstant) {
+    return Status::InvalidArgument(
+        fmt::format("--plateau and --schedule {} both change the learning rate: choose one", ScheduleName(o.schedule)));
+  }
+  if (o.schedule == Schedule::kValidation && o.eval_every == 0) {
+    return Status::InvalidArgument("--schedule validation needs validations: --eval-every must be at least 1");
+  }
+  if (o.metric == Metric::kRocAuc && graph.num_classes() != 2) {
+    return Status::InvalidArgument(
+        fmt::format("--metric auc is of two classes, and graph '{}' has {}; use accuracy or macro-f1", graph.name(),
+                    graph.num_classes()));
+  }
   HONE_RETURN_IF_ERROR(CheckGraph(graph, o));
   if (!o.class_weights.empty()) {
     if (static_cast<int32_t>(o.class_weights.size()) != graph.num_classes()) {
@@ -100,6 +119,27 @@ Result<FrontierRule> ParseFrontier(std::string_view name) {
   return Status::InvalidArgument(fmt::format("the frontier rule is '{}'; use all or new", name));
 }
 
+std::string_view ScheduleName(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::kConstant:
+      return "constant";
+    case Schedule::kCosine:
+      return "cosine";
+    case Schedule::kStep:
+      return "step";
+    case Schedule::kValidation:
+      return "validation";
+  }
+  return "";
+}
+
+Result<Schedule> ParseSchedule(std::string_view name) {
+  for (const Schedule schedule : {Schedule::kConstant, Schedule::kCosine, Schedule::kStep, Schedule::kValidation}) {
+    if (name == ScheduleName(schedule)) return schedule;
+  }
+  return Status::InvalidArgument(fmt::format("the schedule is '{}'; use constant, cosine, step or validation", name));
+}
+
 nlohmann::json TrainOptionsToJson(const TrainOptions& o) {
   return {{"fanouts", o.fanouts},
           {"eval_fanouts", o.eval_fanouts},
@@ -117,13 +157,20 @@ nlohmann::json TrainOptionsToJson(const TrainOptions& o) {
           {"plateau_patience", o.plateau_patience},
           {"eval_every", o.eval_every},
           {"early_stop", o.early_stop},
+          {"metric", MetricName(o.metric)},
+          {"schedule", ScheduleName(o.schedule)},
+          {"warmup", o.warmup},
+          {"schedule_every", o.schedule_every},
+          {"schedule_factor", o.schedule_factor},
+          {"schedule_patience", o.schedule_patience},
           {"seed", SeedToJson(o.seed)}};
 }
 
 Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_view what) {
   HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, what));
   TrainOptions o;
-  std::string frontier;
+  // Runs of before there were any others went by these two.
+  std::string frontier, metric = "accuracy", schedule = "constant";
   JsonFields fields(json, std::string(what));
   if (fields.ok()) {
     fields.Require("fanouts", o.fanouts);
@@ -143,9 +190,17 @@ Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_vie
     fields.Require("eval_every", o.eval_every);
     fields.Require("early_stop", o.early_stop);
     fields.Require("seed", o.seed);
+    fields.Read("metric", metric);
+    fields.Read("schedule", schedule);
+    fields.Read("warmup", o.warmup);
+    fields.Read("schedule_every", o.schedule_every);
+    fields.Read("schedule_factor", o.schedule_factor);
+    fields.Read("schedule_patience", o.schedule_patience);
   }
   HONE_RETURN_IF_ERROR(fields.status());
   HONE_ASSIGN_OR_RETURN(o.frontier, ParseFrontier(frontier));
+  HONE_ASSIGN_OR_RETURN(o.metric, ParseMetric(metric));
+  HONE_ASSIGN_OR_RETURN(o.schedule, ParseSchedule(schedule));
   return o;
 }
 

@@ -19,5 +19,7 @@ Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_vie
 
 std::string_view FrontierName(FrontierRule rule);  // "all", "new"
 Result<FrontierRule> ParseFrontier(std::string_view name);
+std::string_view ScheduleName(Schedule schedule);  // "constant", "cosine", "step", "validation"
+Result<Schedule> ParseSchedule(std::string_view name);
 
 }  // namespace hone::gnn

@@ -52,7 +52,7 @@ class CpuTrainer final : public Trainer {
         position_(header.position),
         fingerprint_(std::move(header.graph_fingerprint)),
         model_(std::move(model)),
-        optimizer_(model_->parameters(), {.learning_rate = options_.learning_rate,
+        optimizer_(model_->parameters(), {.learning_rate = header.learning_rate,
                                           .weight_decay = options_.weight_decay,
                                           .clip_norm = options_.clip_norm}),
         statistics_(model_->parameters()),
@@ -178,6 +178,8 @@ class CpuTrainer final : public Trainer {
     if (stopped) return true;
     report.learning_rate = optimizer_.learning_rate();
     FinishEpoch(options_, report, position_);
+    const bool validated = !std::isnan(MetricOf(options_, report));
+    optimizer_.set_learning_rate(RateOfEpoch(options_, position_, validated, report.learning_rate));
     if (report.best && saves()) HONE_RETURN_IF_ERROR(Save(BestCheckpoint(run_.checkpoint)));
     HONE_RETURN_IF_ERROR(SaveLast());
     report.times.wall = wall.Seconds();
@@ -296,29 +298,30 @@ class CpuTrainer final : public Trainer {
 
   // Of the epoch just trained, where one is due; true: stopped on the way.
   Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
-    report.valid_accuracy = kNaN;
+    ReportNoValidation(report);
     if (!ValidationIsDue(position_, options_)) return false;
     const Stopwatch watch;
     const auto progress = [&](int64_t done, int64_t total) {
       if (!events.step) return;
       events.step({.epoch = position_.epoch, .step = done - 1, .steps = total, .validating = true});
     };
-    HONE_ASSIGN_OR_RETURN(const ValidationCounts part,
-                          CountCorrect(graph_, *model_,
-                                       {.fanouts = options_.eval_fanouts,
-                                        .frontier = options_.frontier,
-                                        .batch = options_.eval_batch,
-                                        .seed = options_.seed,
-                                        .threads = threads_,
-                                        .workers = run_.workers > 0 ? run_.workers : threads_,
-                                        .rank = ranks_.rank(),
-                                        .ranks = ranks_.size(),
-                                        .stop = events.stop,
-                                        .progress = progress}));
-    double counts[] = {static_cast<double>(part.labelled), static_cast<double>(part.correct), part.stopped ? 1.0 : 0.0};
-    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the validation's counts", std::span(counts))));
-    if (counts[2] > 0) return true;
-    ReportValidation(position_, counts[0], counts[1], report);
+    HONE_ASSIGN_OR_RETURN(ValidationCounts part, CountCorrect(graph_, *model_,
+                                                              {.fanouts = options_.eval_fanouts,
+                                                               .frontier = options_.frontier,
+                                                               .batch = options_.eval_batch,
+                                                               .seed = options_.seed,
+                                                               .threads = threads_,
+                                                               .workers = run_.workers > 0 ? run_.workers : threads_,
+                                                               .rank = ranks_.rank(),
+                                                               .ranks = ranks_.size(),
+                                                               .stop = events.stop,
+                                                               .progress = progress}));
+    const Result<bool> stopped = SumOverRanks(ranks_, part.stopped, part.classes);
+    HONE_RETURN_IF_ERROR(Heard(stopped.status()));
+    if (*stopped) return true;
+    // Scores are ordered among all nodes, which no sum over ranks can do.
+    const double auc = ranks_.size() == 1 ? RocAuc(std::move(part.scores)) : kNaN;
+    ReportValidation(options_, position_, part.classes, auc, report);
     report.times.evaluate = watch.Seconds();
     return false;
   }
@@ -352,27 +355,30 @@ Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph,
   sized.num_classes = graph->num_classes();
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
   HONE_RETURN_IF_ERROR(CheckShards(options.shards, run));
+  HONE_RETURN_IF_ERROR(CheckMetric(options.metric, run));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
   if (!init.empty()) {
     HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(init, run));
     HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
   }
-  CheckpointHeader header{sized, options, GraphFingerprint(*graph), {}, options.learning_rate, 0};
+  CheckpointHeader header{
+      sized, options, GraphFingerprint(*graph), {}, RateOfEpoch(options, {}, false, options.learning_rate), 0};
   auto trainer = std::make_unique<CpuTrainer>(std::move(graph), std::move(header), run, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());
   return std::unique_ptr<Trainer>(std::move(trainer));
 }
 
 Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
-                                               const RunOptions& run, int epochs) {
+                                               const RunOptions& run, int epochs, double learning_rate) {
   const std::string path = CheckpointFile(checkpoint);
   const std::string what = fmt::format("'{}'", path);
   HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(path, run));
   HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
   HONE_RETURN_IF_ERROR(CheckFingerprint(header, what, *graph, GraphFingerprint(*graph)));
-  if (epochs > 0) header.train.epochs = epochs;
+  ChangeOnResume(epochs, learning_rate, header);
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckShards(header.train.shards, run).WithContext(what));
+  HONE_RETURN_IF_ERROR(CheckMetric(header.train.metric, run).WithContext(what));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
   auto trainer = std::make_unique<CpuTrainer>(std::move(graph), header, run, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());

@@ -4,6 +4,7 @@
 // Runs of the trainer on small community graphs: that it learns, that it repeats, that it goes on where it was stopped.
 #include "hone/gnn/trainer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -80,7 +81,29 @@ TEST(Trainer, LearnsWhatTheFeaturesAloneDoNotTell) {
   EXPECT_LT(without_edges, 0.75);
   EXPECT_GT(with_edges, without_edges + 0.15);
   EXPECT_GT(with_edges, 0.85);
-  EXPECT_NEAR(result->best_valid_accuracy, with_edges, 0.08);
+  EXPECT_NEAR(result->best_valid, with_edges, 0.08);
+}
+
+TEST(Trainer, TheBestOfTwoClassesMayBeChosenByTheAreaUnderTheCurve) {
+  Setting setting;
+  setting.train.epochs = 4;
+  setting.train.metric = Metric::kRocAuc;
+  const std::unique_ptr<Trainer> trainer = Make(CommunityGraph({.nodes = 800, .classes = 2, .noise = 4}), setting);
+  double best = 0;
+  int best_epoch = -1;
+  const Result<TrainResult> result = trainer->Run({.epoch = [&](const EpochReport& e) {
+    EXPECT_GT(e.valid_auc, 0.5);
+    EXPECT_EQ(e.best, e.valid_auc > best);
+    if (e.best) best_epoch = e.epoch;
+    best = std::max(best, e.valid_auc);
+  }});
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->best_valid, best);
+  EXPECT_EQ(result->best_epoch, best_epoch);
+  TrainOptions four = setting.train;
+  four.fanouts = four.eval_fanouts = {4, 4};
+  EXPECT_THAT(MakeTrainer(CommunityGraph({.nodes = 100}), {.kind = "sage", .layers = 2}, four, {}).status().message(),
+              testing::HasSubstr("--metric auc is of two classes"));
 }
 
 TEST(Trainer, GivesTheSameBitsOnAnyNumberOfThreads) {
@@ -250,7 +273,7 @@ TEST_F(Checkpoints, EndEarlyWhenValidationsStopGettingBetter) {
   EXPECT_EQ(best->graph_fingerprint, GraphFingerprint(*graph_));
   const Result<Predictions> valid =
       Predict(graph_, *best->model, graph_->valid_nodes(), {.fanouts = best->eval_fanouts, .seed = best->seed});
-  EXPECT_EQ(Accuracy(PredictedClasses(*valid), graph_->valid_nodes(), graph_->labels()), result->best_valid_accuracy);
+  EXPECT_EQ(Accuracy(PredictedClasses(*valid), graph_->valid_nodes(), graph_->labels()), result->best_valid);
   Result<std::unique_ptr<Trainer>> resumed = ResumeTrainer(graph_, scratch_ / "early", {});
   ASSERT_TRUE(resumed.ok());
   EXPECT_EQ((*resumed)->Run({}).value().epochs, epochs);

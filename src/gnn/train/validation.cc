@@ -14,9 +14,15 @@ namespace hone::gnn {
 
 namespace {
 
+void Count(int32_t label, const float* logits, int32_t prediction, ValidationCounts& counts) {
+  counts.classes.Add(label, prediction);
+  if (counts.classes.actual.size() == 2 && label != kNoLabel)
+    counts.scores.push_back({logits[1] - logits[0], label == 1});
+}
+
 // Every neighbor in every hop, layer by layer, on rank 0.
 Result<ValidationCounts> CountCorrectExactly(const Graph& graph, Model<float>& model, const ValidationOptions& o) {
-  ValidationCounts counts;
+  ValidationCounts counts{.classes = ClassCounts(graph.num_classes())};
   if (o.rank != 0) return counts;
   PredictOptions options;
   options.exact = true;
@@ -33,10 +39,8 @@ Result<ValidationCounts> CountCorrectExactly(const Graph& graph, Model<float>& m
   HONE_RETURN_IF_ERROR(found.status());
   const std::vector<int32_t> classes = PredictedClasses(*found);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const int32_t label = graph.labels()[static_cast<size_t>(nodes[i])];
-    if (label == kNoLabel) continue;
-    ++counts.labelled;
-    counts.correct += classes[i] == label ? 1 : 0;
+    const float* const logits = found->logits.data() + static_cast<int64_t>(i) * found->num_classes;
+    Count(graph.labels()[static_cast<size_t>(nodes[i])], logits, classes[i], counts);
   }
   return counts;
 }
@@ -55,7 +59,7 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
   const int64_t batches = (count + o.batch - 1) / o.batch;
   const int64_t begin = batches * o.rank / o.ranks;
   const int64_t end = batches * (o.rank + 1) / o.ranks;
-  ValidationCounts counts;
+  ValidationCounts counts{.classes = ClassCounts(graph->num_classes())};
   if (begin == end) return counts;
 
   BatchPipelineOptions options;
@@ -79,10 +83,9 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
     model.Forward(batch->sample, x, logits, *state,
                   {.key = batch->key, .nodes = batch->sample.nodes, .threads = o.threads});
     for (int64_t i = 0; i < logits.rows; ++i) {
-      const int32_t label = batch->labels[static_cast<size_t>(i)];
-      if (label == kNoLabel) continue;
-      ++counts.labelled;
-      counts.correct += std::max_element(logits.Row(i), logits.Row(i) + logits.cols) - logits.Row(i) == label ? 1 : 0;
+      const float* const row = logits.Row(i);
+      const auto prediction = static_cast<int32_t>(std::max_element(row, row + logits.cols) - row);
+      Count(batch->labels[static_cast<size_t>(i)], row, prediction, counts);
     }
     ++done;
     if (o.progress) o.progress(done - begin, end - begin);
@@ -92,6 +95,19 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
     }
   }
   return counts;
+}
+
+Result<bool> SumOverRanks(Communicator& ranks, bool stopped, ClassCounts& counts) {
+  std::vector<double> all{stopped ? 1.0 : 0.0};
+  for (const std::vector<int64_t>* part : {&counts.actual, &counts.predicted, &counts.correct}) {
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  HONE_RETURN_IF_ERROR(ranks.AllReduceSum("the validation's counts", std::span(all)));
+  auto from = all.begin() + 1;
+  for (std::vector<int64_t>* part : {&counts.actual, &counts.predicted, &counts.correct}) {
+    for (int64_t& count : *part) count = static_cast<int64_t>(*from++);
+  }
+  return all[0] > 0;
 }
 
 }  // namespace hone::gnn

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts how many validation nodes a model predicts right, each rank for its part of the batches.
+// Counts which classes a model predicts for the validation nodes, each rank for its part of the batches.
 //
 // The batches are those of sampled inference (hone/gnn/predictor.h): the same nodes, the same draws, whoever does
 // them; so the counts of all ranks add up to what one process would count.
@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "hone/base/status.h"
+#include "hone/gnn/communicator.h"
 #include "hone/gnn/graph.h"
+#include "hone/gnn/metrics.h"
 #include "hone/gnn/model.h"
 #include "hone/gnn/neighbor_sampler.h"
 
@@ -39,13 +41,16 @@ struct ValidationOptions {
 };
 
 struct ValidationCounts {
-  int64_t labelled = 0;
-  int64_t correct = 0;
+  ClassCounts classes;
+  std::vector<ScoredNode> scores;  // of the labelled nodes, where there are two classes
   bool stopped = false;  // before the end; the counts mean nothing then
 };
 
 // Over graph->valid_nodes(). The model is used, not changed.
 Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<float>& model,
                                       const ValidationOptions& options);
+
+// The sum over all ranks, in place; true: some rank has stopped. The communicator's errors.
+Result<bool> SumOverRanks(Communicator& ranks, bool stopped, ClassCounts& counts);
 
 }  // namespace hone::gnn

@@ -27,15 +27,42 @@ ValidationOptions Part(int rank, int ranks) {
   return {.fanouts = {5, 5}, .batch = 30, .seed = 9, .rank = rank, .ranks = ranks};
 }
 
+void Add(const ClassCounts& part, ClassCounts& sum) {
+  for (size_t c = 0; c < sum.actual.size(); ++c) {
+    sum.actual[c] += part.actual[c];
+    sum.predicted[c] += part.predicted[c];
+    sum.correct[c] += part.correct[c];
+  }
+}
+
 TEST(Validation, NodesWithoutALabelAreNeitherRightNorWrong) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700, .unlabelled_every = 3});
   const auto labelled = std::ranges::count_if(
       graph->valid_nodes(), [&](NodeId v) { return graph->labels()[static_cast<size_t>(v)] != kNoLabel; });
   ASSERT_LT(labelled, static_cast<int64_t>(graph->valid_nodes().size()));
   const ValidationCounts counts = CountCorrect(graph, *ModelOf(*graph), Part(0, 1)).value();
-  EXPECT_EQ(counts.labelled, labelled);
-  EXPECT_GT(counts.correct, 0);
-  EXPECT_LT(counts.correct, labelled);
+  EXPECT_EQ(counts.classes.labelled(), labelled);
+  EXPECT_GT(counts.classes.right(), 0);
+  EXPECT_LT(counts.classes.right(), labelled);
+}
+
+TEST(Validation, OfTwoClassesEachLabelledNodeHasAScoreThatIsOnTheSideOfItsPrediction) {
+  const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700, .classes = 2, .unlabelled_every = 3});
+  for (const std::vector<int32_t>& fanouts : {std::vector<int32_t>{5, 5}, {kAllNeighbors, kAllNeighbors}}) {
+    ValidationOptions options = Part(0, 1);
+    options.fanouts = fanouts;
+    const ValidationCounts counts = CountCorrect(graph, *ModelOf(*graph), options).value();
+    ASSERT_EQ(static_cast<int64_t>(counts.scores.size()), counts.classes.labelled());
+    int64_t positives = 0, said = 0;
+    for (const ScoredNode& node : counts.scores) {
+      positives += node.positive;
+      said += node.score > 0;
+    }
+    EXPECT_EQ(positives, counts.classes.actual[1]);
+    EXPECT_EQ(said, counts.classes.predicted[1]);
+  }
+  const std::shared_ptr<const Graph> four = CommunityGraph({.nodes = 700});
+  EXPECT_TRUE(CountCorrect(four, *ModelOf(*four), Part(0, 1)).value().scores.empty());
 }
 
 TEST(Validation, ThePartsOfTheRanksAddUpToTheWhole) {
@@ -43,14 +70,11 @@ TEST(Validation, ThePartsOfTheRanksAddUpToTheWhole) {
   const std::unique_ptr<Model<float>> model = ModelOf(*graph);
   const ValidationCounts whole = CountCorrect(graph, *model, Part(0, 1)).value();
   for (const int ranks : {2, 3, 50}) {  // 50: more than there are batches, so that some have none
-    ValidationCounts sum;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const ValidationCounts part = CountCorrect(graph, *model, Part(rank, ranks)).value();
-      sum.labelled += part.labelled;
-      sum.correct += part.correct;
-    }
-    EXPECT_EQ(sum.labelled, whole.labelled) << ranks;
-    EXPECT_EQ(sum.correct, whole.correct) << ranks;
+    ClassCounts sum(graph->num_classes());
+    for (int rank = 0; rank < ranks; ++rank) Add(CountCorrect(graph, *model, Part(rank, ranks)).value().classes, sum);
+    EXPECT_EQ(sum.actual, whole.classes.actual) << ranks;
+    EXPECT_EQ(sum.predicted, whole.classes.predicted) << ranks;
+    EXPECT_EQ(sum.correct, whole.classes.correct) << ranks;
   }
 }
 
@@ -76,9 +100,10 @@ TEST(Validation, EveryNeighborIsCountedLayerByLayerAsInBatches) {
     options.exact_bytes = 0;
     const ValidationCounts batches = CountCorrect(graph, *model, options).value();
     EXPECT_LT(largest_total, 10);
-    EXPECT_EQ(exact.labelled, batches.labelled);
-    EXPECT_EQ(exact.correct, batches.correct) << kind;
-    EXPECT_GT(exact.correct, 0);
+    EXPECT_EQ(exact.classes.actual, batches.classes.actual);
+    EXPECT_EQ(exact.classes.predicted, batches.classes.predicted) << kind;
+    EXPECT_EQ(exact.classes.correct, batches.classes.correct) << kind;
+    EXPECT_GT(exact.classes.right(), 0);
   }
 }
 
@@ -91,14 +116,10 @@ TEST(Validation, LayerByLayerTheRanksAddUpAndAStopIsHeard) {
     return part;
   };
   const ValidationCounts whole = CountCorrect(graph, *model, options(0, 1)).value();
-  ValidationCounts sum;
-  for (int rank = 0; rank < 3; ++rank) {
-    const ValidationCounts part = CountCorrect(graph, *model, options(rank, 3)).value();
-    sum.labelled += part.labelled;
-    sum.correct += part.correct;
-  }
-  EXPECT_EQ(sum.labelled, whole.labelled);
-  EXPECT_EQ(sum.correct, whole.correct);
+  ClassCounts sum(graph->num_classes());
+  for (int rank = 0; rank < 3; ++rank) Add(CountCorrect(graph, *model, options(rank, 3)).value().classes, sum);
+  EXPECT_EQ(sum.actual, whole.classes.actual);
+  EXPECT_EQ(sum.correct, whole.classes.correct);
   ValidationOptions stopping = options(0, 1);
   stopping.stop = [] { return true; };
   EXPECT_TRUE(CountCorrect(graph, *model, stopping).value().stopped);

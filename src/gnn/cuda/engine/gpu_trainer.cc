@@ -20,6 +20,7 @@
 #include "gnn/graph/memory_region.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/train_options.h"
+#include "gnn/train/validation.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
 
@@ -276,7 +277,7 @@ class GpuTrainer final : public Trainer {
 
   // Of the epoch just trained, where one is due; true: stopped on the way.
   Result<bool> Validate(const TrainEvents& events, EpochReport& report) {
-    report.valid_accuracy = kNaN;
+    ReportNoValidation(report);
     if (!ValidationIsDue(position_, options_)) return false;
     const Stopwatch watch;
     std::vector<int32_t> classes;
@@ -288,17 +289,17 @@ class GpuTrainer final : public Trainer {
     }
     // This rank's batches, over the nodes as the split lists them; the CPU's sums, which know no order.
     const auto [first, end] = mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
-    double counts[] = {0, 0, events.stop && events.stop() ? 1.0 : 0.0};
+    ClassCounts counts(graph_->num_classes());
     for (const NodeId v : graph_->valid_nodes()) {
       const auto place = std::lower_bound(valid_.begin(), valid_.end(), v) - valid_.begin();
       const int32_t label = graph_->labels()[static_cast<size_t>(v)];
       if (label == kNoLabel || place < first * options_.eval_batch || place >= end * options_.eval_batch) continue;
-      counts[0] += 1;
-      counts[1] += classes[static_cast<size_t>(place)] == label ? 1 : 0;
+      counts.Add(label, classes[static_cast<size_t>(place)]);
     }
-    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the validation's counts", std::span(counts))));
-    if (counts[2] > 0) return true;
-    ReportValidation(position_, counts[0], counts[1], report);
+    const Result<bool> stopped = SumOverRanks(ranks_, events.stop && events.stop(), counts);
+    HONE_RETURN_IF_ERROR(Heard(stopped.status()));
+    if (*stopped) return true;
+    ReportValidation(options_, position_, counts, kNaN, report);
     report.times.evaluate = watch.Seconds();
     return false;
   }
@@ -306,6 +307,8 @@ class GpuTrainer final : public Trainer {
   // Here and on the device.
   Status BeginNextEpoch(const EpochReport& report, TrainingProgress progress) {
     FinishEpoch(options_, report, position_);
+    progress.learning_rate =
+        RateOfEpoch(options_, position_, !std::isnan(MetricOf(options_, report)), progress.learning_rate);
     progress.loss_sum = progress.weight_sum = 0;
     progress.labelled = progress.correct = 0;
     TakeProgress(progress);
@@ -336,7 +339,9 @@ Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const Gpu
     return Status::InvalidArgument(what + ": the GPU engine cannot do this yet; train on the CPU");
   };
   HONE_RETURN_IF_ERROR(CheckShards(options.shards, run));
+  HONE_RETURN_IF_ERROR(CheckMetric(options.metric, run));
   if (options.frontier != FrontierRule::kAllSoFar) return refuse("the frontier rule is new");
+  if (options.metric == Metric::kRocAuc) return refuse("--metric auc needs logits of the validation");
   constexpr int64_t kMostSeeds = 1 << 20;
   if (options.batch > kMostSeeds || options.eval_batch > kMostSeeds) {
     return Status::InvalidArgument(fmt::format("--batch is {} and --eval-batch {}; the GPU engine takes up to {}",
@@ -362,21 +367,26 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
     HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(init, run));
     HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
   }
-  const CheckpointHeader header{sized, options, IsOutline(*graph) ? "" : GraphFingerprint(*graph), {},
-                                options.learning_rate, 0};
+  const CheckpointHeader header{sized,
+                                options,
+                                IsOutline(*graph) ? "" : GraphFingerprint(*graph),
+                                {},
+                                RateOfEpoch(options, {}, false, options.learning_rate),
+                                0};
   auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->Make(nullptr, "", header));
   return std::unique_ptr<Trainer>(std::move(trainer));
 }
 
 Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
-                                                  const RunOptions& run, const GpuTrainerOptions& gpu, int epochs) {
+                                                  const RunOptions& run, const GpuTrainerOptions& gpu, int epochs,
+                                                  double learning_rate) {
   const std::string path = CheckpointFile(checkpoint);
   const std::string what = fmt::format("'{}'", path);
   HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(path, run));
   HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
   if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(header, what, *graph, GraphFingerprint(*graph)));
-  if (epochs > 0) header.train.epochs = epochs;
+  ChangeOnResume(epochs, learning_rate, header);
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));

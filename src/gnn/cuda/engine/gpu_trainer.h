@@ -56,7 +56,7 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
                                                 const GpuTrainerOptions& gpu = {}, const std::string& init = {});
 Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
                                                   const RunOptions& run, const GpuTrainerOptions& gpu = {},
-                                                  int epochs = 0);
+                                                  int epochs = 0, double learning_rate = 0);
 
 // What a trainer made by these two has on the device.
 struct HeldOnDevice {

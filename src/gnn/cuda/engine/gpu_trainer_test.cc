@@ -84,6 +84,41 @@ class OnGpu : public testing::Test {
   TemporaryDirectory folder_ = std::move(MakeTemporaryDirectory()).value();
 };
 
+TEST_F(OnGpu, RatesByEpochAndTheChosenMetricAreTheCpuTrainers) {
+  train_.epochs = 4;
+  train_.schedule = Schedule::kStep;
+  train_.schedule_every = 2;
+  train_.schedule_factor = 0.5;
+  train_.warmup = 1;
+  train_.metric = Metric::kMacroF1;
+  const std::vector<EpochReport> theirs = RunAll(*MakeTrainer(graph_, model_, train_, {.threads = 1}).value());
+  const std::vector<EpochReport> mine = RunAll(*Make());
+  ASSERT_EQ(mine.size(), theirs.size());
+  double best = -1;
+  for (size_t e = 0; e < mine.size(); ++e) {
+    EXPECT_EQ(mine[e].learning_rate, theirs[e].learning_rate) << e;
+    EXPECT_NEAR(mine[e].loss, theirs[e].loss, 1e-3 * theirs[e].loss) << e;
+    EXPECT_NEAR(mine[e].valid_macro_f1, theirs[e].valid_macro_f1, 0.05) << e;
+    EXPECT_EQ(mine[e].best, mine[e].valid_macro_f1 > best) << e;
+    best = std::max(best, mine[e].valid_macro_f1);
+  }
+  EXPECT_EQ(mine[0].learning_rate, 0.005);
+  EXPECT_EQ(mine[3].learning_rate, 0.005);
+
+  // Stopped after two epochs, gone on at another rate.
+  TrainOptions half = train_;
+  half.epochs = 2;
+  const std::string folder = Folder("half");
+  RunAll(*MakeGpuTrainer(graph_, model_, half, {.checkpoint = folder}, gpu_).value());
+  const std::vector<EpochReport> rest = RunAll(*ResumeGpuTrainer(graph_, folder, {}, gpu_, 4, 0.04).value());
+  ASSERT_EQ(rest.size(), 2u);
+  EXPECT_EQ(rest[0].learning_rate, 0.04);
+  EXPECT_EQ(rest[1].learning_rate, 0.02);
+
+  train_.metric = Metric::kRocAuc;
+  EXPECT_NE(CheckForGpu(train_, {}, gpu_).message().find("--metric auc"), std::string::npos);
+}
+
 TEST_F(OnGpu, EpochsFollowTheCpuTrainers) {
   train_.plateau = true;
   train_.plateau_patience = 0;

@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs in container files, and what `hone-gnn` does with them: training and inference in the engine's own processes.
+
+Arrays are anything with Python's buffer protocol (numpy arrays, array.array, memoryview) or a torch tensor. Neither numpy nor
+torch is needed, but for tensors, which numpy makes buffers of.
+"""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import warnings
+from typing import Any, Callable, Mapping
+
+from hone import programs
+
+_KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f"), "?": "b"}
+_STOP_SECONDS = 30.0  # that a process has to save what it is at, before it is killed
+
+
+class EngineError(RuntimeError):
+    """The engine could not do what was right to ask for: no memory, no GPU, a full disk. The message is the program's."""
+
+
+def _buffer(name: str, given: Any) -> memoryview:
+    """The array as a C-contiguous buffer."""
+    if hasattr(given, "detach"):  # a torch tensor
+        given = given.detach().cpu()
+        if str(given.dtype) == "torch.bfloat16":
+            given = given.float()
+        given = given.numpy()
+    try:
+        view = memoryview(given)
+    except TypeError as error:
+        raise TypeError(f"{name}: expected an array (numpy, torch or a buffer), found {type(given).__name__}") from error
+    if view.format.lstrip("<=@") not in _KINDS:
+        raise TypeError(f"{name}: expected numbers, found items of format {view.format!r}")
+    if not view.c_contiguous:
+        view = memoryview(view.tobytes()).cast(view.format, view.shape)
+    return view
+
+
+def _kind(view: memoryview) -> str:
+    return _KINDS[view.format.lstrip("<=@")]
+
+
+def _check(name: str, view: memoryview, kinds: str, expected: str) -> None:
+    if _kind(view) not in kinds:
+        raise TypeError(f"{name}: expected {expected}, found items of format {view.format!r}")
+
+
+def _write_npy(path: str, view: memoryview, *, shape: tuple[int, ...] | None = None, fortran: bool = False) -> None:
+    shape = view.shape if shape is None else shape
+    numbers = ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "")
+    descr = "|b1" if _kind(view) == "b" else f"{'<' if view.itemsize > 1 else '|'}{_kind(view)}{view.itemsize}"
+    header = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': ({numbers}), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+        if view.nbytes > 0:
+            file.write(view.cast("B"))
+
+
+def _flags(options: Mapping[str, Any]) -> list[str]:
+    """fanout=[15, 10] becomes --fanout 15,10; True becomes the flag alone; None and False are left out."""
+    words = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append("--" + name.replace("_", "-"))
+        if value is not True:
+            words.append(",".join(str(one) for one in value) if isinstance(value, (list, tuple)) else os.fspath(value) if isinstance(value, os.PathLike) else str(value))
+    return words
+
+
+def _run(program: str, words: list[str], on_line: Callable[[str], None], *, stopped_is_fine: bool = False) -> None:
+    """Runs `hone-gnn`, and calls `on_line` with each line that it prints.
+
+    Ctrl-C, or an exception of `on_line`, asks the process to stop, waits until it has saved, and is raised then.
+    """
+    try:
+        process = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   start_new_session=True)  # Ctrl-C at a terminal is ours to hand on
+    except OSError as error:
+        raise EngineError(f"{program} could not be started: {error.strerror}") from error
+    said: list[str] = []
+    reader = threading.Thread(target=lambda: said.extend(process.stderr), daemon=True)  # a full pipe must not stop it
+    reader.start()
+    try:
+        for line in process.stdout:
+            on_line(line)
+        process.wait()
+    except BaseException:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        raise
+    finally:
+        reader.join()
+        process.stdout.close()
+        process.stderr.close()
+    if process.returncode == 0 or (process.returncode == 1 and stopped_is_fine):
+        return
+    message = "".join(said).strip().removeprefix("hone-gnn: ") or f"hone-gnn ended with status {process.returncode}"
+    raise ValueError(message) if process.returncode == 2 else EngineError(message)
+
+
+def _ask(program: str, words: list[str]) -> dict[str, Any]:
+    lines: list[str] = []
+    _run(program, words, lines.append)
+    return json.loads("".join(lines))
+
+
+def _program(given: str | os.PathLike[str] | None) -> str:
+    found = programs.find("hone-gnn") if given is None else os.fspath(given)
+    if found is None:
+        raise EngineError("the program 'hone-gnn' is neither in this package nor in PATH; build it with `make build` and pass program='build/bin/hone-gnn'")
+    return found
+
+
+class Graph:
+    """A graph in a container file, or a synthetic one by its name ("synthetic:arxiv?nodes=2000&seed=1").
+
+    path: what the commands of `hone-gnn` take.
+    num_nodes, num_edges, num_features (0: none), num_classes (0: no labels), train_nodes, valid_nodes, test_nodes: counts.
+
+    Raises ValueError for what is wrong with an argument or a file, and EngineError for what is wrong with the machine.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None):
+        """Opens `path`. program: `hone-gnn`; by default the one in this package, else the first in PATH."""
+        self.path, self._program = os.fspath(path), _program(program)
+        info = _ask(self._program, ["info", self.path, "--json"])
+        self.num_nodes, self.num_edges = info["nodes"], info["edges"]
+        self.num_features = (info.get("features") or {}).get("width", 0)
+        self.num_classes = info.get("classes") or 0
+        self.train_nodes, self.valid_nodes, self.test_nodes = (info.get(f"{part}_nodes") or 0 for part in ("train", "valid", "test"))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None) -> "Graph":
+        """The graph of a container, or of a synthetic one's name."""
+        return cls(path, program=program)
+
+    @classmethod
+    def from_arrays(cls, path: str | os.PathLike[str], edge_index: Any, *, x: Any = None, y: Any = None, train_mask: Any = None,
+                    val_mask: Any = None, test_mask: Any = None, num_nodes: int | None = None,
+                    program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
+        """Writes a container to `path`, which replaces an older container there and nothing else.
+
+        edge_index: [2, edges] whole numbers, sources and destinations: messages go from the one to the other.
+        x: [nodes, features] floats. y: [nodes] or [nodes, 1] whole numbers from 0 on, -1 for none: one class a node.
+        train_mask, val_mask, test_mask: [nodes] truth values; without any, a split is drawn by seed.
+        num_nodes: where neither x nor y nor a mask says it.
+        options: those of `hone-gnn convert`, as in symmetrize=True, dtype="float16", split=[0.6, 0.2, 0.2] (docs/graphs.md).
+
+        TypeError and ValueError name the argument.
+        """
+        arrays: dict[str, tuple[memoryview, dict[str, Any]]] = {}
+        edges = _buffer("edge_index", edge_index)
+        _check("edge_index", edges, "iu", "whole numbers")
+        if edges.ndim != 2 or edges.shape[0] != 2:
+            raise ValueError(f"edge_index: expected shape [2, edges], found {list(edges.shape)}")
+        # By columns, so that two edges are not taken for a matrix the other way round.
+        arrays["edges"] = edges, {"shape": (edges.shape[1], 2), "fortran": True}
+        nodes = num_nodes
+        for name, key, given, kinds, expected in (
+            ("features", "x", x, "f", "floats"),
+            ("labels", "y", y, "iu", "whole numbers, one class a node (regression and several labels a node are not known)"),
+            ("train_mask", "train_mask", train_mask, "b", "truth values"),
+            ("val_mask", "val_mask", val_mask, "b", "truth values"),
+            ("test_mask", "test_mask", test_mask, "b", "truth values"),
+        ):
+            if given is None:
+                continue
+            view = _buffer(key, given)
+            _check(key, view, kinds, expected)
+            shape = view.shape
+            if key == "y" and len(shape) == 2 and shape[1] == 1:
+                shape = shape[:1]
+            if (key == "x" and len(shape) != 2) or (key == "y" and len(shape) != 1):
+                raise ValueError(f"{key}: expected shape {'[nodes, features]' if key == 'x' else '[nodes]'}, found {list(view.shape)}")
+            if nodes is not None and shape[0] != nodes:
+                raise ValueError(f"{key}: expected {nodes} rows, one a node, found {shape[0]}")
+            nodes = shape[0]
+            arrays[name] = view, {"shape": shape}
+        target, tool = os.fspath(path), _program(program)
+        with tempfile.TemporaryDirectory(prefix="hone-graph-", dir=os.path.dirname(os.path.abspath(target))) as folder:
+            for name, (view, how) in arrays.items():
+                _write_npy(os.path.join(folder, name + ".npy"), view, **how)
+            _ask(tool, ["convert", folder, target, "--json", "--quiet", *_flags({"nodes": num_nodes, **options})])
+        return cls(target, program=tool)
+
+    @classmethod
+    def from_pyg(cls, data: Any, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
+        """The container of a torch_geometric.data.Data: its edge_index, x, y and masks. See from_arrays.
+
+        What else `data` holds a container cannot hold: a warning names it. NotImplementedError: a heterogeneous graph.
+        """
+        if hasattr(data, "edge_types"):
+            raise NotImplementedError(f"data: a container holds one kind of node and edge, found {type(data).__name__}")
+        if getattr(data, "edge_index", None) is None:
+            raise ValueError("data.edge_index: expected a tensor [2, edges], found none")
+        known = ("edge_index", "x", "y", "train_mask", "val_mask", "test_mask")
+        left = [key for key in data.keys() if key not in known and key != "num_nodes"]
+        if left:
+            warnings.warn(f"a container holds no {', '.join(left)}: they are left out", stacklevel=2)
+        given = {key: data[key] for key in known[1:] if key in data and data[key] is not None}
+        return cls.from_arrays(path, data.edge_index, num_nodes=data.num_nodes, program=program, **given, **options)
+
+    def train(self, *, on_epoch: Callable[[dict[str, Any]], None] | None = None, **options: Any) -> dict[str, Any]:
+        """Trains a model and returns how that ended: `end`, `metric`, `best_valid`, `best_epoch`, `checkpoint`, and `history`.
+
+        options: those of `hone-gnn train` (docs/training.md), as in model="sage", fanout=[15, 10, 5], epochs=10, lr=0.01,
+            checkpoint="run", device="cuda", resume="run".
+        on_epoch: called with each epoch's report, of which `history` is the list: epoch, loss, train_accuracy, valid_accuracy,
+            learning_rate, seconds and more. An exception that it raises, and Ctrl-C, end the run after its step; with
+            `checkpoint` it is saved then, and resume= goes on.
+        """
+        lines: list[dict[str, Any]] = []
+
+        def take(text: str) -> None:
+            lines.append(json.loads(text))
+            if lines[-1]["event"] == "epoch" and on_epoch is not None:
+                on_epoch(lines[-1])
+
+        _run(self._program, ["train", self.path, "--json", "--quiet", *_flags(options)], take, stopped_is_fine=True)
+        end = dict(lines[-1])
+        del end["event"]
+        return {**end, "history": [line for line in lines if line["event"] == "epoch"]}
+
+    def infer(self, checkpoint: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
+        """Predicts classes and returns what `hone-gnn infer --json` tells: accuracy, macro_f1, auc, seconds and more.
+
+        options: those of `hone-gnn infer`, as in full=True, nodes="test", output="classes.npy", logits=True.
+        """
+        return _ask(self._program, ["infer", self.path, os.fspath(checkpoint), "--json", "--quiet", *_flags(options)])
+
+    def __repr__(self) -> str:
+        return (f"hone.gnn.Graph({self.path!r}: {self.num_nodes} nodes, {self.num_edges} edges, {self.num_features} features, "
+                f"{self.num_classes} classes)")

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small cases worked by hand.
+#include "hone/gnn/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hone::gnn {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Metrics, F1IsTheMeanOverTheClassesThatOccur) {
+  ClassCounts counts(4);
+  // Class 0: 3 labels, 2 of them found, nothing else called 0. Class 1: 1 label, found, and one 0 called 1. Class 2: 1
+  // label, called 3, which is no node's label.
+  for (const auto& [label, prediction] :
+       std::vector<std::pair<int, int>>{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {2, 3}, {kNoLabel, 2}}) {
+    counts.Add(label, prediction);
+  }
+  EXPECT_EQ(counts.labelled(), 5);
+  EXPECT_EQ(counts.right(), 3);
+  EXPECT_DOUBLE_EQ(AccuracyOf(counts), 0.6);
+  EXPECT_DOUBLE_EQ(MacroF1(counts), (2.0 * 2 / (3 + 2) + 2.0 * 1 / (1 + 2) + 0 + 0) / 4);
+  ClassCounts more(9);
+  more.Add(8, 8);
+  EXPECT_DOUBLE_EQ(MacroF1(more), 1) << "classes that nobody has or says are left out";
+  EXPECT_TRUE(std::isnan(MacroF1(ClassCounts(3))));
+  EXPECT_TRUE(std::isnan(AccuracyOf(ClassCounts(3))));
+}
+
+TEST(Metrics, AConfusionMatrixHasLabelsInRows) {
+  const std::vector<int32_t> labels{1, 0, kNoLabel, 1}, classes{1, 1, 0, 0};
+  const std::vector<NodeId> nodes{0, 1, 2, 3};
+  EXPECT_THAT(ConfusionMatrix(classes, nodes, labels, 2), ElementsAre(0, 1, 1, 1));
+  EXPECT_THAT(ConfusionMatrix(classes, nodes, {}, 2), ElementsAre(0, 0, 0, 0));
+}
+
+TEST(Metrics, TheAreaUnderTheCurveIsTheShareOfPairsInOrder) {
+  // Positives 3, 2, 1 and negatives 2, 0: of six pairs four are in order, one is tied, one is not.
+  EXPECT_DOUBLE_EQ(RocAuc({{3, true}, {2, true}, {1, true}, {2, false}, {0, false}}), 4.5 / 6);
+  EXPECT_DOUBLE_EQ(RocAuc({{1, false}, {2, true}}), 1);
+  EXPECT_DOUBLE_EQ(RocAuc({{1, true}, {2, false}}), 0);
+  EXPECT_DOUBLE_EQ(RocAuc({{5, true}, {5, false}, {5, false}}), 0.5);
+  EXPECT_TRUE(std::isnan(RocAuc({{1, true}, {2, true}})));
+  EXPECT_TRUE(std::isnan(RocAuc({})));
+  EXPECT_TRUE(std::isnan(RocAuc({{std::nanf(""), true}, {2, false}})));
+}
+
+TEST(Metrics, NamesAreReadBack) {
+  for (const Metric metric : {Metric::kAccuracy, Metric::kMacroF1, Metric::kRocAuc}) {
+    EXPECT_EQ(ParseMetric(MetricName(metric)).value(), metric);
+  }
+  EXPECT_THAT(ParseMetric("f1").status().message(), testing::HasSubstr("use accuracy, macro-f1 or auc"));
+}
+
+}  // namespace
+}  // namespace hone::gnn

@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""hone.gnn.Graph over the program: graph_test.py HONE_GNN SOURCE. Needs nothing but Python; tensors too where torch is here."""
+import math
+import os
+import random
+import struct
+import sys
+import tempfile
+import types
+import unittest
+import warnings
+from array import array
+
+PROGRAM, SOURCE = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
+sys.path.insert(0, os.path.join(SOURCE, "python"))
+from hone.gnn import EngineError, Graph
+
+PAGE = os.path.join(SOURCE, "docs", "gnn-python.md")
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+def matrix(code, rows, columns, values):
+    return memoryview(array(code, values)).cast("B").cast(code, [rows, columns])
+
+
+def two_camps(nodes=400, seed=1):
+    """Nodes of two classes, edges within a class, and features that tell little by themselves."""
+    drawn = random.Random(seed)
+    edges = [(v, (v + 2 * drawn.randrange(nodes // 2)) % nodes) for v in range(nodes) for _ in range(6)]
+    x = [drawn.gauss(1.0 if v % 2 else -1.0, 2.0) for v in range(nodes) for _ in range(4)]
+    part = [drawn.random() for _ in range(nodes)]
+    masks = [memoryview(bytes(low <= p < high for p in part)).cast("?") for low, high in ((0, 0.6), (0.6, 0.8), (0.8, 1))]
+    return {
+        "edge_index": matrix("q", 2, len(edges), [v for v, _ in edges] + [u for _, u in edges]),
+        "x": matrix("f", nodes, 4, x),
+        "y": array("q", [v % 2 for v in range(nodes)]),
+        "train_mask": masks[0],
+        "val_mask": masks[1],
+        "test_mask": masks[2],
+    }
+
+
+class AGraph(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.path = os.path.join(folder.name, "camps.graph")
+
+    def make(self, **more):
+        given = {**two_camps(), **more}
+        return Graph.from_arrays(self.path, given.pop("edge_index"), program=PROGRAM, **given)
+
+    def test_of_arrays_holds_what_they_hold(self):
+        arrays = two_camps()
+        made = self.make()
+        self.assertEqual((made.num_nodes, made.num_edges, made.num_features, made.num_classes), (400, 2400, 4, 2))
+        self.assertEqual([made.train_nodes, made.valid_nodes, made.test_nodes], [sum(arrays[key]) for key in ("train_mask", "val_mask", "test_mask")])
+        opened = Graph.open(self.path, program=PROGRAM)
+        self.assertEqual(repr(opened), repr(made))
+        self.assertEqual(os.listdir(self.folder), ["camps.graph"], "nothing else is left")
+        # Messages go from the first row to the second: with every edge of node 0 drawn, 1 and 2 are what it hears of.
+        two = Graph.from_arrays(self.path, matrix("q", 2, 2, [1, 2, 0, 0]), num_nodes=3, program=PROGRAM)
+        self.assertEqual((two.num_nodes, two.num_edges, two.num_features, two.num_classes), (3, 2, 0, 0))
+        with_reverse = self.make(symmetrize=True, dtype="float16")
+        edges = arrays["edge_index"].tolist()
+        self.assertEqual(with_reverse.num_edges, 4800 - sum(a == b for a, b in zip(*edges)), "a self-loop has no reverse")
+
+    def test_trains_and_predicts(self):
+        graph, run = self.make(), os.path.join(self.folder, "run")
+        seen = []
+        options = dict(model="sage", fanout=[5, 5], hidden=16, dropout=0.1, lr=0.02, batch=32, metric="auc", device="cpu", checkpoint=run)
+        ended = graph.train(epochs=4, on_epoch=seen.append, **options)
+        self.assertEqual((ended["end"], ended["metric"], ended["checkpoint"]), ("finished", "auc", run + "/last.safetensors"))
+        self.assertEqual(ended["history"], seen)
+        self.assertEqual(len(seen), 4)
+        self.assertEqual(ended["best_valid"], max(epoch["valid_auc"] for epoch in seen))
+        self.assertLess(seen[-1]["loss"], seen[0]["loss"])
+        logits = os.path.join(self.folder, "logits.npy")
+        told = graph.infer(run, full=True, nodes="test", output=logits, logits=True, device="cpu", confusion=True)
+        self.assertGreater(told["accuracy"]["test"], 0.85, "features alone tell about 0.84 right, and neighbors nearly all")
+        self.assertEqual(sum(map(sum, told["confusion"])), graph.test_nodes)
+        with open(logits, "rb") as file:
+            rows = file.read()[-graph.test_nodes * 8 :]
+        pairs = list(struct.iter_unpack("<ff", rows))
+        self.assertEqual(sum(b > a for a, b in pairs), sum(row[1] for row in told["confusion"]))
+
+    def test_a_run_that_is_interrupted_is_saved_and_goes_on(self):
+        graph, run = self.make(), os.path.join(self.folder, "run")
+
+        def stop(epoch):
+            if epoch["epoch"] == 1:
+                raise KeyboardInterrupt
+
+        options = dict(model="sage", fanout=[3, 3], hidden=8, device="cpu")
+        with self.assertRaises(KeyboardInterrupt):
+            graph.train(epochs=500, checkpoint=run, on_epoch=stop, **options)
+        done = graph.train(resume=run, epochs=1, device="cpu")["epochs"]
+        self.assertTrue(2 <= done < 500, done)
+        rest = graph.train(resume=run, epochs=done + 2, device="cpu")
+        self.assertEqual(rest["end"], "finished")
+        self.assertEqual([epoch["epoch"] for epoch in rest["history"]], [done, done + 1])
+
+    def test_what_is_wrong_is_told_by_argument_found_and_expected(self):
+        arrays = two_camps()
+        cases = [
+            (ValueError, r"edge_index: expected shape \[2, edges\], found \[3, 2\]", dict(edge_index=matrix("q", 3, 2, range(6)))),
+            (TypeError, "edge_index: expected whole numbers, found items of format 'd'", dict(edge_index=matrix("d", 2, 2, [0, 1, 1, 0]))),
+            (TypeError, "edge_index: expected an array .* found list", dict(edge_index=[[0, 1], [1, 0]])),
+            (TypeError, "y: expected whole numbers, one class a node", dict(y=array("f", [0.5] * 400))),
+            (ValueError, r"y: expected shape \[nodes\], found \[200, 2\]", dict(y=matrix("q", 200, 2, [0] * 400), x=None)),
+            (ValueError, "y: expected 400 rows, one a node, found 399", dict(y=array("q", [0] * 399))),
+            (ValueError, r"x: expected shape \[nodes, features\]", dict(x=array("f", [0.5] * 400))),
+            (TypeError, "train_mask: expected truth values", dict(train_mask=array("q", [1] * 400))),
+            (ValueError, "edges.npy.*400|400.*edges.npy", dict(edge_index=matrix("q", 2, 2, [0, 1, 1, 400]))),
+            (ValueError, "colour", dict(colour="red")),
+        ]
+        for kind, message, wrong in cases:
+            with self.subTest(message), self.assertRaisesRegex(kind, message):
+                self.make(**wrong)
+        self.assertEqual(os.listdir(self.folder), [], "nothing is left behind")
+        graph = self.make()
+        with self.assertRaisesRegex(ValueError, "the metric is 'f1'"):
+            graph.train(metric="f1")
+        with self.assertRaisesRegex(EngineError, "could not be started"):
+            Graph.open(self.path, program=os.path.join(self.folder, "nothing"))
+        with self.assertRaisesRegex(ValueError, "no-such.graph.*No such file"):
+            Graph.open(os.path.join(self.folder, "no-such.graph"), program=PROGRAM)
+        with self.assertRaisesRegex(NotImplementedError, "one kind of node"):
+            Graph.from_pyg(types.SimpleNamespace(edge_types=[]), self.path, program=PROGRAM)
+
+    @unittest.skipUnless(torch, "torch is not here")
+    def test_of_tensors_and_of_pyg_is_the_same(self):
+        arrays = two_camps()
+        tensors = {key: torch.tensor(value.tolist()) for key, value in arrays.items()}
+
+        class Data(dict):  # what of torch_geometric.data.Data is asked for
+            num_nodes = 400
+            edge_index = property(lambda self: self["edge_index"])
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            made = Graph.from_pyg(Data(tensors, edge_attr=torch.zeros(2400, 1)), self.path, program=PROGRAM)
+        self.assertIn("a container holds no edge_attr", str(caught[0].message))
+        with open(self.path, "rb") as file:
+            of_pyg = file.read()
+        self.make()
+        with open(self.path, "rb") as file:
+            self.assertEqual(len(of_pyg), len(file.read()))
+        self.assertEqual((made.num_nodes, made.num_edges, made.num_features, made.num_classes), (400, 2400, 4, 2))
+        turned = Graph.from_arrays(self.path, tensors["edge_index"], x=tensors["x"].t().contiguous().t().bfloat16(), y=tensors["y"].view(-1, 1), program=PROGRAM)
+        self.assertEqual((turned.num_features, turned.num_classes), (4, 2))
+
+    def test_the_pages_example_runs(self):
+        with open(PAGE) as file:
+            example = file.read().split("```python\n")[1].split("```")[0]
+        before, path = os.getcwd(), os.environ["PATH"]
+        os.environ["PATH"] = os.path.dirname(PROGRAM) + os.pathsep + path
+        os.chdir(self.folder)
+        try:
+            exec(compile(example, PAGE, "exec"), {})
+        finally:
+            os.chdir(before)
+            os.environ["PATH"] = path
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
