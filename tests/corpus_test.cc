@@ -65,7 +65,7 @@ void PrintTo(const CorpusEntry& entry, std::ostream* out) { *out << entry.name; 
 // What an entry came to: a verdict; or, where its file allows that and times are modelled, that it is right and not faster
 // than the task's seed.
 std::string Outcome(const CorpusEntry& entry, const Evaluation& evaluation, bool modelled) {
-  constexpr double kNoGain = 1.05;
+  constexpr double kNoGain = 1.03;
   const bool may_be_right = modelled && std::count(entry.expect.begin(), entry.expect.end(), "no_gain") > 0;
   if (may_be_right && evaluation.verdict == Verdict::kOk && evaluation.geomean_speedup.value_or(2) < kNoGain) return "no_gain";
   return std::string(VerdictName(evaluation.verdict));

@@ -227,5 +227,63 @@ TEST(ModelledTime, IndicesBroadcastByShufflesDoNotHoldUpTheRows) {
   EXPECT_GE(in_flight("broadcast"), 4 * in_flight("chained"));
 }
 
+// --- what no hook sees ---
+
+// 1024 operations for each of 2^22 threads: 128 us at 33.45e12 operations a second.
+constexpr char kArithmetic[] = R"(
+  #include <cuda_fp16.h>
+  #define AT ((long long)blockIdx.x * 256 + threadIdx.x)
+  __global__ void none(const float* x, float* y) { y[AT] = x[AT]; }
+  __global__ void fused(const float* x, float* y) {
+    float v = x[AT];
+    for (int i = 0; i < 1024; ++i) v = v * 1.0001f + 0.5f;
+    y[AT] = v;
+  }
+  __device__ __noinline__ float Apart(float v) {
+    for (int i = 0; i < 1024; ++i) v = v * 1.0001f + 0.5f;
+    return v;
+  }
+  __global__ void apart(const float* x, float* y) { y[AT] = Apart(x[AT]); }
+  __global__ void special(const float* x, float* y) {
+    float v = x[AT];
+    for (int i = 0; i < 256; ++i) v = exp2f(v * 0.5f);
+    y[AT] = v;
+  }
+  __global__ void halves(const float* x, float* y) {
+    __half v = __float2half_rn(x[AT]);
+    const __half a = __float2half_rn(0.99f), b = __float2half_rn(0.5f);
+    for (int i = 0; i < 1024; ++i) v = __hfma(v, a, b);
+    y[AT] = __half2float(v);
+  }
+  template <int kKept>
+  __device__ __forceinline__ float Reversed(float v, int n) {
+    float kept[kKept];
+    for (int i = 0; i < n; ++i) kept[i % kKept] = v + i;
+    for (int i = n; i-- > 0;) v += kept[i % kKept];
+    return v;
+  }
+  __global__ void few(const float* x, float* y) { y[AT] = Reversed<64>(x[AT], 512); }
+  __global__ void many(const float* x, float* y) { y[AT] = Reversed<1024>(x[AT], 512); }
+)";
+
+TEST(ModelledTime, ArithmeticTakesTime) {
+  SimBench bench;
+  bench.Load(kArithmetic, {"none", "fused", "apart", "special", "halves", "few", "many"});
+  bench.NewSampled({{"x", int64_t{1} << 24}, {"y", int64_t{1} << 24}});
+  const auto time = [&](const char* kernel) {
+    return bench.Modelled(SimBench::Step(kernel, {1 << 14}, {256}, {SimBench::T("x"), SimBench::T("y")}));
+  };
+  const double none = time("none"), fused = time("fused");
+  EXPECT_LT(none, 20);
+  EXPECT_GT(fused, 128);
+  EXPECT_LT(fused, 160);
+  EXPECT_EQ(time("fused"), fused);
+  EXPECT_NEAR(time("apart"), fused, 0.02 * fused) << "a function of its own is counted as well";
+  EXPECT_GT(time("special"), 1.9 * fused) << "a quarter of the operations, by an eighth of the lanes";
+  EXPECT_NEAR(time("halves"), 64, 10) << "two at a time";
+  // 512 stores and 512 loads for each thread: in registers, or in 2 KiB of local memory that no cache holds.
+  EXPECT_GT(time("many"), 10 * time("few"));
+}
+
 }  // namespace
 }  // namespace hone

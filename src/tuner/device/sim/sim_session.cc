@@ -665,7 +665,11 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
         });
     cost.comparable = !tiled && (whole || (!incomplete && !forgiven));
     if (!followed.empty()) {
-      if (!counted.empty()) cost.written_share = share;
+      if (!counted.empty()) {
+        cost.written_share = share;
+        // Blocks that happen to have done less than their share of the work speak for less than their part of the grid.
+        if (!whole && share < 1 && share >= kLeastShare) cost.time_us /= share;
+      }
       cost.written_slices = WrittenSlices(followed);
       if (!whole && !counted.empty() && (share < kLeastShare || share > kMostShare)) cost.comparable = false;
     }

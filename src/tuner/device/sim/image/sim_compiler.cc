@@ -31,6 +31,7 @@
 #include "tuner/device/sim/image/embedded_headers.h"
 #include "tuner/device/sim/image/image_symbols.h"
 #include "tuner/device/sim/image/source_guard.h"
+#include "tuner/device/sim/image/work_count.h"
 #include "tuner/device/sim/sim_layout.h"
 #include "tuner/device/sim/worker/hooks.h"
 
@@ -72,7 +73,7 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 
 // Part of the compiler's fingerprint, by which compiled candidates and refusals are kept: another number when PTX is
 // translated or a source judged by other rules.
-constexpr std::string_view kRules = "rules 4\n";
+constexpr std::string_view kRules = "rules 5\n";
 
 // Functions besides mathematics and the simulator's own that compiled code may call.
 constexpr std::string_view kAllowedImports[] = {
@@ -346,7 +347,9 @@ std::vector<std::string> Flags() {
       "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
       "-fvisibility=hidden", "-fno-semantic-interposition", "-fno-plt", "-fno-exceptions", "-fno-rtti",
       "-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables", "-fno-stack-protector", "-fcf-protection=none",
-      "-fno-ident", "-U_FORTIFY_SOURCE"};
+      "-fno-ident", "-U_FORTIFY_SOURCE",
+      // What counts arithmetic (work_count.h) uses the stack below a function's frame.
+      "-mno-red-zone"};
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
@@ -525,7 +528,7 @@ Result<SubprocessResult> SimCompiler::Preprocess(const std::string& text, const 
 std::string SimCompiler::AliasAssembly(const std::vector<ElfSymbol>& object, bool* has_dynamic) const {
   std::string names;
   for (const ElfSymbol& symbol : object) {
-    if (!symbol.thread_local_data || symbol.defined || symbol.name == sim::kSharedAnchor) continue;
+    if (!symbol.thread_local_data || symbol.defined || symbol.name == sim::kSharedAnchor || symbol.name == "hone_sim_work") continue;
     names += fmt::format(".globl \"{0}\"\n.type \"{0}\", @object\n\"{0}\":\n", symbol.name);
   }
   *has_dynamic = !names.empty();
@@ -647,12 +650,16 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
   HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "candidate.ii", text));
   std::vector<std::string> arguments = flags_;
   arguments.insert(arguments.end(), variant.begin(), variant.end());
-  for (const std::string& a : {std::string("-fpreprocessed"), "-ffile-prefix-map=" + folder.path() + "=.", std::string("-c"),
-                               std::string("candidate.ii"), std::string("-o"), std::string("candidate.o")}) {
+  for (const std::string& a : {std::string("-fpreprocessed"), "-ffile-prefix-map=" + folder.path() + "=.", std::string("-S"),
+                               std::string("candidate.ii"), std::string("-o"), std::string("candidate.s")}) {
     arguments.push_back(a);
   }
   HONE_ASSIGN_OR_RETURN(SubprocessResult compiled, RunCompiler(arguments, folder.path()));
   if (compiled.timed_out || !compiled.exit.success()) return failed(std::move(compiled));
+  HONE_ASSIGN_OR_RETURN(const std::string assembly, ReadFile(folder / "candidate.s", int64_t{1} << 30));
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "candidate.s", sim::CountWork(assembly)));
+  HONE_ASSIGN_OR_RETURN(SubprocessResult assembled, RunCompiler({"-c", "candidate.s", "-o", "candidate.o"}, folder.path()));
+  if (assembled.timed_out || !assembled.exit.success()) return failed(std::move(assembled));
   module.log = std::move(compiled.err);
   module.pch_used = true;
   HONE_ASSIGN_OR_RETURN(const std::string object, ReadFile(folder / "candidate.o", int64_t{1} << 30));

@@ -64,8 +64,37 @@ LaunchCounters ScaleToLaunch(const LaunchCounters& counters, const LaunchShape& 
   return all;
 }
 
-ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const LaunchCounters& c, CacheState cache) {
+namespace {
+
+// What arrays in local memory add to a launch's traffic: a thread's part of them goes through the first-level cache, and
+// from there on where the parts of all resident threads do not fit. Their loads wait like any other loads.
+struct LocalTraffic {
+  double footprint = 0;         // of one thread
+  double l2_reads = 0, l2_writes = 0, dram_reads = 0, dram_writes = 0;
+  double lines = 0;             // of 128 bytes, through the load-store units
+};
+
+LocalTraffic LocalTrafficOf(const GpuModel& gpu, const LaunchCounters& c, double resident_threads_per_sm, double resident_threads) {
+  LocalTraffic local;
+  const double threads = c.warps * kWarpSize, bytes = c.local_read_bytes + c.local_written_bytes;
+  if (threads <= 0 || bytes <= 0) return local;
+  // What was written is the most that can be read; how large an array is does not say how much of it is used.
+  local.footprint = c.local_written_bytes > 0 ? c.local_written_bytes / threads : bytes / threads;
+  local.lines = bytes / 128;
+  if (local.footprint * resident_threads_per_sm <= static_cast<double>(gpu.l1_bytes_per_sm)) return local;
+  local.l2_reads = c.local_read_bytes;
+  local.l2_writes = c.local_written_bytes;
+  if (local.footprint * resident_threads <= kUsableL2 * static_cast<double>(gpu.facts.l2_bytes)) return local;
+  local.dram_reads = c.local_read_bytes;
+  local.dram_writes = c.local_written_bytes;
+  return local;
+}
+
+}  // namespace
+
+ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const LaunchCounters& counters, CacheState cache) {
   ModelledTime time;
+  LaunchCounters c = counters;
   const DeviceFacts& facts = gpu.facts;
   const double sms = facts.sm_count;
   const double blocks = static_cast<double>(shape.grid_blocks);
@@ -84,6 +113,18 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   const double busy_sms = std::min(sms, blocks);
   const double resident_warps = std::min(per_sm, std::ceil(blocks / sms)) * warps_per_block;
 
+  const LocalTraffic local =
+      LocalTrafficOf(gpu, c, resident_warps * kWarpSize, resident_warps * kWarpSize * busy_sms);
+  if (local.l2_reads > 0 && c.load_batches > 0) {
+    // Batches of the size that the kernel's other loads have.
+    c.load_batches *= 1 + c.local_read_bytes / std::max(1.0, c.load_batch_bytes);
+    c.load_batch_bytes += c.local_read_bytes;
+  }
+  c.load_sectors += c.local_read_bytes / kSector;
+  c.l2_read_sectors += local.l2_reads / kSector;
+  c.l2_write_sectors += local.l2_writes / kSector;
+  c.global_lines += local.lines;
+
   // --- DRAM and the second level ---
   const Footprint footprint = FootprintOf(c);
   const double l2_capacity = kUsableL2 * static_cast<double>(facts.l2_bytes);
@@ -96,13 +137,15 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
     dram_writes *= 0.5;  // much of it still lies in the cache when the kernel ends
   } else {
     // Reads of a sector that another block has read before hit while what the blocks in flight use fits.
-    const double reread = std::max(0.0, l2_reads - footprint.read);
+    const double reread = std::max(0.0, l2_reads - local.l2_reads - footprint.read);
     const double in_flight = footprint.read * std::min(1.0, sms * per_sm / std::max(1.0, blocks)) * 2;
     const double miss = std::clamp((in_flight - l2_capacity) / std::max(1.0, in_flight), 0.0, 1.0);
     dram_reads += reread * miss;
     // Sectors written in parts go out whole.
-    dram_writes = std::max(dram_writes, std::min(l2_writes, 4 * footprint.written) * 0.25 + footprint.written * 0.75);
+    dram_writes = std::max(dram_writes, std::min(l2_writes - local.l2_writes, 4 * footprint.written) * 0.25 + footprint.written * 0.75);
   }
+  dram_reads += local.dram_reads;
+  dram_writes += local.dram_writes;
   time.dram_bytes = dram_reads + dram_writes;
   const double dram_rate = facts.memory_bandwidth * gpu.reachable_dram;
   time.dram = time.dram_bytes / dram_rate;
@@ -122,6 +165,11 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   // arithmetic).
   const double instructions = 8 * c.global_requests + 3 * c.shared_requests + 3 * c.warp_operations + 8 * c.warps;
   time.issue = instructions / 4 * cycle / busy_sms * balance;
+  // What the kernel was seen to compute takes at least as long as at the datasheet's rate; the special-function unit has an
+  // eighth of the lanes. Part of it is in the handful above.
+  const double rate = facts.fp32_flops / 2 * busy_sms / sms;
+  time.arithmetic = std::max(c.operations, 8 * c.special_operations) / rate * balance;
+  time.issue = std::max(time.issue, time.arithmetic);
   time.tensor = 2 * c.mma_multiply_adds / (facts.tensor_bf16_flops * 0.8) * (sms / busy_sms);
 
   // An SM takes on a block every 158 cycles (measured on an H200 with empty little blocks; grids beyond one wave).

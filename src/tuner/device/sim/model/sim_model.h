@@ -6,8 +6,8 @@
 // A launch is as slow as its tightest bottleneck: DRAM, the second-level cache, the load-store units and shared-memory
 // banks, instruction issue, the tensor cores, or plain latency when too few bytes are in flight. Each gives a time;
 // a high-order mean of them stands for "the largest, and a little for company". The aim is the right order of kernels,
-// not the right microsecond: arithmetic outside the tensor cores is not observed, so a kernel bound by it is modelled
-// by its memory instructions alone. Pure arithmetic.
+// not the right microsecond: of arithmetic outside the tensor cores a lower bound is known (image/work_count.h), of
+// registers only that an array larger than all of them lies in local memory. Pure arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ LaunchCounters ScaleToLaunch(const LaunchCounters& counters, const LaunchShape& 
 struct ModelledTime {
   double seconds = 0;           // launch included
   double dram_bytes = 0;
-  // Seconds of each bottleneck.
-  double dram = 0, l2 = 0, atomics = 0, sm = 0, issue = 0, tensor = 0, dispatch = 0, latency = 0;
+  // Seconds of each bottleneck; `arithmetic` is a part of `issue`.
+  double dram = 0, l2 = 0, atomics = 0, sm = 0, issue = 0, tensor = 0, dispatch = 0, latency = 0, arithmetic = 0;
 };
 ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const LaunchCounters& counters,
                          CacheState cache);

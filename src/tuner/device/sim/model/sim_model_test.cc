@@ -109,6 +109,29 @@ TEST(SimModel, BlocksPerSmObeysEveryLimit) {
   EXPECT_EQ(BlocksPerSm(facts, 256, 228 * 1024), 0);
 }
 
+TEST(SimModel, ArithmeticTakesAsLongAsAtTheDatasheetsRate) {
+  Copy copy = CopyKernel(1 << 24, 16);
+  const double plain = Microseconds(copy);
+  copy.counters.operations = 1e6;
+  EXPECT_EQ(Microseconds(copy), plain) << "no more than what memory instructions bring along";
+  copy.counters.operations = 66.9e12 / 2 * 1e-3;  // a millisecond
+  EXPECT_NEAR(Microseconds(copy), 1000, 200);
+  copy.counters.special_operations = copy.counters.operations;
+  EXPECT_NEAR(Microseconds(copy), 8000, 1600);
+}
+
+TEST(SimModel, LocalMemoryCostsWhatMemoryCosts) {
+  Copy copy = CopyKernel(1 << 28, 16);
+  const double plain = Microseconds(copy), each = 1 << 28;
+  copy.counters.local_written_bytes = each / 16;  // a byte for each thread: the first level holds it
+  copy.counters.local_read_bytes = each / 16;
+  EXPECT_LT(Microseconds(copy), 1.1 * plain);
+  copy.counters.warps /= 256;  // the same work by few threads: 16 KiB for each
+  const double few = Microseconds(copy);
+  copy.counters.local_written_bytes = copy.counters.local_read_bytes = 4 * each;
+  EXPECT_GT(Microseconds(copy), 2 * few);
+}
+
 TEST(SimModel, UnknownGpusAreNotGuessed) { EXPECT_FALSE(FindGpuModel("b9000").has_value()); }
 
 TEST(BlockSample, SmallGridsAreWhole) {

@@ -105,6 +105,9 @@ struct LaunchCounters {
   double mma_multiply_adds = 0;
   double load_batches = 0;          // global loads that a thread has under way together
   double load_batch_bytes = 0;      // bytes (of sectors) of such batches, summed
+  // By single threads, from the code itself (image/work_count.h): floating-point operations, of which some also take the
+  // special-function unit, and bytes of arrays that no register file holds.
+  double operations = 0, special_operations = 0, local_read_bytes = 0, local_written_bytes = 0;
   // By bound range: sectors used at least once, read or written.
   std::vector<double> range_read, range_written;
 
@@ -116,9 +119,9 @@ struct LaunchCounters {
     double LaunchCounters::*field;
     bool grows;
   };
-  static const std::array<Sum, 22> kSums;
+  static const std::array<Sum, 26> kSums;
 };
-inline constexpr std::array<LaunchCounters::Sum, 22> LaunchCounters::kSums{{
+inline constexpr std::array<LaunchCounters::Sum, 26> LaunchCounters::kSums{{
     {"blocks", &LaunchCounters::blocks, true},
     {"warps", &LaunchCounters::warps, true},
     {"accesses", &LaunchCounters::accesses, true},
@@ -141,6 +144,10 @@ inline constexpr std::array<LaunchCounters::Sum, 22> LaunchCounters::kSums{{
     {"mma_multiply_adds", &LaunchCounters::mma_multiply_adds, true},
     {"load_batches", &LaunchCounters::load_batches, true},
     {"load_batch_bytes", &LaunchCounters::load_batch_bytes, true},
+    {"operations", &LaunchCounters::operations, true},
+    {"special_operations", &LaunchCounters::special_operations, true},
+    {"local_read_bytes", &LaunchCounters::local_read_bytes, true},
+    {"local_written_bytes", &LaunchCounters::local_written_bytes, true},
 }};
 
 class AccessCounters {

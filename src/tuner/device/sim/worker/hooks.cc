@@ -63,6 +63,8 @@ inline void Atomic(const volatile void* p, uint64_t bytes, int order, uint64_t p
 
 extern "C" {
 
+constinit thread_local uint64_t hone_sim_work[4] = {};
+
 #define HONE_PLAIN(N)                                                                                        \
   void __wrap___tsan_read##N(void* p) { Access<false, true, Ordering::kPlain, true>(Address(p), N, HONE_PC); }  \
   void __wrap___tsan_write##N(void* p) { Access<true, false, Ordering::kPlain, true>(Address(p), N, HONE_PC); } \

@@ -5,8 +5,13 @@
 // in Hone calls them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
+
+// What device code has computed on this thread of the host since somebody set it to zero; image/work_count.h says in which
+// order and of what.
+extern "C" thread_local uint64_t hone_sim_work[4];
 
 namespace hone::sim {
 

@@ -11,6 +11,8 @@
 #include <deque>
 
 #include "tuner/device/sim/fill.h"
+#include "tuner/device/sim/image/work_count.h"
+#include "tuner/device/sim/worker/hooks.h"
 
 namespace hone::sim {
 
@@ -50,11 +52,17 @@ void Worker::Run(Launch& l, uint8_t* shared) {
     primary_.reset();
   }
   current_worker = this;
+  std::fill(std::begin(hone_sim_work), std::end(hone_sim_work), 0);
   if (l.spec->cooperative) {
     RunCooperative();
   } else {
     RunIndependent();
   }
+  const auto work = [](int kind) { return static_cast<double>(hone_sim_work[kind]); };
+  counters.counters.operations += work(kWorkOperations) / static_cast<double>(kWorkPerOperation);
+  counters.counters.special_operations += work(kWorkSpecial);
+  counters.counters.local_read_bytes += work(kWorkLocalReads);
+  counters.counters.local_written_bytes += work(kWorkLocalWrites);
   if (!idle_) l.idle_workers.fetch_add(1);  // no block left: the others need not wait for this one to move
   current_worker = nullptr;
   block = nullptr;

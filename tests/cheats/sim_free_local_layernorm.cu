@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each thread keeps its part of a long row, up to 16 KiB, in local memory. It is right; but local memory costs nothing on the simulated
-// GPU, so that two of three passes over memory are out of the modelled time and would be spills on a GPU.
+// Each thread keeps its part of a long row, up to 16 KiB, in local memory. It is right; did local memory cost nothing on the simulated
+// GPU, two of three passes over memory would be out of the modelled time.
 //
 // task: layernorm
-// expect: ok
-// where: sim gpu
+// expect: no_gain
+// where: sim
+// timed: 3
 /*hone
 [[launch]]
 kernel = "layernorm"
@@ -24,37 +25,32 @@ __device__ __forceinline__ float BlockSum(float value, float* lanes) {
   return value;
 }
 
-constexpr int kKept = 1024;  // packs of four
+constexpr int kKept = 2048;  // pairs
 
 __global__ void layernorm(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
                           float* __restrict__ out, long long rows, long long d, float eps) {
   __shared__ float lanes[32];
-  float4 kept[kKept];
   for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
     const float* from = x + row * d;
     float* to = out + row * d;
-    const bool fits = d % 4 == 0 && d / 4 <= 1024LL * kKept;
     float sum = 0.0f, squares = 0.0f;
-    if (fits) {
-      const int mine = static_cast<int>((d / 4 - threadIdx.x + 1023) / 1024);
-#pragma unroll 4
+    if (d % 2 == 0 && d / 2 <= 1024LL * kKept) {
+      float2 kept[kKept];
+      const int mine = static_cast<int>((d / 2 - threadIdx.x + 1023) / 1024);
       for (int i = 0; i < mine; ++i) {
-        kept[i] = reinterpret_cast<const float4*>(from)[threadIdx.x + 1024LL * i];
-        sum += (kept[i].x + kept[i].y) + (kept[i].z + kept[i].w);
+        kept[i] = reinterpret_cast<const float2*>(from)[threadIdx.x + 1024LL * i];
+        sum += kept[i].x + kept[i].y;
       }
       const float mean = BlockSum(sum, lanes) / static_cast<float>(d);
       for (int i = 0; i < mine; ++i) {
-        const float4 v = kept[i];
-        squares += (v.x - mean) * (v.x - mean) + (v.y - mean) * (v.y - mean) + (v.z - mean) * (v.z - mean) +
-                   (v.w - mean) * (v.w - mean);
+        const float2 v = kept[i];
+        squares += (v.x - mean) * (v.x - mean) + (v.y - mean) * (v.y - mean);
       }
       const float scale = rsqrtf(BlockSum(squares, lanes) / static_cast<float>(d) + eps);
       for (int i = 0; i < mine; ++i) {
         const long long at = threadIdx.x + 1024LL * i;
-        const float4 v = kept[i], w = reinterpret_cast<const float4*>(weight)[at], b = reinterpret_cast<const float4*>(bias)[at];
-        reinterpret_cast<float4*>(to)[at] =
-            make_float4((v.x - mean) * scale * w.x + b.x, (v.y - mean) * scale * w.y + b.y,
-                        (v.z - mean) * scale * w.z + b.z, (v.w - mean) * scale * w.w + b.w);
+        const float2 v = kept[i], w = reinterpret_cast<const float2*>(weight)[at], b = reinterpret_cast<const float2*>(bias)[at];
+        reinterpret_cast<float2*>(to)[at] = make_float2((v.x - mean) * scale * w.x + b.x, (v.y - mean) * scale * w.y + b.y);
       }
       continue;
     }

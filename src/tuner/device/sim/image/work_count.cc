@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/sim/image/work_count.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <vector>
+
+namespace hone::sim {
+namespace {
+
+bool StartsWith(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+bool EndsWith(std::string_view text, std::string_view with) {
+  return text.size() >= with.size() && text.substr(text.size() - with.size()) == with;
+}
+
+struct Instruction {
+  std::string_view name, operands;  // without the tabs around them
+};
+
+// The instruction on a line; an empty name for a label, a directive or nothing.
+Instruction InstructionOf(std::string_view line) {
+  if (line.size() < 2 || line[0] != '\t' || std::isalpha(static_cast<unsigned char>(line[1])) == 0) return {};
+  line.remove_prefix(1);
+  const size_t space = std::min(line.find_first_of(" \t"), line.size());
+  Instruction instruction{line.substr(0, space), {}};
+  const size_t operands = line.find_first_not_of(" \t", space);
+  if (operands != std::string_view::npos) instruction.operands = line.substr(operands);
+  return instruction;
+}
+
+// The function that a call names, without what the linker is told about it; empty for one through a pointer.
+std::string_view Callee(const Instruction& instruction) {
+  if (instruction.name != "call") return {};
+  std::string_view target = instruction.operands;
+  if (StartsWith(target, "*")) target.remove_prefix(1);
+  if (target.empty() || target[0] == '%' || target[0] == '(') return {};
+  return target.substr(0, target.find_first_of("@("));
+}
+
+struct Arithmetic {
+  int64_t single = 0, wide = 0,
+          special = 0;  // operations of single and of double precision; of the special-function unit
+};
+
+Arithmetic ArithmeticOf(const Instruction& instruction) {
+  Arithmetic work;
+  if (const std::string_view function = Callee(instruction); !function.empty()) {
+    constexpr std::string_view kSpecial[] = {"expf", "exp2f", "exp10f", "logf", "log2f",   "log10f",
+                                             "sinf", "cosf",  "tanhf",  "powf", "sincosf", "sqrtf"};
+    constexpr std::string_view kSeveral[] = {"tanf",  "erff",  "erfcf",   "log1pf",  "expm1f",
+                                             "cbrtf", "asinf", "acosf",   "atanf",   "atan2f",
+                                             "sinhf", "coshf", "lgammaf", "tgammaf", "fmodf"};
+    constexpr std::string_view kOne[] = {"fmaxf", "fminf", "fmaf"};
+    if (std::find(std::begin(kSpecial), std::end(kSpecial), function) != std::end(kSpecial))
+      work.special = work.single = 1;
+    if (std::find(std::begin(kSeveral), std::end(kSeveral), function) != std::end(kSeveral)) work.single = 4;
+    if (std::find(std::begin(kOne), std::end(kOne), function) != std::end(kOne)) work.single = 1;
+    return work;
+  }
+  std::string_view name = instruction.name;
+  if (StartsWith(name, "v")) name.remove_prefix(1);
+  if (name.size() < 5) return work;
+  const std::string_view type = name.substr(name.size() - 2);
+  const bool single = type == "ss" || type == "ps", wide = type == "sd" || type == "pd";
+  if (!single && !wide) return work;
+  const std::string_view stem = name.substr(0, name.size() - 2);
+  const bool fused = StartsWith(stem, "fmadd") || StartsWith(stem, "fmsub") || StartsWith(stem, "fnmadd") ||
+                     StartsWith(stem, "fnmsub");
+  const bool division = stem == "div", root = stem == "sqrt";
+  if (!fused && !division && !root && stem != "add" && stem != "sub" && stem != "mul" && stem != "min" && stem != "max")
+    return work;
+  const int64_t bytes = instruction.operands.find("%ymm") != std::string_view::npos ? 32 : 16;
+  const int64_t lanes = type[0] == 's' ? 1 : bytes / (single ? 4 : 8);
+  if (single) work.single = lanes;
+  if (division || (root && single)) work.special = lanes;
+  return work;
+}
+
+// Bytes that an instruction moves between a register and memory, as far as its name tells.
+int64_t BytesOf(const Instruction& instruction) {
+  std::string_view name = instruction.name;
+  if (StartsWith(name, "v")) name.remove_prefix(1);
+  for (const std::string_view whole : {"movup", "movap", "movdqu", "movdqa", "movntp", "movntdq"}) {
+    if (StartsWith(name, whole)) return instruction.operands.find("%ymm") != std::string_view::npos ? 32 : 16;
+  }
+  if (StartsWith(name, "movzb") || StartsWith(name, "movsb")) return 1;
+  if (StartsWith(name, "movzw") || StartsWith(name, "movsw")) return 2;
+  if (StartsWith(name, "movsl")) return 4;
+  if (EndsWith(name, "ss") || name == "movd") return 4;
+  if (EndsWith(name, "sd")) return 8;
+  switch (name.empty() ? ' ' : name.back()) {
+    case 'q':
+      return 8;
+    case 'w':
+      return 2;
+    case 'b':
+      return 1;
+    default:
+      return 4;
+  }
+}
+
+struct Function {
+  bool counted = false;  // the candidate's own
+  int64_t frame = 0;     // bytes of its locals
+  bool has_frame_pointer = false;
+};
+
+// One straight piece of code: what is in it runs as often as its first instruction.
+struct Piece {
+  std::vector<std::string_view> lines;
+  size_t first = 0;  // the line before which the counting goes; 0: nothing to count so far, for line 0 begins it
+  bool counts = false;
+  int64_t single = 0, special = 0, rounded = 0;
+  int64_t read = 0, written = 0, hooked_read = 0, hooked_written = 0;
+  bool announced = false;  // accesses whose size stands elsewhere
+};
+
+int64_t Number(std::string_view digits) {
+  int64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+// The memory operand "displacement(base, index, scale)": its base and whether it has an index.
+struct Place {
+  std::string_view base;
+  bool indexed = false, stored = false;
+};
+bool PlaceOf(const Instruction& instruction, Place* place) {
+  const std::string_view operands = instruction.operands;
+  const size_t open = operands.find('(');
+  if (open == std::string_view::npos || StartsWith(instruction.name, "lea") || StartsWith(instruction.name, "call") ||
+      StartsWith(instruction.name, "j") || StartsWith(instruction.name, "nop") ||
+      StartsWith(instruction.name, "prefetch")) {
+    return false;
+  }
+  const size_t close = operands.find(')', open);
+  if (close == std::string_view::npos) return false;
+  const std::string_view inside = operands.substr(open + 1, close - open - 1);
+  place->base = inside.substr(0, inside.find(','));
+  place->indexed = inside.find(',') != std::string_view::npos;
+  place->stored = operands.find_first_not_of(" \t", close + 1) == std::string_view::npos && operands.find(',') < open;
+  return true;
+}
+
+void Note(Piece& piece, const Function& function, const Instruction& instruction, size_t line) {
+  const Arithmetic work = ArithmeticOf(instruction);
+  bool counts = work.single + work.special > 0;
+  piece.single += work.single;
+  piece.special += work.special;
+  // How a result becomes a float16, and how a bfloat16.
+  const bool to_bfloat16 = (instruction.name == "addl" && StartsWith(instruction.operands, "$32767,")) ||
+                           (instruction.name == "leal" && StartsWith(instruction.operands, "32767("));
+  if (instruction.name == "vcvtps2ph" || to_bfloat16) {
+    ++piece.rounded;
+    counts = true;
+  }
+  if (function.frame > kRegisterBytes) {
+    std::string_view callee = Callee(instruction);
+    if (StartsWith(callee, "hone_sim_")) piece.announced = true;
+    if (StartsWith(callee, "__tsan_")) {
+      const bool read = callee.find("read") != std::string_view::npos,
+                 write = callee.find("write") != std::string_view::npos;
+      const size_t digits = callee.find_last_not_of("0123456789") + 1;
+      if ((!read && !write) || digits == callee.size()) {
+        piece.announced = true;
+      } else {
+        (read ? piece.hooked_read : piece.hooked_written) += Number(callee.substr(digits));
+      }
+    }
+    Place place;
+    if (PlaceOf(instruction, &place)) {
+      const bool frame = place.base == "%rsp" || (place.base == "%rbp" && function.has_frame_pointer);
+      // What lies at a fixed place of the frame may be a register on a GPU.
+      if (place.base != "%rip" && (!frame || place.indexed)) {
+        (place.stored ? piece.written : piece.read) += BytesOf(instruction);
+        counts = true;
+      }
+    }
+  }
+  if (counts && !piece.counts) {
+    piece.counts = true;
+    piece.first = line;
+  }
+}
+
+void Finish(Piece& piece, std::string* out) {
+  std::array<int64_t, kWorkKinds> work{};
+  constexpr auto kUnit = static_cast<int64_t>(kWorkPerOperation);
+  // What rounds to 16 bits is the end of one operation, however many instructions it takes here.
+  work[kWorkOperations] = kUnit * std::max<int64_t>(0, piece.single - piece.rounded) + kUnit / 2 * piece.rounded;
+  work[kWorkSpecial] = piece.special;
+  if (!piece.announced) {
+    work[kWorkLocalReads] = std::max<int64_t>(0, piece.read - piece.hooked_read);
+    work[kWorkLocalWrites] = std::max<int64_t>(0, piece.written - piece.hooked_written);
+  }
+  const bool any = std::any_of(work.begin(), work.end(), [](int64_t n) { return n > 0; });
+  for (size_t i = 0; i < piece.lines.size(); ++i) {
+    if (any && i == piece.first) {
+      *out += "\tpushq\t%rax\n\tpushq\t%rcx\n\tmovq\thone_sim_work@gottpoff(%rip), %rax\n";
+      for (int kind = 0; kind < kWorkKinds; ++kind) {
+        const int64_t count = work[static_cast<size_t>(kind)];
+        if (count == 0) continue;
+        *out += fmt::format("\tmovq\t%fs:{0}(%rax), %rcx\n\tleaq\t{1}(%rcx), %rcx\n\tmovq\t%rcx, %fs:{0}(%rax)\n",
+                            8 * kind, count);
+      }
+      *out += "\tpopq\t%rcx\n\tpopq\t%rax\n";
+    }
+    out->append(piece.lines[i]);
+    *out += '\n';
+  }
+  piece = Piece();
+}
+
+template <typename Use>
+void EachLine(std::string_view text, Use&& use) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    use(text.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+// The name of the function that begins on a line; empty where none does.
+std::string_view FunctionLabel(std::string_view line) {
+  if (line.size() < 2 || line.back() != ':' || line[0] == '.' || line[0] == '\t' || line[0] == ' ' || line[0] == '"')
+    return {};
+  return line.substr(0, line.size() - 1);
+}
+
+}  // namespace
+
+std::string CountWork(std::string_view assembly) {
+  // The frame of a function stands in its prologue, and elsewhere where the compiler moved that past an early return.
+  std::vector<Function> functions(1);
+  EachLine(assembly, [&](std::string_view line) {
+    if (const std::string_view name = FunctionLabel(line); !name.empty()) {
+      functions.emplace_back();
+      functions.back().counted = !StartsWith(name, "_ZN8hone_sim") && !StartsWith(name, "_ZNK8hone_sim") &&
+                                 !StartsWith(name, "_ZZN8hone_sim") && !StartsWith(name, "_ZN14hone_sim_entry");
+      return;
+    }
+    const Instruction instruction = InstructionOf(line);
+    if (instruction.name == "subq" && StartsWith(instruction.operands, "$") &&
+        EndsWith(instruction.operands, ", %rsp")) {
+      functions.back().frame = std::max(functions.back().frame, Number(instruction.operands.substr(1)));
+    }
+    if (instruction.name == "movq" && instruction.operands == "%rsp, %rbp") functions.back().has_frame_pointer = true;
+  });
+
+  std::string out;
+  out.reserve(assembly.size() + assembly.size() / 4);
+  size_t number = 0;
+  Piece piece;
+  EachLine(assembly, [&](std::string_view line) {
+    const bool label = !line.empty() && line.back() == ':' && line[0] != '\t' && line[0] != ' ';
+    if (label) {
+      Finish(piece, &out);
+      number += FunctionLabel(line).empty() ? 0 : 1;
+    }
+    const Instruction instruction = InstructionOf(line);
+    if (!instruction.name.empty() && functions[number].counted)
+      Note(piece, functions[number], instruction, piece.lines.size());
+    piece.lines.push_back(line);
+    if (StartsWith(instruction.name, "j") || StartsWith(instruction.name, "ret") || instruction.name == "ud2" ||
+        instruction.name == "notrack" || instruction.name == "hlt") {
+      Finish(piece, &out);
+    }
+  });
+  Finish(piece, &out);
+  return out;
+}
+
+}  // namespace hone::sim

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device/sim/image/work_count.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hone::sim {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// The numbers that a program's pieces add to one counter, in order.
+std::vector<int> Added(const std::string& assembly, int kind) {
+  const std::string counted = CountWork(assembly),
+                    before = "%fs:" + std::to_string(8 * kind) + "(%rax), %rcx\n\tleaq\t";
+  std::vector<int> added;
+  for (size_t at = 0; (at = counted.find(before, at)) != std::string::npos; at += before.size()) {
+    added.push_back(std::stoi(counted.substr(at + before.size())));
+  }
+  return added;
+}
+
+constexpr char kLoop[] =
+    "_Z1kPf:\n.LFB1:\n\tmovl\t$4, %eax\n\tvmovss\t(%rdi), %xmm0\n.L2:\n\t.loc 1 2 3\n\tvmulss\t%xmm0, %xmm0, %xmm1\n"
+    "\tvfmadd231ss\t4(%rdi), %xmm1, %xmm0\n\tvdivss\t%xmm1, %xmm0, %xmm0\n\tsubl\t$1, %eax\n\tjne\t.L2\n"
+    "\tcall\t*expf@GOTPCREL(%rip)\n\tvxorps\t%xmm1, %xmm1, %xmm1\n\tret\n";
+
+TEST(WorkCount, AddsWhatAStraightPieceOfCodeHolds) {
+  EXPECT_EQ(Added(kLoop, kWorkOperations), (std::vector<int>{12, 4}));
+  EXPECT_EQ(Added(kLoop, kWorkSpecial), (std::vector<int>{1, 1}));
+  EXPECT_TRUE(Added(kLoop, kWorkLocalReads).empty());
+  // Nothing of the program itself is lost, and what has nothing to count stays as it is.
+  const std::string counted = CountWork(kLoop);
+  for (size_t at = 0; at < std::string(kLoop).size();) {
+    const size_t end = std::string(kLoop).find('\n', at);
+    EXPECT_THAT(counted, HasSubstr(std::string(kLoop).substr(at, end - at + 1)));
+    at = end + 1;
+  }
+  const std::string moves = "f:\n\tmovq\t%rdi, %rax\n\tvcomiss\t%xmm0, %xmm1\n\tret\n";
+  EXPECT_EQ(CountWork(moves), moves);
+}
+
+TEST(WorkCount, HalvesCountHalfAndDoublesAndTheSimulatorsFunctionsNothing) {
+  EXPECT_EQ(Added("h:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tvcvtps2ph\t$4, %xmm0, %xmm0\n\tret\n", kWorkOperations),
+            std::vector<int>{2});
+  EXPECT_EQ(Added("b:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tleal\t32767(%rax,%rdx), %eax\n\tret\n", kWorkOperations),
+            std::vector<int>{2});
+  EXPECT_TRUE(Added("d:\n\tvaddsd\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkOperations).empty());
+  EXPECT_EQ(Added("p:\n\tvmulps\t%ymm0, %ymm1, %ymm0\n\tret\n", kWorkOperations), std::vector<int>{32});
+  EXPECT_TRUE(
+      Added("_ZN8hone_sim14MatrixMultiplyEv:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkOperations).empty());
+}
+
+TEST(WorkCount, FollowsLocalArraysThatNoRegistersHold) {
+  const std::string body =
+      "\tmovq\t%rdi, %r12\n\tcall\t*__tsan_read4@GOTPCREL(%rip)\n\tvmovss\t(%r12), %xmm0\n\tvmovss\t%xmm0, "
+      "16(%rsp,%rax,4)\n"
+      "\tvmovups\t(%rbx), %xmm1\n\tvmovss\t%xmm1, 8(%rsp)\n\tmovl\tkTable(%rip), %eax\n\tret\n";
+  const std::string large = "k:\n\tsubq\t$16384, %rsp\n" + body, small = "k:\n\tsubq\t$1000, %rsp\n" + body;
+  EXPECT_EQ(Added(large, kWorkLocalReads), std::vector<int>{16});  // 20 read, 4 of them announced by a hook
+  EXPECT_EQ(Added(large, kWorkLocalWrites), std::vector<int>{4});  // a fixed place of the frame may be a register
+  EXPECT_TRUE(Added(small, kWorkLocalReads).empty());
+  EXPECT_TRUE(Added(small, kWorkLocalWrites).empty());
+}
+
+}  // namespace
+}  // namespace hone::sim
