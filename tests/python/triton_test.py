@@ -8,6 +8,7 @@ Ends with 77, and says why, where Triton is not installed.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,15 @@ class ATritonKernel(unittest.TestCase):
     def test_a_grid_of_numbers_binds_the_candidate_to_its_shape(self):
         (one,) = launches_of(relu, {**ARGUMENTS, "BLOCK": 1024}, [4], arch=90, specialise=False, shape={"rows": 64, "d": 64})
         self.assertEqual((one.grid, one.when), (("4",), "rows == 64 && d == 64"))
+
+    def test_the_pages_example_runs_as_it_stands(self):
+        page = open(os.path.join(SOURCE, "docs", "any-compiler.md")).read()
+        (block,) = re.findall(r"```python\n(.*?)```", page, re.S)
+        folder = os.path.dirname(self.path)
+        with open(os.path.join(folder, "example.py"), "w") as file:
+            file.write(block)
+        subprocess.run([sys.executable, "example.py"], cwd=folder, check=True, env={**os.environ, "PYTHONPATH": os.path.join(SOURCE, "python")})
+        self.assertEqual(evaluate(os.path.join(folder, "relu.honek"))["verdict"], "unsupported")
 
     def test_what_triton_compiled_is_launched_where_its_facts_hold(self):
         from triton.backends.compiler import GPUTarget
