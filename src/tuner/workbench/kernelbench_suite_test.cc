@@ -53,7 +53,7 @@ TEST_F(KernelBenchSuite, FindsTheProblemOfEachSubmission) {
   EXPECT_THAT((*found)[4].problem_file, HasSubstr("level2/1_Conv.py"));
 
   EXPECT_THAT(FindSubmissions(Path("kb"), Path("none")).status().message(), HasSubstr("is no folder"));
-  EXPECT_THAT(FindSubmissions(Path("subs"), Path("kb")).status().message(), HasSubstr("level_1_problem_19_sample_0_kernel.py"));
+  EXPECT_THAT(FindSubmissions(Path("kb"), Path("kb/KernelBench/level1")).status().message(), HasSubstr("level_1_problem_19_sample_0_kernel.py"));
 }
 
 TEST_F(KernelBenchSuite, SharesAreOfAllSubmissions) {
