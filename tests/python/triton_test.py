@@ -8,6 +8,7 @@ Ends with 77, and says why, where Triton is not installed.
 """
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -59,9 +60,9 @@ class ACandidateFile(unittest.TestCase):
 
     def test_equal_launches_make_equal_bytes(self):
         write_candidate(self.path, [launch()])
-        first = open(self.path, "rb").read()
+        first = pathlib.Path(self.path).read_bytes()
         write_candidate(self.path, [launch()])
-        self.assertEqual(open(self.path, "rb").read(), first)
+        self.assertEqual(pathlib.Path(self.path).read_bytes(), first)
 
     def test_a_plan_that_does_not_fit_the_task_is_refused_by_the_program(self):
         write_candidate(self.path, [launch(args=("x", "outt"))])
@@ -160,7 +161,8 @@ class ATritonKernel(unittest.TestCase):
         self.assertEqual((one.grid, one.when), (("4",), "rows == 64 && d == 64"))
 
     def test_the_pages_example_runs_as_it_stands(self):
-        page = open(os.path.join(SOURCE, "docs", "any-compiler.md")).read()
+        with open(os.path.join(SOURCE, "docs", "any-compiler.md")) as file:
+            page = file.read()
         (block,) = re.findall(r"```python\n(.*?)```", page, re.S)
         folder = os.path.dirname(self.path)
         with open(os.path.join(folder, "example.py"), "w") as file:
