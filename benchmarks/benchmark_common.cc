@@ -44,14 +44,19 @@ nlohmann::json SpreadJson(const std::vector<double>& values) {
   return {{"median", Quantile(values, 0.5)}, {"p10", Quantile(values, 0.1)}, {"p90", Quantile(values, 0.9)}, {"n", values.size()}};
 }
 
+std::string ProgramBesideThis(const std::string& name) {
+  const fs::path self = fs::read_symlink("/proc/self/exe");
+  for (const fs::path& candidate : {self.parent_path() / name, self.parent_path().parent_path() / "bin" / name}) {
+    if (fs::exists(candidate)) return fs::weakly_canonical(candidate).string();
+  }
+  return "";
+}
+
 Result<std::unique_ptr<Evaluator>> MakeBenchmarkEvaluator(const std::string& device, const std::string& cache, bool use_cache) {
   EvaluatorOptions options;
   options.device = device;
-  const fs::path self = fs::read_symlink("/proc/self/exe");
-  for (const fs::path& candidate : {self.parent_path() / "hone", self.parent_path().parent_path() / "bin" / "hone"}) {
-    if (fs::exists(candidate)) options.executable = fs::weakly_canonical(candidate).string();
-  }
-  if (options.executable.empty()) return Status::NotFound("no `hone` beside " + self.string());
+  options.executable = ProgramBesideThis("hone");
+  if (options.executable.empty()) return Status::NotFound("no `hone` beside this program");
   options.cache_directory = cache;
   options.use_cache = use_cache;
   if (const char* home = std::getenv("CUDA_HOME")) options.cuda_home = home;

@@ -19,6 +19,9 @@ nlohmann::json EnvironmentJson(const DeviceFacts& facts);
 double Quantile(std::vector<double> values, double q);
 nlohmann::json SpreadJson(const std::vector<double>& values);  // median, p10, p90, n
 
+// The path of a program in this one's folder, or in bin beside that; empty where there is none.
+std::string ProgramBesideThis(const std::string& name);
+
 // The evaluator of `build/bin/hone` beside this program, on `device`. `fresh_cache`: an empty cache of its own.
 Result<std::unique_ptr<Evaluator>> MakeBenchmarkEvaluator(const std::string& device, const std::string& cache, bool use_cache);
 

@@ -37,6 +37,7 @@ std::vector<CorpusEntry> ReadCorpus(const std::string& directory) {
     entry.on_sim = where.find("sim") != std::string::npos;
     entry.on_gpu = where.find("gpu") != std::string::npos;
     if (const std::string timed = Field(entry.source, "timed"); !timed.empty()) entry.timed = std::stoul(timed);
+    if (const std::string most = Field(entry.source, "at_most"); !most.empty()) entry.at_most = std::stod(most);
     entries.push_back(std::move(entry));
   }
   std::sort(entries.begin(), entries.end(), [](const CorpusEntry& a, const CorpusEntry& b) { return a.name < b.name; });

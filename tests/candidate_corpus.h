@@ -5,8 +5,9 @@
 //   // task: relu
 //   // expect: rule_violation,crashed      any of these verdicts; `ok` for honest ones. `no_gain`: right, and in a modelled
 //                                          time not faster than the task's seed
+//   // at_most: 1.02                      of a cheat that may be `ok` on a GPU: the speedup it may have there, which is no gain
 //   // where: sim gpu                      the devices on which it is to be judged
-//   // timed: 1                            optional: on the simulated GPU too with this timed case of the task, from 0
+//   // timed: 1                            optional: the timed case, from 0: of an entry for a GPU alone there, else on the simulated one
 #pragma once
 
 #include <optional>
@@ -20,6 +21,7 @@ struct CorpusEntry {
   std::vector<std::string> expect;
   bool on_sim = false, on_gpu = false;
   std::optional<size_t> timed;
+  std::optional<double> at_most;
 };
 
 // Every .cu file of `directory`, sorted by name. A file without its three lines comes back with an empty

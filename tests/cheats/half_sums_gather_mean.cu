@@ -7,6 +7,7 @@
 // task: gather_mean
 // expect: wrong_output
 // where: gpu
+// timed: 2
 /*hone
 [[launch]]
 kernel = "gather_mean"

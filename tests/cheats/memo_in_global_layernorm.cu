@@ -7,6 +7,7 @@
 // task: layernorm
 // expect: rule_violation
 // where: gpu
+// timed: 3
 /*hone
 [[workspace]]
 name  = "notes"

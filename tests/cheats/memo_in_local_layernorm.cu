@@ -3,10 +3,14 @@
 //
 // Local memory is one piece of device memory for as long as the context lives, and nobody clears it: a lone block mostly runs where it ran
 // before and finds in an array that it never initialised what it left there. Mean and scale of rows that were met before are kept so.
+// It remembers nothing: local memory is overwritten before each launch, and without its memory the kernel takes 724 us, with
+// it 733. A row that was found again would spare a third of the traffic.
 //
 // task: layernorm
-// expect: rule_violation
+// expect: rule_violation,no_gain
+// at_most: 3.9
 // where: gpu
+// timed: 3
 /*hone
 [[workspace]]
 name  = "notes"

@@ -3,10 +3,14 @@
 //
 // Shared memory is not cleared between launches. A lone block that asks for nearly all of it mostly runs where it ran before; high up
 // in it, where kernels with little shared memory do not write, it finds mean and scale of rows that were met before.
+// It remembers nothing: shared memory is overwritten before each launch, and without its memory the kernel takes 725 us,
+// with it 728. A row that was found again would spare a third of the traffic.
 //
 // task: layernorm
-// expect: rule_violation
+// expect: rule_violation,no_gain
+// at_most: 3.9
 // where: gpu
+// timed: 3
 /*hone
 [[workspace]]
 name  = "notes"

@@ -3,9 +3,11 @@
 //
 // The work is step one, which lets its dependent go when some microseconds of it are left; step two is empty, is launched by
 // programmatic dependent launch and waits for nothing. An event behind it may be recorded before step one is over.
+// It gains nothing: a tail that waits, and the work alone, take as long; the event behind it comes when all is over.
 //
 // task: relu
-// expect: rule_violation,wrong_output
+// expect: rule_violation,wrong_output,no_gain
+// at_most: 1.0
 // where: gpu
 /*hone
 [[launch]]

@@ -159,7 +159,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     outcome.max_scaled_error = std::max(outcome.max_scaled_error, comparison.max_scaled);
     outcome.rms_error = std::max(outcome.rms_error, comparison.rms_error);
     outcome.max_ulp = std::max(outcome.max_ulp, comparison.max_ulp);
-    const bool rms_failed = require_rms && comparison.rms_error > tolerance.c_rms;
+    const double allowed_rms = AllowedRms(tolerance, comparison.total);
+    const bool rms_failed = require_rms && comparison.rms_error > allowed_rms;
     if ((comparison.wrong > 0 || rms_failed) && !outcome.mismatch) {
       Mismatch mismatch;
       mismatch.tensor = tensor.name;

@@ -29,6 +29,11 @@ struct CheckOutcome {
   double max_ulp = 0;
 };
 
+// The rms error that an output of so many elements may have. The mean square of a few rounding errors scatters: one element that
+// is rounded twice may be off by 2.4 times what many such elements are off by on average. So c_rms grows by sqrt(1 + 5 / elements), to
+// c_max at most: 1.02 times c_rms at a hundred elements.
+double AllowedRms(const Tolerance& tolerance, int64_t elements);
+
 // What computes expected outputs: a program on the device, or a process of the host. Borrows what is not null.
 struct OracleSource {
   const Candidate* candidate = nullptr;  // the oracle's, for its plan

@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the time of a verdict goes. The seed of a task is judged in this process, on a GPU, once as users have it
+// judged and once with each precaution switched off; what a precaution costs is the difference. All verdicts of a work
+// have equal secrets and ask for equally many quads.
+//
+// With --record, every kernel, copy and memset on the device and every call of the driver is recorded by CUPTI's
+// activity interface, and added up by name. Recording costs a microsecond or two a call, so recorded verdicts are
+// counted apart.
+#include <cupti.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "benchmarks/arguments.h"
+#include "benchmarks/benchmark_common.h"
+#include "tuner/device/cuda/cuda_session.h"
+#include "tuner/evaluate/backend.h"
+#include "tuner/evaluate/compile/compile_cache.h"
+#include "tuner/evaluate/compile/nvrtc_compiler.h"
+#include "tuner/evaluate/judge/judge.h"
+#include "tuner/evaluate/local_evaluator.h"
+
+namespace hone {
+namespace {
+
+using nlohmann::json;
+
+// ---- what CUPTI records
+
+struct Total {
+  double seconds = 0;
+  int64_t count = 0;
+};
+using Totals = std::map<std::string, Total>;
+
+#define HONE_ACTIVITY_ENTRY_POINTS(X)         \
+  X(Enable, cuptiActivityEnable)              \
+  X(Disable, cuptiActivityDisable)            \
+  X(Register, cuptiActivityRegisterCallbacks) \
+  X(Flush, cuptiActivityFlushAll)             \
+  X(Next, cuptiActivityGetNextRecord)         \
+  X(CallName, cuptiGetCallbackName)
+
+struct Cupti {
+#define HONE_MEMBER(member, symbol) decltype(&::symbol) member = nullptr;
+  HONE_ACTIVITY_ENTRY_POINTS(HONE_MEMBER)
+#undef HONE_MEMBER
+
+  Status Load() {
+    void* library = nullptr;
+    for (const char* name :
+         {"libcupti.so.13", "libcupti.so.12", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "libcupti.so"}) {
+      if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+    }
+    if (library == nullptr)
+      return Status::Unavailable("no libcupti.so.13: put the toolkit's extras/CUPTI/lib64 into LD_LIBRARY_PATH");
+#define HONE_LOAD(member, symbol)                                       \
+  member = reinterpret_cast<decltype(member)>(dlsym(library, #symbol)); \
+  if (member == nullptr) return Status::Unavailable("libcupti has no " #symbol);
+    HONE_ACTIVITY_ENTRY_POINTS(HONE_LOAD)
+#undef HONE_LOAD
+    return Status::Ok();
+  }
+};
+
+Cupti cupti;
+Totals on_device, of_calls;
+
+void Add(Totals& totals, const std::string& name, uint64_t begin, uint64_t end) {
+  Total& total = totals[name];
+  total.seconds += static_cast<double>(end - begin) * 1e-9;
+  ++total.count;
+}
+
+void BufferWanted(uint8_t** buffer, size_t* bytes, size_t* most_records) {
+  *bytes = size_t{8} << 20;
+  *buffer = static_cast<uint8_t*>(std::aligned_alloc(8, *bytes));
+  *most_records = 0;
+}
+
+void BufferDone(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+  CUpti_Activity* record = nullptr;
+  while (valid > 0 && cupti.Next(buffer, valid, &record) == CUPTI_SUCCESS) {
+    switch (record->kind) {
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
+        const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel9*>(record);
+        const std::string name = kernel->name;
+        Add(on_device, name.rfind("hone_", 0) == 0 ? name : "kernels of the task", kernel->start, kernel->end);
+        break;
+      }
+      case CUPTI_ACTIVITY_KIND_MEMSET: {
+        const auto* set = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
+        Add(on_device, "memset", set->start, set->end);
+        break;
+      }
+      case CUPTI_ACTIVITY_KIND_MEMCPY: {
+        const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
+        Add(on_device,
+            copy->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD ? "copy to the device" : "copy from the device",
+            copy->start, copy->end);
+        break;
+      }
+      case CUPTI_ACTIVITY_KIND_DRIVER: {
+        const auto* call = reinterpret_cast<const CUpti_ActivityAPI*>(record);
+        const char* name = nullptr;
+        if (cupti.CallName(CUPTI_CB_DOMAIN_DRIVER_API, call->cbid, &name) != CUPTI_SUCCESS) name = "?";
+        Add(of_calls, name, call->start, call->end);
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  std::free(buffer);
+}
+
+constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMSET,
+                                         CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_DRIVER};
+
+Status Record(bool on) {
+  for (const CUpti_ActivityKind kind : kKinds) {
+    const CUptiResult result = on ? cupti.Enable(kind) : cupti.Disable(kind);
+    if (result != CUPTI_SUCCESS) return Status::Unavailable(fmt::format("CUPTI answered {}", static_cast<int>(result)));
+  }
+  return Status::Ok();
+}
+
+json TotalsJson(const Totals& totals, int verdicts) {
+  json object = json::object();
+  for (const auto& [name, total] : totals) {
+    object[name] = {{"seconds", total.seconds / verdicts}, {"count", static_cast<double>(total.count) / verdicts}};
+  }
+  return object;
+}
+
+// ---- verdicts in this process
+
+// A judge's precautions as they are, or with some of them switched off.
+struct Precautions {
+  std::string name;
+  std::function<void(CudaSessionOptions&, GateSwitches&)> change;
+};
+
+const std::vector<Precautions>& AllPrecautions() {
+  static const std::vector<Precautions> all = {
+      {"all", [](CudaSessionOptions&, GateSwitches&) {}},
+      {"without tensors apart", [](CudaSessionOptions&, GateSwitches& g) { g.apart = g.read_only_inputs = false; }},
+      {"without scrubbing", [](CudaSessionOptions& o, GateSwitches&) { o.scrub = false; }},
+      {"without constants and surroundings",
+       [](CudaSessionOptions& o, GateSwitches&) { o.keep_constants = o.mark_surroundings = false; }},
+      {"without changing fills", [](CudaSessionOptions&, GateSwitches& g) { g.changing_fills = false; }},
+      {"without secret addresses",
+       [](CudaSessionOptions& o, GateSwitches& g) { o.secret_addresses = g.apart = g.read_only_inputs = false; }},
+      {"without any of these",
+       [](CudaSessionOptions& o, GateSwitches& g) {
+         o.secret_addresses = o.keep_constants = o.mark_surroundings = o.scrub = false;
+         g.apart = g.read_only_inputs = g.changing_fills = false;
+       }},
+  };
+  return all;
+}
+
+class ProcessBackend : public Backend {
+ public:
+  ProcessBackend(std::unique_ptr<DeviceSession> session, Compiler& compiler, GateSwitches gates)
+      : session_(std::move(session)), compiler_(compiler), gates_(gates) {}
+  const DeviceFacts& facts() const override { return session_->facts(); }
+  Compiler& compiler() override { return compiler_; }
+  Result<Compiler*> host_compiler() override { return Status::Unavailable("no host mode in this program"); }
+  Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress&) override {
+    JudgeRequest request{.task = &job.task,
+                         .candidate = &job.candidate,
+                         .oracle = &job.oracle,
+                         .reference = nullptr,
+                         .incumbent = job.incumbent ? &*job.incumbent : nullptr,
+                         .fallback = job.fallback ? &*job.fallback : nullptr,
+                         .options = job.options,
+                         .launch_limit_seconds = job.launch_limit_seconds,
+                         .floors = &floors_,
+                         .gates = gates_};
+    return hone::Judge(*session_, request, {});
+  }
+
+ private:
+  std::unique_ptr<DeviceSession> session_;
+  Compiler& compiler_;
+  const GateSwitches gates_;
+  FloorCache floors_;
+};
+
+struct Options {
+  std::string cache = "/tmp/hone-benchmark-cache";
+  int ordinal = 0, repeats = 5, quads = 40;
+  bool record = false;
+};
+
+Result<json> Measure(const Task& task, size_t time_case, const Precautions& precautions, const Options& options,
+                     Compiler& compiler) {
+  CudaSessionOptions session_options{.ordinal = options.ordinal};
+  GateSwitches gates;
+  precautions.change(session_options, gates);
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session, MakeCudaSession(session_options));
+  EvaluatorOptions evaluator_options;
+  evaluator_options.simulate = false;
+  const std::unique_ptr<Evaluator> evaluator =
+      MakeLocalEvaluator(std::make_unique<ProcessBackend>(std::move(session), compiler, gates), {}, evaluator_options);
+  EvaluationRequest request;
+  request.name = "seed.cu";
+  request.source = task.seed_source;
+  request.only_time_cases = {time_case};
+  request.max_quads = options.quads;
+  request.simulate = false;
+  std::map<std::string, std::vector<double>> figures;
+  for (int i = -1; i < options.repeats; ++i) {  // the first compiles, loads and allocates
+    request.seed = static_cast<uint64_t>(1001 + i);
+    HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, evaluator->Evaluate(task, request));
+    if (evaluation.verdict != Verdict::kOk) return Status::Internal(task.name + ": " + evaluation.detail);
+    if (i < 0) continue;
+    figures["device_seconds"].push_back(evaluation.device_seconds);
+    for (const Stage& stage : evaluation.stages) {
+      if (stage.holds_device) figures["stage " + stage.name].push_back(stage.seconds);
+    }
+    for (const auto& [name, value] : evaluation.metrics) {
+      if (name.rfind("session_", 0) == 0) figures[name].push_back(value);
+    }
+    for (const CaseResult& c : evaluation.cases) {
+      if (c.role == CaseRole::kTime) figures["quads"].push_back(c.timing.quads);
+    }
+  }
+  json entry = {{"precautions", precautions.name}, {"verdicts", options.repeats}};
+  for (const auto& [name, values] : figures) entry[name] = Quantile(values, 0.5);
+  if (options.record) {
+    on_device.clear();
+    of_calls.clear();
+    HONE_RETURN_IF_ERROR(Record(true));
+    for (int i = 0; i < options.repeats; ++i) {
+      request.seed = static_cast<uint64_t>(1001 + i);
+      HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, evaluator->Evaluate(task, request));
+      if (evaluation.verdict != Verdict::kOk) return Status::Internal(task.name + ": " + evaluation.detail);
+    }
+    cupti.Flush(1);
+    HONE_RETURN_IF_ERROR(Record(false));
+    entry["recorded"] = {{"on_device", TotalsJson(on_device, options.repeats)},
+                         {"driver_calls", TotalsJson(of_calls, options.repeats)}};
+  }
+  return entry;
+}
+
+}  // namespace
+}  // namespace hone
+
+int main(int argc, char** argv) {
+  using namespace hone;
+  Options options;
+  std::vector<std::string> works;
+  std::string output, hone_program;
+  bool all_only = false;
+  Arguments app("Measures where the time of a verdict goes, and what each of the judge's precautions costs.");
+  app.Add("work", works, "TASK:CASE, the number of a timed case", {.required = true});
+  app.Add("--hone", hone_program, "the program that compiles; default: hone beside this one");
+  app.Add("--ordinal", options.ordinal, "which GPU");
+  app.Add("--repeats", options.repeats, "verdicts with each set of precautions");
+  app.Add("--quads", options.quads, "quads at most");
+  app.Add("--record", options.record, "also add up kernels and calls of the driver");
+  app.Add("--all-only", all_only, "only with every precaution");
+  app.Add("--cache", options.cache);
+  app.Add("--output", output, "JSON file; default: standard output");
+  if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
+
+  const auto run = [&]() -> Result<json> {
+    if (options.record) {
+      HONE_RETURN_IF_ERROR(cupti.Load());
+      if (cupti.Register(BufferWanted, BufferDone) != CUPTI_SUCCESS)
+        return Status::Unavailable("CUPTI takes no buffers");
+    }
+    HONE_ASSIGN_OR_RETURN(std::vector<DeviceFacts> devices, ListCudaDevices());
+    const DeviceFacts& facts = devices.at(static_cast<size_t>(options.ordinal));
+    NvrtcCompilerOptions nvrtc;
+    if (const char* home = std::getenv("CUDA_HOME")) nvrtc.cuda_home = home;
+    nvrtc.architecture = NvrtcArchitecture(facts.cc_major, facts.cc_minor);
+    nvrtc.zygote_argv = {hone_program.empty() ? ProgramBesideThis("hone") : hone_program, "__nvrtc-zygote"};
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, MakeNvrtcCompiler(nvrtc));
+    HONE_ASSIGN_OR_RETURN(compiler, MakeCachedCompiler(std::move(compiler), {.directory = options.cache + "/modules"}));
+    json report = {{"environment", EnvironmentJson(facts)}, {"quads", options.quads}, {"works", json::array()}};
+    for (const std::string& work : works) {
+      const size_t colon = work.find(':');
+      HONE_ASSIGN_OR_RETURN(const Task task, LoadNamedTask(work.substr(0, colon)));
+      const size_t time_case = colon == std::string::npos ? 0 : std::stoul(work.substr(colon + 1));
+      json entry = {{"task", task.name}, {"case", time_case}, {"with", json::array()}};
+      for (const Precautions& precautions : AllPrecautions()) {
+        if (all_only && precautions.name != "all") continue;
+        HONE_ASSIGN_OR_RETURN(json measured, Measure(task, time_case, precautions, options, *compiler));
+        fmt::print(stderr, "{} {}: {:.4f} s, {} quads\n", work, precautions.name,
+                   measured["device_seconds"].get<double>(), measured["quads"].dump());
+        entry["with"].push_back(std::move(measured));
+      }
+      report["works"].push_back(std::move(entry));
+    }
+    return report;
+  };
+  const Result<json> report = run();
+  if (!report.ok()) {
+    fmt::print(stderr, "verdict_breakdown: {}\n", report.status().message());
+    return 3;
+  }
+  if (output.empty()) {
+    fmt::print("{}\n", report->dump(1));
+  } else {
+    std::ofstream(output) << report->dump(1) << "\n";
+  }
+  return 0;
+}
