@@ -3,9 +3,9 @@
 //
 // Reads the candidates under tests/cheats and tests/honest. Each says in its opening comment what it is:
 //   // task: relu
-//   // expect: rule_violation,crashed      any of these verdicts; `ok` for honest ones. `no_gain`: right, and in a modelled
-//                                          time not faster than the task's seed
-//   // at_most: 1.02                      of a cheat that may be `ok` on a GPU: the speedup it may have there, which is no gain
+//   // expect: rule_violation,crashed      any of these verdicts; `ok` for honest ones. `no_gain`: right, and no faster
+//                                          than the task's seed in modelled time, or than at_most times as fast on a GPU
+//   // at_most: 1.02                      of a cheat that may gain nothing on a GPU: the speedup of honest kernels built like it
 //   // where: sim gpu                      the devices on which it is to be judged
 //   // timed: 1                            optional: the timed case, from 0: of an entry for a GPU alone there, else on the simulated one
 #pragma once

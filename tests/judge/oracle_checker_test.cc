@@ -6,6 +6,7 @@
 #include "tuner/evaluate/correctness/oracle_checker.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -59,6 +60,19 @@ class OracleCheckerTest : public testing::Test {
   std::unique_ptr<CaseBuffers> buffers_;
   std::unique_ptr<OracleChecker> checker_;
 };
+
+TEST(AllowedRms, GrowsForFewElementsAndNeverPastTheBoundOfEach) {
+  Tolerance tolerance;
+  tolerance.c_rms = 7e-4;
+  tolerance.c_max = 1.5e-3;
+  EXPECT_DOUBLE_EQ(AllowedRms(tolerance, 1), 1.5e-3);
+  EXPECT_NEAR(AllowedRms(tolerance, 5), 7e-4 * std::sqrt(2.0), 1e-12);
+  EXPECT_NEAR(AllowedRms(tolerance, 100), 7e-4, 0.03 * 7e-4);
+  EXPECT_NEAR(AllowedRms(tolerance, 1'000'000), 7e-4, 1e-8);
+  tolerance.c_max = 0;  // exact
+  tolerance.c_rms = 0;
+  EXPECT_EQ(AllowedRms(tolerance, 1), 0);
+}
 
 TEST_F(OracleCheckerTest, AWrongSliceIsNamedByItsNumberInTheCase) {
   Make(64 << 20);

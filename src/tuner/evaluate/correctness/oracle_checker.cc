@@ -70,6 +70,11 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
 
 }  // namespace
 
+double AllowedRms(const Tolerance& tolerance, int64_t elements) {
+  const double grown = tolerance.c_rms * std::sqrt(1 + 5.0 / static_cast<double>(std::max<int64_t>(elements, 1)));
+  return std::max(tolerance.c_rms, std::min(grown, tolerance.c_max));
+}
+
 Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const InputSet& inputs, const Dims& dims,
                                           const std::vector<int64_t>* slices, bool require_rms) {
   const Bindings& bound = buffers.set(index);
@@ -200,7 +205,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
             "{} is less precise than {} allows for {} ({} inputs): rms error {:.3g} of the rms, allowed {:.3g}; "
             "a lower precision than the task's was used somewhere",
             tensor.name, DTypeName(tensor.dtype), DimsText(buffers.dims()), mismatch.distribution, comparison.rms_error,
-            tolerance.c_rms);
+            allowed_rms);
       }
       outcome.mismatch = std::move(mismatch);
     }
