@@ -304,5 +304,39 @@ TEST(HandCases, AreForCandidatesUnlessTheTaskSaysOtherwise) {
   }
 }
 
+// --- a case's own values ---
+
+TEST(CaseValues, AKernelThatIsWrongOnThemAloneIsFound) {
+  // What no usual input holds, and a case may name.
+  const auto strays = [](FakeLaunch& launch) {
+    Scale(launch);
+    for (int64_t i = 0; i < launch.Elements("x"); ++i) {
+      if (launch.Read("x", i) > 5000 && launch.Read("x", i) < 5001) launch.Write("out", i, 0);
+    }
+  };
+  for (const bool named : {false, true}) {
+    std::string toml(kScaleTask);
+    if (named) {
+      const std::string dims = "dims = { rows = 40, cols = 33 }\n";
+      toml.insert(toml.find(dims) + dims.size(), "values.x = { distribution = \"uniform\", low = 5000, high = 5001 }\n");
+    }
+    JudgeBench bench(toml);
+    bench.options.time = false;
+    bench.candidate() = {.run = strays};
+    const Evaluation evaluation = bench.Run();
+    EXPECT_EQ(evaluation.verdict, named ? Verdict::kWrongOutput : Verdict::kOk) << evaluation.detail;
+    if (named) {
+      EXPECT_EQ(evaluation.mismatch->distribution, "the case's own");
+      EXPECT_EQ(evaluation.mismatch->dims.at("cols"), 33);
+    }
+  }
+  std::string toml(kScaleTask);
+  const std::string dims = "dims = { rows = 40, cols = 33 }\n";
+  toml.insert(toml.find(dims) + dims.size(), "values.x = { distribution = \"uniform\", low = 5000, high = 5001 }\n");
+  JudgeBench honest(toml);
+  honest.options.time = false;
+  EXPECT_EQ(honest.Run().verdict, Verdict::kOk);
+}
+
 }  // namespace
 }  // namespace hone

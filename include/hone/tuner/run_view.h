@@ -157,6 +157,8 @@ struct Memo {
 // A case that the tester proposed, vetted by running the seed on it.
 struct ProposedCase {
   Dims dims;
+  // How inputs are drawn in it, by name, as task.toml says it: x -> { distribution = "uniform", low = -80, high = 80 }.
+  std::map<std::string, std::string> values;
   std::string reason;
   std::string state = "proposed";  // proposed | accepted | refused
   std::string detail;              // refused: why

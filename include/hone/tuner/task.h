@@ -129,6 +129,9 @@ std::string_view CaseRoleName(CaseRole role);
 struct Case {
   Dims dims;
   CaseRole role = CaseRole::kCheck;
+  // A check case's own values of floating-point inputs, by name: it is checked with one more input set, in which these
+  // stand for the tensors' own.
+  std::map<std::string, ValueSpec> values;
 };
 
 // Hidden cases are drawn afresh at every evaluation: each dimension uniformly on a log scale

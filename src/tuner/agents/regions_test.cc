@@ -170,7 +170,7 @@ TEST(ParseCases, TakesWholeNewCasesOnly) {
   for (const auto& [name, text] : task.dims) dims += fmt::format("{} = 7, ", name);
   const CasesReply cases = ParseCasesReply(Text("- CASE: " + dims + ": prime\nCASE: " + dims + "again\nCASE: " + first + ": known\nCASE: nonsense=3\nCASE: lots\n"), task, 10);
   ASSERT_EQ(cases.cases.size(), 1u) << cases.detail;
-  EXPECT_EQ(cases.cases[0].second, "prime");
+  EXPECT_EQ(cases.cases[0].reason, "prime");
   const CasesReply none = ParseCasesReply(Text("I see no risks."), task, 10);
   EXPECT_EQ(none.problem, "no_cases");
   EXPECT_THAT(none.detail, HasSubstr("CASE: "));

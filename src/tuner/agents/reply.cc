@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -179,6 +182,37 @@ Fault CheckReply(const ModelReply& reply) {
     return {"refused", "the model declined: " + ClipText(Trim(reply.text), 300)};
   }
   return {};
+}
+
+// "uniform(-80, 80" -> { distribution = "uniform", low = -80, high = 80 }; empty: it is none.
+std::string DrawnToml(std::string_view text) {
+  const size_t open = text.find('(');
+  if (open == std::string_view::npos) return "";
+  const std::string name(Trim(text.substr(0, open)));
+  const std::optional<Distribution> distribution = DistributionFromName(name);
+  if (!distribution || DrawsIntegers(*distribution) || *distribution == Distribution::kSpecial) return "";
+  std::vector<std::string> numbers;
+  for (std::string_view rest = text.substr(open + 1); !Trim(rest).empty();) {
+    const size_t comma = rest.find(',');
+    const std::string word(Trim(rest.substr(0, comma)));
+    char* end = nullptr;
+    const double number = std::strtod(word.c_str(), &end);
+    if (word.empty() || *end != '\0' || !std::isfinite(number)) return "";
+    numbers.push_back(fmt::format("{}", number));
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  std::vector<const char*> fields;
+  switch (*distribution) {
+    case Distribution::kZero: break;
+    case Distribution::kUniform:
+    case Distribution::kLogUniform: fields = {"low", "high"}; break;
+    case Distribution::kNormal: fields = {"offset", "scale"}; break;
+    default: fields = {"scale"}; break;
+  }
+  if (numbers.size() != fields.size()) return "";
+  std::string toml = fmt::format("{{ distribution = \"{}\"", name);
+  for (size_t i = 0; i < fields.size(); ++i) toml += fmt::format(", {} = {}", fields[i], numbers[i]);
+  return toml + " }";
 }
 
 }  // namespace
@@ -417,8 +451,8 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
     return cases;
   }
   cases.text = ClipText(Trim(reply.text), kMaxMemoBytes);
-  std::set<Dims> seen;
-  for (const Case& c : task.cases) seen.insert(c.dims);
+  std::set<std::pair<Dims, std::map<std::string, std::string>>> seen;
+  for (const Case& c : task.cases) seen.insert({c.dims, {}});
   std::string_view rest = reply.text;
   while (!rest.empty() && cases.cases.size() < most) {
     const size_t newline = rest.find('\n');
@@ -427,9 +461,12 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
     std::string_view value;
     if (!IsLabelled(line, "CASE", value)) continue;
     Dims dims;
+    std::map<std::string, std::string> values;
+    bool sound = true;
     size_t at = 0;
-    while (at < value.size()) {
-      const size_t equals = value.find('=', at);
+    const size_t head = std::min(value.find(':'), value.size());  // behind it stands the reason
+    while (at < head) {
+      const size_t equals = value.substr(0, head).find('=', at);
       if (equals == std::string_view::npos) break;
       size_t begin = equals;
       while (begin > at && (value[begin - 1] == ' ')) --begin;
@@ -441,6 +478,15 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
           std::any_of(task.dims.begin(), task.dims.end(), [&](const auto& dim) { return dim.first == name; });
       size_t digit = equals + 1;
       while (digit < value.size() && value[digit] == ' ') ++digit;
+      if (const TensorSpec* tensor = known ? nullptr : task.FindTensor(name)) {
+        const size_t close = value.find(')', digit);
+        const std::string drawn = close == std::string_view::npos ? "" : DrawnToml(value.substr(digit, close - digit));
+        sound = sound && !drawn.empty() && tensor->role != TensorRole::kOut && IsFloating(tensor->dtype);
+        if (!sound) break;
+        values[name] = drawn;
+        at = close + 1;
+        continue;
+      }
       int64_t number = 0;
       size_t end = digit;
       while (end < value.size() && std::isdigit(static_cast<unsigned char>(value[end])) && number < (1LL << 40)) {
@@ -450,9 +496,13 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
       dims[name] = number;
       at = end;
     }
-    if (dims.size() != task.dims.size() || !seen.insert(dims).second) continue;
+    if (!sound || dims.size() != task.dims.size() || !seen.insert({dims, values}).second) continue;
     while (at < value.size() && (value[at] == ':' || value[at] == ' ' || value[at] == '-' || value[at] == ',')) ++at;
-    cases.cases.emplace_back(std::move(dims), ClipText(value.substr(at), 200));
+    ProposedCase proposed;
+    proposed.dims = std::move(dims);
+    proposed.values = std::move(values);
+    proposed.reason = ClipText(value.substr(at), 200);
+    cases.cases.push_back(std::move(proposed));
   }
   if (cases.cases.empty()) {
     std::string example;

@@ -66,9 +66,11 @@ struct TextReply {
 };
 TextReply ParseTextReply(const ModelReply& reply);
 
-// Lines `CASE: rows=3, d=5: why`. Every case gives every dimension of the task.
+// Lines `CASE: rows=3, d=5, x=uniform(-80, 80): why`. Every case gives every dimension of the task, and may say how
+// floating-point inputs are drawn in it: uniform(low, high), log_uniform(low, high), normal(mean, deviation),
+// NAME(scale) of another distribution of numbers, zero().
 struct CasesReply {
-  std::vector<std::pair<Dims, std::string>> cases;  // with the reason; no repeats, none the task already has
+  std::vector<ProposedCase> cases;  // no repeats, none the task already has
   std::string text;
   std::string problem, detail;  // as above | no_cases
 };

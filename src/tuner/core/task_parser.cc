@@ -233,9 +233,11 @@ class TaskParser {
   }
 
   void ReadValues(TableReader& reader, TensorSpec& tensor) {
-    const TomlNode* table = reader.Table("values");
-    if (table == nullptr) return;
-    TableReader values(*table, reader.context() + " values", errors_);
+    if (const TomlNode* table = reader.Table("values")) ReadValueTable(*table, reader.context() + " values", tensor);
+  }
+
+  void ReadValueTable(const TomlNode& table, const std::string& context, TensorSpec& tensor) {
+    TableReader values(table, context, errors_);
     const std::string name = values.RequiredString("distribution");
     const std::optional<Distribution> distribution = DistributionFromName(name);
     if (!distribution && name.empty()) return;  // told already
@@ -466,6 +468,36 @@ class TaskParser {
     }
   }
 
+  // Other values of inputs for one check case: `values.x = { … }`, written as a tensor's are.
+  void ReadCaseValues(TableReader& reader, Case& one) {
+    const TomlNode* table = reader.Table("values");
+    if (table == nullptr) return;
+    if (one.role != CaseRole::kCheck) reader.Error("values", "only check cases have values of their own");
+    TableReader values(*table, reader.context() + " values", errors_);
+    for (const auto& [name, node] : table->entries) {
+      const TensorSpec* tensor = task_.FindTensor(name);
+      if (tensor == nullptr || tensor->role == TensorRole::kOut || !IsFloating(tensor->dtype)) {
+        values.Take(name);
+        values.Error(name, tensor == nullptr ? "there is no tensor of this name" : "only floating-point inputs may be drawn otherwise");
+        continue;
+      }
+      const TomlNode* given = values.Table(name);
+      if (given == nullptr) continue;
+      TensorSpec drawn = *tensor;
+      drawn.values = {};
+      drawn.values.special = tensor->values.special;
+      ReadValueTable(*given, values.context() + " " + name, drawn);
+      if (errors_.ok()) {
+        // Expressions are judged for the case at hand.
+        const Result<TensorShape> shape = ResolveShape(drawn, one.dims);
+        const Status drawable = shape.ok() ? CheckDrawable(drawn, *shape, one.dims) : shape.status();
+        if (!drawable.ok()) values.Error(name, drawable.message());
+      }
+      one.values[name] = std::move(drawn.values);
+    }
+    values.Finish();
+  }
+
   void ReadCases(TableReader& reader) {
     const std::vector<const TomlNode*> tables = reader.Tables("case");
     for (size_t i = 0; i < tables.size(); ++i) {
@@ -477,6 +509,7 @@ class TaskParser {
       }
       one.dims = ReadCaseDims(fields);
       CheckResolves(fields, "dims", one.dims);
+      ReadCaseValues(fields, one);
       fields.Finish();
       task_.cases.push_back(std::move(one));
     }

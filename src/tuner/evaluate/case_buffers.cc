@@ -23,6 +23,7 @@ constexpr int64_t kMostFilledBytes = int64_t{256} << 20;
 
 std::string InputSet::name() const {
   if (hand != nullptr) return "hand-worked";
+  if (values != nullptr) return "the case's own";
   return std::string(use_stress ? DistributionName(stress) : std::string_view("default"));
 }
 
@@ -178,11 +179,17 @@ Status CaseBuffers::WriteTensor(DeviceSession& session, const TensorView& view, 
   return session.CopyFromHost(view.address, memory.data(), view.span_bytes);
 }
 
+const ValueSpec& ValuesOf(const TensorSpec& tensor, const InputSet& inputs) {
+  if (inputs.values == nullptr) return tensor.values;
+  const auto own = inputs.values->find(tensor.name);
+  return own == inputs.values->end() ? tensor.values : own->second;
+}
+
 Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs, const TensorView& view) {
   if (inputs.hand != nullptr) return WriteTensor(session_, view, inputs.hand->inputs.at(tensor.name));
   DrawRequest request;
   request.view = view;
-  HONE_ASSIGN_OR_RETURN(request.values, ResolveValues(tensor.values, dims_));
+  HONE_ASSIGN_OR_RETURN(request.values, ResolveValues(ValuesOf(tensor, inputs), dims_));
   if (inputs.use_stress && tensor.stress && IsFloating(tensor.dtype)) request.values.distribution = inputs.stress;
   if (tensor.values.index_bound) {
     HONE_ASSIGN_OR_RETURN(request.index_bound, tensor.values.index_bound->Evaluate(dims_));

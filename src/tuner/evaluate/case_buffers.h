@@ -29,8 +29,12 @@ struct InputSet {
   uint64_t redraw_key = 0;        // with `redrawn`
   std::vector<int64_t> redrawn;   // slices drawn afresh, as themselves, sorted
   const HandCase* hand = nullptr; // its values instead of drawn ones; the task's
+  const std::map<std::string, ValueSpec>* values = nullptr;  // a case's own, instead of the tensors'; the task's
   std::string name() const;       // "normal", "heavy_tailed", …: for messages
 };
+
+// How `tensor` is drawn for these inputs, stress apart.
+const ValueSpec& ValuesOf(const TensorSpec& tensor, const InputSet& inputs);
 
 // How tensors and workspaces lie on a device that can keep them apart (BlockRequest).
 struct Placement {

@@ -151,8 +151,10 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
   if (!view.cases.empty()) {
     std::string rows;
     for (const ProposedCase& c : view.cases) {
+      std::string drawn = DimsText(c.dims);
+      for (const auto& [name, values] : c.values) drawn += fmt::format(", {} {}", name, values);
       rows += fmt::format("<tr><td data-name=case>{}</td><td data-name=state>{}</td><td data-name=why>{}</td></tr>\n",
-                          EscapeMarkup(DimsText(c.dims)), EscapeMarkup(c.state),
+                          EscapeMarkup(drawn), EscapeMarkup(c.state),
                           EscapeMarkup(ClippedLine(c.detail.empty() ? c.reason : c.detail, 300)));
     }
     body += "<h2>Cases the tester proposed</h2>\n<table class=stack><tr><th>case</th><th></th><th>why</th></tr>\n" +

@@ -9,10 +9,11 @@ namespace {
 
 constexpr int64_t kMostElements = 16 << 20;  // of the largest tensor; the tester's prompt says so too
 
-std::string CaseText(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
-  return fmt::format("\n[[case]]\nrole = \"check\"\ndims = {{ {} }}\n", text);
+std::string CaseText(const ProposedCase& proposed) {
+  std::string text, values;
+  for (const auto& [name, value] : proposed.dims) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  for (const auto& [name, value] : proposed.values) values += fmt::format("values.{} = {}\n", name, value);
+  return fmt::format("\n[[case]]\nrole = \"check\"\ndims = {{ {} }}\n{}", text, values);
 }
 
 Status CheckSize(const Task& task, const Dims& dims) {
@@ -28,10 +29,10 @@ Status CheckSize(const Task& task, const Dims& dims) {
 
 }  // namespace
 
-Result<Task> WithCheckCases(const Task& task, const std::vector<Dims>& cases) {
+Result<Task> WithCheckCases(const Task& task, const std::vector<ProposedCase>& cases) {
   std::string toml = task.toml;
   if (!toml.ends_with('\n')) toml += '\n';
-  for (const Dims& dims : cases) toml += CaseText(dims);
+  for (const ProposedCase& one : cases) toml += CaseText(one);
   HONE_ASSIGN_OR_RETURN(Task extended, ParseTask(toml, task.name + "/task.toml"));
   extended.oracle_source = task.oracle_source;
   extended.seed_source = task.seed_source;
@@ -40,9 +41,9 @@ Result<Task> WithCheckCases(const Task& task, const std::vector<Dims>& cases) {
   return extended;
 }
 
-Result<Task> VettingTask(const Task& task, const Dims& dims) {
-  HONE_RETURN_IF_ERROR(CheckSize(task, dims));
-  return WithCheckCases(task, {dims});
+Result<Task> VettingTask(const Task& task, const ProposedCase& proposed) {
+  HONE_RETURN_IF_ERROR(CheckSize(task, proposed.dims));
+  return WithCheckCases(task, {proposed});
 }
 
 }  // namespace hone

@@ -141,7 +141,11 @@ EventDraft Encode(const MemoMade& e) {
   }
   if (m.kind == "cases") {
     payload["cases"] = Json::array();
-    for (const ProposedCase& c : e.cases) payload["cases"].push_back({{"dims", c.dims}, {"reason", c.reason}});
+    for (const ProposedCase& c : e.cases) {
+      Json proposed = {{"dims", c.dims}, {"reason", c.reason}};
+      if (!c.values.empty()) proposed["values"] = c.values;
+      payload["cases"].push_back(std::move(proposed));
+    }
   }
   return Draft(EventKind::kMemo, m.node, payload);
 }
@@ -331,6 +335,7 @@ RunEvent ReadMemo(const Event& event, const Json& payload) {
       ProposedCase proposed;
       c.at("dims").get_to(proposed.dims);
       proposed.reason = c.value("reason", "");
+      proposed.values = c.value("values", std::map<std::string, std::string>{});
       e.cases.push_back(std::move(proposed));
     }
   }

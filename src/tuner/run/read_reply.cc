@@ -149,12 +149,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     if (!cases.problem.empty()) return fault(cases.problem, cases.detail, proposal());
     MemoMade made{memo("cases"), {}};
     made.memo.text = std::move(cases.text);
-    for (auto& [dims, reason] : cases.cases) {
-      ProposedCase proposed;
-      proposed.dims = dims;
-      proposed.reason = reason;
-      made.cases.push_back(std::move(proposed));
-    }
+    made.cases = std::move(cases.cases);
     return {std::move(made), {}};
   }
   const bool last = progress.turn + 1 == static_cast<int>(node.turns.size());

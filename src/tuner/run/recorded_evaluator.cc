@@ -100,7 +100,7 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
         const auto vetting = DecodeAs<CaseVetted>(event);
         if (!vetting || !vetting->evaluation) break;  // refused before it was run
         HONE_ASSIGN_OR_RETURN(Task task, LoadRunTask(store, view));
-        HONE_ASSIGN_OR_RETURN(Task vetted, VettingTask(task, view.cases.at(vetting->index).dims));
+        HONE_ASSIGN_OR_RETURN(Task vetted, VettingTask(task, view.cases.at(vetting->index)));
         evaluations[VettingKey(vetted.toml)] = *vetting->evaluation;
         break;
       }

@@ -31,9 +31,9 @@ Result<Evaluation> Sound(Result<Evaluation> evaluation) {
 const Task& Sitting::FrozenTask() {
   if (!extended_ && view().cases_read && view().CasesFrozen()) {
     extended_ = true;
-    std::vector<Dims> accepted;
+    std::vector<ProposedCase> accepted;
     for (const ProposedCase& c : view().cases) {
-      if (c.state == "accepted") accepted.push_back(c.dims);
+      if (c.state == "accepted") accepted.push_back(c);
     }
     // They were parsed when they were vetted.
     if (Result<Task> task = WithCheckCases(*d_.task, accepted); task.ok()) frozen_ = std::move(*task);
@@ -117,7 +117,7 @@ Status Sitting::VetCases() {
     const auto decide = [this, i](bool accepted, const std::string& detail, std::optional<Evaluation> evaluation) {
       return Append(CaseVetted{i, accepted, detail, std::move(evaluation)});
     };
-    Result<Task> task = VettingTask(*d_.task, proposed.dims);
+    Result<Task> task = VettingTask(*d_.task, proposed);
     if (!task.ok()) {
       HONE_RETURN_IF_ERROR(decide(false, task.status().message(), std::nullopt));
       continue;

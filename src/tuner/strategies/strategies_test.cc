@@ -136,7 +136,8 @@ TEST(Team, CasesAreVettedWithTheSeedAndFrozenForEveryCandidate) {
     if (r.role == "tester") {
       return std::string(
           "CASE: rows=1, d=3: narrow\nCASE: rows=100000, d=100000: too large\nCASE: rows=3, d=5: known already\n"
-          "CASE: rows=2: no width\nCASE: rows=9, d=77: **odd**\n");
+          "CASE: rows=2: no width\nCASE: rows=9, d=77: **odd**\n"
+          "CASE: rows=3, d=5, x=uniform(-80, 1e2): large\nCASE: rows=3, d=5, out=zero(): no input\nCASE: rows=3, d=5, x=uniform(1): no range\n");
     }
     return r.role == "coder" ? Result<std::string>(FileReply("a", "SPEED 90")) : Journeyman(r);
   });
@@ -146,12 +147,15 @@ TEST(Team, CasesAreVettedWithTheSeedAndFrozenForEveryCandidate) {
     if (request.name != "seed.cu") cases_seen.insert(task.cases.size());
   };
   const RunView view = run.Whole();
-  ASSERT_EQ(view.cases.size(), 3u);
+  ASSERT_EQ(view.cases.size(), 4u);
   EXPECT_EQ(view.cases[0].state, "accepted");
   EXPECT_EQ(view.cases[1].state, "refused");
   EXPECT_THAT(view.cases[1].detail, HasSubstr("elements"));
   EXPECT_EQ(view.cases[2].state, "accepted");
-  EXPECT_THAT(cases_seen, ElementsAre(run.task.cases.size() + 2)) << "every candidate is judged with the same cases";
+  EXPECT_EQ(view.cases[3].state, "accepted") << view.cases[3].detail;
+  EXPECT_EQ(view.cases[3].values.at("x"), "{ distribution = \"uniform\", low = -80, high = 100 }");
+  EXPECT_EQ(view.cases[3].reason, "large");
+  EXPECT_THAT(cases_seen, ElementsAre(run.task.cases.size() + 3)) << "every candidate is judged with the same cases";
 }
 
 TEST(Team, ATesterWithoutCasesDoesNotStopTheTeam) {

@@ -41,7 +41,7 @@ double ScaleFloor(const Task& task, const TensorSpec& output, const InputSet& in
   double magnitude = 0;
   for (TensorSpec tensor : task.tensors) {
     if (tensor.role == TensorRole::kOut) continue;
-    if (Result<ValueSpec> values = ResolveValues(tensor.values, dims); values.ok()) tensor.values = *std::move(values);
+    if (Result<ValueSpec> values = ResolveValues(ValuesOf(tensor, inputs), dims); values.ok()) tensor.values = *std::move(values);
     magnitude = std::max(magnitude, TypicalMagnitude(tensor, inputs));
   }
   return RoundingUnit(output.dtype) * magnitude;

@@ -140,6 +140,13 @@ Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::
       plant = false;
     }
   }
+  if (!check_case.values.empty()) {
+    const InputSet inputs{.key = judgement.secrets.NextOdd(), .values = &check_case.values};
+    judgement.Announce("check", fmt::format("{} {} {}", CaseRoleName(check_case.role), DimsText(dims), inputs.name()),
+                       judgement.request.launch_limit_seconds + policy::kCheckSeconds);
+    HONE_ASSIGN_OR_RETURN(const Gate gate, LaunchChecked(judgement, *buffers, *served, inputs, checker, {}, &result));
+    if (gate == Gate::kStopped) return StoppedBy(judgement, *served);
+  }
   judgement.evaluation.cases.push_back(std::move(result));
   return Gate::kPassed;
 }
