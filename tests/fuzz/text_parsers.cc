@@ -31,6 +31,7 @@
 #include "tuner/core/plan_test_support.h"
 #include "tuner/core/translation_unit.h"
 #include "tuner/device/sim/cuda/ptx_rewrite.h"
+#include "tuner/device/sim/sim_protocol.h"
 #include "tuner/evaluate/baseline/baseline_file.h"
 #include "tuner/evaluate/compile/compile_digest.h"
 #include "tuner/evaluate/compile/cubin_reader.h"
@@ -41,7 +42,11 @@
 #include "tuner/interop/cu_source.h"
 #include "tuner/interop/python_source.h"
 #include "tuner/model/chat_wire.h"
+#include "tuner/mcp/protocol.h"
+#include "tuner/mcp/schema.h"
 #include "tuner/model/prices.h"
+#include "tuner/queue/redis_connection.h"
+#include "tuner/queue/worker_report.h"
 #include "tuner/strategies/config_file.h"
 
 namespace hone {
@@ -307,6 +312,72 @@ std::vector<std::string> MachineCodeSeeds() {
   return {*joined, archive};
 }
 
+// A client's line: what it asks, by which revision, and whether its arguments fit what a tool takes; and what it is answered.
+void FeedContextProtocol(std::string_view text) {
+  using namespace mcp;
+  static const Json schema = ObjectSchema({{"task", TextSchema("a task")},
+                                           {"device", ChoiceSchema("where", {"sim", "auto"})},
+                                           {"seed", IntegerSchema("a seed", 0, 1000)},
+                                           {"limit", NumberSchema("seconds", 0, 60)},
+                                           {"bind", MapSchema("constants", IntegerSchema("a value", 1, 64))},
+                                           {"cases", ListSchema("which", IntegerSchema("a case", 0, 9))},
+                                           {"warm", BooleanSchema("whether")}},
+                                          {"task"});
+  const Message message = ParseMessage(text);
+  if (message.kind == Message::Kind::kInvalid) {
+    (void)ErrorMessage(message.id, message.code, message.problem);
+    return;
+  }
+  const EraOutcome era = EraOf(message);
+  (void)ErrorMessage(message.id, era.code, era.problem, era.data);
+  const Json arguments = message.params.contains("arguments") ? message.params.at("arguments") : Json::object();
+  (void)CheckAgainst(schema, arguments, "arguments").ok();
+  (void)ResultMessage(message.id, Finished({{"protocolVersion", NegotiatedVersion(message.params)}}, era.era));
+}
+std::vector<std::string> ContextProtocolSeeds() {
+  return {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+          "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}",
+          "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/call\",\"params\":{\"name\":\"judge\",\"arguments\":{\"task\":\"relu\","
+          "\"device\":\"sim\",\"seed\":7,\"limit\":1.5,\"bind\":{\"VEC\":4},\"cases\":[0,2],\"warm\":false},\"_meta\":{"
+          "\"progressToken\":3}}}",
+          "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"
+          "\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+          "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1,\"reason\":\"late\"}}",
+          "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{}}"};
+}
+
+// Where a queue is, and what its workers say of themselves. Jobs and answers are those of the spool.
+void FeedQueue(std::string_view text) {
+  (void)ParseRedisAddress(std::string(text)).ok();
+  const Result<WorkerReport> report = DecodeWorkerReport(text);
+  if (report.ok()) (void)EncodeWorkerReport(*report);
+}
+std::vector<std::string> QueueSeeds() {
+  return {"redis://user:pass%40word@localhost:6379/jobs", "rediss://[::1]:6380/queue-1", "redis://host/q",
+          EncodeWorkerReport({.device = "NVIDIA H200", .threads = 2, .busy = 1, .judged = 7, .last_failure = "a fault"})};
+}
+
+// A process in which a stranger's kernel has run says what came of it.
+void FeedSimulatedLaunch(std::string_view text) {
+  const Result<sim::LaunchAnswer> answer = sim::DecodeAnswer(std::string(text));
+  if (answer.ok()) (void)sim::EncodeAnswer(*answer);
+  const size_t split = text.find('\n');
+  (void)sim::DecodeLaunch(std::string(text.substr(0, split)),
+                          split == std::string_view::npos ? std::string() : std::string(text.substr(split + 1))).ok();
+}
+std::vector<std::string> SimulatedLaunchSeeds() {
+  sim::LaunchAnswer answer;
+  answer.report.findings.push_back({"shared_race", "block (0, 0, 0) at {0}", {1, 2}, true});
+  answer.report.counters.range_read = {1.5, 2};
+  answer.report.sites.push_back({.pc = 3, .bytes = 4, .accesses = 5});
+  sim::LaunchMessage message;
+  message.kernel_symbol = "k";
+  message.argument_bytes = {"12345678", "1234"};
+  message.spec.ranges.push_back({.begin = 64, .end = 128, .writable = true, .name = "x"});
+  message.spec.blocks = {1, 2, 3};
+  return {sim::EncodeAnswer(answer), sim::EncodeLaunch(message) + "\n" + sim::EncodeArguments(message)};
+}
+
 constexpr TextParser kParsers[] = {
     {"task.toml", FeedTask, TaskSeeds},
     {"candidate", FeedCandidate, CandidateSeeds},
@@ -322,6 +393,9 @@ constexpr TextParser kParsers[] = {
     {"tensor file", FeedTensorFile, TensorFileSeeds},
     {"device code", FeedDeviceCode, DeviceCodeSeeds},
     {"machine code", FeedMachineCode, MachineCodeSeeds},
+    {"context protocol", FeedContextProtocol, ContextProtocolSeeds},
+    {"queue", FeedQueue, QueueSeeds},
+    {"simulated launch", FeedSimulatedLaunch, SimulatedLaunchSeeds},
 };
 
 }  // namespace
