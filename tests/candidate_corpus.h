@@ -7,7 +7,8 @@
 //                                          than the task's seed in modelled time, or than at_most times as fast on a GPU
 //   // at_most: 1.02                      of a cheat that may gain nothing on a GPU: the speedup of honest kernels built like it
 //   // where: sim gpu                      the devices on which it is to be judged
-//   // timed: 1                            optional: the timed case, from 0: of an entry for a GPU alone there, else on the simulated one
+//   // timed: 1                            optional: the timed case, from 0, with which it is judged: on the simulated GPU, where it is
+//                                          otherwise only checked, and on a GPU in place of the second
 #pragma once
 
 #include <optional>
