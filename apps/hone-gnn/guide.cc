@@ -12,16 +12,19 @@ constexpr const char* kEnvironment = "the environment failed: a disk, the memory
 
 Statuses Done() { return {{0, "done"}, {2, kUsage}, {3, kEnvironment}}; }
 
-const OptionGroup kModel{"Model", {"--model", "--hidden", "--layers", "--heads", "--aggregation", "--dropout", "--activation", "--norm", "--bias"}};
+const OptionGroup kModel{
+    "Model",
+    {"--model", "--hidden", "--layers", "--heads", "--aggregation", "--dropout", "--activation", "--norm", "--bias"}};
 const OptionGroup kSampling{"Samples and batches", {"--fanout", "--frontier", "--batch", "--shards", "--seed"}};
-const OptionGroup kLearning{
-    "Learning",
-    {"--epochs", "--lr", "--weight-decay", "--clip-norm", "--class-weights", "--plateau", "--plateau-factor",
-     "--plateau-patience", "--schedule", "--warmup", "--schedule-every", "--schedule-factor", "--schedule-patience"}};
+const OptionGroup kLearning{"Learning", {"--epochs", "--lr", "--weight-decay", "--clip-norm", "--class-weights"}};
+const OptionGroup kRates{"Learning rates by epoch",
+                         {"--schedule", "--warmup", "--schedule-every", "--schedule-factor", "--schedule-patience",
+                          "--plateau", "--plateau-factor", "--plateau-patience"}};
 const OptionGroup kValidation{"Validation",
                               {"--split", "--eval-fanout", "--eval-batch", "--eval-every", "--early-stop", "--metric"}};
-const OptionGroup kWhere{"Where it runs",
-                         {"--device", "--precision", "--threads", "--workers", "--queue", "--load", "--ranks", "--gpus", "--rank-timeout"}};
+const OptionGroup kWhere{
+    "Where it runs",
+    {"--device", "--precision", "--threads", "--workers", "--queue", "--load", "--ranks", "--gpus", "--rank-timeout"}};
 const OptionGroup kShown{"What is shown", {"--json", "--quiet"}};
 
 std::vector<CommandPage> Pages() {
@@ -36,7 +39,8 @@ std::vector<CommandPage> Pages() {
        .document = "docs/training.md"},
       {.command = "convert",
        .groups = {{"The graph", {"--symmetrize", "--coalesce", "--self-loops", "--nodes", "--allow-isolated"}},
-                  {"Features, labels and splits", {"--dtype", "--replace-nan", "--classes", "--split", "--split-seed", "--split-index"}},
+                  {"Features, labels and splits",
+                   {"--dtype", "--replace-nan", "--classes", "--split", "--split-seed", "--split-index"}},
                   {"Where it runs", {"--memory", "--threads"}},
                   kShown},
        .examples = {{"hone-gnn convert ogbn_arxiv arxiv.graph --symmetrize",
@@ -60,6 +64,7 @@ std::vector<CommandPage> Pages() {
        .groups = {kModel,
                   kSampling,
                   kLearning,
+                  kRates,
                   kValidation,
                   {"What is kept", {"--checkpoint", "--overwrite", "--save-every", "--resume", "--init"}},
                   kWhere,
@@ -110,7 +115,7 @@ std::vector<CommandPage> Pages() {
        .exit_statuses = Done(),
        .document = "docs/sampling.md"},
       {.command = "bench epoch",
-       .groups = {kModel, kSampling, kLearning, kValidation, kWhere, kShown},
+       .groups = {kModel, kSampling, kLearning, kRates, kValidation, kWhere, kShown},
        .examples = {{"hone-gnn bench epoch graph --fanout 10,5 --hidden 32 --epochs 1",
                      "Times an epoch of training and its parts.", true}},
        .exit_statuses = Done(),

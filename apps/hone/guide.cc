@@ -32,7 +32,8 @@ const OptionGroup kModels{"Who proposes",
                            "--request-timeout", "--stall-timeout", "--max-retries"}};
 const OptionGroup kSearch{"How it searches",
                           {"--strategy", "--strategies", "--target", "--set", "--config", "--settings", "--parallel", "--rounds", "--blind-start", "--suspend",
-                           "--keep-above", "--sweep-points", "--no-seed-sweep", "--run-seed"}};
+                           "--run-seed"}};
+const OptionGroup kKept{"What is kept and swept", {"--keep-above", "--sweep-points", "--no-seed-sweep"}};
 const OptionGroup kEnds{"When it ends", {"--attempts", "--minutes", "--max-tokens", "--max-cost", "--floor-fraction"}};
 
 std::vector<CommandPage> Pages() {
@@ -100,6 +101,7 @@ std::vector<CommandPage> Pages() {
        .groups = {{"What is optimised", {"--seed-kernel", "--resume", "--replay"}},
                   kEnds,
                   kSearch,
+                  kKept,
                   kModels,
                   {"What is kept and shown", {"--out", "--report", "--store", "--libraries", "--no-profile", "--json"}},
                   kDevice},
@@ -119,7 +121,7 @@ std::vector<CommandPage> Pages() {
        .exit_statuses = Lists(),
        .document = "docs/strategies.md"},
       {.command = "bench strategies",
-       .groups = {{"What is compared", {"--name"}}, kSearch, kEnds, kModels, {"What is kept and shown", {"--store", "--libraries", "--no-profile", "--json"}}, kDevice},
+       .groups = {{"What is compared", {"--name"}}, kSearch, kKept, kEnds, kModels, {"What is kept and shown", {"--store", "--libraries", "--no-profile", "--json"}}, kDevice},
        .examples = {{"hone bench strategies relu softmax --strategies refine,tree --attempts 16 --device sim",
                      "Runs two strategies on two tasks with the same number of attempts."}},
        .exit_statuses = {{0, "done"}, {2, kUsage}, {3, "the environment failed, or the bench was stopped; the same command continues it"}, {4, "a run waits for answers or for a spool"}},
