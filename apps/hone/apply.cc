@@ -62,7 +62,7 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
   int wins = 0;
   for (const PackagedShape& s : package.shapes) wins += s.wins;
   if (package.run.empty()) {
-    Print("{} as it stands. `hone eval {} {}` judges it.\n", package.file, flags.run, flags.file);
+    Print("{} as it stands: NOT JUDGED by this command. `hone eval {} {}` judges it.\n", package.file, flags.run, flags.file);
   } else {
     Print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
                package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");

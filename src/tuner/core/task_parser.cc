@@ -4,6 +4,7 @@
 // Reads task.toml (docs/task-format.md) and refuses a task that does not make sense: whoever holds a Task can
 // resolve every shape of every case without asking again.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include "base/file.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/reserved_names.h"
+#include "tuner/core/tensor_roles.h"
 #include "tuner/core/toml_document.h"
 #include "tuner/core/torch_module.h"
 
@@ -50,9 +52,13 @@ class TaskParser {
     }
     ReadTensors(reader);
     tensors_known_ = errors_.ok();
+    CheckSlice(reader);
     ReadScalars(reader);
     ReadTolerances(reader);
-    if (tensors_known_) ReadTorchModule(reader, task_, errors_); else (void)reader.Table("reference");
+    if (tensors_known_)
+      ReadTorchModule(reader, task_, errors_);
+    else
+      (void)reader.Table("reference");
     ReadWork(reader);
     ReadCases(reader);
     ReadHidden(reader);
@@ -65,6 +71,24 @@ class TaskParser {
  private:
   bool IsDim(const std::string& name) const {
     return std::find(dim_names_.begin(), dim_names_.end(), name) != dim_names_.end();
+  }
+
+  // A slice that no output has as an axis would let timed shapes pass without a comparison: there would be no part of
+  // an output that belongs to a slice.
+  void CheckSlice(TableReader& reader) {
+    if (task_.slice.empty() || !tensors_known_) return;
+    std::string outputs;
+    for (const TensorSpec& tensor : task_.tensors) {
+      if (!IsOutput(tensor)) continue;
+      if (tensor.slice_axis >= 0) return;
+      std::vector<std::string> axes;
+      for (const Expression& axis : tensor.shape) axes.push_back(axis.text());
+      outputs += fmt::format("{}{} is [{}]", outputs.empty() ? "" : ", ", tensor.name, fmt::join(axes, ", "));
+    }
+    reader.Error("slice",
+                 fmt::format("no output has an axis that is '{0}' alone ({1}): give one the shape [\"{0}\", …], as "
+                             "`--shape NAME={0},…` of `hone new` does, or leave `slice` out",
+                             task_.slice, outputs));
   }
 
   // Whether `name` may name one more thing of this task.
@@ -207,7 +231,8 @@ class TaskParser {
     tensor.stress = reader.Boolean("stress").value_or(true) && !DrawsIntegers(tensor.values.distribution);
     const std::optional<unsigned> special = ReadSpecial(reader);
     if (special && (tensor.role == TensorRole::kOut || !tensor.stress || !IsFloating(tensor.dtype))) {
-      reader.Error("special", "only floating-point inputs that are stressed are drawn with special values; leave this out");
+      reader.Error("special",
+                   "only floating-point inputs that are stressed are drawn with special values; leave this out");
     }
     if (tensor.role != TensorRole::kOut && tensor.stress && IsFloating(tensor.dtype)) {
       tensor.values.special = special.value_or(usual_special_);
@@ -224,7 +249,8 @@ class TaskParser {
     for (const std::string& name : *names) {
       const std::optional<SpecialValue> value = SpecialValueFromName(name);
       if (!value) {
-        reader.Error("special", fmt::format("'{}' is not one of inf, -inf, nan, subnormal; [] covers none of them", name));
+        reader.Error("special",
+                     fmt::format("'{}' is not one of inf, -inf, nan, subnormal; [] covers none of them", name));
         continue;
       }
       special |= *value;
@@ -275,13 +301,14 @@ class TaskParser {
       case Distribution::kOffsets:
         spec.index_bound = values.OneExpression("bound");
         if (!values.Has("bound")) {
-          values.Missing("bound", *distribution == Distribution::kIndex ? "an index tensor says below what its values stay"
-                                                                        : "offsets say where the last row ends");
+          values.Missing("bound", *distribution == Distribution::kIndex
+                                      ? "an index tensor says below what its values stay"
+                                      : "offsets say where the last row ends");
         }
         if (spec.index_bound) CheckNames(values, "bound", *spec.index_bound);
         if (IsFloating(tensor.dtype)) {
-          values.Error("distribution",
-                       fmt::format("'{}' needs an integer dtype, and this tensor is {}", name, DTypeName(tensor.dtype)));
+          values.Error("distribution", fmt::format("'{}' needs an integer dtype, and this tensor is {}", name,
+                                                   DTypeName(tensor.dtype)));
         }
         if (*distribution == Distribution::kIndex) ReadIndexOrder(values, tensor);
         break;
@@ -394,13 +421,16 @@ class TaskParser {
           fields.Error(key, "must be a finite number, zero or more");
         *target = value.value_or(0.0);
       }
-      for (const auto& [key, target] : {std::pair{"abs", &tolerance.absolute}, std::pair{"c_small", &tolerance.c_small}}) {
+      for (const auto& [key, target] :
+           {std::pair{"abs", &tolerance.absolute}, std::pair{"c_small", &tolerance.c_small}}) {
         *target = fields.Number(key).value_or(0.0);
         if (!(*target >= 0 && std::isfinite(*target))) fields.Error(key, "must be a finite number, zero or more");
       }
       tolerance.small_floor = fields.Number("small_floor").value_or(tolerance.small_floor);
-      if (!(tolerance.small_floor >= 0 && tolerance.small_floor <= 1)) fields.Error("small_floor", "must lie between 0 and 1");
-      if (fields.Has("small_floor") && tolerance.c_small == 0) fields.Error("small_floor", "means nothing without c_small");
+      if (!(tolerance.small_floor >= 0 && tolerance.small_floor <= 1))
+        fields.Error("small_floor", "must lie between 0 and 1");
+      if (fields.Has("small_floor") && tolerance.c_small == 0)
+        fields.Error("small_floor", "means nothing without c_small");
       fields.Finish();
       task_.tolerance[output] = tolerance;
     }
@@ -478,7 +508,8 @@ class TaskParser {
       const TensorSpec* tensor = task_.FindTensor(name);
       if (tensor == nullptr || tensor->role == TensorRole::kOut || !IsFloating(tensor->dtype)) {
         values.Take(name);
-        values.Error(name, tensor == nullptr ? "there is no tensor of this name" : "only floating-point inputs may be drawn otherwise");
+        values.Error(name, tensor == nullptr ? "there is no tensor of this name"
+                                             : "only floating-point inputs may be drawn otherwise");
         continue;
       }
       const TomlNode* given = values.Table(name);
@@ -704,7 +735,7 @@ class TaskParser {
   TomlErrors errors_;
   Task task_;
   unsigned usual_special_ = kUsualSpecials;  // of tensors that do not say
-  bool tensors_known_ = true;  // their names and roles; else which outputs need a tolerance is a guess
+  bool tensors_known_ = true;                // their names and roles; else which outputs need a tolerance is a guess
   std::set<std::string> names_;
   std::vector<std::string> dim_names_;
 };

@@ -204,6 +204,8 @@ TEST(ParseTask, EveryRuleRefusesTheTaskThatBreaksIt) {
       {"name = \"silu_and_mul\"", "name = 7", "expected a string, found an integer"},
       {"\"elementwise\"", "\"elementise\"", "not one of gemm, elementwise"},
       {"slice = \"tokens\"", "slice = \"token\"", "did you mean 'tokens'"},
+      {"shape = [\"tokens\", \"d\"]\n", "shape = [\"tokens * d\"]\n",
+       "no output has an axis that is 'tokens' alone (out is [tokens * d])"},
       {"tokens = \"rows of x\"", "sm_count = \"rows of x\"", "meaning of its own"},
       {"name = \"out\"\nrole", "name = \"d\"\nrole", "already the name"},
       {"role = \"out\"", "role = \"output\"", "'output' is not one of in, out, inout"},

@@ -499,8 +499,8 @@ std::optional<std::string> SimSession::Unrepresentative(const LaunchOutcome& out
   if (share >= kLeastShare && share <= kMostShare) return std::nullopt;
   return fmt::format(
       "the simulated GPU cannot time this launch: a sample of its blocks wrote {:.3g} times its share of the "
-      "outputs, so blocks do not divide the work evenly (a queue that blocks draw from, say, is drained by "
-      "the first of them)",
+      "outputs: either elements are left unwritten at this size, or blocks do not divide the work evenly (a queue that "
+      "blocks draw from, say, is drained by the first of them)",
       share);
 }
 

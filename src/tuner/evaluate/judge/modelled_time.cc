@@ -109,7 +109,9 @@ Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Se
   const Result<double> flops = Flops(judgement.task, dims);
   const bool sliced = !judgement.task.slice.empty();
   if (!sliced && (!flops.ok() || *flops > policy::kSampledFlops)) {
-    return unverified("the task has no slices, and its oracle would have to do all of it");
+    return unverified(
+        "the task names no dimension along which outputs are independent (`slice` in task.toml), and its oracle would "
+        "have to do all of it");
   }
   // Where one slice is work enough for the oracle, the secret sample alone is compared: it is the one that cannot be
   // foreseen.
@@ -158,9 +160,11 @@ Result<Gate> CompareSamples(Judgement& judgement, CaseBuffers& buffers, const Se
                     DimsText(dims), secret.written_share, accesses));
   }
   if (accesses > policy::kWholeAccesses) {
-    return unverified(fmt::format("{}, and all of its blocks would take {:.2g} accesses",
-                                  sliced ? "its blocks build on each other's results" : "the task has no slices",
-                                  accesses));
+    return unverified(
+        fmt::format("{}, and all of its blocks would take {:.2g} accesses",
+                    sliced ? "its blocks build on each other's results"
+                           : "the task names no dimension along which outputs are independent (`slice` in task.toml)",
+                    accesses));
   }
   launch.sample_blocks = false;
   launch.sample_key = 0;
