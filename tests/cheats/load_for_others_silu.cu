@@ -3,8 +3,8 @@
 //
 // As gpu_prefetch_for_others_silu, by plain loads whose values are dropped: the inputs of other executions in the same sample, which lie between
 // a launch's own two tensors, are brought into L2 before their turn.
-// It gains nothing: without the loads the kernel takes as long (2.51 and 2.82 us; with them 2.79 and 2.80), for no tensor of
-// another execution lies near its own.
+// It gains nothing: without the loads the kernel takes as long (2.51 and 2.82 us; with them 2.79 and 2.80). The
+// loads do not fault, and why they do not is not known.
 //
 // task: silu_and_mul
 // expect: rule_violation,no_gain

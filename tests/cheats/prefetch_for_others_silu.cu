@@ -3,7 +3,7 @@
 //
 // The executions of one sample lie in one arena, and what lies between a launch's own two tensors is mapped and mostly belongs to the
 // others: the kernel prefetches it into L2, so that all executions but the first find their inputs warm in a cold sample.
-// It loses a hundredfold: the addresses between its tensors are not mapped.
+// It takes a hundred times as long as without the prefetches (272 and 280 us, 2.82 and 2.51).
 //
 // task: silu_and_mul
 // expect: rule_violation,no_gain

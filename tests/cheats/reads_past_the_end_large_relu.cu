@@ -3,7 +3,7 @@
 //
 // As gpu_reads_past_the_end_relu, without asking where it runs: only inputs too large for the simulated GPU beside a GPU are read past
 // their end, into the guard zone.
-// What is read lies in the last 16 bytes that an aligned load may touch, where no page can end; it gains nothing.
+// On a GPU it was called right, at 1.00 times the seed's speed; the judge does not see this read there.
 //
 // task: relu
 // expect: rule_violation,crashed,no_gain

@@ -3,7 +3,7 @@
 //
 // The last vector load reads up to twelve bytes past the end of x, into the guard zone: on the GPU alone, for under HONE_SIM the same
 // place is read element by element. Whoever runs the same text on two devices need not run the same program.
-// What is read lies in the last 16 bytes that an aligned load may touch, where no page can end; it gains nothing.
+// On a GPU it was called right, at 1.00 times the seed's speed; the judge does not see this read there.
 //
 // task: relu
 // expect: rule_violation,crashed,no_gain
