@@ -73,7 +73,7 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 
 // Part of the compiler's fingerprint, by which compiled candidates and refusals are kept: another number when PTX is
 // translated or a source judged by other rules.
-constexpr std::string_view kRules = "rules 5\n";
+constexpr std::string_view kRules = "rules 6\n";
 
 // Functions besides mathematics and the simulator's own that compiled code may call.
 constexpr std::string_view kAllowedImports[] = {

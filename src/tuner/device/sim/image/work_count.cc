@@ -190,15 +190,27 @@ void Note(Piece& piece, const Function& function, const Instruction& instruction
   }
 }
 
-void Finish(Piece& piece, std::string* out) {
+// Bytes that hooks have announced and that no instruction has moved yet: a branch may stand between the two.
+struct Announced {
+  int64_t read = 0, written = 0;
+};
+
+// Bytes moved and not announced. What is announced beyond that, the next piece moves.
+int64_t Unannounced(int64_t moved, int64_t hooked, int64_t* pending) {
+  const int64_t all = hooked + *pending;
+  *pending = std::max<int64_t>(0, all - moved);
+  return std::max<int64_t>(0, moved - all);
+}
+
+void Finish(Piece& piece, Announced& pending, std::string* out) {
   std::array<int64_t, kWorkKinds> work{};
   constexpr auto kUnit = static_cast<int64_t>(kWorkPerOperation);
   // What rounds to 16 bits is the end of one operation, however many instructions it takes here.
   work[kWorkOperations] = kUnit * std::max<int64_t>(0, piece.single - piece.rounded) + kUnit / 2 * piece.rounded;
   work[kWorkSpecial] = piece.special;
   if (!piece.announced) {
-    work[kWorkLocalReads] = std::max<int64_t>(0, piece.read - piece.hooked_read);
-    work[kWorkLocalWrites] = std::max<int64_t>(0, piece.written - piece.hooked_written);
+    work[kWorkLocalReads] = Unannounced(piece.read, piece.hooked_read, &pending.read);
+    work[kWorkLocalWrites] = Unannounced(piece.written, piece.hooked_written, &pending.written);
   }
   const bool any = std::any_of(work.begin(), work.end(), [](int64_t n) { return n > 0; });
   for (size_t i = 0; i < piece.lines.size(); ++i) {
@@ -227,6 +239,16 @@ void EachLine(std::string_view text, Use&& use) {
   }
 }
 
+// Whether a function is one of the simulator's own headers: all of hone_sim, which no candidate may name, and the product
+// of fragments.
+bool OfTheSimulator(std::string_view name) {
+  for (const std::string_view own :
+       {"_ZN8hone_sim", "_ZNK8hone_sim", "_ZZN8hone_sim", "_ZN14hone_sim_entry", "_ZN6nvcuda4wmma6detail8MultiplyI"}) {
+    if (StartsWith(name, own)) return true;
+  }
+  return false;
+}
+
 // The name of the function that begins on a line; empty where none does.
 std::string_view FunctionLabel(std::string_view line) {
   if (line.size() < 2 || line.back() != ':' || line[0] == '.' || line[0] == '\t' || line[0] == ' ' || line[0] == '"')
@@ -242,8 +264,7 @@ std::string CountWork(std::string_view assembly) {
   EachLine(assembly, [&](std::string_view line) {
     if (const std::string_view name = FunctionLabel(line); !name.empty()) {
       functions.emplace_back();
-      functions.back().counted = !StartsWith(name, "_ZN8hone_sim") && !StartsWith(name, "_ZNK8hone_sim") &&
-                                 !StartsWith(name, "_ZZN8hone_sim") && !StartsWith(name, "_ZN14hone_sim_entry");
+      functions.back().counted = !OfTheSimulator(name);
       return;
     }
     const Instruction instruction = InstructionOf(line);
@@ -258,22 +279,29 @@ std::string CountWork(std::string_view assembly) {
   out.reserve(assembly.size() + assembly.size() / 4);
   size_t number = 0;
   Piece piece;
+  Announced pending;
+  bool inline_assembly = false;  // of the simulator's headers; a candidate's own is refused or was translated
   EachLine(assembly, [&](std::string_view line) {
     const bool label = !line.empty() && line.back() == ':' && line[0] != '\t' && line[0] != ' ';
     if (label) {
-      Finish(piece, &out);
-      number += FunctionLabel(line).empty() ? 0 : 1;
+      Finish(piece, pending, &out);
+      if (!FunctionLabel(line).empty()) {
+        ++number;
+        pending = {};
+      }
     }
+    if (line == "#APP") inline_assembly = true;
+    if (line == "#NO_APP") inline_assembly = false;
     const Instruction instruction = InstructionOf(line);
-    if (!instruction.name.empty() && functions[number].counted)
+    if (!instruction.name.empty() && functions[number].counted && !inline_assembly)
       Note(piece, functions[number], instruction, piece.lines.size());
     piece.lines.push_back(line);
     if (StartsWith(instruction.name, "j") || StartsWith(instruction.name, "ret") || instruction.name == "ud2" ||
         instruction.name == "notrack" || instruction.name == "hlt") {
-      Finish(piece, &out);
+      Finish(piece, pending, &out);
     }
   });
-  Finish(piece, &out);
+  Finish(piece, pending, &out);
   return out;
 }
 

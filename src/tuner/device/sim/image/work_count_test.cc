@@ -53,6 +53,12 @@ TEST(WorkCount, HalvesCountHalfAndDoublesAndTheSimulatorsFunctionsNothing) {
       Added("_ZN8hone_sim14MatrixMultiplyEv:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkOperations).empty());
 }
 
+TEST(WorkCount, LeavesOutTheProductOfFragments) {
+  const std::string body = "\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n";
+  EXPECT_TRUE(Added("_ZN6nvcuda4wmma6detail8MultiplyILi16ELi16ELi16EEvPKPKv:\n" + body, kWorkOperations).empty());
+  EXPECT_EQ(Added("_ZN6nvcuda4wmma4mine4LoopEv:\n" + body, kWorkOperations), std::vector<int>{4});
+}
+
 TEST(WorkCount, FollowsLocalArraysThatNoRegistersHold) {
   const std::string body =
       "\tmovq\t%rdi, %r12\n\tcall\t*__tsan_read4@GOTPCREL(%rip)\n\tvmovss\t(%r12), %xmm0\n\tvmovss\t%xmm0, "
@@ -61,6 +67,11 @@ TEST(WorkCount, FollowsLocalArraysThatNoRegistersHold) {
   const std::string large = "k:\n\tsubq\t$16384, %rsp\n" + body, small = "k:\n\tsubq\t$1000, %rsp\n" + body;
   EXPECT_EQ(Added(large, kWorkLocalReads), std::vector<int>{16});  // 20 read, 4 of them announced by a hook
   EXPECT_EQ(Added(large, kWorkLocalWrites), std::vector<int>{4});  // a fixed place of the frame may be a register
+  // A branch between the hook and the load, and the simulator's own inline assembly.
+  EXPECT_TRUE(Added("k:\n\tsubq\t$16384, %rsp\n\tcall\t*__tsan_read4@GOTPCREL(%rip)\n\tjne\t.L2\n\tvmovss\t(%r12), "
+                    "%xmm0\n#APP\n\tmovl\t12(%rax), %eax\n#NO_APP\n.L2:\n\tret\n",
+                    kWorkLocalReads)
+                  .empty());
   EXPECT_TRUE(Added(small, kWorkLocalReads).empty());
   EXPECT_TRUE(Added(small, kWorkLocalWrites).empty());
 }

@@ -120,7 +120,7 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
     c.load_batches *= 1 + c.local_read_bytes / std::max(1.0, c.load_batch_bytes);
     c.load_batch_bytes += c.local_read_bytes;
   }
-  c.load_sectors += c.local_read_bytes / kSector;
+  c.load_sectors += local.l2_reads / kSector;
   c.l2_read_sectors += local.l2_reads / kSector;
   c.l2_write_sectors += local.l2_writes / kSector;
   c.global_lines += local.lines;
