@@ -7,7 +7,7 @@
 // task: fused_add_rmsnorm
 // expect: no_gain
 // where: sim
-// timed: 3
+// timed: 4
 /*hone
 [[launch]]
 kernel = "fused"
