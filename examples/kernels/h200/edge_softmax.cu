@@ -147,6 +147,7 @@ namespace {
 constexpr unsigned kAllLanes = 0xffffffffu;
 // Of what does not count: far enough down that its exponential is 0.
 constexpr float kNever = -3.402823466e38f;
+constexpr float kLift = 32768.0f;  // a power of two: products and sums are as exact with it as without
 
 // kWidth consecutive float16 in one load or store.
 template <int kWidth>
@@ -252,7 +253,9 @@ __global__ void __launch_bounds__(kThreads)
   }
   total += __shfl_xor_sync(kAllLanes, total, 1);
   total += __shfl_xor_sync(kAllLanes, total, 2);
-  const float scale = __fdividef(1.0f, total);
+  // Weights as float16 pairs, 2^15 times as large: else those below 6e-5 lose digits, and a small weight of a large row may
+  // be all that a sum has.
+  const float scale = __fdividef(kLift, total);
   unsigned high[2 * kSteps], low[2 * kSteps];  // two weights each
 #pragma unroll
   for (int i = 0; i < kHeld; i += 2) {
@@ -303,7 +306,8 @@ __global__ void __launch_bounds__(kThreads)
       }
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const __half2 both = __floats2half2_rn(d[half][0] + d[half][2], d[half][1] + d[half][3]);
+        const __half2 both = __floats2half2_rn((d[half][0] + d[half][2]) * (1.0f / kLift),
+                                               (d[half][1] + d[half][3]) * (1.0f / kLift));
         sums[2 * q + half] = *reinterpret_cast<const unsigned*>(&both);
       }
     }
